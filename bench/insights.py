@@ -23,7 +23,7 @@ from pathlib import Path
 
 from podium.store import Store
 from podium.store.reading.boards.models import Listing
-from podium.store.reading.moments import VersionCache
+from podium.store.reading.moments import Answers
 from podium.store.reading.pools import pool_facts
 from podium.store.sql.schema import metadata
 from podium.systems import find
@@ -219,7 +219,7 @@ def milliseconds(read, rounds, before=lambda: None):
 
 def measure(store, args):
     def forget():
-        store.answers = VersionCache()
+        store.answers = Answers()
 
     figures = {}
     for name, (read, is_kept) in readings(store, args.players, args.events).items():

@@ -18,14 +18,14 @@ PATH = "/api/v1/pools/main/events"
 def gate(monkeypatch):
     """Long work waits here before it is planned; it counts who came."""
     opened, came = threading.Event(), threading.Semaphore(0)
-    plan = staging.carry_out_long
+    plan = staging.run_in_background
 
     def wait(*sent):
         came.release()
         assert opened.wait(30.0)
         return plan(*sent)
 
-    monkeypatch.setattr(staging, "carry_out_long", wait)
+    monkeypatch.setattr(staging, "run_in_background", wait)
     opened.came = came
     return opened
 

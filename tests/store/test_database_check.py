@@ -12,8 +12,8 @@ from races import rows
 
 from podium.errors import UnknownError
 from podium.store import Store
-from podium.store.reading import database_check
-from podium.store.reading.database_check import compare_pools, verify_database
+from podium.store.rating import verification as database_check
+from podium.store.rating.verification import compare_pools, verify_database
 from podium.store.sql.database import UnavailableError
 from podium.store.sql.files import integrity_faults
 from podium.systems import find

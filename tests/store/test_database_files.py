@@ -146,7 +146,7 @@ def query_plan(connection, select, *values):
 
 
 @pytest.mark.parametrize(
-    ("select", "column"), [(players.SELECT_NUMBERS, "name"), (players.SELECT_LOOKALIKES, "lookalike")]
+    ("select", "column"), [(players.SELECT_NUMBERS, "name"), (players.SELECT_CONFUSABLES, "lookalike")]
 )
 def test_a_name_is_looked_up_by_its_index_not_among_all_players(new_url, select, column):
     with closing(Store(new_url("sqlite"))) as store, store.engine.connect() as connection:

@@ -195,10 +195,10 @@ def impatient(monkeypatch):
 def test_faults_lose_nothing(new_url, kind, seed, monkeypatch):
     if seed % 2:  # a fault may strike while an act is planned, or between the transactions of a staging
         monkeypatch.setattr(rerating, "SHORT_EVENTS", 2)
-        monkeypatch.setattr(rerating, "STRETCH_EVENTS", 2)
+        monkeypatch.setattr(rerating, "SPAN_EVENTS", 2)
         monkeypatch.setattr(generations, "PART_ROWS", 7)
         monkeypatch.setattr(generations, "MIN_REST_S", 0.0)
-        monkeypatch.setattr(planned, "FEW_ROWS", 25)
+        monkeypatch.setattr(planned, "SMALL_CORRECTION_ROWS", 25)
     with closing(History(new_store(new_url(kind), seed), seed)) as history:
         steps = [history.undisturbed, history.passing, history.passing, history.killed]
         steps += [history.poisoned, history.stale_wal]

@@ -123,8 +123,8 @@ def test_planned_states_are_those_of_one_transaction(kind, few, new_url):
     plain, parted = filled(new_url(kind), others), filled(new_url(kind), others)
     plain.submit("main", late)
     with (
-        mock.patch.multiple(rerating, SHORT_EVENTS=2, STRETCH_EVENTS=3),
-        mock.patch.object(planned, "FEW_ROWS", few),
+        mock.patch.multiple(rerating, SHORT_EVENTS=2, SPAN_EVENTS=3),
+        mock.patch.object(planned, "SMALL_CORRECTION_ROWS", few),
         mock.patch.multiple(generations, PART_ROWS=4, MIN_REST_S=0.0, REST=0.0),
     ):
         (receipt,) = parted.submit("main", late)

@@ -16,7 +16,7 @@ from podium.store.log.pools import FOREVER, Pool
 from podium.store.rating.events import Roster
 from podium.store.rating.ledger_rows import PoolState
 from podium.store.rating.plan import only_event, rate_one
-from podium.store.rating.rating import Chosen, as_table, rate_segments, segments_of
+from podium.store.rating.rating import EventBatch, as_table, rate_segments, segments_of
 from podium.store.rating.standing_rows import Standing
 from podium.systems import find
 
@@ -51,7 +51,7 @@ def events(draw):
 def chosen_of(rows, merged):
     (content,) = read_contents(rows, "main", lambda _column, _names: set()).values()
     row = SimpleNamespace(event_id="e", started_at=content.started_at, seq=7, body=content.body(NUMBERS))
-    return Chosen([row], [], merged, FOREVER)
+    return EventBatch([row], [], merged, FOREVER)
 
 
 def standing(pool, number, days):

@@ -146,7 +146,7 @@ def older(store):
     store.submit("main", race(4, ["dan2", "cleo"]))
     with (
         mock.patch.object(submission, "refuse_player_twice"),
-        mock.patch.object(rating, "doubled_players", return_value={}),
+        mock.patch.object(rating, "find_duplicate_players", return_value={}),
         mock.patch.object(ledger_rows, "insert", upsert),  # its second change took the place of the first
     ):
         assert store.submit("main", race(2, ["ana", "ben", "anna"]))[0].status == "rated"

@@ -8,8 +8,9 @@ import pytest
 from races import START, ratings, rows
 
 import podium
-from podium.store import Store, previews
+from podium.store import Store
 from podium.store.rating.events import StaleError
+from podium.store.reading import previews
 from podium.store.reading.boards.models import Listing
 from podium.systems import find
 

@@ -21,8 +21,8 @@ from podium.store.rating.events import StaleError
 from podium.store.rating.facts import day_of
 from podium.store.sql.database import StoreError, write_transaction
 from podium.store.sql.schema import change, generation, metadata, rank_count, staged_status, standing
-from podium.store.writing import planned as few_moves
-from podium.store.writing import staging
+from podium.store.writing import execution, staging
+from podium.store.writing import planned as small_correction
 from podium.store.writing.receipts import Receipt
 from podium.systems import find
 
@@ -38,8 +38,8 @@ each_way = pytest.mark.parametrize("few", [ALL_STAGED, NONE_STAGED], ids=["stage
 def planned(few=ALL_STAGED):
     """Whatever rates more than two events again is planned first; what moves more rows is staged, in small parts."""
     with (
-        mock.patch.multiple(rerating, SHORT_EVENTS=2, STRETCH_EVENTS=3),
-        mock.patch.object(few_moves, "FEW_ROWS", few),
+        mock.patch.multiple(rerating, SHORT_EVENTS=2, SPAN_EVENTS=3),
+        mock.patch.object(small_correction, "SMALL_CORRECTION_ROWS", few),
         mock.patch.multiple(generations, PART_ROWS=7, MIN_REST_S=0.0, REST=0.0),
     ):
         yield
@@ -154,7 +154,7 @@ def test_a_planned_rating_is_that_of_one_transaction(few, history, filled):
 
 def counted_plans():
     """Count what is planned first."""
-    return mock.patch.object(staging, "carry_out_long", wraps=staging.carry_out_long)
+    return mock.patch.object(staging, "run_in_background", wraps=staging.run_in_background)
 
 
 def counted_stagings():
@@ -229,7 +229,7 @@ def interrupted(meanwhile, short=2):
 
     It yields what has not happened yet.
     """
-    finish_staging, write_moves, pending = staging.finish_staging, few_moves.write_moves, [meanwhile]
+    finish_staging, write_moves, pending = staging.finish_staging, small_correction.write_moves, [meanwhile]
 
     def after_meanwhile(finish, *arguments):
         if pending:
@@ -328,8 +328,8 @@ def test_what_is_refused_while_it_is_planned_leaves_nothing(few, filled):
     store = filled("sqlite")
     before = state(store)
     error = podium.ResultsError("results", [])
-    module = staging if few == ALL_STAGED else few_moves
-    refusing = mock.patch.object(module, "refuse_unrateable", side_effect=[None, error])
+    passed = 2 if few == ALL_STAGED else 1  # one of them before it is found that so much is to be staged
+    refusing = mock.patch.object(execution, "refuse_unrateable", side_effect=[*[None] * passed, error])
     with planned(few), refusing, pytest.raises(podium.ResultsError):
         store.submit("main", race(50, "abxg", 2))
     assert state(store) == before

@@ -1,43 +1,56 @@
-"""The store as its users see it: what goes into the log, each in one transaction, done whole or not at all."""
+"""The store as its users see it: what is done to pools is done whole, each in its transactions, or not at all."""
 
 import logging
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any, TypedDict, Unpack
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from datetime import datetime
+from functools import partial
+from typing import Any, Unpack
 
+from podium.engine.system import System
 from podium.store.log import log, players
-from podium.store.log import players as naming
-from podium.store.log.log import PSEUDONYMISE, RENAME, admit_reason, append, json_entry
-from podium.store.pool_store import PoolStore
-from podium.store.rating import facts
-from podium.store.rating.events import get_event, version_of
+from podium.store.log.log import admit_reason
+from podium.store.log.pools import SILENT, DescriptionChanges, Pool, locked_pool, refuse_closed, refuse_unwritable
+from podium.store.rating import facts, generations
+from podium.store.reading import previews
+from podium.store.reading.moments import reads, writes
 from podium.store.reading.pools import pool_facts
-from podium.store.sql.database import UnavailableError
+from podium.store.reading.previews import Act
+from podium.store.reading.reader import Reader
+from podium.store.sql.database import UnavailableError, write_transaction
 from podium.store.sql.files import truncate_wal
-from podium.store.writing import accounts, administration, execution, submission
-from podium.store.writing.administration import HOLD_S, RegisteredMatch
-from podium.store.writing.receipts import Receipt
-from podium.store.writing.submission import Submission
+from podium.store.writing import accounts, administration, execution, pool_files, staging, submission
+from podium.store.writing.execution import Propose
+from podium.store.writing.receipts import Done, Receipt
+from podium.store.writing.submission import Submission, VoidingOptions
 
 LOGGER = logging.getLogger(__name__)
 
 
-class VoidingOptions(TypedDict, total=False):
-    """By whom and why an event is voided or restored, of which versions it may be, and whether nothing is stored."""
-
-    actor: str
-    reason: str
-    versions: Collection[str] | None
-    dry_run: bool
-    effects_after: str | None
-
-
-class Store(PoolStore):
+class Store(Reader):
     """Pools of results with their ratings, in a database.
 
     What a method does is done whole, or not at all. Writers to a pool take turns. All that take a pool's
     name raise `UnknownError` where there is none. With `dry_run` a correction stores nothing and waits
     for nobody: it says how much would move, and lists the largest effects; `effects_after` lists those that follow.
     """
+
+    def _run(
+        self,
+        pool_name: str,
+        propose: Propose,
+        admit_pool: Callable[[Pool], None] = refuse_unwritable,
+        *,
+        dry_run: bool = False,
+        effects_after: str | None = None,
+    ) -> Done:
+        """Do what is proposed to a pool that is admitted, or only say what that would do."""
+        if dry_run:
+            with self.reading(pool_name) as (connection, pool):
+                admit_pool(pool)
+                return execution.dry_run(connection, pool, propose, effects_after)
+        done = staging.run(self.engine, pool_name, propose, admit_pool, self.observe_write)
+        self.writes[pool_name] += 1
+        return done
 
     # Results
 
@@ -69,8 +82,8 @@ class Store(PoolStore):
             UnknownError: no such pool or match.
             StoreError: a match has expired.
         """
-        prepare = submission.submission(rows, actor, match_ids or {})
-        return self._execute_or_rehearse(pool_name, prepare, effects_after, dry_run=dry_run)
+        propose = partial(submission.submit, submissions=[(rows, actor, match_ids or {})])
+        return [*self._run(pool_name, propose, dry_run=dry_run, effects_after=effects_after).receipts]
 
     def submit_each(
         self, pool_name: str, sent: Sequence[Submission], *, leave_long: bool = False
@@ -90,7 +103,8 @@ class Store(PoolStore):
         try:
             if len(sent) > 1:
                 with self.writing(pool_name) as (connection, pool):
-                    return [*execution.execute(connection, pool, submission.submissions_together(sent))]
+                    done = execution.execute(connection, pool, partial(submission.submit, submissions=sent))
+                return [*done.by_sender(len(sent))]
         except UnavailableError as error:
             return [error] * len(sent)  # each alone would wait for it as long again
         except Exception as error:  # noqa: BLE001  (raised again below, where its sender is known)
@@ -108,11 +122,11 @@ class Store(PoolStore):
         return outcomes
 
     def _submit_one(self, pool_name: str, sent: Submission, *, leave_long: bool) -> list[Receipt]:
-        rows, actor, match_ids = sent
+        propose = partial(submission.submit, submissions=[sent])
         if not leave_long:
-            return self.submit(pool_name, rows, actor=actor, match_ids=match_ids)
+            return [*self._run(pool_name, propose).receipts]
         with self.writing(pool_name) as (connection, pool):
-            return execution.execute(connection, pool, submission.submission(*sent))
+            return [*execution.execute(connection, pool, propose).receipts]
 
     def amend(
         self,
@@ -140,8 +154,8 @@ class Store(PoolStore):
             ResultsError: the rows are refused, or are not one event.
             StaleError: the event has another version.
         """
-        prepare = submission.amendment(rows, actor, admit_reason(reason), versions=versions)
-        return self._execute_or_rehearse(pool_name, prepare, effects_after, dry_run=dry_run)
+        propose = partial(submission.amend, rows=rows, actor=actor, reason=admit_reason(reason), versions=versions)
+        return self._run(pool_name, propose, dry_run=dry_run, effects_after=effects_after).receipts[0]
 
     def void(self, pool_name: str, event_id: str, **options: Unpack[VoidingOptions]) -> Receipt:
         """Let an event count for nothing; its content stays in the log.
@@ -182,47 +196,40 @@ class Store(PoolStore):
         actor: str = "",
         reason: str = "",
         versions: Collection[str] | None = None,
-        dry_run: bool = False,
-        effects_after: str | None = None,
+        **options: Any,
     ) -> Receipt:
         """Let an event count for nothing, or again."""
-        prepare = submission.voiding(event_id, actor, voided=voided, reason=admit_reason(reason), versions=versions)
-        return self._execute_or_rehearse(pool_name, prepare, effects_after, dry_run=dry_run)
+        reason, set_voided = admit_reason(reason), submission.set_voided
+        propose = partial(set_voided, event_id=event_id, voided=voided, actor=actor, reason=reason, versions=versions)
+        return self._run(pool_name, propose, **options).receipts[0]
 
-    def event_version(self, pool_name: str, event_id: str) -> str:
-        """Say which version of an event there is, for a correction of it and no other.
+    register = writes(administration.register)
+    preview = reads(previews.preview)
 
-        Returns:
-            The version: another once the event is amended, voided or restored.
-
-        Raises:
-            UnknownError: no such pool or event.
-        """
-        with self.reading(pool_name) as (connection, pool):
-            return version_of(get_event(connection, pool, event_id))
-
-    def register(
-        self, pool_name: str, match_id: str, entrants: Sequence[Any], *, held_s: float = HOLD_S, actor: str = ""
-    ) -> RegisteredMatch:
-        """Register a match that starts: its result counts once, and who is missing from it has quit.
+    def carry_out(self, pool_name: str, act: Act, *, version: int, actor: str = "", reason: str = "") -> Any:
+        """Do what was previewed, as it was seen, or not at all.
 
         Args:
-            entrants: names, or a `player` and a `team` each.
-            held_s: seconds that it waits for a result; a match without one costs nobody anything.
+            act: of `podium.store.reading.previews`.
+            version: of the log that it was looked at with.
+            reason: why, for the log; it may be blanked later.
 
         Returns:
-            The match as it stands.
+            The act's answer: a receipt, several, or how many rows of the ledger changed.
 
         Raises:
-            ParameterError: no entrants, one twice, or a `held_s` that is not above 0 or over 31 days.
-            ResultsError: one player stands there twice, by two names.
-            StoreError: a match of that id has other entrants.
+            StaleError: something else was done to the pool since.
+            PodiumError: the act is refused.
         """
-        with self.writing(pool_name) as (connection, pool):
-            administration.register(connection, pool, match_id, entrants, held_s, actor)
-            return administration.match_of(connection, pool, match_id)
+        propose = partial(previews.propose_at, propose=act(actor, reason), version=version)
+        return self._run(pool_name, propose).answer
 
     # Players
+
+    rename = writes(players.rename_player)
+    name_players = writes(players.name_players)
+    pseudonymise = writes(players.pseudonymise, even_closed=True, forgets=True)
+    blank_reason = writes(log.blank_reason, even_closed=True, forgets=True)
 
     def merge(self, pool_name: str, name: str, into: str, *, actor: str = "", reason: str = "") -> int:
         """Let one player's results be another's, from the first on.
@@ -238,7 +245,8 @@ class Store(PoolStore):
             StoreError: they are one, or either was merged away itself.
             ResultsError: they met in an event that counts.
         """
-        return self._execute(pool_name, accounts.merging(name, into, actor, admit_reason(reason)))
+        propose = partial(accounts.merge, name=name, into=into, actor=actor, reason=admit_reason(reason))
+        return self._run(pool_name, propose).written
 
     def unmerge(self, pool_name: str, name: str, *, actor: str = "", reason: str = "") -> int:
         """Let a merged account be a player of its own again, as if that merge had never been.
@@ -255,59 +263,100 @@ class Store(PoolStore):
             UnknownError: no such pool or player.
             StoreError: the account was never merged into another.
         """
-        return self._execute(pool_name, accounts.unmerging(name, actor, admit_reason(reason)))
+        propose = partial(accounts.unmerge, name=name, actor=actor, reason=admit_reason(reason))
+        return self._run(pool_name, propose).written
 
-    def rename(self, pool_name: str, name: str, new: str, *, actor: str = "") -> None:
-        """Call a player otherwise, everywhere; no rating moves, and results under the old name are still theirs.
+    # Pools
 
-        Raises:
-            UnknownError: no such pool or player.
-            StoreError: another player has the name.
-        """
-        with self.writing(pool_name) as (connection, pool):
-            number = players.rename(connection, pool, name, new)
-            append(connection, pool, RENAME, [json_entry(str(number), None, actor)])  # no name goes into the log
+    describe_pool = writes(administration.describe_pool, even_closed=True)
+    close_pool = writes(administration.close_pool, even_closed=True)
+    reopen_pool = writes(administration.reopen_pool, even_closed=True)
 
-    def name_players(self, pool_name: str, names: Mapping[str, str], *, actor: str = "") -> list[str]:
-        """Call players by the names that an import has for their ids; results under the ids are still theirs.
+    def create_pool(
+        self, name: str, system: System, *, actor: str = "", **description: Unpack[DescriptionChanges]
+    ) -> None:
+        """Open a ladder.
 
         Args:
-            names: by id; players who are not in the pool are left aside.
-
-        Returns:
-            Why a player is not called so, a sentence each.
-        """
-        with self.writing(pool_name) as (connection, pool):
-            return naming.name_players(connection, pool, names, actor)
-
-    def pseudonymise(self, pool_name: str, name: str, *, actor: str = "") -> str:
-        """Forget every name that a player had, everywhere, and every reason that has one in it. No rating moves.
-
-        Returns:
-            The pseudonym.
+            description: as `describe_pool` takes it.
 
         Raises:
-            UnknownError: no such pool or player.
+            StoreError: there is one of that name.
+            ParameterError: the rule for names refuses it, a page of the service has its address, or a text of the
+                description is not what it has to be.
         """
-        with self.writing(pool_name, even_closed=True) as (connection, pool):
-            pseudonym = players.pseudonymise(connection, pool, name)
-            append(connection, pool, PSEUDONYMISE, [json_entry(str(pseudonym.number), None, actor)])
-            log.blank_naming(connection, pool, pseudonym.forgotten, actor)
-        truncate_wal(self.engine)  # which has the name; a reader may put it off, to `close` at the latest
-        return pseudonym.name
+        admitted = SILENT.changed(**description)
+        with write_transaction(self.engine) as connection:
+            administration.create(connection, name, system, actor, admitted)
 
-    def blank_reason(self, pool_name: str, seq: int, *, actor: str = "") -> None:
-        """Forget the reason that a correction was given; that it was blanked is in the log.
+    def configure(self, pool_name: str, system: System, *, actor: str = "") -> int:
+        """Rate a pool with another system from its first event on.
+
+        Returns:
+            How many rows of the ledger changed.
+
+        Raises:
+            ResultsError: an event lacks what the system needs.
+        """
+        propose = partial(administration.configure, system=system, actor=actor)
+        return self._run(pool_name, propose, refuse_closed).written
+
+    def begin_season(self, pool_name: str, name: str, starts: datetime, *, keep: float, actor: str = "") -> int:
+        """Shrink every lead over a newcomer to the share `keep` at a moment.
 
         Args:
-            seq: the number of the correction's log entry.
+            starts: the moment, with its zone.
+            keep: from 0 (all start level) to 1 (nothing changes).
+
+        Returns:
+            How many rows of the ledger changed.
 
         Raises:
-            UnknownError: no such pool, or the entry has no reason.
+            ParameterError: the share is not from 0 to 1.
+            StoreError: there is another season of that name.
         """
-        with self.writing(pool_name, even_closed=True) as (connection, pool):
-            log.blank(connection, pool, seq, actor)
+        return self._run(pool_name, administration.new_season(name, starts, keep, actor)).written
+
+    def delete_pool(self, pool_name: str) -> None:
+        """Delete a closed pool: its log, all that derives from it, and the keys that opened it alone.
+
+        Raises:
+            StoreError: it is not closed.
+        """
+        with locked_pool(self.engine, pool_name, self.observe_write) as (connection, pool):
+            administration.delete(connection, pool)
+        self.writes[pool_name] += 1
         truncate_wal(self.engine)
+
+    def import_pool(
+        self, lines: Iterable[str], *, name: str | None = None, source: str = "the export"
+    ) -> pool_files.Imported:
+        """Store a pool that `export_pool` wrote, rate it, and compare all of it with its log.
+
+        Args:
+            lines: of the export.
+            name: of the pool; that which it had where None.
+            source: what errors call the lines.
+
+        Returns:
+            The pool's name, the head of its log, and how many events and changes were compared.
+
+        Raises:
+            StoreError: the lines are no pool's, the chain is broken, or there is a pool of that name.
+            ParameterError: the pool's system or name is none.
+        """
+        with write_transaction(self.engine) as connection:
+            return pool_files.import_lines(connection, lines, source, name)
+
+    # Upkeep
+
+    def clear_unread(self) -> int:
+        """Delete what corrections have left behind that nobody reads any more, in short transactions.
+
+        Returns:
+            How many generations of a pool's ledger there were.
+        """
+        return generations.clear_unread(self.engine)
 
     def snapshot(self, pool_name: str, day: int | None = None) -> dict[int, int]:
         """Keep the ranks of a day's 00:00 UTC, and take again what a correction has spoilt, a day a transaction.

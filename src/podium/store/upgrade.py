@@ -5,6 +5,7 @@ They are by `podium db upgrade`, and by `podium serve` as it starts. What was in
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 
 import sqlalchemy as sa
 
@@ -15,6 +16,7 @@ from podium.store.log.pools import START, Pool, every_pool, get_pool, lock_pool
 from podium.store.rating import facts
 from podium.store.rating.events import Proposal
 from podium.store.rating.generations import clear_unread
+from podium.store.rating.rerating import Rerated
 from podium.store.sql.database import (
     UnavailableError,
     is_busy,
@@ -23,8 +25,7 @@ from podium.store.sql.database import (
     read_transaction,
     write_transaction,
 )
-from podium.store.writing.execution import Done, Prepare, Prepared
-from podium.store.writing.staging import carry_out
+from podium.store.writing.staging import run
 from podium.support.collector import ARITHMETIC
 
 
@@ -85,7 +86,7 @@ def rerate_pool(engine: sa.Engine, name: str, actor: str) -> str:
     Returns:
         A sentence for the admin; empty where another process was quicker.
     """
-    sentence = carry_out(engine, name, rerating_all(actor), lambda _pool: None)
+    sentence = moves(run(engine, name, partial(rerate_all, actor=actor), lambda _pool: None).rerated)
     days = 0
     with read_transaction(engine) as connection:
         stale = facts.stale_days(connection, get_pool(connection, name))
@@ -96,29 +97,20 @@ def rerate_pool(engine: sa.Engine, name: str, actor: str) -> str:
     return f"{sentence}, the ranks of {days} days taken again" if days else sentence
 
 
-def rerating_all(actor: str) -> Prepare[str]:
-    """Rate a pool from its first event on with this version's arithmetic; what moved, in words."""
-
-    def prepare(_connection: sa.Connection, pool: Pool, _numbering: Numbering) -> Prepared[str]:
-        if not pool.is_outdated:
-            return Prepared(None, moves)
-        proposal = Proposal(
-            replace(pool, arithmetic=ARITHMETIC),
-            RERATE,
-            (json_entry("", {"arithmetic": ARITHMETIC}, actor),),
-            (START,),
-            columns={"arithmetic": ARITHMETIC},
-            refuses_unrateable=False,
-        )
-        return Prepared(proposal, moves)
-
-    return prepare
+def rerate_all(_connection: sa.Connection, pool: Pool, _numbering: Numbering, *, actor: str) -> Proposal:
+    """Rate a pool from its first event on with this version's arithmetic."""
+    if not pool.is_outdated:
+        return Proposal(pool, RERATE)
+    entry = json_entry("", {"arithmetic": ARITHMETIC}, actor)
+    rated = replace(pool, arithmetic=ARITHMETIC)
+    columns = {"arithmetic": ARITHMETIC}
+    return Proposal(rated, RERATE, (entry,), (START,), columns=columns, refuses_unrateable=False)
 
 
-def moves(_connection: sa.Connection, done: Done) -> str:
+def moves(rerated: Rerated | None) -> str:
     """What a new rating moved, in words; nothing where another process was quicker."""
-    if done.rerated is None:
+    if rerated is None:
         return ""
-    totals = done.rerated.totals
-    sentence = f"{done.rerated.events} events rated again, {totals.changes} changes of ratings moved"
+    totals = rerated.totals
+    sentence = f"{rerated.events} events rated again, {totals.changes} changes of ratings moved"
     return f"{sentence}, the largest by {totals.largest:.4g} points" if totals.changes else sentence

@@ -17,8 +17,8 @@ from podium.service.http.errors import AccessError, TooLargeError, status_of
 from podium.service.http.threads import CurrentStore, run_in
 from podium.service.web.rendering import Page, PageRouter, address, pool_header, render
 from podium.store import Store
-from podium.store.previews import MovedRating, Preview
 from podium.store.rating.events import StaleError
+from podium.store.reading.previews import MovedRating, Preview
 from podium.store.writing.receipts import Receipt
 from podium.support.rounding import shown_change
 

@@ -22,9 +22,10 @@ from podium.service.access.visitors import (
 )
 from podium.service.http.errors import AccessError
 from podium.service.http.json import RefusedError
-from podium.store import Store, previews
+from podium.store import Store
 from podium.store.keys import ApiKey
-from podium.store.previews import Act
+from podium.store.reading import previews
+from podium.store.reading.previews import Act
 
 POOL_ADDRESS = "/admin/{pool}"
 SIGN_IN = "sign in with a key that may do this"

@@ -23,7 +23,7 @@ from podium.service.web.visiting import VisiblePool, Visit
 from podium.store import Store
 from podium.store.rating.events import Change
 from podium.store.rating.facts import today
-from podium.store.reading.event_reader import EventStory
+from podium.store.reading.events.stories import EventStory
 from podium.store.reading.models import ResultRow
 from podium.store.reading.pools.models import CorrectionRecord, FairExpectation, ReliabilityBin
 from podium.store.reading.pools.pool_facts import fair_expectation

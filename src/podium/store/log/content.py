@@ -152,7 +152,7 @@ def contents_in(columns: Mapping[str, list[Any]]) -> dict[str, Content]:
     """Each event's content by its id, in the order of checked rows."""
     if not columns["event_id"]:
         return {}
-    starts, spans = columns["started_at"], [*stretches(columns["event_id"])]
+    starts, spans = columns["started_at"], [*spans_of(columns["event_id"])]
     begins = chain.from_iterable(
         repeat(head_begin(event_id, starts[first]), stop - first) for event_id, first, stop in spans
     )
@@ -187,8 +187,8 @@ def head_begin(event_id: str, started_at: int) -> str:
     return f'{{"event_id":{encode_text(event_id)},"started_at":"{instant(started_at).isoformat()}"'
 
 
-def stretches(ids: Sequence[str]) -> Iterator[tuple[str, int, int]]:
-    """Each stretch of rows with one id: the id, the first row, and the one after the last."""
+def spans_of(ids: Sequence[str]) -> Iterator[tuple[str, int, int]]:
+    """Each span of rows with one id: the id, the first row, and the one after the last."""
     first = 0
     for event_id, same in groupby(ids):
         stop = first + sum(1 for _ in same)

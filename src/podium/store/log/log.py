@@ -122,7 +122,11 @@ SELECT_NEWEST_SEQ = sa.select(sa.func.max(log.c.seq)).where(log.c.pool_id == sa.
 
 
 def newest_seq(connection: sa.Connection, pool: Pool) -> int:
-    """The number of the newest entry: as long as it is the same, so is everything that derives from the log."""
+    """Number the pool's newest log entry: as long as it is the same, so are all ratings.
+
+    Returns:
+        The sequence number; 0 before the first entry.
+    """
     return connection.execute(SELECT_NEWEST_SEQ, {"pool": pool.id}).scalar_one() or 0
 
 
@@ -280,8 +284,15 @@ def admit_reason(text: str) -> str:
     return normal
 
 
-def blank(connection: sa.Connection, pool: Pool, seq: int, actor: str) -> None:
-    """Forget the reason of a log entry; that it was blanked is in the log."""
+def blank_reason(connection: sa.Connection, pool: Pool, seq: int, *, actor: str = "") -> None:
+    """Forget the reason that a correction was given; that it was blanked is in the log.
+
+    Args:
+        seq: the number of the correction's log entry.
+
+    Raises:
+        UnknownError: no such pool, or the entry has no reason.
+    """
     place = next((row.place for row in connection.execute(SELECT_REASONS, {"pool": pool.id}) if row.seq == seq), None)
     if place is None:
         raise UnknownError(f"log entry {seq} of pool {pool.name!r} has no reason that could be blanked")

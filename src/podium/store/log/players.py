@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from podium.errors import ParameterError, UnknownError
 from podium.results.names import admit, are_alike, key, normalise, refusal, search_key
-from podium.store.log.log import MERGE, RENAME, UNMERGE, append, json_entry
+from podium.store.log.log import MERGE, PSEUDONYMISE, RENAME, UNMERGE, append, blank_naming, json_entry
 from podium.store.log.pools import Pool
 from podium.store.sql.database import StoreError
 from podium.store.sql.schema import alias, log, merged, player
@@ -17,7 +17,7 @@ from podium.store.sql.statements import among, execute_prepared, fetch_all, inse
 
 FEW_NAMES = 500  # that are looked up each by itself
 POOL_PER_NAME = 2  # players of the pool a name, up to which reading all names is quicker than looking up many
-MAX_LOOKALIKES = 20  # names of one key that a newcomer's name is compared with
+MAX_CONFUSABLES = 20  # names of one key that a newcomer's name is compared with
 IN_POOL = player.c.pool_id == sa.bindparam("pool")
 SELECT_ALL_NUMBERS = sa.select(player.c.name, player.c.id).where(IN_POOL)
 SELECT_NUMBERS = SELECT_ALL_NUMBERS.where(among(player.c.name))
@@ -36,7 +36,7 @@ UPDATE_NAME = (
     .where(IN_POOL, player.c.id == sa.bindparam("who"))
     .values({column: sa.bindparam(f"new_{column}") for column in ("name", "lookalike", "folded")})
 )
-SELECT_LOOKALIKES = sa.select(player.c.name, player.c.lookalike).where(IN_POOL, among(player.c.lookalike))
+SELECT_CONFUSABLES = sa.select(player.c.name, player.c.lookalike).where(IN_POOL, among(player.c.lookalike))
 
 
 class Numbered(NamedTuple):
@@ -145,24 +145,24 @@ def newest_number(connection: sa.Connection, pool: Pool) -> int:
     return int(connection.execute(SELECT_NEWEST_NUMBER, {"pool": pool.id}).scalar_one())
 
 
-def lookalikes_of(connection: sa.Connection, pool: Pool, names: Sequence[str]) -> dict[str, str]:
+def confusables_of(connection: sa.Connection, pool: Pool, names: Sequence[str]) -> dict[str, str]:
     """The names that look like another player's in the pool, each with that other name."""
     keys = {name: key(name) for name in names}
     known: dict[str, list[str]] = {}
     for row in (
-        connection.execute(SELECT_LOOKALIKES, {"pool": pool.id, "among": values(set(keys.values()))}) if names else ()
+        connection.execute(SELECT_CONFUSABLES, {"pool": pool.id, "among": values(set(keys.values()))}) if names else ()
     ):
         known.setdefault(row.lookalike, []).append(row.name)
     for name, own in keys.items():  # where nothing is stored, newcomers are not among those in the pool
         if name not in known.setdefault(own, []):
             known[own].append(name)
-    lookalikes = {}
+    confusables = {}
     for name, own in keys.items():
-        others = (each for each in known.get(own, ())[:MAX_LOOKALIKES] if each != name and are_alike(name, each))
-        lookalike = next(others, None)
-        if lookalike is not None:
-            lookalikes[name] = lookalike
-    return lookalikes
+        others = (each for each in known.get(own, ())[:MAX_CONFUSABLES] if each != name and are_alike(name, each))
+        confusable = next(others, None)
+        if confusable is not None:
+            confusables[name] = confusable
+    return confusables
 
 
 def number_of(connection: sa.Connection, pool: Pool, name: str) -> int:
@@ -208,6 +208,17 @@ def rename(connection: sa.Connection, pool: Pool, name: str, new: str) -> int:
     return number
 
 
+def rename_player(connection: sa.Connection, pool: Pool, name: str, new: str, *, actor: str = "") -> None:
+    """Call a player otherwise, everywhere; no rating moves, and results under the old name are still theirs.
+
+    Raises:
+        UnknownError: no such pool or player.
+        StoreError: another player has the name.
+    """
+    number = rename(connection, pool, name, new)
+    append(connection, pool, RENAME, [json_entry(str(number), None, actor)])  # no name goes into the log
+
+
 def insert_aliases(connection: sa.Connection, pool: Pool, aliases: Iterable[tuple[str, int]]) -> None:
     """Let players be found by former names, too: each name with the player's number."""
     rows = [
@@ -222,16 +233,15 @@ def forget_alias(connection: sa.Connection, pool: Pool, name: str) -> None:
     connection.execute(sa.delete(alias).where(alias.c.pool_id == pool.id, alias.c.name == name))
 
 
-class Pseudonym(NamedTuple):
-    """What became of a player who is to be forgotten."""
+def pseudonymise(connection: sa.Connection, pool: Pool, name: str, *, actor: str = "") -> str:
+    """Forget every name that a player had, everywhere, and every reason that has one in it. No rating moves.
 
-    number: int
-    name: str
-    forgotten: tuple[str, ...]  # the names that the player's accounts had
+    Returns:
+        The pseudonym.
 
-
-def pseudonymise(connection: sa.Connection, pool: Pool, name: str) -> Pseudonym:
-    """Give a player, and every account merged into it, a pseudonym, and forget every name."""
+    Raises:
+        UnknownError: no such pool or player.
+    """
     number = number_of(connection, pool, name)
     accounts = [number, *(merged_number for merged_number, into in merges(connection, pool).items() if into == number)]
     forgotten: set[str] = set()
@@ -242,7 +252,9 @@ def pseudonymise(connection: sa.Connection, pool: Pool, name: str) -> Pseudonym:
         pseudonym = free_name(connection, pool, account)
         update_name(connection, pool, account, pseudonym)
         forgotten |= names - {pseudonym}
-    return Pseudonym(number, names_of(connection, pool, [number])[number], tuple(forgotten))
+    append(connection, pool, PSEUDONYMISE, [json_entry(str(number), None, actor)])
+    blank_naming(connection, pool, forgotten, actor)
+    return names_of(connection, pool, [number])[number]
 
 
 def free_name(connection: sa.Connection, pool: Pool, number: int) -> str:
@@ -284,8 +296,15 @@ def resolved(direct: Mapping[int, int | None]) -> dict[int, int]:
     return ends
 
 
-def name_players(connection: sa.Connection, pool: Pool, names: Mapping[str, str], actor: str) -> list[str]:
-    """Call players by other names, who are still found by those that they have; unknown players are left aside."""
+def name_players(connection: sa.Connection, pool: Pool, names: Mapping[str, str], *, actor: str = "") -> list[str]:
+    """Call players by the names that an import has for their ids; results under the ids are still theirs.
+
+    Args:
+        names: by id; players who are not in the pool are left aside.
+
+    Returns:
+        Why a player is not called so, a sentence each.
+    """
     numbers = known_numbers(connection, pool, list(names))
     present = names_of(connection, pool, set(numbers.values()))
     entries, refusals = [], []

@@ -80,8 +80,11 @@ class Proposal:
 
     pool: Pool  # with the system that it is to have
     kind: str
-    entries: tuple[LogEntry, ...]
-    touched: tuple[OrderKey, ...]  # where ratings may move: from the first of them on; nowhere where there is none
+    entries: tuple[LogEntry, ...] = ()  # none where everything is as it is to be already
+    affected: tuple[OrderKey, ...] = ()  # where ratings may move: from the first of them on
+    sent: Mapping[str, int] = field(default_factory=dict)  # the events that are answered, with the number of the sender
+    known: Mapping[str, OrderKey] = field(default_factory=dict)  # those of them about which nothing is new
+    warnings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by event
     events: Mapping[str, EventRow] = field(default_factory=dict)  # those that are new or other, by id
     newcomers: Mapping[int, str] = field(default_factory=dict)  # names of players whose numbers are provisional
     names: Mapping[int, str] = field(default_factory=dict)  # that players have now, of those who are known by then
@@ -91,9 +94,19 @@ class Proposal:
     refuses_unrateable: bool = True  # whether it is refused where an event cannot be rated that could be before
 
     @property
-    def first(self) -> OrderKey:
+    def first_affected(self) -> OrderKey:
         """Where rating is to begin."""
-        return min(self.touched)
+        return min(self.affected)
+
+    @property
+    def keys(self) -> dict[str, OrderKey]:
+        """Where the events that are answered stand in the order of rating."""
+        return {each: self.known[each] if each in self.known else self.events[each].key for each in self.sent}
+
+    @property
+    def wanted(self) -> dict[OrderKey, str]:
+        """The events that are answered, by position."""
+        return {key: event_id for event_id, key in self.keys.items()}
 
     def counting_events(self, connection: sa.Connection, first: OrderKey, end: OrderKey) -> list[EventRow]:
         """Its events that count, from a key up to another, with their contents."""

@@ -292,7 +292,11 @@ def stored_ranks(connection: sa.Connection, pool: Pool, day: int) -> list[DayRan
 
 
 def days(connection: sa.Connection, pool: Pool) -> list[int]:
-    """The days whose ranks are stored, oldest first; none that waits to be taken again."""
+    """List the days that have ranks.
+
+    Returns:
+        Days since 1970, oldest first; none that waits to be taken again.
+    """
     return [row.day for row in connection.execute(SELECT_DAYS, {"pool": pool.id}) if not row.stale]
 
 

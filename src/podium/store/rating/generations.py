@@ -30,13 +30,13 @@ UPDATE_ACTIVE = (
     .values(active_at=sa.bindparam("moment"))
 )
 UPDATE_INACTIVE = sa.update(generation).where(generation.c.id == NUMBER).values(active_at=None)
-TOUCHED_KEY = sa.tuple_(generation.c.touched_at, generation.c.touched_seq)
-UPDATE_TOUCHED = (
+FIRST_AFFECTED_KEY = sa.tuple_(generation.c.touched_at, generation.c.touched_seq)
+UPDATE_FIRST_AFFECTED = (
     sa.update(generation)
-    .where(generation.c.id == NUMBER, sa.or_(generation.c.touched_at.is_(None), TOUCHED_KEY > BOUND_KEY))
+    .where(generation.c.id == NUMBER, sa.or_(generation.c.touched_at.is_(None), FIRST_AFFECTED_KEY > BOUND_KEY))
     .values(touched_at=sa.bindparam("started_at"), touched_seq=sa.bindparam("seq"))
 )
-SELECT_TOUCHED = sa.select(generation.c.touched_at, generation.c.touched_seq).where(generation.c.id == NUMBER)
+SELECT_FIRST_AFFECTED = sa.select(generation.c.touched_at, generation.c.touched_seq).where(generation.c.id == NUMBER)
 UPDATE_STATUSES = sa.text(
     "UPDATE event SET status = staged.status, reason = staged.reason FROM staged_status AS staged "
     "WHERE staged.generation_id = :generation AND (staged.started_at, staged.seq) < (:started_at, :seq) "
@@ -71,24 +71,24 @@ def begin(engine: sa.Engine, pool_name: str) -> Pool:
         return replace(pool, staging=number)
 
 
-def mark_touched(connection: sa.Connection, pool: Pool, first: OrderKey) -> None:
+def mark_affected(connection: sa.Connection, pool: Pool, first: OrderKey) -> None:
     """Leave with the generation that is being staged, if there is one, that the pool is rated again from a key on."""
     if pool.staging is not None:
         key = {"started_at": first.started_at, "seq": first.seq}
-        connection.execute(UPDATE_TOUCHED, {"number": pool.staging} | key)
+        connection.execute(UPDATE_FIRST_AFFECTED, {"number": pool.staging} | key)
 
 
-def touched(connection: sa.Connection, number: int) -> OrderKey | None:
+def first_affected(connection: sa.Connection, number: int) -> OrderKey | None:
     """From where on the pool was rated again since the staging of a generation began; None where it was not."""
-    row = connection.execute(SELECT_TOUCHED, {"number": number}).one()
+    row = connection.execute(SELECT_FIRST_AFFECTED, {"number": number}).one()
     return None if row.touched_at is None else OrderKey(row.touched_at, row.touched_seq)
 
 
-def take_touched(engine: sa.Engine, staged: Pool) -> OrderKey | None:
+def take_first_affected(engine: sa.Engine, staged: Pool) -> OrderKey | None:
     """From where on the pool was rated again; from now on it is looked for anew."""
     with write_transaction(engine) as connection:
         lock_pool(connection, staged.name)
-        key = touched(connection, staged.generation)
+        key = first_affected(connection, staged.generation)
         blank = {"touched_at": None, "touched_seq": None}
         connection.execute(sa.update(generation).where(generation.c.id == staged.generation).values(blank))
         return key
@@ -177,7 +177,7 @@ def write_part(
     pools: PoolStates,
     statuses: Sequence[tuple[OrderKey, tuple[str, str]]],
 ) -> None:
-    """Write a stretch of a staged generation's ledger, the pool's states, and the statuses that are to be other."""
+    """Write a span of a staged generation's ledger, the pool's states, and the statuses that are to be other."""
     staged_rows = [(staged.generation, *key, *status) for key, status in statuses]
     ledger_rows = [*table_rows(staged, ledger)]
     tables = (change, ledger_rows), (pool_state, state_rows(staged, pools)), (staged_status, staged_rows)

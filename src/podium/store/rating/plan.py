@@ -1,4 +1,4 @@
-"""A new rating of a pool from a key on, as a plan that yields stretches of the ledger; nothing of it is written here.
+"""A new rating of a pool from a key on, as a plan that yields spans of the ledger; nothing of it is written here.
 
 It starts from each player's state before the first event, which the ledger holds. A plan over what is stored, and a
 proposal of what is to be other, has the same bits as one over the tables once the proposal is stored.
@@ -35,8 +35,8 @@ from podium.store.rating.ledger_rows import (
 )
 from podium.store.rating.rating import (
     UNRATEABLE,
-    Chosen,
-    Outcome,
+    EventBatch,
+    RatedBatch,
     choose_events,
     rate_segments,
     segments_of,
@@ -61,30 +61,32 @@ class OneEvent(NamedTuple):
     players: frozenset[int]
 
 
-def only_event(chosen: Chosen) -> OneEvent | None:
+def only_event(batch: EventBatch) -> OneEvent | None:
     """The event, where just one is to be rated, with few rows and no player twice; else None."""
-    if len(chosen.events) != 1 or chosen.resets or chosen.events[0].body.count(b"\n") > MOST_ROWS:
+    if len(batch.events) != 1 or batch.resets or batch.events[0].body.count(b"\n") > MOST_ROWS:
         return None
-    row = chosen.events[0]
+    row = batch.events[0]
     rows = json.loads(b"[" + row.body[:-1].replace(b"\n", b",") + b"]")  # no line has a newline within
     for each in rows:
-        each["player"] = chosen.merged.get(each["player"], each["player"])
+        each["player"] = batch.merged.get(each["player"], each["player"])
     players = frozenset(each["player"] for each in rows)
     return OneEvent(row, rows, players) if len(players) == len(rows) else None
 
 
-def rate_one(pool: Pool, one: OneEvent, standings: Mapping[int, Standing], newest: PoolState | None) -> Outcome | None:
+def rate_one(
+    pool: Pool, one: OneEvent, standings: Mapping[int, Standing], newest: PoolState | None
+) -> RatedBatch | None:
     """Rate an event; None where it takes the way of all others, as where it is not rated at all."""
     system, started_at, seq = pool.system, one.row.started_at, one.row.seq
     entries = entries_of(one.rows, system)
     if entries is None:
         return None
     players = [each["player"] for each in entries]
-    stood = [standings.get(number) for number in players]
+    placements = [standings.get(number) for number in players]
     newcomer = np.array(system.newcomer(), "<f8").tobytes()
-    packed = b"".join(newcomer if each is None else each.state for each in stood)
+    packed = b"".join(newcomer if each is None else each.state for each in placements)
     states = np.frombuffer(packed, "<f8").astype(np.float64).reshape(len(players), -1)
-    seen = np.array([started_at if each is None else each.played_at for each in stood], np.int64)
+    seen = np.array([started_at if each is None else each.played_at for each in placements], np.int64)
     columns = encode_small(one.rows, entries, system, pool.name, started_at, seen)
     pools = new_pools(system, 1) if newest is None else np.frombuffer(newest.state, "<f8").astype(np.float64)[None]
     history = np.empty((1, pools.shape[1]))
@@ -106,11 +108,11 @@ def rate_one(pool: Pool, one: OneEvent, standings: Mapping[int, Standing], newes
         field=np.full(size, size),
     )
     learnt = {OrderKey(started_at, seq): history.astype("<f8").tobytes()} if history.size else {}
-    return Outcome([ledger], learnt)
+    return RatedBatch([ledger], learnt)
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class Span:
     """A part of a ledger as it is stored and as it is to be, and what became of its events."""
 
     first: OrderKey
@@ -122,7 +124,9 @@ class Stretch:
     new_pools: PoolStates
     statuses: list[tuple[Any, tuple[str, str]]]  # each event's row, with its status and reason
     not_finite: tuple[NotFiniteError, ...]  # of events that cannot be rated, and were not marked so before
-    doubled: dict[OrderKey, tuple[str, int]]  # event and player, where a player stands twice, if not marked so before
+    duplicate_players: dict[
+        OrderKey, tuple[str, int]
+    ]  # event and player, where a player stands twice, if not marked so before
 
     @property
     def written(self) -> Ledger:
@@ -155,11 +159,15 @@ class Stretch:
 
 
 class Plan:
-    """A new rating from a key on, stretch by stretch in the order of rating."""
+    """A new rating from a key on, span by span in the order of rating."""
 
     def __init__(self, pool: Pool, first: OrderKey, proposal: Proposal | None = None) -> None:
         """Plan a pool's rating, with the system that it is to have, from a key on."""
         self.pool, self.proposal = pool, proposal
+        self.begin_at(first)
+
+    def begin_at(self, first: OrderKey) -> None:
+        """Forget all that was met, and begin at a key."""
         self.next = self.start = first
         self.standings: dict[int, Standing] = {}  # before `next`, of the players who were met
         self.stored: dict[int, Standing] = {}  # of those players, as they are stored
@@ -168,19 +176,19 @@ class Plan:
 
     @property
     def is_over(self) -> bool:
-        """Whether there is no stretch any more."""
+        """Whether there is no span any more."""
         return self.next == FOREVER
 
-    def stretch(self, connection: sa.Connection, limit: int, *, refuse_more: bool = False) -> Stretch:
+    def span(self, connection: sa.Connection, limit: int, *, refuse_more: bool = False) -> Span:
         """Rate so many stored events at most.
 
         Raises:
             LongWorkError: there are so many, and `refuse_more` is set.
         """
         first = self.next
-        chosen = choose_events(connection, self.pool, first, limit, self.proposal, refuse_more=refuse_more)
-        end, one = chosen.end, only_event(chosen)
-        segments = segments_of(chosen) if one is None else []
+        batch = choose_events(connection, self.pool, first, limit, self.proposal, refuse_more=refuse_more)
+        end, one = batch.end, only_event(batch)
+        segments = segments_of(batch) if one is None else []
         old = stored_ledger(connection, self.pool, first, end)
         players = set(old.player.tolist()) | (set() if one is None else one.players)
         for segment in segments:
@@ -195,35 +203,35 @@ class Plan:
             old_pools = stored_pool_states(connection, self.pool, first, end)
             if first == self.start:
                 self.pool_state = self.meet_pool(connection)
-        outcome = None if one is None else rate_one(self.pool, one, begun, self.pool_state)
-        statuses: list[tuple[Any, tuple[str, str]]] = [(row, (RATED, "")) for row in chosen.events]
-        if outcome is None:
-            segments = segments or segments_of(chosen)
+        rated = None if one is None else rate_one(self.pool, one, begun, self.pool_state)
+        statuses: list[tuple[Any, tuple[str, str]]] = [(row, (RATED, "")) for row in batch.events]
+        if rated is None:
+            segments = segments or segments_of(batch)
             roster = Roster.resumed(self.pool.system, begun, self.pool_state)
-            outcome = rate_segments(self.pool, roster, segments)
-            statuses = list(statuses_of(self.pool, segments, outcome))
-        new = outcome.ledger
-        if outcome.pools:
-            self.pool_state = PoolState(*next(reversed(outcome.pools.items())))
+            rated = rate_segments(self.pool, roster, segments)
+            statuses = list(statuses_of(self.pool, segments, rated))
+        new = rated.ledger
+        if rated.pools:
+            self.pool_state = PoolState(*next(reversed(rated.pools.items())))
         apply_ledger(self.standings, new)
         self.next = end
         counterparts = new.counterparts(old)
-        marked = {row.event_id for row in chosen.events if row.reason in UNRATEABLE}
-        return Stretch(
+        marked = {row.event_id for row in batch.events if row.reason in UNRATEABLE}
+        return Span(
             first,
             old,
             new,
             counterparts,
             is_other(new, old, counterparts),
             old_pools,
-            outcome.pools,
+            rated.pools,
             statuses,
-            tuple(error for event_id, error in outcome.not_finite.items() if event_id not in marked),
+            tuple(error for event_id, error in rated.not_finite.items() if event_id not in marked),
             {
-                OrderKey(row.started_at, row.seq): (row.event_id, segment.doubled[row.event_id])
+                OrderKey(row.started_at, row.seq): (row.event_id, segment.duplicate_players[row.event_id])
                 for segment in segments
-                for row in (segment.events if segment.doubled else ())
-                if row.event_id in segment.doubled and row.event_id not in marked
+                for row in (segment.events if segment.duplicate_players else ())
+                if row.event_id in segment.duplicate_players and row.event_id not in marked
             },
         )
 

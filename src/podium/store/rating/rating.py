@@ -49,7 +49,7 @@ class LongWorkError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class RatedBatch:
     """The result of rating events."""
 
     parts: list[Ledger] = field(default_factory=list)  # in the order of rating
@@ -80,7 +80,7 @@ class Reset(NamedTuple):
     keep: float  # the share
 
 
-class Chosen(NamedTuple):
+class EventBatch(NamedTuple):
     """Events that are to be rated, and what else it takes to rate them."""
 
     events: Sequence[Any]  # of `StoredEvent`, or of `EventRow` where a proposal has it
@@ -94,17 +94,19 @@ class SeasonSegment:
     """Events between two resets, and the reset at their end, if there is one."""
 
     events: Sequence[Any]
-    table: pl.DataFrame  # the rows of the events, but for those in `doubled`; `seq` is the event's
+    table: pl.DataFrame  # the rows of the events, but for those in `duplicate_players`; `seq` is the event's
     reset: Reset | None
-    doubled: Mapping[str, int]  # by event, the player who stands twice in it: it cannot be rated, and changes nothing
+    duplicate_players: Mapping[
+        str, int
+    ]  # by event, the player who stands twice in it: it cannot be rated, and changes nothing
 
 
 def events_from(
     connection: sa.Connection, pool: Pool, first: OrderKey, limit: int = NO_LIMIT
 ) -> tuple[list[SeasonSegment], OrderKey]:
     """The events from a key on that count, so many at most, with their rows; and the key that follows them."""
-    chosen = choose_events(connection, pool, first, limit)
-    return segments_of(chosen), chosen.end
+    batch = choose_events(connection, pool, first, limit)
+    return segments_of(batch), batch.end
 
 
 def choose_events(
@@ -115,7 +117,7 @@ def choose_events(
     proposal: Proposal | None = None,
     *,
     refuse_more: bool = False,
-) -> Chosen:
+) -> EventBatch:
     """The events from a key on that count, in the order of rating.
 
     Raises:
@@ -136,23 +138,23 @@ def choose_events(
             every_reset.append(Reset(OrderKey(season.started_at, season.seq), season.keep))
             every_reset.sort()
         merged = merged if proposal.merged is None else dict(proposal.merged)
-    return Chosen(events, [reset for reset in every_reset if first <= reset.key < end], merged, end)
+    return EventBatch(events, [reset for reset in every_reset if first <= reset.key < end], merged, end)
 
 
-def segments_of(chosen: Chosen) -> list[SeasonSegment]:
+def segments_of(batch: EventBatch) -> list[SeasonSegment]:
     """The rows of events, parted where seasons begin."""
-    segments, start, events = list[SeasonSegment](), 0, chosen.events
-    for reset in [*chosen.resets, None]:
+    segments, start, events = list[SeasonSegment](), 0, batch.events
+    for reset in [*batch.resets, None]:
         stop = start
         while stop < len(events) and (reset is None or OrderKey(events[stop].started_at, events[stop].seq) < reset.key):
             stop += 1
         table = rows_of(events[start:stop])
-        if chosen.merged and table.height:
-            table = table.with_columns(pl.col("player").replace({str(k): str(v) for k, v in chosen.merged.items()}))
-        doubled = doubled_players(table)
-        if doubled:
-            table = table.filter(~pl.col("event_id").is_in(list(doubled)))
-        segments.append(SeasonSegment(events[start:stop], table, reset, doubled))
+        if batch.merged and table.height:
+            table = table.with_columns(pl.col("player").replace({str(k): str(v) for k, v in batch.merged.items()}))
+        duplicate_players = find_duplicate_players(table)
+        if duplicate_players:
+            table = table.filter(~pl.col("event_id").is_in(list(duplicate_players)))
+        segments.append(SeasonSegment(events[start:stop], table, reset, duplicate_players))
         start = stop
     return segments
 
@@ -175,7 +177,11 @@ def proposed_events(
 
 
 def counting_results(connection: sa.Connection, pool: Pool) -> Results:
-    """The results that count, players by name: a table that any replay rates to the same bits, but for seasons."""
+    """Read the results that count, as they stand.
+
+    Returns:
+        A table that any replay rates to the same bits, but for seasons.
+    """
     rows = connection.execute(SELECT_RATEABLE_EVENTS, key_params(pool, START)).all()
     table = with_names(connection, pool, read_bodies((row.body, row.started_at) for row in rows))
     for name in FOR_PAGES:
@@ -205,7 +211,7 @@ def as_table(pool: Pool, table: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame([columns[name] for name in ALL if name in columns])
 
 
-def doubled_players(table: pl.DataFrame) -> dict[str, int]:
+def find_duplicate_players(table: pl.DataFrame) -> dict[str, int]:
     """By event, the first player who stands twice in a heat of it; no event where nobody does."""
     keys = ["event_id", "player", *(["heat"] if "heat" in table.columns else [])]
     if table.height <= SMALL_BODY_ROWS:  # without Polars, which takes forty times as long for one event
@@ -216,42 +222,42 @@ def doubled_players(table: pl.DataFrame) -> dict[str, int]:
     return {event_id: int(number) for event_id, number in reversed(doubles.select("event_id", "player").rows())}
 
 
-def rate_segments(pool: Pool, roster: Roster, segments: Sequence[SeasonSegment]) -> Outcome:
+def rate_segments(pool: Pool, roster: Roster, segments: Sequence[SeasonSegment]) -> RatedBatch:
     """Rate events and resets by the roster, which moves on."""
-    outcome = Outcome()
+    rated = RatedBatch()
     for segment in segments:
         if segment.table.height:
-            rate_segment(pool, roster, segment, outcome)
+            rate_segment(pool, roster, segment, rated)
         if segment.reset is not None:
-            outcome.parts.append(reset_ledger(roster, segment.reset))
-    for part in outcome.parts:
+            rated.parts.append(reset_ledger(roster, segment.reset))
+    for part in rated.parts:
         roster.note(part)
-    return outcome
+    return rated
 
 
-def rate_segment(pool: Pool, roster: Roster, segment: SeasonSegment, outcome: Outcome) -> None:
-    """Rate a segment's events, but for those that cannot be rated, and add their ledger to the outcome."""
-    ids = [row.event_id for row in segment.events if row.event_id not in segment.doubled]
+def rate_segment(pool: Pool, roster: Roster, segment: SeasonSegment, rated: RatedBatch) -> None:
+    """Rate a segment's events, but for those that cannot be rated, and add their ledger to what is rated."""
+    ids = [row.event_id for row in segment.events if row.event_id not in segment.duplicate_players]
     start, count = 0, len(ids)
     while start < len(ids):
         batch = ids[start : start + count]
         table = segment.table if len(batch) == len(ids) else segment.table.filter(pl.col("event_id").is_in(batch))
         try:
-            rate_events(pool, roster, table, outcome)
+            rate_events(pool, roster, table, rated)
         except NotFiniteError as error:
             # Events before it are rated next; then those after it, more at a time as long as all goes well.
             failed = batch.index(str(error.event_id))
             if failed:
                 before = segment.table.filter(pl.col("event_id").is_in(batch[:failed]))
-                rate_events(pool, roster, before, outcome)
-            outcome.not_finite[batch[failed]] = error
+                rate_events(pool, roster, before, rated)
+            rated.not_finite[batch[failed]] = error
             start, count = start + failed + 1, EVENTS_AFTER_FAILURE
         else:
             start, count = start + len(batch), 2 * count
 
 
-def rate_events(pool: Pool, roster: Roster, table: pl.DataFrame, outcome: Outcome) -> None:
-    """Rate events by the roster, which moves on, and add what that gives to the outcome.
+def rate_events(pool: Pool, roster: Roster, table: pl.DataFrame, rated: RatedBatch) -> None:
+    """Rate events by the roster, which moves on, and add what that gives to what is rated.
 
     Raises:
         NotFiniteError: an event cannot be rated; nothing has moved.
@@ -274,10 +280,10 @@ def rate_events(pool: Pool, roster: Roster, table: pl.DataFrame, outcome: Outcom
         rank=np.array([each or NO_RANK for each in ranks], np.int64),
         field=np.array(sizes, np.int64),
     )
-    outcome.parts.append(ledger)
+    rated.parts.append(ledger)
     if replayed.pool_history.size:
         keys = map(OrderKey, ledger.started_at[starts].tolist(), seq[starts].tolist())
-        outcome.pools.update(zip(keys, packed_states(replayed.pool_history).tolist(), strict=True))
+        rated.pools.update(zip(keys, packed_states(replayed.pool_history).tolist(), strict=True))
 
 
 def reset_ledger(roster: Roster, reset: Reset) -> Ledger:
@@ -299,16 +305,16 @@ def reset_ledger(roster: Roster, reset: Reset) -> Ledger:
 
 
 def statuses_of(
-    pool: Pool, segments: Sequence[SeasonSegment], outcome: Outcome
+    pool: Pool, segments: Sequence[SeasonSegment], rated: RatedBatch
 ) -> Iterator[tuple[Any, tuple[str, str]]]:
-    """Each event's row, with its status and reason by the outcome."""
-    in_ledger = set[int]().union(*(np.unique(part.seq).tolist() for part in outcome.parts))
+    """Each event's row, with its status and reason by what is rated."""
+    in_ledger = set[int]().union(*(np.unique(part.seq).tolist() for part in rated.parts))
     for segment in segments:
         unrated = [row.event_id for row in segment.events if row.seq not in in_ledger]
         why: dict[str, str] = {}
         if unrated:
-            why = reasons(pool, segment.table, unrated) | dict.fromkeys(outcome.not_finite, NOT_FINITE)
-            why |= dict.fromkeys(segment.doubled, PLAYER_TWICE)
+            why = reasons(pool, segment.table, unrated) | dict.fromkeys(rated.not_finite, NOT_FINITE)
+            why |= dict.fromkeys(segment.duplicate_players, PLAYER_TWICE)
         for row in segment.events:
             yield row, (UNRATED, why[row.event_id]) if row.event_id in why else (RATED, "")
 

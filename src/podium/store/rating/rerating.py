@@ -18,7 +18,7 @@ from podium.store.log.players import names_of
 from podium.store.log.pools import START, OrderKey, Pool
 from podium.store.rating import facts
 from podium.store.rating.events import MovedTo, Proposal
-from podium.store.rating.generations import mark_touched
+from podium.store.rating.generations import mark_affected
 from podium.store.rating.ledger_rows import (
     Ledger,
     LedgerKey,
@@ -27,7 +27,7 @@ from podium.store.rating.ledger_rows import (
     write_changes,
     write_pool_states,
 )
-from podium.store.rating.plan import Plan, Stretch
+from podium.store.rating.plan import Plan, Span
 from podium.store.rating.standing_rows import refresh_standings
 from podium.store.sql.schema import correction, event
 from podium.store.sql.statements import among, values
@@ -67,8 +67,37 @@ class Rerated:
     rows: dict[OrderKey, list[MovedTo]] = field(default_factory=dict)  # the changes of the wanted events, by place
     written_at: Counter[OrderKey] = field(default_factory=Counter)  # how many of each wanted event are new or other
     not_finite: list[NotFiniteError] = field(default_factory=list)  # of events that could be rated before
-    doubled: dict[OrderKey, tuple[str, int]] = field(default_factory=dict)  # event and player who stands twice in it
+    duplicate_players: dict[OrderKey, tuple[str, int]] = field(
+        default_factory=dict
+    )  # event and player who stands twice in it
     relearnt: int = 0  # events, but for the wanted ones, after which the pool has another state than before
+
+    @classmethod
+    def of_span(cls, wanted: Mapping[OrderKey, str], span: Span) -> Self:
+        """What a span of a plan moves."""
+        removed, written = span.removed, span.written
+        moved = {(started_at, seq) for started_at, seq, _ in removed}
+        starts = written.starts
+        moved.update(zip(written.started_at[starts].tolist(), written.seq[starts].tolist(), strict=True))
+        known = ((key, state) for key, state in span.old_pools.items() if key not in wanted)
+        rerated = cls(
+            wanted,
+            events=len(span.statuses),
+            written=len(written),
+            removed=len(removed),
+            largest=largest_move(span),
+            earliest=min(moved)[0] if moved else None,
+            moved_events=len(moved),
+            players={*written.player.tolist(), *(number for _, _, number in removed)},
+            not_finite=[*span.not_finite],
+            duplicate_players=dict(span.duplicate_players),
+            relearnt=sum(span.new_pools.get(key, state) != state for key, state in known),
+        )
+        if wanted:
+            statuses = ((row, status) for row, status in span.statuses if (row.started_at, row.seq) in wanted)
+            rerated.statuses = {row.event_id: status for row, status in statuses}
+            rerated.take_rows(span.new, span.is_written)
+        return rerated
 
     @classmethod
     def of_parts(cls, wanted: Mapping[OrderKey, str], parts: Iterable["Rerated"]) -> "Rerated":
@@ -91,35 +120,8 @@ class Rerated:
         """How much moved."""
         return Totals(self.moved_events, len(self.players), self.written + self.removed, self.largest)
 
-    def add(self, stretch: Stretch) -> None:
-        """Take a stretch in, in the order of rating."""
-        removed, written = stretch.removed, stretch.written
-        self.events += len(stretch.statuses)
-        self.written += len(written)
-        self.removed += len(removed)
-        moved = {(started_at, seq) for started_at, seq, _ in removed}
-        starts = written.starts
-        moved.update(zip(written.started_at[starts].tolist(), written.seq[starts].tolist(), strict=True))
-        self.moved_events += len(moved)
-        if moved:
-            first = min(moved)[0]
-            self.earliest = first if self.earliest is None else min(first, self.earliest)
-        self.players.update(number for _, _, number in removed)
-        self.players.update(written.player.tolist())
-        self.largest = max(self.largest, largest_move(stretch))
-        for row, status in stretch.statuses if self.wanted else ():
-            if (row.started_at, row.seq) in self.wanted:
-                self.statuses[row.event_id] = status
-        self.take_rows(stretch.new, stretch.is_written)
-        self.not_finite += stretch.not_finite
-        self.doubled |= stretch.doubled
-        known = ((key, state) for key, state in stretch.old_pools.items() if key not in self.wanted)
-        self.relearnt += sum(stretch.new_pools.get(key, state) != state for key, state in known)
-
     def take_rows(self, ledger: Ledger, is_written: Mask) -> None:
         """Take in the changes of the events that are answered."""
-        if not self.wanted:
-            return
         columns = ledger.player, ledger.before, ledger.rating, ledger.state
         moved: list[MovedTo] = [*zip(*(column.tolist() for column in columns), strict=True)]
         if moved and ledger.seq[0] == ledger.seq[-1]:  # one event, as nearly always
@@ -152,21 +154,21 @@ class Rerated:
         self.rows |= later.rows
         self.written_at |= later.written_at
         self.not_finite += later.not_finite
-        self.doubled |= later.doubled
+        self.duplicate_players |= later.duplicate_players
         self.relearnt += later.relearnt
 
 
-def largest_move(stretch: Stretch) -> float:
+def largest_move(span: Span) -> float:
     """The most that the rating after any one change is off what it was; one that is new, or gone, moved by itself."""
-    both = stretch.is_written & (stretch.counterparts >= 0)
-    added = stretch.is_written & (stretch.counterparts < 0)
-    gone = np.ones(len(stretch.old), np.bool_)
-    gone[stretch.counterparts[stretch.counterparts >= 0]] = False
-    new, old = stretch.new, stretch.old
+    both = span.is_written & (span.counterparts >= 0)
+    added = span.is_written & (span.counterparts < 0)
+    gone = np.ones(len(span.old), np.bool_)
+    gone[span.counterparts[span.counterparts >= 0]] = False
+    new, old = span.new, span.old
     moves = np.abs(
         np.concatenate(
             [
-                new.rating[both] - old.rating[stretch.counterparts[both]],
+                new.rating[both] - old.rating[span.counterparts[both]],
                 new.rating[added] - new.before[added],
                 old.rating[gone] - old.before[gone],
             ]
@@ -201,9 +203,9 @@ class LargestEffects:
         self._heap: list[tuple[Size, float | None, float | None]] = []
         self._has_more = False
 
-    def add(self, stretch: Stretch) -> None:
-        """Take a stretch in."""
-        for key, was, now in moves(stretch):
+    def add(self, span: Span) -> None:
+        """Take a span in."""
+        for key, was, now in moves(span):
             size = Size(math.inf if was is None or now is None else finite_move(was, now), key)
             if self._limit is not None and size >= self._limit:
                 continue
@@ -246,16 +248,16 @@ def finite_move(was: float, now: float) -> float:
     return move if move == move else math.inf  # noqa: PLR0124  (only what is no number differs from itself)
 
 
-def moves(stretch: Stretch) -> Iterator[tuple[LedgerKey, float | None, float | None]]:
+def moves(span: Span) -> Iterator[tuple[LedgerKey, float | None, float | None]]:
     """Each change that is new, other or gone, with the rating after it until now, and from now on."""
-    old = stretch.old.rating.tolist()
-    keys = zip(*(key.tolist() for key in stretch.new.keys), strict=True)
-    columns = stretch.new.rating.tolist(), stretch.counterparts.tolist(), stretch.is_written.tolist()
+    old = span.old.rating.tolist()
+    keys = zip(*(key.tolist() for key in span.new.keys), strict=True)
+    columns = span.new.rating.tolist(), span.counterparts.tolist(), span.is_written.tolist()
     for key, now, counterpart, is_written in zip(keys, *columns, strict=True):
         if is_written:
             yield key, old[counterpart] if counterpart >= 0 else None, now
-    ratings = dict(zip(zip(*(key.tolist() for key in stretch.old.keys), strict=True), old, strict=True))
-    yield from ((key, ratings[key], None) for key in stretch.removed)
+    ratings = dict(zip(zip(*(key.tolist() for key in span.old.keys), strict=True), old, strict=True))
+    yield from ((key, ratings[key], None) for key in span.removed)
 
 
 def parse_cursor(text: str) -> Size:
@@ -268,7 +270,7 @@ def parse_cursor(text: str) -> Size:
 
 
 SHORT_EVENTS = 5_000  # that one transaction may rate again
-STRETCH_EVENTS = 1_000  # that are planned together otherwise: their ledger is in memory at once
+SPAN_EVENTS = 1_000  # that are planned together otherwise: their ledger is in memory at once
 UPDATE_STATUS = (
     sa.update(event)
     .where(event.c.pool_id == sa.bindparam("pool"), event.c.event_id == sa.bindparam("event"))
@@ -289,15 +291,15 @@ def rerate(
     Raises:
         LongWorkError: there are more events, and they are refused.
     """
-    mark_touched(connection, pool, first)
+    mark_affected(connection, pool, first)
     plan, rerated = Plan(pool, first), Rerated(wanted or {})
     while not plan.is_over:
-        stretch = plan.stretch(connection, SHORT_EVENTS + 1, refuse_more=refuse_long)
-        write_changes(connection, pool, stretch.removed, stretch.added, stretch.replaced)
+        span = plan.span(connection, SHORT_EVENTS + 1, refuse_more=refuse_long)
+        write_changes(connection, pool, span.removed, span.added, span.replaced)
         if pool.system.pool_fields:
-            write_pool_states(connection, pool, stretch.old_pools, stretch.new_pools)
-        update_statuses(connection, pool, ((row.event_id, status) for row, status in stretch.moved_statuses))
-        rerated.add(stretch)
+            write_pool_states(connection, pool, span.old_pools, span.new_pools)
+        update_statuses(connection, pool, ((row.event_id, status) for row, status in span.moved_statuses))
+        rerated.merge(Rerated.of_span(rerated.wanted, span))
     if first == START and not pool.system.pool_fields:  # the system before may have had states
         delete_pool_states(connection, pool)
     refresh_standings(connection, pool, plan.stored, plan.standings, is_new_system=first == START)

@@ -1,17 +1,21 @@
-"""The log rated anew, from nothing, against everything that is stored: bit for bit."""
+"""All that can be checked of a database: its file, its logs, and what derives from them against the log rated anew."""
 
 import contextlib
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from itertools import islice, repeat
 from typing import Any
 
 import numpy as np
 import sqlalchemy as sa
 
+from podium.errors import UnknownError
+from podium.store.log import log
+from podium.store.log.chain import Head
 from podium.store.log.players import names_of
-from podium.store.log.pools import FOREVER, START, Pool
+from podium.store.log.pools import FOREVER, START, Pool, every_pool, get_pool, other_arithmetic
 from podium.store.rating import facts
 from podium.store.rating.events import Roster
 from podium.store.rating.facts import Facts, PlainEvents, facts_from_log, stored_facts
@@ -26,6 +30,8 @@ from podium.store.rating.ledger_rows import (
 )
 from podium.store.rating.rating import events_from, rate_segments, statuses_of
 from podium.store.rating.standing_rows import columns_of, rank_counts
+from podium.store.sql.database import UnavailableError, read_transaction, reading_once
+from podium.store.sql.files import integrity_faults
 from podium.store.sql.schema import player, rank_count, standing
 from podium.support.collector import ARITHMETIC, paused_collection
 
@@ -74,18 +80,18 @@ def all_differences(connection: sa.Connection, pool: Pool, compared: Counter[str
     while first != FOREVER:
         with paused_collection():
             segments, end = events_from(connection, pool, first, BATCH_EVENTS)
-            outcome = rate_segments(pool, roster, segments)
-            ledger = outcome.ledger
+            rated = rate_segments(pool, roster, segments)
+            ledger = rated.ledger
             compared["changes"] += len(ledger)
             compared["events"] += sum(len(segment.events) for segment in segments)
             found = ledger_differences(connection, pool, stored_ledger(connection, pool, first, end), ledger)
-            found += pool_differences(stored_pool_states(connection, pool, first, end), outcome.pools)
-            found += status_differences(statuses_of(pool, segments, outcome))
+            found += pool_differences(stored_pool_states(connection, pool, first, end), rated.pools)
+            found += status_differences(statuses_of(pool, segments, rated))
         yield from found
         first = end
-    rated = roster.rated()
-    yield from standing_differences(connection, pool, rated)
-    yield from count_differences(connection, pool, rated)
+    roster = roster.rated()
+    yield from standing_differences(connection, pool, roster)
+    yield from count_differences(connection, pool, roster)
     yield from snapshot_differences(connection, pool)
 
 
@@ -218,3 +224,59 @@ def snapshot_differences(connection: sa.Connection, pool: Pool) -> Iterator[str]
         expected = [] if row.stale else facts.ranks_at(connection, pool, row.day)
         if sorted(stored) != sorted(expected):
             yield f"the snapshot of {facts.date_of(row.day)} is not the board of that moment"
+
+
+def verify_database(engine: sa.Engine, pool_name: str | None = None, heads: Sequence[Head] = ()) -> Verification:
+    """Let a database check itself, check the chains of its logs, and compare what is kept with the logs rated anew.
+
+    It takes, returns and raises what `Store.verification` does.
+    """
+    with ThreadPoolExecutor(1) as thread:  # which is waited for, whatever comes of the comparison
+        integrity_check = thread.submit(integrity_faults, engine)
+        compared = compare_pools(engine, pool_name, heads)
+        faults = [f"the database is damaged: {each}" for each in integrity_check.result()]
+    return replace(compared, differences=(*faults, *compared.differences))
+
+
+def compare_pools(engine: sa.Engine, pool_name: str | None, heads: Sequence[Head]) -> Verification:
+    """Check the chains of logs, and compare what is kept with the logs rated anew, as `verify_database` does."""
+    found, waits, notes = list[str](), list[str](), list[str]()
+    compared: Counter[str] = Counter()
+    head_faults: dict[str, dict[Head, str]] = {}  # by pool, why its log is not one that had a head
+    try:
+        names = pool_names(engine) if pool_name is None else [pool_name]
+    except sa.exc.DatabaseError as error:
+        names = []
+        found.append(f"the pools cannot be read ({error.orig})")
+    for name in names:
+        try:
+            with read_transaction(engine) as connection, reading_once(connection):
+                pool = get_pool(connection, name)
+                reason = other_arithmetic(pool)
+                if reason:
+                    waits.append(f"{name}: the pool {reason}")
+                head_faults[name] = {head: log.head_fault(connection, pool, head) for head in heads}
+                notes.append(log.head_note(connection, pool))
+                found.extend(f"{name}: {each}" for each in log.chain_faults(connection, pool))
+                found.extend(differences(connection, pool, compared))
+        except (UnavailableError, UnknownError):
+            raise
+        except Exception as error:
+            found.append(f"{name}: cannot be verified further ({type(error).__name__}: {first_line(error)})")
+    for head in heads:
+        reasons = [f"{name}: {each[head]}" if each[head] else "" for name, each in head_faults.items()]
+        if all(reasons):
+            found.append(reasons[0] if len(reasons) == 1 else f"no pool's log has the head {head}")
+    counts = len(names), compared["events"], compared["changes"]
+    return Verification(*counts, tuple(found), tuple(waits), tuple(notes))
+
+
+def pool_names(engine: sa.Engine) -> list[str]:
+    """The names of the pools, in their order."""
+    with read_transaction(engine) as connection:
+        return [each.name for each in every_pool(connection)]
+
+
+def first_line(error: Exception) -> str:
+    """The first line of what an error says, without the statement that a database failed at."""
+    return str(getattr(error, "orig", None) or error).partition("\n")[0]

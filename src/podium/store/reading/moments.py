@@ -1,17 +1,80 @@
-"""Reads that see one moment of the database, each in a transaction of its own, or several in one."""
+"""Transactions of a pool: what is read sees one moment, and what is written has the pool to itself."""
 
 import copy
-from collections import OrderedDict
+import functools
+import inspect
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Any, Self, TypeVar
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 import sqlalchemy as sa
 
-from podium.store.log.pools import Pool, get_pool
+from podium.store.log.pools import (
+    Pool,
+    WriteObserver,
+    get_pool,
+    ignore_times,
+    locked_pool,
+    refuse_other_arithmetic,
+    refuse_unwritable,
+)
 from podium.store.sql.database import read_transaction
+from podium.store.sql.files import truncate_wal
+
+P = ParamSpec("P")
+T = TypeVar("T")
+THE_STORE = [
+    inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD),
+    inspect.Parameter("pool_name", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=str),
+]
+
+
+class VersionCache:
+    """The newest answers by what they answer, each with the version that it is of."""
+
+    def __init__(self, most: int = 512) -> None:
+        self._most = most
+        self._answers: OrderedDict[Hashable, tuple[Hashable, Any]] = OrderedDict()
+        self._lock = Lock()
+
+    def value(self, key: Hashable, version: Hashable, find: Callable[[], T]) -> T:
+        """Return the answer of a version, found anew where another's is kept.
+
+        Args:
+            key: what it answers.
+            version: as long as it is the same, so is the answer.
+            find: works it out; several threads may at once.
+
+        Returns:
+            The answer.
+        """
+        with self._lock:
+            kept, answer = self._answers.get(key, (None, None))
+        if kept != version:
+            answer = find()
+            self.keep(key, version, answer)
+        found: T = answer
+        return found
+
+    def keep(self, key: Hashable, version: Hashable, answer: Any) -> None:
+        """Take an answer that is known from elsewhere; the oldest goes where there are too many."""
+        with self._lock:
+            self._answers[key] = version, answer
+            self._answers.move_to_end(key)
+            while len(self._answers) > self._most:
+                self._answers.popitem(last=False)
+
+
+class Answers(VersionCache):
+    """What a store keeps of the answers that are slow to find."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rivals = VersionCache(most=256)  # of some 100 kB each
+        self.fields = VersionCache(most=16)  # each may be of 10,000 entrants
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +86,14 @@ class Moment:
 
 
 class Moments:
-    """A database that is read."""
+    """A database whose pools are read and written."""
+
+    observe_write: WriteObserver = staticmethod(ignore_times)  # a service counts the times
 
     def __init__(self, engine: sa.Engine) -> None:
         self.engine = engine
+        self.writes: Counter[str] = Counter()  # transactions that this process knows of, by pool
+        self.answers = Answers()
         self._moment: Moment | None = None  # that all reads see; each has its own where None
 
     @contextmanager
@@ -65,41 +132,72 @@ class Moments:
                 pools[pool_name] = get_pool(connection, pool_name)
             yield connection, pools[pool_name]
 
-
-T = TypeVar("T")
-
-
-class VersionCache:
-    """The newest answers by what they answer, each with the version that it is of."""
-
-    def __init__(self, most: int = 512) -> None:
-        self._most = most
-        self._answers: OrderedDict[Hashable, tuple[Hashable, Any]] = OrderedDict()
-        self._lock = Lock()
-
-    def value(self, key: Hashable, version: Hashable, find: Callable[[], T]) -> T:
-        """Return the answer of a version, found anew where another's is kept.
+    @contextmanager
+    def writing(self, pool_name: str, *, even_closed: bool = False) -> Iterator[tuple[sa.Connection, Pool]]:
+        """A transaction that has a pool to itself.
 
         Args:
-            key: what it answers.
-            version: as long as it is the same, so is the answer.
-            find: works it out; several threads may at once.
+            pool_name: the pool.
+            even_closed: for what a closed pool takes, too: nothing that moves a rating.
 
-        Returns:
-            The answer.
+        Raises:
+            StoreError: another revision of the arithmetic rated the pool, or it is closed.
         """
-        with self._lock:
-            kept, answer = self._answers.get(key, (None, None))
-        if kept != version:
-            answer = find()
-            self.keep(key, version, answer)
-        found: T = answer
-        return found
+        with locked_pool(self.engine, pool_name, self.observe_write) as (connection, pool):
+            (refuse_other_arithmetic if even_closed else refuse_unwritable)(pool)
+            yield connection, pool
+        self.writes[pool_name] += 1
 
-    def keep(self, key: Hashable, version: Hashable, answer: Any) -> None:
-        """Take an answer that is known from elsewhere; the oldest goes where there are too many."""
-        with self._lock:
-            self._answers[key] = version, answer
-            self._answers.move_to_end(key)
-            while len(self._answers) > self._most:
-                self._answers.popitem(last=False)
+
+def reads(find: Callable[Concatenate[sa.Connection, Pool, P], T]) -> Callable[Concatenate[Any, str, P], T]:
+    """The method of a store that reads one moment of a pool as a function does, by the pool's name."""
+
+    @functools.wraps(find)
+    def read(store: Moments, pool_name: str, *args: P.args, **kwargs: P.kwargs) -> T:
+        with store.reading(pool_name) as (connection, pool):
+            return find(connection, pool, *args, **kwargs)
+
+    method: Callable[Concatenate[Any, str, P], T] = with_signature(read, find, 2)
+    return method
+
+
+def reads_kept(
+    find: Callable[Concatenate[sa.Connection, Pool, Answers, P], T],
+) -> Callable[Concatenate[Any, str, P], T]:
+    """As `reads`, of a function that looks among the answers that are kept first."""
+
+    @functools.wraps(find)
+    def read(store: Moments, pool_name: str, *args: P.args, **kwargs: P.kwargs) -> T:
+        with store.reading(pool_name) as (connection, pool):
+            return find(connection, pool, store.answers, *args, **kwargs)
+
+    method: Callable[Concatenate[Any, str, P], T] = with_signature(read, find, 3)
+    return method
+
+
+def writes(
+    act: Callable[Concatenate[sa.Connection, Pool, P], T], *, even_closed: bool = False, forgets: bool = False
+) -> Callable[Concatenate[Any, str, P], T]:
+    """The method of a store that does to a pool what a function does, in a transaction that has it to itself.
+
+    What one `forgets` stands in the write-ahead log no more; a reader may put that off, to `close` at the latest.
+    """
+
+    @functools.wraps(act)
+    def write(store: Moments, pool_name: str, *args: P.args, **kwargs: P.kwargs) -> T:
+        with store.writing(pool_name, even_closed=even_closed) as (connection, pool):
+            answer = act(connection, pool, *args, **kwargs)
+        if forgets:
+            truncate_wal(store.engine)
+        return answer
+
+    method: Callable[Concatenate[Any, str, P], T] = with_signature(write, act, 2)
+    return method
+
+
+def with_signature(method: Any, find: Callable[..., Any], given: int) -> Any:
+    """The method with the function's signature, of which the first parameters are given."""
+    signature = inspect.signature(find)
+    parameters = [*THE_STORE, *list(signature.parameters.values())[given:]]
+    method.__signature__ = signature.replace(parameters=parameters)
+    return method

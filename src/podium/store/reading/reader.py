@@ -1,43 +1,31 @@
 """What is read from a store, each in one transaction that sees one moment."""
 
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import asdict
-from datetime import datetime
-from typing import Any
+from collections.abc import Iterator, Sequence
 
-import polars as pl
-import sqlalchemy as sa
-
-from podium.engine.system import System
 from podium.ledger.forecast import Forecast, field_of, forecast
-from podium.ledger.leaderboard import Eligibility
+from podium.rated import Rated, rate
 from podium.store.log.chain import Head
 from podium.store.log.log import newest_seq
 from podium.store.log.players import admit_names
-from podium.store.log.pools import SELECT_PUBLIC, Pool, every_pool, settings_of
-from podium.store.rating.verification import Verification
-from podium.store.reading.boards import ranks
-from podium.store.reading.database_check import verify_database
-from podium.store.reading.events import events
-from podium.store.reading.models import (
-    BoardPage,
-    BoardRow,
-    CareerChange,
-    CommonEvent,
-    Comparison,
-    PlayerDetails,
-    PlayerRank,
-    PoolSummary,
-    RatingCount,
-    extended,
-)
-from podium.store.reading.moments import Moments
-from podium.store.reading.players import explanations, rivals
+from podium.store.log.pools import SELECT_PUBLIC, Pool, every_pool
+from podium.store.rating import facts
+from podium.store.rating.events import get_event, version_of
+from podium.store.rating.rating import counting_results
+from podium.store.rating.verification import Verification, verify_database
+from podium.store.reading.boards import listings, pages, ranks
+from podium.store.reading.boards.models import FoundPlayer
+from podium.store.reading.events import events, headlines, stories
+from podium.store.reading.models import PlayerDetails, PoolSummary, extended
+from podium.store.reading.moments import Moments, reads, reads_kept
+from podium.store.reading.players import cards, explanations
+from podium.store.reading.players import rivals as opponents
+from podium.store.reading.pools import log as entries
+from podium.store.reading.pools import pool_facts as whole
+from podium.store.reading.pools.models import FairExpectation
 from podium.store.sql.database import close_engine, open_database
 from podium.store.sql.files import truncate_wal
 from podium.store.writing import administration
-from podium.store.writing.administration import RegisteredMatch
+from podium.store.writing.pool_files import export_lines
 
 
 class Reader(Moments):
@@ -54,7 +42,6 @@ class Reader(Moments):
             StoreError: it cannot be opened.
         """
         super().__init__(open_database(url, must_exist=must_exist))
-        self.writes: Counter[str] = Counter()  # transactions that this process knows of, by pool
 
     def close(self) -> None:
         """Let the connections go; all that an SQLite database holds is in its file then, unless others still use it."""
@@ -98,231 +85,32 @@ class Reader(Moments):
             A summary each, by name.
         """
         with self._reading_all() as connection:
-            return tuple(pool_summary(connection, each) for each in every_pool(connection))
+            return tuple(ranks.pool_summary(connection, each) for each in every_pool(connection))
 
-    def pool_summary(self, pool_name: str) -> PoolSummary:
-        """Show a pool as `pool_summaries` has it.
+    pool_summary = reads(ranks.pool_summary)
+    limit_notice = reads(ranks.limit_notice)
+    pool_facts = reads_kept(whole.pool_facts)
 
-        Returns:
-            Its summary.
+    # The log
 
-        Raises:
-            UnknownError: there is no such pool.
-        """
-        with self.reading(pool_name) as (connection, pool):
-            return pool_summary(connection, pool)
+    version = reads(newest_seq)
+    log = reads(entries.listing)
+    newest_log = reads(entries.newest_listing)
+    news = reads(events.news)
+    match = reads(administration.match_of)
+    waiting_matches = reads(administration.waiting_matches)
 
-    def limit_notice(self, pool_name: str) -> str | None:
-        """Warn of players at a limit of the pool's system.
+    def export_pool(self, pool_name: str) -> Iterator[str]:
+        """Write a pool as lines of JSON: its log with the chain, and its players' names.
 
-        Returns:
-            How many there are, and what suits such results; None where none is.
-        """
-        with self.reading(pool_name) as (connection, pool):
-            return ranks.limit_notice(connection, pool)
-
-    def match(self, pool_name: str, match_id: str) -> RegisteredMatch:
-        """Show a registered match, and what came of it.
-
-        Returns:
-            The match: entrants, state, expiry, and the event that is its result.
+        Yields:
+            A line that says what follows, a line a player, and a line a log entry, all of one moment.
 
         Raises:
-            UnknownError: no such pool or match.
+            StoreError: the log is not chained yet, or its chain is broken.
         """
         with self.reading(pool_name) as (connection, pool):
-            return administration.match_of(connection, pool, match_id)
-
-    def waiting_matches(self, pool_name: str) -> list[str]:
-        """List the matches that wait for a result.
-
-        Returns:
-            Their ids, the first to expire first.
-
-        Raises:
-            UnknownError: there is no such pool.
-        """
-        with self.reading(pool_name) as (connection, pool):
-            return administration.waiting_matches(connection, pool)
-
-    def leaderboard(self, pool_name: str, *, top: int = 100, after: ranks.Place | None = None) -> BoardPage:
-        """Show a page of the leaderboard.
-
-        Args:
-            top: rows of the page.
-            after: where the page before ended; the first page where None.
-
-        Returns:
-            The players, best first, and the cursor of the next page.
-
-        Raises:
-            UnknownError: there is no such pool.
-        """
-        with self.reading(pool_name) as (connection, pool):
-            return ranks.page(connection, pool, top, after)
-
-    def board(self, pool_name: str, rules: Eligibility, at: datetime | None = None) -> pl.DataFrame:
-        """Show the board of those whom the rules list, as of a moment.
-
-        Args:
-            rules: who is listed.
-            at: the moment; now where None.
-
-        Returns:
-            A row a player, as `Rated.leaderboard` has it.
-
-        Raises:
-            ParameterError: a rule that the system cannot serve.
-        """
-        with self.reading(pool_name) as (connection, pool):
-            return ranks.eligible_board(connection, pool, rules, at)
-
-    def version(self, pool_name: str) -> int:
-        """Number the pool's newest log entry: as long as it is the same, so are all ratings.
-
-        Returns:
-            The sequence number; 0 before the first entry.
-        """
-        with self.reading(pool_name) as (connection, pool):
-            return newest_seq(connection, pool)
-
-    def system_and_states(self, pool_name: str, names: Sequence[str]) -> tuple[System, list[Any]]:
-        """Read a pool's system and players' states, all of one moment.
-
-        Args:
-            names: the players.
-
-        Returns:
-            The system, and in the order of the names its NamedTuple of each; a newcomer's for whoever has none.
-        """
-        with self.reading(pool_name) as (connection, pool):
-            return explanations.system_and_states(connection, pool, names)
-
-    def news(self, pool_name: str, after: int, most: int = 100) -> list[dict[str, Any]]:
-        """List what happened since an entry of the log.
-
-        Args:
-            after: the sequence number of that entry.
-            most: entries to list.
-
-        Returns:
-            A dict an entry, oldest first.
-        """
-        with self.reading(pool_name) as (connection, pool):
-            return events.news(connection, pool, after, most)
-
-    def rank(self, pool_name: str, name: str) -> PlayerRank:
-        """Show a player's rank.
-
-        Returns:
-            The rank, and the share of players who are not rated above.
-
-        Raises:
-            UnknownError: no such pool or player.
-        """
-        with self.reading(pool_name) as (connection, pool):
-            return ranks.rank(connection, pool, name)
-
-    def neighbours(self, pool_name: str, name: str, each: int = 5) -> tuple[BoardRow, ...]:
-        """Show a player among those ranked next.
-
-        Args:
-            each: how many above, and how many below.
-
-        Returns:
-            The players, best first.
-
-        Raises:
-            UnknownError: no such pool or player.
-        """
-        with self.reading(pool_name) as (connection, pool):
-            return ranks.neighbours(connection, pool, name, each)
-
-    def career(self, pool_name: str, name: str, top: int = 1000) -> tuple[CareerChange, ...]:
-        """Show a player's newest changes.
-
-        Args:
-            top: changes to show.
-
-        Returns:
-            The changes, newest first; those of seasons have no event.
-
-        Raises:
-            UnknownError: no such pool or player.
-        """
-        with self.reading(pool_name) as (connection, pool):
-            return events.career(connection, pool, name, top)
-
-    def player(self, pool_name: str, name: str, top: int = 1000) -> PlayerDetails:
-        """Show a player's rank and newest changes.
-
-        Args:
-            top: changes to show.
-
-        Returns:
-            What `rank` has, and the changes as its `history`.
-
-        Raises:
-            UnknownError: no such pool or player.
-        """
-        with self.reading(pool_name) as (connection, pool):
-            history = events.career(connection, pool, name, top)
-            return extended(PlayerDetails, ranks.rank(connection, pool, name), history=history)
-
-    def distribution(self, pool_name: str) -> tuple[RatingCount, ...]:
-        """Count the players of each whole rating.
-
-        Returns:
-            A count for each whole rating that somebody has, lowest first.
-        """
-        with self.reading(pool_name) as (connection, pool):
-            return ranks.distribution(connection, pool)
-
-    def head_to_head(self, pool_name: str, name: str, other: str) -> tuple[CommonEvent, ...]:
-        """List the events in which two players met.
-
-        Returns:
-            The events, newest first.
-
-        Raises:
-            UnknownError: no such pool or player.
-        """
-        with self.reading(pool_name) as (connection, pool):
-            return rivals.meetings(connection, pool, name, other)
-
-    def compare(self, pool_name: str, name: str, other: str) -> Comparison:
-        """Put two players beside each other.
-
-        Returns:
-            Both as they stand, the expected score of the first, and their common events.
-
-        Raises:
-            UnknownError: no such pool or player.
-            ParameterError: the two are one.
-        """
-        with self.reading(pool_name) as (connection, pool):
-            return rivals.comparison(connection, pool, name, other)
-
-    def predict(
-        self, pool_name: str, entrants: Sequence[str] = (), *, sides: Sequence[Sequence[str]] = (), top: int = 3
-    ) -> Forecast:
-        """Forecast the chances of players as they stand; whoever has not played is a newcomer.
-
-        Args:
-            entrants: the names of those who start alone.
-            sides: the names of each side's members, where several start together.
-            top: how many places count as the top.
-
-        Returns:
-            Chances between 0 and 1 of each rank and in each pair.
-
-        Raises:
-            ParameterError: fewer than two sides, a player twice, a name that the rule refuses, or `top` below 1.
-        """
-        with self.reading(pool_name) as (connection, pool):
-            field = field_of(entrants, sides, lambda names: admit_names(connection, pool, names))
-            system, known = explanations.system_and_states(connection, pool, [name for side in field for name in side])
-            return forecast(system, field, known, top)
+            yield from export_lines(connection, pool)
 
     def verify(self, pool_name: str | None = None) -> list[str]:
         """Compare the derived tables with the log rated anew, bit for bit.
@@ -353,9 +141,139 @@ class Reader(Moments):
         """
         return verify_database(self.engine, pool_name, heads)
 
+    # Boards
 
-def pool_summary(connection: sa.Connection, pool: Pool) -> PoolSummary:
-    """What a pool is, and what it says of itself."""
-    notice = ranks.limit_notice(connection, pool)
-    version, says = newest_seq(connection, pool), asdict(pool.description)
-    return PoolSummary(pool.name, pool.system.name, settings_of(pool.system), notice, **says, version=version)
+    leaderboard = reads(ranks.page)
+    board = reads(ranks.board)
+    listed_board = reads_kept(pages.listed_board)
+    page_of = reads_kept(pages.page_of)
+    newest_entrants = reads_kept(pages.newest_entrants)
+    movers = reads_kept(headlines.movers)
+    distribution = reads(ranks.distribution)
+    seasons = reads(ranks.seasons)
+    season_board = reads(ranks.season_board)
+    snapshot_days = reads(facts.days)
+    ranks_on = reads(ranks.ranks_on)
+
+    def newest_days(self) -> dict[str, int]:
+        """Show up to when ranks are stored.
+
+        Returns:
+            The newest day that has ranks, since 1970, by pool; none of a pool that has no such day.
+        """
+        with self._reading_all() as connection:
+            return facts.newest_days(connection)
+
+    def search(self, text: str, pools: Sequence[str] | None = None, *, most: int = 10) -> tuple[FoundPlayer, ...]:
+        """Find players by how their names begin, former names too.
+
+        Args:
+            text: how a name begins; case and accents do not matter.
+            pools: the pools to look in; all where None.
+            most: players to list at most.
+
+        Returns:
+            The players, best rated first; similar names where nothing is found.
+        """
+        with self._reading_all() as connection:
+            known = [each for each in every_pool(connection) if pools is None or each.name in pools]
+            return listings.search(connection, known, text, most)
+
+    # Players
+
+    rank = reads(ranks.rank)
+    ranks_of = reads(ranks.ranks_of_player)
+    neighbours = reads(ranks.neighbours)
+    player_card = reads_kept(cards.player_card)
+    career = reads(events.career)
+    player_changes = reads(cards.changes_page)
+    rating_curve = reads(cards.rating_curve)
+    rivals = reads_kept(opponents.rivals)
+    rivalry = reads(opponents.rivalry)
+    compare = reads(opponents.comparison)
+    head_to_head = reads(opponents.meetings)
+    system_and_states = reads(explanations.system_and_states)
+
+    def player(self, pool_name: str, name: str, top: int = 1000) -> PlayerDetails:
+        """Show a player's rank and newest changes.
+
+        Args:
+            top: changes to show.
+
+        Returns:
+            What `rank` has, and the changes as its `history`.
+
+        Raises:
+            UnknownError: no such pool or player.
+        """
+        with self.reading(pool_name) as (connection, pool):
+            history = events.career(connection, pool, name, top)
+            return extended(PlayerDetails, ranks.rank(connection, pool, name), history=history)
+
+    def predict(
+        self, pool_name: str, entrants: Sequence[str] = (), *, sides: Sequence[Sequence[str]] = (), top: int = 3
+    ) -> Forecast:
+        """Forecast the chances of players as they stand; whoever has not played is a newcomer.
+
+        Args:
+            entrants: the names of those who start alone.
+            sides: the names of each side's members, where several start together.
+            top: how many places count as the top.
+
+        Returns:
+            Chances between 0 and 1 of each rank and in each pair.
+
+        Raises:
+            ParameterError: fewer than two sides, a player twice, a name that the rule refuses, or `top` below 1.
+        """
+        with self.reading(pool_name) as (connection, pool):
+            field = field_of(entrants, sides, lambda names: admit_names(connection, pool, names))
+            system, known = explanations.system_and_states(connection, pool, [name for side in field for name in side])
+            return forecast(system, field, known, top)
+
+    # Events
+
+    results = reads(counting_results)
+    history = reads(events.history)
+    event = reads(events.event_details)
+    event_list = reads(headlines.event_list)
+    event_count = reads(headlines.count_events)
+    adjacent_events = reads(headlines.adjacent_events)
+    event_story = reads(stories.event_story)
+    event_field = reads_kept(whole.event_field)
+    event_record = reads(entries.event_record)
+    explain = reads(events.explanation)
+    what_if = reads(events.alternatives)
+
+    def event_version(self, pool_name: str, event_id: str) -> str:
+        """Say which version of an event there is, for a correction of it and no other.
+
+        Returns:
+            The version: another once the event is amended, voided or restored.
+
+        Raises:
+            UnknownError: no such pool or event.
+        """
+        with self.reading(pool_name) as (connection, pool):
+            return version_of(get_event(connection, pool, event_id))
+
+    def rated(self, pool_name: str) -> Rated:
+        """Rate the pool anew by the library, from its results.
+
+        Returns:
+            The library's answer; it knows no seasons.
+        """
+        with self.reading(pool_name) as (connection, pool):
+            return rate(counting_results(connection, pool), pool.system)
+
+    def fair_expectation(self, pool_name: str, event_id: str, name: str) -> FairExpectation:
+        """Say what would have been fair to expect of a player in an event, by what comes of such promises in the pool.
+
+        Returns:
+            The duels that were promised, and those that would have been fair to expect where enough such are known.
+
+        Raises:
+            UnknownError: no such pool or event, or the player is not rated in it.
+        """
+        with self.at_one_moment() as view:
+            return whole.fair_expectation(view.pool_facts(pool_name), view.explain(pool_name, event_id, name))

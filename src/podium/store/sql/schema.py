@@ -76,8 +76,8 @@ player = Table(
     Column("pool_id", Number, ForeignKey("pool.id"), primary_key=True),
     Column("id", Number, primary_key=True, autoincrement=False),  # counted within the pool
     Column("name", Text, nullable=False),
-    Column("lookalike", Text, nullable=True),  # `lookalikes.key` of the name
-    Column("folded", Prefixed, nullable=True),  # `lookalikes.fold` of the name
+    Column("lookalike", Text, nullable=True),  # `names.key` of the name
+    Column("folded", Prefixed, nullable=True),  # `names.fold` of the name
     UniqueConstraint("pool_id", "name"),
     Index(None, "pool_id", "lookalike"),
     Index(None, "pool_id", "folded"),

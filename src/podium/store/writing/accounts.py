@@ -1,7 +1,7 @@
 """Accounts that are one player's: merged, and taken apart again. Both are in the log."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import repeat
+from itertools import islice, repeat
 from typing import Any
 
 import polars as pl
@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from podium.errors import Fault, ResultsError
 from podium.store.log.content import Content, read_bodies, row_of
-from podium.store.log.log import MERGE, UNMERGE, LogEntry, json_entry
+from podium.store.log.log import MERGE, UNMERGE, json_entry
 from podium.store.log.players import Numbering, known_numbers, logged_merges, merges, names_of, resolved, unrated_error
 from podium.store.log.pools import OrderKey, Pool
 from podium.store.rating.events import UNRATED, Proposal
@@ -17,7 +17,6 @@ from podium.store.rating.rating import IS_COUNTED
 from podium.store.rating.standing_rows import get_standing
 from podium.store.sql.database import StoreError
 from podium.store.sql.schema import change, event, log
-from podium.store.writing.execution import Prepare, Prepared, count_written
 
 IN_POOL = event.c.pool_id == sa.bindparam("pool")
 CHANGES_OF_PLAYER = sa.and_(
@@ -32,74 +31,61 @@ SELECT_RATED_EVENTS = SELECT_CONTENT.join(change, CHANGES_OF_PLAYER).where(IN_PO
 SELECT_UNRATED_EVENTS = SELECT_CONTENT.where(IN_POOL, event.c.status == UNRATED)
 
 
-def merging(name: str, into: str, actor: str, reason: str = "") -> Prepare[int]:
-    """Let one player's results be another's, from the first on; how many rows of the ledger changed.
+def merge(
+    connection: sa.Connection, pool: Pool, _numbering: Numbering, *, name: str, into: str, actor: str, reason: str
+) -> Proposal:
+    """Let one player's results be another's, from the first on.
 
-    It raises:
+    Raises:
         UnknownError: no such player has a rating.
         StoreError: they are one, or either was merged away itself.
         ResultsError: they met in an event that counts.
     """
-
-    def prepare(connection: sa.Connection, pool: Pool, _numbering: Numbering) -> Prepared[int]:
-        known, gone = known_numbers(connection, pool, [name, into]), merges(connection, pool)
-        if name in known and gone.get(known[name]) == known.get(into, 0):
-            return Prepared(None, count_written)
-        for each in (name, into):
-            if known.get(each) in gone:
-                (stays,) = names_of(connection, pool, [gone[known[each]]]).values()
-                raise StoreError(f"{each!r} was merged into {stays!r}")
-        for each in (into, name):
-            get_standing(connection, pool, each)
-        account, end = known[name], known[into]
-        if account == end:
-            raise StoreError(f"{name!r} cannot be merged into itself")
-        ends = {each: end if old == account else old for each, old in gone.items()} | {account: end}
-        accounts = accounts_of(account, gone)
-        events = events_of(connection, pool, account)
-        table = read_bodies((row.body, row.started_at) for row in events)
-        refuse_meetings(table, accounts, accounts_of(end, gone), into)
-        entry = json_entry(str(account), {"into": end}, actor, reason)
-        return merged_otherwise(pool, MERGE, entry, ends, first_of(events, table, accounts))
-
-    return prepare
+    known, gone = known_numbers(connection, pool, [name, into]), merges(connection, pool)
+    if name in known and gone.get(known[name]) == known.get(into, 0):
+        return Proposal(pool, MERGE)
+    for each in (name, into):
+        if known.get(each) in gone:
+            (stays,) = names_of(connection, pool, [gone[known[each]]]).values()
+            raise StoreError(f"{each!r} was merged into {stays!r}")
+    for each in (into, name):
+        get_standing(connection, pool, each)
+    account, end = known[name], known[into]
+    if account == end:
+        raise StoreError(f"{name!r} cannot be merged into itself")
+    ends = {each: end if old == account else old for each, old in gone.items()} | {account: end}
+    accounts = accounts_of(account, gone)
+    events = events_of(connection, pool, account)
+    table = read_bodies((row.body, row.started_at) for row in events)
+    refuse_meetings(table, accounts, accounts_of(end, gone), into)
+    entry = json_entry(str(account), {"into": end}, actor, reason)
+    affected = first_of(events, table, accounts)
+    return Proposal(pool, MERGE, (entry,), affected, merged=ends, refuses_unrateable=False)
 
 
-def unmerging(name: str, actor: str, reason: str = "") -> Prepare[int]:
-    """Let a merged account be a player of its own again; how many rows of the ledger changed.
+def unmerge(
+    connection: sa.Connection, pool: Pool, _numbering: Numbering, *, name: str, actor: str, reason: str
+) -> Proposal:
+    """Let a merged account be a player of its own again; accounts that were merged into it before stay so.
 
-    Accounts that were merged into it before stay merged into it.
-
-    It raises:
+    Raises:
         UnknownError: there is no such player.
         StoreError: the account was never merged into another.
     """
-
-    def prepare(connection: sa.Connection, pool: Pool, _numbering: Numbering) -> Prepared[int]:
-        account = known_numbers(connection, pool, [name]).get(name)
-        if account is None:
-            raise unrated_error(pool, name)
-        direct = logged_merges(connection, pool)
-        if account not in direct:
-            raise StoreError(f"{name!r} was never merged into another player, so there is nothing to undo")
-        if direct[account] is None:
-            return Prepared(None, count_written)
-        end = resolved(direct)[account]
-        ends = resolved(direct | {account: None})
-        events = events_of(connection, pool, end)
-        table = read_bodies((row.body, row.started_at) for row in events)
-        entry = json_entry(str(account), None, actor, reason)
-        return merged_otherwise(pool, UNMERGE, entry, ends, first_of(events, table, accounts_of(account, ends)))
-
-    return prepare
-
-
-def merged_otherwise(
-    pool: Pool, kind: str, entry: LogEntry, ends: Mapping[int, int], first: OrderKey | None
-) -> Prepared[int]:
-    """The proposal of other merges, which move ratings from a position on, or none."""
-    touched = () if first is None else (first,)
-    return Prepared(Proposal(pool, kind, (entry,), touched, merged=ends, refuses_unrateable=False), count_written)
+    account = known_numbers(connection, pool, [name]).get(name)
+    if account is None:
+        raise unrated_error(pool, name)
+    direct = logged_merges(connection, pool)
+    if account not in direct:
+        raise StoreError(f"{name!r} was never merged into another player, so there is nothing to undo")
+    if direct[account] is None:
+        return Proposal(pool, UNMERGE)
+    ends = resolved(direct | {account: None})
+    events = events_of(connection, pool, resolved(direct)[account])
+    table = read_bodies((row.body, row.started_at) for row in events)
+    entry = json_entry(str(account), None, actor, reason)
+    affected = first_of(events, table, accounts_of(account, ends))
+    return Proposal(pool, UNMERGE, (entry,), affected, merged=ends, refuses_unrateable=False)
 
 
 def accounts_of(end: int, ends: Mapping[int, int]) -> set[int]:
@@ -125,10 +111,11 @@ def refuse_meetings(table: pl.DataFrame, accounts: Collection[int], others: Coll
             raise ResultsError("merge", [Fault(None, "player", name, f"took part in {event_id} as both")])
 
 
-def first_of(events: Sequence[Any], table: pl.DataFrame, accounts: Collection[int]) -> OrderKey | None:
+def first_of(events: Sequence[Any], table: pl.DataFrame, accounts: Collection[int]) -> tuple[OrderKey, ...]:
+    """The first of the events that one of the accounts is in; nothing where there is none."""
     theirs = pl.col("player").is_in([str(number) for number in accounts])
     ids = set(table.filter(theirs)["event_id"].to_list())
-    return next((OrderKey(row.started_at, row.seq) for row in events if row.event_id in ids), None)
+    return tuple(islice((OrderKey(row.started_at, row.seq) for row in events if row.event_id in ids), 1))
 
 
 def refuse_player_twice(

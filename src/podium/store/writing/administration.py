@@ -5,7 +5,8 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
-from typing import Any
+from functools import partial
+from typing import Any, Unpack
 
 import sqlalchemy as sa
 
@@ -16,13 +17,13 @@ from podium.results.names import admit, normalise
 from podium.store.log.content import Absent, Content
 from podium.store.log.log import CLOSE, CONFIGURE, DESCRIBE, REGISTER, REOPEN, SEASON, LogEntry, append, json_entry
 from podium.store.log.players import Numbering, admit_names, merges, names_of, numbers_of, refuse_reserved
-from podium.store.log.pools import START, OrderKey, Pool, PoolDescription, settings_of
+from podium.store.log.pools import START, DescriptionChanges, OrderKey, Pool, PoolDescription, settings_of
 from podium.store.rating.events import SUPERSEDED, VOIDED, EventRow, NewSeason, Proposal
 from podium.store.sql.database import StoreError
 from podium.store.sql.schema import api_key, event, generation, log, metadata, pools, registration, season
 from podium.store.sql.statements import instant, microseconds, now
 from podium.store.writing.accounts import refuse_entrant_twice
-from podium.store.writing.execution import Prepare, Prepared, count_written
+from podium.store.writing.execution import Propose
 from podium.support.collector import ARITHMETIC
 from podium.systems import find
 
@@ -47,6 +48,27 @@ def describe(connection: sa.Connection, pool: Pool, description: PoolDescription
     return True
 
 
+def describe_pool(
+    connection: sa.Connection, pool: Pool, *, actor: str = "", **changes: Unpack[DescriptionChanges]
+) -> PoolDescription:
+    """Change what a pool says of itself, or who may read it; a closed one takes that, too.
+
+    Args:
+        changes: `title`, `contact` (a mail address or that of a page) and `player_word` ("rider"), of which an
+            empty one is removed, and whether it is `public`; what is left out stays.
+
+    Returns:
+        All that it says now.
+
+    Raises:
+        UnknownError: there is no such pool.
+        ParameterError: a text is not what it has to be.
+    """
+    description = pool.description.changed(**changes)
+    describe(connection, pool, description, actor)
+    return description
+
+
 def insert_pool(connection: sa.Connection, name: str, system: System) -> Pool:
     """Store a new pool, with nothing in its log, and its first generation."""
     name, secret = admit(name, "a pool's name"), secrets.token_bytes(SECRET_BYTES)
@@ -60,26 +82,20 @@ def insert_pool(connection: sa.Connection, name: str, system: System) -> Pool:
     return Pool(number, name, system, secret, generation=current)
 
 
-def reconfiguration(system: System, actor: str) -> Prepare[int]:
-    """Rate a pool with another system, or other parameters, from its first event on; how many rows changed.
+def configure(_connection: sa.Connection, pool: Pool, _numbering: Numbering, *, system: System, actor: str) -> Proposal:
+    """Rate a pool with another system, or other parameters, from its first event on.
 
-    It raises:
-        ResultsError: an event lacks what the system needs.
+    Raises:
         ParameterError: a server could not find the system by its name.
     """
-
-    def prepare(_connection: sa.Connection, pool: Pool, _numbering: Numbering) -> Prepared[int]:
-        proposal = Proposal(
-            replace(pool, system=system, arithmetic=ARITHMETIC),
-            CONFIGURE,
-            (system_entry(system, actor),),
-            (START,),
-            columns=configuration(system),
-            refuses_unrateable=False,
-        )
-        return Prepared(proposal, count_written)
-
-    return prepare
+    return Proposal(
+        replace(pool, system=system, arithmetic=ARITHMETIC),
+        CONFIGURE,
+        (system_entry(system, actor),),
+        (START,),
+        columns=configuration(system),
+        refuses_unrateable=False,
+    )
 
 
 def configuration(system: System) -> dict[str, Any]:
@@ -107,8 +123,8 @@ def refuse_nameless(system: System) -> None:
         )
 
 
-def new_season(name: str, starts: datetime, keep: float, actor: str) -> Prepare[int]:
-    """Let a season begin: every lead over a newcomer shrinks to a share of itself; how many rows changed.
+def new_season(name: str, starts: datetime, keep: float, actor: str) -> Propose:
+    """Let a season begin: every lead over a newcomer shrinks to a share of itself.
 
     Args:
         keep: the share, from 0 (all start level) to 1 (a name for a date, and nothing changes).
@@ -118,21 +134,42 @@ def new_season(name: str, starts: datetime, keep: float, actor: str) -> Prepare[
     at = microseconds(starts)
     if at > now():
         raise ParameterError(f"{starts} is in the future; begin the season once that moment has come")
+    return partial(begin_season, begun=NewSeason(name, at, keep), actor=actor)
 
-    def prepare(connection: sa.Connection, pool: Pool, _numbering: Numbering) -> Prepared[int]:
-        same = sa.select(season.c.started_at, season.c.keep).where(season.c.pool_id == pool.id, season.c.name == name)
-        known = connection.execute(same).first()
-        if known is not None:
-            if (known.started_at, known.keep) == (at, keep):
-                return Prepared(None, count_written)
-            raise StoreError(f"there is a season {name!r} already")
-        begun = NewSeason(name, at, keep)
-        entry = json_entry(name, {"started_at": at, "keep": keep}, actor)
-        touched = OrderKey(at, begun.seq)
-        proposal = Proposal(pool, SEASON, (entry,), (touched,), season=begun, refuses_unrateable=False)
-        return Prepared(proposal, count_written)
 
-    return prepare
+def begin_season(
+    connection: sa.Connection, pool: Pool, _numbering: Numbering, *, begun: NewSeason, actor: str
+) -> Proposal:
+    """Let a season begin, of which all but the pool is checked."""
+    name, at, keep, seq = begun
+    same = sa.select(season.c.started_at, season.c.keep).where(season.c.pool_id == pool.id, season.c.name == name)
+    known = connection.execute(same).first()
+    if known is not None:
+        if (known.started_at, known.keep) == (at, keep):
+            return Proposal(pool, SEASON)
+        raise StoreError(f"there is a season {name!r} already")
+    entry = json_entry(name, {"started_at": at, "keep": keep}, actor)
+    return Proposal(pool, SEASON, (entry,), (OrderKey(at, seq),), season=begun, refuses_unrateable=False)
+
+
+def close_pool(connection: sa.Connection, pool: Pool, *, actor: str = "") -> bool:
+    """Take nothing more for a pool; it can be read, and opened again.
+
+    Names are still forgotten, and daily ranks stored: neither moves a rating.
+
+    Returns:
+        Whether it was open.
+    """
+    return set_closed(connection, pool, actor, closed=True)
+
+
+def reopen_pool(connection: sa.Connection, pool: Pool, *, actor: str = "") -> bool:
+    """Open a closed pool again.
+
+    Returns:
+        Whether it was closed.
+    """
+    return set_closed(connection, pool, actor, closed=False)
 
 
 def set_closed(connection: sa.Connection, pool: Pool, actor: str, *, closed: bool) -> bool:
@@ -189,12 +226,27 @@ class RegisteredMatch:
 
 
 def register(
-    connection: sa.Connection, pool: Pool, match_id: str, entrants: Sequence[Any], held_s: float, actor: str
-) -> None:
-    """Register a match, once.
+    connection: sa.Connection,
+    pool: Pool,
+    match_id: str,
+    entrants: Sequence[Any],
+    *,
+    held_s: float = HOLD_S,
+    actor: str = "",
+) -> RegisteredMatch:
+    """Register a match that starts: its result counts once, and who is missing from it has quit.
 
     Args:
-        held_s: seconds that it waits for a result.
+        entrants: names, or a `player` and a `team` each.
+        held_s: seconds that it waits for a result; a match without one costs nobody anything.
+
+    Returns:
+        The match as it stands.
+
+    Raises:
+        ParameterError: no entrants, one twice, or a `held_s` that is not above 0 or over 31 days.
+        ResultsError: one player stands there twice, by two names.
+        StoreError: a match of that id has other entrants.
     """
     rows = [each if isinstance(each, Mapping) else {"player": each} for each in entrants]
     names = admit_names(connection, pool, [str(each["player"]) for each in rows])
@@ -210,13 +262,14 @@ def register(
     if known is not None:
         if json.loads(known.body)["entrants"] != entrants_by_number:
             raise StoreError(f"match {match_id!r} is registered already, with other entrants")
-        return
+        return match_of(connection, pool, match_id)
     refuse_entrant_twice(connection, pool, match_id, names, numbers)
     expires_at = now() + round(held_s * 1e6)
     body = {"entrants": entrants_by_number, "expires_at": expires_at}
     (seq,), _ = append(connection, pool, REGISTER, [json_entry(match_id, body, actor)])
     registration_row = {"pool_id": pool.id, "match_id": match_id, "seq": seq, "expires_at": expires_at}
     connection.execute(sa.insert(registration), registration_row)
+    return match_of(connection, pool, match_id)
 
 
 def get_registration(connection: sa.Connection, pool: Pool, match_id: str) -> Any:
@@ -228,7 +281,14 @@ def get_registration(connection: sa.Connection, pool: Pool, match_id: str) -> An
 
 
 def match_of(connection: sa.Connection, pool: Pool, match_id: str) -> RegisteredMatch:
-    """A match, and what came of it."""
+    """Show a registered match, and what came of it.
+
+    Returns:
+        The match: entrants, state, expiry, and the event that is its result.
+
+    Raises:
+        UnknownError: no such pool or match.
+    """
     row = get_registration(connection, pool, match_id)
     numbers = [each["player"] for each in json.loads(row.body)["entrants"]]
     names = names_of(connection, pool, numbers)
@@ -242,7 +302,14 @@ def match_of(connection: sa.Connection, pool: Pool, match_id: str) -> Registered
 
 
 def waiting_matches(connection: sa.Connection, pool: Pool) -> list[str]:
-    """The ids of the matches that wait for a result, the first to expire first."""
+    """List the matches that wait for a result.
+
+    Returns:
+        Their ids, the first to expire first.
+
+    Raises:
+        UnknownError: there is no such pool.
+    """
     reported = sa.exists().where(event.c.pool_id == pool.id, event.c.match_id == registration.c.match_id)
     unreported = (
         sa.select(registration.c.match_id)

@@ -4,26 +4,26 @@ A proposal has all that is to be different. In one transaction it is recorded, a
 to date; a dry run plans the new rating on a connection that only reads, so that nobody waits for it.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 
 import sqlalchemy as sa
 
 from podium.errors import Fault, NotFiniteError, ResultsError
-from podium.store.log.chain import Head, newest_head
+from podium.store.log.chain import newest_head
 from podium.store.log.log import SUBMIT, Logged, append
 from podium.store.log.players import Numbering, names_of, numbers_and_newcomers, provisional_numbers
 from podium.store.log.pools import OrderKey, Pool
 from podium.store.rating import rerating
 from podium.store.rating.events import FIRST_PLACEHOLDER, EventRow, Proposal
-from podium.store.rating.plan import Plan, Stretch
+from podium.store.rating.plan import Plan, Span
 from podium.store.rating.rating import LongWorkError
-from podium.store.rating.rerating import NOTHING, Effect, LargestEffects, Rerated, Totals
+from podium.store.rating.rerating import NOTHING, LargestEffects, Rerated
 from podium.store.sql.schema import event, merged, pools, season
 from podium.store.sql.statements import insert
+from podium.store.writing.receipts import Done, Effects, with_receipts
 
-T = TypeVar("T")
 LARGE_EVENT_ROWS = 2_000
 CORRECTED = (
     "content_seq",
@@ -41,50 +41,10 @@ UPDATE_EVENT = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Effects:
-    """What a dry run found: how much would move, and the largest effects."""
-
-    totals: Totals
-    listed: tuple[Effect, ...]  # in the order of rating
-    next: str | None  # the cursor of the effects that follow by size; None where there are none
+Propose = Callable[[sa.Connection, Pool, Numbering], Proposal]  # checks, and reads, but writes nothing
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
-    """What was done, or would be."""
-
-    proposal: Proposal | None = None  # as it was recorded; None where nothing had to be
-    rerated: Rerated | None = None  # None where nothing had to be rated again
-    head: Head | None = None  # of the log; None of a dry run
-    effects: Effects | None = None  # of a dry run
-
-
-@dataclass(frozen=True, slots=True)
-class Prepared(Generic[T]):
-    """A proposal that was checked, and how its sender is answered."""
-
-    proposal: Proposal | None  # None where everything is as it is to be already
-    answer: Callable[[sa.Connection, Done], T]
-    known: Mapping[str, OrderKey] | None = None  # events that are answered though nothing about them is new
-    sent: Sequence[str] = ()  # the events that are answered
-
-    def wanted(self, proposal: Proposal) -> dict[OrderKey, str]:
-        """The events that are answered, by position."""
-        new = {each: proposal.events[each].key for each in self.sent if each in proposal.events}
-        keys = dict(self.known or {}) | new
-        return {key: event_id for event_id, key in keys.items()}
-
-
-def count_written(_connection: sa.Connection, done: Done) -> int:
-    """How many rows of the ledger are new or other."""
-    return 0 if done.rerated is None else done.rerated.written
-
-
-Prepare = Callable[[sa.Connection, Pool, Numbering], Prepared[T]]
-
-
-def execute(connection: sa.Connection, pool: Pool, prepare: Prepare[T], *, refuse_long: bool = True) -> T:
+def execute(connection: sa.Connection, pool: Pool, propose: Propose, *, refuse_long: bool = True) -> Done:
     """Propose, record, rate and answer, in a transaction that has the pool's lock.
 
     Raises:
@@ -92,24 +52,26 @@ def execute(connection: sa.Connection, pool: Pool, prepare: Prepare[T], *, refus
             `refuse_long` is set. A bulk of new events is rated whatever comes after them: their entries alone need a
             transaction as long.
     """
-    prepared = prepare(connection, pool, numbers_and_newcomers)
-    if prepared.proposal is None:
-        return prepared.answer(connection, Done(head=newest_head(connection, pool)))
-    if refuse_long and prepared.proposal.touched and is_large(prepared.proposal):
+    proposal = propose(connection, pool, numbers_and_newcomers)
+    if not proposal.entries:
+        return with_receipts(connection, Done(proposal, head=newest_head(connection, pool)))
+    if refuse_long and proposal.affected and is_large(proposal):
         raise LongWorkError
-    proposal, logged = record(connection, prepared.proposal)
+    recorded, logged = record(connection, proposal)
     rerated = None
-    if proposal.touched:
-        rerated = rerating.rerate(
-            connection,
-            proposal.pool,
-            proposal.first,
-            prepared.wanted(proposal),
-            refuse_long=refuse_long and len(proposal.entries) <= rerating.SHORT_EVENTS,
-        )
-        refuse_unrateable(connection, proposal, rerated)
-    record_moved(connection, proposal, logged, rerated)
-    return prepared.answer(connection, Done(proposal, rerated, logged.head))
+    if recorded.affected:
+        refuse_long = refuse_long and len(recorded.entries) <= rerating.SHORT_EVENTS
+        first, wanted = recorded.first_affected, recorded.wanted
+        rerated = rerating.rerate(connection, recorded.pool, first, wanted, refuse_long=refuse_long)
+        refuse_unrateable(connection, recorded, rerated)
+    return finish(connection, recorded, logged, rerated)
+
+
+def finish(connection: sa.Connection, recorded: Proposal, logged: Logged, rerated: Rerated | None) -> Done:
+    """What was done, once all is rated; what a correction moved is stored, of a submission it stands in receipts."""
+    if recorded.kind != SUBMIT:
+        rerating.record(connection, recorded.pool, logged.seqs[0], rerated)
+    return with_receipts(connection, Done(recorded, rerated, logged.head))
 
 
 def is_large(proposal: Proposal) -> bool:
@@ -117,36 +79,49 @@ def is_large(proposal: Proposal) -> bool:
     return any(row.body is not None and row.body.count(b"\n") > LARGE_EVENT_ROWS for row in proposal.events.values())
 
 
-def rehearse(connection: sa.Connection, pool: Pool, prepare: Prepare[T], after: str | None) -> T:
+def dry_run(connection: sa.Connection, pool: Pool, propose: Propose, after: str | None) -> Done:
     """Propose, rate and answer, and write nothing."""
     largest = LargestEffects(after)
-    prepared = prepare(connection, pool, provisional_numbers)
-    proposal = prepared.proposal
-    if proposal is None:
-        return prepared.answer(connection, Done(effects=Effects(NOTHING, (), None)))
-    rerated, _ = plan_through(connection, prepared, proposal, largest.add)
+    proposal = propose(connection, pool, provisional_numbers)
+    if not proposal.entries:
+        return with_receipts(connection, Done(proposal, effects=Effects(NOTHING, (), None)))
+    rerated, _ = plan_through(connection, proposal, largest.add)
     effects = Effects(rerated.totals, largest.listed(connection, pool, proposal), largest.next)
-    return prepared.answer(connection, Done(proposal, rerated, effects=effects))
+    return with_receipts(connection, Done(proposal, rerated, effects=effects))
 
 
 def plan_through(
-    connection: sa.Connection, prepared: Prepared[T], proposal: Proposal, add: Callable[[Stretch], None]
+    connection: sa.Connection, proposal: Proposal, add: Callable[[Span], None]
 ) -> tuple[Rerated, Plan | None]:
     """Plan the rating that a proposal comes to, to its end, and write nothing.
 
     Raises:
         NotFiniteError: a rating would be no finite number.
     """
-    rerated = Rerated(prepared.wanted(proposal))
-    if not proposal.touched:
-        return rerated, None
-    plan = Plan(proposal.pool, proposal.first, proposal)
+    total = Rerated(proposal.wanted)
+    if not proposal.affected:
+        return total, None
+    plan = Plan(proposal.pool, proposal.first_affected, proposal)
+    for span, rerated in plan_spans(plan, proposal, lambda: nullcontext(connection)):
+        add(span)
+        total.merge(rerated)
+    return total, plan
+
+
+def plan_spans(
+    plan: Plan, proposal: Proposal, transaction: Callable[[], AbstractContextManager[sa.Connection]]
+) -> Iterator[tuple[Span, Rerated]]:
+    """Plan the rating that a proposal comes to, span by span, each in a transaction that reads; and what each moves.
+
+    Raises:
+        NotFiniteError: a rating would be no finite number.
+    """
     while not plan.is_over:
-        stretch = plan.stretch(connection, rerating.STRETCH_EVENTS)
-        rerated.add(stretch)
-        add(stretch)
-        refuse_unrateable(connection, proposal, rerated)
-    return rerated, plan
+        with transaction() as connection:
+            span = plan.span(connection, rerating.SPAN_EVENTS)
+            rerated = Rerated.of_span(proposal.wanted, span)
+            refuse_unrateable(connection, proposal, rerated)
+        yield span, rerated
 
 
 def record(connection: sa.Connection, proposal: Proposal) -> tuple[Proposal, Logged]:
@@ -170,12 +145,6 @@ def record(connection: sa.Connection, proposal: Proposal) -> tuple[Proposal, Log
     return recorded, logged
 
 
-def record_moved(connection: sa.Connection, proposal: Proposal, logged: Logged, rerated: Rerated | None) -> None:
-    """Store what a correction moved, once it is rated; of a submission it stands in the receipts alone."""
-    if proposal.kind != SUBMIT:
-        rerating.record(connection, proposal.pool, logged.seqs[0], rerated)
-
-
 def with_numbers(proposal: Proposal, numbers: Mapping[int, int]) -> Proposal:
     """The proposal with numbers of log entries for placeholders, its contents being in the log."""
     events = {
@@ -184,10 +153,10 @@ def with_numbers(proposal: Proposal, numbers: Mapping[int, int]) -> Proposal:
         )
         for event_id, each in proposal.events.items()
     }
-    touched = tuple(OrderKey(key.started_at, numbers.get(key.seq, key.seq)) for key in proposal.touched)
+    affected = tuple(OrderKey(key.started_at, numbers.get(key.seq, key.seq)) for key in proposal.affected)
     season_ = proposal.season
     begun = None if season_ is None else season_._replace(seq=numbers.get(season_.seq, season_.seq))
-    return replace(proposal, events=events, touched=touched, season=begun)
+    return replace(proposal, events=events, affected=affected, season=begun)
 
 
 def event_changes(pool: Pool, each: EventRow) -> dict[str, object]:
@@ -214,9 +183,9 @@ def refuse_unrateable(connection: sa.Connection, proposal: Proposal, rerated: Re
     for error in rerated.not_finite:
         name = name_of(connection, proposal, int(str(error.player)))
         raise NotFiniteError(error.system, error.settlement, error.entrant, error.event_id, name)
-    for key in proposal.touched:
-        if key in rerated.doubled:
-            event_id, number = rerated.doubled[key]
+    for key in proposal.affected:
+        if key in rerated.duplicate_players:
+            event_id, number = rerated.duplicate_players[key]
             remedy = (
                 f"took part in {event_id} as both of two accounts that are one now; amend the event, or unmerge one"
             )

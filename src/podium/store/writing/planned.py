@@ -1,13 +1,13 @@
-"""A proposal whose rating was planned before it is recorded: then it is worked out again, and must be the same.
+"""A proposal whose rating was planned before it is recorded: then it is proposed again, and must be the same.
 
 Its numbers of log entries and of newcomers are drawn only then; what was planned has placeholders for them.
 """
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 import sqlalchemy as sa
@@ -19,26 +19,25 @@ from podium.store.rating import facts, generations, rerating
 from podium.store.rating.events import Proposal
 from podium.store.rating.generations import OvertakenError
 from podium.store.rating.ledger_rows import Ledger, LedgerKey, PoolStates, joined, write_changes, write_pool_states
-from podium.store.rating.plan import Plan, Stretch
+from podium.store.rating.plan import Plan, Span
 from podium.store.rating.rating import LongWorkError
 from podium.store.rating.rerating import Rerated
 from podium.store.rating.standing_rows import newest_standings, refresh_standings, stored_standings
 from podium.store.sql.database import UnavailableError, read_transaction
-from podium.store.writing.execution import Done, Prepare, Prepared, record, record_moved, refuse_unrateable
+from podium.store.writing.execution import Propose, finish, plan_spans, record, refuse_unrateable
+from podium.store.writing.receipts import Done
 from podium.support.collector import paused_collection
 
-T = TypeVar("T")
 PROVISIONAL_PLAYER = re.compile(rb'"player":(-\d+)\}\n')  # at the end of a row; in no text, where quotes are escaped
 
 
 @dataclass(frozen=True, slots=True)
-class Planned(Generic[T]):
+class Planned:
     """A proposal that is planned, and the pool as it was when the planning began."""
 
     pool: Pool  # that notes what is rated again meanwhile
-    prepare: Prepare[T]
+    propose: Propose
     admit: Callable[[Pool], None]  # refuses a pool that may not be changed so, as one that is closed
-    prepared: Prepared[T]
     proposal: Proposal
     merged: Mapping[int, int]  # the account that each merged one plays on as, by what is stored
 
@@ -47,28 +46,16 @@ class Planned(Generic[T]):
         """The pool as it is to be, with the generation that is staged, or only notes what is rated again meanwhile."""
         return replace(self.proposal.pool, generation=self.pool.staging or 0, staging=None)
 
-    @property
-    def wanted(self) -> dict[OrderKey, str]:
-        """The events that are answered, by position."""
-        return self.prepared.wanted(self.proposal)
-
-    def moved_in(self, stretch: Stretch) -> Rerated:
-        """What a stretch of the plan moves."""
-        rerated = Rerated(self.wanted)
-        rerated.add(stretch)
-        return rerated
-
 
 @dataclass(frozen=True, slots=True)
-class Recorded(Generic[T]):
-    """A planned proposal that is recorded now: the numbers that were drawn, and who is answered."""
+class Recorded:
+    """A planned proposal that is recorded now, and the numbers that were drawn."""
 
-    prepared: Prepared[T]
     proposal: Proposal
     logged: Logged
     seqs: dict[int, int]  # of log entries, by their placeholders
     players: dict[int, int]  # of newcomers, by their provisional numbers
-    touched: OrderKey | None  # from where on the pool was rated again meanwhile
+    first_affected: OrderKey | None  # from where on the pool was rated again meanwhile
 
     def drawn_key(self, key: OrderKey) -> OrderKey:
         """A position in the order of rating, with the number that was drawn."""
@@ -78,56 +65,60 @@ class Recorded(Generic[T]):
         """The pool's states, with the numbers that were drawn."""
         return {self.drawn_key(key): state for key, state in pools.items()}
 
-    def summary(self, rerated: Rerated) -> Rerated:
-        """What was moved, with the numbers that were drawn."""
-        drawn = self.drawn_key
+    def summary(self, parts: Iterable[Rerated]) -> Rerated:
+        """What all parts moved, in the order of rating, with the numbers that were drawn."""
+        rerated, drawn = Rerated.of_parts({}, parts), self.drawn_key
         return replace(
             rerated,
-            wanted=self.prepared.wanted(self.proposal),
+            wanted=self.proposal.wanted,
             players={self.players.get(number, number) for number in rerated.players},
             rows={
                 drawn(key): [(self.players.get(each[0], each[0]), *each[1:]) for each in moved]
                 for key, moved in rerated.rows.items()
             },
             written_at=type(rerated.written_at)({drawn(key): count for key, count in rerated.written_at.items()}),
-            doubled={drawn(key): each for key, each in rerated.doubled.items()},
+            duplicate_players={drawn(key): each for key, each in rerated.duplicate_players.items()},
         )
 
 
 @contextmanager
-def planning(
-    engine: sa.Engine, pool_name: str, prepare: Prepare[T], admit: Callable[[Pool], None]
-) -> Iterator[Planned[T]]:
-    """Work out what is prepared; while it is planned, all that rates the pool again leaves where it did so.
+def planning(engine: sa.Engine, pool_name: str, propose: Propose, admit: Callable[[Pool], None]) -> Iterator[Planned]:
+    """Propose, by reading alone; while it is planned, all that rates the pool again leaves where it did so.
 
     Raises:
         OvertakenError: nothing is to be rated any more; the next attempt answers.
     """
     pool = generations.begin(engine, pool_name)
     try:
-        yield work_out(engine, pool, prepare, admit)
+        yield plan(engine, pool, propose, admit)
     except BaseException:
         with suppress(UnavailableError):  # it is cleared in any case, later
             generations.abandon(engine, pool.staging or 0)
         raise
 
 
-def work_out(engine: sa.Engine, pool: Pool, prepare: Prepare[T], admit: Callable[[Pool], None]) -> Planned[T]:
-    """Work out what is prepared, by reading alone.
+def plan(engine: sa.Engine, pool: Pool, propose: Propose, admit: Callable[[Pool], None]) -> Planned:
+    """Propose, by reading alone.
 
     Raises:
         OvertakenError: nothing is to be rated any more.
     """
     with read_transaction(engine) as connection:
-        prepared = prepare(connection, pool, provisional_numbers)
-        merged = merges(connection, pool)
-    if prepared.proposal is None or not prepared.proposal.touched:
-        raise OvertakenError
-    return Planned(pool, prepare, admit, prepared, prepared.proposal, merged)
+        proposal = propose(connection, pool, provisional_numbers)
+        if not proposal.affected:
+            raise OvertakenError
+        return Planned(pool, propose, admit, proposal, merges(connection, pool))
 
 
-def record_planned(connection: sa.Connection, pool: Pool, planned: Planned[T]) -> Recorded[T]:
-    """Work the proposal out again, and record it.
+@contextmanager
+def planning_transaction(engine: sa.Engine) -> Iterator[sa.Connection]:
+    """A transaction in which a span is planned."""
+    with paused_collection(), read_transaction(engine) as connection:
+        yield connection
+
+
+def record_planned(connection: sa.Connection, pool: Pool, planned: Planned) -> Recorded:
+    """Propose again, and record it.
 
     Raises:
         OvertakenError: the pool is not what was planned for any more.
@@ -137,24 +128,21 @@ def record_planned(connection: sa.Connection, pool: Pool, planned: Planned[T]) -
     if merges(connection, pool) != planned.merged:  # who plays in the proposal's own events may be another
         raise OvertakenError
     planned.admit(pool)
-    prepared = planned.prepare(connection, pool, numbers_and_newcomers)
-    proposal = prepared.proposal
+    proposal = planned.propose(connection, pool, numbers_and_newcomers)
     players = drawn_numbers(planned.proposal, proposal)
-    if proposal is None or not is_same(planned.proposal, proposal, players):
+    if not is_same(planned.proposal, proposal, players):
         raise OvertakenError
     recorded, logged = record(connection, proposal)
-    touched = generations.touched(connection, planned.staged.generation)
-    return Recorded(prepared, recorded, logged, drawn_seqs(proposal, recorded), players, touched)
+    first_affected = generations.first_affected(connection, planned.staged.generation)
+    return Recorded(recorded, logged, drawn_seqs(proposal, recorded), players, first_affected)
 
 
-def answer_planned(connection: sa.Connection, pool: Pool, recorded: Recorded[T], rerated: Rerated) -> T:
-    """The answer, once everything is written; what else depends on what moved is brought up to date."""
-    proposal = recorded.proposal
-    refuse_unrateable(connection, proposal, rerated)
+def finish_planned(connection: sa.Connection, pool: Pool, recorded: Recorded, rerated: Rerated) -> Done:
+    """What was done, once everything is written; what else depends on what moved is brought up to date."""
+    refuse_unrateable(connection, recorded.proposal, rerated)
     if rerated.earliest is not None:
         facts.mark_stale(connection, pool, rerated.earliest)
-    record_moved(connection, proposal, recorded.logged, rerated)
-    return recorded.prepared.answer(connection, Done(proposal, rerated, recorded.logged.head))
+    return finish(connection, recorded.proposal, recorded.logged, rerated)
 
 
 def part_start(starts: Iterable[OrderKey], key: OrderKey) -> OrderKey:
@@ -162,9 +150,9 @@ def part_start(starts: Iterable[OrderKey], key: OrderKey) -> OrderKey:
     return max((start for start in starts if start <= key), default=key)
 
 
-def drawn_numbers(planned: Proposal, proposal: Proposal | None) -> dict[int, int]:
+def drawn_numbers(planned: Proposal, proposal: Proposal) -> dict[int, int]:
     """The numbers of newcomers by their provisional ones, as far as they are newcomers still."""
-    drawn = {} if proposal is None else {name: number for number, name in proposal.newcomers.items()}
+    drawn = {name: number for number, name in proposal.newcomers.items()}
     return {number: drawn[name] for number, name in planned.newcomers.items() if name in drawn}
 
 
@@ -195,7 +183,7 @@ def comparable(proposal: Proposal, players: dict[int, int]) -> tuple[Any, ...]:
         proposal.kind,
         proposal.pool.system,
         [(each.subject, with_players(each.body), each.match_id, each.present) for each in proposal.entries],
-        proposal.touched,
+        proposal.affected,
         {event_id: each._replace(body=with_players(each.body)) for event_id, each in proposal.events.items()},
         proposal.merged,
         proposal.season,
@@ -203,13 +191,13 @@ def comparable(proposal: Proposal, players: dict[int, int]) -> tuple[Any, ...]:
     )
 
 
-FEW_ROWS = 40_000  # that one transaction may write: about as long as the rating of `rerating.SHORT_EVENTS`
+SMALL_CORRECTION_ROWS = 40_000  # that one transaction may write: about as long as the rating of `rerating.SHORT_EVENTS`
 
 
 class Part(NamedTuple):
-    """What moves in a stretch of the ledger."""
+    """What moves in a span of the ledger."""
 
-    first: OrderKey  # where the stretch begins
+    first: OrderKey  # where the span begins
     removed: list[LedgerKey]
     added: Ledger
     replaced: Ledger
@@ -219,17 +207,17 @@ class Part(NamedTuple):
     rerated: Rerated
 
     @classmethod
-    def of(cls, stretch: Stretch, rerated: Rerated) -> "Part":
-        """What moves in a stretch."""
-        old, new = stretch.old_pools, stretch.new_pools
+    def of(cls, span: Span, rerated: Rerated) -> "Part":
+        """What moves in a span."""
+        old, new = span.old_pools, span.new_pools
         return cls(
-            stretch.first,
-            stretch.removed,
-            stretch.added,
-            stretch.replaced,
+            span.first,
+            span.removed,
+            span.added,
+            span.replaced,
             {key: state for key, state in old.items() if new.get(key) != state},
             {key: state for key, state in new.items() if old.get(key) != state},
-            [(row.event_id, status) for row, status in stretch.moved_statuses],
+            [(row.event_id, status) for row, status in span.moved_statuses],
             rerated,
         )
 
@@ -240,7 +228,7 @@ class Part(NamedTuple):
         return changes + len(self.old_pools.keys() | self.new_pools.keys()) + len(self.statuses)
 
 
-def plan_moves(engine: sa.Engine, planned: Planned[T]) -> list[Part]:
+def plan_moves(engine: sa.Engine, planned: Planned) -> list[Part]:
     """What a proposal moves, in the order of rating, by reading alone.
 
     Raises:
@@ -249,23 +237,23 @@ def plan_moves(engine: sa.Engine, planned: Planned[T]) -> list[Part]:
         NotFiniteError: a rating would be no finite number.
     """
     proposal, parts, rows = planned.proposal, list[Part](), 0
-    if proposal.first == START:  # another system, or another version's: every standing is to be written
+    if proposal.first_affected == START:  # another system, or another version's: every standing is to be written
         raise LongWorkError
-    plan = Plan(proposal.pool, proposal.first, proposal)
-    while not plan.is_over:
+
+    def active_transaction() -> AbstractContextManager[sa.Connection]:
         generations.keep_active(engine, planned.staged)
-        with paused_collection(), read_transaction(engine) as connection:
-            stretch = plan.stretch(connection, rerating.STRETCH_EVENTS)
-            part = Part.of(stretch, planned.moved_in(stretch))
-            refuse_unrateable(connection, proposal, part.rerated)
-        parts.append(part)
-        rows += part.rows
-        if rows > FEW_ROWS:
+        return planning_transaction(engine)
+
+    plan = Plan(proposal.pool, proposal.first_affected, proposal)
+    for span, rerated in plan_spans(plan, proposal, active_transaction):
+        parts.append(Part.of(span, rerated))
+        rows += parts[-1].rows
+        if rows > SMALL_CORRECTION_ROWS:
             raise LongWorkError
     return parts
 
 
-def write_moves(engine: sa.Engine, planned: Planned[T], parts: list[Part], observe: WriteObserver) -> T:
+def write_moves(engine: sa.Engine, planned: Planned, parts: list[Part], observe: WriteObserver) -> Done:
     """Record what was planned, write what it moves, and rate again what the pool took meanwhile.
 
     Raises:
@@ -277,18 +265,18 @@ def write_moves(engine: sa.Engine, planned: Planned[T], parts: list[Part], obser
         generations.discard(connection, planned.staged)
         rated = replace(recorded.proposal.pool, staging=None)
         end = FOREVER
-        if recorded.touched is not None:
-            start = part_start((part.first for part in parts), recorded.touched)
+        if recorded.first_affected is not None:
+            start = part_start((part.first for part in parts), recorded.first_affected)
             parts = [part for part in parts if part.first < start]
             end = recorded.drawn_key(start)
         write_parts(connection, rated, parts, recorded, end)
-        rerated = recorded.summary(Rerated.of_parts(planned.wanted, (part.rerated for part in parts)))
+        rerated = recorded.summary(part.rerated for part in parts)
         if end != FOREVER:
             rerated.merge(rerating.rerate(connection, rated, end, rerated.wanted, refuse_long=True))
-        return answer_planned(connection, pool, recorded, rerated)
+        return finish_planned(connection, pool, recorded, rerated)
 
 
-def write_parts(connection: sa.Connection, pool: Pool, parts: list[Part], recorded: Recorded[T], end: OrderKey) -> None:
+def write_parts(connection: sa.Connection, pool: Pool, parts: list[Part], recorded: Recorded, end: OrderKey) -> None:
     """Write what moves: the ledger, the pool's states, the events' statuses, and the standings."""
     added, replaced = (
         joined(ledgers).with_numbers(recorded.seqs, recorded.players)

@@ -2,15 +2,14 @@
 
 The new ledger is planned over what is stored, and written in short transactions; nobody reads it. One short transaction
 then records the proposal and lets the generation be the one that is read. What the pool took meanwhile is rated again
-in the staged ledger, from the first event on that it touched. A kill leaves rows that are cleared later.
+in the staged ledger, from the first event on that it affected. A kill leaves rows that are cleared later.
 """
 
 import contextlib
 import threading
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from typing import Generic, TypeVar
+from dataclasses import replace
 
 import numpy as np
 import sqlalchemy as sa
@@ -30,92 +29,79 @@ from podium.store.rating.ledger_rows import (
     write_changes,
     write_pool_states,
 )
-from podium.store.rating.plan import Plan, Stretch
+from podium.store.rating.plan import Plan, Span
 from podium.store.rating.rating import LongWorkError
 from podium.store.rating.rerating import Rerated
 from podium.store.rating.standing_rows import Standing, newest_standings, refresh_standings, stored_standings
-from podium.store.sql.database import UnavailableError, read_transaction
-from podium.store.writing.execution import Prepare, execute, refuse_unrateable
+from podium.store.sql.database import UnavailableError
+from podium.store.writing.execution import Propose, execute, plan_spans
 from podium.store.writing.planned import (
     Planned,
-    answer_planned,
+    finish_planned,
     part_start,
     plan_moves,
     planning,
+    planning_transaction,
     record_planned,
     write_moves,
 )
-from podium.support.collector import paused_collection
-
-T = TypeVar("T")
+from podium.store.writing.receipts import Done
 
 
-@dataclass(slots=True)
-class Staging(Generic[T]):
-    """What is staged of a proposal, but for what is in the database."""
+class Staging(Plan):
+    """A plan of which the rows are staged, but for those that are held; it begins from both."""
 
-    planned: Planned[T]
-    held: Ledger = NO_ROWS  # rows whose numbers of entries or players are not drawn yet
-    held_pools: PoolStates = field(default_factory=dict)  # so too
-    statuses: dict[str, tuple[str, str]] = field(default_factory=dict)  # of the proposal's events
-    parts: list[tuple[OrderKey, Rerated]] = field(default_factory=list)  # where each begins, and what it moved
+    def __init__(self, planned: Planned) -> None:
+        """Plan what is to be staged of a proposal."""
+        super().__init__(planned.proposal.pool, planned.proposal.first_affected, planned.proposal)
+        self.planned = planned
+        self.held = NO_ROWS  # rows whose numbers of entries or players are not drawn yet
+        self.held_pools: PoolStates = {}  # so too
+        self.held_statuses: dict[str, tuple[str, str]] = {}  # of the proposal's events
+        self.parts = list[tuple[OrderKey, Rerated]]()  # where each begins, and what it moved
 
-    def take(self, stretch: Stretch) -> tuple[Ledger, PoolStates, list[tuple[OrderKey, tuple[str, str]]]]:
-        """Take a stretch in; what of it can be written."""
-        self.parts.append((stretch.first, self.planned.moved_in(stretch)))
-        provisional = are_provisional(stretch.new)
-        self.held = joined([self.held, stretch.new.only(provisional)])
-        pools = dict(stretch.new_pools)
-        self.held_pools |= {key: pools.pop(key) for key in stretch.new_pools if key.seq >= FIRST_PLACEHOLDER}
+    def hold(self, span: Span) -> tuple[Ledger, PoolStates, list[tuple[OrderKey, tuple[str, str]]]]:
+        """Hold the rows of a span whose numbers are not drawn yet, and return those that can be written."""
+        provisional = are_provisional(span.new)
+        self.held = joined([self.held, span.new.only(provisional)])
+        pools = dict(span.new_pools)
+        self.held_pools |= {key: pools.pop(key) for key in span.new_pools if key.seq >= FIRST_PLACEHOLDER}
         theirs = self.planned.proposal.events
-        self.statuses |= {row.event_id: status for row, status in stretch.statuses if row.event_id in theirs}
+        self.held_statuses |= {row.event_id: status for row, status in span.statuses if row.event_id in theirs}
         statuses = [
             (OrderKey(row.started_at, row.seq), status)
-            for row, status in stretch.moved_statuses
+            for row, status in span.moved_statuses
             if row.event_id not in theirs
         ]
-        return stretch.new.only(~provisional), pools, statuses
+        return span.new.only(~provisional), pools, statuses
 
-    def go_back(self, key: OrderKey) -> OrderKey:
-        """Forget what was planned from a key on; where to begin again, at the begin of a part or before all."""
+    def go_back(self, key: OrderKey) -> None:
+        """Forget what was planned from a key on, and begin again at the begin of its part, or before all."""
         first = part_start((start for start, _ in self.parts), key)
         self.parts = [each for each in self.parts if each[0] < first]
         self.held = self.held.only(self.held.before_key(first))
         self.held_pools = {key: state for key, state in self.held_pools.items() if key < first}
-        return first
-
-    def rerated(self) -> Rerated:
-        """What all of it moved."""
-        return Rerated.of_parts(self.planned.wanted, (each for _, each in self.parts))
-
-
-class StagedPlan(Plan):
-    """A plan that begins from a staged ledger, and from the rows that are held."""
-
-    def __init__(self, staging: Staging[T], first: OrderKey) -> None:
-        """Plan what is to be staged from a key on."""
-        proposal = staging.planned.proposal
-        super().__init__(proposal.pool, first, proposal)
-        self._staged, self._held, self._held_pools = staging.planned.staged, staging.held, staging.held_pools
+        self.begin_at(first)
 
     def meet(self, connection: sa.Connection, players: set[int]) -> None:
         """Look up where players stood before the plan's start."""
         if players:
-            found = newest_standings(connection, self._staged, sorted(players), self.start)
-            apply_held(found, self._held.only(np.isin(self._held.player, [*players])))
+            found = newest_standings(connection, self.planned.staged, sorted(players), self.start)
+            before = self.held.before_key(self.start)
+            apply_held(found, self.held.only(before & np.isin(self.held.player, [*players])))
             self.standings |= found
             self._met |= players
 
     def meet_pool(self, connection: sa.Connection) -> PoolState | None:
         """Look up the pool's state before the plan's start."""
-        held = (PoolState(key, state) for key, state in self._held_pools.items() if key < self.start)
-        stored = newest_pool_state(connection, self._staged, self.start)
+        held = (PoolState(key, state) for key, state in self.held_pools.items() if key < self.start)
+        stored = newest_pool_state(connection, self.planned.staged, self.start)
         return max((*held, *([] if stored is None else [stored])), default=None)
 
     def meet_all(self, connection: sa.Connection) -> None:
         """Look up every player who had a rating before the plan's start."""
-        found = newest_standings(connection, self._staged, None, self.start)
-        apply_held(found, self._held)
+        found = newest_standings(connection, self.planned.staged, None, self.start)
+        apply_held(found, self.held.only(self.held.before_key(self.start)))
         self.standings = found | self.standings
         self._met |= found.keys()
 
@@ -136,40 +122,28 @@ def apply_held(standings: dict[int, Standing], ledger: Ledger) -> None:
             standings[row.player] = standing._replace(played_at=row.started_at)
 
 
-def stage(engine: sa.Engine, planned: Planned[T], observe: WriteObserver) -> T:
+def stage(engine: sa.Engine, planned: Planned, observe: WriteObserver) -> Done:
     """Stage what is planned as the pool's next generation, and let that be the one that is read.
 
     Raises:
         OvertakenError: another staging took the place of this one, or the pool is not what was planned for any more.
+        NotFiniteError: a rating would be no finite number.
     """
-    staging, first = Staging(planned), planned.proposal.first
-    generations.copy_before(engine, planned.pool, planned.staged, first)
+    staging = Staging(planned)
+    generations.copy_before(engine, planned.pool, planned.staged, staging.start)
     while True:
-        stage_from(engine, staging, first)
+        for span, rerated in plan_spans(staging, planned.proposal, lambda: planning_transaction(engine)):
+            staging.parts.append((span.first, rerated))
+            generations.write_part(engine, planned.staged, *staging.hold(span))
+        generations.write_standings(engine, planned.staged)
         try:
             return finish_staging(engine, staging, observe)
         except LongWorkError:
-            first = staging.go_back(generations.take_touched(engine, planned.staged) or first)
-            generations.delete_from(engine, planned.staged, first)
+            staging.go_back(generations.take_first_affected(engine, planned.staged) or staging.start)
+            generations.delete_from(engine, planned.staged, staging.start)
 
 
-def stage_from(engine: sa.Engine, staging: Staging[T], first: OrderKey) -> None:
-    """Stage the ledger from a key on, and the standings.
-
-    Raises:
-        NotFiniteError: a rating would be no finite number.
-    """
-    plan = StagedPlan(staging, first)
-    while not plan.is_over:
-        with paused_collection(), read_transaction(engine) as connection:
-            stretch = plan.stretch(connection, rerating.STRETCH_EVENTS)
-            ledger, pools, statuses = staging.take(stretch)
-            refuse_unrateable(connection, staging.planned.proposal, staging.parts[-1][1])
-        generations.write_part(engine, staging.planned.staged, ledger, pools, statuses)
-    generations.write_standings(engine, staging.planned.staged)
-
-
-def finish_staging(engine: sa.Engine, staging: Staging[T], observe: WriteObserver) -> T:
+def finish_staging(engine: sa.Engine, staging: Staging, observe: WriteObserver) -> Done:
     """Record what was staged, rate again in it what the pool took meanwhile, and let it be what is read.
 
     Raises:
@@ -182,14 +156,14 @@ def finish_staging(engine: sa.Engine, staging: Staging[T], observe: WriteObserve
         staged = replace(recorded.proposal.pool, generation=planned.staged.generation, staging=None)
         write_held_rows(connection, staged, staging.held.with_numbers(recorded.seqs, recorded.players))
         write_pool_states(connection, staged, {}, recorded.with_drawn_keys(staging.held_pools))
-        touched = recorded.touched
-        generations.apply_statuses(connection, staged, touched or FOREVER)
-        rerating.update_statuses(connection, pool, staging.statuses.items())
-        rerated = recorded.summary(staging.rerated())
-        if touched is not None:
-            rerated.merge(rerating.rerate(connection, staged, touched, rerated.wanted, refuse_long=True))
+        first_affected = recorded.first_affected
+        generations.apply_statuses(connection, staged, first_affected or FOREVER)
+        rerating.update_statuses(connection, pool, staging.held_statuses.items())
+        rerated = recorded.summary(rerated for _, rerated in staging.parts)
+        if first_affected is not None:
+            rerated.merge(rerating.rerate(connection, staged, first_affected, rerated.wanted, refuse_long=True))
         generations.adopt(connection, staged)
-        return answer_planned(connection, pool, recorded, rerated)
+        return finish_planned(connection, pool, recorded, rerated)
 
 
 def write_held_rows(connection: sa.Connection, staged: Pool, ledger: Ledger) -> None:
@@ -205,14 +179,14 @@ MAX_ATTEMPTS = 5  # at long work, where others overtake it
 TURNS: defaultdict[tuple[str, str], threading.Lock] = defaultdict(threading.Lock)  # by database and pool
 
 
-def carry_out(
+def run(
     engine: sa.Engine,
     pool_name: str,
-    prepare: Prepare[T],
+    propose: Propose,
     admit: Callable[[Pool], None],
     observe: WriteObserver = ignore_times,
-) -> T:
-    """Do what is prepared: in one transaction, or planned first where that would take long.
+) -> Done:
+    """Do what is proposed: in one transaction, or planned first where that would take long.
 
     Raises:
         UnavailableError: the database cannot serve at the moment, or others go on overtaking it.
@@ -220,22 +194,22 @@ def carry_out(
     for _ in range(MAX_ATTEMPTS):
         with contextlib.suppress(LongWorkError), locked_pool(engine, pool_name, observe) as (connection, pool):
             admit(pool)
-            return execute(connection, pool, prepare)
+            return execute(connection, pool, propose)
         with TURNS[str(engine.url), pool_name], contextlib.suppress(OvertakenError):
-            return carry_out_long(engine, pool_name, prepare, admit, observe)
+            return run_in_background(engine, pool_name, propose, admit, observe)
     raise UnavailableError(f"pool {pool_name!r} is busy with other corrections; send it again")
 
 
-def carry_out_long(
-    engine: sa.Engine, pool_name: str, prepare: Prepare[T], admit: Callable[[Pool], None], observe: WriteObserver
-) -> T:
+def run_in_background(
+    engine: sa.Engine, pool_name: str, propose: Propose, admit: Callable[[Pool], None], observe: WriteObserver
+) -> Done:
     """Write what moves where it is, if that is little; else stage the pool's next generation.
 
     Raises:
         OvertakenError: another took the place of this, or the pool is not what was planned for any more.
     """
-    with contextlib.suppress(LongWorkError), planning(engine, pool_name, prepare, admit) as planned:
+    with contextlib.suppress(LongWorkError), planning(engine, pool_name, propose, admit) as planned:
         return write_moves(engine, planned, plan_moves(engine, planned), observe)
     generations.clear_unread(engine)
-    with planning(engine, pool_name, prepare, admit) as planned:
+    with planning(engine, pool_name, propose, admit) as planned:
         return stage(engine, planned, observe)

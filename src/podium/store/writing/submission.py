@@ -1,13 +1,13 @@
 """Results that are sent or corrected: each event is checked, numbered, proposed and answered.
 
-What can be done to events comes first, each as what `podium.store.writing.execution` executes; below are the steps.
+What can be done to events comes first, each as `podium.store.writing.execution` executes it; below are the steps.
 """
 
 import functools
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 import sqlalchemy as sa
 
@@ -15,7 +15,7 @@ from podium.errors import Fault, ResultsError, UnknownError
 from podium.results.names import warning
 from podium.store.log.content import Content, difference, plain_contents, rate_alike, read_contents
 from podium.store.log.log import AMEND, RESTORE, SUBMIT, VOID, LogEntry, json_entry
-from podium.store.log.players import Numbering, exact_numbers, known_numbers, lookalikes_of, names_of
+from podium.store.log.players import Numbering, confusables_of, exact_numbers, known_numbers, names_of
 from podium.store.log.pools import OrderKey, Pool
 from podium.store.rating.events import (
     FIRST_PLACEHOLDER,
@@ -32,8 +32,6 @@ from podium.store.sql.schema import log
 from podium.store.sql.statements import execute_prepared, values
 from podium.store.writing import administration
 from podium.store.writing.accounts import refuse_player_twice
-from podium.store.writing.execution import Done, Prepare, Prepared
-from podium.store.writing.receipts import Receipt, receipts
 
 SELECT_CONTENTS = (
     sa.select(log.c.seq, log.c.body, log.c.digest)
@@ -54,109 +52,124 @@ class SentEvent(NamedTuple):
     match_id: str | None
 
 
+class VoidingOptions(TypedDict, total=False):
+    """By whom and why an event is voided or restored, of which versions it may be, and whether nothing is stored."""
+
+    actor: str
+    reason: str
+    versions: Collection[str] | None
+    dry_run: bool
+    effects_after: str | None
+
+
 Submission = tuple[Any, str, Mapping[str, str]]  # rows, actor, and the match of each event that has one
 
 
 # What can be done
 
 
-def submission(rows: Any, actor: str, match_ids: Mapping[str, str]) -> Prepare[list[Receipt]]:
-    """Log and rate events, each once; their receipts, in the order they were sent.
+def submit(
+    connection: sa.Connection, pool: Pool, numbering: Numbering, *, submissions: Sequence[Submission]
+) -> Proposal:
+    """Log and rate events, each once, those that are known already being only answered; each of several sends others.
 
-    It raises:
+    Raises:
         ResultsError: the rows are refused, or an event lacks what the system needs.
-        NotFiniteError: an event, or a later one after it, would make a rating no finite number.
         ConflictError: an event is known with other content.
         UnknownError: a match that is not registered, or of an event that is not among the rows.
     """
-
-    def prepare(connection: sa.Connection, pool: Pool, numbering: Numbering) -> Prepared[list[Receipt]]:
-        return taking(connection, pool, check_events(connection, pool, rows, actor, match_ids), numbering)
-
-    return prepare
-
-
-def submissions_together(submissions: Sequence[Submission]) -> Prepare[list[list[Receipt]]]:
-    """Log and rate what several sent, each the rows of other events; each one's receipts."""
-
-    def prepare(connection: sa.Connection, pool: Pool, numbering: Numbering) -> Prepared[list[list[Receipt]]]:
-        checked = check_together(connection, pool, submissions)
-        owner = {event_id: k for k, each in enumerate(checked) for event_id in each}
-        sent = {event_id: event for each in checked for event_id, event in each.items()}
-        together = taking(connection, pool, sent, numbering)
-
-        def answer(connection: sa.Connection, done: Done) -> list[list[Receipt]]:
-            by_submission: list[list[Receipt]] = [[] for _ in submissions]
-            for receipt in together.answer(connection, done):
-                by_submission[owner[receipt.event_id]].append(receipt)
-            return by_submission
-
-        return Prepared(together.proposal, answer, together.known, together.sent)
-
-    return prepare
+    contents = check_contents(connection, pool, submissions)
+    sent = {
+        event_id: event
+        for checked, (_, actor, match_ids) in zip(contents, submissions, strict=True)
+        for event_id, event in to_sent_events(checked, actor, match_ids).items()
+    }
+    senders = {event_id: sender for sender, checked in enumerate(contents) for event_id in checked}
+    known = known_keys(connection, pool, sent)
+    new_events = {event_id: each for event_id, each in sent.items() if event_id not in known}
+    if not new_events:
+        return Proposal(pool, SUBMIT, sent=senders, known=known)
+    sent_names = (name for each in new_events.values() for name in each.content.players)
+    numbers, newcomers, names = numbering(connection, pool, sent_names)
+    refuse_player_twice(connection, pool, (each.content for each in new_events.values()), numbers)
+    entries = tuple(to_entry(connection, pool, each, numbers, late=False) for each in new_events.values())
+    events = proposed_events(new_events, entries)
+    affected = [each.key for each in events.values()]
+    for match_id in dict.fromkeys(each.match_id for each in new_events.values()):
+        affected += administration.choose_result(connection, pool, match_id, events)
+    warnings = confusable_warnings(new_events, confusables_of(connection, pool, list(newcomers.values())))
+    return Proposal(
+        pool, SUBMIT, entries, tuple(affected), senders, known, warnings, events, newcomers=newcomers, names=names
+    )
 
 
-def amendment(rows: Any, actor: str, reason: str = "", *, versions: Collection[str] | None = None) -> Prepare[Receipt]:
+def amend(
+    connection: sa.Connection,
+    pool: Pool,
+    numbering: Numbering,
+    *,
+    rows: Any,
+    actor: str,
+    reason: str,
+    versions: Collection[str] | None = None,
+) -> Proposal:
     """Log other content of an event, and rate again; a duplicate where it has that content already.
 
-    It raises:
+    Raises:
         UnknownError: there is no such event.
         ResultsError: the rows are refused, or are not one event.
         StaleError: the event has none of the versions.
     """
-
-    def prepare(connection: sa.Connection, pool: Pool, numbering: Numbering) -> Prepared[Receipt]:
-        contents = check_rows(connection, pool, rows)
-        if len(contents) != 1:
-            raise ResultsError("results", [Fault(None, "event_id", None, "an amendment is of one event")])
-        ((event_id, content),) = contents.items()
-        known = EventRow.from_row(get_event(connection, pool, event_id))
-        if has_content(connection, pool, known, content):
-            return Prepared(None, receipt_of(pool, event_id, known.key))
-        require_version(known, versions)
-        numbers, newcomers, names = numbering(connection, pool, content.players)
-        refuse_player_twice(connection, pool, [content], numbers)
-        entry = as_entry(connection, pool, SentEvent(content, actor, known.match_id), numbers, late=True)._replace(
-            reason=reason
-        )
-        amended = known._replace(
-            content_seq=FIRST_PLACEHOLDER,
-            started_at=content.started_at,
-            present=entry.present,
-            title=content.title,
-            url=content.url,
-            body=entry.body,
-        )
-        changed = corrected(connection, pool, AMEND, entry, known, amended)
-        (row,) = connection.execute(SELECT_CONTENTS, {"first": known.content_seq, "newest": known.content_seq}).all()
-        touched = () if rate_alike(row.body, entry.body) else changed.touched  # nothing moves by another title
-        changed = replace(changed, newcomers=newcomers, names=names, touched=touched)
-        return Prepared(changed, receipt_of(pool, event_id, known.key), sent=[event_id])
-
-    return prepare
+    contents = check_rows(connection, pool, rows)
+    if len(contents) != 1:
+        raise ResultsError("results", [Fault(None, "event_id", None, "an amendment is of one event")])
+    ((event_id, content),) = contents.items()
+    known = EventRow.from_row(get_event(connection, pool, event_id))
+    if has_content(connection, pool, known, content):
+        return Proposal(pool, AMEND, sent={event_id: 0}, known={event_id: known.key})
+    require_version(known, versions)
+    numbers, newcomers, names = numbering(connection, pool, content.players)
+    refuse_player_twice(connection, pool, [content], numbers)
+    sent = SentEvent(content, actor, known.match_id)
+    entry = to_entry(connection, pool, sent, numbers, late=True)._replace(reason=reason)
+    amended = known._replace(
+        content_seq=FIRST_PLACEHOLDER,
+        started_at=content.started_at,
+        present=entry.present,
+        title=content.title,
+        url=content.url,
+        body=entry.body,
+    )
+    changed = corrected(connection, pool, AMEND, entry, known, amended)
+    (row,) = connection.execute(SELECT_CONTENTS, {"first": known.content_seq, "newest": known.content_seq}).all()
+    affected = () if rate_alike(row.body, entry.body) else changed.affected  # nothing moves by another title
+    return replace(changed, newcomers=newcomers, names=names, affected=affected)
 
 
-def voiding(
-    event_id: str, actor: str, *, voided: bool, reason: str = "", versions: Collection[str] | None = None
-) -> Prepare[Receipt]:
+def set_voided(
+    connection: sa.Connection,
+    pool: Pool,
+    _numbering: Numbering,
+    *,
+    event_id: str,
+    actor: str,
+    voided: bool,
+    reason: str,
+    versions: Collection[str] | None = None,
+) -> Proposal:
     """Let an event count for nothing, or again; a duplicate where it does so already.
 
-    It raises:
+    Raises:
         UnknownError: there is no such event.
+        StaleError: the event has none of the versions.
     """
-
-    def prepare(connection: sa.Connection, pool: Pool, _numbering: Numbering) -> Prepared[Receipt]:
-        known = EventRow.from_row(get_event(connection, pool, event_id))
-        if (known.status == VOIDED) == voided:
-            return Prepared(None, receipt_of(pool, event_id, known.key))
-        require_version(known, versions)
-        status = VOIDED if voided else ""
-        entry = json_entry(event_id, None, actor, reason)
-        changed = known._replace(status=status, reason=status)
-        proposal = corrected(connection, pool, VOID if voided else RESTORE, entry, known, changed)
-        return Prepared(proposal, receipt_of(pool, event_id, known.key), sent=[event_id])
-
-    return prepare
+    known = EventRow.from_row(get_event(connection, pool, event_id))
+    kind, status = (VOID, VOIDED) if voided else (RESTORE, "")
+    if (known.status == VOIDED) == voided:
+        return Proposal(pool, kind, sent={event_id: 0}, known={event_id: known.key})
+    require_version(known, versions)
+    entry = json_entry(event_id, None, actor, reason)
+    return corrected(connection, pool, kind, entry, known, known._replace(status=status, reason=status))
 
 
 def corrected(
@@ -165,79 +178,32 @@ def corrected(
     """The proposal of an event that is to be another, and of what that makes of its match."""
     events = {known.event_id: changed}
     moved = administration.choose_result(connection, pool, known.match_id, events)
-    return Proposal(pool, kind, (entry,), (known.key, changed.key, *moved), events)
-
-
-def receipt_of(pool: Pool, event_id: str, known: OrderKey) -> Callable[[sa.Connection, Done], Receipt]:
-    """The answer to a correction of one event, which was at a position; a duplicate where nothing was done."""
-
-    def answer(connection: sa.Connection, done: Done) -> Receipt:
-        duplicate = done.proposal is None
-        key = known if done.proposal is None else done.proposal.events[event_id].key
-        duplicates = {event_id} if duplicate else frozenset[str]()
-        (receipt,) = receipts(connection, pool, {event_id: key}, done, duplicates=duplicates)
-        return receipt
-
-    return answer
-
-
-def taking(
-    connection: sa.Connection, pool: Pool, sent: Mapping[str, SentEvent], numbering: Numbering
-) -> Prepared[list[Receipt]]:
-    """Propose events that are checked; those that are known already are only answered."""
-    known = known_keys(connection, pool, sent)
-    new_events = {event_id: each for event_id, each in sent.items() if event_id not in known}
-    proposal, warnings = None, dict[str, tuple[str, ...]]()
-    if new_events:
-        sent_names = (name for each in new_events.values() for name in each.content.players)
-        numbers, newcomers, names = numbering(connection, pool, sent_names)
-        refuse_player_twice(connection, pool, (each.content for each in new_events.values()), numbers)
-        entries = tuple(as_entry(connection, pool, each, numbers, late=False) for each in new_events.values())
-        events = proposed_events(new_events, entries)
-        touched = [each.key for each in events.values()]
-        for match_id in dict.fromkeys(each.match_id for each in new_events.values()):
-            touched += administration.choose_result(connection, pool, match_id, events)
-        proposal = Proposal(pool, SUBMIT, entries, tuple(touched), events, newcomers, names)
-        warnings = lookalike_warnings(new_events, lookalikes_of(connection, pool, list(newcomers.values())))
-
-    def answer(connection: sa.Connection, done: Done) -> list[Receipt]:
-        new = {} if done.proposal is None else done.proposal.events
-        keys = {event_id: known[event_id] if event_id in known else new[event_id].key for event_id in sent}
-        return receipts(connection, pool, keys, done, duplicates=known.keys(), warnings=warnings)
-
-    return Prepared(proposal, answer, known, list(sent))
+    affected = known.key, changed.key, *moved
+    return Proposal(pool, kind, (entry,), affected, {known.event_id: 0}, events=events)
 
 
 # Check
 
 
-def check_events(
-    connection: sa.Connection, pool: Pool, rows: Any, actor: str, match_ids: Mapping[str, str]
-) -> dict[str, SentEvent]:
-    """Check rows; their events, in the order they were sent."""
-    return as_sent(check_rows(connection, pool, rows), actor, match_ids)
-
-
-def check_together(
+def check_contents(
     connection: sa.Connection, pool: Pool, submissions: Sequence[Submission]
-) -> list[dict[str, SentEvent]]:
-    """Check what several sent, each the rows of other events; each one's events, in the order they were sent."""
+) -> list[dict[str, Content]]:
+    """Check what is sent, each the rows of other events; each one's events, in the order they were sent."""
+    if len(submissions) == 1:
+        return [check_rows(connection, pool, submissions[0][0])]
     contents = [plain_contents(rows, pool.name) for rows, _, _ in submissions]
     others = [k for k, each in enumerate(contents) if each is None]
     if others:  # one table of them all takes hardly longer than one of each
         owner = {row["event_id"]: k for k in others for row in submissions[k][0]}
-        parts: dict[int, dict[str, Content]] = {k: {} for k in others}
-        for event_id, content in check_rows(
-            connection, pool, [row for k in others for row in submissions[k][0]]
-        ).items():
-            parts[owner[event_id]][event_id] = content
-        contents = [parts[k] if each is None else each for k, each in enumerate(contents)]
-    return [
-        as_sent(each or {}, actor, match_ids) for each, (_, actor, match_ids) in zip(contents, submissions, strict=True)
-    ]
+        by_sender: dict[int, dict[str, Content]] = {k: {} for k in others}
+        rows = [row for k in others for row in submissions[k][0]]
+        for event_id, content in check_rows(connection, pool, rows).items():
+            by_sender[owner[event_id]][event_id] = content
+        contents = [by_sender[k] if each is None else each for k, each in enumerate(contents)]
+    return [each or {} for each in contents]
 
 
-def as_sent(contents: Mapping[str, Content], actor: str, match_ids: Mapping[str, str]) -> dict[str, SentEvent]:
+def to_sent_events(contents: Mapping[str, Content], actor: str, match_ids: Mapping[str, str]) -> dict[str, SentEvent]:
     """Events that were checked, with their sender, and their matches by event."""
     unknown = next((each for each in match_ids if each not in contents), None)
     if unknown is not None:
@@ -311,7 +277,7 @@ def present_body(connection: sa.Connection, pool: Pool, known: Any, content: Con
 # Propose
 
 
-def as_entry(
+def to_entry(
     connection: sa.Connection, pool: Pool, sent: SentEvent, numbers: Mapping[str, int], *, late: bool
 ) -> LogEntry:
     """The log entry of an event, its players by number, with those of its match's entrants who are missing."""
@@ -331,16 +297,13 @@ def proposed_events(new_events: Mapping[str, SentEvent], entries: Iterable[LogEn
     return rows
 
 
-# Answer
-
-
-def lookalike_warnings(
-    new_events: Mapping[str, SentEvent], lookalikes: Mapping[str, str]
+def confusable_warnings(
+    new_events: Mapping[str, SentEvent], confusables: Mapping[str, str]
 ) -> dict[str, tuple[str, ...]]:
     """A warning of each new player whose name looks like another's, at the first event that has the player."""
     warnings: dict[str, tuple[str, ...]] = {}
-    unreported = dict(lookalikes)
-    for event_id, each in new_events.items() if lookalikes else ():
+    unreported = dict(confusables)
+    for event_id, each in new_events.items() if confusables else ():
         new = [name for name in dict.fromkeys(each.content.players) if name in unreported]
         if new:
             warnings[event_id] = tuple(warning(name, unreported.pop(name)) for name in new)

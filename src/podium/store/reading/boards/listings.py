@@ -196,11 +196,11 @@ def open_board(connection: sa.Connection, pool: Pool, listing: Listing, cache: V
     newest = newest_rated(connection, pool)
     params: dict[str, Any] = {"pool": pool.id, "generation": pool.generation, "min_events": listing.min_events}
     if listing.active_within is not None:
-        params["active_from"] = 0 if newest is None else newest.started_at - as_microseconds(listing.active_within)
+        params["active_from"] = 0 if newest is None else newest.started_at - to_microseconds(listing.active_within)
     return Board(connection, pool, listing, cache, newest_seq(connection, pool), newest, params)
 
 
-def as_microseconds(span: timedelta) -> int:
+def to_microseconds(span: timedelta) -> int:
     return span // timedelta(microseconds=1)
 
 

@@ -18,7 +18,7 @@ from podium.store.reading.boards.listings import Board, Position, open_board
 from podium.store.reading.boards.models import EventHeadline, ListedPage, ListedRow, Listing
 from podium.store.reading.boards.ranks import Place, count_players, cursor_of, parse_cursor
 from podium.store.reading.events.headlines import headlines
-from podium.store.reading.moments import VersionCache
+from podium.store.reading.moments import Answers
 from podium.store.sql.schema import change, player, snapshot, snapshot_day
 from podium.store.sql.statements import among, instant, values
 from podium.support.rounding import shown_change
@@ -112,10 +112,29 @@ SELECT_MOST_GAINED = SELECT_ENTRANTS.order_by((change.c.rating - change.c.rating
 
 
 def listed_board(
-    connection: sa.Connection, pool: Pool, listing: Listing, after: str | None, top: int, cache: VersionCache
+    connection: sa.Connection,
+    pool: Pool,
+    answers: Answers,
+    listing: Listing,
+    *,
+    after: str | None = None,
+    top: int = 50,
 ) -> ListedPage:
-    """A page of the board of those who are listed."""
-    board = open_board(connection, pool, listing, cache)
+    """Show a page of the board of those who are listed.
+
+    Args:
+        listing: who is.
+        after: the `next` of the page before; the first page where None.
+        top: rows of the page.
+
+    Returns:
+        The players, best first, with their ranks among each other.
+
+    Raises:
+        UnknownError: there is no such pool.
+        ParameterError: `after` is no cursor.
+    """
+    board = open_board(connection, pool, listing, answers)
     place = parse_cursor(after) if after else None
     found = board.rows(place, top + 1)
     rows = found[:top]
@@ -138,10 +157,22 @@ def ranked_page(board: Board, rows: Sequence[Any], place: Place | None) -> list[
 
 
 def page_of(
-    connection: sa.Connection, pool: Pool, listing: Listing, name: str, top: int, cache: VersionCache
+    connection: sa.Connection, pool: Pool, answers: Answers, listing: Listing, name: str, *, top: int = 50
 ) -> str | None:
-    """The cursor of the page that a player is on: empty of the first page, None of whoever is not listed."""
-    board = open_board(connection, pool, listing, cache)
+    """Find the page that a player is on.
+
+    Args:
+        listing: who is listed.
+        name: the player.
+        top: rows of a page.
+
+    Returns:
+        The `after` of that page, empty for the first; None where the player is not listed.
+
+    Raises:
+        UnknownError: no such pool or player.
+    """
+    board = open_board(connection, pool, listing, answers)
     number = get_standing(connection, pool, name).player_id
     rows = board.rows_of([number])
     if not rows:
@@ -154,10 +185,21 @@ def page_of(
 
 
 def newest_entrants(
-    connection: sa.Connection, pool: Pool, listing: Listing, top: int, cache: VersionCache
+    connection: sa.Connection, pool: Pool, answers: Answers, listing: Listing, *, top: int = 200
 ) -> ListedPage:
-    """Those of a board who were in the pool's newest rated event, the largest gain first, with their ranks."""
-    board = open_board(connection, pool, listing, cache)
+    """Show those of a board who were in the pool's newest rated event, the largest gain first.
+
+    Args:
+        listing: who is on the board.
+        top: entrants to look at.
+
+    Returns:
+        The entrants who are listed, with their ranks on the board.
+
+    Raises:
+        UnknownError: there is no such pool.
+    """
+    board = open_board(connection, pool, listing, answers)
     if board.newest is None:
         return page(board, [], [], None)
     params = newest_params(board) | {"top": top}

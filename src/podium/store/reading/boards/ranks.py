@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
@@ -14,8 +15,9 @@ from podium.ledger.history import is_provisional
 from podium.ledger.leaderboard import Eligibility, shared_ranks
 from podium.results.names import normalise
 from podium.store.log.content import UTC_DATETIME
+from podium.store.log.log import newest_seq
 from podium.store.log.players import names_of, number_of
-from podium.store.log.pools import OrderKey, Pool
+from podium.store.log.pools import OrderKey, Pool, settings_of
 from podium.store.rating.facts import date_of, days, stored_ranks
 from podium.store.rating.standing_rows import (
     BOARD_COLUMNS,
@@ -25,7 +27,16 @@ from podium.store.rating.standing_rows import (
     get_standing,
     newest_standings,
 )
-from podium.store.reading.models import BoardPage, BoardRow, DailyRank, PlayerRank, RankedPlayer, RatingCount, Season
+from podium.store.reading.models import (
+    BoardPage,
+    BoardRow,
+    DailyRank,
+    PlayerRank,
+    PoolSummary,
+    RankedPlayer,
+    RatingCount,
+    Season,
+)
 from podium.store.reading.players.explanations import states_of
 from podium.store.sql.schema import player, rank_count, season, snapshot, snapshot_day, standing
 from podium.store.sql.statements import among, floored, instant, microseconds, values
@@ -106,8 +117,19 @@ MAX_CURSOR_NUMBER = 2**63
 Place = tuple[float, int]  # a rating, and the player's number
 
 
-def page(connection: sa.Connection, pool: Pool, top: int, after: Place | None) -> BoardPage:
-    """So many players from a cursor on."""
+def page(connection: sa.Connection, pool: Pool, *, top: int = 100, after: Place | None = None) -> BoardPage:
+    """Show a page of the leaderboard.
+
+    Args:
+        top: rows of the page.
+        after: where the page before ended; the first page where None.
+
+    Returns:
+        The players, best first, and the cursor of the next page.
+
+    Raises:
+        UnknownError: there is no such pool.
+    """
     params: dict[str, Any] = {"pool": pool.id, "generation": pool.generation, "top": top}
     if after is None:
         rows = connection.execute(SELECT_BOARD, params).all()
@@ -182,7 +204,14 @@ def count_players(connection: sa.Connection, pool: Pool, *, settled: bool = Fals
 
 
 def rank(connection: sa.Connection, pool: Pool, name: str) -> PlayerRank:
-    """A player's rank, and the share who are not rated above."""
+    """Show a player's rank.
+
+    Returns:
+        The rank, and the share of players who are not rated above.
+
+    Raises:
+        UnknownError: no such pool or player.
+    """
     row = get_standing(connection, pool, name)
     players = count_players(connection, pool)
     above = count_better(connection, pool, row.rating)
@@ -190,8 +219,18 @@ def rank(connection: sa.Connection, pool: Pool, name: str) -> PlayerRank:
     return PlayerRank(row.name, above + 1, players, percentile, row.rating, row.events, instant(row.played_at))
 
 
-def neighbours(connection: sa.Connection, pool: Pool, name: str, each: int) -> tuple[BoardRow, ...]:
-    """A player among so many on either side, as a page has them."""
+def neighbours(connection: sa.Connection, pool: Pool, name: str, each: int = 5) -> tuple[BoardRow, ...]:
+    """Show a player among those ranked next.
+
+    Args:
+        each: how many above, and how many below.
+
+    Returns:
+        The players, best first.
+
+    Raises:
+        UnknownError: no such pool or player.
+    """
     row = get_standing(connection, pool, name)
     params = {
         "pool": pool.id,
@@ -206,18 +245,33 @@ def neighbours(connection: sa.Connection, pool: Pool, name: str, each: int) -> t
 
 
 def distribution(connection: sa.Connection, pool: Pool) -> tuple[RatingCount, ...]:
-    """Players per whole rating, lowest first."""
+    """Count the players of each whole rating.
+
+    Returns:
+        A count for each whole rating that somebody has, lowest first.
+    """
     params = {"pool": pool.id, "generation": pool.generation}
     return tuple(RatingCount(row.bucket, row.players) for row in connection.execute(SELECT_RANK_COUNTS, params))
 
 
-def eligible_board(
-    connection: sa.Connection,
-    pool: Pool,
-    rules: leaderboard.Eligibility,
-    at: datetime | None = None,
-    *,
-    before: bool = False,
+def board(connection: sa.Connection, pool: Pool, rules: Eligibility, at: datetime | None = None) -> pl.DataFrame:
+    """Show the board of those whom the rules list, as of a moment.
+
+    Args:
+        rules: who is listed.
+        at: the moment; now where None.
+
+    Returns:
+        A row a player, as `Rated.leaderboard` has it.
+
+    Raises:
+        ParameterError: a rule that the system cannot serve.
+    """
+    return board_before(connection, pool, rules, at, 2**62)
+
+
+def board_before(
+    connection: sa.Connection, pool: Pool, rules: Eligibility, at: datetime | None, seq: int
 ) -> pl.DataFrame:
     """`rank, player, rating`, the state's other fields, `events, last_played_at, provisional` of those listed."""
     if at is None:
@@ -226,7 +280,7 @@ def eligible_board(
             for row in connection.execute(SELECT_STATES, {"pool": pool.id, "generation": pool.generation})
         ]
     else:
-        key = OrderKey(microseconds(at), 0 if before else 2**62)
+        key = OrderKey(microseconds(at), seq)
         rows = [
             (who, each.played_at, each.state) for who, each in newest_standings(connection, pool, None, key).items()
         ]
@@ -243,8 +297,26 @@ def eligible_board(
     return leaderboard.listed(leaderboard.as_board(pool.system, players, shown, states), rules, at).drop("pool")
 
 
+def pool_summary(connection: sa.Connection, pool: Pool) -> PoolSummary:
+    """Show a pool as `pool_summaries` has it.
+
+    Returns:
+        Its summary.
+
+    Raises:
+        UnknownError: there is no such pool.
+    """
+    notice = limit_notice(connection, pool)
+    version, says = newest_seq(connection, pool), asdict(pool.description)
+    return PoolSummary(pool.name, pool.system.name, settings_of(pool.system), notice, **says, version=version)
+
+
 def limit_notice(connection: sa.Connection, pool: Pool) -> str | None:
-    """How many of a pool's players are at a limit of its system, and what suits; None where none is."""
+    """Warn of players at a limit of the pool's system.
+
+    Returns:
+        How many there are, and what suits such results; None where none is.
+    """
     if not pool.system.limits:
         return None
     rows = connection.execute(SELECT_STATES, {"pool": pool.id, "generation": pool.generation})
@@ -252,7 +324,17 @@ def limit_notice(connection: sa.Connection, pool: Pool) -> str | None:
 
 
 def ranks_on(connection: sa.Connection, pool: Pool, day: int) -> tuple[RankedPlayer, ...]:
-    """The ranks of a day, best first."""
+    """Show the ranks of a day.
+
+    Args:
+        day: days since 1970.
+
+    Returns:
+        The players, best first.
+
+    Raises:
+        UnknownError: no such pool, or the day has no ranks.
+    """
     if day not in days(connection, pool):
         raise UnknownError(f"there is no snapshot of {date_of(day)} in pool {pool.name!r}")
     ranks, names = stored_ranks(connection, pool, day), names_of(connection, pool)
@@ -260,7 +342,14 @@ def ranks_on(connection: sa.Connection, pool: Pool, day: int) -> tuple[RankedPla
 
 
 def ranks_of_player(connection: sa.Connection, pool: Pool, name: str) -> tuple[DailyRank, ...]:
-    """A player's rank day by day, oldest first."""
+    """Show a player's rank day by day.
+
+    Returns:
+        The ranks, oldest first.
+
+    Raises:
+        UnknownError: no such pool or player.
+    """
     number = number_of(connection, pool, name)
     rows = connection.execute(
         sa.select(snapshot.c.day, snapshot.c.rank, snapshot.c.rating)
@@ -272,17 +361,28 @@ def ranks_of_player(connection: sa.Connection, pool: Pool, name: str) -> tuple[D
 
 
 def seasons(connection: sa.Connection, pool: Pool) -> tuple[Season, ...]:
-    """The seasons, oldest first."""
+    """List the seasons.
+
+    Returns:
+        The seasons, oldest first.
+    """
     selected = sa.select(season).where(season.c.pool_id == pool.id).order_by(season.c.started_at, season.c.seq)
     return tuple(Season(row.name, instant(row.started_at), row.keep) for row in connection.execute(selected))
 
 
 def season_board(connection: sa.Connection, pool: Pool, name: str) -> pl.DataFrame:
-    """How the board stood when a season ended, just before the next; as it stands where none came after it."""
+    """Show how the board stood when a season ended, or as it stands where it is not over.
+
+    Returns:
+        A row a player, best first.
+
+    Raises:
+        UnknownError: no such pool or season.
+    """
     listed = seasons(connection, pool)
     names = [each.name for each in listed]
     position = next((names.index(each) for each in (name, normalise(name)) if each in names), None)
     if position is None:
         raise UnknownError(f"there is no season {name!r} in pool {pool.name!r}")
     after = listed[position + 1].starts_at if position + 1 < len(listed) else None
-    return eligible_board(connection, pool, Eligibility(), after, before=True)
+    return board_before(connection, pool, Eligibility(), after, 0)

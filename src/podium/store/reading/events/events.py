@@ -46,7 +46,14 @@ SELECT_CAREER = (
 
 
 def event_details(connection: sa.Connection, pool: Pool, event_id: str) -> EventDetails:
-    """An event's content, status and changes."""
+    """Show an event with its content and changes.
+
+    Returns:
+        Its content, status and changes.
+
+    Raises:
+        UnknownError: no such pool or event.
+    """
     row = get_event(connection, pool, event_id)
     return details_of(connection, pool, row, event_results(connection, pool, row))
 
@@ -75,8 +82,16 @@ def event_results(connection: sa.Connection, pool: Pool, known: Any) -> Results:
     return Results(as_table(pool, with_names(connection, pool, read_bodies([(body, known.started_at)]))), pool.name)
 
 
-def news(connection: sa.Connection, pool: Pool, after: int, most: int) -> list[dict[str, Any]]:
-    """Entries of the log above a number, without who acted; with an event's status and changes as they are now."""
+def news(connection: sa.Connection, pool: Pool, after: int, most: int = 100) -> list[dict[str, Any]]:
+    """List what happened since an entry of the log.
+
+    Args:
+        after: the sequence number of that entry.
+        most: entries to list.
+
+    Returns:
+        A dict an entry, oldest first.
+    """
     entries = []
     for row in entries_after(connection, pool, after, most):
         one: dict[str, Any] = {"seq": row.seq, "kind": row.kind}
@@ -94,13 +109,27 @@ def news(connection: sa.Connection, pool: Pool, after: int, most: int) -> list[d
 
 
 def explanation(connection: sa.Connection, pool: Pool, event_id: str, name: str) -> Explanation:
-    """Why a player's rating moved in an event, from the states before it."""
+    """Say why a player's rating moved in an event, exactly.
+
+    Returns:
+        The change in points, every reason as a row, and the reasons in a sentence.
+
+    Raises:
+        UnknownError: no such pool or event, or the player is not rated in it.
+    """
     live, results = standing_before(connection, pool, event_id)
     return live.explain(results, event_id, name_of(connection, pool, name))
 
 
 def alternatives(connection: sa.Connection, pool: Pool, event_id: str, name: str) -> WhatIf:
-    """What an event would have done to a player's rating with one thing changed, from the states before it."""
+    """Show what an event would have done to a player's rating with one thing changed.
+
+    Returns:
+        The change as it was, and with each heat won, each quit a finish, and all heats won.
+
+    Raises:
+        UnknownError: no such pool or event, or the player is not rated in it.
+    """
     live, results = standing_before(connection, pool, event_id)
     return live.what_if(results, event_id, name_of(connection, pool, name))
 
@@ -118,9 +147,9 @@ def standing_before(connection: sa.Connection, pool: Pool, event_id: str) -> tup
 def entrants_before(connection: sa.Connection, pool: Pool, row: Any, results: Results) -> Live:
     """The entrants of an event, of which row and results are known, as they stood before it."""
     numbers = known_numbers(connection, pool, results.frame["player"].unique().to_list())
-    stood = stored_standings(connection, pool, numbers.values())
+    stored = stored_standings(connection, pool, numbers.values())
     key = OrderKey(row.started_at, row.seq)
-    before, newest = standings_before(connection, pool, stood, key), newest_pool_state(connection, pool, key)
+    before, newest = standings_before(connection, pool, stored, key), newest_pool_state(connection, pool, key)
     known = {(pool.name, each): before[number] for each, number in numbers.items() if number in before}
     live = Live(pool.system)
     seats = {seat: (last.state, last.played_at) for seat, last in known.items()}
@@ -134,8 +163,18 @@ def name_of(connection: sa.Connection, pool: Pool, name: str) -> str:
     return present
 
 
-def career(connection: sa.Connection, pool: Pool, name: str, top: int = 2**31) -> tuple[CareerChange, ...]:
-    """What each event and season did to a player's rating, newest first."""
+def career(connection: sa.Connection, pool: Pool, name: str, top: int = 1000) -> tuple[CareerChange, ...]:
+    """Show a player's newest changes.
+
+    Args:
+        top: changes to show.
+
+    Returns:
+        The changes, newest first; those of seasons have no event.
+
+    Raises:
+        UnknownError: no such pool or player.
+    """
     params = {"pool": pool.id, "generation": pool.generation, "who": number_of(connection, pool, name), "top": top}
     rows = connection.execute(SELECT_CAREER, params).all()
     if not rows:
@@ -147,7 +186,11 @@ def career(connection: sa.Connection, pool: Pool, name: str, top: int = 2**31) -
 
 
 def history(connection: sa.Connection, pool: Pool) -> pl.DataFrame:
-    """Every change in the ledger, in the order of rating, with the columns of `podium.rate(…).history`."""
+    """Read every change as the ledger has it.
+
+    Returns:
+        A row for each player of each event, as `podium.rate(…).history` has it.
+    """
     changes = (
         sa.select(
             event.c.event_id, change.c.started_at, change.c.player_id, change.c.rating_before,

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from podium.errors import ParameterError
 from podium.ledger.history import FINDING_EVENTS, can_be_unsettled
 from podium.ledger.reasons import wording
+from podium.store.log.log import newest_seq
 from podium.store.log.players import names_of
 from podium.store.log.pools import BOUND_KEY, FOREVER, OrderKey, Pool, key_of
 from podium.store.rating.events import RATED, SUPERSEDED, VOIDED, get_event
@@ -26,6 +27,7 @@ from podium.store.reading.boards.models import (
 )
 from podium.store.reading.boards.ranks import IS_SETTLED
 from podium.store.reading.events.events import Winners, same_event, sent_winners
+from podium.store.reading.moments import Answers
 from podium.store.sql.schema import change, event, standing
 from podium.store.sql.statements import DAY_US, among, instant, values
 from podium.support.rounding import shown, shown_change, signed
@@ -184,12 +186,31 @@ def newest_rated(connection: sa.Connection, pool: Pool) -> Any:
 
 
 def count_events(connection: sa.Connection, pool: Pool) -> int:
-    """How many events there are, whatever became of them: counted in an index, without their rows."""
+    """Count the events of a pool, whatever became of them.
+
+    Returns:
+        Their number.
+
+    Raises:
+        UnknownError: there is no such pool.
+    """
     return int(connection.execute(COUNT_EVENTS, {"pool": pool.id}).scalar_one())
 
 
-def event_list(connection: sa.Connection, pool: Pool, before: str | None, top: int) -> EventListPage:
-    """So many events from a cursor on, but for results that another result of their match stands for."""
+def event_list(connection: sa.Connection, pool: Pool, *, before: str | None = None, top: int = 50) -> EventListPage:
+    """List events with a headline each.
+
+    Args:
+        before: the `next` of the page before; the first page where None.
+        top: events of the page.
+
+    Returns:
+        The events, newest first.
+
+    Raises:
+        UnknownError: there is no such pool.
+        ParameterError: `before` is no cursor.
+    """
     found = rows_before(connection, pool, parse_key(before) if before else FOREVER, top + 1)
     rows = found[:top]
     following = f"{rows[-1].started_at},{rows[-1].seq}" if len(found) > top else None
@@ -214,7 +235,14 @@ def parse_key(cursor: str) -> OrderKey:
 
 
 def adjacent_events(connection: sa.Connection, pool: Pool, event_id: str) -> AdjacentEvents:
-    """The events that count before and after an event."""
+    """Name the events before and after an event.
+
+    Returns:
+        Both, as far as there are any.
+
+    Raises:
+        UnknownError: no such pool or event.
+    """
     row = get_event(connection, pool, event_id)
     params = {"pool": pool.id, "started_at": row.started_at, "seq": row.seq}
     beside = (connection.execute(select, params).first() for select in (SELECT_PREVIOUS, SELECT_NEXT))
@@ -282,7 +310,21 @@ SELECT_EVENT = sa.select(event.c.event_id, event.c.title).where(
 )
 
 
-def movers(connection: sa.Connection, pool: Pool, days: int, most: int) -> Movers:
+def movers(connection: sa.Connection, pool: Pool, answers: Answers, *, days: int = 7, most: int = 10) -> Movers:
+    """Show who moved most in the days up to the pool's newest event, and the surprise among the changes.
+
+    Args:
+        days: how many.
+        most: players to list on either side.
+
+    Returns:
+        Sums of changes, largest first.
+    """
+    key = "movers", pool.id, pool.generation, days, most
+    return answers.value(key, newest_seq(connection, pool), lambda: find_movers(connection, pool, days, most))
+
+
+def find_movers(connection: sa.Connection, pool: Pool, days: int, most: int) -> Movers:
     """Who moved most in so many days up to the newest rated event, and the surprise of these days."""
     newest = newest_rated(connection, pool)
     if newest is None:

@@ -27,7 +27,7 @@ from podium.store.rating.standing_rows import get_standing
 from podium.store.reading.boards.listings import Board, open_board
 from podium.store.reading.boards.models import Listing
 from podium.store.reading.boards.pages import NO_RANKS, earlier_ranks
-from podium.store.reading.moments import VersionCache
+from podium.store.reading.moments import Answers
 from podium.store.reading.players.explanations import states_of
 from podium.store.reading.players.models import ChangesPage, CurvePoint, FormLine, NearbyRow, Peak, PlayerCard, Streaks
 from podium.store.sql.schema import change, event, log
@@ -68,7 +68,7 @@ class Career(NamedTuple):
     states: npt.NDArray[np.float64]  # (rows, fields): after each
 
     @classmethod
-    def of_rows(cls, pool: Pool, rows: Sequence[Any]) -> "Career":
+    def from_rows(cls, pool: Pool, rows: Sequence[Any]) -> "Career":
         """The columns of rows of the ledger."""
         started_at, seq, place, before, after, rank, field, states = zip(*rows, strict=True) if rows else [()] * 8
         return cls(
@@ -110,7 +110,7 @@ class Career(NamedTuple):
 def career_of(connection: sa.Connection, pool: Pool, number: int, since: int = EVER) -> Career:
     """A rated player's changes from a moment on, in microseconds since 1970."""
     params = {"generation": pool.generation, "who": number, "since": since}
-    return Career.of_rows(pool, connection.execute(SELECT_CHANGES, params).all())
+    return Career.from_rows(pool, connection.execute(SELECT_CHANGES, params).all())
 
 
 def event_names(connection: sa.Connection, pool: Pool, careers: Iterable[Career]) -> EventNames:
@@ -138,14 +138,28 @@ def form_lines(career: Career, names: EventNames, digits: int) -> tuple[FormLine
     return tuple(lines)
 
 
-def changes_page(connection: sa.Connection, pool: Pool, name: str, before: str | None, top: int) -> ChangesPage:
-    """So many of a player's changes, newest first."""
+def changes_page(
+    connection: sa.Connection, pool: Pool, name: str, *, before: str | None = None, top: int = 50
+) -> ChangesPage:
+    """List a player's changes.
+
+    Args:
+        before: the `next` of the page before; the first page where None.
+        top: changes of the page.
+
+    Returns:
+        The changes, newest first; those of seasons have no event.
+
+    Raises:
+        UnknownError: no such pool or player.
+        ParameterError: `before` is no cursor.
+    """
     key = FOREVER if before is None else read_cursor(before)
     number = get_standing(connection, pool, name).player_id
     params = {"who": number, "top": top + 1} | key_params(pool, key)
     rows = connection.execute(SELECT_CHANGES_BEFORE, params).all()
     following = f"{rows[top - 1].started_at},{rows[top - 1].seq}" if len(rows) > top else None
-    career = Career.of_rows(pool, rows[:top])
+    career = Career.from_rows(pool, rows[:top])
     return ChangesPage(form_lines(career, event_names(connection, pool, [career]), pool.system.digits), following)
 
 
@@ -163,16 +177,29 @@ def read_cursor(cursor: str) -> OrderKey:
 
 RECORDS = 5  # best and worst days each
 NEARBY = 2  # players on either side
+SETTLED = Listing()
 
 
-def player_card(connection: sa.Connection, pool: Pool, name: str, listing: Listing, cache: VersionCache) -> PlayerCard:
-    """A player at a glance, with rank and neighbours among those who are listed."""
+def player_card(
+    connection: sa.Connection, pool: Pool, answers: Answers, name: str, listing: Listing = SETTLED
+) -> PlayerCard:
+    """Show a player at a glance.
+
+    Args:
+        listing: among whom the rank is, and those who are near; all who are settled unless it says otherwise.
+
+    Returns:
+        Rating and rank, form, streaks, records and neighbours; no rank of whoever is not listed.
+
+    Raises:
+        UnknownError: no such pool or player.
+    """
     stands = get_standing(connection, pool, name)
     whole, digits = career_of(connection, pool, stands.player_id), pool.system.digits
     career = whole.of_events()
     provisional, deviation = not are_settled(pool.system, whole.states[-1:])[0], whole.deviations(pool)[-1]
     takes_no_rank = provisional and can_be_unsettled(pool.system)
-    board, place = open_board(connection, pool, listing, cache), (stands.rating, stands.player_id)
+    board, place = open_board(connection, pool, listing, answers), (stands.rating, stands.player_id)
     rank = board.ranks_of([stands.player_id]).get(stands.player_id) if board.rows_of([stands.player_id]) else None
     beside = nearby(board, stands, rank, digits)
     newest, first_five = career.part(slice(-FORM_EVENTS, None)), career.part(slice(FINDING_EVENTS))
@@ -296,9 +323,20 @@ def former_names(connection: sa.Connection, pool: Pool, number: int, present: st
 
 
 def rating_curve(
-    connection: sa.Connection, pool: Pool, name: str, since: datetime | None, most: int
+    connection: sa.Connection, pool: Pool, name: str, since: datetime | None = None, *, most: int = 300
 ) -> tuple[CurvePoint, ...]:
-    """A player's rating after every change since a moment, or as many of them as tell the same shape."""
+    """Show a player's rating after each change, or as many of them as tell the same shape.
+
+    Args:
+        since: from when on; from the first change on where None.
+        most: points to show, at least 4.
+
+    Returns:
+        The points, oldest first.
+
+    Raises:
+        UnknownError: no such pool or player.
+    """
     number = get_standing(connection, pool, name).player_id
     whole = career_of(connection, pool, number, EVER if since is None else microseconds(since))
     career = whole.part(thinned(whole.started_at, whole.after, most))

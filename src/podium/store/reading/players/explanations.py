@@ -182,7 +182,14 @@ def states_of(pool: Pool, packed: Sequence[bytes]) -> npt.NDArray[np.float64]:
 
 
 def system_and_states(connection: sa.Connection, pool: Pool, names: Sequence[str]) -> tuple[System, list[Any]]:
-    """A pool's system as it expects now, and players' states as NamedTuples; a newcomer's for whoever has none."""
+    """Read a pool's system and players' states, all of one moment.
+
+    Args:
+        names: the players.
+
+    Returns:
+        The system, and in the order of the names its NamedTuple of each; a newcomer's for whoever has none.
+    """
     merged = merges(connection, pool)
     numbers = {name: merged.get(number, number) for name, number in known_numbers(connection, pool, names).items()}
     packed = {number: each.state for number, each in stored_standings(connection, pool, set(numbers.values())).items()}

@@ -22,7 +22,7 @@ from podium.store.rating.standing_rows import get_standing
 from podium.store.reading.boards.ranks import rank
 from podium.store.reading.events.events import explanation, same_event
 from podium.store.reading.models import CommonEvent, ComparedPlayer, Comparison, Rivalry, extended
-from podium.store.reading.moments import VersionCache
+from podium.store.reading.moments import Answers, VersionCache
 from podium.store.reading.players.cards import event_names_of
 from podium.store.reading.players.explanations import system_and_states
 from podium.store.reading.players.models import RivalRow, Rivals, Scalp
@@ -61,20 +61,22 @@ class ExplainedEvent(NamedTuple):
     upset: Upset | None
 
 
-class RivalCache(VersionCache):
-    """The rivals of the players who were looked at last, by name, and their explained events, by number."""
+def rivals(connection: sa.Connection, pool: Pool, answers: Answers, name: str) -> Rivals:
+    """Show whom a player met in the newest events, up to a hundred; slow for the first time, then kept.
 
-    MOST = 256  # of some 100 kB each
+    Returns:
+        Every opponent with the duels between them and their expected scores, and the best scalp.
 
-
-def rivals(connection: sa.Connection, pool: Pool, name: str, cache: RivalCache) -> Rivals:
-    """Whom a player met in the newest events, and how it went."""
+    Raises:
+        UnknownError: no such pool or player.
+    """
     version = newest_seq(connection, pool)
+    cache = answers.rivals
     return cache.value((pool.id, name), version, lambda: duels_by_opponent(connection, pool, name, cache))
 
 
 def explained_events(
-    connection: sa.Connection, pool: Pool, stands: Any, cache: RivalCache
+    connection: sa.Connection, pool: Pool, stands: Any, cache: VersionCache
 ) -> dict[Any, ExplainedEvent]:
     """A player's newest events with their duels, by their rows in the ledger.
 
@@ -110,7 +112,7 @@ def duels_in_event(connection: sa.Connection, pool: Pool, event_id: str, name: s
     return ExplainedEvent(np.array(known, np.float64).reshape(-1, 4), min(upsets, default=None))
 
 
-def duels_by_opponent(connection: sa.Connection, pool: Pool, name: str, cache: RivalCache) -> Rivals:
+def duels_by_opponent(connection: sa.Connection, pool: Pool, name: str, cache: VersionCache) -> Rivals:
     """The duels of a player's newest events, opponent by opponent."""
     events = explained_events(connection, pool, get_standing(connection, pool, name), cache)
     opponent, score, expected, points = np.concatenate([NO_DUELS, *(each.duels for each in events.values())]).T
@@ -134,7 +136,7 @@ def duels_by_opponent(connection: sa.Connection, pool: Pool, name: str, cache: R
         won=math.fsum(score.tolist()),
         expected=math.fsum(expected.tolist()),
         opponents=tuple(sorted(rows, key=lambda row: (-row.met, -abs(row.points), row.opponent))),
-        best_scalp=None if best is None else scalp(connection, pool, *best, names),
+        best_scalp=None if best is None else best_win(connection, pool, *best, names),
     )
 
 
@@ -143,7 +145,7 @@ def outcomes(score: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.bool_], ...
     return score >= 0.0, score > EVEN, score == EVEN, score < EVEN
 
 
-def scalp(connection: sa.Connection, pool: Pool, upset: Upset, row: Any, names: Mapping[int, str]) -> Scalp:
+def best_win(connection: sa.Connection, pool: Pool, upset: Upset, row: Any, names: Mapping[int, str]) -> Scalp:
     """The least expected duel that was won, with its event."""
     event_id, title = event_names_of(connection, pool, [row.seq])[row.seq]
     return Scalp(names[upset.opponent], event_id, title, instant(row.started_at), upset.heat, upset.expected)
@@ -157,7 +159,15 @@ SELECT_BODIES = sa.select(log.c.seq, log.c.body).where(log.c.seq.in_(sa.bindpara
 
 
 def comparison(connection: sa.Connection, pool: Pool, name: str, other: str) -> Comparison:
-    """Two players, each with rank and expected score against the other; the heats between them; and their events."""
+    """Put two players beside each other.
+
+    Returns:
+        Both as they stand, the expected score of the first, and their common events.
+
+    Raises:
+        UnknownError: no such pool or player.
+        ParameterError: the two are one.
+    """
     one, two = two_numbers(connection, pool, name, other)
     listed: tuple[CommonEvent, ...] = ()
     heats = np.zeros(3, np.int64)
@@ -182,7 +192,14 @@ def compared_players(connection: sa.Connection, pool: Pool, name: str, other: st
 
 
 def meetings(connection: sa.Connection, pool: Pool, name: str, other: str) -> tuple[CommonEvent, ...]:
-    """The events in which two met, newest first: `MAX_MEETINGS`, or those whose bodies are within the limit."""
+    """List the events in which two players met.
+
+    Returns:
+        The events, newest first.
+
+    Raises:
+        UnknownError: no such pool or player.
+    """
     one, two = two_numbers(connection, pool, name, other)
     with connection.execute(with_bodies(pool, one, two), execution_options={"stream_results": True}) as newest_first:
         rows = next(portions(newest_first), [])
@@ -190,8 +207,19 @@ def meetings(connection: sa.Connection, pool: Pool, name: str, other: str) -> tu
     return tuple(common_event(pool, row, scores[row.event_id]) for row in rows)
 
 
-def rivalry(connection: sa.Connection, pool: Pool, name: str, other: str, newest: int) -> Rivalry:
-    """Two players, who was ahead how often, and their newest meetings; of the others only the ranks are read."""
+def rivalry(connection: sa.Connection, pool: Pool, name: str, other: str, *, newest: int = 10) -> Rivalry:
+    """Put two players beside each other at a glance.
+
+    Args:
+        newest: meetings to show.
+
+    Returns:
+        Both as they stand, who was ahead how often, and the newest meetings.
+
+    Raises:
+        UnknownError: no such pool or player.
+        ParameterError: the two are one.
+    """
     one, two = two_numbers(connection, pool, name, other)
     rows = [row for row in connection.execute(common_events(pool, one, two)) if row.event_id is not None]
     unranked = [row for row in rows[newest:] if row.rank is None or row.other_rank is None]

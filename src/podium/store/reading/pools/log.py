@@ -38,13 +38,32 @@ OF_PLAYERS = (MERGE, UNMERGE, RENAME, PSEUDONYMISE)
 NO_END = 2**62
 
 
-def listing(connection: sa.Connection, pool: Pool, after: int, most: int) -> tuple[LogRecord, ...]:
-    """Entries with numbers above `after`, oldest first."""
+def listing(connection: sa.Connection, pool: Pool, *, after: int = 0, most: int = 100) -> tuple[LogRecord, ...]:
+    """List entries of the log above a number, oldest first.
+
+    Args:
+        after: the number.
+        most: entries to list.
+
+    Returns:
+        The entries, without what they contain: with why they were, unless that is blanked, and what a correction
+        moved, but for that of an imported pool.
+    """
     return records(connection, pool, SELECT_ENTRIES, {"pool": pool.id, "after": after, "most": most})
 
 
-def newest_listing(connection: sa.Connection, pool: Pool, before: int | None, most: int) -> tuple[LogRecord, ...]:
-    """Entries with numbers below `before`, newest first; all where None."""
+def newest_listing(
+    connection: sa.Connection, pool: Pool, *, before: int | None = None, most: int = 100
+) -> tuple[LogRecord, ...]:
+    """List entries of the log below a number, newest first.
+
+    Args:
+        before: the number; from the newest on where None.
+        most: entries to list.
+
+    Returns:
+        The entries, as `log` has them.
+    """
     end = NO_END if before is None else before
     return records(connection, pool, SELECT_NEWEST_ENTRIES, {"pool": pool.id, "before": end, "most": most})
 
@@ -97,7 +116,14 @@ LineKey = tuple[str | None, int]  # heat and player
 
 
 def event_record(connection: sa.Connection, pool: Pool, event_id: str) -> tuple[CorrectionRecord, ...]:
-    """An event's submission, and what was done to it since, oldest first."""
+    """List what was done to an event.
+
+    Returns:
+        Its submission, and each correction with its reason and the lines that it changed, oldest first.
+
+    Raises:
+        UnknownError: no such pool or event.
+    """
     get_event(connection, pool, event_id)
     rows = connection.execute(SELECT_RECORDS_OF_EVENT, {"pool": pool.id, "event": event_id}).all()
     contents = [lines_of(row.body) if row.kind in WITH_CONTENT else None for row in rows]

@@ -22,6 +22,7 @@ from podium.ledger.performance import performances
 from podium.ledger.reasons.explanation import Explanation
 from podium.results.reading import Results
 from podium.store.log.chain import newest_head
+from podium.store.log.log import newest_seq
 from podium.store.log.players import names_of
 from podium.store.log.pools import START, OrderKey, Pool, refuse_other_arithmetic, settings_of
 from podium.store.rating.events import RATED, Roster
@@ -31,6 +32,7 @@ from podium.store.rating.rating import as_table, events_from
 from podium.store.rating.standing_rows import newest_standings
 from podium.store.reading.boards.ranks import IN_POOL, IS_SETTLED
 from podium.store.reading.events.events import explanation, standing_before
+from podium.store.reading.moments import Answers
 from podium.store.reading.players.cards import event_names_of
 from podium.store.reading.players.explanations import states_of
 from podium.store.reading.pools.models import (
@@ -214,6 +216,27 @@ def find_facts(connection: sa.Connection, pool: Pool, effort: Effort) -> KeptFac
     return KeptFacts(facts, system_text(pool), newest_head(connection, pool).place)
 
 
+def pool_facts(connection: sa.Connection, pool: Pool, answers: Answers) -> PoolFacts:
+    """Show what a pool's whole history says of its ratings.
+
+    Returns:
+        What leads promise, how far duels move players, and whether promises come true: as it was worked out at
+        night, or from the newest events where that is not so or the pool has grown by a tenth since.
+
+    Raises:
+        UnknownError: there is no such pool.
+    """
+    kept = kept_facts(connection, pool)
+    if kept is not None and kept.is_fresh(connection, pool):
+        return kept.facts
+    key = "facts", pool.id
+    found = answers.value(key, pool.system, lambda: find_facts(connection, pool, WHEN_READ))
+    if not found.is_fresh(connection, pool):
+        found = find_facts(connection, pool, WHEN_READ)
+        answers.keep(key, pool.system, found)
+    return found.facts
+
+
 def kept_facts(connection: sa.Connection, pool: Pool) -> KeptFacts | None:
     """The facts that were kept last, of whatever system; None where there are none."""
     body = connection.execute(SELECT_FACTS, {"pool": pool.id}).scalar()
@@ -248,7 +271,20 @@ def promise(connection: sa.Connection, pool: Pool) -> tuple[PromisePoint, ...]:
     return tuple(points)
 
 
-def event_field(connection: sa.Connection, pool: Pool, event_id: str) -> EventField:
+def event_field(connection: sa.Connection, pool: Pool, answers: Answers, event_id: str) -> EventField:
+    """Show how strong the field of an event was, and how well each played in it.
+
+    Returns:
+        The mean rating before it, and each one's performance rating.
+
+    Raises:
+        UnknownError: no such pool or event, or it is not rated.
+    """
+    version = newest_seq(connection, pool)
+    return answers.fields.value((pool.id, event_id), version, lambda: rated_field(connection, pool, event_id))
+
+
+def rated_field(connection: sa.Connection, pool: Pool, event_id: str) -> EventField:
     """The field of an event, by the ratings before it, and the performances in it."""
     live, results = standing_before(connection, pool, event_id)
     events, replayed = live.advance(results)  # of an event that the pool has rated

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import sqlalchemy as sa
@@ -12,9 +13,9 @@ from podium.engine.system import System
 from podium.ledger.leaderboard import shared_ranks
 from podium.store.log.log import AMEND, admit_reason, newest_seq
 from podium.store.log.players import Numbering, merges, names_of, provisional_numbers
-from podium.store.log.pools import OrderKey, Pool
+from podium.store.log.pools import OrderKey, Pool, refuse_unwritable
 from podium.store.rating.events import Proposal, StaleError, get_event
-from podium.store.rating.plan import Plan, Stretch
+from podium.store.rating.plan import Plan, Span
 from podium.store.rating.rerating import NOTHING, Totals, event_ids, moves
 from podium.store.reading.boards.ranks import count_players
 from podium.store.reading.players.explanations import states_of
@@ -22,39 +23,44 @@ from podium.store.reading.pools.log import corrected_lines, lines_of
 from podium.store.reading.pools.models import CorrectedLine
 from podium.store.sql.schema import log, standing
 from podium.store.writing import accounts, administration, submission
-from podium.store.writing.execution import Done, Prepare, Prepared, plan_through
+from podium.store.writing.execution import Propose, plan_through
+from podium.store.writing.receipts import Done, with_receipts
 
-Act = Callable[[str, str], Prepare[Any]]  # by whom, and why: what is then executed
+Act = Callable[[str, str], Propose]  # by whom, and why: what is then proposed
 
 
 def submit(rows: Any) -> Act:
     """Take new events; each once. Why they come is not logged."""
-    return lambda actor, _reason: submission.submission(rows, actor, {})
+    return lambda actor, _reason: partial(submission.submit, submissions=[(rows, actor, {})])
 
 
 def amend(rows: Any) -> Act:
     """Let an event have other content."""
-    return lambda actor, reason: submission.amendment(rows, actor, admit_reason(reason))
+    return lambda actor, reason: partial(submission.amend, rows=rows, actor=actor, reason=admit_reason(reason))
 
 
 def void(event_id: str) -> Act:
     """Let an event count for nothing."""
-    return lambda actor, reason: submission.voiding(event_id, actor, voided=True, reason=admit_reason(reason))
+    return lambda actor, reason: partial(
+        submission.set_voided, event_id=event_id, actor=actor, voided=True, reason=admit_reason(reason)
+    )
 
 
 def restore(event_id: str) -> Act:
     """Let a voided event count again."""
-    return lambda actor, reason: submission.voiding(event_id, actor, voided=False, reason=admit_reason(reason))
+    return lambda actor, reason: partial(
+        submission.set_voided, event_id=event_id, actor=actor, voided=False, reason=admit_reason(reason)
+    )
 
 
 def merge(name: str, into: str) -> Act:
     """Let one player's results be another's."""
-    return lambda actor, reason: accounts.merging(name, into, actor, admit_reason(reason))
+    return lambda actor, reason: partial(accounts.merge, name=name, into=into, actor=actor, reason=admit_reason(reason))
 
 
 def unmerge(name: str) -> Act:
     """Let a merged account be a player of its own again."""
-    return lambda actor, reason: accounts.unmerging(name, actor, admit_reason(reason))
+    return lambda actor, reason: partial(accounts.unmerge, name=name, actor=actor, reason=admit_reason(reason))
 
 
 def begin_season(name: str, starts: datetime, keep: float) -> Act:
@@ -64,22 +70,20 @@ def begin_season(name: str, starts: datetime, keep: float) -> Act:
 
 def configure(system: System) -> Act:
     """Rate the pool with another system from its first event on. Why is not logged."""
-    return lambda actor, _reason: administration.reconfiguration(system, actor)
+    return lambda actor, _reason: partial(administration.configure, system=system, actor=actor)
 
 
-def at_version(prepare: Prepare[Any], version: int) -> Prepare[Any]:
-    """Refuse to do what is prepared once the log has another newest entry.
+def propose_at(
+    connection: sa.Connection, pool: Pool, numbering: Numbering, *, propose: Propose, version: int
+) -> Proposal:
+    """Propose, unless the log has another newest entry than it had.
 
-    It raises:
+    Raises:
         StaleError: it has.
     """
-
-    def prepare_at(connection: sa.Connection, pool: Pool, numbering: Numbering) -> Prepared[Any]:
-        if newest_seq(connection, pool) != version:
-            raise StaleError(f"something else was done to pool {pool.name!r} since; look at the new effect first")
-        return prepare(connection, pool, numbering)
-
-    return prepare_at
+    if newest_seq(connection, pool) != version:
+        raise StaleError(f"something else was done to pool {pool.name!r} since; look at the new effect first")
+    return propose(connection, pool, numbering)
 
 
 SELECT_STATES = sa.select(standing.c.player_id, standing.c.rating, standing.c.state).where(
@@ -124,20 +128,29 @@ class Preview:
 
 
 def preview(connection: sa.Connection, pool: Pool, act: Act) -> Preview:
-    """What an act would do, by a connection that sees one moment and only reads."""
-    version = newest_seq(connection, pool)
-    prepared = act("", "")(connection, pool, provisional_numbers)
-    proposal = prepared.proposal
-    if proposal is None:
-        return Preview(
-            version, True, NOTHING, (), (), (), count_players(connection, pool), prepared.answer(connection, Done())
-        )
+    """Look at what an act would do; nothing is stored, and nobody waits.
+
+    Args:
+        act: of `podium.store.reading.previews`.
+
+    Returns:
+        What would be another, and the version of the log that it was looked at with.
+
+    Raises:
+        PodiumError: the act is refused, as it would be if it were carried out.
+    """
+    refuse_unwritable(pool)
+    version, players = newest_seq(connection, pool), count_players(connection, pool)
+    proposal = act("", "")(connection, pool, provisional_numbers)
+    if not proposal.entries:
+        done = with_receipts(connection, Done(proposal))
+        return Preview(version, True, NOTHING, (), (), (), players, done.answer)
     moved: Counter[OrderKey] = Counter()
 
-    def count(stretch: Stretch) -> None:
-        moved.update(OrderKey(*key[:2]) for key, _, _ in moves(stretch))
+    def count(span: Span) -> None:
+        moved.update(OrderKey(*key[:2]) for key, _, _ in moves(span))
 
-    rerated, plan = plan_through(connection, prepared, proposal, count)
+    rerated, plan = plan_through(connection, proposal, count)
     return Preview(
         version,
         False,
@@ -145,8 +158,8 @@ def preview(connection: sa.Connection, pool: Pool, act: Act) -> Preview:
         amended_lines(connection, pool, proposal),
         moved_events(connection, pool, proposal, moved),
         () if plan is None else moved_ratings(connection, pool, proposal, plan),
-        count_players(connection, pool),
-        prepared.answer(connection, Done(proposal, rerated)),
+        players,
+        with_receipts(connection, Done(proposal, rerated)).answer,
         rerated.notice,
     )
 

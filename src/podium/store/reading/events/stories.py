@@ -1,0 +1,85 @@
+"""An event as its page tells of it: what happened, and why it moved the rating of one player."""
+
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from podium.ledger.performance import PerformanceRating, performance
+from podium.ledger.reasons.explaining import explain, find_entrant
+from podium.ledger.reasons.explanation import Explanation
+from podium.ledger.reasons.what_if import WhatIf, what_if
+from podium.results.derived_heats import OVERALL
+from podium.store.log.pools import Pool, other_arithmetic
+from podium.store.rating.events import get_event
+from podium.store.reading.boards.models import AdjacentEvents
+from podium.store.reading.events.events import details_of, entrants_before, event_results, name_of
+from podium.store.reading.events.headlines import adjacent_events
+from podium.store.reading.models import EventDetails
+from podium.store.reading.pools.log import event_record
+from podium.store.reading.pools.models import CorrectionRecord
+
+
+@dataclass(frozen=True, slots=True)
+class EventStory:
+    """An event, and why it moved the rating of one player."""
+
+    pool: Pool
+    details: EventDetails
+    record: tuple[CorrectionRecord, ...]
+    beside: AdjacentEvents
+    player: str = ""  # whose change is explained; empty where no change is
+    explanation: Explanation | None = None
+    imagined: WhatIf | None = None
+    is_first: bool = False  # whether it was the player's first rated event
+    performance: PerformanceRating | None = None  # how well the player played in it
+    waits: str = ""  # why an event that is rated cannot be explained at the moment
+
+
+def event_story(connection: sa.Connection, pool: Pool, event_id: str, player: str | None = None) -> EventStory:
+    """Tell of an event, and why it moved the rating of one player.
+
+    Args:
+        player: whose change is explained; the one that surprises most where None.
+
+    Returns:
+        Its content and changes, the explanation and what might have been, and what was done to it.
+
+    Raises:
+        UnknownError: no such pool or event, or the player is not rated in it.
+    """
+    row = get_event(connection, pool, event_id)
+    results = event_results(connection, pool, row)
+    details, record = details_of(connection, pool, row, results), event_record(connection, pool, event_id)
+    beside = adjacent_events(connection, pool, event_id)
+    waits = other_arithmetic(pool)
+    if waits or not details.changes:
+        return EventStory(pool, details, record, beside, waits=waits)
+    name = None if player is None else name_of(connection, pool, player)
+    live = entrants_before(connection, pool, row, results)
+    newcomers = {each.player for each in details.changes} - {each for _, each in live.ratings}
+    events, replayed = live.advance(results)  # of an event that the pool has rated
+    moved = max(details.changes, key=lambda each: abs(each.delta)).player
+    explanation = explain(pool.system, events, replayed, event_id, name or moved)
+    if name is None and (against := surprise(explanation, details)) not in {"", moved}:
+        explanation = explain(pool.system, events, replayed, event_id, against)
+    imagined = what_if(pool.system, events, replayed, event_id, explanation.player)
+    is_first = explanation.player in newcomers
+    _, _, entrant, _ = find_entrant(events, event_id, explanation.player)
+    played = performance(pool.system, events, replayed, entrant)
+    return EventStory(pool, details, record, beside, explanation.player, explanation, imagined, is_first, played)
+
+
+def surprise(explanation: Explanation, details: EventDetails) -> str:
+    """Who won and lost most, or came last and gained most; empty where nobody did."""
+    lines = [line for line in explanation.standings.to_dicts() if line["place"] is not None]
+    heats = {line["heat"] for line in lines}
+    deciding = OVERALL if OVERALL in heats else None
+    places = {line["player"]: line["place"] for line in lines if line["heat"] == deciding or len(heats) == 1}
+    worst = max(places.values(), default=1)
+    against = [
+        each
+        for each in details.changes
+        if (places.get(each.player) == 1 and each.delta < 0.0)
+        or (places.get(each.player) == worst and each.delta > 0.0)
+    ]
+    return max(against, key=lambda each: abs(each.delta)).player if worst > 1 and against else ""

@@ -18,7 +18,6 @@ import typer
 from typer.testing import CliRunner
 
 import podium
-from podium.cli.app import app
 from podium.cli.commands import build
 from podium.cli.demo import season_path
 from podium.cli.terminal.tables import explanation_text, what_if_text
@@ -98,7 +97,7 @@ def commands() -> list[tuple[str, ...]]:
         for name, each in getattr(command, "commands", {}).items():
             yield from below(each, (*words, name))
 
-    return list(below(typer.main.get_command(app), ()))
+    return list(below(typer.main.get_command(build()), ()))
 
 
 def system_page(name: str) -> str:
@@ -163,7 +162,7 @@ def command_page() -> str:
     terminal = CliRunner(env={"NO_COLOR": "1"})
     parts = ["# Commands\n"]
     for words in commands():
-        command = build(words[0]) if words else app  # to build all for the help of one takes long
+        command = build(*words[:1])  # to build all for the help of one takes long
         text = terminal.invoke(command, [*words, "--help"], prog_name="podium", terminal_width=WIDTH).stdout
         body = "\n".join(f"    {line}".rstrip() for line in text.strip().splitlines())
         parts.append(f"## podium {' '.join(words)}".rstrip() + f"\n\n{body}\n")

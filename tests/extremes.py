@@ -146,14 +146,14 @@ def run_kernels(names, *, whole):
 def run_shared_kernels():
     """What is compiled beside the systems: drawing fields, choosing and dividing matches, ranks of a field."""
     from podium.analysis.simulation import Scenario, simulate
-    from podium.cli import app as command_line
+    from podium.cli.commands import build
     from podium.probability.gamma import rank_distribution
 
     simulate(Scenario(events=200))
     rank_distribution([1500.0, 1700.0, 1300.0, 1500.0], resolution=0.01)
     rank_distribution([1500.0, 9000.0, -9000.0, 1500.0])
     crowd = ["--population", "20,60", "--target", "20,60", "--minutes", "5"]
-    command_line.app(["lab", "matchmaking", *crowd], standalone_mode=False)
+    build()(["lab", "matchmaking", *crowd], standalone_mode=False)
 
 
 if __name__ == "__main__":

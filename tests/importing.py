@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from podium.cli.results.importing import as_written
+from podium.cli.terminal.options import as_written
 from podium.cli.terminal.show import as_text
 from podium.errors import FormatError
 from podium.importers import Options, read_format

@@ -7,7 +7,7 @@ from unittest import mock
 import typer
 from commands import run
 
-from podium.cli.app import app
+from podium.cli.commands import build
 
 ROOT = Path(__file__).parents[1]
 HELP, TABLES = (ROOT / "tests" / "cli" / f"{name}.golden.txt" for name in ("help", "tables"))
@@ -40,7 +40,7 @@ COMMANDS = {  # by the system that they rate with, of which one test worker comp
 
 def words_of_commands(command=None, words=()):
     """The words of every command, groups before their own."""
-    command = command or typer.main.get_command(app)
+    command = command or typer.main.get_command(build())
     yield words
     for name, each in getattr(command, "commands", {}).items():
         yield from words_of_commands(each, (*words, name))

@@ -8,7 +8,7 @@ import pytest
 
 import podium
 from podium.analysis.audit import audit
-from podium.cli import app as command_line
+from podium.cli.commands import build
 from podium.cli.demo import season_path
 from podium.systems import names
 
@@ -85,7 +85,7 @@ def test_steep_newcomers_and_quitters_are_found():
 def test_the_command_prints_json(tmp_path, capsys):
     path = tmp_path / "duels.json"
     path.write_text(json.dumps(duels(("ann", "bob"), ("bob", "ann"))))
-    command_line.app(["audit", str(path), "--system", "elo", "--format", "json"], standalone_mode=False)
+    build()(["audit", str(path), "--system", "elo", "--format", "json"], standalone_mode=False)
     output = json.loads(capsys.readouterr().out)
     assert output["months"][0]["newcomers"] == 2
     assert list(output) == ["months", "broken", "farmed", "groups", "newcomers", "quitters"]
@@ -96,7 +96,7 @@ def test_the_command_prints_json(tmp_path, capsys):
 def test_the_command_prints_every_table_that_has_rows(tmp_path, capsys):
     path = tmp_path / "duels.json"
     path.write_text(json.dumps(duels(*[("shark", "fish")] * 40, ("ann", "bob"), ("bob", "cay"), ("cay", "ann"))))
-    command_line.app(["audit", str(path), "--system", "elo"], standalone_mode=False)
+    build()(["audit", str(path), "--system", "elo"], standalone_mode=False)
     printed = capsys.readouterr().out
     assert "Points mostly from few opponents" in printed
     assert "Groups who only meet each other" in printed

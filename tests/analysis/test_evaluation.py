@@ -9,7 +9,7 @@ import podium
 from podium.analysis.evaluation import evaluate
 from podium.analysis.predictions import MIN_PROBABILITY
 from podium.analysis.scores import Window
-from podium.cli import app as command_line
+from podium.cli.commands import build
 from podium.systems import find
 
 
@@ -108,7 +108,7 @@ def test_the_command_prints_json(tmp_path, capsys, monkeypatch):
     path = tmp_path / "races.json"
     path.write_text(json.dumps(races("abc", "bca")))
     arguments = ["evaluate", str(path), "--system", "elo", "--system", "elo:k=40,scale=200", "--format", "json"]
-    command_line.app(arguments, standalone_mode=False)
+    build()(arguments, standalone_mode=False)
     output = json.loads(capsys.readouterr().out)
     assert [each["system"] for each in output["systems"]] == ["elo", "elo:k=40,scale=200"]
     assert len(output["differences"]) == 1

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import podium
 from podium.analysis.recovery import recover
 from podium.analysis.simulation import Scenario, simulate
-from podium.cli import app as command_line
+from podium.cli.commands import build
 from podium.probability.gamma import win_probability
 from podium.systems import find, names
 
@@ -179,14 +179,14 @@ def test_the_commands_write_and_read_back(tmp_path, capsys):
     for suffix in (".csv", ".parquet", ".json", ".jsonl"):
         out, skills = tmp_path / f"season{suffix}", tmp_path / f"skills{suffix}"
         options = ["--set", "events=400", "--set", "players=20", "--set", "schedule=grid", "--seed", "5"]
-        command_line.app(["simulate", "-o", str(out), "--skills", str(skills), *options], standalone_mode=False)
+        build()(["simulate", "-o", str(out), "--skills", str(skills), *options], standalone_mode=False)
         assert "400 events" in capsys.readouterr().out
-        command_line.app(
+        build()(
             ["recover", str(out), "--skills", str(skills), "--system", "elo", "--format", "json"], standalone_mode=False
         )
         assert '"rank_correlation"' in capsys.readouterr().out
-    command_line.app(["simulate", "--describe"], standalone_mode=False)
+    build()(["simulate", "--describe"], standalone_mode=False)
     assert capsys.readouterr().out.count("=") == len(dataclasses.fields(Scenario))
     for wrong in (["--set", "player=3"], ["--set", "players=many"], ["--laps", str(tmp_path / "laps.csv")]):
         with pytest.raises(podium.ParameterError):
-            command_line.app(["simulate", "-o", str(tmp_path / "x.csv"), *wrong], standalone_mode=False)
+            build()(["simulate", "-o", str(tmp_path / "x.csv"), *wrong], standalone_mode=False)

@@ -7,7 +7,7 @@ import pytest
 
 import podium
 from podium.analysis.tuning import TuningError, as_toml, split_at, tune
-from podium.cli import app as command_line
+from podium.cli.commands import build
 from podium.cli.terminal.system_choice import chosen_system
 from podium.systems import find
 
@@ -73,7 +73,7 @@ def test_the_command_writes_the_file(tmp_path, capsys):
     source, out = tmp_path / "races.json", tmp_path / "out.toml"
     source.write_text(json.dumps(RACES))
     options = ["--system", "elo", "--train-until", "2025-03-20", "--trials", "3", "-o", str(out), "--format", "json"]
-    command_line.app(["tune", str(source), *options], standalone_mode=False)
+    build()(["tune", str(source), *options], standalone_mode=False)
     output = json.loads(capsys.readouterr().out)
     assert output["parameters"]["k"] == chosen_system(None, None, out).params().k
 
@@ -84,7 +84,7 @@ def test_without_a_path_nothing_is_overwritten(tmp_path, monkeypatch, capsys):
     Path("elo-tuned.toml").write_text("keep me")
     Path("elo-tuned-2.toml").symlink_to("nowhere")
     options = ["--system", "elo", "--train-until", "2025-03-20", "--trials", "1", "--format", "json"]
-    command_line.app(["tune", "races.json", *options], standalone_mode=False)
+    build()(["tune", "races.json", *options], standalone_mode=False)
     assert json.loads(capsys.readouterr().out)["file"] == "elo-tuned-3.toml"
     assert Path("elo-tuned.toml").read_text() == "keep me"
     assert chosen_system(None, None, Path("elo-tuned-3.toml")).name == "elo"

@@ -9,7 +9,7 @@ from commands import run
 from importing import REPORT, WHOLE, ZAKSTUNTS, games, match, tournament, write_input
 
 import podium
-from podium.cli.app import app
+from podium.cli.commands import build
 from podium.cli.terminal.options import SUFFIXES
 
 
@@ -93,7 +93,7 @@ def test_bad_usage_is_one_clear_line(words, message, podium_command, tmp_path, m
 
 def test_every_command_that_takes_results_reads_foreign_formats():
     """By their options: a command with FILE has `--format` and `--map`."""
-    commands = typer.main.get_command(app)
+    commands = typer.main.get_command(build())
     taking = set()
     for name, command in getattr(commands, "commands", {}).items():
         parameters = {each.name for each in command.params}

@@ -140,7 +140,7 @@ def test_init_asks_four_questions_on_a_terminal(folder, monkeypatch):
 
     monkeypatch.setattr(systems.typer, "prompt", prompt)
     monkeypatch.setattr(systems.sys, "stdin", SimpleNamespace(isatty=lambda: True))
-    systems.init()
+    systems.init(None, None, None, None, force=False)
     assert questions == list(systems.QUESTIONS.values())
     assert find_settings().values == {"file": "races.csv", "system": "elo", "pool": "karts"}
 

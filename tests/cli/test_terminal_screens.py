@@ -7,7 +7,7 @@ import pytest
 import typer
 from screens import COMMANDS, HELP, TABLES, help_screens, table_screens, words_of_commands
 
-from podium.cli.app import app
+from podium.cli.commands import build
 from podium.cli.terminal import show, tables
 from podium.cli.terminal.show import Format
 
@@ -40,7 +40,7 @@ def test_every_line_of_help_and_tables_fits_80_columns():
 
 
 def test_every_command_has_examples_that_its_options_take():
-    root = typer.main.get_command(app)
+    root = typer.main.get_command(build())
     for words in words_of_commands():
         command = root
         for word in words:

@@ -7,7 +7,7 @@ import pytest
 
 import podium
 from podium.analysis.evaluation import evaluate
-from podium.cli.app import app
+from podium.cli.commands import build
 from podium.store import Store
 from podium.systems import find, names
 
@@ -82,7 +82,7 @@ def test_without_a_cap_there_is_no_limit():
 def test_commands_say_so_on_stderr(command, tmp_path, capsys):
     source = tmp_path / "races.json"
     source.write_text(json.dumps(races(120, 20)))
-    app([command[0], str(source), *command[1:], "--format", "json"], standalone_mode=False)
+    build()([command[0], str(source), *command[1:], "--format", "json"], standalone_mode=False)
     printed = capsys.readouterr()
     assert json.loads(printed.out)
     assert "players are beyond what the system can rate; rate fields of many with elo" in printed.err

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 from importing import write_input
 
-from podium.cli.results.importing import as_written
+from podium.cli.terminal.options import as_written
 from podium.cli.terminal.show import as_text
 from podium.importers import read_format
 

@@ -132,7 +132,7 @@ def test_f1db_in_all_its_forms(kind, tmp_path):
             ("race-results", "raceResults"), ("qualifying-results", "qualifyingResults"))}  # fmt: skip
         files = {name: json.dumps(each) for name, each in (rows | {"f1db-races.json": [race]}).items()}
         imported = import_text(tmp_path, "f1db", files)
-    from podium.cli.results.importing import as_written
+    from podium.cli.terminal.options import as_written
     from podium.cli.terminal.show import as_text
 
     assert as_text(as_written(imported.table)).write_csv().splitlines()[1:] == F1_ROWS

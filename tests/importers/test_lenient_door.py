@@ -8,7 +8,7 @@ import pytest
 from workbooks import write_xlsx
 
 import podium
-from podium.cli.app import app
+from podium.cli.commands import build
 from podium.errors import FormatError
 from podium.importers import Options, read_format
 from podium.results.headings import distance, near_miss
@@ -29,7 +29,7 @@ def refusal(tmp_path, text, name="races.csv"):
 
 
 def run(capsys, *words):
-    app([str(word) for word in words], standalone_mode=False)
+    build()([str(word) for word in words], standalone_mode=False)
     return capsys.readouterr()
 
 

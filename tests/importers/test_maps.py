@@ -325,11 +325,11 @@ def test_python_names_columns_and_reads_matches():
 
 
 def test_what_is_left_aside_of_standard_input_is_named(monkeypatch, capsys):
-    from podium.cli.app import app
+    from podium.cli.commands import build
 
     text = "Race,Driver,Pos,Laps\n1,a,1,9\n1,b,2,9\n"
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
-    app(["rate", "-", "--system", "elo", "--format", "csv"], standalone_mode=False)
+    build()(["rate", "-", "--system", "elo", "--format", "csv"], standalone_mode=False)
     shown = capsys.readouterr()
     assert shown.out.splitlines()[1].startswith("default,1,a,")
     assert shown.err == "standard input: read Race as event_id, Driver as player, Pos as position; left aside Laps\n"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from workbooks import write_ods, write_xlsx
 
-from podium.cli.app import app
+from podium.cli.commands import build
 
 PAGE = (Path(__file__).parents[2] / "docs" / "own-tables.md").read_text(encoding="utf-8")
 SECTIONS = {part.split("\n", 1)[0]: part for part in PAGE.split("## The map")[0].split("\n### ")[1:]}
@@ -42,7 +42,7 @@ def test_a_file_of_the_page_becomes_a_leaderboard(title, tmp_path, monkeypatch, 
     for command in re.findall(r"(?m)^    podium (.*)$", section):
         words = shlex.split(command)
         form = ["--format", "csv"] if words[0] == "leaderboard" else []
-        app([*words, *form], standalone_mode=False)
+        build()([*words, *form], standalone_mode=False)
         out = capsys.readouterr().out
         first = first or (next(csv.DictReader(io.StringIO(out)))["player"] if form else None)
     promised = re.search(r"(?m)^First: (.*)\.$", section)

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import podium
-from podium.cli import app as command_line
+from podium.cli.commands import build
 from podium.cli.demo import season_path
 from podium.engine.rules import enter
 from podium.engine.system import System
@@ -137,21 +137,19 @@ def test_the_commands(tmp_path, capsys):
     table, chart = tmp_path / "results.json", tmp_path / "strength.svg"
     table.write_text(json.dumps(ROWS))
     options = ["--system", "folyami", "--format", "json"]
-    command_line.app(
-        ["predict", str(table), *options, "--entrants", 'ana,"Sö, Jr"', "--entrants", "dov"], standalone_mode=False
-    )
+    build()(["predict", str(table), *options, "--entrants", 'ana,"Sö, Jr"', "--entrants", "dov"], standalone_mode=False)
     output = json.loads(capsys.readouterr().out)
     assert [row["player"] for row in output["entrants"]] == ["ana", "Sö, Jr", "dov"]
-    command_line.app(["strength", str(table), *options, "--chart", str(chart)], standalone_mode=False)
+    build()(["strength", str(table), *options, "--chart", str(chart)], standalone_mode=False)
     assert len(json.loads(capsys.readouterr().out)) == 8
     assert chart.read_text().startswith("<svg")
     with pytest.raises(podium.ParameterError, match="name the field"):
-        command_line.app(["predict", str(table), "--system", "elo"], standalone_mode=False)
+        build()(["predict", str(table), "--system", "elo"], standalone_mode=False)
 
 
 def predicted(capsys, *arguments):
     """What the command prints, and what it says on stderr."""
-    command_line.app(["predict", *arguments, "--system", "elo", "--format", "json"], standalone_mode=False)
+    build()(["predict", *arguments, "--system", "elo", "--format", "json"], standalone_mode=False)
     printed = capsys.readouterr()
     return [row["player"] for row in json.loads(printed.out)["entrants"]], printed.err
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import podium
-from podium.cli import app as command_line
+from podium.cli.commands import build
 from podium.engine.rules import enter, expect
 from podium.engine.tables.inputs import PRESENT
 from podium.matchmaking.lab import Crowd, compare_policies, replayed_arrivals, try_arrivals, try_crowd
@@ -287,7 +287,7 @@ def test_arrivals_are_all_matched_or_given_up():
 def test_the_commands(tmp_path, capsys):
     chart = tmp_path / "lab.svg"
     options = ["--population", "20,60", "--target", "20,60", "--minutes", "5", "--format", "json"]
-    command_line.app(["lab", "matchmaking", *options, "--chart", str(chart)], standalone_mode=False)
+    build()(["lab", "matchmaking", *options, "--chart", str(chart)], standalone_mode=False)
     output = json.loads(capsys.readouterr().out)
     assert [(row["players"], row["kind"]) for row in output][:3] == [(20, "first come"), (20, "policy"), (20, "policy")]
     assert chart.read_text().startswith("<svg")
@@ -299,11 +299,11 @@ def test_the_commands(tmp_path, capsys):
             for place, k in enumerate(np.random.default_rng(n).permutation(9)[:4], start=1)
         ]
     ).frame.write_csv(table)
-    command_line.app(["lab", "matchmaking", str(table), "-s", "elo", "--format", "csv"], standalone_mode=False)
+    build()(["lab", "matchmaking", str(table), "-s", "elo", "--format", "csv"], standalone_mode=False)
     assert capsys.readouterr().out.count("\n") == 5
     for wrong in (["--target", "soon"], ["--system", "elo"], ["--size", "5", "--teams", "2"]):
         with pytest.raises(podium.ParameterError):
-            command_line.app(["lab", "matchmaking", *wrong], standalone_mode=False)
+            build()(["lab", "matchmaking", *wrong], standalone_mode=False)
 
 
 def test_undated_results_have_no_arrivals():

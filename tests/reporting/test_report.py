@@ -4,7 +4,7 @@ import pytest
 
 import podium
 from podium.cli import drawing
-from podium.cli.app import app
+from podium.cli.commands import build
 from podium.reporting.curves import CURVES
 from podium.reporting.plotting import FROM_RESULTS
 from podium.reporting.report import report
@@ -32,7 +32,7 @@ def test_every_kind_is_drawn(kind, tmp_path):
     podium.read_results([row | {"ranked": True} for row in ROWS]).frame.write_csv(table)
     system = "podium" if kind == "parameters" else "elo"
     wanted = [str(table), "--system", system] if kind in FROM_RESULTS else []
-    app(["plot", kind, *wanted, "--out", str(out)], standalone_mode=False)
+    build()(["plot", kind, *wanted, "--out", str(out)], standalone_mode=False)
     assert out.read_text(encoding="utf-8").startswith("<svg")
 
 
@@ -49,4 +49,4 @@ def test_every_kind_is_drawn(kind, tmp_path):
 )
 def test_what_cannot_be_drawn_is_refused(wrong):
     with pytest.raises(podium.PodiumError):
-        app(["plot", *wrong], standalone_mode=False)
+        build()(["plot", *wrong], standalone_mode=False)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import podium
 from podium.analysis.evaluation import evaluate
 from podium.analysis.tuning import with_dates
-from podium.cli.app import app
+from podium.cli.commands import build
 from podium.results.consistency import tie_notice
 from podium.results.reading import read_results
 from podium.service.api.models import Event, validate
@@ -100,7 +100,7 @@ def test_events_of_one_start_are_counted():
 def test_check_and_rate_say_that_the_file_decides(command, tmp_path, capsys):
     source = tmp_path / "r.json"
     source.write_text(json.dumps(duel(1, "a", "b", started_at=DAY) + duel(2, "a", "b", started_at=DAY)))
-    app([command[0], str(source), *command[1:]], standalone_mode=False)
+    build()([command[0], str(source), *command[1:]], standalone_mode=False)
     printed = capsys.readouterr()
     stream = printed.out if command[0] == "check" else printed.err
     assert "2 of 2 events share their start with another: they are rated in the order of the file" in stream

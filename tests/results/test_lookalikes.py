@@ -3,7 +3,7 @@
 import pytest
 from typer.testing import CliRunner
 
-from podium.cli.app import app
+from podium.cli.commands import build
 from podium.results.names import are_alike, key, pairs_alike
 
 ALIKE = [
@@ -30,7 +30,7 @@ def test_names_that_differ_to_the_eye(one, other):
 def test_check_warns_and_refuses_nothing(tmp_path):
     path = tmp_path / "r.csv"
     path.write_text("event_id,player,position\n1,Pérez,1\n1,Perez,2\n1,аna,3\n1,ana,4\n1,[bold]x,5\n", encoding="utf-8")
-    ran = CliRunner().invoke(app, ["check", str(path)])
+    ran = CliRunner().invoke(build(), ["check", str(path)])
     assert ran.exit_code == 0
     assert "all good" in ran.stdout
     assert "'Perez' looks like 'Pérez'" in ran.stderr

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 import podium
 from podium import systems
-from podium.cli.app import app
+from podium.cli.commands import build
 from podium.store import Store
 
 ROOT = Path(__file__).parents[2]
@@ -38,7 +38,7 @@ def here(folder, monkeypatch):
 
 
 def run(*words):
-    done = CliRunner().invoke(app, [str(word) for word in words])
+    done = CliRunner().invoke(build(), [str(word) for word in words])
     if done.exception is not None and not isinstance(done.exception, SystemExit):
         raise done.exception
     assert done.exit_code == 0, done.output
@@ -156,7 +156,7 @@ def test_a_pool_takes_no_file(here):
 def test_a_package_cannot_take_the_name_of_one_of_podiums_own(here, monkeypatch):
     install(here, monkeypatch, "bad-elo", {"elo": "Stakes"})
     assert systems.find("elo").__module__ == "podium.systems.elo"
-    done = CliRunner().invoke(app, ["systems", "--format", "csv"])
+    done = CliRunner().invoke(build(), ["systems", "--format", "csv"])
     assert "bad-elo offers a system 'elo', which is the name of one of Podium's own" in done.stderr
     assert done.exit_code == 0
 
@@ -174,7 +174,7 @@ def test_a_package_that_offers_no_system_is_told_in_a_sentence(here, monkeypatch
     install(here, monkeypatch, f"wrong-{len(source)}-{'-'.join(points.values()).lower()}", points, source)
     with pytest.raises(podium.PodiumError, match=words):
         systems.find(next(iter(points)))
-    done = CliRunner().invoke(app, ["systems"])  # the others can still be listed
+    done = CliRunner().invoke(build(), ["systems"])  # the others can still be listed
     assert done.exit_code == 0
     assert words in done.stderr
 

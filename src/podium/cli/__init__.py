@@ -36,8 +36,7 @@ def named_command() -> str | None:
 def leave(stop: SystemExit) -> NoReturn:
     """End the process with this status, all that was written out; Python would take apart first what is loaded.
 
-    Raises:
-        SystemExit: where Python has something left to do: a thread is at work, or nobody takes the output.
+    Python ends it where something is left to do: a thread is at work, or nobody takes the output.
     """
     if any(not thread.daemon for thread in threading.enumerate() if thread is not threading.current_thread()):
         raise stop

@@ -1,14 +1,14 @@
 """The commands, and how they are put together: of a command that runs alone no other is imported."""
 
 from importlib import import_module
-from typing import Annotated, Any
 
 import typer
+from typer import Option
 
 from podium import __version__
 from podium.cli.terminal.helping import App
 
-# By heading: where the command is, its name, and a line about it where its own first sentence is too long for the list.
+# By heading: where the command or group is, its name, and a line about it where its own sentence is too long.
 COMMANDS = {
     "Begin": (
         ("demo:demo", "demo", "See what Podium does, on the example season."),
@@ -18,6 +18,7 @@ COMMANDS = {
         ("results.checking:check", "check", "Say what is wrong in FILE, and how to mend it."),
         ("results.importing:import_results", "import", "Turn files of other programs into a results table."),
         ("results.checking:columns", "columns", "Describe the columns of a results table."),
+        ("results.importing:dataset", "dataset", None),
     ),
     "Ratings": (
         ("rating:rate", "rate", None),
@@ -33,6 +34,7 @@ COMMANDS = {
         ("judging:audit", "audit", "Show where points come from, and odd patterns."),
         ("simulating:simulate", "simulate", None),
         ("simulating:recover", "recover", "Tell how well systems find skills that are known."),
+        ("simulating:lab", "lab", None),
     ),
     "Pictures": (
         ("drawing:plot", "plot", "Draw a chart of FILE, or a curve of a system."),
@@ -50,60 +52,42 @@ COMMANDS = {
         ("service.storing:pseudonymise", "pseudonymise", "Forget every name that a player had."),
         ("service.storing:snapshot", "snapshot", "Store the ranks of a day."),
         ("service.storing:verify", "verify", "Compare all that is stored with the log."),
-    ),
-}
-GROUPS = {
-    "Results": (("results.importing:dataset", "dataset"),),
-    "Systems": (("simulating:lab", "lab"),),
-    "Live service": (
-        ("service.pools:pool", "pool"),
-        ("service.serving:season", "season"),
-        ("service.keys:key", "key"),
-        ("service.keys:webhook", "webhook"),
-        ("service.serving:db", "db"),
-        ("service.pools:reason", "reason"),
+        ("service.pools:pool", "pool", None),
+        ("service.serving:season", "season", None),
+        ("service.keys:key", "key", None),
+        ("service.keys:webhook", "webhook", None),
+        ("service.serving:db", "db", None),
+        ("service.pools:reason", "reason", None),
     ),
 }
 # Commands that serve, or that hold a database open: Python ends them in its own way.
-LONG_LIVED = {"demo", *(name for part in (COMMANDS, GROUPS) for _, name, *_ in part["Live service"])}
-NAMES = {name for part in (COMMANDS, GROUPS) for rows in part.values() for _, name, *_ in rows}
+LONG_LIVED = {"demo", *(name for _, name, _ in COMMANDS["Live service"])}
+NAMES = {name for rows in COMMANDS.values() for _, name, _ in rows}
 
 
-def show_version(wanted: bool) -> None:  # noqa: FBT001  (typer calls it so)
-    """Print the version and stop."""
+def show_version(wanted: bool) -> None:
     if wanted:
         typer.echo(f"podium {__version__}")
         raise typer.Exit
 
 
 def podium(
-    version: Annotated[
-        bool, typer.Option("--version", callback=show_version, is_eager=True, help="Print the version.")
-    ] = False,
+    version: bool = Option(False, "--version", callback=show_version, is_eager=True, help="Print the version."),
 ) -> None:
     """Rate players of multiplayer races and games, and say why every rating moved."""
 
 
 def build(only: str | None = None) -> App:
     """The commands, put together."""
-    built = App(
-        name="podium",
-        help="Rate players of multiplayer races and games, and say why every rating moved.",
-        add_completion=True,
-    )
-    for heading, commands in COMMANDS.items():
-        for place, name, summary in commands:
+    built = App(name="podium", add_completion=True)
+    for heading, rows in COMMANDS.items():
+        for place, name, summary in rows:
             if only in (None, name):
-                built.command(name, short_help=summary, rich_help_panel=heading)(find(place))
-    for heading, groups in GROUPS.items():
-        for place, name in groups:
-            if only in (None, name):
-                built.add_typer(find(place), name=name, rich_help_panel=heading)
+                module, _, attribute = place.partition(":")
+                found = getattr(import_module(f"podium.cli.{module}"), attribute)
+                if isinstance(found, App):
+                    built.add_typer(found, name=name, rich_help_panel=heading)
+                else:
+                    built.command(name, short_help=summary, rich_help_panel=heading)(found)
     built.callback()(podium)
     return built
-
-
-def find(place: str) -> Any:
-    """What is at `module:name` of this package."""
-    module, _, name = place.partition(":")
-    return getattr(import_module(f"podium.cli.{module}"), name)

@@ -7,9 +7,10 @@ import tempfile
 from collections.abc import Iterator
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING
 
 import typer
+from typer import Option
 
 from podium.cli.terminal import show, system_choice
 from podium.cli.terminal.helping import examples
@@ -32,19 +33,11 @@ SHOWN = (  # addresses to open, and what they show
 )
 
 
-class SeasonPool(NamedTuple):
-    """How a pool of the season is rated and called."""
-
-    system: str
-    title: str
-    player_word: str
-
-
-SEASON_POOLS = {
-    "bikes": SeasonPool("trials", "Bikes", "rider"),
-    "karts": SeasonPool("stk", "Karts", "driver"),
-    "stunts": SeasonPool("folyami", "Stunts", "driver"),
-    "dm": SeasonPool("xonstat", "Deathmatch", "player"),
+SEASON_POOLS = {  # the system, the title and the word for a player of each
+    "bikes": ("trials", "Bikes", "rider"),
+    "karts": ("stk", "Karts", "driver"),
+    "stunts": ("folyami", "Stunts", "driver"),
+    "dm": ("xonstat", "Deathmatch", "player"),
 }
 
 
@@ -95,11 +88,7 @@ def listening_socket(port: int | None) -> socket.socket:
 
 
 def serve_season(season: Path, port: int | None) -> None:
-    """Serve the season until Ctrl-C.
-
-    Raises:
-        MissingExtraError: the extra `service` is not installed.
-    """
+    """Serve the season until Ctrl-C."""
     with needs_extra("service", "podium demo --serve"):
         from podium.service import create_app
         from podium.service.server import run_on
@@ -134,16 +123,9 @@ def season_path() -> Path:
 
 @examples("podium demo", "podium demo --out histories.svg", "podium demo --serve --port 8080")
 def demo(
-    out: Annotated[Path, typer.Option(help="Where to draw the rating history: .html, .png or .svg.")] = Path(
-        "podium-demo.html"
-    ),
-    serve: Annotated[
-        bool, typer.Option("--serve", help="Serve the season's pages on this machine instead, until Ctrl-C.")
-    ] = False,
-    port: Annotated[
-        int | None,
-        typer.Option(min=1, max=65535, help="Of --serve; if not given, 8000, or one that is free."),
-    ] = None,
+    out: Path = Option(Path("podium-demo.html"), help="Where to draw the rating history: .html, .png or .svg."),
+    serve: bool = Option(False, "--serve", help="Serve the season's pages on this machine instead, until Ctrl-C."),
+    port: int | None = Option(None, min=1, max=65535, help="Of --serve; if not given, 8000, or one that is free."),
 ) -> None:
     """Rate the example season with every published system, explain one surprise, draw a picture.
 
@@ -157,7 +139,6 @@ def demo(
 
 
 def rate_season(out: Path) -> None:
-    """Rate the season with every published system, and show what came of it."""
     import polars as pl
 
     import podium
@@ -185,11 +166,6 @@ def rate_season(out: Path) -> None:
 
 
 def draw(rated: dict[str, "Rated"], pools: dict[str, str], out: Path) -> None:
-    """Draw the leaders' histories by each system.
-
-    Raises:
-        MissingExtraError: the extra `charts` is not installed.
-    """
     from podium.reporting.histories import altair, rating_histories
     from podium.reporting.plotting import save
 

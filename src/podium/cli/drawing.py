@@ -1,28 +1,25 @@
 """Commands that draw: plot, report."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING
 
 import typer
+from typer import Argument, Option
 
 from podium.cli.rating import rated_file
-from podium.cli.results.reading import Input, reads_results, with_settings
-from podium.cli.terminal import show
+from podium.cli.results.reading import Input, input_option, with_settings
+from podium.cli.terminal import options, show
 from podium.cli.terminal.helping import examples
-from podium.cli.terminal.options import Period, Settings, SystemFile, SystemName, write_text
-from podium.cli.terminal.settings import find_settings, from_settings
-from podium.cli.terminal.system_choice import chosen_system
+from podium.cli.terminal.options import one_of, write_text
+from podium.cli.terminal.settings import find_settings
+from podium.cli.terminal.system_choice import SYSTEM, chosen_system
 from podium.errors import ParameterError, needs_extra
+
+if TYPE_CHECKING:
+    from podium.engine.system import System
 
 FROM_RESULTS = ("histories", "distribution", "calibration", "circulation", "parameters")
 CURVES = ("remoteness", "provisional", "expected", "gamma", "win-expectancy", "result", "importance")
-
-Pool = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME", help="Draw this pool; the one with most events if not given.", callback=from_settings("pool")
-    ),
-]
 
 
 @examples(
@@ -30,26 +27,20 @@ Pool = Annotated[
     "podium plot circulation results.csv -s folyami -o points.svg",
     "podium plot expected -o expected.png",
 )
-@reads_results
 def plot(
-    kind: Annotated[
-        str,
-        typer.Argument(
-            metavar="KIND",
-            help=f"{', '.join(FROM_RESULTS)}; curves: {', '.join(CURVES)}.",
-            autocompletion=lambda incomplete: [name for name in FROM_RESULTS + CURVES if name.startswith(incomplete)],
-        ),
-    ],
-    file: Input | None = None,
-    system: SystemName = None,
-    settings: Settings = None,
-    system_file: SystemFile = None,
-    period: Period = "event",
-    pool: Pool = None,
-    player: Annotated[list[str] | None, typer.Option(help="Whose history to draw. May repeat.")] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Where to: .svg, .png or .html; KIND.svg if not given.")
-    ] = None,
+    kind: str = Argument(
+        metavar="KIND",
+        help=f"{', '.join(FROM_RESULTS)}; curves: {', '.join(CURVES)}.",
+        autocompletion=one_of(*FROM_RESULTS, *CURVES),
+    ),
+    file: Input | None = input_option(optional=True, prints=False),
+    system: str | None = options.SYSTEM_NAME,
+    settings: list[str] | None = options.SETTINGS,
+    system_file: Path | None = options.SYSTEM_FILE,
+    period: str = options.PERIOD,
+    pool: str | None = options.pool_option("Draw this pool; the one with most events if not given."),
+    player: list[str] | None = Option(None, help="Whose history to draw. May repeat."),
+    out: Path | None = Option(None, "--out", "-o", help="Where to: .svg, .png or .html; KIND.svg if not given."),
 ) -> None:
     """Draw a chart of FILE, or a curve of one of the published systems."""
     from podium.reporting.plotting import check_path, plot
@@ -60,13 +51,8 @@ def plot(
             raise ParameterError(f"{kind} is drawn from results: podium plot {kind} FILE --system NAME")
         chosen = chosen_system(system, settings, system_file)
         with show.progress("reading", "rating", "drawing") as steps:
-            plot(
-                kind,
-                rated_file(file or with_settings(None, None, None), chosen, period, steps),
-                pool=pool,
-                players=player,
-                out=path,
-            )
+            rated = rated_file(file or with_settings(None, None, None), chosen, period, steps)
+            plot(kind, rated, pool=pool, players=player, out=path)
     else:
         is_named = system is not None or system_file is not None
         if settings and not is_named:
@@ -76,30 +62,19 @@ def plot(
 
 
 @examples("podium report results.csv", "podium report results.csv -s stk --title 'Karts 2026' -o karts.html")
-@reads_results
 def report(
-    file: Input,
-    system: SystemName = None,
-    settings: Settings = None,
-    system_file: SystemFile = None,
-    period: Period = "event",
-    pool: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="Tell of this pool only; of all if not given.", callback=from_settings("pool")
-        ),
-    ] = None,
-    title: Annotated[str | None, typer.Option(metavar="TEXT", help="The heading, like 'Karts 2026'.")] = None,
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="HTML", help="Where to write the page.")] = Path(
-        "report.html"
-    ),
+    file: Input = input_option(prints=False),
+    system: "System" = SYSTEM,
+    period: str = options.PERIOD,
+    pool: str | None = options.pool_option("Tell of this pool only; of all if not given."),
+    title: str | None = Option(None, metavar="TEXT", help="The heading, like 'Karts 2026'."),
+    out: Path = Option(Path("report.html"), "--out", "-o", metavar="HTML", help="Where to write the page."),
 ) -> None:
     """Write one self-contained page about FILE: every pool's board, its players, their reasons, and the fit."""
     with needs_extra("charts", "a report"):
         import jinja2  # noqa: F401
 
         from podium.reporting.report import report
-    rating_system = chosen_system(system, settings, system_file)
     with show.progress("reading", "rating", "writing") as steps:
-        write_text(report(rated_file(file, rating_system, period, steps), pool, title=title), out)
+        write_text(report(rated_file(file, system, period, steps), pool, title=title), out)
     typer.echo(f"The report is in {out}")

@@ -3,31 +3,18 @@
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
+from typer import Option
 
-from podium.cli.results.reading import Input, reads_results
-from podium.cli.terminal import show
+from podium.cli.results.reading import PRINTED, Input, input_option
+from podium.cli.terminal import options, show
 from podium.cli.terminal.helping import examples
-from podium.cli.terminal.options import (
-    SUFFIXES,
-    Columns,
-    Engine,
-    Period,
-    Scheduler,
-    Settings,
-    Shape,
-    Start,
-    SystemFile,
-    SystemName,
-    Workers,
-    check_output,
-    write_table,
-)
+from podium.cli.terminal.options import check_output, write_table
 from podium.cli.terminal.settings import from_settings
 from podium.cli.terminal.show import Format
-from podium.cli.terminal.system_choice import chosen_system
+from podium.cli.terminal.system_choice import SYSTEM
 from podium.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -60,43 +47,29 @@ def rated_file(
     "podium rate seasons/ --history changes/ --checkpoint state/",
     "podium rate league --engine processes --history league-history",
 )
-@reads_results
 def rate(
-    file: Input,
-    system: SystemName = None,
-    settings: Settings = None,
-    system_file: SystemFile = None,
-    period: Period = "event",
-    start: Start = None,
-    ratings: Annotated[
-        Path | None,
-        typer.Option(
-            help="Write the ratings here: .csv, .json, .jsonl, or .parquet, which keeps every player's whole state."
-        ),
-    ] = None,
-    history: Annotated[
-        Path | None,
-        typer.Option(
-            help="Write every change here: .csv, .parquet, .json or .jsonl; or, of a dataset and of results that are "
-            "rated in parts, a folder of Parquet files."
-        ),
-    ] = None,
-    checkpoint: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FOLDER",
-            help="Rate FILE, a Parquet file or a folder of them, in parts, and save here how far it came: the same "
-            "command goes on where it was, were it killed.",
-        ),
-    ] = None,
-    every: Annotated[
-        int | None, typer.Option(min=1, metavar="PARTS", help="How often --checkpoint saves; each 8 if not given.")
-    ] = None,
-    engine: Engine = None,
-    scheduler: Scheduler = None,
-    workers: Workers = None,
-    columns: Columns = None,
-    form: Shape = Format.table,
+    file: Input = input_option(),
+    system: "System" = SYSTEM,
+    period: str = options.PERIOD,
+    start: str | None = options.START,
+    ratings: Path | None = Option(
+        None, help="Write the ratings here: .csv, .json, .jsonl, or .parquet, which keeps every player's whole state."
+    ),
+    history: Path | None = Option(
+        None,
+        help="Write every change here: .csv, .parquet, .json or .jsonl; or, of a dataset and of results that are "
+        "rated in parts, a folder of Parquet files.",
+    ),
+    checkpoint: Path | None = Option(
+        None,
+        metavar="FOLDER",
+        help="Rate FILE, a Parquet file or a folder of them, in parts, and save here how far it came: the same "
+        "command goes on where it was, were it killed.",
+    ),
+    every: int | None = Option(None, min=1, metavar="PARTS", help="How often --checkpoint saves; each 8 if not given."),
+    how: dict[str, Any] = options.EXECUTOR,
+    columns: str | None = options.SHOWN_COLUMNS,
+    form: Format = PRINTED,
 ) -> None:
     """Rate FILE and show every player's rating.
 
@@ -104,24 +77,23 @@ def rate(
     """
     from podium.large.dataset import is_dataset
 
-    rating_system = chosen_system(system, settings, system_file)
     of_dataset = checkpoint is None and is_dataset(file.path)
     in_parts = not of_dataset and (checkpoint is not None or file.is_folder())
     if every is not None and checkpoint is None:
         raise ParameterError("--every says how often --checkpoint saves; name its folder")
-    if in_parts and history is not None and history.suffix.lower() in SUFFIXES:
+    if in_parts and history is not None and history.suffix.lower() in options.SUFFIXES:
         raise ParameterError(f"--history {history}: {file} is rated in parts; name a folder, which gets a file of each")
-    if checkpoint is not None and (engine, scheduler, workers) != (None, None, None):
+    if checkpoint is not None and any(each is not None for each in how.values()):
         raise ParameterError("--checkpoint is for one process that reads all parts; leave out the engine")
     for path in (ratings, None if in_parts or of_dataset else history):
         if path is not None:
             check_output(path)
-    how = {"engine": engine, "scheduler": scheduler, "workers": workers, "history_to": history if of_dataset else None}
     with show.progress("reading", "rating", "writing") as steps:
         if in_parts:
-            rated = rated_in_parts(file, rating_system, period, start, history, checkpoint, every)
+            how = {"period": period, "start": start, "history_to": history, "checkpoint": checkpoint}
+            rated = rated_in_parts(file, system, every, **how)
         else:
-            rated = rated_file(file, rating_system, period, steps, start, **how)
+            rated = rated_file(file, system, period, steps, start, history_to=history if of_dataset else None, **how)
             if history is not None and not of_dataset:
                 write_table(rated.history, history)
         if ratings is not None:
@@ -129,26 +101,16 @@ def rate(
             write_table(rated.states if whole else rated.ratings, ratings, rated.metadata)
     for notice in notices(rated, file, held=not in_parts and not of_dataset):
         typer.echo(notice, err=True)
-    show.show(rated.ratings, form, rating_system.label, max_rows=SHOWN_ROWS, columns=columns)
+    show.show(rated.ratings, form, system.label, max_rows=SHOWN_ROWS, columns=columns)
 
 
-def rated_in_parts(
-    file: Input,
-    system: "System",
-    period: str,
-    start: str | None,
-    history: Path | None,
-    checkpoint: Path | None,
-    every: int | None,
-) -> "Rated":
-    """Rate a folder or a Parquet file in bounded memory."""
+def rated_in_parts(file: Input, system: "System", every: int | None, **how: Any) -> "Rated":
     from podium.large.rating import rate_folder
     from podium.large.streaming import EVERY
 
     if file.format is not None or file.map is not None:
         raise ParameterError(f"{file}: only a results table as Parquet is rated in parts; podium import makes one")
-    every = EVERY if every is None else every
-    return rate_folder(file.path, system, period, start, history_to=history, checkpoint=checkpoint, every=every)
+    return rate_folder(file.path, system, every=every or EVERY, **how)
 
 
 def notices(rated: "Rated", file: Input, *, held: bool) -> Iterator[str]:
@@ -175,83 +137,64 @@ def notices(rated: "Rated", file: Input, *, held: bool) -> Iterator[str]:
     "podium leaderboard results.csv -s trueskill --active-within 90d",
     "podium leaderboard results.csv --at 2025-06-30 --columns rank,player,rating",
 )
-@reads_results
 def leaderboard(
-    file: Input,
-    system: SystemName = None,
-    settings: Settings = None,
-    system_file: SystemFile = None,
-    period: Period = "event",
-    start: Start = None,
-    min_events: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            help="Rated events it takes to be listed; the system's own rule if not given.",
-            callback=from_settings("leaderboard.min_events"),
-        ),
-    ] = None,
-    max_deviation: Annotated[
-        float | None,
-        typer.Option(help="Largest deviation listed.", callback=from_settings("leaderboard.max_deviation")),
-    ] = None,
-    active_within: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SPAN",
-            help="List who played within 90d, 12w, 6mo or 1y of the last event.",
-            callback=from_settings("leaderboard.active_within"),
-        ),
-    ] = None,
-    top: Annotated[
-        int | None, typer.Option(min=1, help="Ranks to list.", callback=from_settings("leaderboard.top"))
-    ] = None,
-    at: Annotated[
-        str | None, typer.Option(metavar="DATE", help="As it stood then; a date counts the whole day.")
-    ] = None,
-    pool: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Only this pool.", callback=from_settings("pool"))
-    ] = None,
-    columns: Columns = None,
-    form: Shape = Format.table,
+    file: Input = input_option(),
+    system: "System" = SYSTEM,
+    period: str = options.PERIOD,
+    start: str | None = options.START,
+    min_events: int | None = Option(
+        None,
+        min=0,
+        help="Rated events it takes to be listed; the system's own rule if not given.",
+        callback=from_settings("leaderboard.min_events"),
+    ),
+    max_deviation: float | None = Option(
+        None, help="Largest deviation listed.", callback=from_settings("leaderboard.max_deviation")
+    ),
+    active_within: str | None = Option(
+        None,
+        metavar="SPAN",
+        help="List who played within 90d, 12w, 6mo or 1y of the last event.",
+        callback=from_settings("leaderboard.active_within"),
+    ),
+    top: int | None = Option(None, min=1, help="Ranks to list.", callback=from_settings("leaderboard.top")),
+    at: str | None = Option(None, metavar="DATE", help="As it stood then; a date counts the whole day."),
+    pool: str | None = options.pool_option("Only this pool."),
+    columns: str | None = options.SHOWN_COLUMNS,
+    form: Format = PRINTED,
 ) -> None:
     """Show who stands where."""
-    rating_system = chosen_system(system, settings, system_file)
     with show.progress("reading", "rating", "ranking") as steps:
-        board = rated_file(file, rating_system, period, steps, start).leaderboard(
+        board = rated_file(file, system, period, steps, start).leaderboard(
             min_events=min_events, max_deviation=max_deviation, active_within=active_within, top=top, at=at, pool=pool
         )
-    show.show(board, form, rating_system.label, max_rows=SHOWN_ROWS if top is None else None, columns=columns)
+    show.show(board, form, system.label, max_rows=SHOWN_ROWS if top is None else None, columns=columns)
 
 
 @examples(
     "podium explain results.csv -e race-17 -p Ana", "podium explain results.csv -s trials -e race-17 -p Ana --what-if"
 )
-@reads_results
 def explain(
-    file: Input,
-    event: Annotated[str, typer.Option("--event", "-e", help="The event's id.")],
-    player: Annotated[str, typer.Option("--player", "-p", help="The player's name.")],
-    system: SystemName = None,
-    settings: Settings = None,
-    system_file: SystemFile = None,
-    period: Period = "event",
-    start: Start = None,
-    what_if: Annotated[
-        bool, typer.Option("--what-if", help="Say also what the change would have been, had one thing been different.")
-    ] = False,
-    form: Shape = Format.table,
+    file: Input = input_option(),
+    event: str = Option(..., "--event", "-e", help="The event's id."),
+    player: str = Option(..., "--player", "-p", help="The player's name."),
+    system: "System" = SYSTEM,
+    period: str = options.PERIOD,
+    start: str | None = options.START,
+    what_if: bool = Option(
+        False, "--what-if", help="Say also what the change would have been, had one thing been different."
+    ),
+    form: Format = PRINTED,
 ) -> None:
     """Say why PLAYER's rating moved in EVENT: every opponent, every heat, every other cause."""
     from podium.cli.terminal.tables import explanation_text, what_if_text
 
-    rating_system = chosen_system(system, settings, system_file)
     with show.progress("reading", "rating", "explaining") as steps:
-        rated = rated_file(file, rating_system, period, steps, start)
+        rated = rated_file(file, system, period, steps, start)
         explanation = rated.explain(event, player)
         imagined = rated.what_if(event, player) if what_if else None
     if form is Format.json:
-        facts = explanation.to_dict() | {"system": rating_system.name, "rows": explanation.rows.to_dicts()}
+        facts = explanation.to_dict() | {"system": system.name, "rows": explanation.rows.to_dicts()}
         show.show_json(facts if imagined is None else facts | {"what_if": imagined.to_dict()})
     elif form is Format.csv:
         show.show(explanation.rows, form)
@@ -266,48 +209,34 @@ def explain(
     'podium predict results.csv --entrant "Doe, John" --entrant "Roe, Jane"',
     "podium predict results.csv -s trueskill --side Ana,Ben --side Cleo,Dan",
 )
-@reads_results
 def predict(
-    file: Input,
-    system: SystemName = None,
-    settings: Settings = None,
-    system_file: SystemFile = None,
-    entrants: Annotated[
-        list[str] | None,
-        typer.Option(metavar="A,B,...", help="Who is in the field; quote a name with a comma in it. May repeat."),
-    ] = None,
-    entrant: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="One who is in the field, commas and quotes being of the name. May repeat."),
-    ] = None,
-    side: Annotated[
-        list[str] | None,
-        typer.Option(metavar="A,B,...", help="Who starts on one side; quote a name with a comma in it. May repeat."),
-    ] = None,
-    top: Annotated[int, typer.Option(min=1, help="The chance to finish among so many.")] = 3,
-    pool: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="The pool whose ratings to use, where there are several.",
-            callback=from_settings("pool"),
-        ),
-    ] = None,
-    period: Period = "event",
-    columns: Columns = None,
-    form: Shape = Format.table,
+    file: Input = input_option(),
+    system: "System" = SYSTEM,
+    entrants: list[str] | None = Option(
+        None, metavar="A,B,...", help="Who is in the field; quote a name with a comma in it. May repeat."
+    ),
+    entrant: list[str] | None = Option(
+        None, metavar="NAME", help="One who is in the field, commas and quotes being of the name. May repeat."
+    ),
+    side: list[str] | None = Option(
+        None, metavar="A,B,...", help="Who starts on one side; quote a name with a comma in it. May repeat."
+    ),
+    top: int = Option(3, min=1, help="The chance to finish among so many."),
+    pool: str | None = options.pool_option("The pool whose ratings to use, where there are several."),
+    period: str = options.PERIOD,
+    columns: str | None = options.SHOWN_COLUMNS,
+    form: Format = PRINTED,
 ) -> None:
     """Predict a field from the ratings that FILE leads to: chances to win, of the first places, of each pair."""
     from podium.ledger.forecast import names_in
 
-    rating_system = chosen_system(system, settings, system_file)
     names = [name for row in names_in(entrants or []) for name in row]
     names += [name.strip() for name in entrant or [] if name.strip()]
     sides = names_in(side or [])
     if not names and not sides:
         raise ParameterError("name the field with --entrants A,B,..., --entrant NAME or --side A,B,... for each")
     with show.progress("reading", "rating", "predicting") as steps:
-        rated = rated_file(file, rating_system, period, steps)
+        rated = rated_file(file, system, period, steps)
         forecast = rated.predict(names, sides=sides, top=top, pool=pool)
         strangers = rated.newcomers([*names, *chain.from_iterable(sides)], pool=pool)
     scope = file if pool is None else f"pool {pool} of {file}"
@@ -318,33 +247,29 @@ def predict(
         tables = {"entrants": forecast.entrants, "ranks": forecast.ranks, "pairs": forecast.pairs}
         show.show_json({name: table.to_dicts() for name, table in tables.items()})
         return
-    show.show(forecast.entrants, form, rating_system.label, columns=columns)
+    show.show(forecast.entrants, form, system.label, columns=columns)
 
 
 @examples("podium strength results.csv --top 5", "podium strength results.csv -s folyami --chart strength.svg")
-@reads_results
 def strength(
-    file: Input,
-    system: SystemName = None,
-    settings: Settings = None,
-    system_file: SystemFile = None,
-    top: Annotated[int, typer.Option(min=1, help="A probe's chance to finish among so many is what counts.")] = 5,
-    probe: Annotated[float | None, typer.Option(help="The probe's rating; a newcomer's if not given.")] = None,
-    period: Period = "event",
-    chart: Annotated[Path | None, typer.Option(help="Draw the strengths here: .svg, .png or .html.")] = None,
-    columns: Columns = None,
-    form: Shape = Format.table,
+    file: Input = input_option(),
+    system: "System" = SYSTEM,
+    top: int = Option(5, min=1, help="A probe's chance to finish among so many is what counts."),
+    probe: float | None = Option(None, help="The probe's rating; a newcomer's if not given."),
+    period: str = options.PERIOD,
+    chart: Path | None = Option(None, help="Draw the strengths here: .svg, .png or .html."),
+    columns: str | None = options.SHOWN_COLUMNS,
+    form: Format = PRINTED,
 ) -> None:
     """Show how strong the field of each event of FILE was, by the ratings before it."""
     from podium.reporting import plotting
     from podium.reporting.plotting import check_path, save
 
-    rating_system = chosen_system(system, settings, system_file)
     if chart is not None:
         check_path(chart)
     with show.progress("reading", "rating", "integrating") as steps:
-        strengths = rated_file(file, rating_system, period, steps).strengths(top=top, probe=probe)
+        strengths = rated_file(file, system, period, steps).strengths(top=top, probe=probe)
         if chart is not None:
-            save(plotting.race_strengths(strengths, f"{rating_system.title}: the first {top}"), chart)
+            save(plotting.race_strengths(strengths, f"{system.title}: the first {top}"), chart)
     ordered = strengths.sort("strength", descending=True) if form is Format.table else strengths
-    show.show(ordered, form, rating_system.label, max_rows=50, columns=columns)
+    show.show(ordered, form, system.label, max_rows=50, columns=columns)

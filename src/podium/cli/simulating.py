@@ -2,16 +2,17 @@
 
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
+from typer import Option
 
-from podium.cli.judging import Systems, described_systems
+from podium.cli.judging import SYSTEMS, described_systems
 from podium.cli.rating import rated_file
-from podium.cli.results.reading import Input, reads_named_results, reads_results
-from podium.cli.terminal import show
+from podium.cli.results.reading import PRINTED, Input, input_option
+from podium.cli.terminal import options, show
 from podium.cli.terminal.helping import App, examples
-from podium.cli.terminal.options import Settings, Shape, SystemFile, SystemName, check_output, read_table, write_table
+from podium.cli.terminal.options import check_output, read_table, write_table
 from podium.cli.terminal.show import Format
 from podium.cli.terminal.system_choice import chosen_system
 from podium.errors import ParameterError
@@ -20,24 +21,18 @@ if TYPE_CHECKING:
     from podium.analysis.simulation import Scenario
 
 
-Table = Annotated[Path, typer.Option("--out", "-o", help="Write the results here: .csv, .parquet, .json or .jsonl.")]
-
-
 @examples("podium simulate --describe", "podium simulate -o season.parquet --skills skills.parquet --set events=3000")
 def simulate(
-    out: Table = Path("season.csv"),
-    skills: Annotated[
-        Path | None, typer.Option(help="Write the true skill of every entrant of every event here.")
-    ] = None,
-    laps: Annotated[Path | None, typer.Option(help="Write the lap times here.")] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", metavar="NAME=VALUE", help="Set a property of the season; --describe lists them. May repeat."
-        ),
-    ] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Another season of the same kind.")] = None,
-    describe: Annotated[bool, typer.Option("--describe", help="List what can be set, and stop.")] = False,
+    out: Path = Option(
+        Path("season.csv"), "--out", "-o", help="Write the results here: .csv, .parquet, .json or .jsonl."
+    ),
+    skills: Path | None = Option(None, help="Write the true skill of every entrant of every event here."),
+    laps: Path | None = Option(None, help="Write the lap times here."),
+    settings: list[str] | None = Option(
+        None, "--set", metavar="NAME=VALUE", help="Set a property of the season; --describe lists them. May repeat."
+    ),
+    seed: int | None = Option(None, min=0, help="Another season of the same kind."),
+    describe: bool = Option(False, "--describe", help="List what can be set, and stop."),
 ) -> None:
     """Simulate a season from known skills."""
     from podium.analysis.simulation import simulate
@@ -63,7 +58,6 @@ def simulate(
 
 
 def scenario_of(settings: list[str], seed: int | None) -> "Scenario":
-    """The scenario that the settings describe."""
     from podium.analysis.simulation import Scenario
 
     known = {each.name: type(getattr(Scenario(), each.name)) for each in fields(Scenario)}
@@ -81,15 +75,12 @@ def scenario_of(settings: list[str], seed: int | None) -> "Scenario":
 
 
 @examples("podium recover season.parquet --skills skills.parquet -s elo -s glicko2")
-@reads_named_results
 def recover(
-    file: Input,
-    skills: Annotated[
-        Path | None, typer.Option(help="The true skills, as `podium simulate --skills` writes them.")
-    ] = None,
-    system: Systems = None,
-    settings: Settings = None,
-    form: Shape = Format.table,
+    file: Input = input_option(named=True),
+    skills: Path | None = Option(None, help="The true skills, as `podium simulate --skills` writes them."),
+    system: list[str] | None = SYSTEMS,
+    settings: list[str] | None = options.SETTINGS,
+    form: Format = PRINTED,
 ) -> None:
     """Rate a simulated season with several systems, and tell how soon and how well each finds the truth."""
     from podium.analysis.recovery import recover
@@ -110,11 +101,6 @@ def recover(
 lab = App(help="Try a policy before players have to.")
 
 
-@lab.callback()
-def laboratory() -> None:
-    """Try a policy before players have to."""
-
-
 def numbers(text: str, what: str) -> list[float]:
     """The positive numbers in a text, between commas."""
     try:
@@ -124,35 +110,32 @@ def numbers(text: str, what: str) -> list[float]:
     return values
 
 
-@lab.command("matchmaking", short_help="Try matchmaking policies on populations, or on your results.")
-@examples(
+@lab.command(
+    "matchmaking",
     "podium lab matchmaking --population 200,1000 --target 20,40",
     "podium lab matchmaking results.csv -s trueskill --chart waits.svg",
+    short_help="Try matchmaking policies on populations, or on your results.",
 )
-@reads_results
 def matchmaking(
-    file: Input | None = None,
-    system: SystemName = None,
-    settings: Settings = None,
-    system_file: SystemFile = None,
-    population: Annotated[
-        str, typer.Option(metavar="N,N,...", help="Populations to try, without FILE.")
-    ] = "50,200,1000,5000",
-    target: Annotated[str, typer.Option(metavar="S,S,...", help="Target waits to try, in seconds.")] = "20,40,80",
-    size: Annotated[int, typer.Option(min=2, help="Players of a match.")] = 4,
-    teams: Annotated[int, typer.Option(min=0, help="Sides of a match; 0: each for himself.")] = 0,
-    least: Annotated[int, typer.Option(min=2, help="Players of a match that has waited its time.")] = 2,
-    minutes: Annotated[float, typer.Option(help="How long to watch each population.")] = 30.0,
-    match_s: Annotated[float, typer.Option("--match", help="Seconds that a match takes.")] = 240.0,
-    rest_s: Annotated[float, typer.Option("--rest", help="Seconds that players rest, on average.")] = 60.0,
-    deviation: Annotated[float, typer.Option(help="Of the players' ratings.")] = 250.0,
-    scale: Annotated[
-        float | None,
-        typer.Option(help="Gap in rating at which the odds are 10 to 1; the system's own, or 400 without FILE."),
-    ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Another crowd of the same kind.")] = 1,
-    chart: Annotated[Path | None, typer.Option(help="Draw waits against spreads here: .svg, .png or .html.")] = None,
-    form: Shape = Format.table,
+    file: Input | None = input_option(optional=True),
+    system: str | None = options.SYSTEM_NAME,
+    settings: list[str] | None = options.SETTINGS,
+    system_file: Path | None = options.SYSTEM_FILE,
+    population: str = Option("50,200,1000,5000", metavar="N,N,...", help="Populations to try, without FILE."),
+    target: str = Option("20,40,80", metavar="S,S,...", help="Target waits to try, in seconds."),
+    size: int = Option(4, min=2, help="Players of a match."),
+    teams: int = Option(0, min=0, help="Sides of a match; 0: each for himself."),
+    least: int = Option(2, min=2, help="Players of a match that has waited its time."),
+    minutes: float = Option(30.0, help="How long to watch each population."),
+    match_s: float = Option(240.0, "--match", help="Seconds that a match takes."),
+    rest_s: float = Option(60.0, "--rest", help="Seconds that players rest, on average."),
+    deviation: float = Option(250.0, help="Of the players' ratings."),
+    scale: float | None = Option(
+        None, help="Gap in rating at which the odds are 10 to 1; the system's own, or 400 without FILE."
+    ),
+    seed: int = Option(1, min=0, help="Another crowd of the same kind."),
+    chart: Path | None = Option(None, help="Draw waits against spreads here: .svg, .png or .html."),
+    form: Format = PRINTED,
 ) -> None:
     """Try matchmaking policies on populations, or on the arrival times of FILE, beside first come, first served."""
     from podium.matchmaking.lab import Crowd, compare_policies, replayed_arrivals

@@ -5,13 +5,14 @@ import sys
 import textwrap
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
+from typer import Argument, Option
 
-from podium.cli.terminal import show
+from podium.cli.terminal import options, show
 from podium.cli.terminal.helping import examples
-from podium.cli.terminal.options import Shape, complete_system, write_text
+from podium.cli.terminal.options import complete_system, write_text
 from podium.cli.terminal.settings import FILE_NAME, MEANINGS
 from podium.cli.terminal.show import Format
 from podium.cli.terminal.system_choice import DEFAULT_SYSTEM, system_of
@@ -26,15 +27,13 @@ WIDTH = 80
 
 @examples("podium systems", "podium systems folyami", "podium systems --check my.py:Stakes")
 def systems(
-    name: Annotated[
-        str | None,
-        typer.Argument(help="A system, to see its parameters, state and formulas.", autocompletion=complete_system),
-    ] = None,
-    check: Annotated[
-        str | None,
-        typer.Option(metavar="SYSTEM", help="Check a system of your own: my.py:Class, or an installed one's name."),
-    ] = None,
-    form: Shape = Format.table,
+    name: str | None = Argument(
+        None, help="A system, to see its parameters, state and formulas.", autocompletion=complete_system
+    ),
+    check: str | None = Option(
+        None, metavar="SYSTEM", help="Check a system of your own: my.py:Class, or an installed one's name."
+    ),
+    form: Format = options.FORM,
 ) -> None:
     """List the rating systems, describe one, or check one of your own."""
     import polars as pl
@@ -69,11 +68,7 @@ def systems(
 
 
 def show_check(text: str, form: Format) -> None:
-    """Check a system, and show what it keeps.
-
-    Raises:
-        RuleError: it does not keep what every system owes.
-    """
+    """Check a system, and show what it keeps."""
     from dataclasses import asdict
 
     from podium.analysis.conformance import check_system
@@ -123,18 +118,13 @@ QUESTIONS = {
     "podium init --file games.csv --map games.toml --system elo:k=20 --pool blitz",
 )
 def init(
-    results: Annotated[
-        str | None, typer.Option("--file", metavar="FILE", help="The results that commands read.")
-    ] = None,
-    map_file: Annotated[
-        str | None, typer.Option("--map", metavar="TOML", help="What the columns of FILE mean.")
-    ] = None,
-    system: Annotated[
-        str | None,
-        typer.Option("--system", "-s", metavar="NAME", help="The rating system.", autocompletion=complete_system),
-    ] = None,
-    pool: Annotated[str | None, typer.Option(metavar="NAME", help="The pool that commands ask about.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the podium.toml that is there.")] = False,
+    results: str | None = Option(None, "--file", metavar="FILE", help="The results that commands read."),
+    map_file: str | None = Option(None, "--map", metavar="TOML", help="What the columns of FILE mean."),
+    system: str | None = Option(
+        None, "--system", "-s", metavar="NAME", help="The rating system.", autocompletion=complete_system
+    ),
+    pool: str | None = Option(None, metavar="NAME", help="The pool that commands ask about."),
+    force: bool = Option(False, "--force", help="Replace the podium.toml that is there."),
 ) -> None:
     """Write podium.toml in this folder, so that commands need not be given the same options again.
 
@@ -157,7 +147,6 @@ def init(
 
 
 def settings_text(values: dict[str, str]) -> str:
-    """The file of some settings."""
     from podium.importers.tables.maps import toml_value
 
     width = max(map(len, values))

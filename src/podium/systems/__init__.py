@@ -103,11 +103,14 @@ def load(text: str) -> "type[System]":
         ParameterError: there is none, or it has the name of one of Podium's own.
         RuleError: the file cannot be run.
     """
-    if not IN_FILE.fullmatch(text):
+    match = IN_FILE.fullmatch(text)
+    if match is None:
         return find(text)
+    if match["settings"]:
+        raise ParameterError(f"{text!r} is not a file's system; write PATH.py:CLASS")
     from podium.systems import _outside as outside  # noqa: PLC0415  (as above)
 
-    system = outside.load_file(text)
+    system = outside.load_file(match["file"], match["name"])
     if system.name in names():
         raise ParameterError(f"{text}: {system.name!r} is the name of one of Podium's own systems; choose another")
     return system

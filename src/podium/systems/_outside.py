@@ -12,31 +12,27 @@ from typing import Any, NamedTuple
 
 from podium.engine.system import System
 from podium.errors import ParameterError, PodiumError, RuleError
-from podium.systems import IN_FILE, load
 
 GROUP = "podium.systems"
 
 
-def load_file(text: str) -> type[System]:
-    """The system in a Python file: `my.py:Stakes`, or `my.py` where it has but one. The file is run.
+def load_file(file: str, name: str | None) -> type[System]:
+    """The system of that name in a Python file, or the only one that it has. The file is run.
 
     Raises:
         RuleError: the file raises an error.
     """
-    match = IN_FILE.fullmatch(text)
-    if match is None or match["settings"]:
-        raise ParameterError(f"{text!r} is not a file's system; write PATH.py:CLASS")
-    module = module_of(Path(match["file"]))
+    module = module_of(Path(file))
     systems = {
-        name: each
-        for name, each in vars(module).items()
+        own: each
+        for own, each in vars(module).items()
         if isinstance(each, type) and issubclass(each, System) and each.__module__ == module.__name__
     }
     choices = ", ".join(systems) or "no subclass of podium.engine.system.System"
-    name = match["name"] or (next(iter(systems)) if len(systems) == 1 else "")
+    name = name or (next(iter(systems)) if len(systems) == 1 else "")
     if name not in systems:
         wrong = f"has no system {name!r}" if name else "has not one system; write PATH.py:CLASS"
-        raise ParameterError(f"{match['file']} {wrong} (it has {choices})")
+        raise ParameterError(f"{file} {wrong} (it has {choices})")
     return systems[name]
 
 
@@ -132,7 +128,7 @@ class PortableSystem(NamedTuple):
                 "put the class at the top of a module of its own, or rate with engine='local'"
             )
         if module.startswith(OF_FILE):
-            module = f"{sys.modules[module].__file__}:{kind.__qualname__}"
+            module = str(sys.modules[module].__file__)
         values = {setting.name: getattr(self.system, setting.name) for setting in fields(self.system)}
         return arrived, (module, kind.__qualname__, values)
 
@@ -145,5 +141,5 @@ def is_portable(system: System) -> bool:
 
 def arrived(module: str, name: str, values: dict[str, Any]) -> PortableSystem:
     """A system that was pickled."""
-    kind = load(module) if IN_FILE.fullmatch(module) else getattr(import_module(module), name)
+    kind = load_file(module, name) if module.endswith(".py") else getattr(import_module(module), name)
     return PortableSystem(kind(**values))

@@ -3,15 +3,15 @@
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
+from typer import Argument, Option
 
-from podium.cli.results.importing import as_written
-from podium.cli.results.reading import Input, reads_results
+from podium.cli.results.reading import Input, input_option
 from podium.cli.terminal import show
 from podium.cli.terminal.helping import examples
-from podium.cli.terminal.options import check_output, complete_column, write_table
+from podium.cli.terminal.options import as_written, check_output, one_of, write_table
 from podium.cli.terminal.show import did_you_mean
 from podium.errors import OutputError, ParameterError
 from podium.results.column_guide import COLUMNS, STATUSES, Column
@@ -25,13 +25,11 @@ SHOWN_NAMES = 50
 
 
 @examples("podium check results.csv", "podium check league.xlsx --fix league.csv", "podium check games.pgn -f pgn")
-@reads_results
 def check(
-    file: Input,
-    fix: Annotated[
-        Path | None,
-        typer.Option("--fix", metavar="OUT", help="Write FILE as a results table here, mended in what is certain."),
-    ] = None,
+    file: Input = input_option(prints=False),
+    fix: Path | None = Option(
+        None, "--fix", metavar="OUT", help="Write FILE as a results table here, mended in what is certain."
+    ),
 ) -> None:
     """Check FILE, and change nothing: say what is wrong and how to mend it, and what each system would need of it."""
     from podium.errors import ResultsError
@@ -52,11 +50,7 @@ def check(
 
 
 def check_fix(file: Input, fix: Path) -> None:
-    """Check that a mended copy can be written.
-
-    Raises:
-        OutputError: the copy would be the file itself, or cannot be written.
-    """
+    """Check that a mended copy can be written."""
     if file.format is not None or file.map is not None:
         raise ParameterError("--fix is for a results file; podium import writes what a format or a map makes")
     check_output(fix)
@@ -76,7 +70,6 @@ def write_certain(file: Input, fix: Path) -> None:
 
 
 def report(results: "Results") -> None:
-    """Print what the results are good for."""
     from podium.ledger.leaderboard import needs, why_nothing_counts
     from podium.results.consistency import tie_notice
     from podium.results.names import pairs_alike, warning
@@ -106,10 +99,11 @@ INDENT = 12  # room for the longest name and two blanks
 
 @examples("podium columns", "podium columns status")
 def columns(
-    name: Annotated[
-        str | None,
-        typer.Argument(help="A column, to see its unit, default and an example.", autocompletion=complete_column),
-    ] = None,
+    name: str | None = Argument(
+        None,
+        help="A column, to see its unit, default and an example.",
+        autocompletion=one_of(*(each.name for each in COLUMNS)),
+    ),
 ) -> None:
     """Describe the columns of a results file, or one of them."""
     lines = overview() if name is None else detail(find(name))
@@ -117,7 +111,6 @@ def columns(
 
 
 def find(name: str) -> Column:
-    """The column of that name."""
     by_name = {column.name: column for column in COLUMNS}
     word = name.strip().lower()
     if word not in by_name:
@@ -136,7 +129,6 @@ def overview() -> Iterator[str]:
 
 
 def detail(column: Column) -> Iterator[str]:
-    """All that is known of a column."""
     yield f"{column.name}: {column.type}"
     yield from textwrap.wrap(column.meaning, WIDTH)
     yield ""

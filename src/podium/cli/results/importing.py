@@ -1,17 +1,17 @@
-"""The command that turns files of a foreign format into a results table: import."""
+"""Commands that turn files into a results table, and into a dataset: import and dataset."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
+from typer import Argument, Option
 
-from podium.cli.results.reading import Input, reads_named_results
-from podium.cli.results.table_flags import TableFlags, takes_table_flags
+from podium.cli.results.reading import Input, input_option
 from podium.cli.terminal import show
-from podium.cli.terminal.helping import App, examples
-from podium.cli.terminal.options import check_output, complete_format, write_table, write_text
+from podium.cli.terminal.helping import App, Made, examples
+from podium.cli.terminal.options import as_written, check_output, one_of, write_table, write_text
 from podium.cli.terminal.show import Format
 from podium.errors import SHOWN_FAULTS, OutputError, ParameterError
 from podium.importers.registry import FORMATS
@@ -28,8 +28,129 @@ STDOUT = "-"
 SHOWN_ROWS, GUESSED_ROWS = 10, 3
 TABLES = "csv"
 PLAYER = "id"
-NO_FLAGS = TableFlags()
+RESULTS = {"1-0": 1, "0-1": 2, "1/2-1/2": 1, "½-½": 1, "0.5-0.5": 1, "1": 1, "0": 2, "0.5": 1, "½": 1}
+MIRRORED = {"1-0": 2, "0-1": 1, "1/2-1/2": 1, "½-½": 1, "0.5-0.5": 1, "1": 2, "0": 1, "0.5": 1, "½": 1}
+TWO = 2  # sides of a match
 COMPARED = frozenset({"position", "score", "time_s", "team_score"})
+
+
+def column(words: str, metavar: str = "COLUMN") -> Any:
+    return Option(None, help=f"csv: {words}", metavar=metavar)
+
+
+def switch(name: str, words: str) -> Any:
+    return Option(False, name, help=f"csv: {words}")
+
+
+@dataclass(frozen=True)
+class TableFlags:
+    """What the columns of a table mean, as options say it."""
+
+    event: str | None = column("the column that names the event; several, parted by commas, do together.", "COLUMN,…")
+    position: str | None = column("the column of places, as 1, 1st or T2.")
+    time: str | None = column("the column of times, as 61.2, 1:01.2 or 1:33:56.736.")
+    gap_to_winner: bool = switch("--gap-to-winner", "a time with a plus sign is a gap to the winner's.")
+    score: str | None = column("the column of scores; higher is better.")
+    team: str | None = column("the column of teams.")
+    status: str | None = column("the column of statuses.")
+    pool: str | None = column("the column of pools.")
+    date: str | None = column("the column of dates.", "COLUMN,…")
+    date_format: str | None = column("how dates are written, as %d.%m.%Y.", "FORMAT")
+    winner: str | None = column(
+        "the column of winners, where a row is a match; several for the members of a team.", "COLUMN,…"
+    )
+    loser: str | None = column("the column of losers.", "COLUMN,…")
+    sides: str | None = column("the two columns of players, where a row is a match.", "COLUMN,…")
+    result: str | None = column("the column of the first side's result: 1-0, 0-1, 1/2-1/2, or 1, 0, 0.5.")
+    scores: str | None = column("the two columns of the sides' scores.", "COLUMN,…")
+    grid: bool = switch("--grid", "a line a player, a column an event; cells are places.")
+    sheet: str | None = column("the sheet of a workbook.", "NAME")
+    records: str | None = column("where the rows of JSON are, as races[].results[].", "PATH")
+    encoding: str | None = column("the encoding of text that is not UTF-8, as cp1252.", "NAME")
+    delimiter: str | None = column("what parts cells.", "MARK")
+    decimal: str | None = column("the decimal mark.", "MARK")
+    thousands: str | None = column("what parts the thousands of numbers.", "MARK")
+
+    def are_given(self) -> bool:
+        return any(each not in (None, False) for each in vars(self).values())
+
+    def document(self, player: str | None) -> dict[str, Any] | None:
+        """The map that the options say, as TOML has it; None where they say nothing."""
+        keys = ("sheet", "records", "encoding", "delimiter", "decimal", "thousands")
+        source = {key: getattr(self, key) for key in keys if getattr(self, key) is not None}
+        if self.thousands == ".":
+            source.setdefault("decimal", ",")
+        body = self.body(player)
+        if not source and not body:
+            return None
+        return ({"source": source} if source else {}) | (body or {"columns": {}})
+
+    def body(self, player: str | None) -> dict[str, Any]:
+        columns = self.columns()
+        if self.date is not None:
+            columns["started_at"] = {"from": split(self.date)} | (
+                {"format": self.date_format} if self.date_format else {}
+            )
+        if self.winner or self.loser:
+            from podium.importers.tables.open_table import matches_map
+
+            if not (self.winner and self.loser):
+                raise ParameterError("--winner and --loser belong together")
+            event = split(self.event) if self.event else None
+            return matches_map(split(self.winner), split(self.loser), event, None, columns)
+        columns |= {"event_id": joined(self.event)} if self.event else {}
+        if self.sides:
+            return self.two_sides(columns)
+        if self.grid:
+            if player is None:
+                raise ParameterError("--grid needs --player, the column with the name of each line")
+            columns = {"event_id": "{column}", "position": {"from": "cell", "as": "place"}} | columns
+            if self.score is not None:
+                del columns["position"]
+            return {"layout": {"kind": "matrix", "rows": player}, "columns": columns}
+        if player is not None:
+            columns["player"] = {"from": [player]}
+        return {"columns": columns} if columns else {}
+
+    def columns(self) -> dict[str, Any]:
+        """The rules of columns that every layout may have."""
+        rules: dict[str, Any] = {}
+        for name, value in (("score", self.score), ("team", self.team), ("status", self.status), ("pool", self.pool)):
+            if value is not None:
+                rules[name] = {"from": [value]}
+        if self.position is not None:
+            rules["position"] = {"from": [self.position], "as": "place"}
+        if self.time is not None:
+            rules["time_s"] = {"from": [self.time], "as": "duration"} | (
+                {"gap": "leader"} if self.gap_to_winner else {}
+            )
+        elif self.gap_to_winner:
+            raise ParameterError("--gap-to-winner needs --time, the column with times and gaps")
+        return rules
+
+    def two_sides(self, columns: dict[str, Any]) -> dict[str, Any]:
+        """A match a row, with the result of the first side or the scores of both."""
+        players, scores = split(self.sides or ""), split(self.scores or "")
+        if len(players) != TWO or bool(self.result) == bool(scores) or len(scores) not in (0, TWO):
+            raise ParameterError("--sides A,B needs --result COLUMN, of the first side, or --scores A,B")
+        values: list[dict[str, Any]] = [{"score": {"from": [score]}} for score in scores]
+        if self.result:
+            values = [{"position": {"from": [self.result], "map": words}} for words in (RESULTS, MIRRORED)]
+        sides = [{"player": {"from": [each]}, **value} for each, value in zip(players, values, strict=True)]
+        return {"layout": {"kind": "wide", "sides": sides}, "columns": {"event_id": "{row}"} | columns}
+
+
+TABLE_FLAGS: Any = Made(TableFlags)
+
+
+def split(names: str) -> list[str]:
+    return [name.strip() for name in names.split(",") if name.strip()]
+
+
+def joined(names: str) -> Any:
+    """A column, or the template of several."""
+    several = split(names)
+    return {"from": several} if len(several) == 1 else "-".join(f"{{{name}}}" for name in several)
 
 
 class Forfeits(StrEnum):
@@ -44,43 +165,30 @@ class Forfeits(StrEnum):
     "podium import csv f1.csv --guess",
     "podium import csv wta.csv --winner winner_name --loser loser_name -o wta.csv",
 )
-@takes_table_flags
 def import_results(
-    form: Annotated[
-        str, typer.Argument(metavar="FORMAT", help=f"{', '.join(FORMATS)}.", autocompletion=complete_format)
-    ],
-    files: Annotated[
-        list[str],
-        typer.Argument(metavar="FILE...", help="Files or folders, in the order of their events; - reads stdin."),
-    ],
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", help="Write the results here: .csv, .parquet, .json, .jsonl; - is stdout, as CSV."),
-    ] = None,
-    skip_bad: Annotated[
-        bool, typer.Option("--skip-bad", help="Leave out events that break the format's rules, each whole.")
-    ] = False,
-    timezone: Annotated[str, typer.Option(metavar="ZONE", help="The zone of local times, as Europe/Berlin.")] = "UTC",
-    player: Annotated[
-        str, typer.Option(metavar="NAME", help="What to call players by: id, name or fide. csv: the column of players.")
-    ] = PLAYER,
-    names: Annotated[
-        Path | None, typer.Option(help="Write what each player is called here, where the format has ids and names.")
-    ] = None,
-    forfeits: Annotated[Forfeits, typer.Option(help="Keep who left as quit, or drop them.")] = Forfeits.keep,
-    map_file: Annotated[
-        Path | None, typer.Option("--map", metavar="TOML", help="What the columns of a csv mean.")
-    ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show the counts and the first rows, and write nothing.")
-    ] = False,
-    guess: Annotated[
-        bool, typer.Option("--guess", help="csv: show the map that the headings say and the first rows, write neither.")
-    ] = False,
-    save: Annotated[
-        Path | None, typer.Option("--save", metavar="TOML", help="csv: write the map that was understood here.")
-    ] = None,
-    flags: TableFlags = NO_FLAGS,
+    form: str = Argument(metavar="FORMAT", help=f"{', '.join(FORMATS)}.", autocompletion=one_of(*FORMATS)),
+    files: list[str] = Argument(
+        metavar="FILE...", help="Files or folders, in the order of their events; - reads stdin."
+    ),
+    out: Path | None = Option(
+        None, "--out", "-o", help="Write the results here: .csv, .parquet, .json, .jsonl; - is stdout, as CSV."
+    ),
+    skip_bad: bool = Option(False, "--skip-bad", help="Leave out events that break the format's rules, each whole."),
+    timezone: str = Option("UTC", metavar="ZONE", help="The zone of local times, as Europe/Berlin."),
+    player: str = Option(
+        PLAYER, metavar="NAME", help="What to call players by: id, name or fide. csv: the column of players."
+    ),
+    names: Path | None = Option(
+        None, help="Write what each player is called here, where the format has ids and names."
+    ),
+    forfeits: Forfeits = Option(Forfeits.keep, help="Keep who left as quit, or drop them."),
+    map_file: Path | None = Option(None, "--map", metavar="TOML", help="What the columns of a csv mean."),
+    dry_run: bool = Option(False, "--dry-run", help="Show the counts and the first rows, and write nothing."),
+    guess: bool = Option(
+        False, "--guess", help="csv: show the map that the headings say and the first rows, write neither."
+    ),
+    save: Path | None = Option(None, "--save", metavar="TOML", help="csv: write the map that was understood here."),
+    flags: TableFlags = TABLE_FLAGS,
 ) -> None:
     """Turn files of a foreign format into a results table; nothing is written where one breaks the format's rules."""
     from podium.importers import Options, read_format
@@ -91,7 +199,7 @@ def import_results(
     options = Options(skip_bad, timezone, player, forfeits.value, map_file)
     if form == TABLES:
         options = table_options(options, flags)
-    elif flags != NO_FLAGS or guess or save:
+    elif flags.are_given() or guess or save:
         raise ParameterError(f"options that name columns are for tables (csv); {form} needs none")
     with show.progress("importing"):
         imported = read_format(form, files, options)
@@ -123,7 +231,6 @@ def table_options(options: "Options", flags: TableFlags) -> "Options":
 
 
 def show_map(files: list[str], options: "Options", save: Path | None, *, show_it: bool) -> None:
-    """Print the map that was understood, and write it."""
     from podium.importers.tables.csv import understand
     from podium.importers.tables.maps import write_map
 
@@ -136,11 +243,7 @@ def show_map(files: list[str], options: "Options", save: Path | None, *, show_it
 
 
 def check_outputs(outputs: list[Path], files: list[str]) -> None:
-    """Check that the files can be written, and are none of those that are read, nor one another.
-
-    Raises:
-        OutputError: one is not fit to be written.
-    """
+    """Check that the files can be written, and are none of those that are read, nor one another."""
     read = {Path(file).resolve() for file in files}
     for path in outputs:
         check_output(path)
@@ -160,7 +263,6 @@ def show_summary(imported: "Imported", *, err: bool) -> None:
 
 
 def summary(imported: "Imported") -> list[str]:
-    """What became of the input, a line each."""
     table = imported.table
     events, players = (table[name].n_unique() for name in ("event_id", "player"))
     lines = [f"imported: {counted(table.height, 'row')}, {counted(events, 'event')}, {counted(players, 'player')}"]
@@ -169,20 +271,6 @@ def summary(imported: "Imported") -> list[str]:
     if imported.skipped:
         lines.append(f"skipped: {counted(imported.skipped, 'bad event')}")
     return [*lines, *imported.notes]
-
-
-def as_written(table: "pl.DataFrame") -> "pl.DataFrame":
-    """The table with whole numbers without a fraction, as people write them."""
-    import polars as pl
-
-    def plain(name: str) -> pl.Expr:
-        whole = (pl.col(name) == pl.col(name).round()) & (pl.col(name).abs() < EXACT)
-        shortest = pl.col(name).cast(pl.String)
-        return pl.when(whole).then(pl.col(name).cast(pl.Int64, strict=False).cast(pl.String)).otherwise(shortest)
-
-    from podium.results.columns import EXACT
-
-    return table.with_columns(plain(name).alias(name) for name, kind in table.schema.items() if kind.is_float())
 
 
 def names_table(imported: "Imported") -> "pl.DataFrame":
@@ -196,20 +284,16 @@ def names_table(imported: "Imported") -> "pl.DataFrame":
 dataset = App(help="Write results as a dataset, for many pools or more than memory holds, and check it.")
 
 
-@dataset.callback()
-def datasets() -> None:
-    """Write results as a dataset, for many pools or more than memory holds, and check it."""
-
-
-@dataset.command("write", short_help="Write FILE as a dataset.")
-@examples("podium dataset write results.csv league", "podium dataset write exported/ s3://bucket/league")
-@reads_named_results
+@dataset.command(
+    "write",
+    "podium dataset write results.csv league",
+    "podium dataset write exported/ s3://bucket/league",
+    short_help="Write FILE as a dataset.",
+)
 def write(
-    file: Input,
-    folder: Annotated[
-        str, typer.Argument(metavar="DIR", help="A new folder, or an address such as s3://bucket/league.")
-    ],
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the dataset that is there.")] = False,
+    file: Input = input_option(named=True, prints=False),
+    folder: str = Argument(metavar="DIR", help="A new folder, or an address such as s3://bucket/league."),
+    overwrite: bool = Option(False, "--overwrite", help="Replace the dataset that is there."),
 ) -> None:
     """Write FILE, or a folder of Parquet files, as a dataset: a folder a pool, sorted, checked, with its digests."""
     from podium.dataset import write
@@ -229,9 +313,8 @@ def streams(file: Input) -> bool:
     return plain and (is_dataset(file.path) or Path(file.path).is_dir() or file.path.lower().endswith(".parquet"))
 
 
-@dataset.command("check", short_help="Check that a dataset is as it was written.")
-@examples("podium dataset check league")
-def check(folder: Annotated[str, typer.Argument(metavar="DIR", help="A dataset.")]) -> None:
+@dataset.command("check", "podium dataset check league", short_help="Check that a dataset is as it was written.")
+def check(folder: str = Argument(metavar="DIR", help="A dataset.")) -> None:
     """Check that every file of a dataset is there and as it was written: digests, rows, events."""
     from podium.dataset import check
 
@@ -241,7 +324,6 @@ def check(folder: Annotated[str, typer.Argument(metavar="DIR", help="A dataset."
 
 
 def tell(written: "Dataset", verdict: str) -> None:
-    """Say how large a dataset is."""
     from podium.support.notebook import counted
 
     sizes = counted(written.rows, "row"), counted(written.events, "event"), counted(len(written.pools), "pool")

@@ -1,15 +1,14 @@
 """How commands read results: a results file, or one of a foreign format or with a map."""
 
-import functools
-import inspect
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
+from typer import Argument, Option
 
-from podium.cli.terminal.options import complete_format, complete_shape_or_format
+from podium.cli.terminal.helping import Made
+from podium.cli.terminal.options import one_of
 from podium.cli.terminal.settings import FILE_NAME, find_settings
 from podium.cli.terminal.show import Format, did_you_mean
 from podium.errors import ParameterError
@@ -24,39 +23,27 @@ if TYPE_CHECKING:
 SHAPES = tuple(each.value for each in Format)
 NAMES = ", ".join(name for name in FORMATS if name not in SHAPES)
 READS = "Results as CSV, Parquet, JSON lines or a workbook, or see --format"
-NamedFile = Annotated[str, typer.Argument(metavar="FILE", help=f"{READS}; - reads stdin.")]
-File = Annotated[
-    str | None,
-    typer.Argument(metavar="FILE", help=f"{READS}; - reads stdin. If not given, the file in podium.toml."),
-]
-OptionalFile = Annotated[str | None, typer.Argument(metavar="FILE", help=f"{READS}.")]
-Formats = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--format",
-        "-f",
-        metavar="FORMAT",
-        help=f"What to print: {', '.join(SHAPES)}. Or what FILE is: {NAMES}. May repeat.",
-        autocompletion=complete_shape_or_format,
-    ),
-]
-FileFormat = Annotated[
-    str | None,
-    typer.Option(
-        "--format",
-        "-f",
-        metavar="FORMAT",
-        help=f"What FILE is: {', '.join(FORMATS)}.",
-        autocompletion=complete_format,
-    ),
-]
-MapFile = Annotated[
-    Path | None, typer.Option("--map", metavar="TOML", help="What FILE's columns mean (see podium import).")
-]
-
-Strict = Annotated[
-    bool, typer.Option("--strict", help="Take FILE only as a results table to the letter (podium columns).")
-]
+NAMED_FILE = Argument(metavar="FILE", help=f"{READS}; - reads stdin.")
+FILE = Argument(None, metavar="FILE", help=f"{READS}; - reads stdin. If not given, the file in podium.toml.")
+OPTIONAL_FILE = Argument(None, metavar="FILE", help=f"{READS}.")
+SHAPES_AND_FORMATS = Option(
+    None,
+    "--format",
+    "-f",
+    metavar="FORMAT",
+    help=f"What to print: {', '.join(SHAPES)}. Or what FILE is: {NAMES}. May repeat.",
+    autocompletion=one_of(*SHAPES, *FORMATS),
+)
+FILE_FORMAT = Option(
+    None,
+    "--format",
+    "-f",
+    metavar="FORMAT",
+    help=f"What FILE is: {', '.join(FORMATS)}.",
+    autocompletion=one_of(*FORMATS),
+)
+MAP_FILE = Option(None, "--map", metavar="TOML", help="What FILE's columns mean (see podium import).")
+STRICT = Option(False, "--strict", help="Take FILE only as a results table to the letter (podium columns).")
 
 
 @dataclass(frozen=True)
@@ -71,28 +58,26 @@ class Input:
     def __str__(self) -> str:
         return self.path
 
-    def source(self) -> "str | Results":
-        """What a store takes: the checked results, or the path where only the store can judge its names."""
+    def events_of(self, pool: str) -> "str | Results | pl.DataFrame":
+        """What a store takes for a pool: all events, or of a format that has pools those of that one.
+
+        It takes the path of a file whose names only the store can judge.
+        """
+        import polars as pl
+
         from podium.errors import ResultsError
+        from podium.results.columns import DEFAULTS
 
         try:
-            return self.read()
+            results = self.read()
         except ResultsError:
             if self.format is None and self.map is None and self.is_plain():
                 return self.path
             raise
-
-    def events_of(self, pool: str) -> "str | Results | pl.DataFrame":
-        """What a store takes for a pool: all events, or of a format that has pools those of that one."""
-        import polars as pl
-
-        from podium.results.columns import DEFAULTS
-
-        source = self.source()
-        if self.format is None or isinstance(source, str) or (source.frame["pool"] == DEFAULTS["pool"]).all():
-            return source
-        own = source.frame.filter(pl.col("pool") == pool)
-        events = source.frame.group_by("pool", maintain_order=True).agg(pl.col("event_id").n_unique())
+        if self.format is None or (results.frame["pool"] == DEFAULTS["pool"]).all():
+            return results
+        own = results.frame.filter(pl.col("pool") == pool)
+        events = results.frame.group_by("pool", maintain_order=True).agg(pl.col("event_id").n_unique())
         others = [f"{count} of {name}" for name, count in events.iter_rows() if name != pool]
         if own.is_empty() and others:
             raise ParameterError(f"{self.path}: has no event of pool {pool}, but {', '.join(others)}")
@@ -126,69 +111,51 @@ class Input:
 
     def read(self) -> "Results":
         """Read and check the results; what was understood of a file in another shape goes to stderr."""
-        results = self._read()
-        for note in results.notes:
-            typer.echo(f"{results.source}: {note}", err=True)
-        return results
-
-    def _read(self) -> "Results":
         import podium
 
         if self.format is not None and self.format != "csv":
             from podium.importers import Options, read_format
 
             table = read_format(self.format, [self.path], Options(map=self.map)).table
-            return podium.read_results(table, name=self.path)
-        if self.map is not None:
-            return podium.read_results(self.path, map=self.map)
-        return podium.read_results(self.path, lenient=not self.strict)
+            results = podium.read_results(table, name=self.path)
+        elif self.map is not None:
+            results = podium.read_results(self.path, map=self.map)
+        else:
+            results = podium.read_results(self.path, lenient=not self.strict)
+        for note in results.notes:
+            typer.echo(f"{results.source}: {note}", err=True)
+        return results
 
 
-def reads_results(command: Callable[..., None], *, must_be_named: bool = False) -> Callable[..., None]:
-    """Let a command that takes an `Input` take FILE, `--format`, `--map` and `--strict` for it.
+def input_option(*, named: bool = False, optional: bool = False, prints: bool = True) -> Any:
+    """The default of a parameter `Input`, which FILE, `--format`, `--map` and `--strict` make.
 
-    A command that prints a table has a parameter `form`; then `--format` says what to print, too. Where FILE is not
-    given and need not be named, it is the one of the settings.
+    FILE may be the one of the settings unless it must be `named`; where it is `optional`, there may be none. Of a
+    command that prints a table `--format` says what to print, too: its parameter `form` has the default `PRINTED`.
     """
-    own = inspect.signature(command).parameters
-    source = next(
-        name for name, each in own.items() if Input in getattr(each.annotation, "__args__", [each.annotation])
-    )
-    prints = "form" in own
-    optional = own[source].default is None
+    argument = NAMED_FILE if named else OPTIONAL_FILE if optional else FILE
 
-    @functools.wraps(command)
-    def run(**values: Any) -> None:
-        path, formats, map_file, strict = (values.pop(name) for name in ("file", "formats", "map_file", "strict"))
-        file_format = formats
-        if prints:
-            file_format, values["form"] = split_formats(formats or [])
-        if path is None and optional and (file_format or map_file):
-            raise ParameterError("--format and --map say how FILE is read; name it")
-        given = None if path is None and optional else with_settings(path, file_format, map_file, strict=strict)
-        command(**values, **{source: given})
+    def make(
+        file: str | None = argument,
+        formats: str | None = FILE_FORMAT,
+        map_file: Path | None = MAP_FILE,
+        strict: bool = STRICT,
+    ) -> Input | None:
+        if file is None and optional:
+            if formats or map_file:
+                raise ParameterError("--format and --map say how FILE is read; name it")
+            return None
+        return with_settings(file, formats, map_file, strict=strict)
 
-    added = {
-        "file": (NamedFile, inspect.Parameter.empty) if must_be_named else (OptionalFile if optional else File, None),
-        "formats": (Formats if prints else FileFormat, None),
-        "map_file": (MapFile, None),
-        "strict": (Strict, False),
-    }
-    others = [each for name, each in own.items() if name not in (source, "form")]
-    new = {
-        name: inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
-        for name, (annotation, default) in added.items()
-    }
-    place = list(own).index(source)
-    parameters = [*others[:place], new["file"], *others[place:], *(new[name] for name in added if name != "file")]
-    run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in parameters]
-    )
-    run.__annotations__ = {each.name: each.annotation for each in parameters}
-    return run
+    def make_and_print(
+        file: str | None = argument,
+        formats: list[str] | None = SHAPES_AND_FORMATS,
+        map_file: Path | None = MAP_FILE,
+        strict: bool = STRICT,
+    ) -> Input | None:
+        return make(file, format_of_file(formats or []), map_file, strict)
 
-
-reads_named_results = functools.partial(reads_results, must_be_named=True)
+    return Made(make_and_print if prints else make, last=True)
 
 
 def with_settings(path: str | None, file_format: str | None, map_file: Path | None, *, strict: bool = False) -> Input:
@@ -205,9 +172,8 @@ def with_settings(path: str | None, file_format: str | None, map_file: Path | No
     return Input(str(own) if path is None else path, file_format, map_file, strict)
 
 
-def split_formats(formats: list[str]) -> tuple[str | None, Format]:
-    """What FILE is, and what to print, of the values of `--format`."""
-    shapes = [Format(each) for each in formats if each in SHAPES]
+def format_of_file(formats: list[str]) -> str | None:
+    """What FILE is, of the values of `--format`, of which others say what to print."""
     others = [each for each in formats if each not in SHAPES]
     unknown = next((each for each in others if each not in FORMATS), None)
     if unknown is not None:
@@ -217,4 +183,12 @@ def split_formats(formats: list[str]) -> tuple[str | None, Format]:
         )
     if len(others) > 1:
         raise ParameterError(f"--format {others[0]} and {others[1]}: FILE is of one format")
-    return (others[0] if others else None), (shapes[-1] if shapes else Format.table)
+    return others[0] if others else None
+
+
+def printed_form(formats: list[str] | None = SHAPES_AND_FORMATS) -> Format:
+    shapes = [each for each in formats or [] if each in SHAPES]
+    return Format(shapes[-1]) if shapes else Format.table
+
+
+PRINTED: Any = Made(printed_form)

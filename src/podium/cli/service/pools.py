@@ -3,103 +3,106 @@
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
+from typer import Argument, Option
 
-from podium.cli.service.storing import DEFAULT, Actor, Database, PoolName, open_store, ratings_changed
-from podium.cli.terminal import show
-from podium.cli.terminal.helping import App, examples
-from podium.cli.terminal.options import Settings, Shape, SystemFile, SystemName
+from podium.cli.service.storing import ACTOR, CREATED_STORE, DATABASE, POOL_NAME, STORE, open_store, ratings_changed
+from podium.cli.terminal import options, show
+from podium.cli.terminal.helping import App, Made
 from podium.cli.terminal.show import Format
-from podium.cli.terminal.system_choice import chosen_system
+from podium.cli.terminal.system_choice import SYSTEM, chosen_system
 from podium.errors import OutputError, ParameterError
 from podium.support.part_files import part_file
 
 if TYPE_CHECKING:
+    from podium.engine.system import System
+    from podium.store import Store
     from podium.store.log.pools import DescriptionChanges
 
 
 pool = App(help="Open, list, close and carry over ladders.")
 reason = App(help="Blank the reasons of corrections.")
-Name = Annotated[str, typer.Argument(help="The ladder's name.")]
-Title = Annotated[str | None, typer.Option(help="What pages call it, instead of its name.")]
-Contact = Annotated[
-    str | None, typer.Option(metavar="ADDRESS", help="Who corrects results: a mail address, or that of a page.")
-]
-PlayerWord = Annotated[str | None, typer.Option(metavar="WORD", help="What one player is called, like rider.")]
-Public = Annotated[
-    bool | None, typer.Option("--public/--private", help="Whether its pages and reads need no key; private at first.")
-]
+NAME = Argument(help="The ladder's name.")
 
 
-@pool.command("create")
-@examples("podium pool create karts --system stk")
+def description(
+    title: str | None = Option(None, help="What pages call it, instead of its name."),
+    contact: str | None = Option(
+        None, metavar="ADDRESS", help="Who corrects results: a mail address, or that of a page."
+    ),
+    player_word: str | None = Option(None, metavar="WORD", help="What one player is called, like rider."),
+    public: bool | None = Option(
+        None, "--public/--private", help="Whether its pages and reads need no key; private at first."
+    ),
+) -> "DescriptionChanges":
+    return {"title": title, "contact": contact, "player_word": player_word, "public": public}
+
+
+DESCRIPTION: Any = Made(description)
+
+
+@pool.command("create", "podium pool create karts --system stk")
 def create_pool(
-    name: Name,
-    system: SystemName = None,
-    settings: Settings = None,
-    system_file: SystemFile = None,
-    title: Title = None,
-    contact: Contact = None,
-    player_word: PlayerWord = None,
-    public: Public = None,
-    url: Database = DEFAULT,
+    name: str = NAME,
+    system: "System" = SYSTEM,
+    changes: "DescriptionChanges" = DESCRIPTION,
+    store: "Store" = CREATED_STORE,
 ) -> None:
     """Open a ladder that is rated with a system."""
-    rating_system = chosen_system(system, settings, system_file)
-    store = open_store(url, create=True)
-    store.create_pool(name, rating_system, title=title, contact=contact, player_word=player_word, public=public)
-    typer.echo(f"pool {name} is rated with {rating_system.name}")
+    store.create_pool(name, system, **changes)
+    typer.echo(f"pool {name} is rated with {system.name}")
 
 
-@pool.command("set", short_help="Change what a ladder says of itself.")
-@examples('podium pool set karts --title "Kart League" --player-word racer --public')
+@pool.command(
+    "set",
+    'podium pool set karts --title "Kart League" --player-word racer --public',
+    short_help="Change what a ladder says of itself.",
+)
 def set_description(
-    name: Name,
-    title: Title = None,
-    contact: Contact = None,
-    player_word: PlayerWord = None,
-    public: Public = None,
-    actor: Actor = "",
-    url: Database = DEFAULT,
+    name: str = NAME,
+    changes: "DescriptionChanges" = DESCRIPTION,
+    actor: str = ACTOR,
+    url: str = DATABASE,
 ) -> None:
     """Change what a ladder says of itself, and whether everybody may read it; an empty text removes what there was."""
-    changes: DescriptionChanges = {"title": title, "contact": contact, "player_word": player_word, "public": public}
     if all(each is None for each in changes.values()):
         raise ParameterError("nothing is to be set: give --title, --contact, --player-word, --public or --private")
-    description = open_store(url).describe_pool(name, actor=actor, **changes)
-    typer.echo(f"pool {name} is {'public' if description.public else 'private'}")
-    for field, text in description.body().items():
+    now = open_store(url).describe_pool(name, actor=actor, **changes)
+    typer.echo(f"pool {name} is {'public' if now.public else 'private'}")
+    for field, text in now.body().items():
         if text and field != "public":
             typer.echo(f"{field.replace('_', ' ')}: {text}")
 
 
-@pool.command("list")
-@examples("podium pool list")
-def list_pools(url: Database = DEFAULT, form: Shape = Format.table) -> None:
+@pool.command("list", "podium pool list")
+def list_pools(store: "Store" = STORE, form: Format = options.FORM) -> None:
     """List the ladders, and what each says of itself."""
     import polars as pl
 
     rows = [
         {"pool": each.name, "system": each.system.name, "state": "closed" if each.closed else "open"}
         | each.description.body()
-        for each in open_store(url).pools()
+        for each in store.pools()
     ]
     texts = ("pool", "system", "state", "title", "contact", "player_word")
     kinds = dict.fromkeys(texts, pl.String) | {"public": pl.Boolean}
     show.show(pl.DataFrame(rows, schema=kinds), form)
 
 
-@pool.command("configure", short_help="Rate a ladder with another system, or other parameters.")
-@examples("podium pool configure karts --system elo --set k=20")
+@pool.command(
+    "configure",
+    "podium pool configure karts --system elo --set k=20",
+    short_help="Rate a ladder with another system, or other parameters.",
+)
 def configure_pool(
-    name: Name,
-    system: SystemName = None,
-    settings: Settings = None,
-    system_file: SystemFile = None,
-    actor: Actor = "",
-    url: Database = DEFAULT,
+    name: str = NAME,
+    system: str | None = options.SYSTEM_NAME,
+    settings: list[str] | None = options.SETTINGS,
+    system_file: Path | None = options.SYSTEM_FILE,
+    actor: str = ACTOR,
+    url: str = DATABASE,
 ) -> None:
     """Rate a ladder with another system, or other parameters, from its first event on."""
     if system is None and system_file is None:
@@ -110,14 +113,13 @@ def configure_pool(
     typer.echo(f"pool {name} is rated with {rating_system.name}; {ratings_changed(changed)}")
 
 
-@pool.command("log")
-@examples("podium pool log karts --most 20")
+@pool.command("log", "podium pool log karts --most 20")
 def show_log(
-    name: Name,
-    after: Annotated[int, typer.Option(min=0, help="Only entries above this number.")] = 0,
-    most: Annotated[int, typer.Option(min=1, help="At most so many entries.")] = 100,
-    url: Database = DEFAULT,
-    form: Shape = Format.table,
+    name: str = NAME,
+    after: int = Option(0, min=0, help="Only entries above this number."),
+    most: int = Option(100, min=1, help="At most so many entries."),
+    store: "Store" = STORE,
+    form: Format = options.FORM,
 ) -> None:
     """Show who did what to a ladder and when, why, and what it moved."""
     import polars as pl
@@ -125,36 +127,32 @@ def show_log(
     texts = ("kind", "subject", "received_at", "actor", "reason")
     kinds: dict[str, Any] = {"seq": pl.Int64, "place": pl.Int64} | dict.fromkeys(texts, pl.String)
     kinds |= {"events": pl.Int64, "players": pl.Int64, "largest": pl.Float64}
-    entries = [asdict(each) for each in open_store(url).log(name, after=after, most=most)]
+    entries = [asdict(each) for each in store.log(name, after=after, most=most)]
     rows = [each | (each["moved"] or {}) | {"received_at": each["received_at"].isoformat()} for each in entries]
     show.show(pl.DataFrame([{key: row.get(key) for key in kinds} for row in rows], schema=kinds), form)
 
 
-@pool.command("close", short_help="Close a ladder: it can be read, and takes nothing more.")
-@examples("podium pool close karts")
-def close_pool(name: Name, actor: Actor = "", url: Database = DEFAULT) -> None:
+@pool.command("close", "podium pool close karts", short_help="Close a ladder: it can be read, and takes nothing more.")
+def close_pool(name: str = NAME, actor: str = ACTOR, store: "Store" = STORE) -> None:
     """Close a ladder: it can be read, and takes nothing more until it is opened again."""
-    closed = open_store(url).close_pool(name, actor=actor)
+    closed = store.close_pool(name, actor=actor)
     typer.echo(f"pool {name} is closed" if closed else f"pool {name} is closed already")
 
 
-@pool.command("reopen")
-@examples("podium pool reopen karts")
-def reopen_pool(name: Name, actor: Actor = "", url: Database = DEFAULT) -> None:
+@pool.command("reopen", "podium pool reopen karts")
+def reopen_pool(name: str = NAME, actor: str = ACTOR, store: "Store" = STORE) -> None:
     """Open a closed ladder again."""
-    opened = open_store(url).reopen_pool(name, actor=actor)
+    opened = store.reopen_pool(name, actor=actor)
     typer.echo(f"pool {name} is open" if opened else f"pool {name} is open already")
 
 
-@pool.command("delete", short_help="Delete a closed ladder for good.")
-@examples("podium pool delete karts --yes karts")
+@pool.command("delete", "podium pool delete karts --yes karts", short_help="Delete a closed ladder for good.")
 def delete_pool(
-    name: Name,
-    yes: Annotated[str | None, typer.Option(metavar="NAME", help="The name again; prompted for if not given.")] = None,
-    url: Database = DEFAULT,
+    name: str = NAME,
+    yes: str | None = Option(None, metavar="NAME", help="The name again; prompted for if not given."),
+    store: "Store" = STORE,
 ) -> None:
     """Delete a closed ladder for good: its log, all that derives from it, and the keys to it alone."""
-    store = open_store(url)
     repeated = typer.prompt(f"Type {name} again to delete it for good") if yes is None else yes
     if repeated != name:
         raise ParameterError(f"pool {name} is not deleted: {repeated!r} is not its name")
@@ -162,15 +160,14 @@ def delete_pool(
     typer.echo(f"pool {name} is deleted")
 
 
-@pool.command("export", short_help="Write a ladder to a file.")
-@examples("podium pool export karts -o karts.jsonl")
+@pool.command("export", "podium pool export karts -o karts.jsonl", short_help="Write a ladder to a file.")
 def export_pool(
-    name: Name,
-    out: Annotated[Path | None, typer.Option("-o", "--out", help="The file to write; stdout if not given.")] = None,
-    url: Database = DEFAULT,
+    name: str = NAME,
+    out: Path | None = Option(None, "-o", "--out", help="The file to write; stdout if not given."),
+    store: "Store" = STORE,
 ) -> None:
     """Write a ladder's log, its chain and its names as JSON lines, for `podium pool import`."""
-    lines = open_store(url).export_pool(name)
+    lines = store.export_pool(name)
     if out is None:
         sys.stdout.writelines(lines)
         return
@@ -181,15 +178,15 @@ def export_pool(
     typer.echo(f"pool {name} is written to {out}")
 
 
-@pool.command("import", short_help="Read an exported ladder, checked and verified.")
-@examples("podium pool import karts.jsonl --as karts-2")
+@pool.command(
+    "import", "podium pool import karts.jsonl --as karts-2", short_help="Read an exported ladder, checked and verified."
+)
 def import_pool(
-    file: Annotated[Path, typer.Argument(help="What `podium pool export` wrote.")],
-    name: Annotated[str | None, typer.Option("--as", metavar="NAME", help="Call the ladder otherwise.")] = None,
-    url: Database = DEFAULT,
+    file: Path = Argument(help="What `podium pool export` wrote."),
+    name: str | None = Option(None, "--as", metavar="NAME", help="Call the ladder otherwise."),
+    store: "Store" = CREATED_STORE,
 ) -> None:
     """Read an exported ladder: its chain is checked, it is rated and verified, or nothing is stored."""
-    store = open_store(url, create=True)
     try:
         with file.open(encoding="utf-8", newline="\n") as lines, show.progress("rating"):
             imported = store.import_pool(lines, name=name, source=str(file))
@@ -199,14 +196,15 @@ def import_pool(
     typer.echo(f"{imported.pool}: head {imported.head}")
 
 
-@reason.command("blank", short_help="Forget the text of a reason; the chain holds.")
-@examples("podium reason blank --pool karts --entry 17")
+@reason.command(
+    "blank", "podium reason blank --pool karts --entry 17", short_help="Forget the text of a reason; the chain holds."
+)
 def blank_reason(
-    pool: PoolName,
-    entry: Annotated[int, typer.Option(help="The number of the log entry, as `podium pool log` shows it.")],
-    actor: Actor = "",
-    url: Database = DEFAULT,
+    pool: str = POOL_NAME,
+    entry: int = Option(help="The number of the log entry, as `podium pool log` shows it."),
+    actor: str = ACTOR,
+    store: "Store" = STORE,
 ) -> None:
     """Forget the text of a correction's reason; the chain holds, and the log says that it was blanked."""
-    open_store(url).blank_reason(pool, entry, actor=actor)
+    store.blank_reason(pool, entry, actor=actor)
     typer.echo(f"the reason of log entry {entry} is blanked")

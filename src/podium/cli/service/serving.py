@@ -4,23 +4,14 @@ import os
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import typer
+from typer import Argument, Option
 
-from podium.cli.service.storing import (
-    DEFAULT,
-    Actor,
-    Database,
-    NotVerifiedError,
-    PoolName,
-    open_store,
-    ratings_changed,
-    store_type,
-)
-from podium.cli.terminal import show
+from podium.cli.service import storing
+from podium.cli.terminal import options, show
 from podium.cli.terminal.helping import App, examples
-from podium.cli.terminal.options import Shape
 from podium.cli.terminal.show import Format
 from podium.errors import PodiumError, needs_extra
 from podium.support.collector import keep_loaded
@@ -35,28 +26,21 @@ if TYPE_CHECKING:
     "podium serve --db postgresql+psycopg://podium@localhost/podium --workers 4",
 )
 def serve(
-    url: Database = DEFAULT,
-    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=1, max=65535, help="The port to listen on.")] = 8000,
-    key_file: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write the first admin key to this new file, for its owner's eyes only."),
-    ] = None,
-    trusted_proxies: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--trusted-proxy",
-            metavar="ADDRESS",
-            help="Believe this proxy's X-Forwarded-For; an address or a network. May repeat.",
-        ),
-    ] = None,
-    log_requests: Annotated[bool, typer.Option(help="Log each request, as a line of JSON.")] = True,
-    private_webhooks: Annotated[
-        bool, typer.Option("--private-webhooks", help="Send webhooks to private addresses, too.")
-    ] = False,
-    workers: Annotated[
-        int, typer.Option(min=1, max=64, help="Processes that serve; more than one with PostgreSQL only.")
-    ] = 1,
+    url: str = storing.DATABASE,
+    host: str = Option("127.0.0.1", help="The address to listen on."),
+    port: int = Option(8000, min=1, max=65535, help="The port to listen on."),
+    key_file: Path | None = Option(
+        None, metavar="FILE", help="Write the first admin key to this new file, for its owner's eyes only."
+    ),
+    trusted_proxies: list[str] | None = Option(
+        None,
+        "--trusted-proxy",
+        metavar="ADDRESS",
+        help="Believe this proxy's X-Forwarded-For; an address or a network. May repeat.",
+    ),
+    log_requests: bool = Option(True, help="Log each request, as a line of JSON."),
+    private_webhooks: bool = Option(False, "--private-webhooks", help="Send webhooks to private addresses, too."),
+    workers: int = Option(1, min=1, max=64, help="Processes that serve; more than one with PostgreSQL only."),
 ) -> None:
     """Serve the HTTP API; the first admin key is shown only once."""
     os.environ.setdefault("POLARS_MAX_THREADS", "1")  # small tables: handing them to threads costs more than it saves
@@ -68,7 +52,7 @@ def serve(
         from podium.store.upgrade import upgrade_pools
     if workers > 1:
         refuse_workers(url, workers)
-    store = open_store(url, create=True)
+    store = storing.create_store(url)
     for each in upgrade_pools(store.engine, "podium serve"):
         typer.echo(str(each), err=bool(each.error))
     create_first_key(store, key_file)
@@ -115,22 +99,20 @@ class NotUpgradedError(PodiumError):
     exit_status: ClassVar[int] = 1
 
 
-@db.command("init")
-@examples("podium db init --db karts.db")
-def init(url: Database = DEFAULT) -> None:
+@db.command("init", "podium db init --db karts.db")
+def init(url: str = storing.DATABASE) -> None:
     """Create the database, or bring its schema up to date."""
-    open_store(url, create=True).close()
+    storing.create_store(url).close()
     typer.echo(f"{url} is ready")
 
 
-@db.command("upgrade", short_help="Bring a database up to this version of Podium.")
-@examples("podium db upgrade --db karts.db")
-def upgrade(url: Database = DEFAULT) -> None:
+@db.command("upgrade", "podium db upgrade --db karts.db", short_help="Bring a database up to this version of Podium.")
+def upgrade(url: str = storing.DATABASE) -> None:
     """Bring the schema up to date, and rate again the pools that an earlier version's arithmetic rated.
 
     An SQLite database is copied first, if there is anything to do; of PostgreSQL take a pg_dump before you begin.
     """
-    store_class = store_type()
+    store_class = storing.store_type()
     from podium.store.upgrade import upgrade_pools
 
     copy_before_upgrade(url)
@@ -169,11 +151,12 @@ def copy_before_upgrade(url: str) -> None:
     typer.echo(f"{url} is copied to {out}")
 
 
-@db.command("backup", short_help="Copy an SQLite database while it is in use.")
-@examples("podium db backup karts-copy.db --db karts.db")
-def backup(out: Annotated[Path, typer.Argument(help="The copy to write.")], url: Database = DEFAULT) -> None:
+@db.command(
+    "backup", "podium db backup karts-copy.db --db karts.db", short_help="Copy an SQLite database while it is in use."
+)
+def backup(out: Path = Argument(help="The copy to write."), url: str = storing.DATABASE) -> None:
     """Copy an SQLite database while it is in use; PostgreSQL has pg_dump."""
-    store_type()
+    storing.store_type()
     from podium.store.backup import back_up, heads_of
 
     back_up(url, out)
@@ -182,63 +165,67 @@ def backup(out: Annotated[Path, typer.Argument(help="The copy to write.")], url:
         typer.echo(note)
 
 
-@db.command("restore", short_help="Put a verified copy in the place of a missing database.")
-@examples("podium db restore karts-copy.db --db karts.db")
+@db.command(
+    "restore",
+    "podium db restore karts-copy.db --db karts.db",
+    short_help="Put a verified copy in the place of a missing database.",
+)
 def restore_database(
-    source: Annotated[Path, typer.Argument(help="A copy that `podium db backup` wrote.")],
-    unverified: Annotated[bool, typer.Option("--unverified", help="Also if it differs from its log.")] = False,
-    url: Database = DEFAULT,
+    source: Path = Argument(help="A copy that `podium db backup` wrote."),
+    unverified: bool = Option(False, "--unverified", help="Also if it differs from its log."),
+    url: str = storing.DATABASE,
 ) -> None:
     """Put a copy in the place of a missing database, once it is verified."""
-    store_type()
+    storing.store_type()
     from podium.store.backup import restore
 
     with show.progress("rating again"):
         verification = restore(source, url, unverified=unverified)
     typer.echo("\n".join([f"{url} is restored from {source}: {verification}", *verification.heads]))
     if verification.findings:
-        raise NotVerifiedError("\n".join(verification.findings))
+        raise storing.NotVerifiedError("\n".join(verification.findings))
     if verification.pools:
         typer.echo(f"{url}: everything stored equals what the log gives")
 
 
-@season.command("begin", short_help="Draw every rating towards a newcomer's.")
-@examples("podium season begin 2026 --pool karts --starts 2026-01-01 --keep 0.5")
+@season.command(
+    "begin",
+    "podium season begin 2026 --pool karts --starts 2026-01-01 --keep 0.5",
+    short_help="Draw every rating towards a newcomer's.",
+)
 def begin_season(
-    name: Annotated[str, typer.Argument(help="The season's name.")],
-    pool: PoolName,
-    starts: Annotated[str, typer.Option(metavar="DATE", help="When it begins; a plain date is its 00:00 UTC.")],
-    keep: Annotated[
-        float, typer.Option(min=0.0, max=1.0, help="Share of each lead over a newcomer that stays: 0 levels all.")
-    ],
-    actor: Actor = "",
-    url: Database = DEFAULT,
+    name: str = Argument(help="The season's name."),
+    pool: str = storing.POOL_NAME,
+    starts: str = Option(metavar="DATE", help="When it begins; a plain date is its 00:00 UTC."),
+    keep: float = Option(min=0.0, max=1.0, help="Share of each lead over a newcomer that stays: 0 levels all."),
+    actor: str = storing.ACTOR,
+    store: "Store" = storing.STORE,
 ) -> None:
     """Draw every rating towards a newcomer's; the leaderboard as it stood before can still be read."""
     from podium.ledger.leaderboard import instant
 
-    changed = open_store(url).begin_season(pool, name, instant(starts, whole_day=False), keep=keep, actor=actor)
-    typer.echo(f"season {name} begins; {ratings_changed(changed)}")
+    changed = store.begin_season(pool, name, instant(starts, whole_day=False), keep=keep, actor=actor)
+    typer.echo(f"season {name} begins; {storing.ratings_changed(changed)}")
 
 
-@season.command("list")
-@examples("podium season list --pool karts")
-def list_seasons(pool: PoolName, url: Database = DEFAULT, form: Shape = Format.table) -> None:
+@season.command("list", "podium season list --pool karts")
+def list_seasons(pool: str = storing.POOL_NAME, store: "Store" = storing.STORE, form: Format = options.FORM) -> None:
     """List the seasons of a ladder."""
     import polars as pl
 
-    rows = [(each.name, each.starts_at, each.keep) for each in open_store(url).seasons(pool)]
+    rows = [(each.name, each.starts_at, each.keep) for each in store.seasons(pool)]
     kinds = pl.Schema({"name": pl.String(), "starts_at": pl.Datetime("us", "UTC"), "keep": pl.Float64()})
     show.show(pl.DataFrame(rows, schema=kinds, orient="row"), form)
 
 
-@season.command("board", short_help="Show the leaderboard at the end of a season.")
-@examples("podium season board 2025 --pool karts")
+@season.command(
+    "board", "podium season board 2025 --pool karts", short_help="Show the leaderboard at the end of a season."
+)
 def season_board(
-    name: Annotated[str, typer.Argument(help="The season's name.")],
-    pool: PoolName,
-    url: Database = DEFAULT,
-    form: Shape = Format.table,
+    name: str = Argument(help="The season's name."),
+    pool: str = storing.POOL_NAME,
+    store: "Store" = storing.STORE,
+    form: Format = options.FORM,
 ) -> None:
     """Show the leaderboard at the end of a season, or as it stands now if the season is not over."""
-    show.show(open_store(url).season_board(pool, name), form)
+    show.show(store.season_board(pool, name), form)

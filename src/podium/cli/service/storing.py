@@ -1,52 +1,86 @@
 """Commands on a store's results and players: ingest, amend, void, restore, merge, unmerge, rename, snapshot, verify."""
 
 import atexit
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import typer
+from typer import Option
 
-from podium.cli.results.reading import Input, reads_named_results
-from podium.cli.terminal import show, system_choice
-from podium.cli.terminal.helping import examples
-from podium.cli.terminal.options import Shape, read_table
+from podium.cli.results.reading import PRINTED, Input, input_option
+from podium.cli.terminal import options, show, system_choice
+from podium.cli.terminal.helping import Made, examples
+from podium.cli.terminal.options import read_table
 from podium.cli.terminal.settings import database_of_settings, pool_of_settings
 from podium.cli.terminal.show import Format
 from podium.errors import ParameterError, PodiumError, needs_extra
 
 if TYPE_CHECKING:
     from podium.store import Store
+    from podium.store.log.chain import Head
     from podium.store.writing.receipts import Receipt
 
 
-Database = Annotated[
-    str,
-    typer.Option(
-        "--db",
-        metavar="URL",
-        envvar="PODIUM_DB",
-        help="An SQLite file, or a URL of a database.",
-        callback=database_of_settings,
-    ),
-]
-DEFAULT = "podium.db"
-PoolName = Annotated[
-    str,
-    typer.Option(
-        "--pool",
-        metavar="NAME",
-        help="The ladder; if not given, the pool in podium.toml.",
-        default_factory=pool_of_settings,
-        show_default=False,
-    ),
-]
-Event = Annotated[str, typer.Option("--event", help="The event's id.")]
-Player = Annotated[str, typer.Option("--player", help="The player's name.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Store nothing; show the largest changes that would follow.")]
-Actor = Annotated[str, typer.Option(help="Who does this, for the log.")]
-Reason = Annotated[str, typer.Option(help="Why, for the log; it can be blanked later.")]
+def read_heads(text: str) -> "list[Head]":
+    """The heads in a file of that name, or the one that the text is."""
+    from podium.store.log.chain import parse_head
+
+    path = Path(text)
+    if not path.is_file():
+        return [parse_head(text)]
+    try:
+        heads = [parse_head(each) for each in heads_in(parse(path.read_text(encoding="utf-8")))]
+    except (OSError, ValueError) as error:
+        raise ParameterError(f"{path}: cannot be read ({error})") from None
+    if not heads:
+        raise ParameterError(f"{path}: has no receipt with a head")
+    return heads
+
+
+def parse(content: str) -> Any:
+    """The JSON of a file, or of its first line where the others are lines of their own."""
+    try:
+        return json.loads(content)
+    except ValueError:
+        return json.loads(content.partition("\n")[0])
+
+
+def heads_in(value: Any) -> Iterator[str]:
+    """The heads of receipts, or of an export's first line."""
+    if isinstance(value, list):
+        for each in value:
+            yield from heads_in(each)
+    elif isinstance(value, dict):
+        if {"place", "hash"} <= value.keys():
+            yield f"{value['place']}:{value['hash']}"
+        else:
+            yield from heads_in(value.get("head"))
+
+
+DATABASE = Option(
+    "podium.db",
+    "--db",
+    metavar="URL",
+    envvar="PODIUM_DB",
+    help="An SQLite file, or a URL of a database.",
+    callback=database_of_settings,
+)
+POOL_NAME = Option(
+    ...,
+    "--pool",
+    metavar="NAME",
+    help="The ladder; if not given, the pool in podium.toml.",
+    default_factory=pool_of_settings,
+    show_default=False,
+)
+EVENT = Option(..., "--event", help="The event's id.")
+PLAYER = Option(..., "--player", help="The player's name.")
+DRY_RUN = Option(False, "--dry-run", help="Store nothing; show the largest changes that would follow.")
+ACTOR = Option("", help="Who does this, for the log.")
+REASON = Option("", help="Why, for the log; it can be blanked later.")
 
 
 class NotVerifiedError(PodiumError):
@@ -55,23 +89,26 @@ class NotVerifiedError(PodiumError):
     exit_status: ClassVar[int] = 1
 
 
-def open_store(url: str, *, create: bool = False) -> "Store":
-    """The store at a URL, which is closed when the command ends.
-
-    Raises:
-        MissingExtraError: the extra `service` is not installed.
-    """
-    store = store_type()(url, must_exist=not create)
+def open_store(url: str = DATABASE) -> "Store":
+    """The store at a URL, which is closed when the command ends."""
+    store = store_type()(url, must_exist=True)
     atexit.register(store.close)
     return store
 
 
-def store_type() -> "type[Store]":
-    """The class `Store`; nothing is opened.
+def create_store(url: str = DATABASE) -> "Store":
+    """The store at a URL, where there may be none yet; it is closed when the command ends."""
+    store = store_type()(url)
+    atexit.register(store.close)
+    return store
 
-    Raises:
-        MissingExtraError: the extra `service` is not installed.
-    """
+
+STORE: Any = Made(open_store)
+CREATED_STORE: Any = Made(create_store)
+
+
+def store_type() -> "type[Store]":
+    """The class `Store`; nothing is opened."""
     system_choice.prepare()
     with needs_extra("service", "a store"):
         from podium.store import Store
@@ -79,7 +116,6 @@ def store_type() -> "type[Store]":
 
 
 def ratings_changed(count: int) -> str:
-    """How many ratings changed, in words."""
     return f"{count} {'rating' if count == 1 else 'ratings'} changed"
 
 
@@ -92,11 +128,10 @@ def show_receipts(receipts: list["Receipt"], form: Format) -> None:
             typer.echo(f"podium: event {each.event_id}: {warning}", err=True)
 
     effects = [asdict(each) for receipt in receipts[:1] for each in receipt.effects]
-    for each in receipts[:1]:
-        if each.next is not None:
-            totals = asdict(each.totals) if each.totals else {}
-            counts = ", ".join(f"{number:,} {name}" for name, number in totals.items() if name != "largest")
-            typer.echo(f"podium: {counts} would move; the {len(effects):,} largest changes are shown", err=True)
+    if receipts and receipts[0].next is not None:
+        totals = asdict(receipts[0].totals) if receipts[0].totals else {}
+        counts = ", ".join(f"{number:,} {name}" for name, number in totals.items() if name != "largest")
+        typer.echo(f"podium: {counts} would move; the {len(effects):,} largest changes are shown", err=True)
     if effects:
         kinds = {"event_id": pl.String, "player": pl.String, "rating_was": pl.Float64, "rating": pl.Float64}
         show.show(pl.DataFrame(effects, schema=kinds), form, max_rows=50)
@@ -110,22 +145,19 @@ def show_receipts(receipts: list["Receipt"], form: Format) -> None:
 
 
 @examples("podium ingest results.csv --pool karts", "podium ingest results.csv --pool karts --dry-run")
-@reads_named_results
 def ingest(
-    file: Input,
-    pool: PoolName,
-    actor: Actor = "",
-    names: Annotated[
-        Path | None,
-        typer.Option(help="Call players by the names in this file, which podium import --names wrote for their ids."),
-    ] = None,
-    dry_run: DryRun = False,
-    url: Database = DEFAULT,
-    form: Shape = Format.table,
+    file: Input = input_option(named=True),
+    pool: str = POOL_NAME,
+    actor: str = ACTOR,
+    names: Path | None = Option(
+        None, help="Call players by the names in this file, which podium import --names wrote for their ids."
+    ),
+    dry_run: bool = DRY_RUN,
+    store: "Store" = STORE,
+    form: Format = PRINTED,
 ) -> None:
     """Submit the events of FILE to a pool, in the order of `sequence` or of FILE; what is there already stays."""
     called = {} if names is None else names_by_id(names)
-    store = open_store(url)
     with show.progress("rating"):
         receipts = store.submit(pool, file.events_of(pool), actor=actor, dry_run=dry_run)
     for refusal in [] if dry_run else store.name_players(pool, called, actor=actor):
@@ -143,18 +175,17 @@ def names_by_id(path: Path) -> dict[str, str]:
 
 
 @examples('podium amend race-17.csv --pool karts --reason "wrong lap count"')
-@reads_named_results
 def amend(
-    file: Input,
-    pool: PoolName,
-    actor: Actor = "",
-    reason: Reason = "",
-    dry_run: DryRun = False,
-    url: Database = DEFAULT,
-    form: Shape = Format.table,
+    file: Input = input_option(named=True),
+    pool: str = POOL_NAME,
+    actor: str = ACTOR,
+    reason: str = REASON,
+    dry_run: bool = DRY_RUN,
+    store: "Store" = STORE,
+    form: Format = PRINTED,
 ) -> None:
     """Correct an event with the rows in FILE; every rating becomes what it would have been."""
-    receipt = open_store(url).amend(pool, file.events_of(pool), actor=actor, reason=reason, dry_run=dry_run)
+    receipt = store.amend(pool, file.events_of(pool), actor=actor, reason=reason, dry_run=dry_run)
     show_receipts([receipt], form)
 
 
@@ -163,15 +194,15 @@ def status_command(act: str, summary: str, example: str) -> Callable[..., None]:
 
     @examples(example)
     def command(
-        event: Event,
-        pool: PoolName,
-        actor: Actor = "",
-        reason: Reason = "",
-        dry_run: DryRun = False,
-        url: Database = DEFAULT,
-        form: Shape = Format.table,
+        event: str = EVENT,
+        pool: str = POOL_NAME,
+        actor: str = ACTOR,
+        reason: str = REASON,
+        dry_run: bool = DRY_RUN,
+        store: "Store" = STORE,
+        form: Format = options.FORM,
     ) -> None:
-        change_status = getattr(open_store(url), act)
+        change_status = getattr(store, act)
         show_receipts([change_status(pool, event, actor=actor, reason=reason, dry_run=dry_run)], form)
 
     command.__doc__ = summary
@@ -188,58 +219,57 @@ restore = status_command(
 
 @examples("podium merge --player ana2 --into ana --pool karts")
 def merge(
-    player: Annotated[str, typer.Option(help="The account that goes.")],
-    into: Annotated[str, typer.Option(help="The account that stays.")],
-    pool: PoolName,
-    actor: Actor = "",
-    reason: Reason = "",
-    url: Database = DEFAULT,
+    player: str = Option(help="The account that goes."),
+    into: str = Option(help="The account that stays."),
+    pool: str = POOL_NAME,
+    actor: str = ACTOR,
+    reason: str = REASON,
+    store: "Store" = STORE,
 ) -> None:
     """Merge an account into another: the results of both count as one player's."""
-    changed = open_store(url).merge(pool, player, into, actor=actor, reason=reason)
+    changed = store.merge(pool, player, into, actor=actor, reason=reason)
     typer.echo(f"{player} plays on as {into}; {ratings_changed(changed)}")
 
 
 @examples("podium unmerge --player ana2 --pool karts")
 def unmerge(
-    player: Annotated[str, typer.Option(help="The account that was merged into another.")],
-    pool: PoolName,
-    actor: Actor = "",
-    reason: Reason = "",
-    url: Database = DEFAULT,
+    player: str = Option(help="The account that was merged into another."),
+    pool: str = POOL_NAME,
+    actor: str = ACTOR,
+    reason: str = REASON,
+    store: "Store" = STORE,
 ) -> None:
     """Undo a merge: the account is a player of its own again, as if it had never been merged."""
-    changed = open_store(url).unmerge(pool, player, actor=actor, reason=reason)
+    changed = store.unmerge(pool, player, actor=actor, reason=reason)
     typer.echo(f"{player} is a player of their own; {ratings_changed(changed)}")
 
 
 @examples('podium rename --player ana --to "Ana B." --pool karts')
 def rename(
-    player: Player,
-    to: Annotated[str, typer.Option(help="What the player is called from now on.")],
-    pool: PoolName,
-    actor: Actor = "",
-    url: Database = DEFAULT,
+    player: str = PLAYER,
+    to: str = Option(help="What the player is called from now on."),
+    pool: str = POOL_NAME,
+    actor: str = ACTOR,
+    store: "Store" = STORE,
 ) -> None:
     """Rename a player everywhere; results under the old name still count as theirs."""
-    open_store(url).rename(pool, player, to, actor=actor)
+    store.rename(pool, player, to, actor=actor)
     typer.echo(f"{player} is now called {to}")
 
 
 @examples("podium pseudonymise --player ana --pool karts")
-def pseudonymise(player: Player, pool: PoolName, actor: Actor = "", url: Database = DEFAULT) -> None:
+def pseudonymise(player: str = PLAYER, pool: str = POOL_NAME, actor: str = ACTOR, store: "Store" = STORE) -> None:
     """Forget every name that a player had, everywhere; no rating moves."""
-    typer.echo(f"the player is now called {open_store(url).pseudonymise(pool, player, actor=actor)}")
+    typer.echo(f"the player is now called {store.pseudonymise(pool, player, actor=actor)}")
 
 
 @examples("podium snapshot", "podium snapshot --pool karts --day 2025-06-30")
 def snapshot(
-    pool: Annotated[str | None, typer.Option("--pool", help="The ladder; all if not given.")] = None,
-    day: Annotated[str | None, typer.Option(metavar="DATE", help="The day; today if not given.")] = None,
-    url: Database = DEFAULT,
+    pool: str | None = Option(None, "--pool", help="The ladder; all if not given."),
+    day: str | None = Option(None, metavar="DATE", help="The day; today if not given."),
+    store: "Store" = STORE,
 ) -> None:
     """Store the ranks at 00:00 UTC of a day, and again those of days that a correction has changed."""
-    store = open_store(url)
     from podium.store.rating import facts
 
     number = None if day is None else facts.parse_day(day)
@@ -253,21 +283,16 @@ def snapshot(
 
 @examples("podium verify", "podium verify --pool karts --head receipt.json")
 def verify(
-    pool: Annotated[str | None, typer.Option("--pool", help="The ladder; all if not given.")] = None,
-    head: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="RECEIPT",
-            help="A file with a receipt, or PLACE:HASH: the log must have this head or have had it. May repeat.",
-        ),
-    ] = None,
-    url: Database = DEFAULT,
+    pool: str | None = Option(None, "--pool", help="The ladder; all if not given."),
+    head: list[str] | None = Option(
+        None,
+        metavar="RECEIPT",
+        help="A file with a receipt, or PLACE:HASH: the log must have this head or have had it. May repeat.",
+    ),
+    url: str = DATABASE,
+    store: "Store" = STORE,
 ) -> None:
     """Check the log's chain, rate the whole log again, and compare everything that is stored with it, bit for bit."""
-    store = open_store(url)
-
-    from podium.cli.service.heads import read_heads
-
     heads = [each for text in head or [] for each in read_heads(text)]
     with show.progress("rating again"):
         verification = store.verification(pool, heads)

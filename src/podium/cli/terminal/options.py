@@ -2,17 +2,17 @@
 
 import json
 import os
+from collections.abc import Callable
 from itertools import chain, count
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Any
 
-import typer
+from typer import Option
 
+from podium.cli.terminal.helping import Made
 from podium.cli.terminal.settings import from_settings
 from podium.cli.terminal.show import Format
 from podium.errors import OutputError, ParameterError
-from podium.importers.registry import FORMATS
-from podium.results.column_guide import COLUMNS
 from podium.support.cells import as_text
 from podium.support.part_files import part_file
 
@@ -21,102 +21,88 @@ if TYPE_CHECKING:
 
 
 def complete_system(incomplete: str) -> list[str]:
-    """Podium's own systems."""
     from podium.systems import names
 
     return [name for name in names() if name.startswith(incomplete)]
 
 
-def complete_format(incomplete: str) -> list[str]:
-    """The formats of files."""
-    return [name for name in FORMATS if name.startswith(incomplete)]
+def one_of(*names: str) -> Callable[[str], list[str]]:
+    """What completes one of these names."""
+
+    def complete(incomplete: str) -> list[str]:
+        return [name for name in names if name.startswith(incomplete)]
+
+    return complete
 
 
-def complete_shape_or_format(incomplete: str) -> list[str]:
-    """What a command can print, and the formats of files."""
-    return [name for name in (*Format, *FORMATS) if name.startswith(incomplete)]
+SYSTEM_NAME = Option(
+    None,
+    "--system",
+    "-s",
+    metavar="NAME",
+    help="The rating system: a name (`podium systems` lists them), elo:k=20, or my.py:Class; if not given, what "
+    "PODIUM_SYSTEM or podium.toml says, else elo.",
+    autocompletion=complete_system,
+)
+SETTINGS = Option(
+    None, "--set", metavar="NAME=VALUE", help="Set a parameter; none switches off what can be. May repeat."
+)
+SYSTEM_FILE = Option(None, "--system-file", metavar="TOML", help="Load the system's name and parameters.")
+PERIOD = Option(
+    "event",
+    "--period",
+    metavar="SPAN",
+    help="When ratings settle: event, 1d, 1w, 1mo, or a multiple.",
+    callback=from_settings("period"),
+)
 
 
-def complete_column(incomplete: str) -> list[str]:
-    """The columns of a results table."""
-    return [column.name for column in COLUMNS if column.name.startswith(incomplete)]
+def pool_option(words: str) -> Any:
+    """The option `--pool` of a command that reads a file."""
+    return Option(None, "--pool", metavar="NAME", help=words, callback=from_settings("pool"))
 
 
-SystemName = Annotated[
-    str | None,
-    typer.Option(
-        "--system",
-        "-s",
-        metavar="NAME",
-        help="The rating system: a name (`podium systems` lists them), elo:k=20, or my.py:Class; if not given, what "
-        "PODIUM_SYSTEM or podium.toml says, else elo.",
-        autocompletion=complete_system,
-    ),
-]
-Settings = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="Set a parameter; none switches off what can be. May repeat."),
-]
-SystemFile = Annotated[
-    Path | None, typer.Option("--system-file", metavar="TOML", help="Load the system's name and parameters.")
-]
-Period = Annotated[
-    str,
-    typer.Option(
-        "--period",
-        metavar="SPAN",
-        help="When ratings settle: event, 1d, 1w, 1mo, or a multiple.",
-        callback=from_settings("period"),
-    ),
-]
-Start = Annotated[
-    str | None,
-    typer.Option(
-        "--start",
-        metavar="RATINGS",
-        help="Continue from these ratings: what --ratings wrote (.parquet keeps every state whole), or a table with "
-        "pool, player, rating and what else is known.",
-    ),
-]
-Columns = Annotated[
-    str | None,
-    typer.Option(
-        "--columns",
-        metavar="NAME,...",
-        help="Show these columns, or all; if not given, those that fit and say something.",
-    ),
-]
-Shape = Annotated[Format, typer.Option("--format", "-f", help="What to print.")]
-Engine = Annotated[
-    str | None,
-    typer.Option(
-        "--engine",
-        metavar="NAME",
-        help="Who does the pools of a dataset: local, processes or dask. If not given, processes for many rows.",
-    ),
-]
-Scheduler = Annotated[
-    str | None,
-    typer.Option(
-        "--scheduler",
-        metavar="ADDRESS",
-        help="The scheduler of Dask, such as tcp://10.0.0.5:8786. Without one, --engine dask starts two workers here.",
-    ),
-]
-Workers = Annotated[
-    int | None, typer.Option("--workers", metavar="N", min=1, help="Processes, or workers of Dask here, for a dataset.")
-]
+START = Option(
+    None,
+    "--start",
+    metavar="RATINGS",
+    help="Continue from these ratings: what --ratings wrote (.parquet keeps every state whole), or a table with "
+    "pool, player, rating and what else is known.",
+)
+SHOWN_COLUMNS = Option(
+    None,
+    "--columns",
+    metavar="NAME,...",
+    help="Show these columns, or all; if not given, those that fit and say something.",
+)
+FORM = Option(Format.table, "--format", "-f", help="What to print.")
+ENGINE = Option(
+    None,
+    "--engine",
+    metavar="NAME",
+    help="Who does the pools of a dataset: local, processes or dask. If not given, processes for many rows.",
+)
+SCHEDULER = Option(
+    None,
+    "--scheduler",
+    metavar="ADDRESS",
+    help="The scheduler of Dask, such as tcp://10.0.0.5:8786. Without one, --engine dask starts two workers here.",
+)
+WORKERS = Option(None, "--workers", metavar="N", min=1, help="Processes, or workers of Dask here, for a dataset.")
 
 
+def executor(
+    engine: str | None = ENGINE, scheduler: str | None = SCHEDULER, workers: int | None = WORKERS
+) -> dict[str, Any]:
+    return {"engine": engine, "scheduler": scheduler, "workers": workers}
+
+
+EXECUTOR: Any = Made(executor)
 SUFFIXES = (".csv", ".parquet", ".json", ".jsonl")
 
 
 def check_output(path: Path) -> None:
-    """Check that a table can be written to a path, before the work that leads to it.
-
-    Raises:
-        OutputError: its suffix names no format, or its folder does not exist.
-    """
+    """Check that a table can be written to a path, before the work that leads to it."""
     if path.suffix.lower() not in SUFFIXES:
         raise OutputError(f"{path}: the suffix must be one of {', '.join(SUFFIXES)}")
     if not path.resolve().parent.is_dir():
@@ -127,9 +113,6 @@ def write_table(frame: "pl.DataFrame", path: Path, metadata: dict[str, str] | No
     """Write a frame by the path's suffix.
 
     Floats are written as the shortest text that reads back to the same bits. Only Parquet keeps the metadata.
-
-    Raises:
-        OutputError: the file cannot be written.
     """
     with part_file(path, OutputError) as part:
         match path.suffix.lower():
@@ -143,12 +126,21 @@ def write_table(frame: "pl.DataFrame", path: Path, metadata: dict[str, str] | No
                 as_text(frame).write_ndjson(part)
 
 
-def write_text(text: str, path: Path) -> None:
-    """Write a file.
+def as_written(table: "pl.DataFrame") -> "pl.DataFrame":
+    """The table with whole numbers without a fraction, as people write them."""
+    import polars as pl
 
-    Raises:
-        OutputError: it cannot be written.
-    """
+    def plain(name: str) -> pl.Expr:
+        whole = (pl.col(name) == pl.col(name).round()) & (pl.col(name).abs() < EXACT)
+        shortest = pl.col(name).cast(pl.String)
+        return pl.when(whole).then(pl.col(name).cast(pl.Int64, strict=False).cast(pl.String)).otherwise(shortest)
+
+    from podium.results.columns import EXACT
+
+    return table.with_columns(plain(name).alias(name) for name, kind in table.schema.items() if kind.is_float())
+
+
+def write_text(text: str, path: Path) -> None:
     with part_file(path, OutputError) as part:
         part.write_text(text, encoding="utf-8")
 

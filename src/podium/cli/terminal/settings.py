@@ -28,12 +28,7 @@ MEANINGS = {
     "parameters": "a table of the system's parameters",
     "leaderboard": "a table of who is listed: min_events, max_deviation, active_within, top",
 }
-LEADERBOARD: Mapping[str, tuple[type, ...]] = {
-    "min_events": (int,),
-    "max_deviation": (int, float),
-    "active_within": (str,),
-    "top": (int,),
-}
+LEADERBOARD = {"min_events": (int,), "max_deviation": (int, float), "active_within": (str,), "top": (int,)}
 LEAST = {"min_events": 0, "max_deviation": 0, "top": 1}
 TABLES = ("parameters", "leaderboard")
 
@@ -88,7 +83,6 @@ def find_settings() -> SettingsFile:
 
 
 def read_settings(path: Path) -> SettingsFile:
-    """The settings in a file."""
     import tomllib
 
     try:
@@ -117,7 +111,6 @@ def read_settings(path: Path) -> SettingsFile:
 
 
 def check_leaderboard(settings: SettingsFile) -> None:
-    """Check who is to be listed."""
     rules = settings.get("leaderboard") or {}
     refuse_unknown(settings, "leaderboard.", rules, LEADERBOARD)
     for name, value in rules.items():

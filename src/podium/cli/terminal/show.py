@@ -19,20 +19,13 @@ PROGRESS_AFTER_S = 1.0  # work longer than this shows a progress bar
 
 
 class Format(StrEnum):
-    """What to print."""
-
     table = "table"
     csv = "csv"
     json = "json"
 
 
 def show(
-    frame: "pl.DataFrame",
-    form: Format,
-    title: str = "",
-    *,
-    max_rows: int | None = None,
-    columns: str | None = None,
+    frame: "pl.DataFrame", form: Format, title: str = "", *, max_rows: int | None = None, columns: str | None = None
 ) -> None:
     """Print a frame; as a table for people, at most so many rows of it, and how to see the rest."""
     chosen = frame if columns is None else chosen_columns(frame, columns)
@@ -68,7 +61,6 @@ def did_you_mean(name: str, known: Sequence[str]) -> str:
 
 
 def show_json(value: Any) -> None:
-    """Print a value as JSON."""
     sys.stdout.write(json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2) + "\n")
 
 
@@ -109,18 +101,15 @@ class Steps:
         self._lock = threading.Lock()
 
     def next(self) -> None:
-        """Count a step as completed."""
         self.reach(self.completed + 1)
 
     def reach(self, completed: int) -> None:
-        """Count so many steps as completed."""
         self.completed = completed
         with self._lock:
             if self._bar is not None:
                 self._bar.update(0, completed=self.completed, description=self.name())
 
     def name(self) -> str:
-        """The step under way."""
         return self.steps[min(self.completed, len(self.steps) - 1)]
 
     def appear(self) -> None:
@@ -137,7 +126,6 @@ class Steps:
             self._bar.start()
 
     def vanish(self) -> None:
-        """Take the bar away."""
         with self._lock:
             if self._bar is not None:
                 self._bar.stop()

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from podium.cli.terminal.helping import Made
+from podium.cli.terminal.options import SETTINGS, SYSTEM_FILE, SYSTEM_NAME
 from podium.cli.terminal.settings import SettingsFile, find_settings
 from podium.errors import ParameterError
 
@@ -25,7 +27,7 @@ def prepare() -> None:
     announce_compiling(say_that_it_compiles)
 
 
-def say_that_it_compiles(found_later: bool) -> None:  # noqa: FBT001  (the engine calls it so)
+def say_that_it_compiles(found_later: bool) -> None:
     """Say on stderr why nothing happens for some seconds."""
     from podium.kernels.compiled import cache_folder
 
@@ -40,43 +42,32 @@ SYSTEM_VARIABLE = "PODIUM_SYSTEM"
 DEFAULT_SYSTEM = "elo"
 
 
-def chosen_system(name: str | None, parameters: list[str] | None, file: Path | None) -> "System":
-    """The system that the options describe; `--set` goes before the file.
-
-    Raises:
-        RuleError: the code of a system that is not Podium's own is at fault.
-    """
+def chosen_system(
+    system: str | None = SYSTEM_NAME, settings: list[str] | None = SETTINGS, system_file: Path | None = SYSTEM_FILE
+) -> "System":
+    """The system that the options describe; `--set` goes before the file."""
     prepare()
-    from podium.systems import name_and_value
+    from podium.systems import load, name_and_value, split_settings
 
-    own = dict(name_and_value(text) for text in parameters or [])
-    if name is None and file is None:
-        return with_parameters(default_system(), own)
-    name_in_file, in_file = (None, {}) if file is None else read_system_file(file)
-    if name is not None and name_in_file is not None:
-        refuse_two_systems(name, file, name_in_file)
-    text = name or name_in_file
+    own = dict(name_and_value(text) for text in settings or [])
+    name_in_file, in_file = (None, {}) if system_file is None else read_system_file(system_file)
+    if system is not None and name_in_file is not None:
+        name, _ = split_settings(system)
+        if name_in_file not in (name, load(name).name):
+            raise ParameterError(f"--system {system} and {system_file}, which says {name_in_file}: name one system")
+    text = system or name_in_file
     if text is None:
         return with_parameters(default_system(), in_file | own)
     return system_of(text, in_file | own)
 
 
-def refuse_two_systems(text: str, file: Path | None, name_in_file: str) -> None:
-    """Refuse an option and a file that name different systems."""
-    from podium.systems import load, split_settings
-
-    name, _ = split_settings(text)
-    if name_in_file not in (name, load(name).name):
-        raise ParameterError(f"--system {text} and {file}, which says {name_in_file}: name one system")
+SYSTEM: Any = Made(chosen_system)
 
 
 def system_of(text: str, parameters: dict[str, Any]) -> "System":
     """The system of a text like `elo` or `elo:k=20`; parameters given beside it go before its own.
 
     Podium's own names, and those of parameters, are known in any case.
-
-    Raises:
-        RuleError: the code of a system that is not Podium's own is at fault.
     """
     from podium.engine.rule_checks import check_rules
     from podium.systems import load, name_and_value, names, split_settings
@@ -125,11 +116,7 @@ def read_system_file(file: Path) -> tuple[str | None, dict[str, Any]]:
 
 
 def default_system() -> "System":
-    """The system where no option names one: what PODIUM_SYSTEM says, then the settings, then plain Elo.
-
-    Raises:
-        RuleError: the system's own code is at fault.
-    """
+    """The system where no option names one: what PODIUM_SYSTEM says, then the settings, then plain Elo."""
     in_environment = os.environ.get(SYSTEM_VARIABLE, "").strip()
     if in_environment:
         try:

@@ -34,7 +34,7 @@ TERMINAL_VARIABLES = {"COLUMNS", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTI
 UNSAID = {"pool": "default"}  # a value that says nothing
 
 
-@dataclass(frozen=True)
+@dataclass
 class Column:
     """A column as texts."""
 
@@ -47,7 +47,6 @@ class Column:
 
     @property
     def may_break(self) -> bool:
-        """Whether it holds words."""
         return self.name not in IDENTITY and not self.is_number and any(" " in text for text in self.texts)
 
     @property
@@ -57,11 +56,10 @@ class Column:
 
     @property
     def width(self) -> int:
-        """How wide it is shown."""
         return self.natural if self.widest is None else min(self.natural, self.widest)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Layout:
     """What of a frame is shown, and what is not."""
 
@@ -71,12 +69,14 @@ class Layout:
 
     @property
     def width(self) -> int:
-        """How wide it is."""
         return sum(each.width + GAP for each in self.columns) - GAP
+
+    def leave_out(self, name: str) -> None:
+        self.columns = [each for each in self.columns if each.name != name]
+        self.left_out.append(name)
 
 
 def lay_out(frame: "pl.DataFrame", shown: "pl.DataFrame", width: int | None) -> Layout:
-    """What of a frame fits."""
     constant = dict(constants(frame))
     hidden = {name for name in frame.columns if frame.height and is_empty(frame[name])} | constant.keys()
     columns = [as_column(shown[name]) for name in frame.columns if name not in hidden]
@@ -114,23 +114,21 @@ def fit(layout: Layout, width: int | None) -> Layout:
     for step in (with_days, with_folded_headings):
         if width is None or layout.width <= width:
             return layout
-        layout = replace(layout, columns=[step(each) for each in layout.columns])
+        layout.columns = [step(each) for each in layout.columns]
     while width is not None and layout.width > width:
         names = [each.name for each in layout.columns]
         dull = next((name for name in LEAST_OF_INTEREST if name in names), None)
         wordy = [each for each in layout.columns if each.may_break and each.width > NARROWEST_WORDS]
         if dull is not None:
-            layout = without(layout, dull)
+            layout.leave_out(dull)
         elif wordy:
             widest = max(wordy, key=lambda each: each.width)
-            room = max(NARROWEST_WORDS, widest.width - (layout.width - width))
-            narrower = replace(widest, widest=room)
-            layout = replace(layout, columns=[narrower if each is widest else each for each in layout.columns])
+            widest.widest = max(NARROWEST_WORDS, widest.width - (layout.width - width))
         else:
             spare = [name for name in names if name not in IDENTITY]
             if not spare:
                 break
-            layout = without(layout, spare[-1])
+            layout.leave_out(spare[-1])
     return layout
 
 
@@ -145,12 +143,6 @@ def with_folded_headings(column: Column) -> Column:
     parts = column.heading.replace("_", "_ ").split()
     lines = textwrap.wrap(" ".join(parts), max(below, *map(len, parts)), break_long_words=False)
     return replace(column, heading="\n".join(line.replace("_ ", "_") for line in lines))
-
-
-def without(layout: Layout, name: str) -> Layout:
-    """The layout without a column, which is named among those left out."""
-    columns = [each for each in layout.columns if each.name != name]
-    return replace(layout, columns=columns, left_out=[*layout.left_out, name])
 
 
 def cells_of(text: str) -> int:

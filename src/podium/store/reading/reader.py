@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from podium.ledger.forecast import Forecast, field_of, forecast
-from podium.rated import Rated, rate
+from podium.rated import Rated
+from podium.rating import rate
 from podium.store.log.chain import Head
 from podium.store.log.log import newest_seq
 from podium.store.log.players import admit_names

@@ -1,5 +1,6 @@
 """The house rules that no linter knows."""
 
+import ast
 import functools
 import importlib.util
 import inspect
@@ -62,6 +63,97 @@ def lines_of(paths):
 def test_no_file_holds_two_concepts():
     lines = Counter(name for name, _, _ in lines_of(SOURCES))
     assert {name: count for name, count in lines.items() if count > 400} == {}
+
+
+# What the code may weigh. A change that adds a feature may raise these two, by what the feature weighs.
+MOST_FILES, MOST_LINES = 330, 61_650
+MEAN_LINES, MOST_NAMES = 180, 12
+
+
+def test_the_code_weighs_no_more_than_it_may():
+    lines = Counter(name for name, _, _ in lines_of(SOURCES))
+    assert len(SOURCES) <= MOST_FILES
+    assert lines.total() <= MOST_LINES
+    assert lines.total() / len(SOURCES) >= MEAN_LINES
+
+
+def test_a_floor_shows_few_names():
+    """The root and the systems apart, which have a file each."""
+    package = ROOT / "src" / "podium"
+    floors = {path.parent for path in SOURCES} - {package, package / "systems"}
+    names_on = {
+        str(floor.relative_to(package)): sorted(
+            each.stem for each in floor.iterdir() if each.suffix == ".py" or (each / "__init__.py").exists()
+        )
+        for floor in floors
+    }
+    assert {name: found for name, found in names_on.items() if len(set(found) - {"__init__"}) > MOST_NAMES} == {}
+
+
+@functools.cache
+def trees():
+    """The parsed source of every module, by its name."""
+    return {module_name(path): ast.parse(path.read_text(encoding="utf-8")) for path in SOURCES}
+
+
+def module_name(path):
+    parts = path.relative_to(ROOT / "src").with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def test_no_module_imports_itself_by_way_of_others():
+    """Imports within functions count; those for types alone do not."""
+    arrows = {name: set() for name in trees()}
+    for name, tree in trees().items():
+        for node in runtime_nodes(tree):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("podium"):
+                for each in node.names:
+                    whole = f"{node.module}.{each.name}"
+                    arrows[name].add(whole if whole in arrows else node.module)
+    while True:
+        ends = {name for name, imported in arrows.items() if not imported & arrows.keys() - {name}}
+        if not ends:
+            break
+        arrows = {name: imported for name, imported in arrows.items() if name not in ends}
+    assert {name: sorted(imported & arrows.keys()) for name, imported in arrows.items()} == {}
+
+
+def runtime_nodes(tree):
+    """What stands in a module, but for what only a checker of types reads."""
+    ends = [tree]
+    while ends:
+        node = ends.pop()
+        yield node
+        is_for_types = isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+        ends.extend(node.orelse if is_for_types else ast.iter_child_nodes(node))
+
+
+OLD_WORDS = {
+    "stretch", "Stretch", "touched", "doubled", "stood", "Chosen", "Outcome", "PoolFrame", "pool_frame", "scalp",
+    "work_out", "carry_out", "rehearse", "few_moves", "long_work", "taking", "as_sent", "as_entry", "as_spelt", "of_rows",
+    "lookalike", "lookalikes", "doubted", "door",
+}  # fmt: skip
+
+
+def names_given(node):
+    """The names that a node gives to something of ours."""
+    match node:
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            yield name
+        case ast.arg(arg=name) | ast.Name(id=name, ctx=ast.Store()):
+            yield name
+
+
+def test_no_name_is_one_of_the_words_that_said_too_little():
+    found = {
+        f"{module}: {name}"
+        for module, tree in trees().items()
+        for node in ast.walk(tree)
+        for name in names_given(node)
+        if name.strip("_") in OLD_WORDS or name.startswith("Insight")
+    }
+    stems = {path.stem for path in SOURCES}
+    assert found | (stems & OLD_WORDS) == set()
 
 
 def test_help_loads_no_engine():

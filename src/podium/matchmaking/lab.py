@@ -48,7 +48,7 @@ class Crowd:
                 raise ParameterError(f"{name} is {getattr(self, name)!r}; it must be a positive number")
 
 
-class Outcome(NamedTuple):
+class Trial(NamedTuple):
     """What became of the tickets of one run."""
 
     waits: Floats  # seconds, of those who were matched
@@ -58,7 +58,7 @@ class Outcome(NamedTuple):
     longest: float  # seconds, of anyone
 
 
-def try_crowd(crowd: Crowd, policy: Policy, *, first_come: bool = False) -> Outcome:
+def try_crowd(crowd: Crowd, policy: Policy, *, first_come: bool = False) -> Trial:
     """Run a population under a policy; the same arguments give the same bits."""
     random = np.random.default_rng(crowd.seed)
     rating = np.sort(random.normal(1500.0, crowd.skill_deviation, crowd.players))
@@ -74,7 +74,7 @@ def try_crowd(crowd: Crowd, policy: Policy, *, first_come: bool = False) -> Outc
     return tally.outcome(np.maximum(end - ready[ready <= end], 0.0))
 
 
-def try_arrivals(rating: Floats, since: Floats, policy: Policy, *, first_come: bool = False) -> Outcome:
+def try_arrivals(rating: Floats, since: Floats, policy: Policy, *, first_come: bool = False) -> Trial:
     """Run tickets that came at known times, each once; who meets nobody for ten targets is given up."""
     order = np.argsort(since, kind="stable")
     rating, since = rating[order], since[order]
@@ -140,13 +140,13 @@ class Tally:
             self.spreads.append(matching.spread)
             self.qualities.append(matching.quality)
 
-    def outcome(self, still: Floats) -> Outcome:
+    def outcome(self, still: Floats) -> Trial:
         """All of it, with those who wait still."""
         waits, spreads, qualities = (
             np.concatenate(parts) if parts else np.empty(0) for parts in (self.waits, self.spreads, self.qualities)
         )
         longest = max(float(waits.max(initial=0.0)), float(still.max(initial=0.0)))
-        return Outcome(waits, spreads, qualities, still.size, longest)
+        return Trial(waits, spreads, qualities, still.size, longest)
 
 
 def compare_policies(crowds: Sequence[Crowd], policies: Sequence[Policy]) -> pl.DataFrame:
@@ -182,7 +182,7 @@ def replayed_arrivals(events: Events, replayed: Replayed, policies: Sequence[Pol
     return pl.DataFrame(rows, schema_overrides={"players": pl.Int64, "target_s": pl.Float64})
 
 
-def row(players: int | None, kind: str, target_s: float | None, outcome: Outcome) -> dict[str, Any]:
+def row(players: int | None, kind: str, target_s: float | None, outcome: Trial) -> dict[str, Any]:
     """A run in a row."""
     waits = dict(zip(("wait_median", "wait_p95"), quantiles(outcome.waits, (0.5, 0.95)), strict=True))
     (spread,) = quantiles(outcome.spreads, (0.5,))

@@ -61,7 +61,7 @@ class Comparison(NamedTuple):
     result: float
     expected: float
     weight: float  # g of step 3
-    doubted: float  # 1 - expected, with all its digits
+    complement: float  # 1 - expected, with all its digits
 
 
 class Evidence(NamedTuple):
@@ -177,10 +177,10 @@ def by_order(
     """Step 3: each side's expected score is attenuated by the other's deviation."""
     gap = a.mu - b.mu
     result = score(mine.place, theirs.place)
-    expected_a, doubted_a = both_chances(b.g * gap)
-    expected_b, doubted_b = both_chances(-a.g * gap)
-    for_a = Comparison(result, expected_a, b.g, doubted_a)
-    return for_a, Comparison(1.0 - result, expected_b, a.g, doubted_b)
+    expected_a, complement_a = both_chances(b.g * gap)
+    expected_b, complement_b = both_chances(-a.g * gap)
+    for_a = Comparison(result, expected_a, b.g, complement_a)
+    return for_a, Comparison(1.0 - result, expected_b, a.g, complement_b)
 
 
 @evidence.register
@@ -188,7 +188,7 @@ def surprise_and_information(params: Params, comparison: Comparison) -> Evidence
     """What steps 3 and 4 sum over opponents."""
     return Evidence(
         surprise=comparison.weight * (comparison.result - comparison.expected),
-        information=comparison.weight * comparison.weight * comparison.expected * comparison.doubted,
+        information=comparison.weight * comparison.weight * comparison.expected * comparison.complement,
     )
 
 

@@ -77,12 +77,12 @@ def system_of(text: str, parameters: dict[str, Any]) -> "System":
         name = name.lower()
     in_text = dict(name_and_value(part) for part in settings.split(",") if part.strip())
     kind = load(name)
-    system = kind.from_text(as_spelt(kind, in_text | parameters))
+    system = kind.from_text(to_spelling(kind, in_text | parameters))
     check_rules(system)
     return system
 
 
-def as_spelt(kind: "type[System]", parameters: dict[str, Any]) -> dict[str, Any]:
+def to_spelling(kind: "type[System]", parameters: dict[str, Any]) -> dict[str, Any]:
     """The parameters by the names that the system has for them, whatever their case."""
     spelling = {each.name.lower(): each.name for each in fields(kind)}
     return {spelling.get(name.lower(), name): value for name, value in parameters.items()}
@@ -93,7 +93,7 @@ def with_parameters(system: "System", parameters: dict[str, Any]) -> "System":
     if not parameters:
         return system
     known = {each.name: getattr(system, each.name) for each in fields(system)}
-    return system.from_text(known | as_spelt(type(system), parameters))
+    return system.from_text(known | to_spelling(type(system), parameters))
 
 
 def read_system_file(file: Path) -> tuple[str | None, dict[str, Any]]:

@@ -38,7 +38,7 @@ class Mapped:
     dropped: Counter[str] = field(default_factory=Counter)
     notes: tuple[str, ...] = ()
 
-    def of_rows(self, rows: pl.Series) -> "Mapped":
+    def only_rows(self, rows: pl.Series) -> "Mapped":
         """The rows of a mask, or of numbers."""
         numbers = rows.arg_true() if rows.dtype == pl.Boolean else rows
         bad = {name: (which.gather(numbers), written.gather(numbers)) for name, (which, written) in self.bad.items()}
@@ -188,7 +188,7 @@ def by_event(mapped: Mapped) -> Mapped:
     if starts.size == ids.n_unique():
         return mapped
     first = pl.DataFrame({"id": ids}).with_row_index("row").select(pl.col("row").min().over("id")).to_series()
-    return mapped.of_rows(pl.Series(np.argsort(first.to_numpy(), kind="stable")))
+    return mapped.only_rows(pl.Series(np.argsort(first.to_numpy(), kind="stable")))
 
 
 def drop_small(mapped: Mapped) -> Mapped:
@@ -200,7 +200,7 @@ def drop_small(mapped: Mapped) -> Mapped:
     if not small.any():
         return mapped
     mapped.dropped["too few"] += mapped.table["event_id"].filter(small).n_unique()
-    return mapped.of_rows(~small)
+    return mapped.only_rows(~small)
 
 
 def grids(paths: Iterable[str], rule: SourceRule, *, skip_bad: bool = False) -> list[Grid]:

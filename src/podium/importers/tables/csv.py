@@ -49,19 +49,19 @@ def find_faults(mapped: Mapped) -> Findings:
     if missing:
         findings.faults += [Fault(None, name, None, "is missing; every row needs it") for name in missing]
         return findings
-    remaining = mapped.of_rows(~mapped.any_bad) if mapped.bad else mapped
+    remaining = mapped.only_rows(~mapped.any_bad) if mapped.bad else mapped
     checked = normalise_table(remaining.table)
     while checked.faults:
         of_columns = [fault for fault in checked.faults if fault.row is None]
         if of_columns:
             findings.faults += [located(remaining, fault) for fault in of_columns]
             return findings
-        remaining = remaining.of_rows(~wrong_cells(findings, remaining, checked.faults))
+        remaining = remaining.only_rows(~wrong_cells(findings, remaining, checked.faults))
         checked = normalise_table(remaining.table)
     frame = checked.frame
     if findings.events:
         whole = ~remaining.table["event_id"].is_in([each for each in findings.events if each is not None])
-        frame, remaining = frame.filter(whole), remaining.of_rows(whole)
+        frame, remaining = frame.filter(whole), remaining.only_rows(whole)
     blank = True
     for fault in contradictions(frame):
         if fault.row is not None:
@@ -133,11 +133,11 @@ def without_bad_events(mapped: Mapped) -> tuple[Mapped, list[Fault], int]:
         faults += findings.faults
         skipped |= findings.events
         if "event_id" not in mapped.table.columns or not findings.events:
-            mapped = mapped.of_rows(pl.Series([], dtype=pl.UInt32))
+            mapped = mapped.only_rows(pl.Series([], dtype=pl.UInt32))
             break
         ids = mapped.table["event_id"]
         gone = ids.is_in([each for each in findings.events if each is not None]).fill_null(value=True)
-        mapped = mapped.of_rows(~gone)
+        mapped = mapped.only_rows(~gone)
     return mapped, faults, len(skipped)
 
 

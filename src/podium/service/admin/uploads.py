@@ -155,7 +155,7 @@ READING_S = 60.0  # for one file
 IDLE_S = 60.0  # after which the process ends
 WATCH_S = 0.02
 NICE = 5
-Outcome = tuple[Upload | None, PodiumError | None]
+Answer = tuple[Upload | None, PodiumError | None]
 COMMAND = [sys.executable, "-c", f"from {__name__} import read_what_comes; read_what_comes()"]
 ENVIRONMENT = {"POLARS_MAX_THREADS": "1"}  # and so one core, and little memory
 TOO_MUCH_MEMORY = "reading it takes more memory than an upload may have; look at it with podium check, or send a part"
@@ -171,7 +171,7 @@ class Reader:
         self.process = subprocess.Popen(  # noqa: S603  (Podium itself)
             COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=os.environ | ENVIRONMENT
         )
-        self.answers: queue.SimpleQueue[Outcome | None] = queue.SimpleQueue()
+        self.answers: queue.SimpleQueue[Answer | None] = queue.SimpleQueue()
         self._collector = threading.Thread(target=self._collect, daemon=True)
         self._collector.start()
 
@@ -238,7 +238,7 @@ class UploadProcess:
             self._idle.daemon = True
             self._idle.start()
 
-    def _wait(self, reader: Reader, left: threading.Event) -> Outcome:
+    def _wait(self, reader: Reader, left: threading.Event) -> Answer:
         """Return what the process answers; kill one that takes too much, or whose answer nobody waits for."""
         ends_at, refusal = time.monotonic() + READING_S, ""
         while not refusal:
@@ -311,7 +311,7 @@ def read_what_comes() -> None:
             output.flush()
 
 
-def read_within_limits(sent: tuple[Any, ...], options: dict[str, Any]) -> Outcome:
+def read_within_limits(sent: tuple[Any, ...], options: dict[str, Any]) -> Answer:
     """Read an upload, and return it or why it is refused."""
     try:
         return read_file(*sent, **options), None

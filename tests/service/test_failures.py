@@ -42,14 +42,14 @@ def impatient(tmp_path, monkeypatch):
 
 def poison(monkeypatch, event_id, error):
     """Let the event fail wherever its content is looked at."""
-    as_sent = submission.as_sent
+    to_sent_events = submission.to_sent_events
 
     def failing(contents, *sent):
         if event_id in contents:
             raise error
-        return as_sent(contents, *sent)
+        return to_sent_events(contents, *sent)
 
-    monkeypatch.setattr(submission, "as_sent", failing)
+    monkeypatch.setattr(submission, "to_sent_events", failing)
 
 
 def assert_passing(answer):
@@ -90,11 +90,11 @@ def test_an_outage_among_submissions_that_are_taken_alone_is_waited_for_once(sto
     store.submit("main", rows(1, "ab"))
     attempts = []
 
-    def unavailable(_pool, rows, **_more):
-        attempts.append(rows)
+    def unavailable(_pool, sent, **_more):
+        attempts.append(sent)
         raise UnavailableError("away")
 
-    store.submit = unavailable
+    store._submit_one = unavailable
     outcomes = store.submit_each("main", [(rows(1, "ba"), "", {}), (rows(2, "ab"), "", {}), (rows(3, "ab"), "", {})])
     assert [type(each) for each in outcomes] == [UnavailableError] * 3
     assert len(attempts) == 1

@@ -160,14 +160,15 @@ def test_pages_that_are_read_while_a_writer_writes_are_the_api_s_of_their_versio
 
 def test_a_write_within_a_page_shows_in_no_part_of_it(store, monkeypatch):
     """The chart is read after the figures."""
-    whole, later = cards.player_card, iter([100])
+    whole, later = cards.career_of, iter([100])
 
-    def card_then_write(*arguments):
-        card = whole(*arguments)
-        store.submit("main", [row | {"player": name} for row, name in zip(race(next(later)), PLAYERS, strict=False)])
-        return card
+    def career_then_write(*arguments):
+        career = whole(*arguments)
+        for number in later:
+            store.submit("main", [row | {"player": name} for row, name in zip(race(number), PLAYERS, strict=False)])
+        return career
 
-    monkeypatch.setattr(cards, "player_card", card_then_write)
+    monkeypatch.setattr(cards, "career_of", career_then_write)
     with TestClient(create_app(store)) as client:
         before = client.get(API).json()["version"]
         answer = client.get("/main/players/ana")

@@ -1,6 +1,7 @@
 """The routes of what pages show, each a method of both clients."""
 
 from datetime import date
+from typing import Any
 
 from podium.client.calls import EVENT, PLAYER, POOL, Call, json_call, moment_text, route
 from podium.client.page_answers import (
@@ -47,10 +48,7 @@ class PageRoutes:
         Returns:
             `rows` with moves and curves, `next`, and how many are listed.
         """
-        params = {
-            "top": top, "cursor": cursor, "min_events": min_events, "active_within": active_within,
-            "unsettled": flag(value=unsettled),
-        }  # fmt: skip
+        params = {"top": top, "cursor": cursor} | listing(min_events, active_within, unsettled=unsettled)
         return json_call("GET", f"{POOL}/board", ListedPage, params=params, pool=pool)
 
     @route
@@ -68,9 +66,7 @@ class PageRoutes:
         Returns:
             As `board`.
         """
-        params = {
-            "top": top, "min_events": min_events, "active_within": active_within, "unsettled": flag(value=unsettled),
-        }  # fmt: skip
+        params = {"top": top} | listing(min_events, active_within, unsettled=unsettled)
         return json_call("GET", f"{POOL}/board/newest", ListedPage, params=params, pool=pool)
 
     @route
@@ -89,9 +85,7 @@ class PageRoutes:
         Returns:
             `cursor`, to be sent for that page; None of whoever is not listed.
         """
-        params = {
-            "top": top, "min_events": min_events, "active_within": active_within, "unsettled": flag(value=unsettled),
-        }  # fmt: skip
+        params = {"top": top} | listing(min_events, active_within, unsettled=unsettled)
         return json_call("GET", f"{PLAYER}/page", PlayerPage, params=params, pool=pool, player=player)
 
     @route
@@ -212,6 +206,6 @@ class PageRoutes:
         return json_call("GET", f"{POOL}/facts", PoolFacts, pool=pool)
 
 
-def flag(*, value: bool) -> str:
-    """Return a truth as it is sent."""
-    return "true" if value else "false"
+def listing(min_events: int | None, active_within: str | None, *, unsettled: bool) -> dict[str, Any]:
+    """Return who is listed, as a query says it."""
+    return {"min_events": min_events, "active_within": active_within, "unsettled": "true" if unsettled else "false"}

@@ -89,8 +89,13 @@ def day(moment: date | None) -> Markup:
     if moment is None:
         return Markup(DASH)  # noqa: S704  (a dash)
     utc = moment.astimezone(UTC) if isinstance(moment, datetime) else moment
-    machine = utc.isoformat(timespec="seconds").replace("+00:00", "Z") if isinstance(utc, datetime) else utc.isoformat()
+    machine = utc_text(utc) if isinstance(utc, datetime) else utc.isoformat()
     return Markup('<time datetime="{}">{}</time>').format(machine, day_words(utc))
+
+
+def utc_text(moment: datetime) -> str:
+    """A moment as RFC 3339 has it, in UTC."""
+    return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def day_words(moment: date) -> str:

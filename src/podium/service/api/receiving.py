@@ -155,12 +155,12 @@ async def answer_in_text(request: Request, take: Callable[[], Awaitable[str]]) -
     try:
         return PlainTextResponse(await take())
     except AccessError as error:
-        return as_text(await refused_key(request, error), error)
+        return text_refusal(await refused_key(request, error), error)
     except PodiumError as error:
-        return as_text(await podium_error(request, error), error)
+        return text_refusal(await podium_error(request, error), error)
 
 
-def as_text(refusal: JSONResponse, error: PodiumError) -> PlainTextResponse:
+def text_refusal(refusal: JSONResponse, error: PodiumError) -> PlainTextResponse:
     """The text of a refusal, with its status and headers."""
     headers = {name: value for name, value in refusal.headers.items() if not name.startswith("content-")}
     return PlainTextResponse(f"{error}\n", refusal.status_code, headers)

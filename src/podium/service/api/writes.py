@@ -3,7 +3,7 @@
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
@@ -41,6 +41,7 @@ from podium.store.reading.models import PoolSummary
 from podium.store.writing.administration import RegisteredMatch
 from podium.store.writing.receipts import Receipt
 
+T = TypeVar("T")
 router = APIRouter(prefix=POOLS_PATH)
 REFUSALS = error_responses(*WRITE_ERRORS)
 REFUSALS_OF_CORRECTIONS = error_responses(*WRITE_ERRORS, 412)
@@ -53,48 +54,57 @@ EffectsAfter = Annotated[
 ]
 
 
+@dataclass(frozen=True, slots=True)
+class AdminAct:
+    """What an admin does to a pool, but for what is to be done."""
+
+    request: Request
+    store: CurrentStore
+    threads: CurrentThreads
+    key: Admin
+
+    async def run(self, act: Callable[..., T], *sent: Any, **options: Any) -> T:
+        """Do it in a thread of writers, in the name of the key."""
+        return await run_in(self.threads.writing, act, *sent, actor=self.key, **options)
+
+
+RequestedAct = Annotated[AdminAct, Depends()]
+
+
 @router.post("", status_code=201, responses=REFUSALS, tags=["pools"], openapi_extra=request_body(NewPool))
-async def create_pool(request: Request, store: CurrentStore, threads: CurrentThreads, key: Admin) -> PoolSummary:
+async def create_pool(act: RequestedAct) -> PoolSummary:
     """Open a ladder."""
-    body = await read_body(request, NewPool)
+    body = await read_body(act.request, NewPool)
     system = requested_system(body)
     description = body.model_dump(exclude={"name", "system", "parameters"})
-    await run_in(threads.writing, store.create_pool, body.name, system, actor=key, **description)
-    return await run_in_threadpool(store.pool_summary, body.name)
+    await act.run(act.store.create_pool, body.name, system, **description)
+    return await run_in_threadpool(act.store.pool_summary, body.name)
 
 
 @router.patch("/{pool}", responses=REFUSALS, tags=["pools"], openapi_extra=request_body(Description))
-async def describe(
-    request: Request, pool: PoolName, store: CurrentStore, threads: CurrentThreads, key: Admin
-) -> PoolSummary:
+async def describe(pool: PoolName, act: RequestedAct) -> PoolSummary:
     """Change what a ladder says of itself, and who may read it."""
-    body = await read_body(request, Description)
-    await run_in(threads.writing, store.describe_pool, pool, actor=key, **body.model_dump())
-    return await run_in_threadpool(store.pool_summary, pool)
+    body = await read_body(act.request, Description)
+    await act.run(act.store.describe_pool, pool, **body.model_dump())
+    return await run_in_threadpool(act.store.pool_summary, pool)
 
 
 @router.put("/{pool}/system", responses=REFUSALS, tags=["pools"], openapi_extra=request_body(Configuration))
-async def configure(
-    request: Request, pool: PoolName, store: CurrentStore, threads: CurrentThreads, key: Admin
-) -> Rerated:
+async def configure(pool: PoolName, act: RequestedAct) -> Rerated:
     """Rate a ladder with another system, or other parameters, from its first event on."""
-    refuse_limited_reach(request)
-    system = requested_system(await read_body(request, Configuration))
-    return Rerated(rerated=await run_in(threads.writing, store.configure, pool, system, actor=key))
+    refuse_limited_reach(act.request)
+    system = requested_system(await read_body(act.request, Configuration))
+    return Rerated(rerated=await act.run(act.store.configure, pool, system))
 
 
 @router.post(
     "/{pool}/seasons", status_code=201, responses=REFUSALS, tags=["seasons"], openapi_extra=request_body(NewSeason)
 )
-async def begin_season(
-    request: Request, pool: PoolName, store: CurrentStore, threads: CurrentThreads, key: Admin
-) -> Rerated:
+async def begin_season(pool: PoolName, act: RequestedAct) -> Rerated:
     """Shrink every lead over a newcomer to a share of itself, from a moment on."""
-    body = await read_body(request, NewSeason)
-    refuse_out_of_reach(request, [body.starts_at])
-    rerated = await run_in(
-        threads.writing, store.begin_season, pool, body.name, body.starts_at, keep=body.keep, actor=key
-    )
+    body = await read_body(act.request, NewSeason)
+    refuse_out_of_reach(act.request, [body.starts_at])
+    rerated = await act.run(act.store.begin_season, pool, body.name, body.starts_at, keep=body.keep)
     return Rerated(rerated=rerated)
 
 
@@ -155,20 +165,16 @@ async def submit(
 
 
 @dataclass(frozen=True, slots=True)
-class Correction:
+class Correction(AdminAct):
     """The correction of an event, but for what is to be done."""
 
-    request: Request
-    store: CurrentStore
-    threads: CurrentThreads
     metrics: CurrentMetrics
-    key: Admin
     if_match: IfMatch = None
     reason: Reason = ""
     dry_run: DryRun = False
     effects_after: EffectsAfter = None
 
-    async def run(self, pool: str, event_id: str, act: Callable[..., Receipt], content: Any) -> Response:
+    async def correct(self, pool: str, event_id: str, act: Callable[..., Receipt], content: Any) -> Response:
         """Do it, or see what it would do, and return the receipt.
 
         Raises:
@@ -203,7 +209,7 @@ async def amend(pool: PoolName, event_id: EventId, correction: RequestedCorrecti
     if body.match_id is not None:
         raise RefusedError("match_id", "stays as it was submitted; leave it out of an amendment")
     refuse_out_of_reach(correction.request, [body.started_at])
-    return await correction.run(pool, event_id, correction.store.amend, body.rows())
+    return await correction.correct(pool, event_id, correction.store.amend, body.rows())
 
 
 @router.post(
@@ -211,7 +217,7 @@ async def amend(pool: PoolName, event_id: EventId, correction: RequestedCorrecti
 )
 async def void(pool: PoolName, event_id: EventId, correction: RequestedCorrection) -> Response:
     """Void an event: it counts for nothing, and its content stays."""
-    return await correction.run(pool, event_id, correction.store.void, event_id)
+    return await correction.correct(pool, event_id, correction.store.void, event_id)
 
 
 @router.post(
@@ -219,7 +225,7 @@ async def void(pool: PoolName, event_id: EventId, correction: RequestedCorrectio
 )
 async def restore(pool: PoolName, event_id: EventId, correction: RequestedCorrection) -> Response:
     """Restore a voided event: it counts again."""
-    return await correction.run(pool, event_id, correction.store.restore, event_id)
+    return await correction.correct(pool, event_id, correction.store.restore, event_id)
 
 
 async def refuse_old_event(request: Request, store: Store, pool: str, event_id: str) -> None:
@@ -248,47 +254,31 @@ async def register(
 
 
 @router.post("/{pool}/merge", responses=REFUSALS, tags=["players"], openapi_extra=request_body(Merge))
-async def merge(
-    request: Request, pool: PoolName, store: CurrentStore, threads: CurrentThreads, key: Admin, *, reason: Reason = ""
-) -> Rerated:
+async def merge(pool: PoolName, act: RequestedAct, *, reason: Reason = "") -> Rerated:
     """Let one player's results be another's."""
-    refuse_limited_reach(request)
-    body = await read_body(request, Merge)
-    rerated = await run_in(threads.writing, store.merge, pool, body.player, body.into, actor=key, reason=reason)
-    return Rerated(rerated=rerated)
+    refuse_limited_reach(act.request)
+    body = await read_body(act.request, Merge)
+    return Rerated(rerated=await act.run(act.store.merge, pool, body.player, body.into, reason=reason))
 
 
 @router.post("/{pool}/players/{player}/unmerge", responses=REFUSALS, tags=["players"])
-async def unmerge(
-    request: Request,
-    pool: PoolName,
-    player: PlayerName,
-    store: CurrentStore,
-    threads: CurrentThreads,
-    key: Admin,
-    *,
-    reason: Reason = "",
-) -> Rerated:
+async def unmerge(pool: PoolName, player: PlayerName, act: RequestedAct, *, reason: Reason = "") -> Rerated:
     """Let a merged account be a player of its own again, as if that merge had never been."""
-    refuse_limited_reach(request)
-    return Rerated(rerated=await run_in(threads.writing, store.unmerge, pool, player, actor=key, reason=reason))
+    refuse_limited_reach(act.request)
+    return Rerated(rerated=await act.run(act.store.unmerge, pool, player, reason=reason))
 
 
 @router.post(
     "/{pool}/players/{player}/rename", responses=REFUSALS, tags=["players"], openapi_extra=request_body(NewName)
 )
-async def rename(
-    request: Request, pool: PoolName, player: PlayerName, store: CurrentStore, threads: CurrentThreads, key: Admin
-) -> NewName:
+async def rename(pool: PoolName, player: PlayerName, act: RequestedAct) -> NewName:
     """Give a player another name, everywhere; no rating moves."""
-    body = await read_body(request, NewName)
-    await run_in(threads.writing, store.rename, pool, player, body.name, actor=key)
+    body = await read_body(act.request, NewName)
+    await act.run(act.store.rename, pool, player, body.name)
     return body
 
 
 @router.post("/{pool}/players/{player}/pseudonymise", responses=REFUSALS, tags=["players"])
-async def pseudonymise(
-    pool: PoolName, player: PlayerName, store: CurrentStore, threads: CurrentThreads, key: Admin
-) -> NewName:
+async def pseudonymise(pool: PoolName, player: PlayerName, act: RequestedAct) -> NewName:
     """Forget every name that a player had, everywhere; no rating moves."""
-    return NewName(name=await run_in(threads.writing, store.pseudonymise, pool, player, actor=key))
+    return NewName(name=await act.run(act.store.pseudonymise, pool, player))

@@ -225,7 +225,7 @@ def events(
     return render(request, page)
 
 
-MOST: Final = 20  # players that are listed
+MOST_FOUND: Final = 20  # players that are listed
 Text = Annotated[str, Query(alias="q", max_length=MAX_SENT_CHARACTERS)]
 ListOnly = Annotated[bool, Query(alias="list")]  # whether one hit is listed, too, instead of shown
 
@@ -271,7 +271,7 @@ def found_players(
     is_missing: bool = False,
 ) -> Response:
     """The page of the one player who was found, or a list; its status is 404 where there is none."""
-    found = store.search(text, [*pools], most=MOST) if text.strip() else ()
+    found = store.search(text, [*pools], most=MOST_FOUND) if text.strip() else ()
     headers = {name: pool_header(store.pool(name)) for name in {each.pool for each in found}}
     hits = tuple((each, headers[each.pool]) for each in found if not each.is_similar)
     if len(hits) == 1 and not list_only:
@@ -282,14 +282,14 @@ def found_players(
         text=text,
         hits=hits,
         similar=tuple((each, headers[each.pool]) for each in found if each.is_similar),
-        is_cut=len(hits) == MOST,
+        is_cut=len(hits) == MOST_FOUND,
         form_address=pool_address(pool.name, "find") if pool else address("find"),
     )
     return render(request, page, status=404 if is_missing or (text.strip() and not hits) else 200)
 
 
 MAX_BARS: Final = 40
-STEPS: Final = (1, 2, 5)
+BAR_STEPS: Final = (1, 2, 5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,7 +358,7 @@ def own_rating(store: Store, pool_name: str, me: str) -> float | None:
 def bar_width(counts: Sequence[RatingCount]) -> int:
     """How many points a bar is wide: 1, 2 or 5, or these times a power of ten, so that there are not too many bars."""
     span = counts[-1].rating + 1 - counts[0].rating if counts else 1
-    widths: Iterator[int] = (step * 10**power for power in range(len(str(span)) + 1) for step in STEPS)
+    widths: Iterator[int] = (step * 10**power for power in range(len(str(span)) + 1) for step in BAR_STEPS)
     return next(width for width in widths if span // width + 2 <= MAX_BARS)
 
 

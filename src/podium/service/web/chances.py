@@ -205,7 +205,7 @@ MOST_COLUMNS = 12  # places with a column of their own; beyond, those after the 
 SINGLE_COLUMNS, GROUP = 10, 5
 PODIUM = 3
 MIN_PODIUM_FIELD = 5  # in smaller fields nearly everybody is on the podium
-STEPS = 9  # of colour, beside none
+SHADES = 9  # of colour, beside none
 HUNDRED = Decimal(100)
 SHARP = 99  # per cent: beyond, nothing is certain
 
@@ -355,7 +355,7 @@ def head(start: int, width: int) -> str:
 
 def heat_cells(cells: Sequence[Decimal], most: Decimal) -> tuple[tuple[str, str], ...]:
     """The cells of a row: colours in even steps of the largest number."""
-    return tuple((str(cell) if cell else "·", f"h{round(STEPS * cell / most)}") for cell in cells)
+    return tuple((str(cell) if cell else "·", f"h{round(SHADES * cell / most)}") for cell in cells)
 
 
 def chance_words(per_cent: Decimal, chance: float) -> str:

@@ -12,7 +12,7 @@ from pydantic_core import to_json
 
 from podium.errors import UnknownError
 from podium.pages.drawing.share_picture import TALL, WIDE, Caption, badge_svg, share_picture
-from podium.pages.numbers import change, deviation, rating
+from podium.pages.numbers import change, deviation, rating, utc_text
 from podium.pages.why import why_view
 from podium.reporting.plotting import with_renderer
 from podium.service.http.names import EventId, PlayerName
@@ -154,7 +154,7 @@ def feed_text(origin: str, title: str, path: str, page: str, entries: Sequence[E
     feed = ET.Element(f"{{{ATOM}}}feed")
     add(feed, "id", origin + path)
     add(feed, "title", title)
-    add(feed, "updated", as_text(max((each.updated for each in entries), default=NEVER)))
+    add(feed, "updated", utc_text(max((each.updated for each in entries), default=NEVER)))
     add(add(feed, "author"), "name", "Podium")
     add(feed, "link", rel="self", type=MEDIA_TYPE, href=origin + path)
     add(feed, "link", rel="alternate", type="text/html", href=origin + page)
@@ -162,7 +162,7 @@ def feed_text(origin: str, title: str, path: str, page: str, entries: Sequence[E
         entry = add(feed, "entry")
         add(entry, "id", origin + each.path)
         add(entry, "title", each.title)
-        add(entry, "updated", as_text(each.updated))
+        add(entry, "updated", utc_text(each.updated))
         add(entry, "link", rel="alternate", type="text/html", href=origin + each.path)
         add(entry, "summary", each.summary)
     text: bytes = ET.tostring(feed, encoding="utf-8", xml_declaration=True)
@@ -173,11 +173,6 @@ def add(parent: ET.Element, name: str, text: str = "", **attributes: str) -> ET.
     element = ET.SubElement(parent, f"{{{ATOM}}}{name}", attributes)
     element.text = text or None
     return element
-
-
-def as_text(moment: datetime) -> str:
-    """A moment as RFC 3339 has it."""
-    return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 SIZES = {"wide": WIDE, "tall": TALL}

@@ -130,8 +130,8 @@ def runtime_nodes(tree):
 
 OLD_WORDS = {
     "stretch", "Stretch", "touched", "doubled", "stood", "Chosen", "Outcome", "PoolFrame", "pool_frame", "scalp",
-    "work_out", "carry_out", "rehearse", "few_moves", "long_work", "taking", "as_sent", "as_entry", "as_spelt", "of_rows",
-    "lookalike", "lookalikes", "doubted", "door",
+    "work_out", "carry_out", "rehearse", "few_moves", "long_work", "taking", "as_sent", "as_entry", "as_spelt",
+    "of_rows", "lookalike", "lookalikes", "doubted", "door",
 }  # fmt: skip
 
 

@@ -76,7 +76,6 @@ class Sums:
 def judge_dataset(
     dataset: Dataset, systems: Sequence[System], window: Window, period: str, weight: str, how: dict[str, Any]
 ) -> list[Judged]:
-    """Judge systems on a dataset."""
     block_events = max(1, math.ceil(dataset.events / MOST_BLOCKS))
     portable = tuple(map(PortableSystem, systems))
 

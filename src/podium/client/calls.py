@@ -128,7 +128,6 @@ def json_call(
 
 
 def quote_name(part: str) -> str:
-    """Return a name as a part of an address."""
     dots = part in (".", "..")  # which every client takes for a folder
     return part.replace(".", "%2E") if dots else quote(part, safe="")
 

@@ -274,7 +274,6 @@ def incomplete_fields(columns: dict[str, npt.NDArray[np.float64]], system: Syste
 
 
 def peaks_below_rating(states: States, system: System) -> Iterator[Fault]:
-    """A peak is no lower than the rating."""
     names = system.state_type._fields
     if "peak" not in names:
         return

@@ -97,7 +97,6 @@ class LiveRatings:
             self.seen[rows] = rated.row.take(frame["started_at"].to_physical().to_numpy())
 
     def pools_of(self, events: Events) -> PoolNumbers:
-        """The state of each pool of the events, (pools, fields)."""
         return pool_table(self.system, [pool.name for pool in events.pools], self.pool_states)
 
     def state(self, pool: str | None, player: str) -> Any:

@@ -99,7 +99,6 @@ def utc_text(moment: datetime) -> str:
 
 
 def day_words(moment: date) -> str:
-    """A day in words, in UTC."""
     return f"{short_day(moment)}{GAP}{moment.year}"
 
 

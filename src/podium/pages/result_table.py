@@ -54,7 +54,6 @@ class ResultTable:
 
     @property
     def page_rows(self) -> int:
-        """How many rows a page has."""
         return MOST_ROWS
 
     @property

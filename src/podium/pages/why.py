@@ -49,7 +49,6 @@ def steps_of(explanation: Explanation, number: int) -> tuple[Step, ...]:
 
 
 def points_of(row: dict[str, Any], digits: int) -> Decimal:
-    """The points of a row, as shown."""
     return shown(row["shown"], digits)
 
 

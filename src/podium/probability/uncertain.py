@@ -150,7 +150,6 @@ def density_over_skill(t: float, spread: float, normal: Any) -> float:
 
 @kernel
 def density_over_noise(t: float, spread: float, gumbel: Any) -> float:
-    """The normal density, averaged over the noise."""
     nodes, weights, _ = gumbel
     first, last = reach(nodes, t, spread)
     total = 0.0

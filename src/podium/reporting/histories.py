@@ -73,7 +73,6 @@ def legend_columns(names: Sequence[str], width: int) -> int | None:
 
 
 def whole_numbers() -> Any:
-    """An axis of whole numbers."""
     only_whole = "datum.value % 1 ? '' : format(datum.value, ',d')"  # Vega puts ticks between them all the same
     return altair().Axis(labelExpr=only_whole, tickMinStep=1, labelOverlap=True)
 

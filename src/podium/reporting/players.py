@@ -102,7 +102,6 @@ def earlier_ranks(rated: Rated, pool: str, history: pl.DataFrame) -> tuple[date 
 def board(
     rated: Rated, pool: str, history: pl.DataFrame, most: int, anchors: Mapping[str, str], reasons: Mapping[str, str]
 ) -> Board:
-    """The board of a pool."""
     players = ranked(rated.system, rated.ratings.filter(pl.col("pool") == pool))
     day, earlier = earlier_ranks(rated, pool, history)
     newest: dict[str, Any] = {}
@@ -211,7 +210,6 @@ class PlayerSection:
 def player_section(
     rated: Rated, standing: dict[str, Any], career: pl.DataFrame, anchor: str, *, settled: int, would_be: int
 ) -> PlayerSection:
-    """The section of a player."""
     rows, digits = career.to_dicts(), rated.system.digits
     reasons = tuple(
         reason(rated, row, f"{anchor}-{k}", "The newest change" if k == len(rows) else "The greatest surprise")

@@ -166,7 +166,6 @@ class ChartError(PodiumError):
 
 
 def as_svg(chart: Any, *, inline: bool = False, narrow: bool = False) -> str:
-    """The chart as SVG text."""
     svg: str = with_renderer("vegalite_to_svg", specification(chart, inline=inline, narrow=narrow))
     return svg
 

@@ -222,7 +222,6 @@ class Places(NamedTuple):
     row: npt.NDArray[np.int64]  # (rows): of that table, from 0
 
     def of(self, rows: Any) -> "Places":
-        """The places of those rows."""
         return self._replace(source=self.source[rows], row=self.row[rows])
 
     def located(self, faults: Iterable[Fault]) -> Iterator[Fault]:

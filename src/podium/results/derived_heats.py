@@ -28,7 +28,6 @@ def _number(name: str) -> int:
 
 
 def with_derived_heats(frame: pl.DataFrame, *, overall: bool, quits_carry_over: bool) -> pl.DataFrame:
-    """The rows, and those that a system derives: an overall heat, quits in the heats after a quit."""
     if quits_carry_over:
         frame = carry_over_quits(frame)
     if overall:

@@ -135,7 +135,6 @@ def number_texts(texts: pl.Series, within: Integers | None = None) -> Numbered:
 
 
 def are_texts(texts: pl.Series, names: pl.Series, code: Integers) -> bool:
-    """Whether each text is the name of its number."""
     return all((names.gather(code[part]) == texts[part]).all() for part in parts_of(texts.len()))
 
 
@@ -183,7 +182,6 @@ def _number(hashes: Any, keys: Any, slots: Any, code: Any, first: Any) -> int:
 
 
 def _differ(hashes: Any, shift: Any, ends: Any, shares: Any, slots: Any) -> bool:
-    """Whether all hashes differ, as far as the slots tell: share by share, which are chosen by hashes of the hashes."""
     for i in range(hashes.size):
         ends[((hashes[i] * SPREAD) >> shift) + np.uint64(1)] += 1
     for k in range(1, ends.size):

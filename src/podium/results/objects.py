@@ -27,7 +27,6 @@ def repeated_key(pairs: list[tuple[str, Any]]) -> str | None:
 
 
 def from_json(text: str, table_name: str, *, lines: bool) -> pl.DataFrame:
-    """A table of JSON objects: an array of them, or one a line."""
     repeating: list[Repeating] = []
 
     def make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

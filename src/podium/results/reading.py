@@ -48,7 +48,6 @@ class Results:
 
 
 def read_results(source: Any, *, name: str | None = None, known: Known = none_known) -> Results:
-    """Read and check results."""
     return source if isinstance(source, Results) else read_numbered(source, name, known)[0]
 
 
@@ -188,7 +187,6 @@ def read_by_columns(table: pl.LazyFrame) -> pl.DataFrame:
 
 
 def first_line(error: Exception) -> str:
-    """What an error says first."""
     return (str(error).splitlines() or [type(error).__name__])[0]
 
 

@@ -53,7 +53,6 @@ class ApiKey:
 
     @classmethod
     def from_row(cls, row: "sa.Row[tuple[object, ...]]") -> Self:
-        """Read the key from its row."""
         return cls(*(getattr(row, each.name) for each in fields(cls)))
 
     def may(self, role: str, pool: str | None) -> bool:
@@ -199,12 +198,10 @@ def find_key(connection: sa.Connection, secret: str) -> ApiKey | None:
 
 
 def session_key(key: ApiKey, secret: str) -> SessionKey:
-    """What a session has of a key instead of the key itself."""
     return SessionKey(key.id, fingerprint(digest(secret)))
 
 
 def find_session_key(connection: sa.Connection, session_key: SessionKey) -> ApiKey | None:
-    """Find the valid key that a session stands for."""
     row = connection.execute(SELECT_NUMBERED, {"number": session_key.number, "now": timestamp()}).first()
     if row is None or fingerprint(row.digest) != session_key.fingerprint:
         return None
@@ -295,5 +292,4 @@ def rotate_session_secret(engine: sa.Engine) -> None:
 
 
 def new_row() -> dict[str, object]:
-    """A row with a new secret."""
     return {"id": ROW, "secret": secrets.token_bytes(SECRET_BYTES), "created_at": timestamp()}

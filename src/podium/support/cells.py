@@ -12,9 +12,7 @@ def cell(value: object, decimals: int = 2, instants: str = "%Y-%m-%d %H:%M") -> 
     """A value as people read it; nothing where there is none.
 
     Args:
-        value: what the cell holds.
         decimals: of a number from 1 on; a smaller one has four.
-        instants: how dates and times are written, as for `strftime`.
     """
     if value is None:
         return ""
@@ -31,10 +29,6 @@ def cell(value: object, decimals: int = 2, instants: str = "%Y-%m-%d %H:%M") -> 
 
 def column_texts(series: "pl.Series", instants: str = "%Y-%m-%d %H:%M") -> list[str]:
     """The values of a column as people read them, all numbers to as many decimals.
-
-    Args:
-        series: the column.
-        instants: how dates and times are written, as for `strftime`.
 
     Returns:
         A text for each; four decimals where all numbers are below 2, as chances and losses are, and else two.

@@ -26,15 +26,7 @@ def shown_change(before: float, after: float, digits: int) -> Decimal:
 
 
 def shown_parts(parts: Sequence[float], total: Decimal, digits: int) -> list[Decimal]:
-    """Parts as they are shown, so that they add up to a total that is shown, by largest remainder.
-
-    Args:
-        parts: numbers that add up to the total but for its own rounding.
-        total: to as many decimals.
-
-    Returns:
-        One number each, off by less than two units of the last digit where the total is off by less than one.
-    """
+    """Parts as they are shown, so that they add up to a total that is shown, by largest remainder."""
     if not parts:
         return []
     unit = Decimal(1).scaleb(-digits)
@@ -59,12 +51,6 @@ def shown_table(
 
     Args:
         cells: rows of equal length; rows and columns add up to their totals but for the totals' own rounding.
-        rows: the total of each row.
-        columns: the total of each column; together as much as those of the rows.
-        digits: decimals that are shown.
-
-    Returns:
-        The cells, in the same order.
 
     Raises:
         ValueError: the totals of the rows and those of the columns do not add up to the same.

@@ -56,7 +56,6 @@ class RaceRoom(NamedTuple):
 
 
 def room_for_race(size: int) -> RaceRoom:
-    """Room for a race of so many."""
     rows = size_for(4 * size)
     return RaceRoom(
         table=np.zeros((TOTAL + KINDS, size)),

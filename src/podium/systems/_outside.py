@@ -65,7 +65,6 @@ def module_of(file: Path) -> ModuleType:
 
 
 def line_of(error: Exception, file: Path) -> str:
-    """Where in a file an error came from."""
     if isinstance(error, SyntaxError):
         return f"{error.filename}:{error.lineno}"
     frames = traceback.extract_tb(error.__traceback__)

@@ -27,7 +27,6 @@ class Made:
         return inspect.signature(self.make).parameters
 
     def of(self, values: Mapping[str, Any]) -> Any:
-        """What is made of the values of options."""
         return self.make(**{name: values[name] for name in self.options()})
 
 

@@ -163,7 +163,6 @@ def database_of_settings(context: typer.Context, parameter: typer.CallbackParam,
 
 
 def pool_of_settings() -> str:
-    """The pool that the settings name."""
     pool = find_settings().get("pool")
     if pool is None:
         raise typer.BadParameter(f"name the ladder with --pool, or as pool in {FILE_NAME}")

@@ -43,7 +43,6 @@ def show(
 
 
 def chosen_columns(frame: "pl.DataFrame", names: str) -> "pl.DataFrame":
-    """The columns of those names, or all."""
     if names.strip() == "all":
         return frame
     wanted = [name.strip() for name in names.split(",") if name.strip()]

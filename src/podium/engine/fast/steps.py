@@ -42,7 +42,6 @@ def face_off(params: Any, a: Any, b: Any, place: float, other_place: float) -> A
 
 @singledispatch
 def judge_result(params: Any, difference: Any) -> Any:
-    """What the result says of the difference."""
     raise NotImplementedError(f"{type(params).__module__} registers no judge_result")
 
 

@@ -153,7 +153,6 @@ def first_rows(unit: Integers, player: Integers, row: Integers) -> tuple[Integer
 def entrant_columns(
     rows: Rows, system: System, entrants: Entrants, numbers: Integers | None, finishes: npt.NDArray[np.bool_]
 ) -> dict[str, Any]:
-    """The columns with a value an entrant."""
     player = Positions.of(entrants.first_row).take(rows.player)
     size = entrants.first_row.size
     played = np.bincount(entrants.of_row[entrants.pair_row], minlength=size) if numbers is not None else ABSENT

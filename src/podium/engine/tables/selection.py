@@ -26,7 +26,6 @@ MEASURES = ("time_s", "score", "played_s", "duration_s")
 
 
 def rated_rows(results: Results, system: System, events: Numbered | None = None) -> "Rows":
-    """The rows that a system rates, in order."""
     frame = rows_that_count(results, system)
     row = frame["row"].to_numpy()
     as_read = np.array_equal(row, np.arange(results.frame.height, dtype=row.dtype))  # none left out, none derived
@@ -308,7 +307,6 @@ SHAPE = re.compile(r"([1-9][0-9]{0,3})(d|w|mo)")
 
 
 def check_period(period: str) -> str:
-    """Return the period, if it is one."""
     if period != EVENT and SHAPE.fullmatch(period) is None:
         raise ParameterError(f"period is {period!r}; it must be event, or like 1d, 1w or 1mo")
     return period

@@ -64,7 +64,6 @@ class Heats:
         self._times: dict[str, list[tuple[int, durations.Duration]]] = {}
 
     def event(self, session: Session, race: str, source: str, place: str) -> tuple[Event, bool]:
-        """The session of a race, and whether it is new."""
         name = f"{race}-{session.pool}"
         new = name not in self.events
         if new:
@@ -72,7 +71,6 @@ class Heats:
         return self.events[name], new
 
     def add(self, session: Session, result: Result, event: Event) -> None:
-        """Add a result to its session, or report what is wrong with it."""
         if result.driver in event.players:
             self.collector.drop("shared drive")
             return
@@ -193,7 +191,6 @@ def keyed(source: Source, key: str, columns: Sequence[str]) -> Iterator[tuple[st
 
 
 def without_null(cells: dict[str, str]) -> dict[str, str]:
-    """The cells, empty where they are null."""
     return {name: "" if cell == NULL else cell.strip() for name, cell in cells.items()}
 
 

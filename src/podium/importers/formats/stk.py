@@ -60,7 +60,6 @@ class Row(NamedTuple):
     cells: dict[str, Any]
 
     def number(self, name: str) -> float | None:
-        """A number; None where it is unknown, missing or none."""
         value = self.cells.get(name)
         try:
             number = float(value) if isinstance(value, int | float | str) else None
@@ -246,7 +245,6 @@ def add(row: Row, game: Game) -> None:
 
 
 def begin(row: Row, server: str, file: str, zone: LocalTimes | None) -> Game:
-    """The game that a row is the first of."""
     time, venue, mode = (row.cells[name] for name in ("time", "venue", "mode"))
     event = Event(file, row.place, f"{server}/{time}/{venue}")
     # Version 1 stores only races, and a number for their mode.

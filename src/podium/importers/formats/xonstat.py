@@ -142,7 +142,6 @@ def cut_off(source: Source, begun: int) -> Report:
 
 
 def parse(lines: Sequence[tuple[int, bytes]], file: str, first: int = 1) -> Report:
-    """Read the lines of a report."""
     at = lines[0][0] if lines else first
     report = Report(Event(file, f"line {at}"), at)
     owner: Player | None = None

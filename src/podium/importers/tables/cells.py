@@ -161,7 +161,6 @@ def as_kind(table: Table, name: str, rule: Rule, texts: pl.Series) -> Cells:
 
 
 def as_numbers(table: Table, rule: Rule, texts: pl.Series) -> Cells:
-    """Numbers as the table writes them."""
     plain = texts
     if table.rule.thousands:
         mark = "[ \u00a0\u202f]" if table.rule.thousands in " \u00a0\u202f" else f"[{table.rule.thousands}]"

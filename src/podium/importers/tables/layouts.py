@@ -16,7 +16,6 @@ SHOWN_NAMES = 20
 
 
 def check_names(mapping: Map, columns: Iterable[str], table_name: str) -> None:
-    """Check that a table has every column that a map names."""
     known = list(columns)
     parts = (ROW_NAME, COLUMN, CELL) if mapping.layout.kind in ("matrix", "crosstable") else ()
     for rules in mapping.rules():
@@ -34,7 +33,6 @@ def check_names(mapping: Map, columns: Iterable[str], table_name: str) -> None:
 
 
 def refuse_name(map_name: str, place: str, name: str, known: list[str], table_name: str) -> None:
-    """Refuse a map that names what is not there."""
     near = get_close_matches(name, known, 1, 0.6)
     folded = [each for each in known if each.strip().lower() == name.strip().lower()]
     hint = f"; did you mean {(folded or near)[0]!r}?" if folded or near else ""
@@ -43,7 +41,6 @@ def refuse_name(map_name: str, place: str, name: str, known: list[str], table_na
 
 
 def join_tables(grid: Grid, mapping: Map, load_side: Callable[[str], Grid]) -> pl.DataFrame:
-    """The table with the columns of its side tables."""
     frame = grid.frame.with_columns(pl.Series(NUMBER, range(grid.frame.height), pl.UInt32))
     for name, join in mapping.joins.items():
         side = load_side(join.file)

@@ -285,7 +285,6 @@ class Reader:
 
 
 def template(text: str) -> tuple[Part, ...]:
-    """The parts of a template: texts, and columns in braces."""
     pieces = PLACEHOLDER.split(text)
     return tuple(Part(piece, is_column=bool(number % 2)) for number, piece in enumerate(pieces) if piece or number % 2)
 

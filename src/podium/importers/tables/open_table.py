@@ -58,7 +58,6 @@ def understand(grid: Grid, written: Mapping[str, Any] | None = None) -> Understo
 
 
 def checked(mapped: Mapped, name: str, notes: tuple[str, ...] = ()) -> Results:
-    """Mapped rows as checked results."""
     findings = find_faults(mapped)
     if findings.faults:
         raise ResultsError(name, [fault._replace(file=name) for fault in findings.faults])
@@ -146,7 +145,6 @@ def matches_map(
 
 
 def as_list(names: Names) -> list[str]:
-    """A name or several as a list."""
     return [names] if isinstance(names, str) else list(names)
 
 

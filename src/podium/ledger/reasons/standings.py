@@ -74,7 +74,6 @@ class Standings:
 
 
 def standings(events: Events, settlement: Settlement, frame: pl.DataFrame, rows: Sequence[int]) -> Standings:
-    """Who stood where in one event of a settlement."""
     number_of = {row: k for k, row in enumerate(rows)}
     sent = frame.to_dicts()
     base = int(settlement.start[0])
@@ -121,7 +120,6 @@ def known(column: Any, i: int) -> float | None:
 
 
 def unranked_line(sent: dict[str, Any]) -> Line:
-    """The line of one who is not ranked, as it was sent."""
     return Line(
         heat=sent.get("heat"),
         player=sent["player"],

@@ -129,7 +129,6 @@ class Sessions:
         return self._secret
 
     async def cookie(self, key: SessionKey) -> str:
-        """Return the cookie of a new session."""
         claims = [*key, secrets.token_urlsafe(NONCE_BYTES)]
         return str(URLSafeTimedSerializer(await self._current_secret(), COOKIE_SALT).dumps(claims))
 

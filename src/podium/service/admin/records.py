@@ -249,7 +249,6 @@ async def begin_season(request: Request, admission: Admin, store: CurrentStore) 
 
 
 def season_in(form: Form) -> Intent:
-    """The season that a form describes."""
     try:
         keep = float(form.text("keep")) / 100.0
     except ValueError:

@@ -79,7 +79,6 @@ class EventTable:
         return STATUSES
 
     def csv(self) -> str:
-        """The event as a results table."""
         shared = {name: text for name, text in self.shared.items() if text}
         columns = ["event_id", *shared, *self.columns]
         file = io.StringIO()
@@ -245,7 +244,6 @@ def event_form_page(
     pasted: str = "",
     error: PodiumError | None = None,
 ) -> EventFormPage:
-    """The form of an event: as it is stored, or as it was filled in and refused."""
     pool, details = store.pool(admission.pool), store.event(admission.pool, event_id)
     stored = table_of(details)
     return EventFormPage(

@@ -66,7 +66,6 @@ def stored(content: bytes, name: str) -> Iterator[Path]:
 
 
 def read_file(path: Path, name: str, form: str, pool: str, *, by_name: bool = False, strict: bool = False) -> Upload:
-    """Read results for a pool."""
     if form not in formats():
         raise ParameterError(f"{form!r} is not a format; it is one of {', '.join(formats())}")
     refuse_large(path)

@@ -140,7 +140,6 @@ def table_file(frame: pl.DataFrame, kind: str) -> IO[bytes]:
 
 
 def chunks(file: IO[bytes]) -> Iterator[bytes]:
-    """Yield a file in chunks."""
     with file:
         while chunk := file.read(CHUNK_BYTES):
             yield chunk

@@ -121,7 +121,6 @@ async def take_snapshot(
 
 
 def requested_system(body: NewPool | Configuration) -> System:
-    """Return the system that a body describes."""
     return systems.find(body.system).from_text(body.parameters)
 
 

@@ -246,7 +246,6 @@ class Watchers:
         self.is_closed = False
 
     def listeners(self) -> list[Listener]:
-        """List everyone who listens."""
         return [each for watcher in self._watchers.values() for each in watcher.listeners]
 
     def refuse_too_many(self, key: int | None) -> None:

@@ -80,7 +80,6 @@ STATUS_BY_ERROR: tuple[tuple[type[PodiumError], int], ...] = (
 
 
 def status_of(error: PodiumError) -> int:
-    """Return the status of the answer to an error."""
     return next((code for kind, code in STATUS_BY_ERROR if isinstance(error, kind)), 400)
 
 

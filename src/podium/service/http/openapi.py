@@ -119,7 +119,6 @@ def schema_text(schema: dict[str, Any]) -> str:
 
 
 def type_text(schema: dict[str, Any]) -> str:
-    """Return the type of a schema, as HTML."""
     kind = escape(str(schema.get("format", schema.get("type", "anything"))))
     if kind == "array":
         return f"array of {schema_text(schema.get('items', {}))}"

@@ -293,7 +293,6 @@ def predict(
 
 
 def best_entrants(store: Store, pool_name: str, event_id: str) -> tuple[str, ...]:
-    """The entrants of an event, the best rated first."""
     changes = store.event(pool_name, event_id).changes
     return tuple(each.player for each in sorted(changes, key=lambda each: -each.rating))
 

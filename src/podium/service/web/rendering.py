@@ -35,7 +35,6 @@ def address(*names: str, **query: str) -> str:
 
 
 def pool_address(pool: str, *names: str, **query: str) -> str:
-    """The address of a pool, or of one of its pages."""
     return address("p", pool, *names, **query) if is_reserved(pool) else address(pool, *names, **query)
 
 
@@ -244,7 +243,6 @@ def unchanged(request: Request, version: str) -> Response | None:
 
 
 def render(request: Request, page: Page, *, status: int = 200, version: str = "", frames: str = "'none'") -> Response:
-    """Return a page."""
     return page_response(request, page_text(request, page), status=status, version=version, frames=frames)
 
 

@@ -79,7 +79,6 @@ class Absent:
 
 
 def json_lines(heads: Iterable[str], players: Iterable[str]) -> str:
-    """Rows with their players, as JSON texts, as a line of JSON each."""
     return LINE_END.join([*map(add, heads, players), ""])
 
 
@@ -268,7 +267,6 @@ def difference(old: bytes, names: Mapping[int, str], new: Content) -> str:
 
 
 def row_text(row: dict[str, Any], other: Sequence[str]) -> str:
-    """What of a row is other than in another row, as readable text, and whose row it is."""
     found = {name: row.get(name, "missing") for name in dict.fromkeys(["player", *other])}
     if isinstance(found.get("started_at"), int):
         found["started_at"] = instant(found["started_at"]).isoformat()

@@ -335,7 +335,6 @@ RESERVED = frozenset(
 
 
 def is_reserved(pool_name: str) -> bool:
-    """Whether a pool of that name is at /p/{pool} alone."""
     return pool_name.casefold() in RESERVED
 
 

@@ -51,7 +51,6 @@ class PoolDescription:
 
     @classmethod
     def from_row(cls, row: Any) -> Self:
-        """Read the description from its pool's row."""
         return cls(row.title, row.contact, row.player_word, row.is_public)
 
     def body(self) -> dict[str, Any]:
@@ -64,7 +63,6 @@ class PoolDescription:
         return columns | {"is_public": columns.pop("public")}
 
     def changed(self, **changes: Unpack[DescriptionChanges]) -> Self:
-        """The description with these changes."""
         admitted: dict[str, Any] = {
             name: ADMIT[name](text) if name in ADMIT else text for name, text in changes.items() if text is not None
         }
@@ -80,7 +78,6 @@ def admit_title(text: str) -> str:
 
 
 def admit_player_word(text: str) -> str:
-    """The word for one player, normalised."""
     if not normalise(text):
         return ""
     word = admit(text, "player word")
@@ -147,7 +144,6 @@ class Pool:
 
     @classmethod
     def from_row(cls, row: Any) -> Self:
-        """Read the pool from its row."""
         system = system_of(row.system, row.parameters)
         state = row.secret, row.arithmetic, row.closed, row.generation_id, row.staging_id
         return cls(row.id, row.name, system, *state, PoolDescription.from_row(row))
@@ -176,7 +172,6 @@ SELECT_POOLS = sa.select(pools).order_by(pools.c.name)
 
 
 def get_pool(connection: sa.Connection, name: str) -> Pool:
-    """The pool of that name."""
     row = connection.execute(SELECT_POOL, {"name": name}).first()
     if row is None:
         raise UnknownError(f"there is no pool {name!r}")
@@ -184,7 +179,6 @@ def get_pool(connection: sa.Connection, name: str) -> Pool:
 
 
 def every_pool(connection: sa.Connection) -> list[Pool]:
-    """Every pool, by name."""
     return [Pool.from_row(row) for row in connection.execute(SELECT_POOLS)]
 
 

@@ -51,7 +51,6 @@ class EventRow(NamedTuple):
 
     @classmethod
     def from_row(cls, row: Any) -> Self:
-        """Read an event from its row."""
         return cls(*(getattr(row, name) for name in cls._fields[:-1]))
 
     @property

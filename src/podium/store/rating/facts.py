@@ -79,14 +79,12 @@ class PlainEvents:
         return cls(frozenset(connection.execute(SELECT_REVISED, {"pool": pool.id}).scalars()))
 
     def add(self, event_id: str, fact: tuple[Any, ...]) -> None:
-        """Take the fact about a plain event in."""
         self.count += 1
         digest = blake2b(marshal.dumps((event_id, *fact), MARSHAL_VERSION), digest_size=32).digest()
         self.total += int.from_bytes(digest, "big")
 
 
 def facts_from_log(connection: sa.Connection, pool: Pool, plain: PlainEvents | None = None) -> Facts:
-    """The facts by the log."""
     facts: Facts = {("pool", "closed"): False, ("pool", "description"): SILENT}
     events: dict[str, SentEvent] = {}
     direct: dict[int, int | None] = {}

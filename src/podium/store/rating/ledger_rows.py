@@ -25,7 +25,6 @@ def packed_states(states: npt.NDArray[np.float64]) -> Packed:
 
 
 def state_column(states: Sequence[bytes]) -> Packed:
-    """States as they are stored, as a column."""
     if {*map(type, states)} == {bytes} and len(sizes := {*map(len, states)}) == 1 and 0 not in sizes:
         return np.frombuffer(b"".join(states), f"V{sizes.pop()}")
     column: Any = np.empty(len(states), object)
@@ -298,7 +297,6 @@ def write_pool_states(connection: sa.Connection, pool: Pool, old: Mapping[OrderK
 
 
 def state_rows(pool: Pool, states: PoolStates) -> list[tuple[Any, ...]]:
-    """The states as rows of the table."""
     return [(pool.generation, *key, state) for key, state in states.items()]
 
 

@@ -160,7 +160,6 @@ def segments_of(batch: EventBatch) -> list[SeasonSegment]:
 
 
 def rows_of(events: Sequence[Any]) -> pl.DataFrame:
-    """The rows of events, with the sequence of each one's event."""
     table = read_bodies((row.body, row.started_at) for row in events)
     sizes = [row.body.count(b"\n") for row in events]
     seqs = np.repeat(np.array([row.seq for row in events], np.int64), sizes)

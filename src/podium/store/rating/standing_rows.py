@@ -227,7 +227,6 @@ def refresh_standings(
 
 
 def standing_rows(pool: Pool, standings: Mapping[int, Standing]) -> list[tuple[Any, ...]]:
-    """Standings as rows of their table."""
     if not standings:
         return []
     rating, started_at, seq, played_at, states = zip(*standings.values(), strict=True)
@@ -246,7 +245,6 @@ class StateColumns(NamedTuple):
 
 
 def state_columns(pool: Pool, states: Sequence[bytes]) -> StateColumns:
-    """The columns of states as they are stored."""
     fields = len(pool.system.state_type._fields)
     return columns_of(pool, np.frombuffer(b"".join(states), "<f8").reshape(len(states), fields))
 

@@ -107,7 +107,6 @@ def fact_differences(connection: sa.Connection, pool: Pool) -> Iterator[str]:
 
 
 def differing_facts(expected: Facts, stored: Iterable[tuple[tuple[str, Any], Any]]) -> list[tuple[Any, Any, Any]]:
-    """The facts that are not as expected: the key, as it is stored, and as it should be."""
     pairs = ((key, fact, expected.pop(key, None)) for key, fact in stored)
     found = [each for each in pairs if each[1] != each[2]]
     return found + [(key, None, fact) for key, fact in expected.items()]
@@ -272,7 +271,6 @@ def compare_pools(engine: sa.Engine, pool_name: str | None, heads: Sequence[Head
 
 
 def pool_names(engine: sa.Engine) -> list[str]:
-    """The names of the pools, in their order."""
     with read_transaction(engine) as connection:
         return [each.name for each in every_pool(connection)]
 

@@ -81,7 +81,6 @@ PREPARED: dict[tuple[sa.Executable, str], Prepared] = {}  # by statement and dri
 def execute_prepared(
     connection: sa.Connection, statement: sa.Executable, params: Mapping[str, Any]
 ) -> sa.CursorResult[Any]:
-    """Execute a statement."""
     prepared = prepare(connection, statement)
     return connection.exec_driver_sql(prepared.text, prepared.arguments(params))
 
@@ -154,7 +153,6 @@ def execute_rows(connection: sa.Connection, statement: Callable[[str, int], str]
 
 @functools.cache
 def insert_statement(table: sa.Table, database: str, rows: int) -> str:
-    """The statement for so many rows."""
     names = [column.name for column in table.columns]
     row = f"({', '.join([PLACEHOLDERS[database]] * len(names))})"
     return f"{INSERT[database]} {table.name} ({', '.join(names)}) VALUES {', '.join([row] * rows)}"
@@ -162,7 +160,6 @@ def insert_statement(table: sa.Table, database: str, rows: int) -> str:
 
 @functools.cache
 def upsert_statement(table: sa.Table, added: tuple[str, ...], database: str, rows: int) -> str:
-    """The statement for so many rows."""
     key = [column.name for column in table.primary_key]
     others = [column.name for column in table.columns if column.name not in key]
     total = {name: f"{table.name}.{name} + excluded.{name}" for name in added}

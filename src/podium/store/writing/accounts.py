@@ -34,13 +34,7 @@ SELECT_UNRATED_EVENTS = SELECT_CONTENT.where(IN_POOL, event.c.status == UNRATED)
 def merge(
     connection: sa.Connection, pool: Pool, _numbering: Numbering, *, name: str, into: str, actor: str, reason: str
 ) -> Proposal:
-    """Let one player's results be another's, from the first on.
-
-    Raises:
-        UnknownError: no such player has a rating.
-        StoreError: they are one, or either was merged away itself.
-        ResultsError: they met in an event that counts.
-    """
+    """Let one player's results be another's, from the first on."""
     known, gone = known_numbers(connection, pool, [name, into]), merges(connection, pool)
     if name in known and gone.get(known[name]) == known.get(into, 0):
         return Proposal(pool, MERGE)
@@ -66,12 +60,7 @@ def merge(
 def unmerge(
     connection: sa.Connection, pool: Pool, _numbering: Numbering, *, name: str, actor: str, reason: str
 ) -> Proposal:
-    """Let a merged account be a player of its own again; accounts that were merged into it before stay so.
-
-    Raises:
-        UnknownError: there is no such player.
-        StoreError: the account was never merged into another.
-    """
+    """Let a merged account be a player of its own again; accounts that were merged into it before stay so."""
     account = known_numbers(connection, pool, [name]).get(name)
     if account is None:
         raise unrated_error(pool, name)
@@ -112,7 +101,6 @@ def refuse_meetings(table: pl.DataFrame, accounts: Collection[int], others: Coll
 
 
 def first_of(events: Sequence[Any], table: pl.DataFrame, accounts: Collection[int]) -> tuple[OrderKey, ...]:
-    """The first of the events that one of the accounts is in; nothing where there is none."""
     theirs = pl.col("player").is_in([str(number) for number in accounts])
     ids = set(table.filter(theirs)["event_id"].to_list())
     return tuple(islice((OrderKey(row.started_at, row.seq) for row in events if row.event_id in ids), 1))

@@ -83,11 +83,7 @@ def insert_pool(connection: sa.Connection, name: str, system: System) -> Pool:
 
 
 def configure(_connection: sa.Connection, pool: Pool, _numbering: Numbering, *, system: System, actor: str) -> Proposal:
-    """Rate a pool with another system, or other parameters, from its first event on.
-
-    Raises:
-        ParameterError: a server could not find the system by its name.
-    """
+    """Rate a pool with another system, or other parameters, from its first event on."""
     return Proposal(
         replace(pool, system=system, arithmetic=ARITHMETIC),
         CONFIGURE,

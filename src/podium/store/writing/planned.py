@@ -62,7 +62,6 @@ class Recorded:
         return OrderKey(key.started_at, self.seqs.get(key.seq, key.seq))
 
     def with_drawn_keys(self, pools: PoolStates) -> PoolStates:
-        """The pool's states, with the numbers that were drawn."""
         return {self.drawn_key(key): state for key, state in pools.items()}
 
     def summary(self, parts: Iterable[Rerated]) -> Rerated:
@@ -112,7 +111,6 @@ def plan(engine: sa.Engine, pool: Pool, propose: Propose, admit: Callable[[Pool]
 
 @contextmanager
 def planning_transaction(engine: sa.Engine) -> Iterator[sa.Connection]:
-    """A transaction in which a span is planned."""
     with paused_collection(), read_transaction(engine) as connection:
         yield connection
 

@@ -244,5 +244,4 @@ def entry_fields(row: Any, reason: Any) -> dict[str, Any]:
 
 
 def line(fields: dict[str, Any]) -> str:
-    """Fields as a line of JSON."""
     return json.dumps(fields, ensure_ascii=False, separators=(",", ":")) + "\n"

@@ -78,7 +78,6 @@ class Done:
         return 0 if self.rerated is None else self.rerated.written
 
     def by_sender(self, senders: int) -> list[list[Receipt]]:
-        """The receipts of each of so many senders."""
         receipts: list[list[Receipt]] = [[] for _ in range(senders)]
         for each in self.receipts:
             receipts[self.proposal.sent[each.event_id]].append(each)

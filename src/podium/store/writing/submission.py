@@ -71,13 +71,7 @@ Submission = tuple[Any, str, Mapping[str, str]]  # rows, actor, and the match of
 def submit(
     connection: sa.Connection, pool: Pool, numbering: Numbering, *, submissions: Sequence[Submission]
 ) -> Proposal:
-    """Log and rate events, each once, those that are known already being only answered; each of several sends others.
-
-    Raises:
-        ResultsError: the rows are refused, or an event lacks what the system needs.
-        ConflictError: an event is known with other content.
-        UnknownError: a match that is not registered, or of an event that is not among the rows.
-    """
+    """Log and rate events, each once, those that are known already being only answered; each of several sends others."""
     contents = check_contents(connection, pool, submissions)
     sent = {
         event_id: event
@@ -116,8 +110,6 @@ def amend(
     """Log other content of an event, and rate again; a duplicate where it has that content already.
 
     Raises:
-        UnknownError: there is no such event.
-        ResultsError: the rows are refused, or are not one event.
         StaleError: the event has none of the versions.
     """
     contents = check_rows(connection, pool, rows)
@@ -160,7 +152,6 @@ def set_voided(
     """Let an event count for nothing, or again; a duplicate where it does so already.
 
     Raises:
-        UnknownError: there is no such event.
         StaleError: the event has none of the versions.
     """
     known = EventRow.from_row(get_event(connection, pool, event_id))
@@ -204,7 +195,6 @@ def check_contents(
 
 
 def to_sent_events(contents: Mapping[str, Content], actor: str, match_ids: Mapping[str, str]) -> dict[str, SentEvent]:
-    """Events that were checked, with their sender, and their matches by event."""
     unknown = next((each for each in match_ids if each not in contents), None)
     if unknown is not None:
         raise UnknownError(f"there is no event {unknown!r} among the results, but a match is given for it")

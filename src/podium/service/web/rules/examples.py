@@ -65,7 +65,6 @@ def find_examples(store: Store, pool_name: str, digits: int) -> Examples:
 
 
 def explained(store: Store, pool_name: str, headline: EventHeadline, player: str) -> Example:
-    """An event, explained for one player."""
     return Example(headline, store.explain(pool_name, headline.event_id, player))
 
 

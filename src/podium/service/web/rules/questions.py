@@ -294,7 +294,6 @@ def teams(known: Known) -> Parts:
 
 
 def when_ratings_change(known: Known) -> Parts:
-    """When do ratings and ranks change?"""
     yield "As soon as a result is in. The arrows beside ranks compare with 00:00 UTC of the day."
     yield f"{known.header.title} is a ladder of its own: events elsewhere do not count in it."
     newest = known.examples.newest

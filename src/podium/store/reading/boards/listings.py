@@ -192,7 +192,6 @@ class Board:
 
 
 def open_board(connection: sa.Connection, pool: Pool, listing: Listing, cache: VersionCache) -> Board:
-    """The board of a listing as it is now."""
     newest = newest_rated(connection, pool)
     params: dict[str, Any] = {"pool": pool.id, "generation": pool.generation, "min_events": listing.min_events}
     if listing.active_within is not None:
@@ -356,6 +355,5 @@ def is_former(hit: Hit, row: Any) -> bool:
 
 
 def found_player(pool: Pool, hit: Hit, row: Any, rank: int | None) -> FoundPlayer:
-    """A player by a name that was found."""
     former = (hit.former or row.name) if is_former(hit, row) else None
     return FoundPlayer(pool.name, row.present, row.rating, rank, former, is_similar=hit.distance > IN_A_WORD)

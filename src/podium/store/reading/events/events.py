@@ -59,7 +59,6 @@ def event_details(connection: sa.Connection, pool: Pool, event_id: str) -> Event
 
 
 def details_of(connection: sa.Connection, pool: Pool, row: Any, results: Results) -> EventDetails:
-    """What is read of an event whose row and results are known."""
     return EventDetails(
         row.event_id,
         row.seq,

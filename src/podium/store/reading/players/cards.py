@@ -244,7 +244,6 @@ def player_card(
 
 
 def shown_sum(career: Career, digits: int) -> float:
-    """The sum of changes as each of them is shown."""
     return float(shown(math.fsum(career.shown_gains(digits)), digits))
 
 

@@ -248,7 +248,6 @@ def side_ahead(own: int | None, theirs: int | None, heats: tuple[int, int, int])
 
 
 def two_numbers(connection: sa.Connection, pool: Pool, name: str, other: str) -> tuple[int, int]:
-    """The numbers of two players."""
     one, two = number_of(connection, pool, name), number_of(connection, pool, other)
     if one == two:
         raise ParameterError(f"{name!r} does not meet {other!r}: they are one player")

@@ -71,7 +71,6 @@ def newest_listing(
 def records(
     connection: sa.Connection, pool: Pool, select: sa.Select[Any], params: dict[str, int]
 ) -> tuple[LogRecord, ...]:
-    """What a statement selects, as records."""
     rows = connection.execute(select, params).all()
     into = {row.seq: int(json.loads(row.merge)["into"]) for row in rows if row.merge is not None}
     players = {row.seq: int(row.subject) for row in rows if row.kind in OF_PLAYERS}

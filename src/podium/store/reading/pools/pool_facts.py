@@ -186,7 +186,6 @@ class KeptFacts:
 
     @classmethod
     def from_json(cls, text: str) -> "KeptFacts":
-        """Read the text that was kept."""
         kept = json.loads(text)
         facts: dict[str, Any] = kept["facts"]
         facts["day"] = date.fromisoformat(facts["day"])

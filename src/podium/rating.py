@@ -2,15 +2,17 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from podium.engine.system import System
 from podium.errors import ParameterError
 from podium.large.dataset import is_dataset, is_folder
-from podium.ledger.forecast import Forecast
 from podium.rated import Rated, begin, rate_table
 from podium.results.reading import Results, read_numbered
 from podium.systems import make_system
+
+if TYPE_CHECKING:
+    from podium.ledger.forecast import Forecast
 
 
 def rate(
@@ -58,7 +60,7 @@ def rate(
         raise ParameterError("rate takes no columns; read the table first: podium.read_results(…, columns={…})")
     chosen = make_system(system, settings)
     if is_dataset(results):
-        from podium.large.rating import rate_dataset  # noqa: PLC0415  (a table needs none of it)
+        from podium.large.rating import rate_dataset
 
         how: dict[str, Any] = {"engine": engine, "scheduler": scheduler, "workers": workers, "history_to": history_to}
         return rate_dataset(results, chosen, period, start, **how)
@@ -67,7 +69,7 @@ def rate(
             "an engine, its workers and a folder for the history are for a dataset; podium dataset write makes one"
         )
     if is_folder(results):
-        from podium.large.rating import rate_folder  # noqa: PLC0415  (nor of this)
+        from podium.large.rating import rate_folder
 
         return rate_folder(results, chosen, period, start)
     checked, numbered = (results, None) if isinstance(results, Results) else read_numbered(results)
@@ -84,7 +86,7 @@ def predict(
     top: int = 3,
     pool: str | None = None,
     **settings: Any,
-) -> Forecast:
+) -> "Forecast":
     """Rate results, and forecast the chances of a field after them; see `Rated.predict`.
 
     Args:

@@ -26,8 +26,6 @@ from podium.engine.tables.encoding import encode
 from podium.engine.tables.selection import EVENT
 from podium.errors import ParameterError
 from podium.large.dataset import is_dataset
-from podium.large.executors import Engine
-from podium.large.files import open_dataset
 from podium.results.reading import Results, read_results
 from podium.systems import make_system
 
@@ -56,7 +54,7 @@ def evaluate(
     weight: str = "pair",
     period: str = EVENT,
     metrics: Mapping[str, Metric] | None = None,
-    engine: Engine = None,
+    engine: Any = None,
     scheduler: str | None = None,
     workers: int | None = None,
     **others: Any,
@@ -100,7 +98,8 @@ def evaluate(
     chosen_systems = [make_system(each) for each in texts]
     names = list(labels or [each if isinstance(each, str) else each.name for each in texts])
     if is_dataset(results):
-        from podium.analysis.pool_tuning import judge_dataset  # noqa: PLC0415  (it stands on this module)
+        from podium.analysis.pool_tuning import judge_dataset  # noqa: PLC0415  (a table needs none of it)
+        from podium.large.files import open_dataset  # noqa: PLC0415
 
         if metrics:
             raise ParameterError("metrics of your own need every pair at hand, which a dataset's are not")
@@ -145,7 +144,7 @@ def judge_table(results: Results, systems: Sequence[System], window: Window, per
     ]
 
 
-def refuse_engine(engine: Engine, scheduler: str | None, workers: int | None) -> None:
+def refuse_engine(engine: Any, scheduler: str | None, workers: int | None) -> None:
     """Refuse an engine for results that are a table.
 
     Raises:

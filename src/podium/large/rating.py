@@ -110,10 +110,12 @@ class RatedParts(Rated):
 
     @property
     def notice(self) -> str | None:
+        """What to know before these ratings are used: players at a limit of the system; None where there is nothing."""
         return self.system.limit_notice(self._everyone[1])
 
     @property
     def event_count(self) -> int:
+        """How many events were rated."""
         return self._events
 
     def _pools(self) -> Iterator[tuple[str, int]]:

@@ -18,27 +18,14 @@ from podium.errors import ParameterError, UnknownError
 from podium.kernels.records import read
 from podium.ledger import history
 from podium.ledger import leaderboard as boards
-from podium.ledger.forecast import (
-    Forecast,
-    existing_pool,
-    expected_score,
-    field_of,
-    forecast,
-    learnt_history,
-    nearest_name,
-    only_pool,
-    pool_state,
-    strengths,
-    system_in,
-)
 from podium.ledger.leaderboard import why_nothing_counts
-from podium.ledger.pair_predictions import pair_predictions
 from podium.ledger.saved import Start, metadata, with_pool_columns
 from podium.results.names import admit, normalise
 from podium.results.reading import Results
 from podium.support.notebook import counted, table_html
 
 if TYPE_CHECKING:
+    from podium.ledger.forecast import Forecast
     from podium.ledger.reasons.explanation import Explanation
     from podium.ledger.reasons.what_if import WhatIf
 
@@ -191,6 +178,8 @@ class Rated:
             raise UnknownError(f"there is no rated event{f': {reason}' if reason else ''}")
         if name is None:
             return max(sizes, key=lambda each: sizes[each])
+        from podium.ledger.forecast import existing_pool
+
         return existing_pool(name, list(sizes))
 
     def _pools(self) -> Iterator[tuple[str, int]]:
@@ -215,7 +204,7 @@ class Rated:
         Raises:
             UnknownError: there is no such event, or the player is not rated in it.
         """
-        from podium.ledger.reasons.explaining import explain  # noqa: PLC0415  (ratings alone need no reasons)
+        from podium.ledger.reasons.explaining import explain
 
         return explain(self.system, self.events, self.replayed, event_id, player)
 
@@ -233,7 +222,7 @@ class Rated:
         Raises:
             UnknownError: there is no such event, or the player is not rated in it.
         """
-        from podium.ledger.reasons.what_if import what_if  # noqa: PLC0415  (so too)
+        from podium.ledger.reasons.what_if import what_if
 
         return what_if(self.system, self.events, self.replayed, event_id, player, self.period)
 
@@ -252,6 +241,8 @@ class Rated:
             ParameterError: there are several pools and none is named.
             UnknownError: no such pool.
         """
+        from podium.ledger.forecast import expected_score
+
         return expected_score(self._system_in(pool), *(self._state(normalise(name), pool) for name in (a, b)))
 
     def predict(
@@ -261,7 +252,7 @@ class Rated:
         sides: Sequence[Sequence[str]] = (),
         top: int = 3,
         pool: str | None = None,
-    ) -> Forecast:
+    ) -> "Forecast":
         """The chances of a field now; unknown players are newcomers. See `podium.ledger.forecast.Forecast`.
 
         Args:
@@ -278,6 +269,8 @@ class Rated:
                 pools and none is named.
             UnknownError: no such pool.
         """
+        from podium.ledger.forecast import field_of, forecast
+
         if pool is not None:
             self.pool(pool)
         field = field_of(entrants, sides, lambda names: [admit(name, "entrant") for name in names])
@@ -295,6 +288,8 @@ class Rated:
         Raises:
             ParameterError: there are more pairs than a table can hold.
         """
+        from podium.ledger.pair_predictions import pair_predictions
+
         return pair_predictions(self.system, self.events, self.replayed)
 
     def newcomers(self, entrants: Sequence[str], *, pool: str | None = None) -> dict[str, str | None]:
@@ -306,6 +301,8 @@ class Rated:
         Returns:
             Each of their names, with the nearest name of the results where one is near.
         """
+        from podium.ledger.forecast import nearest_name
+
         table = self.results.frame if pool is None else self.results.frame.filter(pool=pool)
         known = set(table["player"].unique().to_list())
         return {name: nearest_name(name, known) for name in entrants if name not in known}
@@ -324,6 +321,8 @@ class Rated:
         Raises:
             ParameterError: `top` is below 1.
         """
+        from podium.ledger.forecast import strengths
+
         return strengths(self.system, self.events, self.replayed, top, probe)
 
     def pool_state(self, pool: str | None = None) -> Any:
@@ -339,6 +338,8 @@ class Rated:
             ParameterError: there are several pools and none is named.
             UnknownError: no such pool.
         """
+        from podium.ledger.forecast import only_pool, pool_state
+
         return pool_state(self.system, self._pool_states, only_pool([name for name, _ in self._pools()], pool))
 
     @functools.cached_property
@@ -350,6 +351,8 @@ class Rated:
         return known | {pool.name: self.replayed.pools[k] for k, pool in enumerate(self.events.pools)}
 
     def _system_in(self, pool: str | None) -> System:
+        from podium.ledger.forecast import only_pool, system_in
+
         return system_in(self.system, self._pool_states, only_pool([name for name, _ in self._pools()], pool))
 
     def learnt(self, *, pool: str | None = None) -> pl.DataFrame:
@@ -365,9 +368,13 @@ class Rated:
             ParameterError: the system learns none.
             UnknownError: no such pool.
         """
+        from podium.ledger.forecast import learnt_history
+
         return learnt_history(self.system, self.events, self.replayed, self.pool(pool))
 
     def _state(self, player: str, pool: str | None) -> Any:
+        from podium.ledger.forecast import only_pool
+
         chosen = only_pool([name for name, _ in self._pools()], pool)
         players, states = self._everyone
         rows = players["player"] == player

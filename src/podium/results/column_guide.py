@@ -5,8 +5,6 @@ import unicodedata
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from podium.results.columns import ALL
-
 
 class Column(NamedTuple):
     """A column as people read it."""
@@ -281,7 +279,8 @@ def fold(heading: str) -> str:
 def meanings() -> dict[str, str]:
     """The results column of each heading, folded."""
     table = {word: column for column, words in SYNONYMS.items() for word in words.split()}
-    return table | {column: column for column in ALL} | {column.replace("_", ""): column for column in ALL}
+    names = [column.name for column in COLUMNS]
+    return table | {name: name for name in names} | {name.replace("_", ""): name for name in names}
 
 
 def near_miss(heading: str, words: Iterable[str]) -> str | None:

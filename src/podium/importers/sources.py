@@ -25,11 +25,7 @@ FRAME_PART_BYTES = 1 << 10  # a block of four bytes may become 128 kB
 
 
 def refuse_file(name: str, remedy: str) -> NoReturn:
-    """Refuse a file as a whole.
-
-    Raises:
-        FormatError: always.
-    """
+    """Refuse a file as a whole."""
     raise FormatError(name, [Fault(None, None, None, remedy)])
 
 
@@ -63,11 +59,7 @@ class Source:
         return cast("BinaryIO", io.BufferedReader(limited, CHUNK_BYTES))
 
     def content(self) -> bytes:
-        """Everything in it.
-
-        Raises:
-            FormatError: it is damaged or expands too much.
-        """
+        """Everything in it."""
         with self.open() as stream:
             return stream.read()
 
@@ -87,9 +79,6 @@ class Limited(io.RawIOBase):
 
         Returns:
             How many bytes; 0 at the end.
-
-        Raises:
-            FormatError: the file is damaged or expands too much.
         """
         try:
             part = self.stream.read(len(buffer))
@@ -152,11 +141,7 @@ class ZstdFrames(io.RawIOBase):
 
 
 def sources(path: str) -> list[Source]:
-    """The files at a path: the one, those of a folder and below it by path, those of a zip; `-` is standard input.
-
-    Raises:
-        FormatError: there is nothing, or the zip is none.
-    """
+    """The files at a path: the one, those of a folder and below it by path, those of a zip; `-` is standard input."""
     if path == STDIN:
         return [of_bytes(sys.stdin.buffer.read(), "standard input")]
     place = Path(path)
@@ -189,11 +174,7 @@ def of_bytes(content: bytes, name: str) -> Source:
 
 
 def members(path: Path) -> Iterator[Source]:
-    """The files of a zip.
-
-    Raises:
-        FormatError: it is no zip.
-    """
+    """The files of a zip."""
     try:
         with zipfile.ZipFile(path) as archive:
             infos = [each for each in archive.infolist() if not each.is_dir() and "__MACOSX" not in each.filename]
@@ -211,11 +192,7 @@ class Member:
     info: zipfile.ZipInfo
 
     def open_binary(self) -> BinaryIO:
-        """Read it into memory, no further than its size and the limit allow.
-
-        Raises:
-            FormatError: it expands too much.
-        """
+        """Read it into memory, no further than its size and the limit allow."""
         limit = self.info.compress_size * MAX_EXPANSION
         with zipfile.ZipFile(self.archive) as archive, archive.open(self.info) as stream:
             content = stream.read(limit + 1)
@@ -225,11 +202,7 @@ class Member:
 
 
 def text(source: Source, encoding: str | None = None) -> str:
-    """All of a file's text: UTF-8 with or without a mark, UTF-16 by its mark, or the encoding that is named.
-
-    Raises:
-        FormatError: it is no such text, or has a NUL.
-    """
+    """All of a file's text: UTF-8 with or without a mark, UTF-16 by its mark, or the encoding that is named."""
     return decode(source.content(), source.name, encoding)
 
 
@@ -238,9 +211,6 @@ def decode(content: bytes, name: str, encoding: str | None = None, *, advice: st
 
     Args:
         advice: what to do where it is not UTF-8, to end a sentence.
-
-    Raises:
-        FormatError: they are no such text, or have a NUL.
     """
     marked = content[:2] in UTF16_MARKS and encoding is None
     codec = "utf-16" if marked else encoding or "utf-8"
@@ -260,11 +230,7 @@ def decode(content: bytes, name: str, encoding: str | None = None, *, advice: st
 
 
 def strict_json(content: str, name: str, *, literal_numbers: bool = False) -> Any:
-    """Read JSON to the letter: no NaN, no key twice in an object, no deeper than 64.
-
-    Raises:
-        FormatError: it is no such JSON; the line is named.
-    """
+    """Read JSON to the letter: no NaN, no key twice in an object, no deeper than 64."""
 
     def make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         whole = dict(pairs)
@@ -316,11 +282,7 @@ class Record(NamedTuple):
 
 
 def csv_records(source: Source, required: Sequence[str]) -> Iterator[Record]:
-    """Read a file of comma-separated values.
-
-    Raises:
-        FormatError: its header is another one, or it is not well-formed CSV.
-    """
+    """Read a file of comma-separated values."""
     reader = csv.reader(io.StringIO(text(source), newline=""), strict=True)
     try:
         header = [name.strip() for name in next(reader, [])]

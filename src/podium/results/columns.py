@@ -206,11 +206,7 @@ def text(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
 
 
 def text_of_number(number: float) -> str:
-    """A number that stands for a name; a whole one without a fraction.
-
-    Raises:
-        ValueError: doubles do not tell it from its neighbours.
-    """
+    """A number that stands for a name; a whole one without a fraction."""
     if not abs(number) < EXACT:
         raise ValueError(TOO_LARGE)
     return str(int(number)) if number == int(number) else repr(number)

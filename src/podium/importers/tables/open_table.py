@@ -118,10 +118,6 @@ def from_matches(
 
     Returns:
         The checked results: a row for each player, positions 1 and 2, and teams where there are several a side.
-
-    Raises:
-        ResultsError: the table is refused; up to 20 of its faults are named.
-        ParameterError: a column is not there.
     """
     document = matches_map(winner, loser, event, date, columns)
     grid = grid_of(matches, name, SourceRule())

@@ -9,6 +9,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, NoReturn, cast
 
@@ -147,25 +148,12 @@ def sources(path: str) -> list[Source]:
     place = Path(path)
     if place.is_dir():
         inside = sorted(each for each in place.rglob("*") if each.is_file() and not each.name.startswith("."))
-        return [Source(str(each), each.open_binary) for each in map(FilePath, inside)]
+        return [Source(str(each), partial(each.open, "rb")) for each in inside]
     if place.suffix.lower() == ".zip":
         return list(members(place))
     if not place.exists():
         refuse_file(path, "cannot be read (No such file or directory)")
-    return [Source(path, FilePath(place).open_binary)]
-
-
-@dataclass(frozen=True)
-class FilePath:
-    """A path that can be opened."""
-
-    path: Path
-
-    def open_binary(self) -> BinaryIO:
-        return self.path.open("rb")
-
-    def __str__(self) -> str:
-        return str(self.path)
+    return [Source(path, partial(place.open, "rb"))]
 
 
 def of_bytes(content: bytes, name: str) -> Source:
@@ -181,24 +169,17 @@ def members(path: Path) -> Iterator[Source]:
     except (OSError, zipfile.BadZipFile) as error:
         refuse_file(str(path), f"is not a zip archive ({getattr(error, 'strerror', None) or error})")
     for info in infos:
-        yield Source(f"{path}/{info.filename}", Member(path, info).open_binary)
+        yield Source(f"{path}/{info.filename}", partial(open_member, path, info))
 
 
-@dataclass(frozen=True)
-class Member:
-    """A file in a zip."""
-
-    archive: Path
-    info: zipfile.ZipInfo
-
-    def open_binary(self) -> BinaryIO:
-        """Read it into memory, no further than its size and the limit allow."""
-        limit = self.info.compress_size * MAX_EXPANSION
-        with zipfile.ZipFile(self.archive) as archive, archive.open(self.info) as stream:
-            content = stream.read(limit + 1)
-        if len(content) > limit:
-            refuse_file(f"{self.archive}/{self.info.filename}", f"expands to more than {MAX_EXPANSION} times its size")
-        return io.BytesIO(content)
+def open_member(path: Path, info: zipfile.ZipInfo) -> BinaryIO:
+    """Read a file in a zip into memory, no further than its size and the limit allow."""
+    limit = info.compress_size * MAX_EXPANSION
+    with zipfile.ZipFile(path) as archive, archive.open(info) as stream:
+        content = stream.read(limit + 1)
+    if len(content) > limit:
+        refuse_file(f"{path}/{info.filename}", f"expands to more than {MAX_EXPANSION} times its size")
+    return io.BytesIO(content)
 
 
 def text(source: Source, encoding: str | None = None) -> str:

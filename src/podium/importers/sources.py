@@ -26,7 +26,6 @@ FRAME_PART_BYTES = 1 << 10  # a block of four bytes may become 128 kB
 
 
 def refuse_file(name: str, remedy: str) -> NoReturn:
-    """Refuse a file as a whole."""
     raise FormatError(name, [Fault(None, None, None, remedy)])
 
 
@@ -60,7 +59,6 @@ class Source:
         return cast("BinaryIO", io.BufferedReader(limited, CHUNK_BYTES))
 
     def content(self) -> bytes:
-        """Everything in it."""
         with self.open() as stream:
             return stream.read()
 
@@ -148,12 +146,16 @@ def sources(path: str) -> list[Source]:
     place = Path(path)
     if place.is_dir():
         inside = sorted(each for each in place.rglob("*") if each.is_file() and not each.name.startswith("."))
-        return [Source(str(each), partial(each.open, "rb")) for each in inside]
+        return [Source(str(each), partial(open_file, each)) for each in inside]
     if place.suffix.lower() == ".zip":
         return list(members(place))
     if not place.exists():
         refuse_file(path, "cannot be read (No such file or directory)")
-    return [Source(path, partial(place.open, "rb"))]
+    return [Source(path, partial(open_file, place))]
+
+
+def open_file(path: Path) -> BinaryIO:
+    return path.open("rb")
 
 
 def of_bytes(content: bytes, name: str) -> Source:

@@ -160,7 +160,6 @@ def names(series: pl.Series, known: Known) -> Cells:
 
 
 def addresses(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
-    """Addresses of pages."""
     column, faults = text(series)
     if faults:
         return column, faults

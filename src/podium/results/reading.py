@@ -188,7 +188,6 @@ def read_by_columns(table: pl.LazyFrame) -> pl.DataFrame:
 
 
 def first_line(error: Exception) -> str:
-    """What an error says first."""
     return (str(error).splitlines() or [type(error).__name__])[0]
 
 

@@ -33,7 +33,6 @@ def read(files: Sequence[str], options: Options) -> Imported:
 
 
 def read_tournament(tournament: Node, file: str, collector: Collector) -> None:
-    """Read the matches of a tournament."""
     pool = tournament.get("game_name").text() or tournament.get("url").text()
     players: dict[str, Node] = {}
     for each in tournament.get("participants"):

@@ -144,7 +144,6 @@ def stem(source: Source) -> str:
 
 
 def read_tables(tables: dict[str, Source], heats: Heats) -> None:
-    """Read the CSV tables."""
     wanted = [session for session in SESSIONS if session.table in tables]
     needed = ["drivers", "constructors"] if wanted else [SESSIONS[0].table]
     missing = next((name for name in needed if name not in tables), None)

@@ -104,7 +104,6 @@ def from_json(text: str, name: str, records: str | None, *, lines: bool) -> tupl
 
 
 def read_line(text: str, name: str, number: int) -> Any:
-    """The JSON of a line."""
     try:
         return strict_json(text, name, literal_numbers=True)
     except FormatError as error:

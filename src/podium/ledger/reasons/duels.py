@@ -54,7 +54,6 @@ class Account:
         return rules.entering_state(self.params, self.columns, entrant, self.state(entrant))
 
     def name(self, entrant: int) -> str:
-        """An entrant's name."""
         return str(self.events.player_names[int(self.columns.player[entrant])])
 
     def lead(self, entrant: int) -> float:

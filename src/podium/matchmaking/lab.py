@@ -183,6 +183,7 @@ def replayed_arrivals(events: Events, replayed: Replayed, policies: Sequence[Pol
 
 
 def row(players: int | None, kind: str, target_s: float | None, outcome: Outcome) -> dict[str, Any]:
+    """A run in a row."""
     waits = dict(zip(("wait_median", "wait_p95"), quantiles(outcome.waits, (0.5, 0.95)), strict=True))
     (spread,) = quantiles(outcome.spreads, (0.5,))
     mean = {

@@ -41,6 +41,10 @@ def read_results(
 
     Returns:
         The checked table, rows in the order of the source.
+
+    Raises:
+        ResultsError: the table is refused; up to 20 of its faults are named.
+        ParameterError: the map cannot be, or names columns that are not there.
     """
     if map is not None and (columns is not None or ignore):
         raise ParameterError("give a map or columns, not both: a map says all of a table")

@@ -45,11 +45,7 @@ class Node:
 
 
 def documents(source: Source, collector: Collector) -> Iterator[Node]:
-    """The documents of a file: one, or one a line; a line that is no JSON is bad.
-
-    Raises:
-        FormatError: the whole file is no JSON.
-    """
+    """The documents of a file: one, or one a line; a line that is no JSON is bad."""
     content = text(source)
     lines = content.split("\n")
     if not has_documents_on_lines(lines, source.name):

@@ -9,6 +9,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, NoReturn, cast
 
@@ -25,11 +26,6 @@ FRAME_PART_BYTES = 1 << 10  # a block of four bytes may become 128 kB
 
 
 def refuse_file(name: str, remedy: str) -> NoReturn:
-    """Refuse a file as a whole.
-
-    Raises:
-        FormatError: always.
-    """
     raise FormatError(name, [Fault(None, None, None, remedy)])
 
 
@@ -63,11 +59,6 @@ class Source:
         return cast("BinaryIO", io.BufferedReader(limited, CHUNK_BYTES))
 
     def content(self) -> bytes:
-        """Everything in it.
-
-        Raises:
-            FormatError: it is damaged or expands too much.
-        """
         with self.open() as stream:
             return stream.read()
 
@@ -87,9 +78,6 @@ class Limited(io.RawIOBase):
 
         Returns:
             How many bytes; 0 at the end.
-
-        Raises:
-            FormatError: the file is damaged or expands too much.
         """
         try:
             part = self.stream.read(len(buffer))
@@ -152,35 +140,22 @@ class ZstdFrames(io.RawIOBase):
 
 
 def sources(path: str) -> list[Source]:
-    """The files at a path: the one, those of a folder and below it by path, those of a zip; `-` is standard input.
-
-    Raises:
-        FormatError: there is nothing, or the zip is none.
-    """
+    """The files at a path: the one, those of a folder and below it by path, those of a zip; `-` is standard input."""
     if path == STDIN:
         return [of_bytes(sys.stdin.buffer.read(), "standard input")]
     place = Path(path)
     if place.is_dir():
         inside = sorted(each for each in place.rglob("*") if each.is_file() and not each.name.startswith("."))
-        return [Source(str(each), each.open_binary) for each in map(FilePath, inside)]
+        return [Source(str(each), partial(open_file, each)) for each in inside]
     if place.suffix.lower() == ".zip":
         return list(members(place))
     if not place.exists():
         refuse_file(path, "cannot be read (No such file or directory)")
-    return [Source(path, FilePath(place).open_binary)]
+    return [Source(path, partial(open_file, place))]
 
 
-@dataclass(frozen=True)
-class FilePath:
-    """A path that can be opened."""
-
-    path: Path
-
-    def open_binary(self) -> BinaryIO:
-        return self.path.open("rb")
-
-    def __str__(self) -> str:
-        return str(self.path)
+def open_file(path: Path) -> BinaryIO:
+    return path.open("rb")
 
 
 def of_bytes(content: bytes, name: str) -> Source:
@@ -189,47 +164,28 @@ def of_bytes(content: bytes, name: str) -> Source:
 
 
 def members(path: Path) -> Iterator[Source]:
-    """The files of a zip.
-
-    Raises:
-        FormatError: it is no zip.
-    """
+    """The files of a zip."""
     try:
         with zipfile.ZipFile(path) as archive:
             infos = [each for each in archive.infolist() if not each.is_dir() and "__MACOSX" not in each.filename]
     except (OSError, zipfile.BadZipFile) as error:
         refuse_file(str(path), f"is not a zip archive ({getattr(error, 'strerror', None) or error})")
     for info in infos:
-        yield Source(f"{path}/{info.filename}", Member(path, info).open_binary)
+        yield Source(f"{path}/{info.filename}", partial(open_member, path, info))
 
 
-@dataclass(frozen=True)
-class Member:
-    """A file in a zip."""
-
-    archive: Path
-    info: zipfile.ZipInfo
-
-    def open_binary(self) -> BinaryIO:
-        """Read it into memory, no further than its size and the limit allow.
-
-        Raises:
-            FormatError: it expands too much.
-        """
-        limit = self.info.compress_size * MAX_EXPANSION
-        with zipfile.ZipFile(self.archive) as archive, archive.open(self.info) as stream:
-            content = stream.read(limit + 1)
-        if len(content) > limit:
-            refuse_file(f"{self.archive}/{self.info.filename}", f"expands to more than {MAX_EXPANSION} times its size")
-        return io.BytesIO(content)
+def open_member(path: Path, info: zipfile.ZipInfo) -> BinaryIO:
+    """Read a file in a zip into memory, no further than its size and the limit allow."""
+    limit = info.compress_size * MAX_EXPANSION
+    with zipfile.ZipFile(path) as archive, archive.open(info) as stream:
+        content = stream.read(limit + 1)
+    if len(content) > limit:
+        refuse_file(f"{path}/{info.filename}", f"expands to more than {MAX_EXPANSION} times its size")
+    return io.BytesIO(content)
 
 
 def text(source: Source, encoding: str | None = None) -> str:
-    """All of a file's text: UTF-8 with or without a mark, UTF-16 by its mark, or the encoding that is named.
-
-    Raises:
-        FormatError: it is no such text, or has a NUL.
-    """
+    """All of a file's text: UTF-8 with or without a mark, UTF-16 by its mark, or the encoding that is named."""
     return decode(source.content(), source.name, encoding)
 
 
@@ -238,9 +194,6 @@ def decode(content: bytes, name: str, encoding: str | None = None, *, advice: st
 
     Args:
         advice: what to do where it is not UTF-8, to end a sentence.
-
-    Raises:
-        FormatError: they are no such text, or have a NUL.
     """
     marked = content[:2] in UTF16_MARKS and encoding is None
     codec = "utf-16" if marked else encoding or "utf-8"
@@ -260,11 +213,7 @@ def decode(content: bytes, name: str, encoding: str | None = None, *, advice: st
 
 
 def strict_json(content: str, name: str, *, literal_numbers: bool = False) -> Any:
-    """Read JSON to the letter: no NaN, no key twice in an object, no deeper than 64.
-
-    Raises:
-        FormatError: it is no such JSON; the line is named.
-    """
+    """Read JSON to the letter: no NaN, no key twice in an object, no deeper than 64."""
 
     def make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         whole = dict(pairs)
@@ -316,11 +265,7 @@ class Record(NamedTuple):
 
 
 def csv_records(source: Source, required: Sequence[str]) -> Iterator[Record]:
-    """Read a file of comma-separated values.
-
-    Raises:
-        FormatError: its header is another one, or it is not well-formed CSV.
-    """
+    """Read a file of comma-separated values."""
     reader = csv.reader(io.StringIO(text(source), newline=""), strict=True)
     try:
         header = [name.strip() for name in next(reader, [])]

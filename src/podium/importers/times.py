@@ -168,7 +168,6 @@ class LocalTimes:
     """The times of a zone; a local hour that stands twice or never on its clocks takes the earlier offset."""
 
     def __init__(self, zone: str) -> None:
-        """Find the zone."""
         self.name = zone
         self.zone: tzinfo = UTC
         try:

@@ -116,7 +116,7 @@ class Live:
         if system is None and parameters:
             raise ParameterError("name the system beside its parameters, or leave both to the file")
         saved = saving.read(Path(path), None if system is None else make_system(system, parameters))
-        live = cls(saved.ratings.system)
+        live = cls(saved[0].system)
         live._ratings, live._events, live._newest = saved
         return live
 

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -159,12 +159,7 @@ STATE = "state."
 UNREADABLE = (KeyError, TypeError, ValueError, zipfile.BadZipFile, pl.exceptions.PolarsError)
 
 
-class Saved(NamedTuple):
-    """What a file holds."""
-
-    ratings: LiveRatings
-    events: set[str]
-    newest: dict[str, Moment]  # of each pool
+Saved = tuple[LiveRatings, set[str], dict[str, Moment]]  # the events' ids, and the newest moment of each pool
 
 
 def write(path: Path, ratings: LiveRatings, events: Iterable[str], newest: dict[str, Moment]) -> None:
@@ -270,4 +265,4 @@ def as_saved(system: System, players: pl.DataFrame, events: pl.DataFrame, pools:
     seen, peaks = players["seen"].to_numpy().copy(), players["peak"].to_numpy().copy()
     ratings = LiveRatings(system, rows, states, seen, peaks, last_events, pool_states)
     newest = {pool: (started, sequence) for pool, started, sequence in pools[:, :3].iter_rows()}
-    return Saved(ratings, set(events["event_id"].to_list()), newest)
+    return ratings, set(events["event_id"].to_list()), newest

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from podium.errors import SHOWN_FAULTS, Fault, ResultsError
+from podium.results import column_guide
 from podium.results.names import SPACES, is_page_address, normalise, normalise_column
 
 REQUIRED = ("event_id", "player")
@@ -22,29 +23,8 @@ MOST_WEIGHT = 100.0  # an event counts as many; more in one step throws ratings 
 TIMES = ("time_s", "played_s", "duration_s")
 NUMBERS = ("sequence", "position", "time_s", "score", "team_score", "played_s", "duration_s", "weight")
 TRUTHS = ("ranked", "handicap")
-STATUSES = ("finished", "quit", "dnf", "disqualified", "did_not_start")
-ALL = (
-    "event_id",
-    "started_at",
-    "sequence",
-    "pool",
-    "mode",
-    "heat",
-    "team",
-    "player",
-    "position",
-    "time_s",
-    "score",
-    "team_score",
-    "status",
-    "played_s",
-    "duration_s",
-    "ranked",
-    "handicap",
-    "weight",
-    "title",
-    "url",
-)
+STATUSES = tuple(status.name for status in column_guide.STATUSES)
+ALL = tuple(column.name for column in column_guide.COLUMNS)
 DEFAULTS = {"pool": "default", "status": "finished"}
 SYNONYMS = {
     "disconnected": "quit",
@@ -180,7 +160,6 @@ def names(series: pl.Series, known: Known) -> Cells:
 
 
 def addresses(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
-    """Addresses of pages."""
     column, faults = text(series)
     if faults:
         return column, faults
@@ -226,11 +205,7 @@ def text(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
 
 
 def text_of_number(number: float) -> str:
-    """A number that stands for a name; a whole one without a fraction.
-
-    Raises:
-        ValueError: doubles do not tell it from its neighbours.
-    """
+    """A number that stands for a name; a whole one without a fraction."""
     if not abs(number) < EXACT:
         raise ValueError(TOO_LARGE)
     return str(int(number)) if number == int(number) else repr(number)

@@ -83,7 +83,6 @@ def refused_constant(word: str) -> float:
 
 
 def from_records(rows: list[Any], table_name: str) -> pl.DataFrame:
-    """A table of dicts."""
     for number, row in enumerate(rows, start=1):
         if not isinstance(row, dict):
             raise ResultsError(table_name, [Fault(number, None, None, "must be an object with the columns as names")])

@@ -103,11 +103,7 @@ def has_value(name: str, values: Sequence[Any]) -> bool:
 
 
 def cells(name: str, values: list[Any]) -> list[Any]:
-    """The values of a column in its type, as they are stored.
-
-    Raises:
-        NotPlainError: one of them is to be looked at.
-    """
+    """The values of a column in its type, as they are stored."""
     kinds = {*map(type, values)}
     if name == "started_at":
         require(kinds == {str} or (kinds == {datetime} and all(str(each.tzinfo) == "UTC" for each in values)))
@@ -130,21 +126,13 @@ def cells(name: str, values: list[Any]) -> list[Any]:
 
 
 def require(is_fine: object) -> None:
-    """Leave what is not plainly fine to others.
-
-    Raises:
-        NotPlainError: it is not.
-    """
+    """Leave what is not plainly fine to others."""
     if not is_fine:
         raise NotPlainError
 
 
 def require_texts(name: str, texts: Collection[str]) -> None:
-    """Require names that nothing is changed in, or addresses.
-
-    Raises:
-        NotPlainError: one of them is none.
-    """
+    """Require names that nothing is changed in, or addresses."""
     require(name in TEXTS)
     if name == "url":
         require(all(each.isascii() and len(each) <= LONGEST_URL and is_page_address(each) for each in texts))
@@ -156,11 +144,7 @@ def require_texts(name: str, texts: Collection[str]) -> None:
 
 
 def numbers(name: str, values: list[Any]) -> list[float | None]:
-    """Finite numbers, above 0 where they must be.
-
-    Raises:
-        NotPlainError: one of them is none.
-    """
+    """Finite numbers, above 0 where they must be."""
     try:
         column = np.array(values, np.float64)  # NaN for None
     except OverflowError:
@@ -182,11 +166,7 @@ def numbers(name: str, values: list[Any]) -> list[float | None]:
 
 
 def microseconds(value: Any) -> int:
-    """A moment, a text or in UTC, as microseconds since 1970.
-
-    Raises:
-        NotPlainError: it has to be looked at.
-    """
+    """A moment, a text or in UTC, as microseconds since 1970."""
     if type(value) is datetime:
         return (value - EPOCH) // MICROSECOND
     parts = date_parts(value)
@@ -202,11 +182,7 @@ def microseconds(value: Any) -> int:
 
 
 def refuse_contradictions(columns: Mapping[str, list[Any]]) -> None:
-    """Require that rows which are fine alone are so together.
-
-    Raises:
-        NotPlainError: two of them are to be looked at.
-    """
+    """Require that rows which are fine alone are so together."""
     events = columns["event_id"]
     for name in AN_EVENT:
         if name in columns and len({*columns[name]}) > 1:
@@ -223,11 +199,7 @@ def refuse_contradictions(columns: Mapping[str, list[Any]]) -> None:
 
 
 def refuse_incomparable(columns: Mapping[str, list[Any]], units: Sequence[int], counts: Sequence[bool]) -> None:
-    """Require that something compares all finishers of a heat, and that no better position has a longer time.
-
-    Raises:
-        NotPlainError: it is not so.
-    """
+    """Require that something compares all finishers of a heat, and that no better position has a longer time."""
     measures = [columns[name] for name in MEASURES if name in columns]
     if all(None in measured for measured in measures):
         of_unit: dict[int, list[tuple[Any, ...]]] = {}

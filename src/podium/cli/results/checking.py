@@ -64,7 +64,7 @@ def write_certain(file: Input, fix: Path) -> None:
 
     if not Path(file.path).is_file():
         return
-    mapped = understand(load_one(file.path)).mapped
+    _, mapped = understand(load_one(file.path))
     write_table(as_written(as_they_were(mapped)), fix)
     typer.echo(f"mended what is certain in {fix}; what follows is yours to decide there")
 

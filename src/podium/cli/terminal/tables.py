@@ -36,8 +36,6 @@ UNSAID = {"pool": "default"}  # a value that says nothing
 
 @dataclass
 class Column:
-    """A column as texts."""
-
     name: str
     texts: list[str]
     is_number: bool

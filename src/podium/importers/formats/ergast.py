@@ -115,11 +115,7 @@ class Heats:
 
 
 def read(files: Sequence[str], options: Options) -> Imported:
-    """Import races, sprints and qualifying sessions.
-
-    Raises:
-        FormatError: there are none of Ergast's tables among the files.
-    """
+    """Import races, sprints and qualifying sessions."""
     collector = Collector(options)
     heats = Heats(collector)
     found = [source for path in files for source in sources(path)]
@@ -146,11 +142,6 @@ def stem(source: Source) -> str:
 
 
 def read_tables(tables: dict[str, Source], heats: Heats) -> None:
-    """Read the CSV tables.
-
-    Raises:
-        FormatError: one is missing that another needs.
-    """
     wanted = [session for session in SESSIONS if session.table in tables]
     needed = ["drivers", "constructors"] if wanted else [SESSIONS[0].table]
     missing = next((name for name in needed if name not in tables), None)
@@ -205,11 +196,7 @@ def date_of(event: Event, session: Session, race: dict[str, str], fallback: str)
 
 
 def read_json(source: Source, heats: Heats) -> None:
-    """Read answers of the interface, as one JSON or a line each.
-
-    Raises:
-        FormatError: one is no list of races.
-    """
+    """Read answers of the interface, as one JSON or a line each."""
     for root in documents(source, heats.collector):
         races = root.get("MRData").get("RaceTable").get("Races")
         if not races.is_list():

@@ -50,11 +50,7 @@ CLOCK = re.compile(r"^\d{2}:\d{2}(:\d{2})?Z?$")
 
 
 def read(files: Sequence[str], options: Options) -> Imported:
-    """Import races, sprints and qualifying sessions.
-
-    Raises:
-        FormatError: there is no f1db among the files.
-    """
+    """Import races, sprints and qualifying sessions."""
     collector = Collector(options)
     found = {stem(source): source for path in files for source in reversed(sources(path))}
     if RACES in found:
@@ -73,11 +69,7 @@ def stem(source: Source) -> str:
 
 
 def records(source: Source, needed: Sequence[str]) -> Iterator[tuple[str, dict[str, str], str]]:
-    """The rows of a table of f1db, as CSV or as JSON: the place of each, its cells, and what is wrong with it.
-
-    Raises:
-        FormatError: it is no such table.
-    """
+    """The rows of a table of f1db, as CSV or as JSON: the place of each, its cells, and what is wrong with it."""
     if ".json" not in source.name.lower():
         for record in csv_records(source, needed):
             yield record.place, record.cells, record.uneven
@@ -91,11 +83,7 @@ def records(source: Source, needed: Sequence[str]) -> Iterator[tuple[str, dict[s
 
 
 def read_tables(tables: dict[str, Source], collector: Collector) -> None:
-    """Read a file for each kind of session, one after another.
-
-    Raises:
-        FormatError: there is none, or it is no such table.
-    """
+    """Read a file for each kind of session, one after another."""
     races = {cells.get("id", ""): cells for _, cells, _ in records(tables[RACES], ("id", "date"))}
     names = {f"{RACES}-{session.file}": session for session in SESSIONS if f"{RACES}-{session.file}" in tables}
     if not names:
@@ -119,11 +107,7 @@ def read_tables(tables: dict[str, Source], collector: Collector) -> None:
 
 
 def read_single(source: Source, collector: Collector) -> None:
-    """Read the single JSON, race after race.
-
-    Raises:
-        FormatError: it has no list of races.
-    """
+    """Read the single JSON, race after race."""
     document = strict_json(text(source), source.name)
     races = document.get("races") if isinstance(document, dict) else None
     if not isinstance(races, list):

@@ -58,11 +58,7 @@ class Game:
 
 
 def read(files: Sequence[str], options: Options) -> Imported:
-    """Import the games of PGN files.
-
-    Raises:
-        FormatError: a file is no PGN.
-    """
+    """Import the games of PGN files."""
     collector, times = Collector(options), LocalTimes(options.timezone)
     for path in files:
         for source in sources(path):
@@ -77,11 +73,7 @@ def read(files: Sequence[str], options: Options) -> Imported:
 
 
 def games(source: Source) -> Iterator[Game]:
-    """Split a file into its games, a line at a time; it is read once more before, for its encoding.
-
-    Raises:
-        FormatError: it does not begin as PGN does.
-    """
+    """Split a file into its games, a line at a time; it is read once more before, for its encoding."""
     with source.open() as file:
         encoding = encoding_of(file)
     game: Game | None = None
@@ -105,11 +97,7 @@ def games(source: Source) -> Iterator[Game]:
 
 
 def lines(source: Source, encoding: str) -> Iterator[tuple[int, str]]:
-    """The lines of a file with their numbers; only a line feed ends one.
-
-    Raises:
-        FormatError: it is not in the encoding.
-    """
+    """The lines of a file with their numbers; only a line feed ends one."""
     with io.TextIOWrapper(source.open(), encoding, newline="\n") as text:
         try:
             yield from enumerate(text, start=1)

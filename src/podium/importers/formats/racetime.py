@@ -31,11 +31,7 @@ class Entrant(NamedTuple):
 
 
 def read(files: Sequence[str], options: Options) -> Imported:
-    """Import races.
-
-    Raises:
-        FormatError: a file has no races.
-    """
+    """Import races."""
     collector = Collector(options)
     for path in files:
         for source in sources(path):

@@ -16,11 +16,7 @@ DISQUALIFIED_SCORE = -1
 
 
 def read(files: Sequence[str], options: Options) -> Imported:
-    """Import sets.
-
-    Raises:
-        FormatError: a file has no answers of start.gg.
-    """
+    """Import sets."""
     collector = Collector(options)
     for path in files:
         for source in sources(path):
@@ -31,11 +27,7 @@ def read(files: Sequence[str], options: Options) -> Imported:
 
 
 def read_answer(answer: Node, file: str, collector: Collector) -> None:
-    """Read a page of sets; an error that start.gg answered is bad.
-
-    Raises:
-        FormatError: it is no answer of start.gg.
-    """
+    """Read a page of sets; an error that start.gg answered is bad."""
     if not answer.is_object() or not {"data", "success", "errors"} & set(answer.value):
         refuse_file(file, f"is no answer of start.gg at {answer.place}: it has no data")
     event = answer.get("data").get("event")

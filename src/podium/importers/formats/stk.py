@@ -90,11 +90,7 @@ class Game:
 
 
 def read(files: Sequence[str], options: Options) -> Imported:
-    """Import games.
-
-    Raises:
-        FormatError: a file is no such database.
-    """
+    """Import games."""
     collector, times = Collector(options), LocalTimes(options.timezone)
     for path in files:
         for source in sources(path):
@@ -108,12 +104,7 @@ def read(files: Sequence[str], options: Options) -> Imported:
 
 
 def connect(source: Source) -> sqlite3.Connection:
-    """Open a database to read only, or one in memory that a dump fills.
-
-    Raises:
-        FormatError: the file is neither.
-        sqlite3.Error: it is damaged.
-    """
+    """Open a database to read only, or one in memory that a dump fills."""
     with source.open() as file:
         start = file.read(len(MAGIC))
     path = Path(source.name)
@@ -136,12 +127,7 @@ def is_plain(path: Path) -> bool:
 
 
 def run_dump(connection: sqlite3.Connection, source: Source) -> None:
-    """Fill a database in memory by a dump, which may not reach beyond it.
-
-    Raises:
-        FormatError: the file is no dump.
-        sqlite3.Error: a statement fails.
-    """
+    """Fill a database in memory by a dump, which may not reach beyond it."""
     script = decode(source.content(), source.name)
     if "create table" not in script.lower():
         refuse_file(source.name, "is neither an SQLite database nor a dump of one")
@@ -160,11 +146,7 @@ def run_dump(connection: sqlite3.Connection, source: Source) -> None:
 
 
 def read_database(connection: sqlite3.Connection, file: str, collector: Collector, times: LocalTimes) -> None:
-    """Read every table of results, by name.
-
-    Raises:
-        FormatError: there is none, or one lacks a column.
-    """
+    """Read every table of results, by name."""
     names = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
     tables = sorted(name for name in names if TABLE.match(name))
     if not tables:

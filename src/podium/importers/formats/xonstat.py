@@ -92,11 +92,7 @@ class Report:
 
 
 def read(files: Sequence[str], options: Options) -> Imported:
-    """Import match reports.
-
-    Raises:
-        FormatError: a file is no report and no log of them.
-    """
+    """Import match reports."""
     collector = Collector(options)
     for path in files:
         for source in sources(path):

@@ -51,7 +51,6 @@ class Table:
         return column
 
     def texts(self, name: str) -> pl.Series:
-        """A column as text."""
         column = self.cells(name)
         if column.dtype == pl.String:
             return column

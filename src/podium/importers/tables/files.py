@@ -77,11 +77,7 @@ Chain = tuple[dict[str, Any], ...]  # the object, then what it stands in, the ne
 
 
 def from_json(text: str, name: str, records: str | None, *, lines: bool) -> tuple[pl.DataFrame, list[str]]:
-    """The rows of JSON, every value as the text that it is written as.
-
-    Raises:
-        FormatError: it is no JSON, or has no rows there.
-    """
+    """The rows of JSON, every value as the text that it is written as."""
     documents: Iterator[tuple[str, Any]]
     if lines:
         parts = enumerate(text.split("\n"), start=1)
@@ -108,11 +104,6 @@ def from_json(text: str, name: str, records: str | None, *, lines: bool) -> tupl
 
 
 def read_line(text: str, name: str, number: int) -> Any:
-    """The JSON of a line.
-
-    Raises:
-        FormatError: it is none.
-    """
     try:
         return strict_json(text, name, literal_numbers=True)
     except FormatError as error:
@@ -120,11 +111,7 @@ def read_line(text: str, name: str, number: int) -> Any:
 
 
 def parse_path(path: str, name: str) -> list[str]:
-    """The steps of a path: keys, and [] for each item of an array.
-
-    Raises:
-        FormatError: it is no path.
-    """
+    """The steps of a path: keys, and [] for each item of an array."""
     steps: list[str] = []
     for piece in path.split(".") if path else []:
         match = STEP.fullmatch(piece)

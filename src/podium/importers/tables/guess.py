@@ -12,8 +12,8 @@ from podium.importers.tables.applying import date_rule, decimal_marks, may_be_th
 from podium.importers.tables.cells import PLACE
 from podium.importers.tables.files import Grid
 from podium.importers.tables.maps import build_map
+from podium.results.column_guide import DOUBTFUL, fold, meanings, near_miss
 from podium.results.columns import ALL, FOR_PAGES, GAP, NUMBERS, REQUIRED, TIMES
-from podium.results.headings import DOUBTFUL, fold, meanings, near_miss
 from podium.results.plain_rows import DELIMITERS
 
 SHAPE = (

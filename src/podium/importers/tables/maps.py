@@ -67,7 +67,6 @@ class Reader:
         self.name = name
 
     def refuse(self, place: str, remedy: str) -> None:
-        """Refuse the map."""
         raise ParameterError(f"{self.name}: {place}: {remedy}" if place else f"{self.name}: {remedy}")
 
     def choose(self, value: Any, place: str, allowed: Iterable[str]) -> str:
@@ -264,7 +263,6 @@ class Reader:
                     self.choose(word, place, STATUSES)
 
     def words(self, value: Any, place: str) -> dict[str, Scalar]:
-        """What words become."""
         table = self.table(value, place)
         if len(table) > MAX_WORDS:
             self.refuse(place, f"has {len(table)} entries; a map has up to {MAX_WORDS}")

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,19 +20,10 @@ from podium.results.columns import ALL, text
 from podium.results.reading import STDIN, Results, loaded, unknown_column
 
 
-@dataclass(frozen=True)
-class Understood:
-    """A table that was understood: its map, and its rows as results."""
-
-    guess: Guess
-    mapping: Map
-    mapped: Mapped
-
-
 def read_understood(path: str, name: str, content: bytes | None = None) -> Results:
     """Read a table that is no results table as its headings and cells surely mean it."""
-    understood = understand(load_one(path, content))
-    return checked(understood.mapped, name, (understood.guess.note,))
+    understood, mapped = understand(load_one(path, content))
+    return checked(mapped, name, (understood.note,))
 
 
 def load_one(
@@ -50,11 +41,10 @@ def load_one(
         raise ResultsError(name or own_name, error.faults) from None
 
 
-def understand(grid: Grid, written: Mapping[str, Any] | None = None) -> Understood:
+def understand(grid: Grid, written: Mapping[str, Any] | None = None) -> tuple[Guess, Mapped]:
     """What a table says, and its rows as results."""
     understood = guess(grid, written)
-    mapping = build_map(understood.document, grid.name)
-    return Understood(understood, mapping, apply_map(grid, mapping))
+    return understood, apply_map(grid, build_map(understood.document, grid.name))
 
 
 def checked(mapped: Mapped, name: str, notes: tuple[str, ...] = ()) -> Results:
@@ -117,10 +107,6 @@ def from_matches(
 
     Returns:
         The checked results: a row for each player, positions 1 and 2, and teams where there are several a side.
-
-    Raises:
-        ResultsError: the table is refused; up to 20 of its faults are named.
-        ParameterError: a column is not there.
     """
     document = matches_map(winner, loser, event, date, columns)
     grid = grid_of(matches, name, SourceRule())

@@ -30,11 +30,7 @@ ARCHIVE = b"PK\x03\x04"
 def from_spreadsheet(
     content: bytes, name: str, rule: SourceRule, *, is_ods: bool
 ) -> tuple[pl.DataFrame, list[int], str]:
-    """A sheet of a workbook, without its empty rows.
-
-    Raises:
-        FormatError: it is no workbook, or has several sheets and none is named.
-    """
+    """A sheet of a workbook, without its empty rows."""
     import fastexcel  # noqa: PLC0415  (only where a workbook comes)
 
     check_archive(content, name, is_ods=is_ods)
@@ -68,11 +64,7 @@ def from_spreadsheet(
 
 
 def choose_sheet(book: Any, name: str, sheet: str | None) -> str:
-    """The sheet of that name, or the only one with cells.
-
-    Raises:
-        FormatError: there is none of that name, or several have cells.
-    """
+    """The sheet of that name, or the only one with cells."""
     names: list[str] = book.sheet_names
     if sheet is not None:
         if sheet not in names:
@@ -87,11 +79,7 @@ def choose_sheet(book: Any, name: str, sheet: str | None) -> str:
 
 
 def check_archive(content: bytes, name: str, *, is_ods: bool) -> None:
-    """Refuse a workbook that would become too large, or lose something without a word.
-
-    Raises:
-        FormatError: it is damaged, expands to more than 100 times its size, or has times of a day and longer as .ods.
-    """
+    """Refuse a workbook that would become too large, or lose something without a word."""
     if not content.startswith(ARCHIVE):
         return
     try:
@@ -193,11 +181,7 @@ def repetitions(element: ET.Element, what: str) -> int:
 
 
 def from_database(content: bytes, name: str, table: str | None) -> pl.DataFrame:
-    """The rows of the tables of an SQLite database whose names fit a pattern, table by table.
-
-    Raises:
-        FormatError: it is no database, or no table fits.
-    """
+    """The rows of the tables of an SQLite database whose names fit a pattern, table by table."""
     try:
         with closing(connect(content, name)) as connection:
             select = "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE ? AND name NOT LIKE 'sqlite_%'"

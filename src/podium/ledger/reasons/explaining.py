@@ -133,7 +133,6 @@ class Breakdown:
         return sent if sent in UNFINISHED_STATUS else "quit"  # a quit that a system carries over to later heats
 
     def explanation(self) -> Explanation:
-        """All of it."""
         duels = self.duels
         if self.account.by_pairs:
             counting, causes = self.account.credited(duels, self.after)

@@ -71,7 +71,7 @@ Submission = tuple[Any, str, Mapping[str, str]]  # rows, actor, and the match of
 def submit(
     connection: sa.Connection, pool: Pool, numbering: Numbering, *, submissions: Sequence[Submission]
 ) -> Proposal:
-    """Log and rate events, each once, those that are known already being only answered; each of several sends others."""
+    """Log and rate events, each once; those that are known already are only answered."""
     contents = check_contents(connection, pool, submissions)
     sent = {
         event_id: event

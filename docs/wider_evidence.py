@@ -20,8 +20,8 @@ import podium
 from podium.analysis.evaluation import INTERVAL, RESAMPLES, SEED, held_heats
 from podium.analysis.simulation import simulate
 from podium.analysis.tuning import end_of_training, split_at
+from podium.engine.inputs import comparable, entries_of, heats_of, part_at, slot_at
 from podium.engine.tables.encoding import Events, encode
-from podium.engine.tables.inputs import comparable, entries_of, heats_of, part_at, slot_at
 from podium.systems import find
 
 ORDER, SOFT, FURTHER, PART, SIDES = range(5)  # what an entry's number does to the evidence of a pair

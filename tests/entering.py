@@ -2,7 +2,7 @@
 
 import math
 
-from podium.engine.tables.inputs import Entrant, Entry
+from podium.engine.inputs import Entrant, Entry
 
 ONCE = Entrant(events=1.0, quit=0.0, idle=0.0)
 

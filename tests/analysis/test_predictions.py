@@ -9,9 +9,8 @@ from hypothesis import given, settings
 from strategies import histories
 
 from podium.analysis.predictions import MIN_PROBABILITY, HeatSelection, PairScores, WinnerScores, predict
-from podium.engine import rules
+from podium.engine import inputs, rules
 from podium.engine.replay import replay
-from podium.engine.tables import inputs
 from podium.engine.tables.encoding import encode
 from podium.ledger.history import states_brought
 from podium.results.reading import read_results

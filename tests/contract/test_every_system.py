@@ -20,7 +20,7 @@ import podium
 from podium.analysis import conformance
 from podium.analysis.conformance import History
 from podium.engine import rules
-from podium.engine.tables.inputs import PRESENT
+from podium.engine.inputs import PRESENT
 from podium.kernels.compiled import HOME, WITHOUT_KERNELS, digest
 from podium.systems import find, names
 
@@ -175,7 +175,7 @@ def _settled(params, me, totals, entrant):
 settled = compile_kernel(_settled)
 """
 PROGRAM = """
-from podium.engine.tables.inputs import PRESENT
+from podium.engine.inputs import PRESENT
 from podium.engine.rules import Points
 from podium.settled import settled
 from podium.systems import find

@@ -15,10 +15,10 @@ import podium
 from podium.engine.fast import duels
 from podium.engine.fast.duels import goes_in_lanes
 from podium.engine.fast.lanes import NEAR, SEATS, is_far
+from podium.engine.inputs import Entry, Heat, mode_at, plain_entry
 from podium.engine.replay import newcomers, replay
 from podium.engine.rules import rate_two
 from podium.engine.tables.encoding import encode
-from podium.engine.tables.inputs import Entry, Heat, mode_at, plain_entry
 from podium.errors import NotFiniteError
 from podium.kernels.records import LANES
 from podium.systems import find, names

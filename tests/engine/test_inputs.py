@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from podium.engine.tables.inputs import (
+from podium.engine.inputs import (
     ABSENT,
     ENTRANT_COLUMNS,
     ENTRY_COLUMNS,

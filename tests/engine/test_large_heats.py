@@ -15,10 +15,10 @@ from podium.engine import replay as replaying
 from podium.engine.fast import heats as wide_heats
 from podium.engine.fast.heats import WideScratch, sums_up, wide_scratch
 from podium.engine.fast.large_heats import LARGE_HEAT
+from podium.engine.inputs import Scratch
 from podium.engine.replay import newcomers, replay, states_after, takes_sums
 from podium.engine.rules import Comparison, compare
 from podium.engine.tables.encoding import encode
-from podium.engine.tables.inputs import Scratch
 from podium.systems import elo, find
 
 START = datetime(2024, 2, 29, tzinfo=UTC)

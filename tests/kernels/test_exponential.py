@@ -6,7 +6,7 @@ from decimal import Decimal, localcontext
 import numpy as np
 
 from podium.kernels.compiled import compile_kernel
-from podium.kernels.elementary import LARGEST, exp, expm1, tanh
+from podium.kernels.exponential import LARGEST, exp, expm1, tanh
 
 
 def _each(x, powers, less_one, tangents):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from podium.kernels.compiled import compile_kernel
-from podium.kernels.elementary import interpolation_weights, points, polynomials
 from podium.kernels.fourier import COLUMNS, SIDE_BY_SIDE, roots_of_unity, size_for, transform, transform_back
+from podium.kernels.logarithm import interpolation_weights, points, polynomials
 
 
 def sequences(rows):

@@ -6,7 +6,7 @@ from decimal import Decimal, localcontext
 import numpy as np
 
 from podium.kernels.compiled import compile_kernel
-from podium.kernels.elementary import log, power
+from podium.kernels.logarithm import log, power
 
 EDGES = [5e-324, 1e-310, 2.0**-1022, math.sqrt(0.5), math.sqrt(2.0), 1.0, 2.0, 1.7976931348623157e308]
 

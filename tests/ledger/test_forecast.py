@@ -9,9 +9,9 @@ import pytest
 import podium
 from podium.cli.commands import build
 from podium.cli.demo import season_path
+from podium.engine.inputs import PRESENT
 from podium.engine.rules import enter
 from podium.engine.system import System
-from podium.engine.tables.inputs import PRESENT
 from podium.probability.gamma import race_strength
 from podium.probability.ranks import field_strength
 from podium.systems import find, names

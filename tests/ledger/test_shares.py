@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import podium
-from podium.engine.tables.inputs import ABSENT, Columns
+from podium.engine.inputs import ABSENT, Columns
 from podium.ledger.reasons.shares import Settlement, affordable_parts, divided, settlement_of, shapley_values
 
 START = [

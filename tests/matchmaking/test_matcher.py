@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import podium
 from podium.cli.commands import build
+from podium.engine.inputs import PRESENT
 from podium.engine.rules import enter, expect
-from podium.engine.tables.inputs import PRESENT
 from podium.matchmaking.lab import Crowd, compare_policies, replayed_arrivals, try_arrivals, try_crowd
 from podium.matchmaking.matcher import Policy, Ticket, match, match_quality, odds_scale
 from podium.systems import find, names

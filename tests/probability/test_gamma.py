@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import podium
+from podium.engine.inputs import Entrant
 from podium.engine.rules import enter, expect
-from podium.engine.tables.inputs import Entrant
 from podium.probability import gamma
 from podium.probability.gamma import matched_slope, race_strength, rank_distribution, top_probabilities, win_probability
 from podium.probability.ranks import GumbelPerformances, NormalPerformances

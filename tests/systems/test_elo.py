@@ -4,8 +4,8 @@ import pytest
 from entering import ONCE, entry
 
 import podium
+from podium.engine.inputs import Heat
 from podium.engine.rules import compare, enter
-from podium.engine.tables.inputs import Heat
 from podium.systems import find
 
 # FIDE Handbook B.02, 8.1.2: differences of ratings (their middle) and the expected score of the higher, in hundredths.

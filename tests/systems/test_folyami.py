@@ -8,8 +8,8 @@ import pytest
 from entering import ONCE, entry
 
 import podium
+from podium.engine.inputs import Heat
 from podium.engine.rules import compare, enter
-from podium.engine.tables.inputs import Heat
 from podium.probability.gamma import ALPHA, KNOWN_SLOPES, incomplete_beta, matched_slope, solve_match
 from podium.systems import find
 from podium.systems.folyami import KNOWN_BASES, solve_base

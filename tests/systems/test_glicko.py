@@ -2,8 +2,8 @@
 
 import pytest
 
+from podium.engine.inputs import Entrant
 from podium.engine.rules import Comparison, enter, evidence, settle
-from podium.engine.tables.inputs import Entrant
 from podium.probability.logistic import logistic
 from podium.systems import find
 from podium.systems.glicko import Q

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from entering import ONCE
 
+from podium.engine.inputs import Entrant
 from podium.engine.rules import enter, evidence, settle
-from podium.engine.tables.inputs import Entrant
 from podium.systems import find
 from podium.systems.glicko2 import Comparison
 

@@ -13,9 +13,9 @@ import pytest
 
 import podium
 from podium.engine import rules
+from podium.engine.inputs import PRESENT, Occasion
 from podium.engine.replay import newcomers, replay, scratch_for
 from podium.engine.tables.encoding import encode
-from podium.engine.tables.inputs import PRESENT, Occasion
 from podium.errors import ParameterError
 from podium.kernels.records import read
 from podium.systems import _podium_state, make_system

@@ -7,8 +7,8 @@ from entering import ONCE, entry
 from golden import assert_history_is
 
 import podium
+from podium.engine.inputs import Heat
 from podium.engine.rules import compare, enter
-from podium.engine.tables.inputs import Heat
 from podium.systems import find
 from podium.systems.stk import lead
 

@@ -4,8 +4,8 @@ import pytest
 from entering import entry
 from golden import assert_history_is
 
+from podium.engine.inputs import Heat
 from podium.engine.rules import compare
-from podium.engine.tables.inputs import Heat
 from podium.systems import find
 
 

@@ -13,12 +13,12 @@ import numpy.typing as npt
 
 from podium.analysis.predictions import MIN_PROBABILITY
 from podium.engine import rules
+from podium.engine.inputs import Heat, comparable, entrant_at, entry_at, mode_at, slot_at, weight_at
 from podium.engine.replay import newcomers
 from podium.engine.rule_checks import run_kernel
 from podium.engine.rules import compare, enter, evidence, expect, settle
 from podium.engine.system import System
 from podium.engine.tables.encoding import Events
-from podium.engine.tables.inputs import Heat, comparable, entrant_at, entry_at, mode_at, slot_at, weight_at
 from podium.kernels.compiled import compile_kernel, kernel
 from podium.kernels.records import LANES, plus, read_lane, times, total, write_lane
 

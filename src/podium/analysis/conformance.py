@@ -13,11 +13,11 @@ import numpy as np
 import polars as pl
 
 from podium.engine import rules
+from podium.engine.inputs import PRESENT
 from podium.engine.pool_state import new_pools
 from podium.engine.replay import Replayed, newcomers, replay, scratch_for
 from podium.engine.rule_checks import check_declarations, run_rules
 from podium.engine.system import System
-from podium.engine.tables.inputs import PRESENT
 from podium.errors import RuleError
 from podium.ledger.reasons.duels import OPPONENT
 from podium.live import Live

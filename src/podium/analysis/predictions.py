@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from podium.engine.inputs import comparable, entrant_at, entry_at, slot_at
 from podium.engine.pool_state import PoolNumbers, new_pools
 from podium.engine.replay import States, newcomers, scratch_for, with_names
 from podium.engine.rule_checks import run_kernel
 from podium.engine.rules import enter, expect_side, params_in_pool, rate_event
 from podium.engine.system import System
 from podium.engine.tables.encoding import Events
-from podium.engine.tables.inputs import comparable, entrant_at, entry_at, slot_at
 from podium.engine.tables.teams import Sides, gather_sides, room_for_sides
 from podium.errors import NotFiniteError
 from podium.kernels.compiled import compile_kernel, kernel

@@ -12,13 +12,13 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from podium.engine.inputs import ABSENT, Columns
 from podium.engine.pool_state import new_pools
 from podium.engine.replay import NEVER, Replayed, States, scratch_for, units_between
 from podium.engine.rule_checks import run_kernel
 from podium.engine.rules import enter_all, judge_heat, rate_event, rate_heats, settle_all
 from podium.engine.system import System
 from podium.engine.tables.encoding import Events, frozen
-from podium.engine.tables.inputs import ABSENT, Columns
 from podium.errors import NotFiniteError
 from podium.kernels.compiled import compile_kernel
 from podium.results.hashing import Integers

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import types
 
-from podium.engine.tables.inputs import MODES, OTHER_MODE, Occasion
+from podium.engine.inputs import MODES, OTHER_MODE, Occasion
 from podium.kernels.compiled import kernel
 from podium.kernels.records import finite, read, total, write, write_column
 

@@ -11,12 +11,12 @@ import polars as pl
 from podium.engine.fast.duels import replay_duels, runs
 from podium.engine.fast.heats import judges_two, side_by_side_cached, side_by_side_uncached, sums_up, wide_scratch
 from podium.engine.fast.large_heats import LARGE_HEAT
+from podium.engine.inputs import Columns, empty_scratch
 from podium.engine.pool_state import PoolNumbers, keep_states, new_pools
 from podium.engine.rule_checks import run_kernel
 from podium.engine.rules import params_in_pool, rate_event
 from podium.engine.system import System
 from podium.engine.tables.encoding import Events, Pool, frozen
-from podium.engine.tables.inputs import Columns, empty_scratch
 from podium.engine.tables.selection import DAY_US, numbers_at
 from podium.errors import NotFiniteError
 from podium.kernels.compiled import compile_kernel

@@ -12,6 +12,17 @@ import numpy as np
 from numba.core.errors import NumbaError
 
 from podium.engine import rules
+from podium.engine.inputs import (
+    ABSENT,
+    Columns,
+    Entry,
+    Heat,
+    Occasion,
+    comparable,
+    empty_scratch,
+    entrant_at,
+    entry_at,
+)
 from podium.engine.pool_state import new_pools
 from podium.engine.rule_errors import (
     RULES,
@@ -25,17 +36,6 @@ from podium.engine.rule_errors import (
 )
 from podium.engine.rules import overrides
 from podium.engine.system import System, blank
-from podium.engine.tables.inputs import (
-    ABSENT,
-    Columns,
-    Entry,
-    Heat,
-    Occasion,
-    comparable,
-    empty_scratch,
-    entrant_at,
-    entry_at,
-)
 from podium.errors import RuleError
 from podium.kernels.records import read
 

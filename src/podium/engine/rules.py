@@ -27,8 +27,7 @@ from numba.extending import overload
 from podium.engine.fast.large_heats import compare_all as compare_all  # rules as those below
 from podium.engine.fast.large_heats import judge_in_bulk
 from podium.engine.fast.large_heats import judge_large_heat as judge_large_heat
-from podium.engine.pool_state import compiled_as as compiled_as
-from podium.engine.tables.inputs import (
+from podium.engine.inputs import (
     TIME_TRIAL,
     Columns,
     Entrant,
@@ -45,6 +44,7 @@ from podium.engine.tables.inputs import (
     plain_entry,
     slot_at,
 )
+from podium.engine.pool_state import compiled_as as compiled_as
 from podium.kernels.compiled import IN_KERNELS
 from podium.kernels.compiled import kernel as kernel  # what a system's own helpers are marked with
 from podium.kernels.records import add, alike, plus, read, times, write

@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from podium.engine.fast.steps import are_ours, functions_of, qualify, version_of
+from podium.engine.inputs import PRESENT
 from podium.engine.pool_state import PoolReader
 from podium.engine.rules import Points, enter, expect
-from podium.engine.tables.inputs import PRESENT
 from podium.errors import ParameterError
-from podium.kernels.elementary import LN_10
+from podium.kernels.logarithm import LN_10
 from podium.probability.logistic import room_for_logistic_sums
 from podium.probability.ranks import GumbelPerformances, Performances
 

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from podium.engine.inputs import PRESENT
 from podium.engine.pool_state import PoolNumbers
 from podium.engine.replay import Replayed
 from podium.engine.rules import enter, entering_state
 from podium.engine.system import System, log_odds
 from podium.engine.tables.encoding import Events
-from podium.engine.tables.inputs import PRESENT
 from podium.engine.tables.teams import expected_scores
 from podium.errors import ParameterError, UnknownError
 from podium.kernels.records import read

@@ -6,11 +6,11 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from podium.engine.inputs import Occasion, occasion_at
 from podium.engine.pool_state import PoolNumbers, new_pools
 from podium.engine.replay import Replayed, States, newcomers
 from podium.engine.system import ELO_SCALE, System
 from podium.engine.tables.encoding import Events
-from podium.engine.tables.inputs import Occasion, occasion_at
 from podium.ledger.saved import Start
 from podium.results.columns import UTC as INSTANT
 from podium.results.reading import Results

@@ -8,12 +8,12 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from podium.engine.inputs import comparable, entrant_at, entries_of, heats_of, slot_at
 from podium.engine.replay import Replayed
 from podium.engine.rule_checks import run_kernel
 from podium.engine.rules import enter, expect_side, params_in_pool
 from podium.engine.system import System
 from podium.engine.tables.encoding import Events
-from podium.engine.tables.inputs import comparable, entrant_at, entries_of, heats_of, slot_at
 from podium.engine.tables.teams import gather_sides, room_for_sides
 from podium.errors import ParameterError
 from podium.kernels.compiled import compile_kernel, kernel

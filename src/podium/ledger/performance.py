@@ -11,12 +11,12 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from podium.engine.inputs import Heat, comparable, entrant_at, entries_of, entry_at, heats_of, mode_at, slot_at
 from podium.engine.replay import Replayed, States
 from podium.engine.rule_checks import run_kernel
 from podium.engine.rules import compare, enter, expect, overrides, rate_event
 from podium.engine.system import System
 from podium.engine.tables.encoding import Events
-from podium.engine.tables.inputs import Heat, comparable, entrant_at, entries_of, entry_at, heats_of, mode_at, slot_at
 from podium.kernels.compiled import compile_kernel, kernel
 from podium.kernels.records import read, write
 from podium.ledger.history import system_at

@@ -16,7 +16,7 @@ import polars as pl
 from podium.engine.replay import Replayed
 from podium.engine.tables.encoding import Events
 from podium.errors import ParameterError
-from podium.kernels.elementary import LN_10
+from podium.kernels.logarithm import LN_10
 from podium.ledger.history import started_at
 from podium.matchmaking.matcher import Matching, Policy, Waiting, match_waiting
 

@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from podium.engine.inputs import PRESENT
 from podium.engine.rules import enter, expect
 from podium.engine.system import System, log_odds
-from podium.engine.tables.inputs import PRESENT
 from podium.engine.tables.teams import expected_scores
 from podium.errors import ParameterError
 from podium.kernels.compiled import compile_kernel, kernel
-from podium.kernels.elementary import LN_10
+from podium.kernels.logarithm import LN_10
 from podium.matchmaking.balancing import divide, divisible, empty_plan
 
 Floats = npt.NDArray[np.float64]

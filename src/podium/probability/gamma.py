@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from podium.errors import ParameterError
 from podium.kernels.compiled import kernel
-from podium.kernels.elementary import LN_10
+from podium.kernels.logarithm import LN_10
 from podium.probability import ranks
 
 ALPHA = LN_10 / 400.0

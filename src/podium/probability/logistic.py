@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from podium.kernels.compiled import kernel
-from podium.kernels.elementary import exp, points, polynomials
+from podium.kernels.exponential import exp
+from podium.kernels.logarithm import points, polynomials
 from podium.kernels.records import LANES
 from podium.probability.normal import FIRST, ORDER, OWN, PLACE, Boxes, fill_boxes, members, room_for_boxes
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from podium.kernels.compiled import kernel
-from podium.kernels.elementary import exp, expm1
+from podium.kernels.exponential import exp, expm1
 
 SQRT_2_PI = 2.5066282746310002
 INVERSE_SQRT_2_PI = 0.3989422804014327

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from podium.engine.inputs import PRESENT, TIME_TRIAL, Entry, Heat
 from podium.engine.rules import compare, enter, expect
 from podium.engine.system import System
-from podium.engine.tables.inputs import PRESENT, TIME_TRIAL, Entry, Heat
 from podium.errors import ParameterError
 from podium.probability.gamma import ALPHA, incomplete_beta, matched_slope
 from podium.systems import find

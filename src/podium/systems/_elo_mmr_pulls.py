@@ -8,7 +8,7 @@ import math
 from typing import Any, NamedTuple
 
 from podium.kernels.compiled import kernel
-from podium.kernels.elementary import tanh
+from podium.kernels.exponential import tanh
 from podium.kernels.records import LANES, read_fields, write_fields
 
 SETTLED = 1e-5  # over the steepest slope: the last step; Halley's next would be about its third power

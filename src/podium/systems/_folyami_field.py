@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from podium.kernels.compiled import kernel
-from podium.kernels.elementary import interpolation_weights, points
 from podium.kernels.fourier import COLUMNS, SIDE_BY_SIDE, roots_of_unity, size_for, transform, transform_back
+from podium.kernels.logarithm import interpolation_weights, points
 from podium.probability.gamma import incomplete_beta
 from podium.probability.logistic import logistic
 from podium.probability.normal import FIRST, ORDER, Boxes, fill_boxes, members, room_for_boxes

@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from podium.engine.tables.inputs import Entrant
+from podium.engine.inputs import Entrant
 from podium.probability.normal import inflated
 
 

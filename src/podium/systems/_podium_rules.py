@@ -3,10 +3,10 @@
 import math
 from typing import Any, NamedTuple
 
+from podium.engine.inputs import Entrant, Entry, Heat, Occasion
 from podium.engine.pool_state import LearntParameter
 from podium.engine.rules import Credit, causes, compare, credit, enter, evidence, expect, in_pool, kernel
-from podium.engine.tables.inputs import Entrant, Entry, Heat, Occasion
-from podium.kernels.elementary import exp
+from podium.kernels.exponential import exp
 from podium.probability.logistic import logistic, score
 from podium.systems._podium_state import (
     COUNTED,

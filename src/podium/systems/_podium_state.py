@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from podium.kernels.compiled import kernel
-from podium.kernels.elementary import exp, log
+from podium.kernels.exponential import exp
+from podium.kernels.logarithm import log
 
 C = 3.0 / math.pi**2  # sigma(d / sqrt(1 + C v)) is about the mean of sigma over a normal variable of variance v
 SPREAD, EVENT, IDLE_DAY, NOISE, GROWTH, AGEING, UNFINISHED, REACH, MODE = range(9)

@@ -10,10 +10,10 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
+from podium.engine.inputs import Columns, Entrant, Scratch, nobody_finished, rank_at, slot_at, weight_at
 from podium.engine.rules import enter, expect, judge_heat, kernel, rate_event, rate_heats, settle
 from podium.engine.system import System, parameter
-from podium.engine.tables.inputs import Columns, Entrant, Scratch, nobody_finished, rank_at, slot_at, weight_at
-from podium.kernels.elementary import LN_10
+from podium.kernels.logarithm import LN_10
 from podium.kernels.records import add, read
 from podium.probability.logistic import LARGEST, bradley_terry, logistic
 

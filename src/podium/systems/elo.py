@@ -6,10 +6,10 @@ Source: A. E. Elo, "The Rating of Chessplayers, Past and Present" (1978); severa
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+from podium.engine.inputs import Entrant, Entry, Heat
 from podium.engine.rules import Comparison, Points, compare, compare_all, settle
 from podium.engine.system import System, parameter
-from podium.engine.tables.inputs import Entrant, Entry, Heat
-from podium.kernels.elementary import LN_10
+from podium.kernels.logarithm import LN_10
 from podium.probability.logistic import logistic, score
 
 

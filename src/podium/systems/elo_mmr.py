@@ -15,9 +15,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from podium.engine.rules import enter, expect, kernel, rate_event
-from podium.engine.system import System, parameter
-from podium.engine.tables.inputs import (
+from podium.engine.inputs import (
     Columns,
     Entrant,
     Scratch,
@@ -29,7 +27,9 @@ from podium.engine.tables.inputs import (
     slot_at,
     weight_at,
 )
-from podium.kernels.elementary import power
+from podium.engine.rules import enter, expect, kernel, rate_event
+from podium.engine.system import System, parameter
+from podium.kernels.logarithm import power
 from podium.kernels.records import read, write
 from podium.probability.logistic import logistic
 from podium.probability.ranks import Performances

@@ -12,10 +12,11 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from podium.engine.fast.large_heats import finishes
+from podium.engine.inputs import Entrant, Entry, Heat, slot_at, weight_at
 from podium.engine.rules import Comparison, Points, compare, enter, judge_large_heat, kernel, settle
 from podium.engine.system import System, parameter
-from podium.engine.tables.inputs import Entrant, Entry, Heat, slot_at, weight_at
-from podium.kernels.elementary import LARGEST, exp, log
+from podium.kernels.exponential import LARGEST, exp
+from podium.kernels.logarithm import log
 from podium.kernels.records import add, read
 from podium.probability import ranks
 from podium.probability.gamma import incomplete_beta, matched_slope, performances

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
+from podium.engine.inputs import Entrant, Entry, Heat
 from podium.engine.rules import Comparison, Credit, compare, credit, enter, evidence, expect, kernel, settle
 from podium.engine.system import System, parameter
-from podium.engine.tables.inputs import Entrant, Entry, Heat
-from podium.kernels.elementary import LN_10
+from podium.kernels.logarithm import LN_10
 from podium.probability.logistic import logistic, score
 from podium.probability.ranks import Performances
 from podium.probability.uncertain import uncertain_performances

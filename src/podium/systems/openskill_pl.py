@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from podium.engine.fast.steps import face_off, judge_result, rate_in_steps
+from podium.engine.inputs import PRESENT
 from podium.engine.rules import enter, expect, kernel, rate_two
-from podium.engine.tables.inputs import PRESENT
 from podium.engine.tables.teams import MU, RANK, SHRINK, SURPRISE, VARIANCE
-from podium.kernels.elementary import exp, log
+from podium.kernels.exponential import exp
+from podium.kernels.logarithm import log
 from podium.systems import _weng_lin as shared
 from podium.systems import _weng_lin_pairs as pairs
 from podium.systems._normal_skill import State

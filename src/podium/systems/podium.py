@@ -19,10 +19,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from podium.engine.pool_state import LearntParameter
-from podium.engine.rules import compare, enter, evidence, expect, kernel, rate_event
-from podium.engine.system import System, parameter
-from podium.engine.tables.inputs import (
+from podium.engine.inputs import (
     Columns,
     Heat,
     Scratch,
@@ -35,6 +32,9 @@ from podium.engine.tables.inputs import (
     slot_at,
     weight_at,
 )
+from podium.engine.pool_state import LearntParameter
+from podium.engine.rules import compare, enter, evidence, expect, kernel, rate_event
+from podium.engine.system import System, parameter
 from podium.kernels.records import add, read, times, write
 from podium.probability.ranks import GumbelPerformances, Performances
 from podium.probability.uncertain import uncertain_performances

@@ -7,10 +7,10 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+from podium.engine.inputs import TIME_TRIAL, Entrant, Entry, Heat
 from podium.engine.rules import Comparison, Points, causes, compare, enter, kernel, settle
 from podium.engine.system import System, parameter
-from podium.engine.tables.inputs import TIME_TRIAL, Entrant, Entry, Heat
-from podium.kernels.elementary import LN_10
+from podium.kernels.logarithm import LN_10
 from podium.probability.logistic import bradley_terry, win_share
 
 FULL_TIME_SHARE = 20.0  # a lead of a fortieth of the winner's time is a full win [2]

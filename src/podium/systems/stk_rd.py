@@ -12,10 +12,11 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from podium.engine.inputs import TIME_TRIAL, Entrant, Entry, Heat
 from podium.engine.rules import causes, compare, enter, evidence, kernel, settle
 from podium.engine.system import System, parameter
-from podium.engine.tables.inputs import TIME_TRIAL, Entrant, Entry, Heat
-from podium.kernels.elementary import LN_10, exp
+from podium.kernels.exponential import exp
+from podium.kernels.logarithm import LN_10
 from podium.probability.logistic import logistic
 from podium.systems.stk import lead
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from podium.engine.rules import expect
 from podium.engine.system import System, parameter
-from podium.kernels.elementary import LN_10
+from podium.kernels.logarithm import LN_10
 from podium.probability.logistic import logistic
 from podium.systems import glicko2
 

@@ -7,10 +7,10 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+from podium.engine.inputs import Entrant, Entry, Heat, part_played
 from podium.engine.rules import Comparison, Points, compare, enter, kernel, settle
 from podium.engine.system import System, parameter
-from podium.engine.tables.inputs import Entrant, Entry, Heat, part_played
-from podium.kernels.elementary import LN_10
+from podium.kernels.logarithm import LN_10
 from podium.probability.logistic import logistic, score
 
 

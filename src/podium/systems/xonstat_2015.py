@@ -7,10 +7,10 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+from podium.engine.inputs import DUEL, Entrant, Entry, Heat
 from podium.engine.rules import Credit, Points, causes, compare, counts, credit, enter, evidence, kernel, settle
 from podium.engine.system import System, parameter
-from podium.engine.tables.inputs import DUEL, Entrant, Entry, Heat
-from podium.kernels.elementary import LN_10, log
+from podium.kernels.logarithm import LN_10, log
 from podium.probability.logistic import logistic
 
 

@@ -17,10 +17,10 @@ from podium.engine.fast.lanes import (
     one_by_one_cached,
     one_by_one_uncached,
 )
+from podium.engine.inputs import ENTRANT_COLUMNS, ENTRY_COLUMNS, Columns, plain
 from podium.engine.rule_checks import run_kernel
 from podium.engine.rules import is_from_author, judge_heat, rate_event, rate_two
 from podium.engine.system import System
-from podium.engine.tables.inputs import ENTRANT_COLUMNS, ENTRY_COLUMNS, Columns, plain
 from podium.kernels.compiled import compile_kernel
 
 # So many duels in a row are worth the second that it takes to compile their kernel once.

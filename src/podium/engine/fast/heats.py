@@ -21,6 +21,7 @@ from podium.engine.fast.large_heats import (
     judge_large_heat,
 )
 from podium.engine.fast.steps import judge_two_heats
+from podium.engine.inputs import ABSENT, Columns, Entry, Heat, entry_at, mode_at, slot_at, weight_at
 from podium.engine.pool_state import keep_states
 from podium.engine.rule_checks import check_rules
 from podium.engine.rules import (
@@ -39,7 +40,6 @@ from podium.engine.rules import (
 )
 from podium.engine.system import System
 from podium.engine.tables.encoding import frozen, place_columns
-from podium.engine.tables.inputs import ABSENT, Columns, Entry, Heat, entry_at, mode_at, slot_at, weight_at
 from podium.engine.tables.placing import Reported, place_heats
 from podium.engine.tables.selection import DAY_US, DAYS_TO_1970, UNFINISHED_STATUS, UNRATED_STATUS
 from podium.kernels.compiled import compile_kernel, kernel

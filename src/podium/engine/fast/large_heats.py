@@ -11,8 +11,8 @@ from typing import Any
 from numba import types
 from numba.extending import overload
 
+from podium.engine.inputs import Columns, Entry, Heat, entry_at, mode_at, slot_at, weight_at
 from podium.engine.pool_state import compiled_as
-from podium.engine.tables.inputs import Columns, Entry, Heat, entry_at, mode_at, slot_at, weight_at
 from podium.kernels.compiled import IN_KERNELS, kernel
 from podium.kernels.records import add, read, times
 from podium.probability.logistic import TOTAL, WEIGHT, X, add_up_logistics

@@ -15,6 +15,7 @@ from typing import Any
 
 from numba.extending import overload
 
+from podium.engine.inputs import Entry, Heat
 from podium.engine.rules import (
     compare,
     compare_all,
@@ -30,7 +31,6 @@ from podium.engine.rules import (
     rate_two,
     settle,
 )
-from podium.engine.tables.inputs import Entry, Heat
 from podium.kernels.compiled import IN_KERNELS
 
 

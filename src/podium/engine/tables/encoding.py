@@ -7,9 +7,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from podium.engine.inputs import ABSENT, Columns
 from podium.engine.rule_checks import check_rules
 from podium.engine.system import System
-from podium.engine.tables.inputs import ABSENT, Columns
 from podium.engine.tables.placing import Places, Reported, place_heats
 from podium.engine.tables.selection import (
     DAY_US,

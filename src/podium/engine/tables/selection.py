@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from podium.engine.inputs import OTHER_MODE, Heat, finisher
 from podium.engine.rules import counts, overrides
 from podium.engine.system import System
-from podium.engine.tables.inputs import OTHER_MODE, Heat, finisher
 from podium.errors import Fault, ParameterError, ResultsError
 from podium.kernels.compiled import compile_kernel
 from podium.results.consistency import order_keys

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from podium.engine.inputs import PRESENT, part_at, rank_at, slot_at
 from podium.engine.rule_checks import run_kernel
 from podium.engine.rules import enter, expect_side
 from podium.engine.system import System
-from podium.engine.tables.inputs import PRESENT, part_at, rank_at, slot_at
 from podium.kernels.compiled import compile_kernel, kernel
 from podium.kernels.records import read, write
 

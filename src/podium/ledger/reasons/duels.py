@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from podium.engine import rules
+from podium.engine import inputs, rules
 from podium.engine.system import ELO_SCALE, System, blank
-from podium.engine.tables import inputs
 from podium.engine.tables.encoding import Events
 from podium.kernels.records import read, times
 from podium.ledger.reasons.shares import MOST_PARTS, Part, Settlement, fair_shares, settlement_of

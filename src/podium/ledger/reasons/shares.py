@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from podium.engine import inputs
 from podium.engine.replay import Replayed, by_columns, replay_settlements
 from podium.engine.system import System
-from podium.engine.tables import inputs
 from podium.engine.tables.encoding import frozen
 
 MOST_PARTS = 8  # parts whose coalitions are all rated: 256

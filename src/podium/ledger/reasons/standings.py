@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
+from podium.engine.inputs import rank_at
 from podium.engine.tables.encoding import Events
-from podium.engine.tables.inputs import rank_at
 from podium.engine.tables.selection import UNFINISHED_STATUS, UNRATED_STATUS
 from podium.ledger.reasons.shares import Settlement, reranked
 from podium.results.derived_heats import OVERALL, Overall, overall_results, overall_rows

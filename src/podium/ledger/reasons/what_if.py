@@ -12,10 +12,10 @@ import numpy.typing as npt
 import polars as pl
 
 from podium.engine import rules
+from podium.engine.inputs import Columns
 from podium.engine.replay import Replayed, replay
 from podium.engine.system import System
 from podium.engine.tables.encoding import Events, encode, frozen
-from podium.engine.tables.inputs import Columns
 from podium.engine.tables.selection import UNFINISHED_STATUS
 from podium.ledger.history import system_at
 from podium.ledger.reasons.duels import Account

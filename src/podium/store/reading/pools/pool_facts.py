@@ -15,9 +15,9 @@ import sqlalchemy as sa
 from podium.analysis.evaluation import share_interval
 from podium.analysis.predictions import BINS, HeatSelection, predict
 from podium.analysis.scores import Window, judged_heats
+from podium.engine.inputs import PRESENT
 from podium.engine.rules import enter, expect
 from podium.engine.system import ELO_SCALE
-from podium.engine.tables.inputs import PRESENT
 from podium.ledger.performance import performances
 from podium.ledger.reasons.explanation import Explanation
 from podium.results.reading import Results

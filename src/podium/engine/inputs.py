@@ -100,7 +100,12 @@ class Scratch(NamedTuple):
 
 
 def empty_scratch(prototypes: Any, room: tuple[int, int], widest: int, longest: int, pool: Any) -> Scratch:
-    """Room for so many entrants in a settlement and entries in a heat, and the state of the pool itself."""
+    """Room for so many entrants in a settlement and entries in a heat, and the state of the pool itself.
+
+    Args:
+        prototypes: a newcomer, an entering state, and no evidence.
+        room: as `System.room`.
+    """
     _, entering, zero_evidence = prototypes
     numbers, beside = room
     return Scratch(
@@ -194,6 +199,7 @@ def slot_at(columns: Any, entry: int, first: int) -> int:
 
 @kernel
 def mode_at(columns: Any, heat: int) -> float:
+    """The mode of a heat."""
     return columns.mode[heat] if columns.mode.size else 0.0
 
 

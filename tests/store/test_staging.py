@@ -260,7 +260,10 @@ MEANWHILE = [
 ]
 
 
-@pytest.mark.parametrize(("case", "way"), in_turn(MEANWHILE * times(2, 1), WAYS))
+# What comes before everything staged, too much for the last transaction, is in no other case.
+@pytest.mark.parametrize(
+    ("case", "way"), [*in_turn(MEANWHILE * times(2, 1), WAYS), (MEANWHILE[3], (SHORT, ALL_STAGED))]
+)
 def test_what_comes_while_a_rating_is_planned_is_rated_too(case, way, filled):
     (meanwhile, restarts), (short, few) = case, way
     store, expected = filled("sqlite"), filled("sqlite")

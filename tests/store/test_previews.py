@@ -60,7 +60,7 @@ def test_what_is_previewed_is_what_is_stored(name, store):
     before, ranks_before = ratings(store), settled_ranks(store)
     preview = store.preview("main", ACTS[name])
     assert (ratings(store), preview.version) == (before, store.version("main"))  # nothing is stored by looking
-    store.carry_out("main", ACTS[name], version=preview.version, actor="ana", reason="a reason")
+    store.run("main", ACTS[name], version=preview.version, actor="ana", reason="a reason")
     after, ranks = ratings(store), settled_ranks(store)
     moved = {each.player for each in preview.ratings}
     assert moved == {each for each in before | after if before.get(each) != after.get(each)}
@@ -80,7 +80,7 @@ def test_an_act_is_not_carried_out_once_something_else_was_done(store):
     store.submit("main", rows(40, "ab"))
     before = store.version("main"), ratings(store)
     with pytest.raises(StaleError, match="something else was done"):
-        store.carry_out("main", ACTS["amend"], version=seen)
+        store.run("main", ACTS["amend"], version=seen)
     assert (store.version("main"), ratings(store)) == before
 
 

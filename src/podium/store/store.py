@@ -206,7 +206,7 @@ class Store(Reader):
     register = writes(administration.register)
     preview = reads(previews.preview)
 
-    def carry_out(self, pool_name: str, act: Act, *, version: int, actor: str = "", reason: str = "") -> Any:
+    def run(self, pool_name: str, act: Act, *, version: int, actor: str = "", reason: str = "") -> Any:
         """Do what was previewed, as it was seen, or not at all.
 
         Args:

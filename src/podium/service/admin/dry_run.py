@@ -147,7 +147,7 @@ async def apply(request: Request, admission: Sender, store: CurrentStore) -> Res
     def run() -> Any:
         refuse_beyond_key(request, store, admission, intent)
         actor = admission.key.name
-        return store.carry_out(admission.pool, intent.act(), version=version, actor=actor, reason=reason)
+        return store.run(admission.pool, intent.act(), version=version, actor=actor, reason=reason)
 
     try:
         answer = await run_in(request.app.state.threads.writing, run)

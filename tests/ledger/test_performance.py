@@ -138,39 +138,60 @@ def test_the_performance_of_one_is_what_it_is_among_all(name, period):
         assert len({each.rating for each in everyone}) > 2
 
 
-@pytest.mark.parametrize("name", ["glicko2", "xonstat", "openskill-pl"])
-def test_a_large_field_has_the_same_performances_by_its_table(name, monkeypatch):
-    """OpenSkill's expected scores depend on one's own deviation, so that no curve of one entrant is everyone's."""
+def large(name, *, quits=0):
+    """A field of forty after thirty races of four, so many of whom do not finish; its result, and the first entrant."""
     rng = np.random.default_rng(5)
     rows = [
         {"event_id": f"{event:02}", "player": f"p{player}", "position": float(place), "score": float(-place)}
+        | {"time_s": 60.0 * place * place}
+        | ({"status": "quit", "position": None, "time_s": None} if place > size - quits and size == 40 else {})
         for event, size in enumerate((*[4] * 30, 40))
         for place, player in enumerate(rng.choice(40, size, replace=False) if size < 40 else range(40), start=1)
         if place != 7
     ]
     result = podium.rate(rows, find(name)())
-    entrant = int(result.events.columns.entrants[-2])
-    exact = performances(result.system, result.events, result.replayed, entrant)
-    tabulated, table = [], Duels.table
+    return result, int(result.events.columns.entrants[-2])
 
-    def count(duels):
-        tabulated.append(duels)
-        return table(duels)
 
-    monkeypatch.setattr(Duels, "table", count)
-    monkeypatch.setattr("podium.ledger.performance.LARGE_FIELD", 20)
+def performances_in(result, entrant):
     found = performances(result.system, result.events, result.replayed, entrant)
-    assert [each.rating for each in found] == pytest.approx([each.rating for each in exact], rel=0.0, abs=1e-6)
-    assert [each.bound for each in found] == [each.bound for each in exact]
-    assert len(tabulated) == 1
-    assert {AT_LEAST, AT_MOST} <= {each.bound for each in found}
-    steps = []
-    totals = Duels.totals
+    return [each.rating for each in found], [each.bound for each in found]
+
+
+@pytest.mark.parametrize("name", ["glicko2", "xonstat", "stk", "openskill-pl", "elo-mmr", "podium"])
+@pytest.mark.parametrize("quits", [0, 5])
+def test_a_large_field_has_the_same_performances_by_its_table(name, quits, monkeypatch):
+    """Also where an expected score depends on one's own deviation, or on how many events one has had."""
+    result, entrant = large(name, quits=quits)
+    ratings, bounds = performances_in(result, entrant)
+    tables, table = [], Duels.table
+
+    def keep(duels, as_stood):
+        tables.append(table(duels, as_stood))
+        return tables[-1]
+
+    monkeypatch.setattr(Duels, "table", keep)
+    monkeypatch.setattr("podium.ledger.performance.LARGE_FIELD", 20)
+    found, found_bounds = performances_in(result, entrant)
+    assert found == pytest.approx(ratings, rel=0.0, abs=1e-6)
+    assert found_bounds == bounds
+    assert len(tables) == 1
+    assert None not in tables
+    assert {AT_LEAST, AT_MOST} <= set(bounds)
+
+
+def test_where_a_table_is_not_what_was_expected_every_pair_is_taken(monkeypatch):
+    """Nobody's curve is another's where deviations count."""
+    result, entrant = large("openskill-pl")
+    ratings, bounds = performances_in(result, entrant)
+    monkeypatch.setattr("podium.ledger.performance.LARGE_FIELD", 20)
+    monkeypatch.setattr("podium.ledger.performance.NEGLIGIBLE", 0.5)
+    steps, totals = [], Duels.totals
 
     def total(duels, begin, shift):
         steps.append(begin)
         return totals(duels, begin, shift)
 
     monkeypatch.setattr(Duels, "totals", total)
-    performances(result.system, result.events, result.replayed, entrant)
-    assert len(steps) == 1 if name != "openskill-pl" else 5 < len(steps) < 30
+    assert performances_in(result, entrant) == (pytest.approx(ratings, rel=0.0, abs=1e-6), bounds)
+    assert 5 < len(steps) < 30

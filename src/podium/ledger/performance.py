@@ -6,11 +6,12 @@ one heat. Where the actual score is one that no rating expects, as where every d
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from podium.engine.fast.large_heats import finishes
 from podium.engine.inputs import Heat, comparable, entrant_at, entries_of, entry_at, heats_of, mode_at, slot_at
 from podium.engine.replay import Replayed, States
 from podium.engine.rule_checks import run_kernel
@@ -18,7 +19,7 @@ from podium.engine.rules import compare, enter, expect, overrides, rate_event
 from podium.engine.system import System
 from podium.engine.tables.encoding import Events
 from podium.kernels.compiled import compile_kernel, kernel
-from podium.kernels.records import read, write
+from podium.kernels.records import LANES, read, read_fields, write, write_fields
 from podium.ledger.history import system_at
 from podium.ledger.reasons.explaining import settlement_number, states_before
 
@@ -32,10 +33,27 @@ STEPS = 50  # of bisection: down to a millionth of a point
 FIRST_STEPS = 8  # of bisection, after which expected scores are nearly straight between two ends
 NEARLY = 1e-7  # of a point, in the last step
 LARGE_FIELD = 500  # entrants of one heat, from where on what a rating expects is tabulated
-NODES_PER_LOGIT = 20
-EXACT = 1e-9  # of a duel: how near a table has to be to what each entrant was expected to score
+NODES_PER_LOGIT = 8
+DEGREE = 7  # of the polynomials between them
+PROBES = 128  # single opponents that tell whose curves are needed
+PROBE_LOGITS = 8.0  # above and below such an opponent
+GOLDEN = 0.6180339887498949  # its multiples, without their whole parts, spread evenly
+NEGLIGIBLE = 1e-10  # of a duel, in what other curves say of one
+EXACT = 3e-10  # of a duel: how near a table has to be to what each entrant was expected to score
+SLOPE_STEP = 1e-4  # points to either side
+TAIL = 0.01  # of a duel from either end: there what a table leaves out moves a rating by too much
 EXPECTED, RESULT, DUELS = range(3)  # columns of the totals
 Floats = npt.NDArray[np.float64]
+Expected = Callable[[Floats], Floats]  # of some, each so many points higher
+
+
+class Lane(NamedTuple):
+    """What stands in a lane below an entering state."""
+
+    total: float
+    first: float  # entrant whom it meets
+    after: float  # the last one whom it meets
+    finished: float  # 0 for one who meets those alone who finished
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,34 +65,31 @@ class PerformanceRating:
     bound: Bound | None = None  # where the score is one that no rating expects
 
 
-@kernel
-def enter_field(params: Any, newcomer: Any, columns: Any, first: int, stood: Any, entered: Any) -> None:
-    """Write what each entrant of a settlement, whose first is `first` of all, brings."""
-    for i in range(stood.shape[0]):
-        write(entered, i, enter(params, read(stood, i, newcomer), entrant_at(columns, first + i)))
+def _enter_field(params: Any, prototypes: Any, columns: Any, settlement: int, states: Any, field: Any) -> None:
+    """Write what each entrant of a settlement brings, (entrants, fields of an entering state)."""
+    newcomer, _, _ = prototypes
+    first = columns.entrants[settlement]
+    for i in range(states.shape[0]):
+        write(field, i, enter(params, read(states, i, newcomer), entrant_at(columns, first + i)))
 
 
 def _total_compared(
-    params: Any,
-    prototypes: Any,
-    columns: Any,
-    settlement: int,
-    stood: Any,
-    entered: Any,
-    moved: Any,
-    begin: int,
-    totals: Any,
+    params: Any, prototypes: Any, columns: Any, settlement: int, field: Any, moved: Any, begin: int, totals: Any
 ) -> None:
     """Add up the duels of some by `compare`, had they stood as `moved` says and their opponents as they did.
 
     Args:
-        stood: (entrants, fields of the state).
-        entered: (entrants, fields of an entering state), to be filled.
+        params: what the rules read.
+        prototypes: an example of each NamedTuple.
+        columns: of the events.
+        settlement: whose duels.
+        field: (entrants, fields of an entering state).
+        moved: (some, fields of the state).
+        begin: the first of them among the entrants.
         totals: (some, 3), to be added to.
     """
     newcomer, entering, _ = prototypes
     first = columns.entrants[settlement]
-    enter_field(params, newcomer, columns, first, stood, entered)
     first_heat, end_heat = heats_of(columns, settlement)
     for heat in range(first_heat, end_heat):
         start, stop = entries_of(columns, heat)
@@ -90,7 +105,7 @@ def _total_compared(
                 if i == j or not comparable(columns, i, j):
                     continue
                 theirs = entry_at(columns, j, size)
-                b = read(entered, slot_at(columns, j, first), entering)
+                b = read(field, slot_at(columns, j, first), entering)
                 # Whoever stands first in the file is `a`, as in the replay.
                 one = (
                     compare(params, a, b, mine, theirs, course)[0]
@@ -104,20 +119,11 @@ def _total_compared(
 
 
 def _total_expected(
-    params: Any,
-    prototypes: Any,
-    columns: Any,
-    settlement: int,
-    stood: Any,
-    entered: Any,
-    moved: Any,
-    begin: int,
-    totals: Any,
+    params: Any, prototypes: Any, columns: Any, settlement: int, field: Any, moved: Any, begin: int, totals: Any
 ) -> None:
     """Add up the duels of some by places and `expect`, for a system that is no sum over pairs; see above."""
     newcomer, entering, _ = prototypes
     first = columns.entrants[settlement]
-    enter_field(params, newcomer, columns, first, stood, entered)
     first_heat, end_heat = heats_of(columns, settlement)
     for heat in range(first_heat, end_heat):
         start, stop = entries_of(columns, heat)
@@ -129,7 +135,7 @@ def _total_expected(
             for j in range(start, stop):
                 if i == j or not comparable(columns, i, j):
                     continue
-                b = read(entered, slot_at(columns, j, first), entering)
+                b = read(field, slot_at(columns, j, first), entering)
                 lead = columns.place[j] - columns.place[i]
                 totals[number, EXPECTED] += expect(params, a, b)
                 totals[number, RESULT] += 1.0 if lead > 0.0 else 0.0 if lead < 0.0 else 0.5
@@ -137,63 +143,65 @@ def _total_expected(
 
 
 def _total_met_compared(
-    params: Any,
-    prototypes: Any,
-    columns: Any,
-    settlement: int,
-    stood: Any,
-    entered: Any,
-    moved: Any,
-    hosts: Any,
-    met: Any,
-    totals: Any,
+    params: Any, prototypes: Any, columns: Any, settlement: int, field: Any, moved: Any, met: Any, sums: Any, _: Any
 ) -> None:
-    """Add up what `compare` expects of some who meet a part of the field of one heat.
+    """Add up what `compare` expects of some who meet a part of the field of one heat without teams; see above.
 
     Args:
-        stood: (entrants, fields of the state).
-        entered: (entrants, fields of an entering state), to be filled.
-        met: (some, 2), the first entrant whom each of them meets, and the one after the last.
+        met: (some, 3), in whose place each of them comes, the first whom it meets, and the one after the last.
+        sums: (some), to be added to.
     """
-    newcomer, entering, _ = prototypes
-    first = columns.entrants[settlement]
-    enter_field(params, newcomer, columns, first, stood, entered)
-    heat, _ = heats_of(columns, settlement)
+    newcomer, entering = prototypes[0], prototypes[1]
+    first, heat = columns.entrants[settlement], heats_of(columns, settlement)[0]
     start, stop = entries_of(columns, heat)
     size = float(stop - start)
     course = Heat(size, mode_at(columns, heat))
     for k in range(moved.shape[0]):
-        a = enter(params, read(moved, k, newcomer), entrant_at(columns, first + hosts[k]))
-        for j in range(met[k, 0], met[k, 1]):
-            theirs = entry_at(columns, start + j, size)
-            totals[k] += compare(params, a, read(entered, j, entering), theirs, theirs, course)[0].expected
+        a = enter(params, read(moved, k, newcomer), entrant_at(columns, first + met[k, 0]))
+        for j in range(met[k, 1], met[k, 2]):
+            if comparable(columns, start + met[k, 0], start + j):
+                theirs = entry_at(columns, start + j, size)
+                sums[k] += compare(params, a, read(field, j, entering), theirs, theirs, course)[0].expected
 
 
 def _total_met_expected(
-    params: Any,
-    prototypes: Any,
-    columns: Any,
-    settlement: int,
-    stood: Any,
-    entered: Any,
-    moved: Any,
-    hosts: Any,
-    met: Any,
-    totals: Any,
+    params: Any, prototypes: Any, columns: Any, settlement: int, field: Any, moved: Any, met: Any, sums: Any, lanes: Any
 ) -> None:
-    """Add up what `expect` says of some who meet a part of the field of one heat; see above."""
+    """Add up what `expect` says of some who meet a part of the field of one heat without teams; see above.
+
+    Args:
+        lanes: (fields of an entering state, and of `Lane`, LANES), for those who are next to each other in `met`.
+    """
     newcomer, entering, _ = prototypes
-    first = columns.entrants[settlement]
-    enter_field(params, newcomer, columns, first, stood, entered)
-    for k in range(moved.shape[0]):
-        a = enter(params, read(moved, k, newcomer), entrant_at(columns, first + hosts[k]))
-        for j in range(met[k, 0], met[k, 1]):
-            totals[k] += expect(params, a, read(entered, j, entering))
+    first, own = columns.entrants[settlement], len(entering)
+    start, _ = entries_of(columns, heats_of(columns, settlement)[0])
+    for block in range(0, moved.shape[0], LANES):
+        begin, after, end = field.shape[0], 0, min(block + LANES, moved.shape[0])
+        for k in range(block, end):
+            a = enter(params, read(moved, k, newcomer), entrant_at(columns, first + met[k, 0]))
+            write_fields(lanes, 0, k - block, a)
+            mine = Lane(0.0, met[k, 1], met[k, 2], finishes(columns, start + met[k, 0]))
+            write_fields(lanes, own, k - block, mine)
+            begin, after = min(begin, met[k, 1]), max(after, met[k, 2])
+        for j in range(begin, after):
+            expect_in_lanes(params, prototypes, read(field, j, entering), j, finishes(columns, start + j), lanes)
+        for k in range(block, end):
+            sums[k] += lanes[own, k - block]
+
+
+@kernel
+def expect_in_lanes(params: Any, prototypes: Any, b: Any, j: int, finished: float, lanes: Any) -> None:
+    """Everyone in a lane who meets entrant `j` adds what is expected against it."""
+    _, entering, _ = prototypes
+    own = len(entering)
+    for lane in range(LANES):
+        is_met = (lanes[own + 1, lane] <= j) & (j < lanes[own + 2, lane]) & (finished + lanes[own + 3, lane] > 0.0)
+        lanes[own, lane] += expect(params, read_fields(lanes, 0, lane, entering), b) * is_met
 
 
 KERNELS = {
     (total, cached): compile_kernel(total, cached=cached)
-    for total in (_total_compared, _total_expected, _total_met_compared, _total_met_expected)
+    for total in (_enter_field, _total_compared, _total_expected, _total_met_compared, _total_met_expected)
     for cached in (True, False)
 }
 
@@ -221,95 +229,113 @@ class Duels:
         first, last = (int(each) for each in events.columns.entrants[settlement : settlement + 2])
         players = events.columns.player[first:last]
         self.names = events.player_names.gather(players).to_list()
-        self.stood: States = states_before(system, events, settlement, replayed)[players]
-        whole = overrides(rate_event, self.system)
-        self.kernel, self.met_kernel = (
-            KERNELS[total, self.system.shipped]
-            for total in ((_total_expected, _total_met_expected) if whole else (_total_compared, _total_met_compared))
-        )
+        self.states: States = states_before(system, events, settlement, replayed)[players]
+        self.by_chances = overrides(rate_event, self.system)
         self.rating = self.system.column("rating")
         self.levels = [self.system.column(name) for name in self.system.with_level]
+        self.entered = np.empty((len(players), len(self.system.prototypes()[1])))
+        self.run(_enter_field, self.states, self.entered)
+        first_heat, end_heat = heats_of(self.columns, settlement)
+        self.entries = range(*entries_of(self.columns, first_heat))
+        is_one_heat = end_heat - first_heat == 1 and not self.columns.entrant.size and not self.columns.side.size
+        self.is_large = is_one_heat and len(players) >= LARGE_FIELD
 
     def performances(self, begin: int, end: int) -> list[PerformanceRating]:
         """The performance ratings of the entrants from `begin` to `end`, without the latter."""
-        as_stood = self.totals(begin, np.zeros(end - begin))
-        shift, bounds = self.shifts(begin, as_stood)
-        ratings = (self.stood[begin:end, self.rating] + shift).tolist()
+        is_table = self.is_large and end - begin == len(self.states)
+        totals_before = self.count() if is_table and self.by_chances else self.totals(begin, np.zeros(end - begin))
+        table = self.table(totals_before[:, EXPECTED]) if is_table and totals_before[:, DUELS].any() else None
+        shift, bounds = self.shifts(begin, totals_before, table)
+        ratings = (self.states[begin:end, self.rating] + shift).tolist()
+        found = zip(self.names[begin:end], ratings, bounds, totals_before[:, DUELS], strict=True)
         return [
-            PerformanceRating(name, rating, bound) if duels else PerformanceRating(name, None)
-            for name, rating, bound, duels in zip(
-                self.names[begin:end], ratings, bounds, as_stood[:, DUELS], strict=True
-            )
+            PerformanceRating(name, *each) if duels else PerformanceRating(name, None) for name, *each, duels in found
         ]
 
+    def finished(self) -> npt.NDArray[np.bool_]:
+        """Who of the entrants of one heat finished."""
+        return np.array([finishes(self.columns, i) for i in self.entries])
+
+    def count(self) -> Floats:
+        """The totals of everyone as they were, of a large heat by places and `expect`."""
+        place, finished = self.columns.place[self.entries], self.finished()
+        totals = np.empty((place.size, 3))
+        totals[:, EXPECTED] = self.expect_others(np.arange(place.size), np.zeros(place.size))
+        for each in (True, False):
+            met, mine = np.sort(place if each else place[finished]), finished == each
+            ahead = np.searchsorted(met, place[mine]) + np.searchsorted(met, place[mine], "right")
+            totals[mine, DUELS] = met.size - each
+            totals[mine, RESULT] = met.size - 0.5 * (ahead + each)
+        return totals
+
     def totals(self, begin: int, shift: Floats) -> Floats:
-        """The expected score, score and duels, (some, 3), of the entrants from `begin`, each so many points higher."""
+        """The totals, (some, 3), of the entrants from `begin`, each so many points, (some), higher."""
         totals = np.zeros((shift.size, 3))
-        self.run(self.kernel, self.moved(np.arange(begin, begin + shift.size), shift), begin, totals)
+        moved = self.moved(np.arange(begin, begin + shift.size), shift)
+        self.run(_total_expected if self.by_chances else _total_compared, self.entered, moved, begin, totals)
         return totals
 
     def moved(self, hosts: npt.NDArray[np.int64], shift: Floats) -> States:
         """The states, (some, fields), of some entrants who are so many points, (some), higher."""
-        moved: States = self.stood[hosts]
+        moved: States = self.states[hosts]
         moved[:, self.levels] += shift[:, None]
         return moved
 
-    def run(self, kernel: Any, moved: States, *more: Any) -> None:
-        """Add up what a kernel does, with its last arguments."""
-        rules = self.system.arguments()
-        _, entering, _ = rules[1]
-        entered = np.empty((len(self.stood), len(entering)))
-        run_kernel(self.system, kernel, *rules, self.columns, self.settlement, self.stood, entered, moved, *more)
+    def run(self, total: Any, *more: Any) -> None:
+        """Do what a kernel does, with its last arguments."""
+        compiled = KERNELS[total, self.system.shipped]
+        run_kernel(self.system, compiled, *self.system.arguments(), self.columns, self.settlement, *more)
 
-    def expectation(self, begin: int, as_stood: Floats) -> Callable[[Floats], Floats]:
-        """What is expected, (some), of the entrants from `begin`, each so many points, (some), higher.
+    def table(self, totals_before: Floats) -> Expected | None:
+        """What is expected, (everyone), of each so many points higher, by the curves of a few; None where it is not so.
 
-        Args:
-            as_stood: (some, 3), the totals of each as it stood.
-        """
-        size = len(self.stood)
-        first_heat, end_heat = heats_of(self.columns, self.settlement)
-        is_one_heat = end_heat - first_heat == 1 and not self.columns.entrant.size
-        if is_one_heat and len(as_stood) == size >= LARGE_FIELD:
-            table = self.table()
-            if np.abs(table(np.zeros(size)) - as_stood[:, EXPECTED]).max() <= EXACT * size:
-                return table
-        return lambda shift: self.totals(begin, shift)[:, EXPECTED]
-
-    def table(self) -> Callable[[Floats], Floats]:
-        """As `expectation` for all, from one curve: of the first entrant, who meets the whole field, at many ratings.
-
-        It is right where what is expected depends on the ratings alone and what the opponents bring.
+        A curve is of someone who meets the whole field at many ratings. Against single opponents, what is expected of
+        anyone is what is expected of those few, with a weight for each; so it is against all. `totals_before` is so.
         """
         from scipy.interpolate import make_interp_spline  # noqa: PLC0415  (a third of a second, and only here)
 
-        hosts = np.arange(len(self.stood))
-        field, point = self.stood[:, self.rating], self.system.points_per_logit
-        reach = (REACH_LOGITS + 1.0) * point
+        field, point = self.states[:, self.rating], self.system.points_per_logit
+        hosts, finished, reach = np.arange(field.size), self.finished(), (REACH_LOGITS + 1.0) * point
+        samples = self.probe()
+        chosen, weights = choose(np.vstack([samples * each for each in (finished, ~finished) if each.any()]))
         nodes = np.arange(field.min() - reach, field.max() + reach, point / NODES_PER_LOGIT)
-        everyone = np.broadcast_to(np.array([0, hosts.size]), (nodes.size, 2))
-        curve = make_interp_spline(
-            nodes, self.expect_met(np.zeros(nodes.size, np.int64), nodes - field[0], everyone), k=5
-        )
-        themselves = np.stack([hosts, hosts + 1], axis=1)
-        return lambda shift: curve(field + shift) - self.expect_met(hosts, shift, themselves)
+        some = np.repeat(chosen, nodes.size)
+        curves = self.expect_met(some, np.tile(nodes, chosen.size) - field[some], 0, field.size)
+        spline = make_interp_spline(nodes, curves.reshape(chosen.size, -1).T, k=DEGREE)
 
-    def expect_met(self, hosts: npt.NDArray[np.int64], shift: Floats, met: npt.NDArray[np.int64]) -> Floats:
-        """What is expected, (some), of some who are so many points higher and meet a part of the field.
+        def expected(shift: Floats) -> Floats:
+            everyone: Floats = np.einsum("ij,ij->i", spline(field + shift), weights)
+            return everyone - self.expect_met(hosts, shift, hosts, hosts + 1)
 
-        Args:
-            met: (some, 2), the first entrant whom each of them meets, and the one after the last.
-        """
-        totals = np.zeros(hosts.size)
-        self.run(self.met_kernel, self.moved(hosts, shift), hosts, met, totals)
-        return totals
+        is_right = np.abs(expected(np.zeros(field.size)) - totals_before).max() <= EXACT * field.size
+        return expected if is_right else None
 
-    def shifts(self, begin: int, as_stood: Floats) -> tuple[Floats, list[Bound | None]]:
-        """How many points more each would need for its score to be the expected one; or where it is a bound."""
-        _, score, count = as_stood.T
-        field = self.stood[:, self.rating]
+    def probe(self) -> Floats:
+        """What is expected of everyone, (PROBES, everyone), against single opponents, at ratings around each."""
+        field, point = self.states[:, self.rating], self.system.points_per_logit
+        hosts, spread = np.arange(field.size), 2.0 * (GOLDEN * np.arange(PROBES) % 1.0) - 1.0
+        met = np.arange(PROBES) * field.size // PROBES
+        at = field[met] + PROBE_LOGITS * point * spread
+        return np.array([self.expect_met(hosts, at[k] - field, met[k], met[k] + 1) for k in range(PROBES)])
+
+    def expect_met(self, hosts: npt.NDArray[np.int64], shift: Floats, first: Any, after: Any) -> Floats:
+        """What is expected, (some), of some so many points higher who meet those from `first` up to `after`."""
+        sums, met = np.zeros(hosts.size), np.stack(np.broadcast_arrays(hosts, first, after), axis=1)
+        lanes = np.ones((self.entered.shape[1] + len(Lane._fields), LANES))
+        total = _total_met_expected if self.by_chances else _total_met_compared
+        self.run(total, self.entered, self.moved(hosts, shift), met, sums, lanes)
+        return sums
+
+    def expect_others(self, hosts: npt.NDArray[np.int64], shift: Floats) -> Floats:
+        """What is expected, (some), of some who are so many points higher and meet everyone else."""
+        return self.expect_met(hosts, shift, 0, len(self.states)) - self.expect_met(hosts, shift, hosts, hosts + 1)
+
+    def shifts(self, begin: int, totals_before: Floats, table: Expected | None) -> tuple[Floats, list[Bound | None]]:
+        """How many points more each from `begin` on would need for its score to be expected; or where it is a bound."""
+        _, score, count = totals_before.T
+        field = self.states[:, self.rating]
         rating, reach = field[begin : begin + score.size], REACH_LOGITS * self.system.points_per_logit
-        expected = self.expectation(begin, as_stood)
+        expected = table or (lambda shift: self.totals(begin, shift)[:, EXPECTED])
         low, high = field.min() - reach - rating, field.max() + reach - rating
         least = expected(low) + NEAR * count
         most = expected(high) - NEAR * count
@@ -319,11 +345,17 @@ class Duels:
         wanted = np.clip(wanted, least, np.maximum(least, most))
         find = approach if score.size >= LARGE_FIELD else bisect
         shift = find(lambda shift: expected(shift) - wanted, low, high)
+        if table:
+            some = np.flatnonzero(np.abs(wanted - 0.5 * count) > (0.5 - TAIL) * count)
+            slope = (table(shift + SLOPE_STEP) - table(shift - SLOPE_STEP))[some] / (2.0 * SLOPE_STEP)
+            for _ in range(2):
+                off = self.expect_others(some, shift[some]) - wanted[some]
+                shift[some] -= np.divide(off, slope, out=np.zeros_like(off), where=slope > 0.0)
         bounds = [AT_LEAST if one else AT_MOST if other else None for one, other in zip(at_least, at_most, strict=True)]
         return shift, bounds
 
 
-def bisect(excess: Callable[[Floats], Floats], low: Floats, high: Floats, steps: int = STEPS) -> Floats:
+def bisect(excess: Expected, low: Floats, high: Floats, steps: int = STEPS) -> Floats:
     """Find where functions that rise are 0, each between two numbers."""
     for _ in range(steps):
         middle = 0.5 * (low + high)
@@ -332,7 +364,7 @@ def bisect(excess: Callable[[Floats], Floats], low: Floats, high: Floats, steps:
     return 0.5 * (low + high)
 
 
-def approach(excess: Callable[[Floats], Floats], low: Floats, high: Floats) -> Floats:
+def approach(excess: Expected, low: Floats, high: Floats) -> Floats:
     """As `bisect`, in a third of the steps: false position, by Anderson and Björck."""
     newest = bisect(excess, low, high, FIRST_STEPS)
     half = (high - low) / 2.0 ** (FIRST_STEPS + 1)
@@ -351,3 +383,17 @@ def approach(excess: Callable[[Floats], Floats], low: Floats, high: Floats) -> F
         if np.abs(high - last).max() <= NEARLY:
             break
     return high
+
+
+def choose(samples: Floats) -> tuple[npt.NDArray[np.int64], Floats]:
+    """A few columns that all are sums of, and the weight, (columns, a few), of each in all: by complete pivoting."""
+    chosen: list[int] = []
+    rest = samples.copy()
+    while len(chosen) < len(samples):
+        row, column = np.unravel_index(np.abs(rest).argmax(), rest.shape)
+        if abs(rest[row, column]) <= NEGLIGIBLE:
+            break
+        chosen.append(int(column))
+        rest -= np.outer(rest[:, column] / rest[row, column], rest[row])
+    q, r = np.linalg.qr(samples[:, chosen])
+    return np.array(chosen), np.linalg.solve(r, q.T @ samples).T

@@ -2,6 +2,7 @@
 
 import shutil
 import sqlite3
+import threading
 from contextlib import closing
 from datetime import date
 
@@ -122,6 +123,22 @@ def test_a_reader_in_the_midst_only_puts_it_off(path, filled, monkeypatch, last)
         else:
             filled.close()
         assert files_with(path, NAME, FORMER) == []
+
+
+def test_a_large_wal_is_worth_waiting_for_readers(path, filled, monkeypatch):
+    """Where reads overlap there is always one; those that begin later need no `-wal` of which all pages are moved."""
+    with closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as reader:
+        reader.execute("BEGIN")
+        assert reader.execute("SELECT count(*) FROM event").fetchone() == (40,)
+        filled.submit("main", rows(90, ["ben", "new"]))
+        assert not truncate_wal(filled.engine, 0)
+        monkeypatch.setattr(files, "LARGE_WAL_BYTES", 1)
+        monkeypatch.setattr(files, "TRUNCATE_WAIT_MS", 60_000)
+        ends = threading.Timer(0.1, reader.execute, ["COMMIT"])
+        ends.start()
+        assert truncate_wal(filled.engine, 0)
+        ends.join()
+    assert path.with_name("podium.db-wal").stat().st_size == 0
 
 
 def test_emptying_the_wal_changes_no_connections_patience(filled):

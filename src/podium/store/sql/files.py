@@ -10,6 +10,7 @@ import sqlalchemy as sa
 
 SIDE_FILES = ("-wal", "-shm", "-journal")  # what SQLite keeps beside a database; they belong to it
 TRUNCATE_WAIT_MS = 2_000  # for readers who are in the midst of something
+LARGE_WAL_BYTES = 268_435_456  # of a `-wal` that is worth the wait: where reads overlap, it grows without end
 UNMAPPED = {"mmap_size": 0}  # for what passes through all of a file: piece by piece, not as memory
 READ_ONCE = UNMAPPED | {"cache_size": -16_384}  # KiB: pages that are read once need not stay, as those of indexes do
 
@@ -68,11 +69,14 @@ def truncate_wal(engine: sa.Engine, wait_ms: int = TRUNCATE_WAIT_MS) -> bool:
     """Move all that is committed into the database's file, and empty the `-wal` beside it.
 
     Until then the `-wal` has earlier forms of what was changed since. A reader in the midst of something keeps it from
-    being emptied; then all that can be is moved, and nothing is lost.
+    being emptied; then all that can be is moved, and nothing is lost. `wait_ms` is how long to wait for such readers,
+    while nobody can write; at least `TRUNCATE_WAIT_MS` where the file is large.
     """
     path = file_of(engine.url)
     if path is None or not path.is_file():  # a connection would make an empty one
         return True
+    is_large = sum(each.stat().st_size for each in files_of(path) if each.name.endswith("-wal")) > LARGE_WAL_BYTES
+    wait_ms = max(wait_ms, TRUNCATE_WAIT_MS) if is_large else wait_ms
     try:
         with closing(engine.raw_connection()) as connection, pragmas(connection, busy_timeout=wait_ms):
             (is_blocked, *_frames) = connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()

@@ -54,7 +54,7 @@ The quality is the entropy of who wins over its largest. It needs the gap in rat
 quality from the same expected scores as its predictions; `podium lab matchmaking FILE --system S` takes the system's.
 In the library:
 
-    Policy(size=8, teams=2, scale=odds_scale(system))   # podium.matchmaking.matcher, podium.matchmaking.matcher
+    Policy(size=8, teams=2, scale=odds_scale(system))   # podium.matchmaking.matcher, podium.matchmaking.pairing
 """
 
 

@@ -15,7 +15,8 @@ from podium.cli.commands import build
 from podium.engine.inputs import PRESENT
 from podium.engine.rules import enter, expect
 from podium.matchmaking.lab import Crowd, compare_policies, replayed_arrivals, try_arrivals, try_crowd
-from podium.matchmaking.matcher import Policy, Ticket, match, match_quality, odds_scale
+from podium.matchmaking.matcher import Policy, Ticket, match
+from podium.matchmaking.pairing import match_quality, odds_scale
 from podium.systems import find, names
 
 POLICIES = [Policy(), Policy(size=2), Policy(size=6, teams=2, least=2), Policy(size=9, teams=3, least=3)]

@@ -139,7 +139,8 @@ def matchmaking(
 ) -> None:
     """Try matchmaking policies on populations, or on the arrival times of FILE, beside first come, first served."""
     from podium.matchmaking.lab import Crowd, compare_policies, replayed_arrivals
-    from podium.matchmaking.matcher import Policy, odds_scale
+    from podium.matchmaking.matcher import Policy
+    from podium.matchmaking.pairing import odds_scale
     from podium.reporting import plotting
     from podium.reporting.plotting import check_path, save
 

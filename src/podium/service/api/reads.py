@@ -10,7 +10,8 @@ from fastapi.concurrency import run_in_threadpool
 
 from podium.errors import ParameterError
 from podium.ledger.leaderboard import Eligibility, instant, span
-from podium.matchmaking.matcher import Match, Policy, Ticket, match, match_quality, odds_scale
+from podium.matchmaking.matcher import Match, Policy, Ticket, match
+from podium.matchmaking.pairing import match_quality, odds_scale
 from podium.service.api.dependencies import Admin, CurrentBoardCache, KeyedReader, ReadAccess
 from podium.service.api.models import MAX_PREDICTED, PredictRequest, Tickets, json_response, read_body, request_body
 from podium.service.http.errors import READ_ERRORS, WRITE_ERRORS, error_responses

@@ -1,4 +1,4 @@
-"""The command that shows what Podium does, on the example season."""
+"""The command that shows what Podium does, on the example season, on the terminal or served."""
 
 import contextlib
 import signal

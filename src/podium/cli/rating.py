@@ -1,4 +1,4 @@
-"""Commands that rate a results file: rate, leaderboard, explain."""
+"""Commands that rate a results file: rate, leaderboard, explain, predict, strength."""
 
 from collections.abc import Iterator
 from itertools import chain

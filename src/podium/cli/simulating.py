@@ -1,4 +1,4 @@
-"""Commands about seasons whose skills are known: simulate, recover."""
+"""Commands about seasons whose skills are known, and populations: simulate, recover, lab."""
 
 from dataclasses import fields
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The command that describes rating systems."""
+"""Commands that describe rating systems, and write down which one is meant: systems, init."""
 
 import inspect
 import sys

@@ -1,4 +1,4 @@
-"""The formats that Podium imports, by name; none is loaded before it is used."""
+"""The formats that Podium imports, by name, and their options; none is loaded before it is used."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Times as people and programs write them, in seconds: one parser for all sources.
+"""Durations and moments as people and programs write them: one parser for all sources.
 
 A time is `S(.f)`, `M:SS(.f)`, `(H:)MM:SS(.f)`, `1h 33m 56.7s`, `94h 33' 14''` or ISO 8601's `P0DT01H33M56.736S`, with a
 sign where it is a gap. Units below the highest go up to 59, hours below days up to 23; minutes alone may pass 59.

@@ -1,4 +1,4 @@
-"""Rows of a table brought into lanes: written as whole vectors, as a vector read after single numbers has to wait.
+"""Rows of a table brought near early, and into lanes as whole vectors: one read after single numbers has to wait.
 
 A processor hands a number on from the store of it to a load before it reaches the cache, but not several numbers that
 were stored one by one to one load of all.

@@ -1,4 +1,4 @@
-"""The ledger: every change of every player's rating, with the state after it."""
+"""The ledger: every change of every player's rating, with the state after it; thinned for charts, and its trend."""
 
 from typing import Any, Literal
 

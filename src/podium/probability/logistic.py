@@ -1,4 +1,4 @@
-"""Expected scores from log-odds: the logistic curve that Elo and most after it share."""
+"""Expected scores from log-odds: the logistic curve that Elo and most after it share, and its sums over many."""
 
 from typing import Any, NamedTuple
 

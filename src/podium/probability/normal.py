@@ -1,4 +1,4 @@
-"""The normal distribution, and what a win or a draw does to a belief about a difference; stable in the tails.
+"""The normal distribution, what a win or a draw does to a belief about a difference, and players sorted into boxes.
 
 v and w are the additive and multiplicative corrections of Herbrich, Minka and Graepel (TrueSkill, 2006), and of
 Weng and Lin (2011): with x the expected difference and t the draw margin, both in standard deviations.

@@ -1,4 +1,4 @@
-"""The server that runs the service: its limits, its log, and how it stops."""
+"""The server that runs the service, alone or in several workers: its limits, its log, and how it stops."""
 
 import json
 import logging

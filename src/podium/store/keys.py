@@ -1,4 +1,4 @@
-"""API keys of the service: stored as digests, for one pool or all, to read, to write or to administer."""
+"""API keys, stored as digests, for one pool or all, to read, write or administer; sessions, and budgets of requests."""
 
 import hashlib
 import math

@@ -1,4 +1,4 @@
-"""The command that looks at a results file before it is rated: check."""
+"""Commands that look at a results file before it is rated, and at its columns: check, columns."""
 
 import textwrap
 from collections.abc import Iterator

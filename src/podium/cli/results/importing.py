@@ -324,7 +324,5 @@ def check(folder: str = Argument(metavar="DIR", help="A dataset.")) -> None:
 
 
 def tell(written: "Dataset", verdict: str) -> None:
-    from podium.support.notebook import counted
-
     sizes = counted(written.rows, "row"), counted(written.events, "event"), counted(len(written.pools), "pool")
     typer.echo(f"{written.uri}: {', '.join(sizes)}, digest {written.digest}: {verdict}")

@@ -1,4 +1,4 @@
-"""Commands on the keys to the service: key."""
+"""Commands on the keys to the service, and on webhooks: key, webhook."""
 
 from datetime import timedelta
 from typing import TYPE_CHECKING

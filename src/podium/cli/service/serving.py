@@ -1,4 +1,4 @@
-"""The command of the service: serve."""
+"""Commands of the service, its database and its seasons: serve, db, season."""
 
 import os
 import sys

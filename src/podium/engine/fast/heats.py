@@ -1,4 +1,4 @@
-"""Two events side by side, for models that pass messages until they rest.
+"""Small events without a table, heats of many pairs, and two events side by side where messages pass until they rest.
 
 Such a model is one long chain of numbers, each of which needs the one before: most of the time a processor waits. So
 two events that follow each other, and have no player in common, are judged in turn, step by step: while one waits, the

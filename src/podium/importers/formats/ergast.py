@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from podium.importers import times as durations
-from podium.importers import times as moments
+from podium.importers import times
 from podium.importers.collecting import Collector, Event, Imported
 from podium.importers.json_documents import Node, documents
 from podium.importers.registry import Options
@@ -61,7 +60,7 @@ class Heats:
     def __init__(self, collector: Collector) -> None:
         self.collector = collector
         self.events: dict[str, Event] = {}
-        self._times: dict[str, list[tuple[int, durations.Duration]]] = {}
+        self._times: dict[str, list[tuple[int, times.Duration]]] = {}
 
     def event(self, session: Session, race: str, source: str, place: str) -> tuple[Event, bool]:
         name = f"{race}-{session.pool}"
@@ -89,15 +88,15 @@ class Heats:
 
     def _time_s(self, result: Result, event: Event) -> float | None:
         """The time of a finisher; a gap waits for the leader's."""
-        time = durations.parse(result.time)
+        time = times.parse(result.time)
         if result.millis:
             if not (result.millis.isascii() and result.millis.isdigit() and int(result.millis[:15]) > 0):
                 remedy = "must be a whole number of milliseconds above 0"
                 event.refuse(result.millis, remedy, "milliseconds", result.place)
                 return None
-            time = durations.Duration(Decimal(result.millis) / 1000)
+            time = times.Duration(Decimal(result.millis) / 1000)
         elif time is None:
-            if result.time and not durations.is_lapped(result.time):
+            if result.time and not times.is_lapped(result.time):
                 event.refuse(result.time, "is no time", "time", result.place)
             return None
         self._times.setdefault(event.event_id, []).append((len(event.rows), time))
@@ -106,9 +105,9 @@ class Heats:
     def close(self) -> None:
         """Add the leader's time to the gaps, and hand all events on."""
         for name, event in self.events.items():
-            times = self._times.get(name, [])
-            leader = min((time.seconds for _, time in times if not time.sign), default=None)
-            for row, time in times:
+            finish_times = self._times.get(name, [])
+            leader = min((time.seconds for _, time in finish_times if not time.sign), default=None)
+            for row, time in finish_times:
                 if time.sign and leader is not None:
                     event.rows[row]["time_s"] = float(leader + time.seconds)
             self.collector.take(event)
@@ -190,7 +189,7 @@ def date_of(event: Event, session: Session, race: dict[str, str], fallback: str)
     day, clock = race.get(session.date, ""), race.get(session.time, "")
     if not day:
         day, clock = race.get(fallback, ""), ""
-    event.started_at = moments.of_iso(f"{day}T{clock.removesuffix('Z') or '00:00:00'}")
+    event.started_at = times.of_iso(f"{day}T{clock.removesuffix('Z') or '00:00:00'}")
     if event.started_at is None:
         event.refuse(f"{day} {clock}".strip(), "is no day and time of its race", session.date)
 

@@ -11,7 +11,6 @@ import numpy as np
 import polars as pl
 
 from podium.importers import times
-from podium.importers import times as durations
 from podium.importers.sources import sources
 from podium.importers.tables.cells import Cells, Table, build, by_shape
 from podium.importers.tables.files import Grid, load
@@ -136,15 +135,15 @@ def whole_times(columns: Mapping[str, Cells], time_s: Cells, from_leader: bool) 
     if from_leader:
         plain = pl.when(pl.col("sign") == "").then("time").min().over("event", "heat")
         base = table.select(plain.alias("base")).to_series()
-        sums = durations.add(base, table["time"])
+        sums = times.add(base, table["time"])
     else:
         sums = after_each_other(table)
     whole = pl.DataFrame({"t": table["time"], "s": sums, "g": gap})
-    times = whole.select(pl.when("g").then("s").otherwise("t").alias("time_s")).to_series()
+    seconds = whole.select(pl.when("g").then("s").otherwise("t").alias("time_s")).to_series()
     alone = gap & sums.is_null()
     bad = alone if time_s.bad is None else time_s.bad | alone
     remedy = NO_LEADER if alone.any() else time_s.remedy
-    return Cells(times, bad if bad.any() else None, time_s.written, remedy, time_s.sources, time_s.statuses)
+    return Cells(seconds, bad if bad.any() else None, time_s.written, remedy, time_s.sources, time_s.statuses)
 
 
 def after_each_other(table: pl.DataFrame) -> pl.Series:

@@ -1,4 +1,4 @@
-"""Who may do what: the key of each request, its rate limit, and that of refused requests from an address."""
+"""Who may do what: the key of each request, its budget in this process or all, and that of refused requests."""
 
 import asyncio
 import time

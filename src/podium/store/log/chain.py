@@ -1,4 +1,4 @@
-"""The chain of a pool's log: each entry has the hash of itself and of the one before it.
+"""The chain of a pool's log: each entry has the hash of itself and of the one before it; and who hears of new entries.
 
 Hashed is what means the same in any database: the entry's place in the chain instead of its number, and neither the
 pool's number nor the digest, which another database has its own of. A reason is hashed by itself, with a salt, so that

@@ -1,4 +1,4 @@
-"""The append-only log: the only truth, from which everything else of a pool derives."""
+"""The append-only log, the only truth, from which all else of a pool derives; its check, and its entries' reasons."""
 
 import hashlib
 import hmac

@@ -1,4 +1,4 @@
-"""Pools: each a ladder with its system, and the order in which its events are rated."""
+"""Pools: each a ladder with its system, its description, and the order in which its events are rated."""
 
 import functools
 import json

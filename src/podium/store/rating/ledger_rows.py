@@ -1,4 +1,4 @@
-"""The ledger as it is stored, a column each: only the rows that changed are written."""
+"""The ledger and pools' states as they are stored, a column each: only the rows that changed are written."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace

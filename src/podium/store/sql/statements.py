@@ -1,4 +1,4 @@
-"""`column IN (many values)` with the values as one parameter: any number of them, and one prepared statement."""
+"""Statements that all of the store uses: many values as one parameter, prepared ones, rows inserted or updated."""
 
 import contextlib
 import functools

@@ -18,6 +18,7 @@ from podium.store.reading.previews import Act
 from podium.store.reading.reader import Reader
 from podium.store.sql.database import UnavailableError, write_transaction
 from podium.store.sql.files import truncate_wal
+from podium.store.sql.statements import microseconds
 from podium.store.writing import accounts, administration, execution, pool_files, staging, submission
 from podium.store.writing.execution import Propose
 from podium.store.writing.receipts import Done, Receipt
@@ -61,6 +62,7 @@ class Store(Reader):
         *,
         actor: str = "",
         match_ids: Mapping[str, str] | None = None,
+        received: datetime | None = None,
         dry_run: bool = False,
         effects_after: str | None = None,
     ) -> list[Receipt]:
@@ -70,8 +72,10 @@ class Store(Reader):
             actor: who sent it, for the log.
             dry_run: store nothing, and list the largest changes that would come in the first receipt.
             effects_after: of a dry run, the `next` of the page of effects before.
-            rows: as `podium.rate` takes results; `started_at` is required.
+            rows: as `podium.rate` takes results. The first event of a pool settles whether all have a `started_at`, or
+                none; without, they are in the order of `sequence`, or follow the newest as they come.
             match_ids: the registered match of each event that is the result of one.
+            received: when events of a dated pool were that say no `started_at`; these are refused where None.
 
         Returns:
             A receipt for each event, in the order of the rows.
@@ -80,9 +84,10 @@ class Store(Reader):
             ResultsError: the rows are refused, or an event lacks what the system needs.
             ConflictError: an event is known with other content; `amend` corrects one.
             UnknownError: no such pool or match.
-            StoreError: a match has expired.
+            StoreError: a match has expired, or the events have dates where the pool's have none, or the reverse.
         """
-        propose = partial(submission.submit, submissions=[(rows, actor, match_ids or {})])
+        sent = Submission(rows, actor, match_ids or {}, None if received is None else microseconds(received))
+        propose = partial(submission.submit, submissions=[sent])
         return [*self._run(pool_name, propose, dry_run=dry_run, effects_after=effects_after).receipts]
 
     def submit_each(
@@ -93,7 +98,7 @@ class Store(Reader):
         What one of them raises, whatever it is, keeps nobody else's results out. No event may be in two of them.
 
         Args:
-            sent: the rows, actor and match ids of each.
+            sent: what each sent.
             leave_long: whether to leave what takes more than a short transaction, for `submit`.
 
         Returns:

@@ -129,12 +129,12 @@ def entries_of(rows: Sequence[Row], system: System) -> Sequence[Row] | None:
 
 
 def encode_small(
-    rows: Sequence[Row], entries: Sequence[Row], system: System, pool: str, started_at: int, seen: npt.NDArray[np.int64]
+    rows: Sequence[Row], entries: Sequence[Row], system: System, pool: str, started_at: int | None, seen: npt.NDArray[np.int64]
 ) -> Columns:
     """Encode an event.
 
     Args:
-        started_at: microseconds since 1970.
+        started_at: microseconds since 1970; None where the results do not say.
         seen: when each entrant's event before was, so too; `started_at` where there was none: (entrants).
     """
     check_rules(system)
@@ -160,13 +160,14 @@ def encode_small(
     )
     mode = system.mode_number(entries[0].get("mode") or pool)
     weight = entries[0].get("weight") or 1.0
-    idle = np.maximum((started_at - seen) // DAY_US, 0) if system.idle_unit == "day" else ABSENT
+    timed = started_at is not None and system.idle_unit == "day"
+    day = np.nan if started_at is None else started_at / DAY_US + DAYS_TO_1970
     return Columns(
         entrants=offsets,
         player=frozen(np.arange(size), np.int32),
         played_events=NOTHING,
         quit=frozen(~finishes if has_quit else ABSENT),
-        idle=frozen(idle),
+        idle=frozen(np.maximum((started_at - seen) // DAY_US, 0) if timed else ABSENT),
         entrant=NO_SLOTS,
         finished=frozen(reported.finished),
         **place_columns(place_heats(reported, teams=system.teams), reported),
@@ -177,7 +178,7 @@ def encode_small(
         played_s=column("played_s"),
         duration_s=column("duration_s"),
         handicap=frozen(np.array([row.get("handicap", False) for row in entries])) if "handicap" in given else NOTHING,
-        day=frozen(np.array([started_at / DAY_US + DAYS_TO_1970])) if system.reads_days else NOTHING,
+        day=frozen(np.array([day])) if system.reads_days else NOTHING,
         heats=NO_OFFSETS,
         entries=NO_OFFSETS,
     )

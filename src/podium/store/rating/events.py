@@ -243,8 +243,11 @@ class Roster:
         for name in ("states", "started_at", "seq", "played_at"):
             setattr(self, name, np.concatenate([getattr(self, name), getattr(new, name)])[order])
 
-    def advance(self, results: Results) -> tuple[Events, Replayed]:
+    def advance(self, results: Results, starts: pl.Series) -> tuple[Events, Replayed]:
         """Rate events, to the bits of `podium.Live`.
+
+        Args:
+            starts: when each row's event was, (rows); the results have it in a dated pool alone.
 
         Raises:
             NotFiniteError: a rating would be no finite number; nothing has moved.
@@ -257,7 +260,7 @@ class Roster:
         if events.pools:
             self.pool = replayed.pools
         rated = events.ledger
-        started_at = rated.row.take(results.frame["started_at"].to_physical().to_numpy())
+        started_at = rated.row.take(starts.to_physical().to_numpy())
         self.played_at[rows[rated.entrant.take(events.columns.player)]] = started_at  # the last assignment stays
         return events, replayed
 

@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from podium.errors import ParameterError
 from podium.ledger.leaderboard import shared_ranks
 from podium.results.columns import FOR_PAGES
+from podium.store.log.content import start_in
 from podium.store.log.log import (
     AMEND,
     CLOSE,
@@ -92,7 +93,7 @@ def facts_from_log(connection: sa.Connection, pool: Pool, plain: PlainEvents | N
         content_seq, kind, subject, body, match_id, present = row
         if kind in (SUBMIT, AMEND):
             first = json.loads(body[: body.index(b"\n")].decode())
-            started_at = microseconds(datetime.fromisoformat(first["started_at"]))
+            started_at = start_in(first)
             title, url = map(first.get, FOR_PAGES)
             if plain is not None and subject not in plain.revised:
                 plain.add(subject, (content_seq, content_seq, started_at, None, present, title, url, ""))

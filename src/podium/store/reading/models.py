@@ -13,30 +13,13 @@ import polars as pl
 
 from podium.ledger.forecast import Forecast
 from podium.results.columns import STATUSES
+from podium.store.log.order import Order
 from podium.store.rating.events import EVENT_STATUSES, Change
+from podium.store.reading.when import LAST_PLAYED, OPTIONAL, STARTED, LastPlayed, Started
 
 Row = TypeVar("Row")
 
 
-def is_none(value: object) -> bool:
-    """Whether there is no value."""
-    return value is None
-
-
-def drop_null(schema: dict[str, Any]) -> None:
-    """Let a schema be that of the value alone: where there is none, the field is left out."""
-    (value,) = (each for each in schema.pop("anyOf") if each != {"type": "null"})
-    del schema["default"]
-    schema.update(value)
-
-
-def name_statuses(schema: dict[str, Any]) -> None:
-    """Let a schema be that of an entrant's status, if there is one."""
-    drop_null(schema)
-    schema["enum"] = [*STATUSES]
-
-
-OPTIONAL = {"exclude_if": is_none, "json_schema_extra": drop_null}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,14 +74,14 @@ class LogRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class BoardRow:
+class BoardRow(LastPlayed):
     """A player on a board; on a filtered one, or one as of a date, the system's other numbers stand beside these."""
 
     rank: int = field(metadata={"description": "1 is best; equal ratings share the best of their ranks."})
     player: str = field(metadata={"description": "The player's name."})
     rating: float = field(metadata={"description": "The rating, in points."})
     events: int = field(metadata={"description": "Rated events of the player."})
-    last_played_at: datetime = field(metadata={"description": "When the player's last rated event started."})
+    last_played_at: datetime | None = field(metadata=LAST_PLAYED)
     provisional: bool = field(metadata={"description": "Whether the rating is not settled yet."})
     deviation: float | None = field(
         metadata={"description": "How uncertain the rating is, in points; null if the system does not say."}
@@ -122,7 +105,7 @@ class RatingCount:
 
 
 @dataclass(frozen=True, slots=True)
-class PlayerRank:
+class PlayerRank(LastPlayed):
     """Where a player stands."""
 
     player: str = field(metadata={"description": "The player's name as it is now."})
@@ -131,15 +114,15 @@ class PlayerRank:
     percentile: float = field(metadata={"description": "The share of players who are not rated above, from 0 to 100."})
     rating: float = field(metadata={"description": "The rating, in points."})
     events: int = field(metadata={"description": "Rated events of the player."})
-    last_played_at: datetime = field(metadata={"description": "When the player's last rated event started."})
+    last_played_at: datetime | None = field(metadata=LAST_PLAYED)
 
 
 @dataclass(frozen=True, slots=True)
-class CareerChange:
+class CareerChange(Started):
     """What an event, or the start of a season, did to the rating of one player."""
 
     event_id: str | None = field(metadata={"description": "The event; null where a season began."})
-    started_at: datetime = field(metadata={"description": "When it started."})
+    started_at: datetime | None = field(metadata=STARTED)
     rating_before: float = field(metadata={"description": "The rating before, in points."})
     delta: float = field(metadata={"description": "The change, in points."})
     rating: float = field(metadata={"description": "The rating after, in points."})
@@ -178,11 +161,11 @@ class ComparedPlayer(PlayerRank):
 
 
 @dataclass(frozen=True, slots=True)
-class CommonEvent:
+class CommonEvent(Started):
     """An event in which two players met. Heats are won, drawn and lost by the first; none between team mates."""
 
     event_id: str = field(metadata={"description": "The event."})
-    started_at: datetime = field(metadata={"description": "When it started."})
+    started_at: datetime | None = field(metadata=STARTED)
     wins: int = field(metadata={"description": "Heats that the first player won."})
     draws: int = field(metadata={"description": "Heats that were drawn."})
     losses: int = field(metadata={"description": "Heats that the first player lost."})
@@ -248,12 +231,12 @@ class ResultRow:
 
 
 @dataclass(frozen=True, slots=True)
-class EventDetails:
+class EventDetails(Started):
     """An event as it stands, and what it did."""
 
     event_id: str = field(metadata={"description": "The event."})
     seq: int = field(metadata={"description": "The number of its submission in the log."})
-    started_at: datetime = field(metadata={"description": "When it started."})
+    started_at: datetime | None = field(metadata=STARTED)
     title: str | None = field(metadata={"description": "What people call it, where that was sent."})
     url: str | None = field(metadata={"description": "A page about it, where one was sent."})
     status: str = field(
@@ -268,7 +251,7 @@ class EventDetails:
 
 
 @dataclass(frozen=True, slots=True)
-class Season:
+class Season(Started):
     """A season."""
 
     name: str = field(metadata={"description": "Its name."})

@@ -31,7 +31,7 @@ Act = Callable[[str, str], Propose]  # by whom, and why: what is then proposed
 
 def submit(rows: Any) -> Act:
     """Take new events; each once. Why they come is not logged."""
-    return lambda actor, _reason: partial(submission.submit, submissions=[(rows, actor, {})])
+    return lambda actor, _reason: partial(submission.submit, submissions=[submission.Submission(rows, actor, {})])
 
 
 def amend(rows: Any) -> Act:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 
 from podium.store.rating.events import EVENT_STATUSES
+from podium.store.reading.when import LAST_PLAYED, STARTED, LastPlayed, Started
 
 STATUS_SCHEMA = {"json_schema_extra": {"enum": [*EVENT_STATUSES]}}
 SHOWN_CHANGE = {"description": "The change as people read it: the difference of the two ratings as they are shown."}
@@ -28,13 +29,13 @@ class EntrantChange:
 
 
 @dataclass(frozen=True, slots=True)
-class EventHeadline:
+class EventHeadline(Started):
     """An event in a list."""
 
     event_id: str = field(metadata={"description": "The event."})
     title: str | None = field(metadata={"description": "What people call it; null where it has no title."})
     url: str | None = field(metadata={"description": "A page about it; null where there is none."})
-    started_at: datetime = field(metadata={"description": "When it started."})
+    started_at: datetime | None = field(metadata=STARTED)
     status: str = field(metadata={"description": "What became of it."} | STATUS_SCHEMA)
     entrants: int = field(metadata={"description": "How many took part."})
     winners: tuple[str, ...] = field(metadata={"description": "Who won: several where the first place is shared."})
@@ -52,12 +53,12 @@ class EventListPage:
 
 
 @dataclass(frozen=True, slots=True)
-class EventName:
+class EventName(Started):
     """An event to be linked to."""
 
     event_id: str = field(metadata={"description": "The event."})
     title: str | None = field(metadata={"description": "What people call it; null where it has no title."})
-    started_at: datetime = field(metadata={"description": "When it started."})
+    started_at: datetime | None = field(metadata=STARTED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ class AdjacentEvents:
 
 
 @dataclass(frozen=True, slots=True)
-class ListedRow:
+class ListedRow(LastPlayed):
     """A player on a board."""
 
     rank: int | None = field(
@@ -85,7 +86,7 @@ class ListedRow:
     )
     provisional: bool = field(metadata={"description": "Whether the rating is not settled yet."})
     events: int = field(metadata={"description": "Rated events of the player."})
-    last_played_at: datetime = field(metadata={"description": "When the player's last rated event started."})
+    last_played_at: datetime | None = field(metadata=LAST_PLAYED)
     move: int | None = field(
         metadata={
             "description": "Ranks that the player has risen by since the day that the page names; null where there is "
@@ -155,12 +156,12 @@ class Mover:
 
 
 @dataclass(frozen=True, slots=True)
-class Surprise:
+class Surprise(Started):
     """The change that ratings expected least: won and lost points, or came last and gained; else the largest."""
 
     event_id: str = field(metadata={"description": "The event."})
     title: str | None = field(metadata={"description": "What people call it; null where it has no title."})
-    started_at: datetime = field(metadata={"description": "When it started."})
+    started_at: datetime | None = field(metadata=STARTED)
     player: str = field(metadata={"description": "The player's name as it is now."})
     change: float = field(metadata={"description": "The change, in points."})
     shown: float = field(metadata=SHOWN_CHANGE)

@@ -202,11 +202,12 @@ def history(connection: sa.Connection, pool: Pool) -> pl.DataFrame:
     rows = connection.execute(changes).all()
     names = names_of(connection, pool)
     shown = pool.system.shown(states_of(pool, [row.state for row in rows]))
+    moments = [None if pool.is_counted else row.started_at for row in rows]
     return pl.DataFrame(
         {
             "event_id": pl.Series([row.event_id for row in rows], dtype=pl.String),
             "pool": pl.repeat(pool.name, len(rows), dtype=pl.String, eager=True),
-            "started_at": pl.Series([row.started_at for row in rows], dtype=pl.Int64).cast(UTC_DATETIME),
+            "started_at": pl.Series(moments, dtype=pl.Int64).cast(UTC_DATETIME),
             "player": pl.Series([names[row.player_id] for row in rows], dtype=pl.String),
             "rating_before": pl.Series([row.rating_before for row in rows], dtype=pl.Float64),
             "delta": pl.Series([row.rating - row.rating_before for row in rows], dtype=pl.Float64),

@@ -13,12 +13,12 @@ SHOWN_SUM = {"description": "The sum as people read it: that of the changes as e
 
 
 @dataclass(frozen=True, slots=True)
-class FormLine:
+class FormLine(Started):
     """A rated event of a player, or where a season began, in a line."""
 
     event_id: str | None = field(metadata={"description": "The event; null where a season began."})
     title: str | None = field(metadata={"description": "What people call it; null where it has no title."})
-    started_at: datetime = field(metadata={"description": "When it started."})
+    started_at: datetime | None = field(metadata=STARTED)
     change: float = field(metadata={"description": "The change of the rating, in points."})
     shown: float = field(metadata=SHOWN_CHANGE)
     rating: float = field(metadata={"description": "The rating after it, in points."})
@@ -27,13 +27,13 @@ class FormLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Peak:
+class Peak(Started):
     """The highest rating after an event, while it was settled."""
 
     rating: float = field(metadata={"description": "The rating, in points."})
     deviation: float | None = field(metadata={"description": "How uncertain it was; null if the system has no such."})
     event_id: str = field(metadata={"description": "The event after which it was reached, the first of them."})
-    started_at: datetime = field(metadata={"description": "When that started."})
+    started_at: datetime | None = field(metadata=STARTED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class NearbyRow:
 
 
 @dataclass(frozen=True, slots=True)
-class PlayerCard:
+class PlayerCard(LastPlayed):
     """A player at a glance."""
 
     player: str = field(metadata={"description": "The player's name as it is now."})
@@ -78,7 +78,7 @@ class PlayerCard:
     )
     events: int = field(metadata={"description": "Rated events of the player."})
     first_played_at: datetime = field(metadata={"description": "When the first rated event started."})
-    last_played_at: datetime = field(metadata={"description": "When the newest rated event started."})
+    last_played_at: datetime | None = field(metadata=LAST_PLAYED)
     peak: Peak | None = field(
         metadata={"description": "The settled rating that was highest less two deviations, from the sixth event on."}
     )
@@ -114,10 +114,10 @@ class PlayerCard:
 
 
 @dataclass(frozen=True, slots=True)
-class CurvePoint:
+class CurvePoint(Started):
     """A player's rating after an event, or where a season began."""
 
-    started_at: datetime = field(metadata={"description": "When the event started."})
+    started_at: datetime | None = field(metadata=STARTED)
     event_id: str | None = field(metadata={"description": "The event; null where a season began."})
     change: float = field(metadata={"description": "The change of the rating, in points."})
     shown: float = field(metadata=SHOWN_CHANGE)
@@ -141,13 +141,13 @@ class RivalRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Scalp:
+class Scalp(Started):
     """The least expected duel that a player won."""
 
     opponent: str = field(metadata={"description": "The opponent."})
     event_id: str = field(metadata={"description": "The event."})
     title: str | None = field(metadata={"description": "What people call it; null where it has no title."})
-    started_at: datetime = field(metadata={"description": "When it started."})
+    started_at: datetime | None = field(metadata=STARTED)
     heat: str = field(metadata={"description": "The heat; empty where the event has one only."})
     expected: float = field(metadata={"description": "The score that was expected, from 0 to 1."})
 

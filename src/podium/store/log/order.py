@@ -1,0 +1,53 @@
+"""The order of a pool's events: by their dates, or by numbers where they have none.
+
+Within the store number n is the n-th second of 1970, so that one key orders either kind. What comes in becomes such a
+time here, and what goes out of a counted pool becomes a number again.
+"""
+
+from datetime import datetime
+from typing import Literal
+
+from podium.errors import ParameterError
+from podium.ledger.leaderboard import instant as instant_in
+from podium.store.sql.statements import microseconds
+
+Order = Literal["dated", "counted"]
+When = datetime | float  # a moment, or the number of an event in a counted pool
+DATED: Order = "dated"
+COUNTED: Order = "counted"
+NUMBER_US = 1_000_000  # a decimal of a number is a rank between two
+LARGEST = 9_000_000_000  # up to here a double holds a number with six decimals, or all of its own
+COUNTED_BODY = b'{"sequence":'  # how content begins in the log of a counted pool, and in that of no other
+
+
+def time_of(when: When) -> int:
+    """When something is, as the store has it: microseconds since 1970.
+
+    Raises:
+        ParameterError: a number that it cannot keep exactly.
+    """
+    if isinstance(when, datetime):
+        return microseconds(when)
+    time = round(when * NUMBER_US) if abs(when) <= LARGEST else 0
+    if time / NUMBER_US != when:
+        raise ParameterError(f"the number {when!r} is beyond {LARGEST:,}, or has more than six decimals")
+    return time
+
+
+def read_when(order: Order | None, text: str, *, whole_day: bool = False) -> When:
+    """When something is, as people write it: a number in a counted pool, else a date.
+
+    Raises:
+        ParameterError: it is neither.
+    """
+    if order != COUNTED:
+        return instant_in(text, whole_day=whole_day)
+    try:
+        return float(text)
+    except ValueError:
+        raise ParameterError(f"{text!r} is not the number of an event, and this pool's events have no dates") from None
+
+
+def number_text(number: float) -> str:
+    """The number of an event as it is written: 17, or 16.5."""
+    return repr(number).removesuffix(".0")

@@ -9,6 +9,7 @@ from typing import Any, Unpack
 from podium.engine.system import System
 from podium.store.log import log, players
 from podium.store.log.log import admit_reason
+from podium.store.log.order import When
 from podium.store.log.pools import SILENT, DescriptionChanges, Pool, locked_pool, refuse_closed, refuse_unwritable
 from podium.store.rating import facts, generations
 from podium.store.reading import previews
@@ -306,11 +307,11 @@ class Store(Reader):
         propose = partial(administration.configure, system=system, actor=actor)
         return self._run(pool_name, propose, refuse_closed).written
 
-    def begin_season(self, pool_name: str, name: str, starts: datetime, *, keep: float, actor: str = "") -> int:
-        """Shrink every lead over a newcomer to the share `keep` at a moment.
+    def begin_season(self, pool_name: str, name: str, starts: When, *, keep: float, actor: str = "") -> int:
+        """Shrink every lead over a newcomer to the share `keep` at a moment, or before an event.
 
         Args:
-            starts: the moment, with its zone.
+            starts: the moment, with its zone; in a counted pool, the number of the first event.
             keep: from 0 (all start level) to 1 (nothing changes).
 
         Returns:
@@ -366,11 +367,13 @@ class Store(Reader):
     def snapshot(self, pool_name: str, day: int | None = None) -> dict[int, int]:
         """Keep the ranks of a day's 00:00 UTC, and take again what a correction has spoilt, a day a transaction.
 
+        In a counted pool a day is an event, by its number, and the ranks are those before it.
+
         Args:
-            day: since 1970; today where None. Nothing is done for a day that has them.
+            day: since 1970; the current one where None. Nothing is done for a day that has them.
 
         Returns:
-            Players ranked, by day since 1970; empty where nothing was due.
+            Players ranked, by day; empty where nothing was due, as in a pool without an event.
 
         Raises:
             ParameterError: the day is in the future.

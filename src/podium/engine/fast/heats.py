@@ -129,7 +129,12 @@ def entries_of(rows: Sequence[Row], system: System) -> Sequence[Row] | None:
 
 
 def encode_small(
-    rows: Sequence[Row], entries: Sequence[Row], system: System, pool: str, started_at: int | None, seen: npt.NDArray[np.int64]
+    rows: Sequence[Row],
+    entries: Sequence[Row],
+    system: System,
+    pool: str,
+    started_at: int | None,
+    seen: npt.NDArray[np.int64],
 ) -> Columns:
     """Encode an event.
 
@@ -160,14 +165,16 @@ def encode_small(
     )
     mode = system.mode_number(entries[0].get("mode") or pool)
     weight = entries[0].get("weight") or 1.0
-    timed = started_at is not None and system.idle_unit == "day"
-    day = np.nan if started_at is None else started_at / DAY_US + DAYS_TO_1970
+    day, idle = np.nan, ABSENT
+    if started_at is not None:
+        day = started_at / DAY_US + DAYS_TO_1970
+        idle = np.maximum((started_at - seen) // DAY_US, 0) if system.idle_unit == "day" else ABSENT
     return Columns(
         entrants=offsets,
         player=frozen(np.arange(size), np.int32),
         played_events=NOTHING,
         quit=frozen(~finishes if has_quit else ABSENT),
-        idle=frozen(np.maximum((started_at - seen) // DAY_US, 0) if timed else ABSENT),
+        idle=frozen(idle),
         entrant=NO_SLOTS,
         finished=frozen(reported.finished),
         **place_columns(place_heats(reported, teams=system.teams), reported),

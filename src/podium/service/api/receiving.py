@@ -248,7 +248,7 @@ class SentEvents(NamedTuple):
 
     rows: PlainRows | list[dict[str, Any]]  # of a results table
     match_ids: dict[str, str]  # by event, of those that are results of registered matches
-    starts: Sequence[datetime | int]  # of the events; whole numbers are microseconds since 1970
+    starts: Sequence[datetime | int | float]  # dates or numbers of events; whole ones are microseconds since 1970
 
     @classmethod
     def from_models(cls, body: Event | Batch) -> Self:
@@ -262,11 +262,11 @@ class SentEvents(NamedTuple):
         return cls(
             [row for each in events for row in each.rows()],
             {each.event_id: each.match_id for each in events if each.match_id is not None},
-            [each.started_at for each in events],
+            [when for each in events for when in each.whens()],
         )
 
-    def moments(self) -> Iterator[datetime]:
-        """The starts of the events."""
+    def whens(self) -> Iterator[datetime | float]:
+        """The dates of the events, or their numbers, as far as they were sent."""
         return (instant(each) if isinstance(each, int) else each for each in self.starts)
 
 

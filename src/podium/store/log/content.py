@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from podium.errors import Fault, ResultsError
+from podium.ledger.reasons.standings import plain
 from podium.results.columns import ALL, FOR_PAGES, REQUIRED, TYPES, Known
 from podium.results.columns import DEFAULTS as OF_TABLES
 from podium.results.consistency import SEQUENCE, in_sequence
@@ -20,7 +21,7 @@ from podium.results.names import normalise
 from podium.results.plain_rows import PlainRows, read_plainly
 from podium.results.reading import Results, read_results
 from podium.store.log.log import keyed_digest
-from podium.store.log.order import COUNTED, DATED, NUMBER_US, Order, number_text, time_of
+from podium.store.log.order import COUNTED, DATED, NUMBER_US, Order, time_of
 from podium.store.sql.statements import instant
 
 COLUMN_TYPES = TYPES | {"started_at": pl.String}
@@ -211,7 +212,7 @@ def head_begin(event_id: str, order: Order | None, started_at: int) -> str:
     Args:
         started_at: microseconds since 1970, as `podium.store.log.order` has them.
     """
-    number = f'"{SEQUENCE}":{number_text(started_at / NUMBER_US)},' if order == COUNTED else ""
+    number = f'"{SEQUENCE}":{plain(started_at / NUMBER_US)},' if order == COUNTED else ""
     date = f',"started_at":"{instant(started_at).isoformat()}"' if order == DATED else ""
     return f'{{{number}"event_id":{encode_text(event_id)}{date}'
 
@@ -297,7 +298,11 @@ def difference(old: bytes, names: Mapping[int, str], new: Content) -> str:
     first = next((k for k, (old_row, new_row) in pairs if old_row != new_row), 0)
     old_row, new_row = old_rows[first], new_rows[first]
     other = [name for name in {**new_row, **old_row} if new_row.get(name) != old_row.get(name)]
-    hint = "" if other not in (["started_at"], [SEQUENCE]) else '; another event needs an id of its own, such as "2027/Round 1"'
+    hint = (
+        ""
+        if other not in (["started_at"], [SEQUENCE])
+        else '; another event needs an id of its own, such as "2027/Round 1"'
+    )
     return f"row {first + 1} is {row_text(new_row, other)}, and was {row_text(old_row, other)}{hint}"
 
 

@@ -4,7 +4,7 @@ Within the store number n is the n-th second of 1970, so that one key orders eit
 time here, and what goes out of a counted pool becomes a number again.
 """
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Literal
 
 from podium.errors import ParameterError
@@ -16,7 +16,8 @@ When = datetime | float  # a moment, or the number of an event in a counted pool
 DATED: Order = "dated"
 COUNTED: Order = "counted"
 NUMBER_US = 1_000_000  # a decimal of a number is a rank between two
-LARGEST = 9_000_000_000  # up to here a double holds a number with six decimals, or all of its own
+LARGEST = 2_000_000_000  # a double holds every such number with six decimals
+DAY = timedelta(days=1)
 COUNTED_BODY = b'{"sequence":'  # how content begins in the log of a counted pool, and in that of no other
 
 
@@ -48,6 +49,11 @@ def read_when(order: Order | None, text: str, *, whole_day: bool = False) -> Whe
         raise ParameterError(f"{text!r} is not the number of an event, and this pool's events have no dates") from None
 
 
-def number_text(number: float) -> str:
-    """The number of an event as it is written: 17, or 16.5."""
-    return repr(number).removesuffix(".0")
+def season_time(when: When) -> int:
+    """When a season begins, as the store has it: just before the event of its number in a counted pool."""
+    return time_of(when) - (not isinstance(when, datetime))
+
+
+def earlier(when: When, span: timedelta) -> When:
+    """So long before; in a counted pool so many events as the span has days."""
+    return when - span if isinstance(when, datetime) else when - span / DAY

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple, Self, TypedDict, Unpack
 
 import sqlalchemy as sa
@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from podium.engine.system import System
 from podium.errors import ParameterError, UnknownError
 from podium.results.names import admit, is_page_address, normalise, shown
-from podium.store.log.order import COUNTED, COUNTED_BODY, DATED, NUMBER_US, Order, When
+from podium.store.log.order import COUNTED, COUNTED_BODY, DATED, DAY, NUMBER_US, Order, When
 from podium.store.sql.database import StoreError, acquire_pool_lock, write_transaction
 from podium.store.sql.schema import event, log, pools
 from podium.store.sql.statements import DAY_US, instant
@@ -174,6 +174,10 @@ class Pool:
     def unit_us(self) -> int:
         """The microseconds of a day; of one event in a counted pool."""
         return NUMBER_US if self.is_counted else DAY_US
+
+    def span_us(self, span: timedelta) -> int:
+        """The microseconds of a span, of which each day is an event in a counted pool."""
+        return round(span / DAY * self.unit_us)
 
     @property
     def is_outdated(self) -> bool:

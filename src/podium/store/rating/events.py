@@ -115,6 +115,7 @@ class Proposal:
         return [each if each.body is not None else each._replace(body=bodies[each.content_seq]) for each in events]
 
 
+SELECT_NEWEST_START = sa.select(sa.func.max(event.c.started_at)).where(event.c.pool_id == sa.bindparam("pool"))
 SELECT_EVENTS = sa.select(event).where(event.c.pool_id == sa.bindparam("pool"), among(event.c.event_id))
 SELECT_CHANGES = (
     sa.select(change.c.player_id, change.c.rating_before, change.c.rating, change.c.state)

@@ -15,8 +15,8 @@ from podium.results.columns import ALL, FOR_PAGES
 from podium.results.consistency import SEQUENCE
 from podium.results.reading import Results
 from podium.store.log.content import SMALL_BODY_ROWS, read_bodies
-from podium.store.log.players import merges, names_of
 from podium.store.log.order import NUMBER_US
+from podium.store.log.players import merges, names_of
 from podium.store.log.pools import BOUND_KEY, FOREVER, START, OrderKey, Pool, key_of, key_params
 from podium.store.rating.events import RATED, SUPERSEDED, UNRATED, VOIDED, Proposal, Roster
 from podium.store.rating.ledger_rows import NO_RANK, Ledger, PoolStates, joined, packed_states
@@ -206,7 +206,7 @@ def with_names(connection: sa.Connection, pool: Pool, table: pl.DataFrame) -> pl
 
 
 def as_table(pool: Pool, table: pl.DataFrame) -> pl.DataFrame:
-    """The table with the columns of a checked results table, in their order; in a counted pool no system sees a date."""
+    """The table with the columns of a checked results table, in their order; without dates in a counted pool."""
     columns = {column.name: column for column in table}
     if pool.is_counted:
         columns[SEQUENCE] = columns.pop("started_at").to_physical().rename(SEQUENCE) / NUMBER_US

@@ -13,13 +13,17 @@ import polars as pl
 
 from podium.ledger.forecast import Forecast
 from podium.results.columns import STATUSES
-from podium.store.log.order import Order
+from podium.store.log.order import Order, When
 from podium.store.rating.events import EVENT_STATUSES, Change
-from podium.store.reading.when import LAST_PLAYED, OPTIONAL, STARTED, LastPlayed, Started
+from podium.store.reading.when import LAST_PLAYED, OPTIONAL, STARTED, LastPlayed, Started, drop_null
 
 Row = TypeVar("Row")
 
 
+def name_statuses(schema: dict[str, Any]) -> None:
+    """Let a schema be that of an entrant's status, if there is one."""
+    drop_null(schema)
+    schema["enum"] = [*STATUSES]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +42,9 @@ class PoolSummary:
     contact: str = field(metadata={"description": "Who corrects results: a mail address, or that of a page; or empty."})
     player_word: str = field(metadata={"description": "What one player is called, like rider; empty for player."})
     public: bool = field(metadata={"description": "Whether its pages and reads need no key."})
+    order: Order | None = field(
+        metadata={"description": "`dated` where its events have dates, `counted` where numbers; null before the first."}
+    )
     version: int = field(
         metadata={"description": "Its newest log entry; other answers name theirs in the header `Pool-Version`."}
     )
@@ -137,16 +144,17 @@ class PlayerDetails(PlayerRank):
 
 @dataclass(frozen=True, slots=True)
 class DailyRank:
-    """A player's rank at 00:00 UTC of a day."""
+    """A player's rank at 00:00 UTC of a day, or in a counted pool before an event."""
 
-    day: date = field(metadata={"description": "The day."})
+    day: date | None = field(metadata={"description": "The day; null in a counted pool."})
     rank: int = field(metadata={"description": "1 is best; equal ratings share the best of their ranks."})
     rating: float = field(metadata={"description": "The rating, in points."})
+    sequence: float | None = field(default=None, metadata=OPTIONAL | {"description": "The event in a counted pool."})
 
 
 @dataclass(frozen=True, slots=True)
 class RankedPlayer:
-    """A player at 00:00 UTC of a day."""
+    """A player at 00:00 UTC of a day, or in a counted pool before an event."""
 
     rank: int = field(metadata={"description": "1 is best; equal ratings share the best of their ranks."})
     player: str = field(metadata={"description": "The player's name as it is now."})
@@ -251,12 +259,21 @@ class EventDetails(Started):
 
 
 @dataclass(frozen=True, slots=True)
-class Season(Started):
+class Season:
     """A season."""
 
     name: str = field(metadata={"description": "Its name."})
-    starts_at: datetime = field(metadata={"description": "When it begins."})
+    starts_at: datetime | None = field(metadata={"description": "When it begins; null in a counted pool."})
     keep: float = field(metadata={"description": "The share of each lead over a newcomer that stays, from 0 to 1."})
+    sequence: float | None = field(
+        default=None, metadata=OPTIONAL | {"description": "The number of its first event in a counted pool."}
+    )
+
+    @property
+    def when(self) -> When:
+        """The one of both that there is."""
+        when: Any = self.starts_at if self.sequence is None else self.sequence
+        return when  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True, slots=True)

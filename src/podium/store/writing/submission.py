@@ -14,14 +14,15 @@ import sqlalchemy as sa
 from podium.errors import Fault, ResultsError, UnknownError
 from podium.results.names import warning
 from podium.store.log.content import Content, difference, plain_contents, rate_alike, read_contents
-from podium.store.log.order import COUNTED, DATED, NUMBER_US, Order
 from podium.store.log.log import AMEND, RESTORE, SUBMIT, VOID, LogEntry, json_entry
+from podium.store.log.order import COUNTED, DATED, NUMBER_US, Order
 from podium.store.log.players import Numbering, confusables_of, exact_numbers, known_numbers, names_of
 from podium.store.log.pools import OrderKey, Pool
 from podium.store.rating.events import (
     FIRST_PLACEHOLDER,
     RATED,
     SELECT_EVENTS,
+    SELECT_NEWEST_START,
     VOIDED,
     EventRow,
     Proposal,
@@ -29,7 +30,7 @@ from podium.store.rating.events import (
     require_version,
 )
 from podium.store.sql.database import StoreError
-from podium.store.sql.schema import event, log, season
+from podium.store.sql.schema import log, season
 from podium.store.sql.statements import execute_prepared, values
 from podium.store.writing import administration
 from podium.store.writing.accounts import refuse_player_twice
@@ -42,8 +43,8 @@ SELECT_CONTENTS = (
 
 
 OTHER_ORDER = {
-    DATED: "the events of pool {pool!r} have dates; give each of these a started_at, let dates be made up for them with "
-    "--started-at and --every (the form has both), or store them in a pool of their own",
+    DATED: "the events of pool {pool!r} have dates; give each of these a started_at, let dates be made up for them "
+    "with --started-at and --every (the form has both), or store them in a pool of their own",
     COUNTED: "the events of pool {pool!r} have numbers and no dates; give these a sequence and no started_at, or store "
     "them in a pool of their own",
 }
@@ -80,7 +81,6 @@ class VoidingOptions(TypedDict, total=False):
     versions: Collection[str] | None
     dry_run: bool
     effects_after: str | None
-
 
 
 # What can be done
@@ -249,7 +249,6 @@ def known_keys(connection: sa.Connection, pool: Pool, sent: Mapping[str, SentEve
     return {row.event_id: OrderKey(row.started_at, row.seq) for row in known}
 
 
-SELECT_NEWEST_START = sa.select(sa.func.max(event.c.started_at)).where(event.c.pool_id == sa.bindparam("pool"))
 HAS_SEASON = sa.select(sa.exists().where(season.c.pool_id == sa.bindparam("pool")))
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 
 from podium.store.rating.events import EVENT_STATUSES
-from podium.store.reading.when import LAST_PLAYED, STARTED, LastPlayed, Started
+from podium.store.reading.when import LAST_PLAYED, STARTED, Compared, LastPlayed, Started
 
 STATUS_SCHEMA = {"json_schema_extra": {"enum": [*EVENT_STATUSES]}}
 SHOWN_CHANGE = {"description": "The change as people read it: the difference of the two ratings as they are shown."}
@@ -104,7 +104,7 @@ class ListedRow(LastPlayed):
 
 
 @dataclass(frozen=True, slots=True)
-class ListedPage:
+class ListedPage(Compared):
     """A page of a board."""
 
     rows: tuple[ListedRow, ...] = field(metadata={"description": "The players, best first."})
@@ -112,7 +112,9 @@ class ListedPage:
     listed: int = field(metadata={"description": "How many players the whole board lists."})
     players: int = field(metadata={"description": "How many players have a rating."})
     since: date | None = field(
-        metadata={"description": "The day, at 00:00 UTC, that `move` compares with; null where there is none."}
+        metadata={
+            "description": "The day, at 00:00 UTC, that `move` compares with; null where there is none, or no dates."
+        }
     )
     newest: EventHeadline | None = field(metadata={"description": "The pool's newest rated event, if there is one."})
     unsettled: tuple[ListedRow, ...] = field(
@@ -171,10 +173,12 @@ class Surprise(Started):
 
 
 @dataclass(frozen=True, slots=True)
-class Movers:
-    """Who moved most in the days up to a pool's newest event."""
+class Movers(Compared):
+    """Who moved most in the days up to a pool's newest event; in a counted pool so many events are days."""
 
-    since: datetime | None = field(metadata={"description": "From when on; null where there is no rated event."})
+    since: datetime | None = field(
+        metadata={"description": "From when on; null where there is no rated event, and in a counted pool."}
+    )
     gained: tuple[Mover, ...] = field(metadata={"description": "Who gained, most first."})
     lost: tuple[Mover, ...] = field(metadata={"description": "Who lost, most first."})
     surprise: Surprise | None = field(metadata={"description": "The surprise of these days; null without an event."})

@@ -5,9 +5,12 @@ A field's `metadata` is what pydantic puts into the OpenAPI document of it.
 
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from typing import Any
 
 from podium.ledger.history import Trend
+from podium.store.log.order import When
 from podium.store.reading.boards.models import SHOWN_CHANGE
+from podium.store.reading.when import LAST_PLAYED, OPTIONAL, STARTED, Compared, LastPlayed, Started
 
 SHOWN_SUM = {"description": "The sum as people read it: that of the changes as each of them is shown."}
 
@@ -58,7 +61,7 @@ class NearbyRow:
 
 
 @dataclass(frozen=True, slots=True)
-class PlayerCard(LastPlayed):
+class PlayerCard(LastPlayed, Compared):
     """A player at a glance."""
 
     player: str = field(metadata={"description": "The player's name as it is now."})
@@ -74,10 +77,14 @@ class PlayerCard(LastPlayed):
         metadata={"description": "Ranks that the player has risen by since that day; null where there is no such rank."}
     )
     since: date | None = field(
-        metadata={"description": "The day, at 00:00 UTC, that `move` compares with; null where there is none."}
+        metadata={
+            "description": "The day, at 00:00 UTC, that `move` compares with; null where there is none, or no dates."
+        }
     )
     events: int = field(metadata={"description": "Rated events of the player."})
-    first_played_at: datetime = field(metadata={"description": "When the first rated event started."})
+    first_played_at: datetime | None = field(
+        metadata={"description": "When the first rated event started; null in a counted pool."}
+    )
     last_played_at: datetime | None = field(metadata=LAST_PLAYED)
     peak: Peak | None = field(
         metadata={"description": "The settled rating that was highest less two deviations, from the sixth event on."}
@@ -111,6 +118,15 @@ class PlayerCard(LastPlayed):
     former_names: tuple[str, ...] = field(
         metadata={"description": "Other names that lead to the player, in the order of letters."}
     )
+    first_sequence: float | None = field(
+        default=None, metadata=OPTIONAL | {"description": "The number of the first rated event in a counted pool."}
+    )
+
+    @property
+    def first_when(self) -> When:
+        """When the player played first: a moment, or a number."""
+        when: Any = self.first_played_at if self.first_sequence is None else self.first_sequence
+        return when  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,10 +82,11 @@ class Store(Reader):
             A receipt for each event, in the order of the rows.
 
         Raises:
-            ResultsError: the rows are refused, or an event lacks what the system needs.
+            ResultsError: the rows are refused, an event lacks what the system needs, or has a date where the pool's
+                have none.
             ConflictError: an event is known with other content; `amend` corrects one.
             UnknownError: no such pool or match.
-            StoreError: a match has expired, or the events have dates where the pool's have none, or the reverse.
+            StoreError: a match has expired.
         """
         sent = Submission(rows, actor, match_ids or {}, None if received is None else microseconds(received))
         propose = partial(submission.submit, submissions=[sent])

@@ -35,7 +35,7 @@ COMPARED = ("position", "time_s", "score", "team_score")  # of which one is show
 WIDTHS = {"player": 14, "team": 8, "time_s": 7, "score": 5, "team_score": 5, "played_s": 7, "duration_s": 7}
 OTHER_WIDTH = 3  # characters of the other columns
 LABELS = {
-    "started_at": "Start", "sequence": "Number, where events have no dates", "title": "Title", "url": "Address of a page about it", "mode": "Mode",
+    "started_at": "Start", "sequence": "Number", "title": "Title", "url": "Address of a page about it", "mode": "Mode",
     "ranked": "Ranked: true or false", "weight": "Weight", "heat": "Heat", "player": "Player", "team": "Team",
     "position": "Place", "time_s": "Time, s", "score": "Score", "team_score": "Score of the team",
     "status": "How it ended",

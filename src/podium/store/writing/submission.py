@@ -42,13 +42,13 @@ SELECT_CONTENTS = (
 )
 
 
-OTHER_ORDER = {
-    DATED: "the events of pool {pool!r} have dates; give each of these a started_at, let dates be made up for them "
-    "with --started-at and --every (the form has both), or store them in a pool of their own",
-    COUNTED: "the events of pool {pool!r} have numbers and no dates; give these a sequence and no started_at, or store "
-    "them in a pool of their own",
+OTHER_ORDER = {  # what is wrong with the `started_at` of events that are not in the order of their pool
+    DATED: "is missing, and the events of pool {pool!r} have dates; give each of these one, let dates be made up with "
+    "--started-at and --every (the form has both), or store them in a pool of their own",
+    COUNTED: "is given, and the events of pool {pool!r} have numbers and no dates; leave it out, with a sequence or "
+    "without, or store these in a pool of their own",
 }
-MIXED = "some of these events have a started_at, and others a sequence alone; give each a started_at, or none of them"
+MIXED = "is given of some events and not of others; give it of each, or of none"
 
 
 class ConflictError(StoreError):
@@ -87,13 +87,14 @@ class VoidingOptions(TypedDict, total=False):
 
 
 def submit(
-    connection: sa.Connection, pool: Pool, numbering: Numbering, *, submissions: Sequence[Submission]
+    connection: sa.Connection, pool: Pool, numbering: Numbering, *, submissions: Sequence[Submission | tuple[Any, ...]]
 ) -> Proposal:
     """Log and rate events, each once; those that are known already are only answered."""
-    contents = check_contents(connection, pool, submissions)
+    sent_by = [Submission(*each) for each in submissions]
+    contents = check_contents(connection, pool, sent_by)
     sent = {
         event_id: event
-        for checked, submission in zip(contents, submissions, strict=True)
+        for checked, submission in zip(contents, sent_by, strict=True)
         for event_id, event in to_sent_events(checked, submission).items()
     }
     order = order_with(connection, pool, (each.content for each in sent.values()))
@@ -256,7 +257,7 @@ def order_with(connection: sa.Connection, pool: Pool, contents: Iterable[Content
     """What orders a pool's events once it has these, too.
 
     Raises:
-        StoreError: some have dates, and others numbers.
+        ResultsError: some have dates, and others numbers.
     """
     orders = {each.order for each in contents}
     settled = pool.order
@@ -264,18 +265,23 @@ def order_with(connection: sa.Connection, pool: Pool, contents: Iterable[Content
         settled = DATED  # as its seasons are
     if settled is None:
         if len(orders) > 1:
-            raise StoreError(MIXED)
+            raise ResultsError("results", [Fault(None, "started_at", None, MIXED)])
         return orders.pop() or COUNTED
     if orders - {settled, None}:
-        raise StoreError(OTHER_ORDER[settled].format(pool=pool.name))
+        raise other_order_error(pool, settled)
     return settled
+
+
+def other_order_error(pool: Pool, order: Order) -> ResultsError:
+    """The error for events that have no dates where those of a pool have, or the reverse."""
+    return ResultsError("results", [Fault(None, "started_at", None, OTHER_ORDER[order].format(pool=pool.name))])
 
 
 def with_starts(connection: sa.Connection, pool: Pool, new_events: Mapping[str, SentEvent]) -> dict[str, SentEvent]:
     """New events, each with a date or a number: without one it follows all that are there, and all before it.
 
     Raises:
-        StoreError: one has no date, and was not received at any moment.
+        ResultsError: one has no date, and was not received at any moment.
     """
     newest = connection.execute(SELECT_NEWEST_START, {"pool": pool.id}).scalar_one()
     placed = {}
@@ -296,7 +302,7 @@ def following(pool: Pool, newest: int | None, received: int | None) -> int:
     if pool.is_counted:
         return NUMBER_US if newest is None else (newest // NUMBER_US + 1) * NUMBER_US
     if received is None:
-        raise StoreError(OTHER_ORDER[DATED].format(pool=pool.name))
+        raise other_order_error(pool, DATED)
     return received if newest is None else max(newest, received)
 
 

@@ -64,6 +64,7 @@ class Store(Reader):
         actor: str = "",
         match_ids: Mapping[str, str] | None = None,
         received: datetime | None = None,
+        reason: str = "",
         dry_run: bool = False,
         effects_after: str | None = None,
     ) -> list[Receipt]:
@@ -77,6 +78,7 @@ class Store(Reader):
                 none; without, they are in the order of `sequence`, or follow the newest as they come.
             match_ids: the registered match of each event that is the result of one.
             received: when events of a dated pool were that say no `started_at`; these are refused where None.
+            reason: for the log: what was made up of the results, as their dates.
 
         Returns:
             A receipt for each event, in the order of the rows.
@@ -88,7 +90,8 @@ class Store(Reader):
             UnknownError: no such pool or match.
             StoreError: a match has expired.
         """
-        sent = Submission(rows, actor, match_ids or {}, None if received is None else microseconds(received))
+        moment = None if received is None else microseconds(received)
+        sent = Submission(rows, actor, match_ids or {}, moment, admit_reason(reason))
         propose = partial(submission.submit, submissions=[sent])
         return [*self._run(pool_name, propose, dry_run=dry_run, effects_after=effects_after).receipts]
 

@@ -11,7 +11,16 @@ from typer import Argument, Option
 from podium.cli.results.reading import Input, input_option
 from podium.cli.terminal import show
 from podium.cli.terminal.helping import App, Made, examples
-from podium.cli.terminal.options import as_written, check_output, one_of, write_table, write_text
+from podium.cli.terminal.options import (
+    EVERY,
+    STARTED_AT,
+    as_written,
+    check_output,
+    dated,
+    one_of,
+    write_table,
+    write_text,
+)
 from podium.cli.terminal.show import Format
 from podium.errors import SHOWN_FAULTS, OutputError, ParameterError
 from podium.importers.registry import FORMATS
@@ -188,6 +197,8 @@ def import_results(
         False, "--guess", help="csv: show the map that the headings say and the first rows, write neither."
     ),
     save: Path | None = Option(None, "--save", metavar="TOML", help="csv: write the map that was understood here."),
+    started_at: str | None = STARTED_AT,
+    every: str | None = EVERY,
     flags: TableFlags = TABLE_FLAGS,
 ) -> None:
     """Turn files of a foreign format into a results table; nothing is written where one breaks the format's rules."""
@@ -203,6 +214,9 @@ def import_results(
         raise ParameterError(f"options that name columns are for tables (csv); {form} needs none")
     with show.progress("importing"):
         imported = read_format(form, files, options)
+    if started_at or every:
+        table, made = dated(imported.table, started_at, every)
+        imported = replace(imported, table=table, notes=(*imported.notes, made))
     show_summary(imported, err=str(out) == STDOUT)
     if guess or save:
         show_map(files, options, save, show_it=guess)

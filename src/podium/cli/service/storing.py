@@ -152,14 +152,17 @@ def ingest(
     names: Path | None = Option(
         None, help="Call players by the names in this file, which podium import --names wrote for their ids."
     ),
+    started_at: str | None = options.STARTED_AT,
+    every: str | None = options.EVERY,
     dry_run: bool = DRY_RUN,
     store: "Store" = STORE,
     form: Format = PRINTED,
 ) -> None:
     """Submit the events of FILE to a pool, in the order of `sequence` or of FILE; what is there already stays."""
     called = {} if names is None else names_by_id(names)
+    rows, made = options.dated(file.events_of(pool), started_at, every)
     with show.progress("rating"):
-        receipts = store.submit(pool, file.events_of(pool), actor=actor, dry_run=dry_run)
+        receipts = store.submit(pool, rows, actor=actor, reason=made, dry_run=dry_run)
     for refusal in [] if dry_run else store.name_players(pool, called, actor=actor):
         typer.echo(f"podium: {refusal}", err=True)
     show_receipts(receipts, form)

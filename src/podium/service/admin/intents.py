@@ -96,7 +96,7 @@ def event_count(details: Mapping[str, Any]) -> int:
 KINDS = {
     "submit": Kind(
         WRITE,
-        lambda details: previews.submit(details["rows"]),
+        lambda details: previews.submit(details["rows"], details.get("made_up", "")),
         lambda details: f"Store {counted(event_count(details), 'event')}",
         "Store results",
         has_reason=False,

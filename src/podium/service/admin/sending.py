@@ -137,7 +137,9 @@ class UploadPage(Page):
     title: str = "Send results"
     formats: tuple[tuple[str, str], ...] = tuple(formats().items())
     chosen: str = RESULTS
-    pasted: str = ""  # again, where it was refused
+    pasted: str = ""  # again, where it was refused; so are those of dates that were to be made up
+    started_at: str = ""
+    every: str = ""
     max_megabytes: int = MAX_UPLOAD_BYTES // 1_000_000
     source: str = ""
     faults: tuple[Fault, ...] = ()
@@ -174,19 +176,22 @@ async def upload(request: Request, admission: Sender, store: CurrentStore) -> Re
         if not content.strip():
             raise ParameterError("choose a file, or paste its text")
         by_name = form.text("players") == "name"
-        sent = await read_apart(request, content, name, chosen, admission.pool, by_name=by_name)
+        dates = {"start": form.text("started_at").strip(), "every": form.text("every").strip()}
+        sent = await read_apart(request, content, name, chosen, admission.pool, by_name=by_name, **dates)
     except PodiumError as error:
         pool = await run_in_threadpool(store.pool, admission.pool)
         page = UploadPage(
             pool=pool_header(pool),
             chosen=chosen,
             pasted=pasted,
+            started_at=form.text("started_at"),
+            every=form.text("every"),
             source=name,
             faults=error.faults if isinstance(error, ResultsError) else (),
             refusal="" if isinstance(error, ResultsError) else str(error),
         )
         return render(request, page, status=status_of(error))
-    intent = Intent("submit", {"rows": sent.rows, "names": dict(sent.names)})
+    intent = Intent("submit", {"rows": sent.rows, "names": dict(sent.names), "made_up": sent.made_up})
     return await look_at(request, store, admission, intent, notes=sent.notes)
 
 

@@ -73,6 +73,7 @@ class LeaderboardPage(Page):
 
     board: ListedPage
     reasons: str  # what those who are listed have in common; empty where all players are
+    made_up: tuple[str, ...]  # of results as they were sent
     settling: str  # when a rating is settled
     is_everyone: bool
     is_by_move: bool  # by what the newest event moved, not by rating
@@ -135,6 +136,7 @@ def leaderboard(
         newest_entry=store.version(pool.name),
         board=board,
         reasons=listing_reasons(pool.system, listing, spans[span]) if board.listed < board.players else "",
+        made_up=store.made_up(pool.name),
         settling=settling_rule(pool.system),
         is_everyone=everyone,
         is_by_move=sort == "move",

@@ -29,9 +29,11 @@ from podium.store.writing.receipts import Done, with_receipts
 Act = Callable[[str, str], Propose]  # by whom, and why: what is then proposed
 
 
-def submit(rows: Any) -> Act:
-    """Take new events; each once. Why they come is not logged."""
-    return lambda actor, _reason: partial(submission.submit, submissions=[submission.Submission(rows, actor, {})])
+def submit(rows: Any, made_up: str = "") -> Act:
+    """Take new events; each once. Why they come is not logged, but what was made up of them."""
+    return lambda actor, _reason: partial(
+        submission.submit, submissions=[submission.Submission(rows, actor, {}, reason=admit_reason(made_up))]
+    )
 
 
 def amend(rows: Any) -> Act:

@@ -245,6 +245,7 @@ class Reader(Moments):
     event_story = reads(stories.event_story)
     event_field = reads_kept(whole.event_field)
     event_record = reads(entries.event_record)
+    made_up = reads(entries.made_up)
     explain = reads(events.explanation)
     what_if = reads(events.alternatives)
 

@@ -62,6 +62,7 @@ class Submission(NamedTuple):
     actor: str
     match_ids: Mapping[str, str]  # of each event that is the result of a registered match
     received: int | None = None  # microseconds since 1970: when events without a date were; these are refused without
+    reason: str = ""  # for the log: what was made up
 
 
 class SentEvent(NamedTuple):
@@ -70,7 +71,8 @@ class SentEvent(NamedTuple):
     content: Content
     actor: str
     match_id: str | None
-    received: int | None = None  # as of its submission
+    received: int | None = None  # as of its submission; so is the reason
+    reason: str = ""
 
 
 class VoidingOptions(TypedDict, total=False):
@@ -218,11 +220,13 @@ def check_contents(
 
 
 def to_sent_events(contents: Mapping[str, Content], submission: Submission) -> dict[str, SentEvent]:
-    _, actor, match_ids, received = submission
+    _, actor, match_ids, received, reason = submission
     unknown = next((each for each in match_ids if each not in contents), None)
     if unknown is not None:
         raise UnknownError(f"there is no event {unknown!r} among the results, but a match is given for it")
-    return {each: SentEvent(content, actor, match_ids.get(each), received) for each, content in contents.items()}
+    return {
+        each: SentEvent(content, actor, match_ids.get(each), received, reason) for each, content in contents.items()
+    }
 
 
 def check_rows(connection: sa.Connection, pool: Pool, rows: Any) -> dict[str, Content]:
@@ -352,10 +356,10 @@ def to_entry(
     connection: sa.Connection, pool: Pool, sent: SentEvent, numbers: Mapping[str, int], *, late: bool
 ) -> LogEntry:
     """The log entry of an event, its players by number, with those of its match's entrants who are missing."""
-    content, actor, match_id, _ = sent
+    content, actor, match_id, _, reason = sent
     present, absent = administration.attendance(connection, pool, match_id, content, numbers, late=late)
     body, digest = content.body(numbers, absent), content.digest(pool.secret)
-    return LogEntry(content.event_id, body, actor, digest, match_id, present)
+    return LogEntry(content.event_id, body, actor, digest, match_id, present, reason)
 
 
 def proposed_events(new_events: Mapping[str, SentEvent], entries: Iterable[LogEntry]) -> dict[str, EventRow]:

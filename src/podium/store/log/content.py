@@ -21,7 +21,7 @@ from podium.results.names import normalise
 from podium.results.plain_rows import PlainRows, read_plainly
 from podium.results.reading import Results, read_results
 from podium.store.log.log import keyed_digest
-from podium.store.log.order import COUNTED, DATED, NUMBER_US, Order, time_of
+from podium.store.log.order import COUNTED, DATED, Order, number_at, time_of
 from podium.store.sql.statements import instant
 
 COLUMN_TYPES = TYPES | {"started_at": pl.String}
@@ -212,7 +212,7 @@ def head_begin(event_id: str, order: Order | None, started_at: int) -> str:
     Args:
         started_at: microseconds since 1970, as `podium.store.log.order` has them.
     """
-    number = f'"{SEQUENCE}":{plain(started_at / NUMBER_US)},' if order == COUNTED else ""
+    number = f'"{SEQUENCE}":{plain(number_at(started_at))},' if order == COUNTED else ""
     date = f',"started_at":"{instant(started_at).isoformat()}"' if order == DATED else ""
     return f'{{{number}"event_id":{encode_text(event_id)}{date}'
 

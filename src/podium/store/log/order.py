@@ -16,7 +16,7 @@ When = datetime | float  # a moment, or the number of an event in a counted pool
 DATED: Order = "dated"
 COUNTED: Order = "counted"
 NUMBER_US = 1_000_000  # a decimal of a number is a rank between two
-LARGEST = 2_000_000_000  # a double holds every such number with six decimals
+LARGEST = 2_000_000_000  # a double holds every such number with five decimals
 DAY = timedelta(days=1)
 COUNTED_BODY = b'{"sequence":'  # how content begins in the log of a counted pool, and in that of no other
 
@@ -29,10 +29,15 @@ def time_of(when: When) -> int:
     """
     if isinstance(when, datetime):
         return microseconds(when)
-    time = round(when * NUMBER_US) if abs(when) <= LARGEST else 0
-    if time / NUMBER_US != when:
-        raise ParameterError(f"the number {when!r} is beyond {LARGEST:,}, or has more than six decimals")
+    time = 10 * round(when * NUMBER_US / 10) if abs(when) <= LARGEST else 0
+    if number_at(time) != when:
+        raise ParameterError(f"the number {when!r} is beyond {LARGEST:,}, or has more than five decimals")
     return time
+
+
+def number_at(time: int) -> float:
+    """The number of an event, or of the first of a season, from microseconds since 1970."""
+    return 10 * -(-time // 10) / NUMBER_US
 
 
 def read_when(order: Order | None, text: str, *, whole_day: bool = False) -> When:
@@ -50,7 +55,7 @@ def read_when(order: Order | None, text: str, *, whole_day: bool = False) -> Whe
 
 
 def season_time(when: When) -> int:
-    """When a season begins, as the store has it: just before the event of its number in a counted pool."""
+    """When a season begins, as the store has it: in a counted pool a microsecond before its first event."""
     return time_of(when) - (not isinstance(when, datetime))
 
 

@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from podium.engine.system import System
 from podium.errors import ParameterError, UnknownError
 from podium.results.names import admit, is_page_address, normalise, shown
-from podium.store.log.order import COUNTED, COUNTED_BODY, DATED, DAY, NUMBER_US, Order, When
+from podium.store.log.order import COUNTED, COUNTED_BODY, DATED, DAY, NUMBER_US, Order, When, number_at
 from podium.store.sql.database import StoreError, acquire_pool_lock, write_transaction
 from podium.store.sql.schema import event, log, pools
 from podium.store.sql.statements import DAY_US, instant
@@ -160,7 +160,7 @@ class Pool:
 
     def when(self, time: int) -> When:
         """When something is, from microseconds since 1970: a moment, or a number in a counted pool."""
-        return time / NUMBER_US if self.is_counted else instant(time)
+        return number_at(time) if self.is_counted else instant(time)
 
     def moment(self, time: int) -> datetime | None:
         """The moment of something, from microseconds since 1970; None in a counted pool."""
@@ -168,7 +168,7 @@ class Pool:
 
     def sequence(self, time: int) -> float | None:
         """The number of something, from microseconds since 1970; None in a dated pool."""
-        return time / NUMBER_US if self.is_counted else None
+        return number_at(time) if self.is_counted else None
 
     @property
     def unit_us(self) -> int:

@@ -17,7 +17,7 @@ from podium.live import refuse_share
 from podium.results.names import admit, normalise
 from podium.store.log.content import Absent, Content
 from podium.store.log.log import CLOSE, CONFIGURE, DESCRIBE, REGISTER, REOPEN, SEASON, LogEntry, append, json_entry
-from podium.store.log.order import COUNTED, DATED, NUMBER_US, Order, When, season_time
+from podium.store.log.order import COUNTED, DATED, NUMBER_US, Order, When, number_at, season_time
 from podium.store.log.players import Numbering, admit_names, merges, names_of, numbers_of, refuse_reserved
 from podium.store.log.pools import START, DescriptionChanges, OrderKey, Pool, PoolDescription, settings_of
 from podium.store.rating.events import SUPERSEDED, VOIDED, EventRow, NewSeason, Proposal
@@ -146,7 +146,7 @@ def begin_season(
         needed = "the number of its first event" if pool.is_counted else "a date"
         raise ParameterError(f"a season of pool {pool.name!r} begins with {needed}")
     if pool.is_counted and at >= current_day(connection, pool) * NUMBER_US:
-        raise ParameterError(f"no. {plain((at + 1) / NUMBER_US)} is beyond the next event; begin the season then")
+        raise ParameterError(f"no. {plain(number_at(at))} is beyond the next event; begin the season then")
     same = sa.select(season.c.started_at, season.c.keep).where(season.c.pool_id == pool.id, season.c.name == name)
     known = connection.execute(same).first()
     if known is not None:

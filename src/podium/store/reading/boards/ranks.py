@@ -393,7 +393,7 @@ def seasons(connection: sa.Connection, pool: Pool) -> tuple[Season, ...]:
     """
     selected = sa.select(season).where(season.c.pool_id == pool.id).order_by(season.c.started_at, season.c.seq)
     return tuple(
-        Season(row.name, pool.moment(row.started_at), row.keep, sequence=pool.sequence(row.started_at + 1))
+        Season(row.name, pool.moment(row.started_at), row.keep, sequence=pool.sequence(row.started_at))
         for row in connection.execute(selected)
     )
 

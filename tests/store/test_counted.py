@@ -148,7 +148,7 @@ def test_a_season_begins_with_the_event_of_its_number(store):
 
 def test_ranks_are_kept_before_an_event_and_taken_again_after_a_late_one(store):
     store.create_pool("main", find("elo")())
-    assert store.snapshot("main") == {}  # nothing says yet what orders it
+    assert store.snapshot("main")  # of a day, while nothing says what orders it
     store.submit("main", [row for rows in season(6) for row in rows])
     assert [*store.snapshot("main", 4)] == [4]
     assert [*store.snapshot("main")] == [7]

@@ -377,7 +377,7 @@ class Store(Reader):
             day: since 1970; the current one where None. Nothing is done for a day that has them.
 
         Returns:
-            Players ranked, by day; empty where nothing was due, as in a pool without an event.
+            Players ranked, by day; empty where nothing was due.
 
         Raises:
             ParameterError: the day is in the future.

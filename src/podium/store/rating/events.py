@@ -90,6 +90,7 @@ class Proposal:
     merged: Mapping[int, int] | None = None  # as `merges` has them; None where they stay
     season: NewSeason | None = None
     columns: Mapping[str, Any] = field(default_factory=dict)  # of the pool's row, that are to be other
+    settles_order: bool = False  # whether its events are the pool's first
     refuses_unrateable: bool = True  # whether it is refused where an event cannot be rated that could be before
 
     @property

@@ -256,9 +256,7 @@ def mark_stale(connection: sa.Connection, pool: Pool, started_at: int) -> None:
 
 
 def due_days(connection: sa.Connection, pool: Pool, day: int | None) -> list[int]:
-    """The days to take: those that are stale, and `day`, or the current one, if it is missing; none before an event."""
-    if pool.order is None:
-        return []
+    """The days to take: those that are stale, and `day`, or the current one, if it is missing."""
     current = current_day(connection, pool)
     day = current if day is None else day
     if day > current:
@@ -278,6 +276,12 @@ def take(connection: sa.Connection, pool: Pool, day: int) -> int:
     if ranks:
         connection.execute(sa.insert(snapshot), [shared | each._asdict() for each in ranks])
     return len(ranks)
+
+
+def forget_days(connection: sa.Connection, pool: Pool) -> None:
+    """Delete what was taken of days before the pool's first event settled that its events are counted."""
+    for table in (snapshot, snapshot_day):
+        connection.execute(sa.delete(table).where(table.c.pool_id == pool.id))
 
 
 def stale_days(connection: sa.Connection, pool: Pool) -> list[int]:

@@ -105,7 +105,7 @@ def submit(
     new_events = {event_id: each for event_id, each in sent.items() if event_id not in known}
     if not new_events:
         return Proposal(pool, SUBMIT, sent=senders, known=known)
-    pool = replace(pool, order=order)
+    settles_order, pool = pool.order is None, replace(pool, order=order)
     new_events = with_starts(connection, pool, new_events)
     sent_names = (name for each in new_events.values() for name in each.content.players)
     numbers, newcomers, names = numbering(connection, pool, sent_names)
@@ -117,8 +117,9 @@ def submit(
         affected += administration.choose_result(connection, pool, match_id, events)
     warnings = confusable_warnings(new_events, confusables_of(connection, pool, list(newcomers.values())))
     return Proposal(
-        pool, SUBMIT, entries, tuple(affected), senders, known, warnings, events, newcomers=newcomers, names=names
-    )
+        pool, SUBMIT, entries, tuple(affected), senders, known, warnings, events, newcomers=newcomers, names=names,
+        settles_order=settles_order,
+    )  # fmt: skip
 
 
 def amend(

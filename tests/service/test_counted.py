@@ -135,8 +135,8 @@ def test_answers_have_numbers_in_the_place_of_dates(store, history):
         assert client.post(f"{base}/snapshots", json={"day": "7"}).json() == {"7": 7}
         assert client.get(f"{base}/snapshots").json() == [7]
         assert client.get(f"{base}/snapshots/7").json()[0]["rank"] == 1
-        late = {"event_id": "late", "sequence": 4.5, "entries": [{"player": "aaa"}, {"player": "bbb"}]}
-        late["entries"] = [each | {"position": k} for k, each in enumerate(late["entries"], 1)]
+        entries = [{"player": name, "position": place} for place, name in enumerate(("aaa", "bbb"), 1)]
+        late = {"event_id": "late", "sequence": 4.5, "entries": entries}
         assert client.post(f"{base}/events", json=late).status_code == 201
         assert client.get(f"{base}/events/late").json()["sequence"] == 4.5
         assert (

@@ -65,7 +65,7 @@ def event(
 
 def next_act(rng: Random, truth: Truth) -> Act:
     """Something that may be done next, by what there is."""
-    kinds = [submit, submit, submit, submit_many, begin_season, take_ranks]
+    kinds: list[Callable[[Random, Truth], Act]] = [submit, submit, submit, submit_many, begin_season, take_ranks]
     if truth.events:
         kinds += [amend, amend, void, try_out, submit_late]
     if len(truth.events) > 3:

@@ -10,6 +10,7 @@ from races import ratings
 import podium
 from podium.results.made_dates import with_made_dates
 from podium.store import Store
+from podium.store.sql.statements import microseconds
 from podium.systems import find
 
 SYSTEMS = ("elo", "podium", "glicko:idle_growth=1", "elo-mmr:drift=1")
@@ -87,14 +88,14 @@ def test_a_repeat_is_a_repeat_with_its_number_and_without(store):
 
 def test_without_a_date_a_dated_pool_takes_the_moment_of_receipt(store):
     store.create_pool("main", find("elo")())
-    noon, later = datetime(2025, 1, 1, 12, tzinfo=UTC), datetime(2025, 1, 1, 13, tzinfo=UTC)
+    noon, later = (microseconds(datetime(2025, 1, 1, hour, tzinfo=UTC)) for hour in (12, 13))
     store.submit("main", race(1, "ab", started_at="2025-01-01T12:30:00Z"))
     store.submit("main", race(2, "ba"), received=noon)
     store.submit("main", race(3, "ab"), received=later)
     starts = [store.event("main", f"e{k}").started_at for k in (1, 2, 3)]
     assert starts == sorted(starts)
     assert starts[1] == starts[0]  # never before the newest
-    assert starts[2] == later
+    assert microseconds(starts[2]) == later
     assert store.submit("main", race(2, "ba"), received=later)[0].duplicate
     with pytest.raises(podium.ResultsError, match=r"have dates.*--started-at"):
         store.submit("main", race(4, "ab"))

@@ -136,7 +136,7 @@ STEADY_ELO = 25.0  # points within which ten events move a steady player, where 
 def without_days(system: System) -> str:
     """What becomes of idle time where events have no dates; empty where the system does not read it."""
     if system.reads_days:
-        return "idle time is counted in events, at the pace of the pool"
+        return "a month passes between two events of a player, and no other day"
     if system.idle_unit is None:
         return ""
     return f"no {system.idle_unit} passes between them, so no deviation grows in idle time"

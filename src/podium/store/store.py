@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from datetime import datetime
 from functools import partial
 from typing import Any, Unpack
 
@@ -19,7 +18,6 @@ from podium.store.reading.previews import Act
 from podium.store.reading.reader import Reader
 from podium.store.sql.database import UnavailableError, write_transaction
 from podium.store.sql.files import truncate_wal
-from podium.store.sql.statements import microseconds
 from podium.store.writing import accounts, administration, execution, pool_files, staging, submission
 from podium.store.writing.execution import Propose
 from podium.store.writing.receipts import Done, Receipt
@@ -63,7 +61,7 @@ class Store(Reader):
         *,
         actor: str = "",
         match_ids: Mapping[str, str] | None = None,
-        received: datetime | None = None,
+        received: int | None = None,
         reason: str = "",
         dry_run: bool = False,
         effects_after: str | None = None,
@@ -74,29 +72,26 @@ class Store(Reader):
             actor: who sent it, for the log.
             dry_run: store nothing, and list the largest changes that would come in the first receipt.
             effects_after: of a dry run, the `next` of the page of effects before.
-            rows: as `podium.rate` takes results. The first event of a pool settles whether all have a `started_at`, or
-                none; without, they are in the order of `sequence`, or follow the newest as they come.
+            rows: as `podium.rate` takes results; a pool's first event settles whether all have a `started_at` or none.
             match_ids: the registered match of each event that is the result of one.
-            received: when events of a dated pool were that say no `started_at`; these are refused where None.
-            reason: for the log: what was made up of the results, as their dates.
+            received: microseconds since 1970, when dated events without a `started_at` were; refused where None.
+            reason: for the log: what was made up, as dates.
 
         Returns:
             A receipt for each event, in the order of the rows.
 
         Raises:
-            ResultsError: the rows are refused, an event lacks what the system needs, or has a date where the pool's
-                have none.
+            ResultsError: the rows are refused, or an event lacks what the system needs, or the dates of the others.
             ConflictError: an event is known with other content; `amend` corrects one.
             UnknownError: no such pool or match.
             StoreError: a match has expired.
         """
-        moment = None if received is None else microseconds(received)
-        sent = Submission(rows, actor, match_ids or {}, moment, admit_reason(reason))
+        sent = Submission(rows, actor, match_ids or {}, received, admit_reason(reason))
         propose = partial(submission.submit, submissions=[sent])
         return [*self._run(pool_name, propose, dry_run=dry_run, effects_after=effects_after).receipts]
 
     def submit_each(
-        self, pool_name: str, sent: Sequence[Submission], *, leave_long: bool = False
+        self, pool_name: str, sent: Sequence[Submission | tuple[Any, ...]], *, leave_long: bool = False
     ) -> list[list[Receipt] | Exception]:
         """Take what several sent, in one transaction if all of it can be taken.
 
@@ -118,8 +113,7 @@ class Store(Reader):
         except UnavailableError as error:
             return [error] * len(sent)  # each alone would wait for it as long again
         except Exception as error:  # noqa: BLE001  (raised again below, where its sender is known)
-            # Fall through: the transaction took nothing, and the error does not say whose rows are at fault. Each is
-            # taken alone below, which refuses the faulty ones, with an error of their own, and stores the others.
+            # Fall through: nothing was taken, and whose rows are at fault shows as each is taken alone below.
             LOGGER.debug("pool %s: %d submissions are taken one by one, not together: %s", pool_name, len(sent), error)
         outcomes: list[list[Receipt] | Exception] = []
         for each in sent:
@@ -131,7 +125,7 @@ class Store(Reader):
                 outcomes.append(error)
         return outcomes
 
-    def _submit_one(self, pool_name: str, sent: Submission, *, leave_long: bool) -> list[Receipt]:
+    def _submit_one(self, pool_name: str, sent: Submission | tuple[Any, ...], *, leave_long: bool) -> list[Receipt]:
         propose = partial(submission.submit, submissions=[sent])
         if not leave_long:
             return [*self._run(pool_name, propose).receipts]
@@ -315,7 +309,7 @@ class Store(Reader):
         """Shrink every lead over a newcomer to the share `keep` at a moment, or before an event.
 
         Args:
-            starts: the moment, with its zone; in a counted pool, the number of the first event.
+            starts: the moment, with its zone, or the number of the first event.
             keep: from 0 (all start level) to 1 (nothing changes).
 
         Returns:
@@ -361,20 +355,14 @@ class Store(Reader):
     # Upkeep
 
     def clear_unread(self) -> int:
-        """Delete what corrections have left behind that nobody reads any more, in short transactions.
-
-        Returns:
-            How many generations of a pool's ledger there were.
-        """
+        """Delete what corrections have left behind that nobody reads any more, a part at a time; how much it was."""
         return generations.clear_unread(self.engine)
 
     def snapshot(self, pool_name: str, day: int | None = None) -> dict[int, int]:
         """Keep the ranks of a day's 00:00 UTC, and take again what a correction has spoilt, a day a transaction.
 
-        In a counted pool a day is an event, by its number, and the ranks are those before it.
-
         Args:
-            day: since 1970; the current one where None. Nothing is done for a day that has them.
+            day: since 1970, or the event in a counted pool, before which they are; the current one where None.
 
         Returns:
             Players ranked, by day; empty where nothing was due.

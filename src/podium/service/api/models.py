@@ -132,9 +132,7 @@ class Event(Strict):
 
     event_id: Annotated[str, Field(min_length=1, max_length=200)]
     started_at: Annotated[Moment, AfterValidator(not_in_the_future)] | None = Field(
-        None,
-        description="When it started: the moment that it comes where that is left out, or its number in a pool whose "
-        "events have none.",
+        None, description="When it started: now where that is left out, in a pool whose events have dates."
     )
     sequence: float | None = Field(
         None, description="Its number in a pool whose events have no dates; the next one where it is left out."
@@ -155,7 +153,7 @@ class Event(Strict):
         return [shared | given(entry) for entry in self.entries]
 
     def whens(self) -> list[datetime | float]:
-        """Its date, or its number without one; neither where it has none."""
+        """Its date, or else its number, if it has any."""
         return [each for each in (self.started_at, self.sequence) if each is not None][:1]
 
 
@@ -247,18 +245,12 @@ class NewSeason(Strict):
 
     @model_validator(mode="after")
     def _begins_once(self) -> Self:
-        """Refuse a season without a begin, or with two.
-
-        Raises:
-            ValueError: it is one.
-        """
         if (self.starts_at is None) == (self.sequence is None):
             raise ValueError("begins either at a moment, starts_at, or with the sequence of an event")
         return self
 
     @property
     def when(self) -> datetime | float:
-        """When it begins, or with which event."""
         return self.sequence or 0.0 if self.starts_at is None else self.starts_at
 
 

@@ -38,6 +38,7 @@ from podium.service.http.threads import CurrentStore, CurrentThreads, run_in
 from podium.store import Store
 from podium.store.rating import facts
 from podium.store.reading.models import PoolSummary
+from podium.store.sql.statements import now
 from podium.store.writing.administration import RegisteredMatch
 from podium.store.writing.receipts import Receipt
 
@@ -157,6 +158,7 @@ async def submit(
             pool,
             sent.rows,
             match_ids=sent.match_ids,
+            received=now(),
             dry_run=True,
             effects_after=effects_after,
         )

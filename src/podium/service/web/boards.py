@@ -2,10 +2,9 @@
 
 import math
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import Annotated, ClassVar, Final, Literal, NamedTuple
+from typing import Annotated, ClassVar, Final, Literal
 
 from fastapi import Query, Request, Response
 from fastapi.responses import RedirectResponse
@@ -29,6 +28,7 @@ from podium.service.web.rendering import (
     pool_header,
     render,
 )
+from podium.service.web.spans import Active, Span, spans_of
 from podium.service.web.visiting import VisiblePool, VisiblePools
 from podium.store import Store
 from podium.store.log.pools import Pool
@@ -36,27 +36,7 @@ from podium.store.reading.boards.models import EventHeadline, FoundPlayer, Liste
 from podium.store.reading.models import RatingCount
 from podium.store.reading.players.models import PlayerCard
 
-Active = Literal["any", "1y", "90d"]
 Sort = Literal["rating", "move"]
-
-
-class Span(NamedTuple):
-    """Who is listed by when they last played, and how that is called; in a counted pool a day is an event."""
-
-    length: timedelta | None
-    words: str
-
-
-SPANS: Final[dict[Active, Span]] = {
-    "any": Span(None, "any time"),
-    "1y": Span(timedelta(days=365), "in the last year"),
-    "90d": Span(timedelta(days=90), "in the last 90 days"),
-}
-SPANS_COUNTED: Final[dict[Active, Span]] = {
-    "any": SPANS["any"],
-    "1y": Span(timedelta(days=50), "in the last 50 events"),
-    "90d": Span(timedelta(days=10), "in the last 10 events"),
-}
 MIN_EVENTS: Final = (1, 10, 50)  # that the form offers
 ROWS: Final = 50
 ROW: Final = "#me"  # the part of a page with the visitor's row
@@ -151,11 +131,6 @@ def leaderboard(
         move_address=pool_address(pool.name, **query, sort="move"),
     )
     return render(request, page)
-
-
-def spans_of(pool: Pool) -> Mapping[Active, Span]:
-    """The spans that a pool's boards offer."""
-    return SPANS_COUNTED if pool.is_counted else SPANS
 
 
 def default_listing(store: Store, pool: Pool) -> Listing:

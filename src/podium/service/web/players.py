@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
 from decimal import Decimal
 from typing import Annotated, ClassVar, Literal
 from urllib.parse import quote
@@ -20,20 +19,15 @@ from podium.pages.numbers import DASH, SIGMAS, change, counted, day_words, halve
 from podium.service.access.visitors import refuse_foreign
 from podium.service.http.names import PlayerName
 from podium.service.http.threads import CurrentStore
-from podium.service.web.boards import Active, Span, found_players, ranked_card, spans_of
+from podium.service.web.boards import found_players, ranked_card
 from podium.service.web.rendering import Page, PageRouter, PoolHeader, pool_address, pool_header, render, unchanged
+from podium.service.web.spans import Active, Range, Span, ranges_of, spans_of
 from podium.service.web.visiting import VisiblePool
 from podium.store.log.order import earlier, time_of
 from podium.store.log.pools import Pool
 from podium.store.reading.players.models import CurvePoint, FormLine, PlayerCard, RivalRow, Rivals
 from podium.support.rounding import shown
 
-Range = Literal["1y", "5y", "all"]
-YEAR = timedelta(days=365.25)
-RANGES: dict[Range, Span] = {"1y": Span(YEAR, "1 year"), "5y": Span(5 * YEAR, "5 years"), "all": Span(None, "All")}
-RANGES_COUNTED: dict[Range, Span] = {
-    "1y": Span(timedelta(days=50), "50 events"), "5y": Span(timedelta(days=250), "250 events"), "all": RANGES["all"],
-}  # fmt: skip
 MOST_POINTS = 300
 LAST_TEN = 10
 ROWS = 50  # of a page of changes
@@ -72,7 +66,7 @@ def player(
         card, active = ranked_card(store, pool, player)
     except UnknownError:
         return found_players(request, store, [visit.pool], player, header, list_only=True, is_missing=True)
-    spans = RANGES_COUNTED if pool.is_counted else RANGES
+    spans = ranges_of(pool)
     length = spans[span].length
     since = None if length is None else earlier(card.last_when, length)
     curve = store.rating_curve(visit.pool, player, since, most=MOST_POINTS)

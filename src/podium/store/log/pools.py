@@ -150,7 +150,7 @@ class Pool:
     def from_row(cls, row: Any) -> Self:
         system = system_of(row.system, row.parameters)
         state = row.secret, row.arithmetic, row.closed, row.generation_id, row.staging_id
-        order = None if row.begins is None else COUNTED if bytes(row.begins) == COUNTED_BODY else DATED
+        order = None if row.begins is None else COUNTED if row.begins == COUNTED_BODY else DATED
         return cls(row.id, row.name, system, *state, PoolDescription.from_row(row), order)
 
     @property

@@ -155,7 +155,7 @@ class Reader(Moments):
     order = reads(ranks.pool_order)
     season_board = reads(ranks.season_board)
     snapshot_days = reads(facts.days)
-    ranks_on = reads(ranks.ranks_on)
+    ranks_on = reads(pages.ranks_on)
 
     def newest_days(self) -> dict[str, int]:
         """Show up to when ranks are stored.
@@ -184,7 +184,7 @@ class Reader(Moments):
     # Players
 
     rank = reads(ranks.rank)
-    ranks_of = reads(ranks.ranks_of_player)
+    ranks_of = reads(pages.ranks_of_player)
     neighbours = reads(ranks.neighbours)
     player_card = reads_kept(cards.player_card)
     career = reads(events.career)

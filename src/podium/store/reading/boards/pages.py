@@ -7,16 +7,19 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
+from podium.errors import UnknownError
 from podium.ledger.history import is_provisional
 from podium.ledger.leaderboard import shared_ranks
+from podium.store.log.players import names_of, number_of
 from podium.store.log.pools import START, Pool
-from podium.store.rating.facts import day_shown
+from podium.store.rating.facts import day_shown, days, stored_ranks
 from podium.store.rating.ledger_rows import GENERATION
 from podium.store.rating.standing_rows import POOL, get_standing
 from podium.store.reading.boards.listings import Board, Position, open_board
 from podium.store.reading.boards.models import EventHeadline, ListedPage, ListedRow, Listing
 from podium.store.reading.boards.ranks import Place, count_players, cursor_of, parse_cursor
 from podium.store.reading.events.headlines import headlines
+from podium.store.reading.models import DailyRank, RankedPlayer
 from podium.store.reading.moments import Answers
 from podium.store.sql.schema import change, player, snapshot, snapshot_day
 from podium.store.sql.statements import among, values
@@ -67,6 +70,49 @@ def earlier_ranks(connection: sa.Connection, pool: Pool, players: Collection[int
     ranks = {row.player_id: row.settled_rank if settled else row.rank for row in rows}
     return EarlierRanks(
         day_shown(pool.order, newest.day), {number: rank for number, rank in ranks.items() if rank is not None}
+    )
+
+
+def ranks_on(connection: sa.Connection, pool: Pool, day: int) -> tuple[RankedPlayer, ...]:
+    """Show the ranks of a day.
+
+    Args:
+        day: days since 1970.
+
+    Returns:
+        The players, best first.
+
+    Raises:
+        UnknownError: no such pool, or the day has no ranks.
+    """
+    if day not in days(connection, pool):
+        raise UnknownError(f"there is no snapshot of {day_shown(pool.order, day)} in pool {pool.name!r}")
+    ranks, names = stored_ranks(connection, pool, day), names_of(connection, pool)
+    return tuple(RankedPlayer(each.rank, names[each.player_id], each.rating) for each in ranks)
+
+
+def ranks_of_player(connection: sa.Connection, pool: Pool, name: str) -> tuple[DailyRank, ...]:
+    """Show a player's rank day by day.
+
+    Returns:
+        The ranks, oldest first.
+
+    Raises:
+        UnknownError: no such pool or player.
+    """
+    number = number_of(connection, pool, name)
+    rows = connection.execute(
+        sa.select(snapshot.c.day, snapshot.c.rank, snapshot.c.rating)
+        .join(snapshot_day, sa.and_(snapshot_day.c.pool_id == pool.id, snapshot_day.c.day == snapshot.c.day))
+        .where(snapshot.c.pool_id == pool.id, snapshot.c.player_id == number, ~snapshot_day.c.stale)
+        .order_by(snapshot.c.day)
+    )
+    return tuple(
+        DailyRank(day, row.rank, row.rating)
+        if isinstance(day, date)
+        else DailyRank(None, row.rank, row.rating, sequence=day)
+        for row in rows
+        for day in [day_shown(pool.order, row.day)]
     )
 
 

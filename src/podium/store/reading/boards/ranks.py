@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
-from datetime import date, timedelta
+from datetime import timedelta
 from typing import Any
 
 import polars as pl
@@ -17,9 +17,8 @@ from podium.results.names import normalise
 from podium.store.log.content import UTC_DATETIME
 from podium.store.log.log import newest_seq
 from podium.store.log.order import NUMBER_US, Order, When, season_time, time_of
-from podium.store.log.players import names_of, number_of
+from podium.store.log.players import names_of
 from podium.store.log.pools import OrderKey, Pool, settings_of
-from podium.store.rating.facts import day_shown, days, stored_ranks
 from podium.store.rating.standing_rows import (
     BOARD_COLUMNS,
     FINE_PER_POINT,
@@ -31,15 +30,13 @@ from podium.store.rating.standing_rows import (
 from podium.store.reading.models import (
     BoardPage,
     BoardRow,
-    DailyRank,
     PlayerRank,
     PoolSummary,
-    RankedPlayer,
     RatingCount,
     Season,
 )
 from podium.store.reading.players.explanations import states_of
-from podium.store.sql.schema import player, rank_count, season, snapshot, snapshot_day, standing
+from podium.store.sql.schema import player, rank_count, season, standing
 from podium.store.sql.statements import among, floored, instant, values
 
 IN_POOL = standing.c.generation_id == sa.bindparam("generation")
@@ -340,49 +337,6 @@ def limit_notice(connection: sa.Connection, pool: Pool) -> str | None:
         return None
     rows = connection.execute(SELECT_STATES, {"pool": pool.id, "generation": pool.generation})
     return pool.system.limit_notice(states_of(pool, [row.state for row in rows]))
-
-
-def ranks_on(connection: sa.Connection, pool: Pool, day: int) -> tuple[RankedPlayer, ...]:
-    """Show the ranks of a day.
-
-    Args:
-        day: days since 1970.
-
-    Returns:
-        The players, best first.
-
-    Raises:
-        UnknownError: no such pool, or the day has no ranks.
-    """
-    if day not in days(connection, pool):
-        raise UnknownError(f"there is no snapshot of {day_shown(pool.order, day)} in pool {pool.name!r}")
-    ranks, names = stored_ranks(connection, pool, day), names_of(connection, pool)
-    return tuple(RankedPlayer(each.rank, names[each.player_id], each.rating) for each in ranks)
-
-
-def ranks_of_player(connection: sa.Connection, pool: Pool, name: str) -> tuple[DailyRank, ...]:
-    """Show a player's rank day by day.
-
-    Returns:
-        The ranks, oldest first.
-
-    Raises:
-        UnknownError: no such pool or player.
-    """
-    number = number_of(connection, pool, name)
-    rows = connection.execute(
-        sa.select(snapshot.c.day, snapshot.c.rank, snapshot.c.rating)
-        .join(snapshot_day, sa.and_(snapshot_day.c.pool_id == pool.id, snapshot_day.c.day == snapshot.c.day))
-        .where(snapshot.c.pool_id == pool.id, snapshot.c.player_id == number, ~snapshot_day.c.stale)
-        .order_by(snapshot.c.day)
-    )
-    return tuple(
-        DailyRank(day, row.rank, row.rating)
-        if isinstance(day, date)
-        else DailyRank(None, row.rank, row.rating, sequence=day)
-        for row in rows
-        for day in [day_shown(pool.order, row.day)]
-    )
 
 
 def seasons(connection: sa.Connection, pool: Pool) -> tuple[Season, ...]:

@@ -2,6 +2,7 @@
 
 import re
 from contextlib import closing
+from datetime import UTC, datetime
 
 import polars as pl
 import pytest
@@ -171,4 +172,25 @@ def test_dates_that_are_made_up_are_said(store, history, tmp_path):
     assert "--every" in refused
     run("import", "csv", file, "-o", tmp_path / "out.csv", *dates)
     assert read_results(tmp_path / "out.csv").frame["started_at"].n_unique() == 30
+    assert store.verify() == []
+
+
+def test_a_post_without_a_date_was_when_it_came(store):
+    entries = [{"player": name, "position": place} for place, name in enumerate("ab", 1)]
+    with calling(store) as client:
+        base = "/api/v1/pools/posted/events"
+        begun = datetime.now(UTC)
+        first = {"event_id": "first", "started_at": "2025-01-01T00:00:00Z", "entries": entries}
+        assert client.post(base, json=first).status_code == 201
+        late = {"event_id": "live", "entries": entries}
+        seen = client.post(f"{base}?dry_run=true", json=late).json()
+        assert seen[0]["status"] == "rated"
+        assert client.post(base, json=late).status_code == 201
+        again = client.post(base, json=late)
+        assert (again.status_code, again.json()[0]["duplicate"]) == (200, True)
+        assert begun <= datetime.fromisoformat(client.get(f"{base}/live").json()["started_at"]) <= datetime.now(UTC)
+        numbered = client.post(base, json=late | {"event_id": "numbered", "sequence": 4})
+        assert numbered.status_code == 422
+        assert "have dates" in numbered.text
+        assert client.put(f"{base}/live", json=late | {"entries": entries[::-1]}).status_code == 200  # when it was
     assert store.verify() == []

@@ -355,7 +355,10 @@ class Store(Reader):
     # Upkeep
 
     def clear_unread(self) -> int:
-        """Delete what corrections have left behind that nobody reads any more, a part at a time; how much it was."""
+        """Delete what corrections have left behind that nobody reads any more, in short transactions.
+
+        Returns: how many generations of a pool's ledger there were.
+        """
         return generations.clear_unread(self.engine)
 
     def snapshot(self, pool_name: str, day: int | None = None) -> dict[int, int]:

@@ -221,7 +221,7 @@ def stored_start(store: Store, pool: str, event_id: str) -> int | None:
 
 
 REQUIRED = frozenset({"event_id", "started_at", "entries"})
-EVENT_FIELDS, ENTRY_FIELDS = frozenset(Event.model_fields), READ.intersection(Entry.model_fields)
+EVENT_FIELDS, ENTRY_FIELDS = frozenset(Event.model_fields) - {"sequence"}, READ.intersection(Entry.model_fields)
 EVENT_COLUMNS = EVENT_FIELDS & READ
 is_date = re.compile(
     r"\d{4}-\d{2}-\d{2}T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,6})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)"

@@ -36,9 +36,10 @@ COMMANDS = {
         ("simulating:recover", "recover", "Tell how well systems find skills that are known."),
         ("simulating:lab", "lab", None),
     ),
-    "Pictures": (
+    "Pictures and pages": (
         ("drawing:plot", "plot", "Draw a chart of FILE, or a curve of a system."),
-        ("drawing:report", "report", "Write one page about FILE that needs no network."),
+        ("publishing:site", "site", "Write the public pages as files for any web space."),
+        ("publishing:report", "report", "Write the public pages as one file."),
     ),
     "Live service": (
         ("service.serving:serve", "serve", "Serve the HTTP API."),

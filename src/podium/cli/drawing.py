@@ -1,7 +1,6 @@
-"""Commands that draw: plot, report."""
+"""The command that draws: plot."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 from typer import Argument, Option
@@ -10,13 +9,10 @@ from podium.cli.rating import rated_file
 from podium.cli.results.reading import Input, input_option, with_settings
 from podium.cli.terminal import options, show
 from podium.cli.terminal.helping import examples
-from podium.cli.terminal.options import one_of, write_text
+from podium.cli.terminal.options import one_of
 from podium.cli.terminal.settings import find_settings
-from podium.cli.terminal.system_choice import SYSTEM, chosen_system
-from podium.errors import ParameterError, needs_extra
-
-if TYPE_CHECKING:
-    from podium.engine.system import System
+from podium.cli.terminal.system_choice import chosen_system
+from podium.errors import ParameterError
 
 FROM_RESULTS = ("histories", "distribution", "calibration", "circulation", "parameters")
 CURVES = ("remoteness", "provisional", "expected", "gamma", "win-expectancy", "result", "importance")
@@ -59,22 +55,3 @@ def plot(
             raise ParameterError("--set needs --system")
         plot(kind, system=chosen_system(system, settings, system_file) if is_named else None, out=path)
     typer.echo(f"{kind} is in {path}")
-
-
-@examples("podium report results.csv", "podium report results.csv -s stk --title 'Karts 2026' -o karts.html")
-def report(
-    file: Input = input_option(prints=False),
-    system: "System" = SYSTEM,
-    period: str = options.PERIOD,
-    pool: str | None = options.pool_option("Tell of this pool only; of all if not given."),
-    title: str | None = Option(None, metavar="TEXT", help="The heading, like 'Karts 2026'."),
-    out: Path = Option(Path("report.html"), "--out", "-o", metavar="HTML", help="Where to write the page."),
-) -> None:
-    """Write one self-contained page about FILE: every pool's board, its players, their reasons, and the fit."""
-    with needs_extra("charts", "a report"):
-        import jinja2  # noqa: F401
-
-        from podium.reporting.report import report
-    with show.progress("reading", "rating", "writing") as steps:
-        write_text(report(rated_file(file, system, period, steps), pool, title=title), out)
-    typer.echo(f"The report is in {out}")

@@ -230,7 +230,8 @@ class Duels:
         players = events.columns.player[first:last]
         self.names = events.player_names.gather(players).to_list()
         self.states: States = states_before(system, events, settlement, replayed)[players]
-        self.by_chances = overrides(rate_event, self.system)
+        self.by_chances, self.shipped = overrides(rate_event, self.system), self.system.shipped
+        self.arguments = self.system.arguments()
         self.rating = self.system.column("rating")
         self.levels = [self.system.column(name) for name in self.system.with_level]
         self.entered = np.empty((len(players), len(self.system.prototypes()[1])))
@@ -283,8 +284,7 @@ class Duels:
 
     def run(self, total: Any, *more: Any) -> None:
         """Do what a kernel does, with its last arguments."""
-        compiled = KERNELS[total, self.system.shipped]
-        run_kernel(self.system, compiled, *self.system.arguments(), self.columns, self.settlement, *more)
+        run_kernel(self.system, KERNELS[total, self.shipped], *self.arguments, self.columns, self.settlement, *more)
 
     def table(self, totals_before: Floats) -> Expected | None:
         """What is expected, (everyone), of each so many points higher, by the curves of a few; None where it is not so.

@@ -75,6 +75,7 @@ class PageRouter(APIRouter):
 MEDIA_TYPES = {
     "podium.css": "text/css; charset=utf-8",
     "podium.js": "text/javascript; charset=utf-8",
+    "filter.js": "text/javascript; charset=utf-8",
     "mark.svg": "image/svg+xml",
 }
 FOREVER = {"Cache-Control": "public, max-age=31536000, immutable", "X-Content-Type-Options": "nosniff"}
@@ -114,6 +115,7 @@ HEADERS: Final = {
 PACKAGES: Final = (
     "podium.service.web",
     "podium.service.admin",
+    "podium.service.site",
 )  # whose templates there are, beside those of `podium.pages`
 
 
@@ -182,6 +184,7 @@ class Site:
     me: str = ""  # the player whom the visitor chose as "me", in this pool
     signed_in: str = ""  # the name of the visitor's key, if any
     token: str = ""  # that a form of the visitor's session sends; empty where nobody has signed in
+    is_static: bool = False  # whether it becomes a file, which answers no form
 
 
 @cache
@@ -211,6 +214,7 @@ def site(request: Request) -> Site:
         me=chosen_player(request),
         signed_in=getattr(request.state, "signed_in", ""),
         token=getattr(request.state, "token", ""),
+        is_static=getattr(request.state, "is_static", False),
     )
 
 

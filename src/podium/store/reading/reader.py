@@ -243,6 +243,7 @@ class Reader(Moments):
     event_count = reads(headlines.count_events)
     adjacent_events = reads(headlines.adjacent_events)
     event_story = reads(stories.event_story)
+    event_stories = reads(stories.event_stories)
     event_field = reads_kept(whole.event_field)
     event_record = reads(entries.event_record)
     made_up = reads(entries.made_up)

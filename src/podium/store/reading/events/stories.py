@@ -1,5 +1,6 @@
 """An event as its page tells of it: what happened, and why it moved the rating of one player."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import sqlalchemy as sa
@@ -47,26 +48,37 @@ def event_story(connection: sa.Connection, pool: Pool, event_id: str, player: st
     Raises:
         UnknownError: no such pool or event, or the player is not rated in it.
     """
+    return event_stories(connection, pool, event_id, [player])[0]
+
+
+def event_stories(
+    connection: sa.Connection, pool: Pool, event_id: str, players: Sequence[str | None]
+) -> list[EventStory]:
+    """Tell of an event once for each of some players; see `event_story`."""
     row = get_event(connection, pool, event_id)
     results = event_results(connection, pool, row)
     details, record = details_of(connection, pool, row, results), event_record(connection, pool, event_id)
     beside = adjacent_events(connection, pool, event_id)
     waits = other_arithmetic(pool)
     if waits or not details.changes:
-        return EventStory(pool, details, record, beside, waits=waits)
-    name = None if player is None else name_of(connection, pool, player)
+        return [EventStory(pool, details, record, beside, waits=waits)] * len(players)
     live = entrants_before(connection, pool, row, results)
     newcomers = {each.player for each in details.changes} - {each for _, each in live.ratings}
     events, replayed = live.advance(results)  # of an event that the pool has rated
     moved = max(details.changes, key=lambda each: abs(each.delta)).player
-    explanation = explain(pool.system, events, replayed, event_id, name or moved)
-    if name is None and (against := surprise(explanation, details)) not in {"", moved}:
-        explanation = explain(pool.system, events, replayed, event_id, against)
-    imagined = what_if(pool.system, events, replayed, event_id, explanation.player)
-    is_first = explanation.player in newcomers
-    _, _, entrant, _ = find_entrant(events, event_id, explanation.player)
-    played = performance(pool.system, events, replayed, entrant)
-    return EventStory(pool, details, record, beside, explanation.player, explanation, imagined, is_first, played)
+    stories = []
+    for player in players:
+        name = None if player is None else name_of(connection, pool, player)
+        explanation = explain(pool.system, events, replayed, event_id, name or moved)
+        if name is None and (against := surprise(explanation, details)) not in {"", moved}:
+            explanation = explain(pool.system, events, replayed, event_id, against)
+        imagined = what_if(pool.system, events, replayed, event_id, explanation.player)
+        is_first = explanation.player in newcomers
+        _, _, entrant, _ = find_entrant(events, event_id, explanation.player)
+        played = performance(pool.system, events, replayed, entrant)
+        about = explanation.player, explanation, imagined, is_first, played
+        stories.append(EventStory(pool, details, record, beside, *about))
+    return stories
 
 
 def surprise(explanation: Explanation, details: EventDetails) -> str:

@@ -1,0 +1,140 @@
+"""Commands that publish the pages of results, or of a store: site, report."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+from typer import Option
+
+from podium.cli.results.reading import Input, input_option
+from podium.cli.service.storing import store_type
+from podium.cli.terminal import options, show
+from podium.cli.terminal.helping import Made, examples
+from podium.cli.terminal.options import write_text
+from podium.cli.terminal.system_choice import chosen_system
+from podium.errors import ParameterError, UnknownError, needs_extra
+from podium.support.collector import keep_loaded
+
+if TYPE_CHECKING:
+    from podium.engine.system import System
+    from podium.results.reading import Results
+    from podium.service.site.sources import Source
+
+SQLITE = b"SQLite format 3\0"  # begins every file of it
+POOL = options.pool_option("Publish this pool only; all that are public if not given.")
+TITLE = Option(None, metavar="TEXT", help="The heading, like 'Karts 2026', where FILE has one pool.")
+
+
+def named_system(
+    system: str | None = options.SYSTEM_NAME,
+    settings: list[str] | None = options.SETTINGS,
+    system_file: Path | None = options.SYSTEM_FILE,
+) -> "System | None":
+    """The system that options name; None where they name none."""
+    is_named = system is not None or settings or system_file is not None
+    return chosen_system(system, settings, system_file) if is_named else None
+
+
+SYSTEM: Any = Made(named_system)
+
+
+def is_store(path: str) -> bool:
+    """Whether it is a database, by its URL or its first bytes, and no file of results."""
+    if "://" in path:
+        return True
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(len(SQLITE)) == SQLITE
+    except OSError:
+        return False
+
+
+def read_dated(file: Input, pool: str | None) -> "Results":
+    """The results, of a pool or all of them, each of which has a date.
+
+    Raises:
+        ParameterError: one has none, or they are a dataset.
+        UnknownError: there is no such pool.
+    """
+    import polars as pl
+
+    from podium.results.reading import Results
+
+    results = file.open()
+    if not isinstance(results, Results):
+        raise ParameterError(f"{file}: pages are written of one file, or of a store, which `podium ingest` fills")
+    if pool is not None:
+        rows = results.frame.filter(pl.col("pool") == pool)
+        if rows.is_empty():
+            raise UnknownError(f"{file}: there is no pool {pool!r}")
+        results = Results(rows, results.source)
+    if results.frame.is_empty():
+        raise ParameterError(f"{file}: has no results to write pages of")
+    if "started_at" not in results.frame.columns or results.frame["started_at"].null_count():
+        raise ParameterError(
+            f"{file}: pages say when each event was; give it a column started_at with a date in each row"
+        )
+    return results
+
+
+def source(file: Input, system: "System | None", pool: str | None, title: str | None) -> "Source":
+    """Where the pages come from.
+
+    Raises:
+        ParameterError: an option is none of a store.
+    """
+    os.environ.setdefault("POLARS_MAX_THREADS", "1")  # small tables: handing them to threads costs more than it saves
+    store_type()
+    from podium.service.site.sources import ResultsSource, StoreSource
+
+    if not is_store(file.path):
+        return ResultsSource(read_dated(file, pool), system or chosen_system(None, None, None), title)
+    if system is not None or title is not None:
+        raise ParameterError(f"{file}: a store has systems and titles of its own; leave --system and --title out")
+    return StoreSource(file.path, pool)
+
+
+@examples("podium site results.csv -s trueskill", "podium site podium.db --pool karts -o public")
+def site(
+    file: Input = input_option(prints=False),
+    system: "System | None" = SYSTEM,
+    pool: str | None = POOL,
+    title: str | None = TITLE,
+    out: Path = Option(Path("site"), "--out", "-o", metavar="FOLDER", help="Where to write the pages."),
+) -> None:
+    """Write the public pages of FILE, or of the database of a service, as files for any web space.
+
+    Run again, it writes only what changed, and touches no file that is not its own.
+    """
+    with needs_extra("service", "a site"), show.progress("reading", "writing") as steps:
+        found = source(file, system, pool, title)
+        from podium.service.site.folder import write_site
+
+        steps.next()
+        keep_loaded()
+        written = write_site(out, found)
+    changes = f"{written.changed:,} written, {written.removed:,} removed"
+    typer.echo(f"The site is in {out}, its first page {out / 'index.html'}: {written.files:,} files, {changes}")
+
+
+@examples("podium report results.csv", "podium report results.csv -s stk --title 'Karts 2026' -o karts.html")
+def report(
+    file: Input = input_option(prints=False),
+    system: "System | None" = SYSTEM,
+    pool: str | None = POOL,
+    title: str | None = TITLE,
+    out: Path = Option(Path("report.html"), "--out", "-o", metavar="HTML", help="Where to write the file."),
+) -> None:
+    """Write the public pages of FILE, or of a database, as one file that loads nothing.
+
+    Of large pools it has the best players and the newest events; `podium site` has everything.
+    """
+    with needs_extra("service", "a report"), show.progress("reading", "writing") as steps:
+        found = source(file, system, pool, title)
+        from podium.service.site.one_file import one_file
+
+        steps.next()
+        with found.opened({}) as (view, pools, _):
+            write_text(one_file(view, pools, title or Path(file.path).stem), out)
+    typer.echo(f"The report is in {out}")

@@ -1,0 +1,194 @@
+"""The public pages of a store: their addresses, their files, and how each is written."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import Any, Final, TypeVar
+from urllib.parse import unquote
+
+from fastapi import Request, Response
+
+from podium.pages.result_table import MOST_ROWS
+from podium.service.access.visitors import Visitor
+from podium.service.site.links import file_stem
+from podium.service.web import boards, events, front, players
+from podium.service.web.rendering import Page, page_text, pool_address, pool_header
+from podium.service.web.rules.page import rules_page
+from podium.service.web.visiting import Visit
+from podium.store import Store
+from podium.store.reading.boards.models import EventHeadline, EventListPage, FoundPlayer, ListedPage, Listing
+from podium.store.reading.events.stories import EventStory
+from podium.store.reading.pools.pool_facts import fair_expectation
+
+MOST_STORIES: Final = 50  # of an event, kept at a time
+EVERYBODY: Final = Listing(unsettled=True)
+Listed = TypeVar("Listed", ListedPage, EventListPage)
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How much of each pool has pages."""
+
+    players: int = 2**62  # the best
+    events: int = 2**62  # the newest
+    explained: int = 200  # the newest events, of which everybody's Why has a page
+
+
+@dataclass(frozen=True, slots=True)
+class PageFile:
+    """A page of the service, and the file that it is to be."""
+
+    address: str
+    file: str
+    write: Callable[[], str]  # its HTML, with the addresses of the service
+
+
+def public_pages(view: Store, pools: Sequence[str], extent: Extent) -> Iterator[PageFile]:
+    """Every page of some pools of one moment, as whoever has no key sees them; lists before what they lead to."""
+    every = [PoolPages(view, name, extent) for name in pools]
+    yield PageFile("/", "index.html", lambda: written("/", home(view, pools)))
+    found = partial(find_page, view, [hit for each in every for hit in each.found], None)
+    yield PageFile("/find", "find.html", lambda: written("/find", found()))
+    for each in every:
+        yield from each.files()
+
+
+def home(view: Store, pools: Sequence[str]) -> Page:
+    return front.home_page(view, [front.pool_card(view, name) for name in pools])
+
+
+def find_page(view: Store, hits: Sequence[FoundPlayer], pool: str | None) -> Page:
+    """The page that finds a player, with everybody on it."""
+    headers = {name: pool_header(view.pool(name)) for name in {each.pool for each in hits}}
+    return boards.FindPage(
+        title="Find a player",
+        pool=None if pool is None else pool_header(view.pool(pool)),
+        text="",
+        hits=tuple((each, headers[each.pool]) for each in hits),
+        similar=(),
+        is_cut=False,
+        form_address="",
+    )
+
+
+def request_for(address: str) -> Request:
+    """What a browser would send for a page, but for its answer becoming a file."""
+    path, _, query = address.partition("?")
+    scope = {"type": "http", "method": "GET", "scheme": "https", "server": ("localhost", 443), "headers": []}
+    scope |= {"path": unquote(path), "raw_path": path.encode(), "query_string": query.encode()}
+    return Request(scope | {"state": {"is_static": True}})
+
+
+def written(address: str, page: Page) -> str:
+    return page_text(request_for(address), page)
+
+
+def pages_of(read: Callable[[str | None], Listed]) -> Iterator[tuple[str, Listed]]:
+    """Every page of a list, each with its cursor; that of the first is empty."""
+    cursor = ""
+    while True:
+        page = read(cursor or None)
+        yield cursor, page
+        if not page.next:
+            return
+        cursor = page.next
+
+
+class PoolPages:
+    """The pages of a pool."""
+
+    def __init__(self, view: Store, name: str, extent: Extent) -> None:
+        self.view, self.name, self.extent = view, name, extent
+        self.visit, self.folder = Visit(name, Visitor()), file_stem(name)
+        self.listing = Listing(active_within=boards.SPANS[boards.default_span(view, view.pool(name))])
+        self.everybody = [*self._board_pages(EVERYBODY)]
+        ranks = {row.player: row.rank for _, page in self._board_pages(Listing()) for row in page.rows}
+        self.found = [
+            FoundPlayer(name, row.player, row.rating, ranks.get(row.player), None, is_similar=False)
+            for _, page in self.everybody
+            for row in page.rows
+        ]
+        self.event_pages = [*pages_of(lambda cursor: view.event_list(name, before=cursor, top=boards.EVENT_ROWS))]
+        self._stories = lru_cache(1)(self._find_stories)  # all pages of an event are written one after the other
+        self._facts = lru_cache(1)(lambda: view.pool_facts(name))
+
+    def _board_pages(self, listing: Listing) -> Iterator[tuple[str, ListedPage]]:
+        def read(cursor: str | None) -> ListedPage:
+            return self.view.listed_board(self.name, listing, after=cursor, top=boards.ROWS)
+
+        return pages_of(read)
+
+    def files(self) -> Iterator[PageFile]:
+        """Every page."""
+        listed = [*self._board_pages(self.listing)]
+        yield from self._boards("index", listed)
+        if listed[0][1].listed < len(self.found):
+            yield from self._boards("all", self.everybody, all="1")
+        yield self._routed("newest.html", partial(self._board, sort="move"), sort="move")
+        for number, (cursor, _) in enumerate(self.event_pages[: -(-self.extent.events // boards.EVENT_ROWS)], start=1):
+            route, query = partial(boards.events, cursor=cursor), {"cursor": cursor} if cursor else {}
+            yield self._routed(numbered("events", number), route, "events", **query)
+        yield self._page("rules.html", lambda: rules_page(self.view, self.name, 0), "system")
+        yield self._routed("distribution.html", boards.distribution, "distribution")
+        yield self._page("find.html", lambda: find_page(self.view, self.found, self.name), "find")
+        for each in self.found[: self.extent.players]:
+            route = partial(self._player, each.player)
+            yield self._routed(f"players/{file_stem(each.player)}.html", route, "players", each.player)
+        events = [each for _, page in self.event_pages for each in page.events]
+        for number, event in enumerate(events[: self.extent.events]):
+            yield from self._event(event, is_explained=number < self.extent.explained)
+
+    def _page(self, file: str, page: Callable[[], Page], *names: str, **query: str) -> PageFile:
+        address = pool_address(self.name, *names, **query)
+        return PageFile(address, f"{self.folder}/{file}", lambda: written(address, page()))
+
+    def _routed(self, file: str, route: Callable[..., Response], *names: str, **query: str) -> PageFile:
+        """A page as its route has it."""
+        address = pool_address(self.name, *names, **query)
+
+        def write() -> str:
+            return bytes(route(request_for(address), self.visit, self.view).body).decode()
+
+        return PageFile(address, f"{self.folder}/{file}", write)
+
+    def _boards(self, stem: str, pages: Sequence[tuple[str, ListedPage]], **query: str) -> Iterator[PageFile]:
+        """The pages of a board."""
+        for number, (cursor, _) in enumerate(pages[: -(-self.extent.players // boards.ROWS)], start=1):
+            route = partial(self._board, cursor=cursor, everyone="all" in query)
+            yield self._routed(numbered(stem, number), route, **query, **({"cursor": cursor} if cursor else {}))
+
+    def _board(self, request: Request, visit: Visit, view: Store, **terms: Any) -> Response:
+        return boards.leaderboard(request, visit, view, **({"cursor": "", "min_events": 0, "everyone": False} | terms))
+
+    def _player(self, name: str, request: Request, visit: Visit, view: Store) -> Response:
+        return players.player(request, name, visit, view, "all")
+
+    def _event(self, event: EventHeadline, *, is_explained: bool) -> Iterator[PageFile]:
+        """The page of an event, those with the other rows of a long result, and everybody's Why."""
+        stem, named = f"events/{file_stem(event.event_id)}", ("events", event.event_id)
+        for first in range(1, event.entrants + 1, MOST_ROWS) or [1]:
+            page, query = partial(self._told, event.event_id, (None,), None, first), {"from": str(first)}
+            yield self._page(
+                f"{stem}.{first}.html" if first > 1 else f"{stem}.html", page, *named, **query if first > 1 else {}
+            )
+        if not is_explained:
+            return
+        changed = [each.player for each in self.view.event(self.name, event.event_id).changes]
+        for begin in range(0, len(changed), MOST_STORIES):
+            told = tuple(changed[begin : begin + MOST_STORIES])
+            for player in told:
+                page = partial(self._told, event.event_id, told, player, None)
+                yield self._page(f"{stem}/{file_stem(player)}.html", page, *named, player)
+
+    def _told(self, event_id: str, told: tuple[str | None, ...], player: str | None, first: int | None) -> Page:
+        """The page of an event, about a player of those who are told of."""
+        story = self._stories(event_id, told)[player]
+        fair = None if story.explanation is None else fair_expectation(self._facts(), story.explanation)
+        return events.event_page(self.visit, story, fair, first, is_about_player=player is not None)
+
+    def _find_stories(self, event_id: str, told: tuple[str | None, ...]) -> dict[str | None, EventStory]:
+        return dict(zip(told, self.view.event_stories(self.name, event_id, told), strict=True))
+
+
+def numbered(stem: str, number: int) -> str:
+    return f"{stem}-{number}.html" if number > 1 else f"{stem}.html"

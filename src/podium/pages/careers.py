@@ -99,14 +99,12 @@ class Trust:
     @property
     def words(self) -> str:
         """How favourites do in a pool; empty where too little is known."""
-        return self.words_of("in this pool") if self.duels else ""
-
-    def words_of(self, where: str) -> str:
-        """How favourites do, by what is shown of them."""
+        if not self.duels:
+            return ""
         gap = per_cent(self.won) - per_cent(self.promised)
         if abs(gap) < 2:  # noqa: PLR2004  (per cent)
-            return f"{where} favourites win about as often as promised"
-        return f"{where} favourites win {'more' if gap > 0 else 'less'} than promised"
+            return "in this pool favourites win about as often as promised"
+        return f"in this pool favourites win {'more' if gap > 0 else 'less'} than promised"
 
 
 def trust_of(bins: Iterable[Reliability]) -> Trust:
@@ -125,7 +123,7 @@ def surest_favourites(bins: Iterable[Reliability]) -> Reliability | None:
     return enough[-1] if enough else None
 
 
-def findings(bins: Sequence[Reliability], where: str = "in this pool") -> str:
+def findings(bins: Sequence[Reliability]) -> str:
     """What came of promises to the surest favourites, and to all; empty where too little is known."""
     sure, every = surest_favourites(bins), trust_of(bins)
     if sure is None:
@@ -133,7 +131,7 @@ def findings(bins: Sequence[Reliability], where: str = "in this pool") -> str:
     return (
         f"Of those promised {per_cent(sure.expected)} %, {per_cent(sure.observed)} % won. All favourites, from "
         f"{per_cent(FAVOURED)} % on, were promised {per_cent(every.promised)} % and won {per_cent(every.won)} %: "
-        f"{every.words_of(where)}."
+        f"{every.words}."
     )
 
 
@@ -141,7 +139,7 @@ def per_cent(share: float) -> int:
     return round(100 * share)
 
 
-def reliability_picture(all_bins: Sequence[Reliability], where: str = "in this pool") -> Picture:
+def reliability_picture(all_bins: Sequence[Reliability]) -> Picture:
     """Whether promises came true."""
     heading = "Do the promises come true?"
     bins = [each for each in all_bins if each.duels]
@@ -155,6 +153,6 @@ def reliability_picture(all_bins: Sequence[Reliability], where: str = "in this p
     sure = surest_favourites(bins)
     label = "How often duels were won, by the chance that was promised"
     if sure is not None:
-        caption += f" {findings(bins, where)}"
+        caption += f" {findings(bins)}"
         label += f": of {per_cent(sure.expected)} % promised, {per_cent(sure.observed)} % came true"
     return Picture(heading, reliability_curve(bins, label), caption)

@@ -1,22 +1,17 @@
-"""Charts over time: of ratings, a line a player, and of what a system learnt; and how well a system predicts."""
+"""Charts over time: of ratings, a line a player, and of what a system learnt."""
 
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from podium.analysis.evaluation import evaluate, share_interval
 from podium.engine.pool_state import LearntParameter
 from podium.engine.system import System
-from podium.errors import ParameterError, needs_extra
+from podium.errors import needs_extra
 from podium.ledger.history import thinned
-from podium.pages.careers import Picture, reliability_picture
-from podium.rated import Rated
-from podium.systems import find
 
 WIDTH, HEIGHT = 640, 300  # pixels of a plot
 NARROW_WIDTH = 290  # the same on a phone
@@ -230,69 +225,3 @@ def panel(history: pl.DataFrame, parameter: LearntParameter, start: float) -> An
     curve = canvas(points, "").mark_line(color=MAIN, interpolate="step-after").encode(x=x, y=y)
     began = canvas(pl.DataFrame({"value": [start]}), "").mark_rule(strokeDash=[4, 4], color=QUIET).encode(y=y)
     return (began + curve).properties(title=heading, width=NARROW_WIDTH, height=PANEL_HEIGHT)
-
-
-BASELINE = "elo"
-DECIMALS = 4
-MEASURES = {  # by the column of scores: what people call it, and what it says
-    "events": ("Events", "that were predicted, each before it was learnt."),
-    "pairs": ("Pairs", "of entrants that were compared in them."),
-    "log_loss": (
-        "Log loss",
-        "how surprising the results were; lower is better, and saying one half each time gives 0.6931.",
-    ),
-    "brier": ("Brier score", "the mean square of the error; lower is better, and one half each time gives 0.25."),
-    "accuracy": ("Accuracy", "how often the favourite of a pair was ahead; higher is better."),
-    "calibration_error": ("Calibration error", "how far promises were from what came true, on average; 0 is best."),
-    "kendall_tau": (
-        "Kendall’s tau",  # noqa: RUF001  (typography)
-        "how far results followed the order of the ratings: 1 wholly, 0 not at all, below 0 the other way round.",
-    ),
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Bin:
-    """Duels in which about the same score was promised."""
-
-    expected: float
-    observed: float
-    lowest: float
-    highest: float
-    duels: int
-
-
-@dataclass(frozen=True, slots=True)
-class Fit:
-    """How well the system predicts, beside Elo."""
-
-    systems: tuple[str, ...]
-    measures: tuple[tuple[str, str, list[str]], ...]  # each: its name, its meaning, and a value a system
-    picture: Picture
-
-
-def fit(rated: Rated) -> Fit | None:
-    """How well the system predicts what it was given, in all pools; None where there is nothing to predict."""
-    systems = [rated.system] if rated.system.name == BASELINE else [rated.system, find(BASELINE)()]
-    try:
-        judged = evaluate(rated.results, systems, period=rated.period)
-    except ParameterError:
-        return None
-    scores = judged.scores
-    measures = tuple(
-        (words, meaning, [value_words(value) for value in scores[name].to_list()])
-        for name, (words, meaning) in MEASURES.items()
-    )
-    bins = [
-        Bin(row["expected"], row["actual"], *share_interval(row["actual"], row["pairs"]), row["pairs"])
-        for row in judged.reliability.filter(system=scores["system"][0]).iter_rows(named=True)
-    ]
-    picture = reliability_picture(bins, "in these results")
-    return Fit(tuple(scores["system"].to_list()), measures, picture)
-
-
-def value_words(value: float | None) -> str:
-    """A score as people read it."""
-    if value is None:
-        return ""
-    return f"{value:,}" if isinstance(value, int) else f"{value:.{DECIMALS}f}".replace("-", "\N{MINUS SIGN}")

@@ -4,7 +4,6 @@ import hashlib
 import re
 from collections.abc import Callable
 from html import escape, unescape
-from posixpath import relpath
 
 MOST_CHARACTERS = 48  # of a name that stands in a file's
 DIGEST_BYTES = 8
@@ -44,7 +43,7 @@ def linked(text: str, target: Callable[[str, str], str | None]) -> str:
         if not address.startswith("/"):
             return found[0]
         path, _, part = unescape(address).partition("#")
-        there = target(path, part)
+        there = target(path.removesuffix("?from=1"), part)  # an event's own page begins with the first row
         if there is None:
             return "" if ' rel="' in found[0] else words  # to the next page: there is none
         return f'<a{before} href="{escape(there)}"{after}>{words}</a>'
@@ -74,4 +73,4 @@ def linked_file(text: str, file: str, files: dict[str, str], static: str) -> str
 
 def beside(file: str, other: str) -> str:
     """The relative link from a file to another."""
-    return relpath(other, file.rpartition("/")[0] or ".")
+    return "../" * file.count("/") + other

@@ -158,27 +158,27 @@ class PoolPages:
             yield self._routed(numbered(stem, number), route, **query, **({"cursor": cursor} if cursor else {}))
 
     def _board(self, request: Request, visit: Visit, view: Store, **terms: Any) -> Response:
-        return boards.leaderboard(request, visit, view, **({"cursor": "", "min_events": 0, "everyone": False} | terms))
+        shown: dict[str, Any] = {"cursor": "", "min_events": 0, "everyone": False} | terms
+        return boards.leaderboard(request, visit, view, **shown)
 
     def _player(self, name: str, request: Request, visit: Visit, view: Store) -> Response:
         return players.player(request, name, visit, view, "all")
 
     def _event(self, event: EventHeadline, *, is_explained: bool) -> Iterator[PageFile]:
         """The page of an event, those with the other rows of a long result, and everybody's Why."""
-        stem, named = f"events/{file_stem(event.event_id)}", ("events", event.event_id)
-        for first in range(1, event.entrants + 1, MOST_ROWS) or [1]:
-            page, query = partial(self._told, event.event_id, (None,), None, first), {"from": str(first)}
-            yield self._page(
-                f"{stem}.{first}.html" if first > 1 else f"{stem}.html", page, *named, **query if first > 1 else {}
-            )
-        if not is_explained:
-            return
-        changed = [each.player for each in self.view.event(self.name, event.event_id).changes]
-        for begin in range(0, len(changed), MOST_STORIES):
-            told = tuple(changed[begin : begin + MOST_STORIES])
-            for player in told:
-                page = partial(self._told, event.event_id, told, player, None)
-                yield self._page(f"{stem}/{file_stem(player)}.html", page, *named, player)
+        event_id, stem = event.event_id, f"events/{file_stem(event.event_id)}"
+        changes = self.view.event(self.name, event_id).changes if is_explained else ()
+        told: list[str | None] = [None, *(each.player for each in changes)]
+        first_told = tuple(told[:MOST_STORIES])
+        yield self._page(f"{stem}.html", partial(self._told, event_id, first_told, None, 1), "events", event_id)
+        for first in range(1 + MOST_ROWS, event.entrants + 1, MOST_ROWS):
+            page = partial(self._told, event_id, first_told, None, first)
+            yield self._page(f"{stem}.{first}.html", page, "events", event_id, **{"from": str(first)})
+        for number, player in enumerate(told):
+            if player is not None:
+                begin = number - number % MOST_STORIES
+                page = partial(self._told, event_id, tuple(told[begin : begin + MOST_STORIES]), player, None)
+                yield self._page(f"{stem}/{file_stem(player)}.html", page, "events", event_id, player)
 
     def _told(self, event_id: str, told: tuple[str | None, ...], player: str | None, first: int | None) -> Page:
         """The page of an event, about a player of those who are told of."""

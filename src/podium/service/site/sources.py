@@ -2,7 +2,7 @@
 
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -36,8 +36,8 @@ class Source(Protocol):
     def state(self) -> str:
         """All that pages show, in brief; empty where nothing says whether it is still the same."""
 
-    def opened(self, received: Received) -> Iterator[Opened]:
-        """What is published, as a context."""
+    def opened(self, received: Received) -> AbstractContextManager[Opened]:
+        """What is published."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,9 +66,13 @@ def event_stories(
     newcomers = {each.player for each in details.changes} - {each for _, each in live.ratings}
     events, replayed = live.advance(results)  # of an event that the pool has rated
     moved = max(details.changes, key=lambda each: abs(each.delta)).player
-    stories = []
+    stories = list[EventStory]()
     for player in players:
         name = None if player is None else name_of(connection, pool, player)
+        known = next((each for each in stories[:1] if each.player == name), None)  # whom an event's own page is about
+        if known is not None:
+            stories.append(known)
+            continue
         explanation = explain(pool.system, events, replayed, event_id, name or moved)
         if name is None and (against := surprise(explanation, details)) not in {"", moved}:
             explanation = explain(pool.system, events, replayed, event_id, against)

@@ -228,7 +228,7 @@ class Duels:
         self.columns, self.settlement = events.columns, settlement
         first, last = (int(each) for each in events.columns.entrants[settlement : settlement + 2])
         players = events.columns.player[first:last]
-        self.names = events.player_names.gather(players).to_list()
+        self.names = events.player_names[players].to_list()
         self.states: States = states_before(system, events, settlement, replayed)[players]
         self.by_chances, self.shipped = overrides(rate_event, self.system), self.system.shipped
         self.arguments = self.system.arguments()

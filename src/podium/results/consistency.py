@@ -180,9 +180,9 @@ def order_keys(frame: pl.DataFrame, first: Integers) -> tuple[npt.NDArray[Any], 
     at = as_indices(first)
     keys: list[npt.NDArray[Any]] = []
     if "started_at" in frame.columns:
-        keys.append(frame["started_at"].gather(at).cast(pl.Int64).to_numpy())
+        keys.append(frame["started_at"][at].cast(pl.Int64).to_numpy())
     if SEQUENCE in frame.columns:
-        keys.append(frame[SEQUENCE].gather(at).to_numpy())
+        keys.append(frame[SEQUENCE][at].to_numpy())
     return (*keys, np.arange(first.size, dtype=first.dtype))
 
 

@@ -47,7 +47,7 @@ def rows_that_count(results: Results, system: System) -> pl.DataFrame:
 
 def all_finished(frame: pl.DataFrame) -> bool:
     """Whether nobody quit, retired, was disqualified or did not start."""
-    return bool(frame.select((pl.col("status") == "finished").all()).item())
+    return bool((frame["status"] == "finished").all())
 
 
 def refuse_lacking(results: Results, system: System, frame: pl.DataFrame) -> None:
@@ -131,7 +131,7 @@ def sort_rows(frame: pl.DataFrame, events: Numbered | None) -> Rows:
     key = when if one_pool else ranks_of_rows(event, rank_by(pool_of_event, rank))
     player, names = player_codes(frame["player"], None if one_pool else pool)
     heat = heat_codes(frame["heat"]) if "heat" in frame.columns else None
-    frame = frame.select(name for name in frame.columns if name not in UNREAD)
+    frame = frame[[name for name in frame.columns if name not in UNREAD]]
     rows = Rows(frame, key, heat, player, when, pool, pool_names, names)
     columns = (key, signed(frame["row"])) if heat is None else (key, heat, signed(frame["row"]))
     if all_rising(*columns):
@@ -155,11 +155,10 @@ def pool_codes(frame: pl.DataFrame, first: Integers) -> tuple[Integers, list[str
     Args:
         first: (events) an event's first row.
     """
-    name = pl.col("pool").first()
-    alike, only = frame.select((pl.col("pool") == name).all(), only=name).row(0)
-    if alike and first.size:
-        return np.zeros(first.size, index_type(first.size)), [only]
-    names = frame["pool"].gather(first)
+    pool = frame["pool"]
+    if first.size and (pool == pool[0]).all():
+        return np.zeros(first.size, index_type(first.size)), [pool[0]]
+    names = pool.gather(first)
     code, named = number_texts(names)
     return code, names.gather(named).to_list()
 
@@ -173,7 +172,7 @@ def player_codes(names: pl.Series, pool: Integers | None) -> tuple[Integers, pl.
     """
     code, first = number_texts(names, pool)
     if pool is None:
-        return code, names.gather(first)
+        return code, names[first]
     in_turn = np.argsort(pool[first], kind="stable")
     number = np.empty(first.size, code.dtype)
     number[in_turn] = np.arange(first.size)

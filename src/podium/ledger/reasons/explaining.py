@@ -55,17 +55,17 @@ def explain(system: System, events: Events, replayed: Replayed, event_id: str, p
 def find_entrant(events: Events, event_id: str, player: str) -> tuple[list[int], str, int, bool]:
     """The rows of an event, the player's name, the entrant it was in it, and whether the change stands there."""
     frame = events.results.frame
-    rows = (frame["event_id"] == event_id).arg_true()
-    if not rows.len():
+    rows = np.flatnonzero((frame["event_id"] == event_id).to_numpy())
+    if not rows.size:
         hint = suggestion(event_id, frame["event_id"].unique().to_list())
         raise UnknownError(f"there is no event {event_id!r} in {events.results.source}{hint}")
     players = frame["player"][rows]
     player = player if (players == player).any() else normalise(player)
-    own = rows.filter(players == player)
-    if not own.len():
+    own = rows[(players == player).to_numpy()]
+    if not own.size:
         hint = suggestion(player, players.to_list())
         raise UnknownError(f"{player!r} did not take part in event {event_id!r}{hint}")
-    found = np.flatnonzero(np.isin(events.ledger.row.array, own.to_numpy()))
+    found = np.flatnonzero(np.isin(events.ledger.row.array, own))
     if not found.size:
         raise UnknownError(
             f"{player!r} is not rated in event {event_id!r}: it was not ranked, did not start, was disqualified, "
@@ -73,7 +73,7 @@ def find_entrant(events: Events, event_id: str, player: str) -> tuple[list[int],
         )
     settles = events.ledger.settles
     entrant = events.ledger.entrant.at(int(found[0]))
-    return rows.to_list(), player, entrant, settles is None or bool(settles[found[0]])
+    return rows.tolist(), player, entrant, settles is None or bool(settles[found[0]])
 
 
 def settlement_number(events: Events, entrant: int) -> int:

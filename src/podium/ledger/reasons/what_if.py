@@ -271,7 +271,7 @@ def altered_results(account: Account, altered: Sequence[Altered]) -> Results:
         event_id=pl.col("pool") + "/" + pl.col("event_id"),
         mode=mode,
         status=pl.when(pl.Series(finishes)).then(pl.lit("finished")).otherwise("status"),
-        **{name: pl.Series(values).fill_nan(None) for name, values in numbers.items()},
+        **{name: pl.Series(values, nan_to_null=True) for name, values in numbers.items()},
     )
     if {"played_s", "duration_s"} <= set(once.columns):
         whole = pl.when(pl.Series(finishes)).then("duration_s").otherwise("played_s")

@@ -323,7 +323,7 @@ def rows_as(kind: type[Row], table: pl.DataFrame) -> tuple[Row, ...]:
     model: Any = kind
     present = set(table.columns)
     columns = [each.name for each in fields(model) if each.name in present]
-    return tuple(kind(**dict(zip(columns, row, strict=True))) for row in table.select(columns).rows())
+    return tuple(kind(**dict(zip(columns, row, strict=True))) for row in table[columns].rows())
 
 
 def extended(kind: type[Row], base: Any, **more: Any) -> Row:

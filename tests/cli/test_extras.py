@@ -16,7 +16,7 @@ SEASON = Path(__file__).parents[2] / "examples" / "season.csv"
 CASES = [
     ("sqlalchemy", ("pool", "list"), "a store needs the extra 'service': pip install 'podium-ratings[service]'"),
     ("altair", ("plot", "remoteness"), "a chart needs the extra 'charts': pip install 'podium-ratings[charts]'"),
-    ("jinja2", ("report", SEASON, "-s", "elo"), "a report needs the extra 'charts'"),
+    ("jinja2", ("report", SEASON, "-s", "elo"), "a report needs the extra 'service'"),
     ("optuna", ("tune", SEASON, "-s", "elo", "--train-until", "60%"), "tuning needs the extra 'tune'"),
     ("uvicorn", ("serve",), "the service needs the extra 'service': pip install 'podium-ratings[service]'"),
 ]

@@ -64,7 +64,7 @@ def one_file(view: Store, pools: Sequence[str], title: str) -> str:
         ReportPage(
             title=title,
             sections=[section(page.write(), anchors[page.address], anchors) for page in pages],
-            style=Markup(style),  # noqa: S704  (Podium's own)
+            style=Markup(f"<style>{style}</style>"),  # noqa: S704  (Podium's own)
             script=Markup(script),  # noqa: S704
             policy=(
                 f"default-src 'none'; style-src '{digest(style)}'; script-src '{digest(script)}'; img-src data:;"

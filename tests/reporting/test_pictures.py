@@ -1,4 +1,4 @@
-"""The pictures, as their reader gets them; the report itself is looked at in tests/web."""
+"""The pictures, as their reader gets them."""
 
 import pytest
 
@@ -7,18 +7,12 @@ from podium.cli import drawing
 from podium.cli.commands import build
 from podium.reporting.curves import CURVES
 from podium.reporting.plotting import FROM_RESULTS
-from podium.reporting.report import report
 
 ROWS = [
     {"event_id": f"e{number}", "player": player, "position": 1 + (k + number) % 3, "ranked": False}
     for number in range(4)
     for k, player in enumerate(["ben", "雪 & Söhne", "ana"])
 ]
-
-
-def test_a_page_about_nothing_is_refused():
-    with pytest.raises(podium.UnknownError):
-        report(podium.rate(ROWS, "elo"))
 
 
 def test_the_commands_offer_what_there_is():

@@ -1,0 +1,259 @@
+"""The public pages as files and as one file: what the service shows, but for links and forms, from any web space."""
+
+import json
+import re
+from urllib.parse import unquote
+
+import polars as pl
+import pytest
+from html_tree import tree
+from leagues import HOSTILE, START
+from served import EVERY_WAY, SCREENS
+from test_every_page import test_each_waterfall_adds_up as check_waterfalls
+from test_screens import AXE, MEASURE, SIDEWAYS, UNFOLD, Axe, heard
+
+import podium
+from podium.service.site import folder as folders
+from podium.service.site.folder import MANIFEST, SiteError, write_site
+from podium.service.site.links import file_stem
+from podium.service.site.one_file import one_file
+from podium.service.site.pages import Extent, public_pages
+from podium.service.site.sources import ResultsSource, StoreSource
+from podium.store import Store
+from podium.systems import find
+
+WAYS = SCREENS if EVERY_WAY else [(320, "light"), (390, "dark"), (1280, "light")]
+# What only the service can do: parts that hold a form, or nothing but links to pages that files have not.
+SERVICE_ONLY = re.compile(
+    r"Which one are you|Filter|Share|Follow and share|Whom .* met most|1 year|5 years|All (changes|[\d,]+)$"
+    r"|Find a player, in every pool"
+)
+TO_THE_SERVICE = re.compile(r" Admins can send one; servers of the game use the API\.")
+POOLS = "bikes", "names", "club", "empty", "forty"
+
+
+@pytest.fixture(scope="module")
+def pages(site):
+    """Every page that becomes a file, of some pools; all of them with the other rooms' in `make soak`."""
+    with site.store.at_one_moment() as view:
+        yield [*public_pages(view, [*POOLS], Extent(explained=3))]
+
+
+@pytest.fixture(scope="module")
+def league():
+    """Results of names that file systems and pages could stumble over."""
+    names = [*HOSTILE, "Ana", "ana", "ANA", "con", "..", ".", "x-" + "0" * 16]
+    rows = [
+        {"event_id": f"../{event}", "started_at": f"{START:%Y-%m}-{1 + number:02}"}
+        | {"player": name, "position": 1 + (place + number * 5) % len(names)}
+        for number, event in enumerate(["a", "A", "</title>", "e/f", "?x=1#y", "e f"])
+        for place, name in enumerate(dict.fromkeys(names))
+    ]
+    return podium.read_results(rows, name="league.csv")
+
+
+def words(node):
+    """The words of an element, not those of forms and of what only the service can do."""
+    if isinstance(node, str):
+        return node.split()
+    parts = {"p", "details", "section", "nav"}
+    if node.tag == "form" or (node.tag in parts and SERVICE_ONLY.match(node.text)):
+        return []
+    return [word for each in node.children for word in words(each)]
+
+
+def main_of(html):
+    return TO_THE_SERVICE.sub("", " ".join(words(tree(html).first("main"))))
+
+
+def test_each_page_is_the_services_but_for_links_and_forms(site, pages):
+    compared = 0
+    for page in pages[:: 1 if EVERY_WAY else 7] + pages[:12]:
+        if page.address.endswith("/find"):
+            continue  # a filter instead of a search
+        status, _, live = site.get(page.address)
+        assert status == 200
+        static = page.write()
+        assert "<form" not in static
+        assert "sign-in" not in static
+        if page.address != "/":  # where the service has every pool
+            assert main_of(static) == main_of(live), page.address
+            check_waterfalls((None, None, None, tree(static)))
+            compared += 1
+    assert compared > 40
+
+
+def every_link(folder):
+    """The file, the link and where it leads, of every link in a site's files."""
+    for path in folder.rglob("*.html"):
+        root = tree(path.read_text(encoding="utf-8"))
+        for each in root.every():
+            link = each.attributes.get("href") or each.attributes.get("src")
+            if link is not None:
+                yield path, link, (path.parent / unquote(link.partition("#")[0])).resolve()
+
+
+def test_every_link_leads_to_a_file_and_none_away(league, tmp_path):
+    out = tmp_path / "sub path" / "site"
+    written = write_site(out, ResultsSource(league, find("folyami")()))
+    assert written.files == written.changed == sum(path.is_file() for path in out.rglob("*")) - 1
+    assert all(".." not in path.name and path.name.isascii() for path in out.rglob("*"))
+    assert len({str(path).lower() for path in out.rglob("*")}) == len([*out.rglob("*")])
+    links = 0
+    for path, link, there in every_link(out):
+        if not link.startswith("#"):
+            assert there.is_file(), (path, link)
+            assert out.resolve() in there.parents, (path, link)
+            links += 1
+    assert links > 500
+    found = [each.first("bdi").text for each in tree((out / "find.html").read_text("utf-8")).every("th", "name")]
+    assert {*found} == {*league.frame["player"]}
+
+
+@pytest.mark.parametrize("name", ["ana", "race-12", "2026"])
+def test_plain_names_are_names_of_files(name):
+    assert file_stem(name) == name
+
+
+def test_all_other_names_are_told_apart_also_where_case_is_ignored():
+    names = [*HOSTILE, "Ana", "ANA", "ana", "con", "com1", "", ".", "a" * 300, "a" * 301, "ana-" + "0" * 16, "-ana"]
+    stems = [file_stem(name) for name in names]
+    assert len({*stems}) == len({*names})
+    assert all(re.fullmatch("[a-z0-9-]{1,70}", stem) for stem in stems)
+    assert not {*stems} & {"con", "com1"}
+
+
+def files_of(folder):
+    """When each file was written, and what is in it."""
+    return {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_second_run_writes_what_changed_and_removes_what_is_gone(league, tmp_path):
+    own = tmp_path / "site" / "CNAME"
+    own.parent.mkdir()
+    own.write_text("club.example", encoding="utf-8")
+    source = ResultsSource(league, find("elo")())
+    first = write_site(own.parent, source)
+    before = files_of(own.parent)
+    assert write_site(own.parent, source).changed == 0
+    assert files_of(own.parent) == before
+    fewer = podium.read_results(league.frame.filter(pl.col("event_id") != "../e f"), name="league.csv")
+    second = write_site(own.parent, ResultsSource(fewer, find("elo")()))
+    assert second.removed == 1 + league.frame["player"].n_unique()
+    assert second.files == first.files - second.removed
+    now = files_of(own.parent)
+    written = [path for path in now if path.name != MANIFEST and now[path] != before[path]]
+    assert all(now[path][1] != before[path][1] for path in written)
+    assert 0 < len(written) == second.changed < second.files
+    assert own.read_text(encoding="utf-8") == "club.example"
+
+
+def test_a_file_that_is_not_the_sites_own_is_not_touched(league, tmp_path):
+    (tmp_path / "index.html").write_text("mine", encoding="utf-8")
+    with pytest.raises(SiteError, match=r"index.html: is there, and not the site's own"):
+        write_site(tmp_path, ResultsSource(league, find("elo")()))
+    assert [path.name for path in tmp_path.iterdir()] == ["index.html"]
+
+
+def test_an_interrupted_run_leaves_the_old_site(league, tmp_path, monkeypatch):
+    write_site(tmp_path, ResultsSource(league, find("elo")()))
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+
+    def fail(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(folders, "remove_empty", fail)
+    monkeypatch.setattr(folders, "linked_file", fail)
+    with pytest.raises(KeyboardInterrupt):
+        write_site(tmp_path, ResultsSource(league, find("trueskill")()))
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+    monkeypatch.undo()
+    monkeypatch.setattr(folders.Path, "replace", fail)  # all are made, and the first is put in place
+    with pytest.raises(KeyboardInterrupt):
+        write_site(tmp_path, ResultsSource(league, find("trueskill")()))
+    monkeypatch.undo()
+    written = write_site(tmp_path, ResultsSource(league, find("trueskill")()))
+    assert written.files == len(json.loads((tmp_path / MANIFEST).read_text("utf-8"))["files"])
+    assert not [*tmp_path.glob(".*")]
+
+
+def test_only_public_pools_have_pages(tmp_path):
+    url = str(tmp_path / "podium.db")
+    store = Store(url)
+    store.create_pool("secret", find("elo")())
+    with pytest.raises(podium.ParameterError, match="has no public pool"):
+        write_site(tmp_path / "site", StoreSource(url))
+    store.create_pool("open", find("elo")(), public=True)
+    store.close()
+    write_site(tmp_path / "site", StoreSource(url))
+    assert {path.name for path in (tmp_path / "site").iterdir() if path.is_dir()} == {"open"}
+    assert "secret" not in (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
+    with pytest.raises(podium.ParameterError, match="pool secret is not public"):
+        write_site(tmp_path / "other", StoreSource(url, "secret"))
+    assert not (tmp_path / "other").exists()
+
+
+@pytest.fixture(scope="module")
+def hostile_site(league, tmp_path_factory):
+    out = tmp_path_factory.mktemp("static") / "site"
+    source = ResultsSource(league, find("folyami")(), "<script>alert(4)</script>")
+    write_site(out, source)
+    with source.opened({}) as (view, pools, _):
+        (out / "report.html").write_text(one_file(view, pools, "<script>alert(5)</script>"), encoding="utf-8")
+    return out
+
+
+@pytest.mark.parametrize(("width", "scheme"), WAYS)
+def test_files_can_be_read_and_used_on_every_screen(screens, hostile_site, width, scheme):
+    faults = []
+    page = screens(width, scheme, **heard(faults))
+    folder = next(path.parent for path in hostile_site.glob("*/rules.html"))
+    event = min((folder / "events").glob("*.html"))
+    files = [hostile_site / "index.html", hostile_site / "report.html"]
+    files += [folder / f"{each}.html" for each in ("index", "newest", "events", "find", "rules", "distribution")]
+    files += [event, min((folder / "players").iterdir()), min(event.with_suffix("").iterdir())]
+    for path in files:
+        page.goto(path.as_uri())
+        assert page.evaluate(SIDEWAYS) <= 0, path
+        page.evaluate(UNFOLD)
+        seen = page.evaluate(MEASURE)
+        assert seen == {"pale": [], "small": [], "broken": [], "sideways": min(0, seen["sideways"]), "wide": []}, path
+        if scheme == "light":
+            violations = Axe().run(page, options=AXE | {"preload": False}).response["violations"]
+            assert [(each["id"], each["nodes"][0]["html"][:200]) for each in violations] == [], path
+    assert faults == []
+
+
+def test_the_filter_finds_players_by_any_part_of_their_names(screens, hostile_site):
+    page = screens(390)
+    page.goto((hostile_site / "find.html").as_uri())
+    page.fill("[data-filter] input", "JAVASCRIPT:")
+    assert page.locator("tbody tr:visible").count() == 1
+    assert page.inner_text("[data-filter] [role=status]") == "1 found"
+    page.locator("tbody tr:visible a").first.click()
+    assert page.inner_text("h1") == "javascript:alert(3)"
+    page.locator(".tabs a").first.click()
+    assert page.locator("#board tbody tr").count() > 10
+
+
+def test_without_scripts_all_pages_of_the_one_file_are_reached_and_one_is_shown(screens, hostile_site):
+    page = screens(390, script=False)
+    page.goto((hostile_site / "report.html").as_uri())
+    assert page.locator(".page:visible").count() == 1
+    page.locator("main a:visible", has_text="alert(4)").first.click()
+    assert page.locator(".page:visible").count() == 1
+    assert page.locator("table.board:visible").count() >= 1
+    page.locator("table.board:visible tbody th a").first.click()
+    assert page.locator(".page:visible h1").count() == 1
+    assert not page.locator("[data-filter]:visible").count()
+
+
+def test_the_one_file_loads_nothing_and_its_links_lead_within_it(hostile_site):
+    root = tree((hostile_site / "report.html").read_text("utf-8"))
+    anchors = [each.attributes["id"] for each in root.every() if "id" in each.attributes]
+    assert len(anchors) == len({*anchors})
+    for each in root.every():
+        assert each.tag not in {"img", "iframe", "object", "form"}
+        assert not {"style", "src", "srcset", "action"} & each.attributes.keys()
+        if each.tag == "a":
+            assert each.attributes["href"].removeprefix("#") in anchors

@@ -117,10 +117,14 @@ def test_what_cannot_be_rated_says_why(podium_command, tmp_path, rows, reason):
     status, shown, why = podium_command("rate", path)
     assert (status, shown.splitlines()[0]) == (0, "elo")
     assert f"results.csv: nothing here can be rated: {reason}" in why
-    for words in (("plot", "histories", path), ("report", path)):
-        status, _, why = podium_command(*words)
+    status, _, why = podium_command("plot", "histories", path)
+    assert status == 2
+    assert f"podium: there is no rated event: {reason}" in why
+    for command in ("site", "report"):
+        status, _, why = podium_command(command, path, "--out", tmp_path / "out")
         assert status == 2
-        assert f"podium: there is no rated event: {reason}" in why
+        assert "pages say when each event was; give it a column started_at" in why or "has no results" in why
+        assert not (tmp_path / "out").exists()
 
 
 def test_audit_shows_every_table_under_its_title(karts, tmp_path):

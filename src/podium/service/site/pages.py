@@ -168,26 +168,26 @@ class PoolPages:
         """The page of an event, those with the other rows of a long result, and everybody's Why."""
         event_id, stem = event.event_id, f"events/{file_stem(event.event_id)}"
         changes = self.view.event(self.name, event_id).changes if is_explained else ()
-        told: list[str | None] = [None, *(each.player for each in changes)]
-        first_told = tuple(told[:MOST_STORIES])
-        yield self._page(f"{stem}.html", partial(self._told, event_id, first_told, None, 1), "events", event_id)
+        about: list[str | None] = [None, *(each.player for each in changes)]
+        first_about = tuple(about[:MOST_STORIES])
+        yield self._page(f"{stem}.html", partial(self._event_page, event_id, first_about, None, 1), "events", event_id)
         for first in range(1 + MOST_ROWS, event.entrants + 1, MOST_ROWS):
-            page = partial(self._told, event_id, first_told, None, first)
+            page = partial(self._event_page, event_id, first_about, None, first)
             yield self._page(f"{stem}.{first}.html", page, "events", event_id, **{"from": str(first)})
-        for number, player in enumerate(told):
+        for number, player in enumerate(about):
             if player is not None:
                 begin = number - number % MOST_STORIES
-                page = partial(self._told, event_id, tuple(told[begin : begin + MOST_STORIES]), player, None)
+                page = partial(self._event_page, event_id, tuple(about[begin : begin + MOST_STORIES]), player, None)
                 yield self._page(f"{stem}/{file_stem(player)}.html", page, "events", event_id, player)
 
-    def _told(self, event_id: str, told: tuple[str | None, ...], player: str | None, first: int | None) -> Page:
-        """The page of an event, about a player of those who are told of."""
-        story = self._stories(event_id, told)[player]
+    def _event_page(self, event_id: str, about: tuple[str | None, ...], player: str | None, first: int | None) -> Page:
+        """The page of an event, about a player of those who are about of."""
+        story = self._stories(event_id, about)[player]
         fair = None if story.explanation is None else fair_expectation(self._facts(), story.explanation)
         return events.event_page(self.visit, story, fair, first, is_about_player=player is not None)
 
-    def _find_stories(self, event_id: str, told: tuple[str | None, ...]) -> dict[str | None, EventStory]:
-        return dict(zip(told, self.view.event_stories(self.name, event_id, told), strict=True))
+    def _find_stories(self, event_id: str, about: tuple[str | None, ...]) -> dict[str | None, EventStory]:
+        return dict(zip(about, self.view.event_stories(self.name, event_id, about), strict=True))
 
 
 def numbered(stem: str, number: int) -> str:

@@ -54,7 +54,17 @@ def event_story(connection: sa.Connection, pool: Pool, event_id: str, player: st
 def event_stories(
     connection: sa.Connection, pool: Pool, event_id: str, players: Sequence[str | None]
 ) -> list[EventStory]:
-    """Tell of an event once for each of some players; see `event_story`."""
+    """Tell of an event once for each of some players.
+
+    Args:
+        players: whose changes are explained; the one that surprises most for None.
+
+    Returns:
+        A story each, as `event_story` has it.
+
+    Raises:
+        UnknownError: no such pool or event, or a player is not rated in it.
+    """
     row = get_event(connection, pool, event_id)
     results = event_results(connection, pool, row)
     details, record = details_of(connection, pool, row, results), event_record(connection, pool, event_id)

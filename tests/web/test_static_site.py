@@ -110,6 +110,13 @@ def test_every_link_leads_to_a_file_and_none_away(league, tmp_path):
     assert {*found} == {*league.frame["player"]}
 
 
+def test_results_without_dates_have_pages_too(league, tmp_path):
+    counted = podium.read_results(league.frame.drop("started_at"), name="league.csv")
+    assert write_site(tmp_path, ResultsSource(counted, find("elo")())).files > 100
+    text = (tmp_path / "default" / "index.html").read_text(encoding="utf-8")
+    assert str(START.year) not in main_of(text)
+
+
 @pytest.mark.parametrize("name", ["ana", "race-12", "2026"])
 def test_plain_names_are_names_of_files(name):
     assert file_stem(name) == name

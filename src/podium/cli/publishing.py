@@ -50,11 +50,11 @@ def is_store(path: str) -> bool:
         return False
 
 
-def read_dated(file: Input, pool: str | None) -> "Results":
-    """The results, of a pool or all of them, each of which has a date.
+def read_published(file: Input, pool: str | None) -> "Results":
+    """The results of a pool, or all of them.
 
     Raises:
-        ParameterError: one has none, or they are a dataset.
+        ParameterError: there are none, or they are a dataset.
         UnknownError: there is no such pool.
     """
     import polars as pl
@@ -71,10 +71,6 @@ def read_dated(file: Input, pool: str | None) -> "Results":
         results = Results(rows, results.source)
     if results.frame.is_empty():
         raise ParameterError(f"{file}: has no results to write pages of")
-    if "started_at" not in results.frame.columns or results.frame["started_at"].null_count():
-        raise ParameterError(
-            f"{file}: pages say when each event was; give it a column started_at with a date in each row"
-        )
     return results
 
 
@@ -89,7 +85,7 @@ def source(file: Input, system: "System | None", pool: str | None, title: str | 
     from podium.service.site.sources import ResultsSource, StoreSource
 
     if not is_store(file.path):
-        return ResultsSource(read_dated(file, pool), system or chosen_system(None, None, None), title)
+        return ResultsSource(read_published(file, pool), system or chosen_system(None, None, None), title)
     if system is not None or title is not None:
         raise ParameterError(f"{file}: a store has systems and titles of its own; leave --system and --title out")
     return StoreSource(file.path, pool)

@@ -100,7 +100,7 @@ class PoolPages:
     def __init__(self, view: Store, name: str, extent: Extent) -> None:
         self.view, self.name, self.extent = view, name, extent
         self.visit, self.folder = Visit(name, Visitor()), file_stem(name)
-        self.listing = Listing(active_within=boards.SPANS[boards.default_span(view, view.pool(name))])
+        self.listing = boards.default_listing(view, view.pool(name))
         self.everybody = [*self._board_pages(EVERYBODY)]
         ranks = {row.player: row.rank for _, page in self._board_pages(Listing()) for row in page.rows}
         self.found = [
@@ -181,7 +181,7 @@ class PoolPages:
                 yield self._page(f"{stem}/{file_stem(player)}.html", page, "events", event_id, player)
 
     def _event_page(self, event_id: str, about: tuple[str | None, ...], player: str | None, first: int | None) -> Page:
-        """The page of an event, about a player of those who are about of."""
+        """The page of an event, about one of those whose stories are read at once."""
         story = self._stories(event_id, about)[player]
         fair = None if story.explanation is None else fair_expectation(self._facts(), story.explanation)
         return events.event_page(self.visit, story, fair, first, is_about_player=player is not None)

@@ -19,6 +19,7 @@ from podium.store.log.log import SUBMIT
 from podium.store.sql.database import write_transaction
 from podium.store.sql.schema import log
 
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 Received = Mapping[str, Mapping[str, str]]  # when each event of a file was read first, by pool
 
 
@@ -100,7 +101,8 @@ class ResultsSource:
                     store.create_pool(pool, self.system, title=title, public=True)
                     rows = frame.filter(pl.col("pool") == pool)
                     store.submit(pool, rows, actor=source.name)
-                    store.snapshot(pool, rows.select(pl.col("started_at").max().dt.epoch("d")).item())
+                    newest = rows["started_at"].max() if "started_at" in rows.columns else None
+                    store.snapshot(pool, (newest - EPOCH).days if isinstance(newest, datetime) else None)
                 first = keep_received(store, received)
                 with store.at_one_moment() as view:
                     yield Opened(view, pools, first)

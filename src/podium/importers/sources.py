@@ -8,6 +8,7 @@ import sys
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -185,7 +186,7 @@ def open_member(path: Path, info: zipfile.ZipInfo) -> BinaryIO:
 
 
 def text(source: Source, encoding: str | None = None) -> str:
-    """All of a file's text: UTF-8 with or without a mark, UTF-16 by its mark, or the encoding that is named."""
+    """All of a file's text: UTF-8 or UTF-16 with or without a mark, or in the encoding that is named."""
     return decode(source.content(), source.name, encoding)
 
 
@@ -193,10 +194,16 @@ def decode(content: bytes, name: str, encoding: str | None = None, *, advice: st
     """Bytes as text; see `text`.
 
     Args:
+        encoding: its name; `xml` for UTF-8, or where it is none Latin-1, as some programs write their logs.
         advice: what to do where it is not UTF-8, to end a sentence.
     """
-    marked = content[:2] in UTF16_MARKS and encoding is None
-    codec = "utf-16" if marked else encoding or "utf-8"
+    marked = content[:2] in UTF16_MARKS and encoding in (None, "xml")
+    if encoding == "xml":
+        with suppress(UnicodeDecodeError):
+            return decode(content.decode().encode(), name)
+        encoding = None if b"\0" in content[:2] or marked else "cp1252"
+    unmarked = {b"\0": "utf-16-be"}.get(content[:1]) or {b"\0": "utf-16-le"}.get(content[1:2], "utf-8")
+    codec = "utf-16" if marked else encoding or unmarked
     try:
         decoded = content.removeprefix(UTF8_MARK).decode(codec)
     except LookupError:

@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterable
+from functools import cache
 from typing import NamedTuple
 
 
@@ -228,40 +229,92 @@ STATUSES: tuple[Status, ...] = (
 )
 
 
-SYNONYMS = {  # in English, German, French, Spanish, Italian, Polish and Dutch; points are the league's, and no score
+SYNONYMS = {  # in English, German, French, Spanish, Italian, Polish, Dutch, Portuguese and Finnish; points are no score
     "event_id": (
-        "event race round match game meeting tournament track gp race_id match_id game_id event_name race_name "
-        "rennen lauf spiel wettkampf turnier runde course epreuve carrera prueba gara evento zawody wyscig wedstrijd"
+        "event race round match game meeting tournament track gp race_id match_id game_id event_name race_name rd rnd "
+        "rennen lauf spiel wettkampf turnier runde veranstaltung course epreuve tournoi ronde manche carrera prueba "
+        "torneo ronda gara evento turno giornata zawody wyscig turniej runda kolejka wedstrijd toernooi corrida prova "
+        "torneio rodada etapa kilpailu osakilpailu turnaus kierros matchday spieltag jornada journee speelronde"
     ),
     "started_at": (
         "date day datetime date_time start_time start_date race_date match_date event_date timestamp datum tag "
-        "zeitpunkt fecha data"
+        "zeitpunkt fecha dia data giorno dzien dag jour pvm paivamaara paiva"
     ),
     "player": (
         "driver racer name pilot rider runner athlete competitor participant player_name driver_name rider_name "
         "full_name fullname username nick nickname skier swimmer sailor golfer fahrer fahrerin spieler spielerin "
         "laufer teilnehmer athlet pilote coureur joueur nom piloto corredor jugador nombre pilota atleta giocatore "
-        "zawodnik kierowca rijder speler naam"
+        "nome zawodnik zawodniczka kierowca gracz nazwisko imie_i_nazwisko rijder speler naam deelnemer jogador "
+        "participante pelaaja kuljettaja ajaja kilpailija osallistuja nimi jugadora joueuse teilnehmerin cavaliere "
+        "concurrent corridore concorrente"
     ),
     "position": (
-        "pos place rank # finish_position finishing_position final_position placing standing platz rang pl platzierung "
-        "classement rang puesto posicion posizione pozycja miejsce plaats positie"
+        "pos place rank # finish_position finishing_position final_position placing standing fin_pos rk platz rang pl "
+        "rg platzierung classement rang puesto posicion lugar posizione posto pozycja miejsce m_ce plaats positie "
+        "posicao colocacao classificacao sija sijoitus klasyfikacja clasificacion piazzamento eindstand"
     ),
     "time_s": (
         "time total finish finish_time total_time race_time elapsed elapsed_time time_retired result_time zeit "
-        "gesamtzeit endzeit laufzeit temps tiempo tempo czas tijd"
+        "gesamtzeit endzeit laufzeit temps tiempo tempo czas tijd aika"
     ),
     "score": "goals frags kills tore treffer",
-    "team": "club squad constructor manufacturer verein mannschaft equipe equipo squadra druzyna klub ploeg",
-    "status": "state outcome result",
+    "team": "club squad constructor manufacturer verein mannschaft equipe equipo squadra druzyna klub ploeg clube "
+    "joukkue seura talli vereniging",
+    "status": "state outcome result tila estado etat stato statut",
     "heat": "leg",
     "pool": "ladder",
 }
 # What may be a time, a place or points: taken for what it is only where its cells leave no doubt.
 DOUBTFUL = frozenset({"total", "finish"})
-SIDES = (  # headings of who won and who lost, or of two who met
-    ("winner_name", "loser_name"), ("winner", "loser"), ("home_team", "away_team"), ("home", "away"),
-    ("white", "black"), ("player1", "player2"), ("player_1", "player_2"), ("team1", "team2"), ("heim", "gast"),
+SIDES = {  # heads of a match a row: who won and who lost, or the two who met, and what came of it
+    "winner": (
+        "winner winner_name sieger siegerin gewinner gewinnerin vainqueur gagnant ganador ganadora vencedor vencedora "
+        "vincitore vincitrice zwyciezca zwyciezczyni wygrany winnaar voittaja"
+    ),
+    "loser": (
+        "loser loser_name verlierer verliererin unterlegener perdant battu vaincu perdedor perdedora derrotado "
+        "derrotada perdente sconfitto przegrany pokonany verliezer haviaja havinnyt"
+    ),
+    "first": (
+        "white home home_team weiss weisser heim heimverein heimmannschaft heimteam gastgeber blanc blancs domicile "
+        "blancas blanco local bianco bianchi casa biale bialy gospodarz gospodarze wit witspeler thuis thuisploeg "
+        "thuisclub brancas branco mandante anfitriao valkoinen valkea valkeat koti kotijoukkue kotona locaux locales"
+    ),
+    "second": (
+        "black away away_team guest guests visitor visitors schwarz schwarzer gast gaste gastmannschaft gastteam "
+        "auswarts noir noirs exterieur visiteur visiteurs invite negras negro visitante visitantes nero neri ospite "
+        "ospiti trasferta czarne czarny gosc goscie zwart zwartspeler uit uitploeg bezoeker bezoekers uitclub pretas "
+        "preto negras fora musta mustat vieras vierasjoukkue vieraat"
+    ),
+    "result": (
+        "result results score scores ergebnis endergebnis spielergebnis resultat resultats resultado resultados "
+        "risultato punteggio wynik wyniki uitslag resultaat tulos lopputulos stand spielstand marcador placar sets "
+        "satze games parziali"
+    ),
+    "number": (
+        "no nr nro num number sno snr start_no start_nr startno startnr startnummer start_number startnumber "
+        "numer numero n lp lfd id lfd_nr st_nr start_rank startrang"
+    ),
+    "total": (
+        "total totals overall standings summary gesamt gesamtwertung tabelle endstand general classement clasificacion "
+        "classifica generale klasyfikacja generalna suma eindstand klassement geral classificacao tilanne "
+        "kokonaistilanne yhteensa points punkte pkt pts"
+    ),
+}
+SIDE = re.compile(r"([12ab])_(.+)|(.+?)_?([12ab])")  # of a head like Player 1 or Team B
+GOALS = "score goals points sets result tore punkte satze ergebnis buts goles goals gol punti reti bramki punkty doelpunten".split()
+ROUND = (
+    "r rd rnd round race heat event game gp lauf runde rennen rd spieltag tag turnier ronde manche tour course journee "
+    "epreuve ronda jornada carrera prueba turno giornata gara runda kolejka wyscig bieg speelronde wedstrijd rodada "
+    "corrida etapa prova kierros osakilpailu kilpailu matchday week day"
+)
+ROUND_HEAD = re.compile(rf"(?:(?:{'|'.join(ROUND.split())})_*)?\d{{1,2}}_*(?:{'|'.join(ROUND.split())})?")
+BYE = r"(?i)^(bye|spielfrei|freilos|exempt|exempte|descansa|libre|riposo|pauza|wolny los|vrij|isento|folga|vapaa|huili|-+)$"
+FORFEIT = r"(?i)^(?:[+-] ?[-:/]? ?[+-]{1,2}|.*(?:^|[\d½ (+-])(?:f|ff|k|kl|wo|w\.\s?o|w/o|walkover|forfeit|forfait|kampflos)\.?\)?)$"
+MONTHS = (  # of a name, its first letters
+    "jan ene gen sty tammi", "feb fev fév lut helmi", "mar mär mrz maa marz", "apr abr avr kwi huhti",
+    "may mai mag maj mei touko", "jun giu cze kesä", "jul juil lug lip heinä", "aug aou aoû ago sie elo",
+    "sep set wrz syys", "oct okt ott out paź loka", "nov lis marras", "dec dez déc dic gru joulu",
 )  # fmt: skip
 LEAST_NEAR = 5  # letters of a heading that another may nearly be
 FAR = 8  # letters from which two may differ
@@ -269,18 +322,63 @@ FAR = 8  # letters from which two may differ
 
 def fold(heading: str) -> str:
     """A heading without case, accents, blanks and marks: what the table of headings has."""
-    plain = unicodedata.normalize("NFKD", heading.strip().casefold().replace("ß", "ss"))
+    plain = unicodedata.normalize("NFKD", heading.strip().casefold().replace("ß", "ss").replace("ł", "l"))
     letters = "".join(each for each in plain if not unicodedata.combining(each))
     if letters in ("#", "№"):
         return "#"
     return re.sub(r"[^\w#]+", "_", letters).strip("_")
 
 
+@cache
 def meanings() -> dict[str, str]:
     """The results column of each heading, folded."""
     table = {word: column for column, words in SYNONYMS.items() for word in words.split()}
     names = [column.name for column in COLUMNS]
     return table | {name: name for name in names} | {name.replace("_", ""): name for name in names}
+
+
+@cache
+def sides() -> dict[str, str]:
+    """The part in a match of each heading, folded."""
+    return {word: part for part, words in SIDES.items() for word in words.split()}
+
+
+@cache
+def side_of(heading: str) -> str | None:
+    """What a heading is of a match: winner, loser, first, second, result, or the score of the first or second."""
+    word = fold(heading)
+    part = sides().get(word)
+    if part is not None:
+        return part
+    numbered = SIDE.fullmatch(word)
+    if numbered is not None:
+        number, base = numbered[1] or numbered[4], numbered[2] or numbered[3]
+        place = "first" if number in ("1", "a") else "second"
+        if meanings().get(base) in ("player", "team") or base in ("player", "team", "side", "seite", "partei", "p"):
+            return place
+        return f"score of {place}" if base in GOALS else None
+    for goal in GOALS:
+        rest = re.sub(rf"_?{goal}_?", "", word, count=1)
+        if rest != word and sides().get(rest) in ("first", "second"):
+            return f"score of {sides()[rest]}"
+    return None
+
+
+def is_round(heading: str) -> bool:
+    """Whether a heading is a round's, by its number."""
+    return ROUND_HEAD.fullmatch(fold(heading)) is not None
+
+
+def is_total(name: str) -> bool:
+    """Whether a sheet or column sums others up."""
+    return any(sides().get(word) == "total" for word in fold(name).split("_"))
+
+
+def is_heading(text: str) -> bool:
+    """Whether a cell is a heading that tables of results have."""
+    word = fold(text)
+    is_known = word in meanings() or sides().get(word, "total") != "total" or side_of(text) is not None
+    return is_known or (is_round(text) and not text.strip().isdecimal())
 
 
 def near_miss(heading: str, words: Iterable[str]) -> str | None:

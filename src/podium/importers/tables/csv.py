@@ -11,10 +11,10 @@ from podium.importers.collecting import Imported
 from podium.importers.registry import Options
 from podium.importers.sources import refuse_file
 from podium.importers.tables.applying import Mapped, apply_map, drop_small, grids
-from podium.importers.tables.files import Grid
+from podium.importers.grids.grid import Grid, SourceRule
 from podium.importers.tables.guess import guess
 from podium.importers.tables.maps import build_map, load_map
-from podium.importers.tables.model import Map, SourceRule
+from podium.importers.tables.model import Map
 from podium.importers.times import LocalTimes
 from podium.results.columns import REQUIRED, normalise_table
 from podium.results.consistency import (
@@ -149,7 +149,9 @@ def read(files: Sequence[str], options: Options) -> Imported:
     dropped: Counter[str] = Counter()
     notes: list[str] = []
     skipped = 0
-    for grid in grids(files, given.source if given else SourceRule(), skip_bad=options.skip_bad):
+    for grid in grids(
+        files, given.source if given else SourceRule(), given.names if given else (), skip_bad=options.skip_bad
+    ):
         mapping, note = complete(grid, given, options)
         mapped = apply_map(grid, mapping)
         notes += [note] if note else grid.notes
@@ -199,4 +201,6 @@ def complete(grid: Grid, given: Map | None, options: Options) -> tuple[Map, str]
 def understand(files: Sequence[str], options: Options) -> Map:
     """The map that files are read by: the first one's, where their headings say it."""
     given = map_of(options)
-    return complete(grids(files, given.source if given else SourceRule())[0], given, options)[0]
+    return complete(
+        grids(files, given.source if given else SourceRule(), given.names if given else ())[0], given, options
+    )[0]

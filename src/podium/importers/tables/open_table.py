@@ -12,10 +12,11 @@ from podium.errors import Fault, ResultsError
 from podium.importers.sources import of_bytes, sources
 from podium.importers.tables.applying import Mapped, apply_map
 from podium.importers.tables.csv import find_faults
-from podium.importers.tables.files import Grid, load
+from podium.importers.grids.files import load
+from podium.importers.grids.grid import Grid, SourceRule
 from podium.importers.tables.guess import Guess, guess
 from podium.importers.tables.maps import build_map
-from podium.importers.tables.model import Map, SourceRule
+from podium.importers.tables.model import Map
 from podium.results.columns import ALL, text
 from podium.results.reading import STDIN, Results, loaded, unknown_column
 
@@ -26,17 +27,17 @@ def read_understood(path: str, name: str, content: bytes | None = None) -> Resul
     return checked(mapped, name, (understood.note,))
 
 
-def load_one(
-    path: str, content: bytes | None = None, *, rule: SourceRule | None = None, name: str | None = None
-) -> Grid:
-    """The table of a file."""
+def load_one(path: str, content: bytes | None = None, mapping: Map | None = None, *, name: str | None = None) -> Grid:
+    """The table of a file, with the columns of a map."""
     files = [of_bytes(content, "standard input")] if content is not None else sources(path)
     if len(files) != 1:
         remedy = f"holds {len(files)} files; name one, or read them all by a map: podium import csv"
         raise ResultsError(path, [Fault(None, None, None, remedy)])
     own_name = "standard input" if content is not None else Path(path).name
     try:
-        return replace(load(files[0], rule or SourceRule()), name=name or own_name)
+        return replace(
+            load(files[0], *((mapping.source, mapping.names) if mapping else (SourceRule(),))), name=name or own_name
+        )
     except ResultsError as error:
         raise ResultsError(name or own_name, error.faults) from None
 
@@ -74,12 +75,12 @@ Names = str | Sequence[str]
 
 def read_mapped(source: Any, mapping: Map, name: str | None = None) -> Results:
     """Read and check a table as a map says."""
-    return checked(apply_map(grid_of(source, name, mapping.source), mapping), name or table_name(source))
+    return checked(apply_map(grid_of(source, name, mapping), mapping), name or table_name(source))
 
 
 def read_columns(source: Any, columns: Mapping[str, Any], ignore: Names, name: str | None = None) -> Results:
     """Read and check a table some of whose columns are named; the others keep the meaning of their names."""
-    grid = grid_of(source, name, SourceRule())
+    grid = grid_of(source, name)
     document = {"columns": {**kept_columns(grid, dict(columns), ignore), **columns}}
     return checked(apply_map(grid, build_map(document, "columns")), grid.name)
 
@@ -109,7 +110,7 @@ def from_matches(
         The checked results: a row for each player, positions 1 and 2, and teams where there are several a side.
     """
     document = matches_map(winner, loser, event, date, columns)
-    grid = grid_of(matches, name, SourceRule())
+    grid = grid_of(matches, name)
     return checked(apply_map(grid, build_map(document, "from_matches")), grid.name)
 
 
@@ -148,14 +149,16 @@ def kept_columns(grid: Grid, columns: Mapping[str, Any], ignore: Names) -> dict[
     return {name: {"from": [name]} for name in own}
 
 
-def grid_of(source: Any, name: str | None, rule: SourceRule) -> Grid:
+def grid_of(source: Any, name: str | None, mapping: Map | None = None) -> Grid:
     """The table as it is, in its own types where it has any."""
     if isinstance(source, str | Path):
         content = sys.stdin.buffer.read() if str(source) == STDIN else None
-        return load_one(str(source), content, rule=rule, name=name)
+        return load_one(str(source), content, mapping, name=name)
     frame, called = loaded(source.frame if isinstance(source, Results) else source, name)
     categories = [column for column, kind in frame.schema.items() if isinstance(kind, pl.Categorical | pl.Enum)]
-    return Grid(called, frame.with_columns(pl.col(categories).cast(pl.String)), rule=rule)
+    return Grid(
+        called, frame.with_columns(pl.col(categories).cast(pl.String)), rule=mapping.source if mapping else SourceRule()
+    )
 
 
 def table_name(source: Any) -> str:

@@ -1,0 +1,240 @@
+"""Tables as they are written: delimited text, JSON, XML, workbooks, databases and Parquet."""
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path, PurePath
+
+import polars as pl
+
+from podium.errors import Fault, ResultsError
+from podium.importers.grids.grid import TITLE, Choice, Grid, SourceRule, decide
+from podium.importers.grids.heads import LINES, Head, find_head
+from podium.importers.grids.stored import from_database, from_spreadsheet
+from podium.importers.grids.trees import from_json, rows_of_tree, xml_document
+from podium.importers.sources import UTF16_MARKS, Source, decode, refuse_file
+from podium.results.columns import refuse_wide
+from podium.results.plain_rows import DELIMITERS, counted_from, from_csv, malformed_rows, rows_of
+
+TWO_ROWS = 1 << 17  # characters that surely have the header and a row
+
+
+def from_text(
+    text: str, name: str, rule: SourceRule, wanted: Collection[str], *, skip_bad: bool = False
+) -> tuple[pl.DataFrame, int, SourceRule, list[Fault]]:
+    """A table of delimited text, every cell as text without spaces around it."""
+    skipped = max(rule.header - 1, 0) if isinstance(rule.header, int) else 0
+    for _ in range(skipped):
+        text = text.partition("\n")[2]
+    blank = len(text) - len(text.lstrip("\r\n"))
+    skipped += text.count("\n", 0, blank)
+    text = text[blank:]
+    if not text.strip():
+        raise ResultsError(name, [Fault(None, None, None, "is empty; it needs a header with event_id and player")])
+    delimiter = rule.delimiter or find_delimiter(text, name)
+    first_row, titles = skipped + 2, ""
+    if not isinstance(rule.header, int):
+        starts, rows = first_rows(text, delimiter)
+        named = [line - 1 - skipped for line in rule.header] if isinstance(rule.header, tuple) else []
+        lines = [number for number, start in enumerate(starts) if start in named]
+        head = find_head(rows, lines, rule.header if isinstance(rule.header, str) else None, wanted)
+        if head.lines != (0,):
+            text, last = below(text, head, starts, rows, delimiter)
+            whole = tuple(starts[line] + 1 + skipped for line in head.lines)
+            rule = replace(
+                rule, header=(whole[0] if len(whole) == 1 else whole) if rule.header is None else rule.header
+            )
+            first_row, titles = skipped + last + 1, " ".join(head.titles)
+    elif rule.header == 0:
+        width = len(next(csv.reader(io.StringIO(text[:TWO_ROWS], newline=""), delimiter=delimiter)))
+        text, first_row = delimiter.join(f"c{number}" for number in range(1, width + 1)) + "\n" + text, 1
+    content, faults = text.encode(), list[Fault]()
+    if skip_bad:
+        width = len(next(csv.reader(io.StringIO(text[:TWO_ROWS], newline=""), delimiter=delimiter)))
+        faults = list(malformed_rows(content, width, delimiter))
+        bad = {fault.row for fault in faults}
+        if faults:
+            rows = [row for number, row in enumerate(rows_of(content, delimiter)) if number not in bad]
+            kept = io.StringIO()
+            csv.writer(kept, delimiter=delimiter).writerows(rows)
+            content = kept.getvalue().encode()
+    frame = from_csv(content, name, delimiter, first_row - 1)
+    if titles:
+        frame = frame.with_columns(pl.lit(titles).alias(TITLE))
+    return frame, first_row, replace(rule, delimiter=delimiter), counted_from(faults, first_row - 1)
+
+
+def first_rows(text: str, delimiter: str) -> tuple[list[int], list[list[str]]]:
+    """The first rows that are not empty, and the lines that they begin on, from 0."""
+    starts, rows, line = [], [], 0
+    reader = csv.reader(io.StringIO(text[:TWO_ROWS], newline=""), delimiter=delimiter)
+    for cells in islice(reader, LINES):
+        if any(cells):
+            starts.append(line)
+            rows.append([cell.strip() for cell in cells])
+        line = reader.line_num
+    return starts, rows
+
+
+def below(
+    text: str, head: Head, starts: Sequence[int], rows: Sequence[Sequence[str]], delimiter: str
+) -> tuple[str, int]:
+    """The table of a head and the lines below it as text, and how many lines stood before those."""
+    last = starts[head.lines[-1]] + 1 if head.names else 0
+    parts = text.split("\n", last)
+    written = io.StringIO()
+    csv.writer(written, delimiter=delimiter, lineterminator="\n").writerow(head.names)
+    return written.getvalue() + (parts[last] if len(parts) > last else ""), last
+
+
+def find_delimiter(text: str, name: str) -> str:
+    """The mark that parts the header and the next row into as many cells, and more than one; else most of the first."""
+    counts: dict[str, list[int]] = {}
+    start = text[:TWO_ROWS]
+    for mark in DELIMITERS:
+        try:
+            rows = list(islice(csv.reader(io.StringIO(start, newline=""), delimiter=mark), LINES))
+        except csv.Error:
+            continue
+        counts[mark] = [len(row) for row in rows if row]
+    even = [mark for mark, cells in counts.items() if cells[0] > 1 and len(set(cells[:2])) == 1]
+    if len(even) > 1:
+        words = " or a ".join(DELIMITERS[mark] for mark in even)
+        choices = [Choice(DELIMITERS[mark], "source.delimiter", mark) for mark in even]
+        raise decide(name, f"a {words} may part its cells", *choices)
+    if even:
+        return even[0]
+    common = {mark: Counter(size for size in cells if size > 1).most_common(1) for mark, cells in counts.items()}
+    sizes = {mark: (each[0][1], each[0][0]) for mark, each in common.items() if each}
+    return max(sizes, key=lambda mark: sizes[mark], default=",")  # where rows are uneven they will be named
+
+
+SPREADSHEETS, DATABASES = ("xlsx", "xls", "xlsb", "ods"), ("sqlite", "db", "sqlite3")
+WRAPPERS = (".gz", ".zst", ".zip")
+STARTS = {b"PAR1": "parquet", b"SQLite format 3\0": "sqlite", b"PK\x03\x04": "xlsx", b"\xd0\xcf\x11\xe0": "xls"}
+PICTURES = {
+    b"\x89PNG": "a picture (PNG)", b"\xff\xd8\xff": "a picture (JPEG)", b"GIF8": "a picture (GIF)", b"%PDF": "a PDF"
+}  # fmt: skip
+WEB_PAGE = re.compile(rb"<(?:!doctype )?html", re.IGNORECASE)
+SHOWN_START = 256  # bytes that say what a file is
+ENCODINGS = (
+    'save it as CSV UTF-8, or name its encoding, in a map as [source] encoding = "cp1252" (Western Europe; cp1250 is '
+    "Central Europe's, cp1251 Cyrillic)"
+)
+
+
+def load(source: Source, rule: SourceRule, wanted: Collection[str] = (), *, skip_bad: bool = False) -> Grid:
+    """Read a table; `skip_bad` leaves out rows of text with too many cells or too few.
+
+    Args:
+        wanted: the columns that are read, of which some may be said by what rows of JSON or XML stand in.
+    """
+    grid = replace(read(source, rule, wanted, skip_bad=skip_bad), folder=Path(source.name).parent)
+    return replace(grid, frame=filled_down(grid.frame, rule.fill))
+
+
+def filled_down(frame: pl.DataFrame, names: Collection[str]) -> pl.DataFrame:
+    """The table, empty cells of some columns with the value above."""
+    columns = [pl.col(name).replace("", None).forward_fill() for name in names if name in frame.columns]
+    return frame.with_columns(columns)
+
+
+def read(source: Source, rule: SourceRule, wanted: Collection[str], *, skip_bad: bool = False) -> Grid:
+    """Read a table, whichever format it has."""
+    content = source.content()
+    kind = rule.format or kind_of(content, source.name)
+    rule = replace(rule, format=kind)
+    if kind == "parquet":
+        return Grid(source.name, from_parquet(content, source.name), rule=rule)
+    if kind in SPREADSHEETS:
+        frame, labels, whole = from_spreadsheet(
+            content, source.name, rule, wanted, is_ods=source.name.lower().endswith("ods")
+        )
+        notes = () if rule.sheet else ("every sheet" if whole.sheet == "*" else f"sheet {whole.sheet}",)
+        return Grid(source.name, frame, labels=labels, rule=whole, notes=notes)
+    if kind == "sqlite":
+        return Grid(source.name, from_database(content, source.name, rule.table), rule=rule)
+    text = decode(content, source.name, rule.encoding or ("xml" if kind == "xml" else None), advice=ENCODINGS)
+    notes = ("UTF-16",) if content[:2] in UTF16_MARKS or b"\0" in content[:2] else ()
+    if kind == "xml":
+        frame, labels = rows_of_tree([("", xml_document(text, source.name))], source.name, rule.records or "", wanted)
+        return Grid(source.name, frame, labels=labels, rule=rule, notes=notes)
+    if kind in ("json", "jsonl"):
+        frame, labels = from_json(text, source.name, rule.records, wanted, lines=kind == "jsonl")
+        return Grid(source.name, frame, labels=labels, rule=rule, notes=notes)
+    if kind == "lines":
+        return replace(from_lines(text, source.name, rule), rule=rule, notes=notes)
+    frame, first, rule, faults = from_text(text, source.name, rule, wanted, skip_bad=skip_bad)
+    gone = {fault.row for fault in faults}
+    rows = [row for row in range(first, first + frame.height + len(gone)) if row not in gone] if gone else []
+    numbered = [f"row {row}" for row in rows] or None
+    grid = Grid(source.name, frame, first, numbered, rule, notes, tuple(faults))
+    return without_empty_rows(grid) if frame.width and frame.to_series(0).null_count() else grid
+
+
+def from_lines(text: str, name: str, rule: SourceRule) -> Grid:
+    """A table of lines of fixed columns: those that a pattern fits are rows, the others titles."""
+    lines = pl.Series("line", text.splitlines(), pl.String)
+    pattern = rule.pattern or r"^(?<line>.*)$"
+    rows = lines.str.contains(pattern).arg_true()
+    if not rows.len():
+        refuse_file(name, f"has no line that is a row ({pattern})")
+    frame = lines.gather(rows).str.extract_groups(pattern).struct.unnest()
+    if rule.width:
+        rest = lines.gather(rows).str.replace(pattern, "")
+        for number in range(-(-(rest.str.len_chars().max() or 0) // rule.width)):  # type: ignore[operator]
+            cell = rest.str.slice(number * rule.width, rule.width).str.replace_all(" ", "")
+            frame = frame.with_columns(cell.alias(str(number + 1)))
+    titles = "\n".join(lines.filter(~lines.str.contains(pattern)))
+    frame = frame.with_columns(pl.all().str.strip_chars()).with_columns(pl.lit(titles).alias(TITLE))
+    return Grid(name, frame, labels=[f"line {row + 1}" for row in rows])
+
+
+def without_empty_rows(grid: Grid) -> Grid:
+    """The table without rows of empty cells alone; the others keep their numbers."""
+    filled = grid.frame.select(pl.any_horizontal((pl.col(grid.headings) != "").fill_null(value=False))).to_series()
+    rows = filled.arg_true()
+    if rows.len() == grid.frame.height:
+        return grid
+    return replace(grid, frame=grid.frame[rows], labels=[grid.place(row) for row in rows])
+
+
+def kind_of(content: bytes, name: str) -> str:
+    """The format of a file, by how it begins and by its name."""
+    path = PurePath(name.lower())
+    suffix = (PurePath(path.stem) if path.suffix in WRAPPERS else path).suffix.removeprefix(".")
+    found = next((kind for start, kind in STARTS.items() if content.startswith(start)), None)
+    if found is not None:
+        return suffix if found == "xlsx" and suffix in SPREADSHEETS else found
+    picture = next((kind for start, kind in PICTURES.items() if content.startswith(start)), None)
+    start = content[:SHOWN_START].lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n\0").replace(b"\0", b"")
+    if picture is not None or WEB_PAGE.match(start):
+        refuse_file(name, f"is {picture or 'a web page'}, and no table; export its results as CSV or a workbook")
+    if suffix in ("json", "jsonl"):
+        return suffix
+    if suffix == "ndjson":
+        return "jsonl"
+    if start.startswith((b"//", b"/*")):
+        return "json"
+    if start.startswith((b"012 ", b"001 ")) and b"\n001 " in b"\n" + content:
+        return "lines"
+    return {b"[": "json", b"{": "json" if is_one_document(start) else "jsonl", b"<": "xml"}.get(start[:1], "csv")
+
+
+def is_one_document(start: bytes) -> bool:
+    """Whether JSON goes on in the line after its first brace."""
+    return start.splitlines()[0].strip() == b"{" if start else False
+
+
+def from_parquet(content: bytes, name: str) -> pl.DataFrame:
+    """The table of a Parquet file."""
+    try:
+        refuse_wide(pl.read_parquet_schema(io.BytesIO(content)), name)
+        return pl.read_parquet(content)
+    except pl.exceptions.PolarsError as error:
+        reason = (str(error).splitlines() or [""])[0]
+        raise ResultsError(name, [Fault(None, None, None, f"is not a Parquet file ({reason})")]) from None

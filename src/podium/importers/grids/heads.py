@@ -1,0 +1,71 @@
+"""Where the head of a table is among its first lines: below titles, in one line or in two."""
+
+import re
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+from podium.results.column_guide import is_heading
+
+LINES = 40  # of a table that its head is looked for in
+VALUE = re.compile(r"[\W_]*\d[\d\W]*")  # a number, a date, a score
+TWO = 2
+
+
+class Head(NamedTuple):
+    """The lines of a head, from 0, what its columns are called, and the lines above it."""
+
+    lines: tuple[int, ...]
+    names: list[str]
+    titles: tuple[str, ...]
+
+
+def find_head(
+    rows: Sequence[Sequence[str]], lines: Sequence[int] = (), cell: str | None = None, wanted: Collection[str] = ()
+) -> Head:
+    """The head of a table: in the lines that are named, or with a cell, or the first with the most known headings.
+
+    Args:
+        wanted: columns, in place of those that are known.
+    """
+    lines = tuple(lines) or best_lines(rows, cell, wanted)
+    names = joined([rows[line] for line in lines]) if lines[-1] < len(rows) else []
+    titles = (" ".join(dict.fromkeys(filter(None, row))) for row in rows[: lines[0]])
+    return Head(tuple(lines), names, tuple(filter(None, titles)))
+
+
+def best_lines(rows: Sequence[Sequence[str]], cell: str | None, wanted: Collection[str]) -> tuple[int, ...]:
+    if cell is not None:
+        return (next((number for number, row in enumerate(rows) if cell in row), len(rows)),)
+    if any(set(wanted) & set(row) for row in rows):
+        return (max(range(len(rows)), key=lambda number: (len(set(wanted) & set(rows[number])), -number)),)
+    counts = [len({each for each in row if each and is_heading(each)}) for row in rows[:LINES]]
+    best = max(range(len(counts)), key=lambda number: (counts[number], -number))
+    if counts[best] < TWO:
+        return (next((number for number, row in enumerate(rows) if len(set(filter(None, row))) >= TWO), 0),)
+    for upper in (best - 1, best):
+        if 0 <= upper < len(counts) - 1 and counts[upper] and counts[upper + 1]:
+            if are_one_head(rows[upper], rows[upper + 1]):
+                return upper, upper + 1
+    return (best,)
+
+
+def are_one_head(upper: Sequence[str], lower: Sequence[str]) -> bool:
+    """Whether two lines are one head: of words alone, and neither names every column by itself."""
+    words = not any(VALUE.fullmatch(each) for each in (*upper, *lower) if each and not is_heading(each))
+    below = [low for up, low in zip(upper, lower, strict=False) if low and low != up]
+    parted = any(low and low != up and (not up or upper.count(up) > 1) for up, low in zip(upper, lower, strict=False))
+    alone = len(set(below)) < len(below) or any(up and low in ("", up) for up, low in zip(upper, lower, strict=False))
+    return words and parted and alone and len(set(filter(None, upper))) >= TWO
+
+
+def joined(lines: Sequence[Sequence[str]]) -> list[str]:
+    """The names of columns, a heading above several before each of theirs."""
+    if len(lines) == 1:
+        return list(lines[0])
+    names, above = [], ""
+    upper, lower = lines
+    for column in range(max(map(len, lines))):
+        up, low = (line[column] if column < len(line) else "" for line in (upper, lower))
+        above = up or (above if low else "")
+        names.append(" ".join(dict.fromkeys(filter(None, (above, low)))))
+    return names

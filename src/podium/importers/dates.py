@@ -1,12 +1,15 @@
 """Dates as people write them: which format a column of them has, and what they are."""
 
 import re
+from datetime import date
 
 import polars as pl
 
 from podium.results.column_guide import MONTHS
 from podium.results.columns import from_texts
 
+MONTH = {start: number for number, starts in enumerate(MONTHS, start=1) for start in starts.split()}
+A_MONTH = rf"(?i:{'|'.join(MONTH)})\p{{L}}*\.?"
 DATE_FORMATS = (  # each with what it looks like
     ("%d.%m.%Y", r"^\d{1,2}\.\d{1,2}\.\d{4}$"),
     ("%d.%m.%Y %H:%M", r"^\d{1,2}\.\d{1,2}\.\d{4} \d{1,2}:\d{2}$"),
@@ -20,29 +23,15 @@ DATE_FORMATS = (  # each with what it looks like
     ("%d.%m.%y", r"^\d{1,2}\.\d{1,2}\.\d{2}$"),
     ("%d/%m/%y", r"^\d{1,2}/\d{1,2}/\d{2}$"),
     ("%m/%d/%y", r"^\d{1,2}/\d{1,2}/\d{2}$"),
-    ("%d %B %Y", r"^\d{1,2}\.? (?:de )?\p{L}+\.? (?:de )?\d{4}$"),
-    ("%B %d %Y", r"^\p{L}+\.? \d{1,2}(?:st|nd|rd|th)?,? \d{4}$"),
-    ("%d-%B-%Y", r"^\d{1,2}-\p{L}+-\d{4}$"),
+    ("%d %B %Y", rf"^\d{{1,2}}\.? (?:de )?{A_MONTH} (?:de )?\d{{4}}$"),
+    ("%B %d %Y", rf"^{A_MONTH} \d{{1,2}}(?:st|nd|rd|th)?,? \d{{4}}$"),
+    ("%d-%B-%Y", rf"^\d{{1,2}}-{A_MONTH}-\d{{4}}$"),
     ("%Y", r"^[12]\d{3}$"),
 )
 IN_A_LINE = "|".join(shape.strip("^$") for _, shape in (("", r"\d{4}-\d{2}-\d{2}"), *DATE_FORMATS[:-1]))
 A_DATE = rf"(?:^|[^\d.])({IN_A_LINE})(?:$|\D)"  # in a line of words
 STAMPS = {"s": r"^1\d{9}(\.\d+)?$", "ms": r"^1\d{12}$"}
-MONTH = {start: number for number, starts in enumerate(MONTHS, start=1) for start in starts.split()}
-NAMES = (
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-)
+NAMES = tuple(f"{date(2000, number, 1):%B}" for number in range(1, 13))
 
 
 def fitting(distinct: pl.Series) -> list[str]:

@@ -229,38 +229,42 @@ STATUSES: tuple[Status, ...] = (
 )
 
 
-SYNONYMS = {  # in English, German, French, Spanish, Italian, Polish, Dutch, Portuguese and Finnish; points are no score
+# In English; in German, French, Spanish, Italian, Dutch, Portuguese and Finnish; and in Polish. Points are no score.
+SYNONYMS = {
     "event_id": (
-        "event race round match game meeting tournament track gp race_id match_id game_id event_name race_name rd rnd "
-        "rennen lauf spiel wettkampf turnier runde veranstaltung course epreuve tournoi ronde manche carrera prueba "
-        "torneo ronda gara evento turno giornata zawody wyscig turniej runda kolejka wedstrijd toernooi corrida prova "
-        "torneio rodada etapa kilpailu osakilpailu turnaus kierros matchday spieltag jornada journee speelronde"
+        "event race round match game meeting tournament track gp race_id match_id game_id event_name race_name rd "
+        "rnd matchday | rennen lauf spiel wettkampf turnier runde veranstaltung course epreuve tournoi ronde "
+        "manche carrera prueba torneo ronda gara evento turno giornata wedstrijd toernooi corrida prova torneio "
+        "rodada etapa kilpailu osakilpailu turnaus kierros spieltag jornada journee speelronde | zawody wyscig "
+        "turniej runda kolejka"
     ),
     "started_at": (
-        "date day datetime date_time start_time start_date race_date match_date event_date timestamp datum tag "
-        "zeitpunkt fecha dia data giorno dzien dag jour pvm paivamaara paiva"
+        "date day datetime date_time start_time start_date race_date match_date event_date timestamp | datum tag "
+        "zeitpunkt fecha dia data giorno dag jour pvm paivamaara paiva | dzien"
     ),
     "player": (
-        "driver racer name pilot rider runner athlete competitor participant player_name driver_name rider_name "
-        "full_name fullname username nick nickname skier swimmer sailor golfer fahrer fahrerin spieler spielerin "
-        "laufer teilnehmer athlet pilote coureur joueur nom piloto corredor jugador nombre pilota atleta giocatore "
-        "nome zawodnik zawodniczka kierowca gracz nazwisko imie_i_nazwisko rijder speler naam deelnemer jogador "
-        "participante pelaaja kuljettaja ajaja kilpailija osallistuja nimi jugadora joueuse teilnehmerin cavaliere "
-        "concurrent corridore concorrente"
+        "driver racer name rider runner athlete competitor participant player_name driver_name rider_name "
+        "full_name fullname username nick nickname skier swimmer sailor golfer | pilot fahrer fahrerin spieler "
+        "spielerin laufer teilnehmer athlet pilote coureur joueur nom piloto corredor jugador nombre pilota "
+        "atleta giocatore nome rijder speler naam deelnemer jogador participante pelaaja kuljettaja ajaja "
+        "kilpailija osallistuja nimi jugadora joueuse teilnehmerin cavaliere concurrent corridore concorrente | "
+        "zawodnik zawodniczka kierowca gracz nazwisko imie_i_nazwisko"
     ),
     "position": (
-        "pos place rank # finish_position finishing_position final_position placing standing fin_pos rk platz rang pl "
-        "rg platzierung classement rang puesto posicion lugar posizione posto pozycja miejsce m_ce plaats positie "
-        "posicao colocacao classificacao sija sijoitus klasyfikacja clasificacion piazzamento eindstand"
+        "pos place rank # finish_position finishing_position final_position placing standing fin_pos rk | platz "
+        "rang pl rg platzierung classement puesto posicion lugar posizione posto plaats positie posicao colocacao "
+        "classificacao sija sijoitus clasificacion piazzamento eindstand | pozycja miejsce m_ce klasyfikacja"
     ),
     "time_s": (
-        "time total finish finish_time total_time race_time elapsed elapsed_time time_retired result_time zeit "
-        "gesamtzeit endzeit laufzeit temps tiempo tempo czas tijd aika"
+        "time total finish finish_time total_time race_time elapsed elapsed_time time_retired result_time | zeit "
+        "gesamtzeit endzeit laufzeit temps tiempo tempo tijd aika | czas"
     ),
-    "score": "goals frags kills tore treffer",
-    "team": "club squad constructor manufacturer verein mannschaft equipe equipo squadra druzyna klub ploeg clube "
-    "joukkue seura talli vereniging",
-    "status": "state outcome result tila estado etat stato statut",
+    "score": "goals frags kills | tore treffer |",
+    "team": (
+        "club squad constructor manufacturer | verein mannschaft equipe equipo squadra ploeg clube joukkue seura "
+        "talli vereniging equipa | druzyna klub"
+    ),
+    "status": "state outcome result | tila estado etat stato statut |",
     "heat": "leg",
     "pool": "ladder",
 }
@@ -268,37 +272,39 @@ SYNONYMS = {  # in English, German, French, Spanish, Italian, Polish, Dutch, Por
 DOUBTFUL = frozenset({"total", "finish"})
 SIDES = {  # heads of a match a row: who won and who lost, or the two who met, and what came of it
     "winner": (
-        "winner winner_name sieger siegerin gewinner gewinnerin vainqueur gagnant ganador ganadora vencedor vencedora "
-        "vincitore vincitrice zwyciezca zwyciezczyni wygrany winnaar voittaja"
+        "winner winner_name | sieger siegerin gewinner gewinnerin vainqueur gagnant ganador ganadora vencedor "
+        "vencedora vincitore vincitrice winnaar voittaja | zwyciezca zwyciezczyni wygrany"
     ),
     "loser": (
-        "loser loser_name verlierer verliererin unterlegener perdant battu vaincu perdedor perdedora derrotado "
-        "derrotada perdente sconfitto przegrany pokonany verliezer haviaja havinnyt"
+        "loser loser_name | verlierer verliererin unterlegener perdant battu vaincu perdedor perdedora derrotado "
+        "derrotada perdente sconfitto verliezer haviaja havinnyt vencido | przegrany pokonany"
     ),
     "first": (
-        "white home home_team weiss weisser heim heimverein heimmannschaft heimteam gastgeber blanc blancs domicile "
-        "blancas blanco local bianco bianchi casa biale bialy gospodarz gospodarze wit witspeler thuis thuisploeg "
-        "thuisclub brancas branco mandante anfitriao valkoinen valkea valkeat koti kotijoukkue kotona locaux locales"
+        "white home home_team | weiss weisser heim heimverein heimmannschaft heimteam gastgeber blanc blancs "
+        "domicile blancas blanco local bianco bianchi casa wit witspeler thuis thuisploeg thuisclub brancas "
+        "branco mandante anfitriao valkoinen valkea valkeat koti kotijoukkue kotona locaux locales | biale bialy "
+        "gospodarz gospodarze"
     ),
     "second": (
-        "black away away_team guest guests visitor visitors schwarz schwarzer gast gaste gastmannschaft gastteam "
-        "auswarts noir noirs exterieur visiteur visiteurs invite negras negro visitante visitantes nero neri ospite "
-        "ospiti trasferta czarne czarny gosc goscie zwart zwartspeler uit uitploeg bezoeker bezoekers uitclub pretas "
-        "preto negras fora musta mustat vieras vierasjoukkue vieraat"
+        "black away away_team guest guests visitor visitors | schwarz schwarzer gast gaste gastmannschaft "
+        "gastteam auswarts noir noirs exterieur visiteur visiteurs invite negras negro visitante visitantes nero "
+        "neri ospite ospiti trasferta zwart zwartspeler uit uitploeg bezoeker bezoekers uitclub pretas preto fora "
+        "musta mustat vieras vierasjoukkue vieraat | czarne czarny gosc goscie"
     ),
     "result": (
-        "result results score scores ergebnis endergebnis spielergebnis resultat resultats resultado resultados "
-        "risultato punteggio wynik wyniki uitslag resultaat tulos lopputulos stand spielstand marcador placar sets "
-        "satze games parziali"
+        "result results score scores sets games | ergebnis endergebnis spielergebnis resultat resultats resultado "
+        "resultados risultato punteggio uitslag resultaat tulos lopputulos stand spielstand marcador placar satze "
+        "parziali | wynik wyniki"
     ),
     "number": (
-        "no nr nro num number sno snr start_no start_nr startno startnr startnummer start_number startnumber "
-        "numer numero n lp lfd id lfd_nr st_nr start_rank startrang"
+        "no nr num number sno snr start_no start_nr startno startnr start_number startnumber n id start_rank | "
+        "nro startnummer numero lfd lfd_nr st_nr startrang n_o numm | numer lp"
     ),
     "total": (
-        "total totals overall standings summary gesamt gesamtwertung tabelle endstand general classement clasificacion "
-        "classifica generale klasyfikacja generalna suma eindstand klassement geral classificacao tilanne "
-        "kokonaistilanne yhteensa points punkte pkt pts"
+        "total totals overall standings summary general points pts | gesamt gesamtwertung tabelle endstand "
+        "classement clasificacion classifica generale eindstand klassement geral classificacao tilanne "
+        "kokonaistilanne yhteensa punkte pkt totale totaal puntos punti pontos punten pnt pisteet pist summe "
+        "loppupisteet punktestand | klasyfikacja generalna suma razem punkty"
     ),
 }
 SIDE = re.compile(r"([12ab])_(.+)|(.+?)_?([12ab])")  # of a head like Player 1 or Team B
@@ -309,8 +315,17 @@ ROUND = (
     "corrida etapa prova kierros osakilpailu kilpailu matchday week day"
 )
 ROUND_HEAD = re.compile(rf"(?:(?:{'|'.join(ROUND.split())})_*)?\d{{1,2}}_*(?:{'|'.join(ROUND.split())})?")
-BYE = r"(?i)^(bye|spielfrei|freilos|exempt|exempte|descansa|libre|riposo|pauza|wolny los|vrij|isento|folga|vapaa|huili|-+)$"
-FORFEIT = r"(?i)^(?:[+-] ?[-:/]? ?[+-]{1,2}|.*(?:^|[\d½ (+-])(?:f|ff|k|kl|wo|w\.\s?o|w/o|walkover|forfeit|forfait|kampflos)\.?\)?)$"
+BYE = (
+    r"(?i)^(bye|spielfrei|freilos|exempte?|descansa|libre|ripos[ao]|pauza|wolny los|vrij|isento|folga|vapaa|huili|-+)$"
+)
+FORFEIT = (
+    r"(?i)^(?:[+-] ?[-:/]? ?[+-]{1,2}|[+-]|.*(?:^|[\d½ (+-])(?:ff?|kl?|wo|w\.\s?o|w/o|walkover|walkower|forfeit|forfait|kampflos|"
+    r"incomparecencia|reglementair|falta de comparência|luovutus|bez gry|no show)\.?\)?)$"
+)
+OUT = (  # who did not finish
+    "abandon abandono ritirato ritiro uitgevallen opgave nie_ukończył nie_ukonczyl desistiu desistência keskeytti kesk "
+    "ausfall ausgefallen aufgabe aufgegeben retired dnc abandonó abandoned"
+)
 MONTHS = (  # of a name, its first letters
     "jan ene gen sty tammi", "feb fev fév lut helmi", "mar mär mrz maa marz", "apr abr avr kwi huhti",
     "may mai mag maj mei touko", "jun giu cze kesä", "jul juil lug lip heinä", "aug aou aoû ago sie elo",
@@ -332,15 +347,23 @@ def fold(heading: str) -> str:
 @cache
 def meanings() -> dict[str, str]:
     """The results column of each heading, folded."""
-    table = {word: column for column, words in SYNONYMS.items() for word in words.split()}
+    table = {word: column for column, words in SYNONYMS.items() for word in words.replace("|", " ").split()}
     names = [column.name for column in COLUMNS]
     return table | {name: name for name in names} | {name.replace("_", ""): name for name in names}
+
+
+def encoding_of(headings: Iterable[str]) -> str | None:
+    """The encoding of text that is not UTF-8, by the language of its headings; None where that is English, or unknown."""
+    folded = {fold(each) for each in headings}
+    groups = [words.split("|") for words in (*SYNONYMS.values(), *SIDES.values()) if "|" in words]
+    western, polish = ({word for group in groups for word in "".join(group[n : n + 1]).split()} for n in (1, 2))
+    return "cp1250" if folded & (polish - western) else "cp1252" if folded & western else None
 
 
 @cache
 def sides() -> dict[str, str]:
     """The part in a match of each heading, folded."""
-    return {word: part for part, words in SIDES.items() for word in words.split()}
+    return {word: part for part, words in SIDES.items() for word in words.replace("|", " ").split()}
 
 
 @cache

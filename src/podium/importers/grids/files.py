@@ -4,7 +4,8 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path, PurePath
@@ -17,6 +18,7 @@ from podium.importers.grids.heads import LINES, Head, find_head
 from podium.importers.grids.stored import from_database, from_spreadsheet
 from podium.importers.grids.trees import from_json, rows_of_tree, xml_document
 from podium.importers.sources import UTF16_MARKS, Source, decode, refuse_file
+from podium.results.column_guide import encoding_of
 from podium.results.columns import refuse_wide
 from podium.results.plain_rows import DELIMITERS, counted_from, from_csv, malformed_rows, rows_of
 
@@ -158,8 +160,11 @@ def read(source: Source, rule: SourceRule, wanted: Collection[str], *, skip_bad:
         return Grid(source.name, frame, labels=labels, rule=whole, notes=notes)
     if kind == "sqlite":
         return Grid(source.name, from_database(content, source.name, rule.table), rule=rule)
+    if kind == "csv" and rule.encoding is None:
+        rule = replace(rule, encoding=language_encoding(content))
     text = decode(content, source.name, rule.encoding or ("xml" if kind == "xml" else None), advice=ENCODINGS)
     notes = ("UTF-16",) if content[:2] in UTF16_MARKS or b"\0" in content[:2] else ()
+    notes += (rule.encoding,) if rule.encoding else ()
     if kind == "xml":
         frame, labels = rows_of_tree([("", xml_document(text, source.name))], source.name, rule.records or "", wanted)
         return Grid(source.name, frame, labels=labels, rule=rule, notes=notes)
@@ -192,6 +197,15 @@ def from_lines(text: str, name: str, rule: SourceRule) -> Grid:
     titles = "\n".join(lines.filter(~lines.str.contains(pattern)))
     frame = frame.with_columns(pl.all().str.strip_chars()).with_columns(pl.lit(titles).alias(TITLE))
     return Grid(name, frame, labels=[f"line {row + 1}" for row in rows])
+
+
+def language_encoding(content: bytes) -> str | None:
+    """The encoding of text that is not UTF-8, where its headings are in a language that says which."""
+    with suppress(UnicodeDecodeError):
+        content.decode()
+        return None
+    start = content[:TWO_ROWS].decode("cp1252", "replace")
+    return None if b"\0" in content[:2] else encoding_of(re.split(r"[,;\t|\r\n]", start))
 
 
 def without_empty_rows(grid: Grid) -> Grid:

@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Collection, Sequence
+from itertools import zip_longest
 from typing import NamedTuple
 
 from podium.results.column_guide import is_heading
 
 LINES = 40  # of a table that its head is looked for in
 VALUE = re.compile(r"[\W_]*\d[\d\W]*")  # a number, a date, a score
+DATE = re.compile(r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}(?: 00:00:00)?")
 TWO = 2
 
 
@@ -43,19 +45,23 @@ def best_lines(rows: Sequence[Sequence[str]], cell: str | None, wanted: Collecti
     if counts[best] < TWO:
         return (next((number for number, row in enumerate(rows) if len(set(filter(None, row))) >= TWO), 0),)
     for upper in (best - 1, best):
-        if 0 <= upper < len(counts) - 1 and counts[upper] and counts[upper + 1]:
-            if are_one_head(rows[upper], rows[upper + 1]):
-                return upper, upper + 1
+        if 0 <= upper < len(counts) - 1 and are_one_head(rows[upper], rows[upper + 1], counts[upper : upper + 2]):
+            return upper, upper + 1
     return (best,)
 
 
-def are_one_head(upper: Sequence[str], lower: Sequence[str]) -> bool:
-    """Whether two lines are one head: of words alone, and neither names every column by itself."""
+def are_one_head(upper: Sequence[str], lower: Sequence[str], known: Sequence[int]) -> bool:
+    """Whether two lines are one head: of words, or of words and dates, where neither names every column by itself."""
+    pairs = list(zip_longest(upper, lower, fillvalue=""))
+    dated = [low for _, low in pairs if low]
+    if known[0] and len(dated) >= TWO and all(map(DATE.fullmatch, dated)) and all(up for up, low in pairs if low):
+        return True
     words = not any(VALUE.fullmatch(each) for each in (*upper, *lower) if each and not is_heading(each))
-    below = [low for up, low in zip(upper, lower, strict=False) if low and low != up]
-    parted = any(low and low != up and (not up or upper.count(up) > 1) for up, low in zip(upper, lower, strict=False))
-    alone = len(set(below)) < len(below) or any(up and low in ("", up) for up, low in zip(upper, lower, strict=False))
-    return words and parted and alone and len(set(filter(None, upper))) >= TWO
+    below = [low for up, low in pairs if low and low != up]
+    parted = any(low and low != up and (not up or upper.count(up) > 1) for up, low in pairs)
+    alone = len(set(below)) < len(below) or any(up and low in ("", up) for up, low in pairs)
+    over = len(set(filter(None, upper))) >= (TWO if known[0] else 1) and len(below) < len(pairs) + (not known[0])
+    return known[1] > 0 and words and parted and alone and over
 
 
 def joined(lines: Sequence[Sequence[str]]) -> list[str]:

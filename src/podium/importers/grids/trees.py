@@ -118,7 +118,7 @@ def is_from_around(name: str) -> bool:
 
 def found(chain: Chain, name: str) -> str | None:
     """The value of a name: `^` for what the row stands in, `..` for the nearest that has it, `a.0.b` through lists."""
-    around, path = (FROM_AROUND.fullmatch(name) or [])[1:3] if name else ("", "")
+    around, path = FROM_AROUND.fullmatch(name).groups()  # type: ignore[union-attr]
     levels = chain if around == ".." else chain[len(around) : len(around) + 1]
     for level in levels:
         if path in (NUMBER, KEY):

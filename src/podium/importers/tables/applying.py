@@ -116,7 +116,7 @@ def with_player(rules: Mapping[str, Rule], mapping: Map) -> Mapping[str, Rule]:
 def build_columns(table: Table, rules: Mapping[str, Rule]) -> dict[str, Cells]:
     """Every results column; statuses come from places and times where the map has no rule for them."""
     columns = {name: build(table, name, rule) for name, rule in rules.items()}
-    for name in ("position", "time_s"):
+    for name in ("position", "time_s", "score"):
         statuses = columns[name].statuses if name in columns else None
         if statuses is not None and "status" not in rules:
             before = columns["status"].column if "status" in columns else None

@@ -251,7 +251,7 @@ class Guesser:
         if rule.format == "csv" and rule.delimiter not in (None, ","):
             source["delimiter"] = rule.delimiter
             self.words.append(f"{DELIMITERS.get(str(rule.delimiter), repr(rule.delimiter))}s")
-        written = {key: getattr(rule, key) for key in ("sheet", "header", "fill") if getattr(rule, key)}
+        written = {key: getattr(rule, key) for key in ("sheet", "header", "fill", "encoding") if getattr(rule, key)}
         source = written | source
         self.words += self.grid.notes
         headings = [*(heading for name, heading in self.chosen.items() if name in NUMBERS), *self.numbers]
@@ -338,7 +338,7 @@ class Guesser:
         """Take statuses from places, then times, where no column of their own has them."""
         if "status" in self.chosen or "status" in self.given:
             return
-        for name in ("position", "time_s"):
+        for name in ("position", "time_s", "score"):
             heading = self.chosen.get(name)
             if heading is None:
                 continue

@@ -18,7 +18,7 @@ from podium.results.column_guide import BYE, FORFEIT, fold, is_round, is_total, 
 UNPLAYED = r"^(\*|\?|x|[-:. ]+)$"
 DIAGONAL = frozenset({"", "x", "X", "*", "-", "–", "—", "#", "■", "█", "///", "\\", "xxx", "XXX", "0", "***"})
 MARKS = (" / ", "/", " & ", " + ")  # between the members of a side
-TWO = 2
+TWO, TINY = 2, 1e-6
 Document = dict[str, Any]
 
 
@@ -156,11 +156,19 @@ class Shapes:
         ):
             return self.crosstable(player, named if len(named) == len(players) else numbered)
         suffix = self.place_of_rounds(headings)
-        rounds = [each for each in headings if self.is_of_a_round(each.removesuffix(suffix), each, suffix)]
+        totals = [each for each in headings if is_total(each)]
+        others = [each for each in headings if each not in totals and self.is_unknown(each)]
+        rounds = (
+            [each for each in headings if self.is_of_a_round(each.removesuffix(suffix), each, suffix)]
+            if not suffix
+            else [each for each in headings if each.endswith(suffix)]
+        )
+        are_named = len(rounds) >= TWO
+        rounds = rounds if are_named else others
         if (
             len(rounds) < TWO
-            or "event_id" in self.of_column.keys()
-            and not set(self.of_column["event_id"]) <= set(rounds)
+            or not {*self.of_column.get("event_id", ())} <= {*rounds}
+            or (not are_named and not self.meaning(rounds, totals))
         ):
             return None
         aside = [each for each in headings if each not in rounds]
@@ -177,17 +185,29 @@ class Shapes:
         rule: Document = {"event_id": event}
         if suffix:
             rule["event_id"] = {"from": event, "regex": [f"^(.*){suffix}$", "$1"]}
-        rule |= self.meaning(rounds, cells)
+        rule |= self.meaning(rounds, totals) or self.what_cells_are(rounds)
         if all(pl.Series([each]).str.contains(dates.A_DATE).any() for each in rounds):
             rule["started_at"] = {"from": "{column}", "regex": [f"^.*?{dates.A_DATE}.*$", "$1"]}
-        return {"layout": {"kind": "matrix", "rows": player, "except": aside}, "columns": rule}
+        absent = self.cells_like(rounds, UNPLAYED, "no result")
+        return {"layout": {"kind": "matrix", "rows": player, "except": aside}, **absent, "columns": rule}
+
+    def cells_like(self, names: list[str], pattern: str, reason: str) -> Document:
+        """The condition that drops cells of a pattern, where there are any."""
+        found = any(self.texts(name).str.contains(pattern).any() for name in names)
+        return {"where": {"drop": [{"column": "cell", "matches": pattern, "reason": reason}]}} if found else {}
 
     def place_of_rounds(self, headings: list[str]) -> str:
         """What stands behind the rounds in headings of two lines, where it is the place."""
-        ends = [each.rpartition(" ") for each in headings]
-        return next(
-            (f" {end}" for start, _, end in ends if is_round(start) and meanings().get(fold(end)) == "position"), ""
-        )
+        ends = [
+            end
+            for start, _, end in (each.rpartition(" ") for each in headings)
+            if start and meanings().get(fold(end)) == "position"
+        ]
+        return f" {ends[0]}" if ends.count(ends[0] if ends else "") >= TWO else ""
+
+    def is_unknown(self, heading: str) -> bool:
+        word = fold(heading)
+        return word not in meanings() and word not in sides() and side_of(heading) is None
 
     def is_of_a_round(self, start: str, heading: str, suffix: str) -> bool:
         is_date = pl.Series([start]).str.contains(rf"^(?:{dates.IN_A_LINE})$").any()
@@ -204,13 +224,9 @@ class Shapes:
         for line, row in enumerate(rows):
             for column in range(line + 1, len(names)):
                 one, other = (parse_result(each or "") for each in (row[column], rows[column][line]))
-                if one and other and (one[1] is None or one != other[::-1]):
-                    sums.add(
-                        (one[0] or 0.0) + (other[0] or 0.0)
-                        if one[1] is None or one[1] == 1 - (one[0] or 0)
-                        else (line, column)
-                    )
-        if len(sums) > 1 or any(isinstance(each, tuple) for each in sums):
+                if one and other and not (one == other[::-1] and one[1] != 1 - (one[0] or 0)):
+                    sums.add((one[0] or 0) + (other[0] or 0))
+        if len(sums) > 1:
             remedy = "holds results that do not fit their mirrors: who beat whom is not clear"
             raise ResultsError(self.grid.name, [Fault(None, None, None, remedy)])
         aside = [each for each in self.grid.headings if each not in (player, *names)]
@@ -218,8 +234,6 @@ class Shapes:
             each for each in aside if sides().get(fold(each)) == "number" and self.texts(each).to_list() == names
         ]
         number = {"number": (numbers or [BY_ORDER])[0]} if names[0].isdecimal() else {}
-        dropped = [{"column": "cell", "matches": FORFEIT, "reason": "forfeit"}]
-        forfeits = any(pl.Series(row, dtype=pl.String).str.contains(FORFEIT).any() for row in rows)
         return {
             "layout": {
                 "kind": "crosstable",
@@ -227,7 +241,7 @@ class Shapes:
                 **number,
                 "except": [each for each in aside if each not in numbers[:1]],
             },
-            **({"where": {"drop": dropped}} if forfeits else {}),
+            **self.cells_like(names, FORFEIT, "forfeit"),
             "columns": {
                 "event_id": self.event() or "{file}",
                 "heat": "{row_name} - {column}",
@@ -247,25 +261,39 @@ class Shapes:
                 return document
         raise refusal or ResultsError(self.grid.name, [])
 
-    def meaning(self, rounds: list[str], cells: list[str]) -> Document:
-        """Which results column the cells of rounds are."""
+    def meaning(self, rounds: list[str], totals: list[str]) -> Document:
+        """Which results column the cells of rounds surely are: points that a total sums up, times, or places."""
         if self.given.keys() & {"position", "score", "time_s"}:
             return {}
+        columns = [[self.number(each) for each in self.grid.frame[name].cast(pl.String)] for name in rounds]
+        sums = [sum(filter(None, row)) for row in zip(*columns, strict=True)]
+        for total in totals:
+            if all(
+                abs((self.number(each) or 0.0) - own) < TINY for each, own in zip(self.texts(total), sums, strict=True)
+            ):
+                return {"score": {"from": "cell", "as": "result"}}
+        cells = pl.concat([self.texts(each).drop_nulls().alias("cell") for each in rounds]).unique()
         plain_cells = [each for each in cells if times.status_word(each) is None and not times.is_lapped(each)]
-        clocks = [each for each in plain_cells if ":" in each and times.parse(each.replace(",", "."))]
-        if clocks and len(clocks) == len(plain_cells):
+        if plain_cells and all(":" in each and times.parse(each.replace(",", ".")) for each in plain_cells):
             return {"time_s": {"from": "cell", "as": "duration"}}
-        if all(map(self.ranks, rounds)) and not any(map(is_total, self.grid.headings)):
-            return {"position": {"from": "cell", "as": "place"}}
-        self.ask(Question(
-            f"what the cells of {rounds[0]}, {rounds[1]} … are",
-            (Choice("points, the more the better", "columns.score", "cell"), Choice("places", "columns.position", "cell")),
-        ))  # fmt: skip
+        return {"position": {"from": "cell", "as": "place"}} if all(map(self.ranks, rounds)) else {}
+
+    def number(self, text: str | None) -> float | None:
+        read = parse_result(text or "")
+        return None if read is None else read[0]
+
+    def what_cells_are(self, rounds: list[str]) -> Document:
+        if not self.given.keys() & {"position", "score", "time_s"}:
+            choices = (
+                Choice("points, the more the better", "columns.score", "cell"),
+                Choice("places", "columns.position", "cell"),
+            )
+            self.ask(Question(f"what the cells of {rounds[0]}, {rounds[1]} … are", choices))
         return {}
 
     def ranks(self, heading: str) -> bool:
         """Whether a column has the places of one event: 1, and as many better ones as each place says."""
         texts = self.texts(heading).drop_nulls()
-        words = [each for each in texts if times.status_word(each) is None]
+        words = [each for each in texts if times.status_word(each) is None and each not in DIAGONAL]
         places = pl.Series(words, dtype=pl.String).str.strip_chars().str.extract(PLACE).cast(pl.Float64)
         return bool(places.null_count() == 0 and places.len() and (places.rank("min") == places).all())

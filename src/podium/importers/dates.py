@@ -28,7 +28,9 @@ DATE_FORMATS = (  # each with what it looks like
     ("%d-%B-%Y", rf"^\d{{1,2}}-{A_MONTH}-\d{{4}}$"),
     ("%Y", r"^[12]\d{3}$"),
 )
-IN_A_LINE = "|".join(shape.strip("^$") for _, shape in (("", r"\d{4}-\d{2}-\d{2}"), *DATE_FORMATS[:-1]))
+IN_A_LINE = "|".join(
+    shape.strip("^$") for _, shape in (("", r"\d{4}-\d{2}-\d{2}(?:[ T]00:00:00)?"), *DATE_FORMATS[:-1])
+)
 A_DATE = rf"(?:^|[^\d.])({IN_A_LINE})(?:$|\D)"  # in a line of words
 STAMPS = {"s": r"^1\d{9}(\.\d+)?$", "ms": r"^1\d{12}$"}
 NAMES = tuple(f"{date(2000, number, 1):%B}" for number in range(1, 13))

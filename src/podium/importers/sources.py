@@ -19,6 +19,7 @@ from podium.results.objects import refused_constant, repeated_key
 
 MAX_EXPANSION = 100  # times its size that a compressed file may become
 MAX_DEPTH = 64  # of JSON within JSON
+START_BYTES = 1 << 10  # that show how text is encoded
 STDIN = "-"
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 UTF8_MARK, UTF16_MARKS = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
@@ -202,8 +203,7 @@ def decode(content: bytes, name: str, encoding: str | None = None, *, advice: st
         with suppress(UnicodeDecodeError):
             return decode(content.decode().encode(), name)
         encoding = None if b"\0" in content[:2] or marked else "cp1252"
-    unmarked = {b"\0": "utf-16-be"}.get(content[:1]) or {b"\0": "utf-16-le"}.get(content[1:2], "utf-8")
-    codec = "utf-16" if marked else encoding or unmarked
+    codec = "utf-16" if marked else encoding or unmarked_codec(content[:START_BYTES])
     try:
         decoded = content.removeprefix(UTF8_MARK).decode(codec)
     except LookupError:
@@ -217,6 +217,18 @@ def decode(content: bytes, name: str, encoding: str | None = None, *, advice: st
         place = len(decoded[:nul].encode(codec if not marked else "utf-16-le")) + 2 * marked
         refuse_file(name, f"has a NUL character (byte {place}): it is no text, or is damaged")
     return decoded
+
+
+def unmarked_codec(start: bytes) -> str:
+    """The codec of text without a mark: UTF-16 where every other byte is none."""
+    first, second = start[::2].count(0), start[1::2].count(0)
+    return (
+        "utf-8"
+        if 2 * max(first, second) < len(start[::2]) or len(start) < 4
+        else "utf-16-be"
+        if first > second
+        else "utf-16-le"
+    )
 
 
 def strict_json(content: str, name: str, *, literal_numbers: bool = False) -> Any:

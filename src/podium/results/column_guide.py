@@ -308,7 +308,26 @@ SIDES = {  # heads of a match a row: who won and who lost, or the two who met, a
     ),
 }
 SIDE = re.compile(r"([12ab])_(.+)|(.+?)_?([12ab])")  # of a head like Player 1 or Team B
-GOALS = "score goals points sets result tore punkte satze ergebnis buts goles goals gol punti reti bramki punkty doelpunten".split()
+GOALS = [
+    "score",
+    "goals",
+    "points",
+    "sets",
+    "result",
+    "tore",
+    "punkte",
+    "satze",
+    "ergebnis",
+    "buts",
+    "goles",
+    "goals",
+    "gol",
+    "punti",
+    "reti",
+    "bramki",
+    "punkty",
+    "doelpunten",
+]
 ROUND = (
     "r rd rnd round race heat event game gp lauf runde rennen rd spieltag tag turnier ronde manche tour course journee "
     "epreuve ronda jornada carrera prueba turno giornata gara runda kolejka wyscig bieg speelronde wedstrijd rodada "

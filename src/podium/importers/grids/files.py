@@ -17,7 +17,7 @@ from podium.importers.grids.grid import TITLE, Choice, Grid, SourceRule, decide
 from podium.importers.grids.heads import LINES, Head, find_head
 from podium.importers.grids.stored import from_database, from_spreadsheet
 from podium.importers.grids.trees import from_json, rows_of_tree, xml_document
-from podium.importers.sources import UTF16_MARKS, Source, decode, refuse_file
+from podium.importers.sources import UTF16_MARKS, Source, decode, refuse_file, unmarked_codec
 from podium.results.column_guide import encoding_of
 from podium.results.columns import refuse_wide
 from podium.results.plain_rows import DELIMITERS, counted_from, from_csv, malformed_rows, rows_of
@@ -163,7 +163,7 @@ def read(source: Source, rule: SourceRule, wanted: Collection[str], *, skip_bad:
     if kind == "csv" and rule.encoding is None:
         rule = replace(rule, encoding=language_encoding(content))
     text = decode(content, source.name, rule.encoding or ("xml" if kind == "xml" else None), advice=ENCODINGS)
-    notes = ("UTF-16",) if content[:2] in UTF16_MARKS or b"\0" in content[:2] else ()
+    notes = ("UTF-16",) if content[:2] in UTF16_MARKS or unmarked_codec(content[:SHOWN_START]) != "utf-8" else ()
     notes += (rule.encoding,) if rule.encoding else ()
     if kind == "xml":
         frame, labels = rows_of_tree([("", xml_document(text, source.name))], source.name, rule.records or "", wanted)
@@ -205,7 +205,7 @@ def language_encoding(content: bytes) -> str | None:
         content.decode()
         return None
     start = content[:TWO_ROWS].decode("cp1252", "replace")
-    return None if b"\0" in content[:2] else encoding_of(re.split(r"[,;\t|\r\n]", start))
+    return None if b"\0" in content[:SHOWN_START] else encoding_of(re.split(r"[,;\t|\r\n]", start))
 
 
 def without_empty_rows(grid: Grid) -> Grid:

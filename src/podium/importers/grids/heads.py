@@ -5,11 +5,13 @@ from collections.abc import Collection, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
+import polars as pl
+
+from podium.importers.dates import IN_A_LINE
 from podium.results.column_guide import is_heading
 
 LINES = 40  # of a table that its head is looked for in
 VALUE = re.compile(r"[\W_]*\d[\d\W]*")  # a number, a date, a score
-DATE = re.compile(r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}(?: 00:00:00)?")
 TWO = 2
 
 
@@ -43,7 +45,7 @@ def best_lines(rows: Sequence[Sequence[str]], cell: str | None, wanted: Collecti
     counts = [len({each for each in row if each and is_heading(each)}) for row in rows[:LINES]]
     best = max(range(len(counts)), key=lambda number: (counts[number], -number))
     if counts[best] < TWO:
-        return (next((number for number, row in enumerate(rows) if len(set(filter(None, row))) >= TWO), 0),)
+        best = next((number for number, row in enumerate(rows) if len(set(filter(None, row))) >= TWO), 0)
     for upper in (best - 1, best):
         if 0 <= upper < len(counts) - 1 and are_one_head(rows[upper], rows[upper + 1], counts[upper : upper + 2]):
             return upper, upper + 1
@@ -54,7 +56,12 @@ def are_one_head(upper: Sequence[str], lower: Sequence[str], known: Sequence[int
     """Whether two lines are one head: of words, or of words and dates, where neither names every column by itself."""
     pairs = list(zip_longest(upper, lower, fillvalue=""))
     dated = [low for _, low in pairs if low]
-    if known[0] and len(dated) >= TWO and all(map(DATE.fullmatch, dated)) and all(up for up, low in pairs if low):
+    if (
+        known[0]
+        and len(dated) >= TWO
+        and pl.Series(dated).str.contains(rf"^(?:{IN_A_LINE})$").all()
+        and all(up for up, low in pairs if low)
+    ):
         return True
     words = not any(VALUE.fullmatch(each) for each in (*upper, *lower) if each and not is_heading(each))
     below = [low for up, low in pairs if low and low != up]
@@ -73,5 +80,6 @@ def joined(lines: Sequence[Sequence[str]]) -> list[str]:
     for column in range(max(map(len, lines))):
         up, low = (line[column] if column < len(line) else "" for line in (upper, lower))
         above = up or (above if low else "")
-        names.append(" ".join(dict.fromkeys(filter(None, (above, low)))))
+        name = " ".join(dict.fromkeys(filter(None, (above, low))))
+        names.append(low if name in names else name)
     return names

@@ -14,9 +14,9 @@ from xml.etree import ElementTree as ET
 
 import polars as pl
 
-from podium.importers.sources import MAX_EXPANSION, refuse_file
 from podium.importers.grids.grid import EVERY, SHEET, TITLE, Choice, SourceRule, decide
 from podium.importers.grids.heads import LINES, find_head
+from podium.importers.sources import MAX_EXPANSION, refuse_file
 from podium.results.column_guide import is_heading, is_total
 from podium.results.columns import FREE_CELLS, MAX_BOX, refuse_repeated, refuse_wide
 

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Collection, Iterator
 from fnmatch import fnmatchcase
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 from xml.parsers import expat
 
 import polars as pl
@@ -179,7 +179,7 @@ def xml_document(text: str, name: str) -> dict[str, Any]:
         else:
             outer[tag] = [outer[tag], value] if tag in outer else value
 
-    def refuse_entity(_name: str, _is_parameter: int, value: str | None, *_rest: Any) -> NoReturn | None:
+    def refuse_entity(_name: str, _is_parameter: int, value: str | None, *_rest: Any) -> None:
         if value is None or len(value) > ENTITY_CHARACTERS or "&" in value or "%" in value:
             refuse_file(name, "declares an entity that is more than a word; podium reads XML without them")
 
@@ -188,7 +188,7 @@ def xml_document(text: str, name: str) -> dict[str, Any]:
     parser.EntityDeclHandler = refuse_entity
     parser.DefaultHandler = lambda _text: None  # and so no entity is written out
     try:
-        parser.Parse(text.encode(), True)  # noqa: FBT003
+        parser.Parse(text.encode(), True)
     except expat.ExpatError as error:
         fault = Fault(None, None, None, f"is not XML ({expat.errors.messages[error.code]})", f"line {error.lineno}")
         raise FormatError(name, [fault]) from None

@@ -1,19 +1,18 @@
 """A map applied to a table: rows of entrants in the columns of results, and which cells did not fit."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import PurePath
-from typing import Any
 
 import numpy as np
 import polars as pl
 
 from podium.importers import times
-from podium.importers.sources import sources
 from podium.importers.grids.files import load
-from podium.importers.grids.grid import Grid, SourceRule
+from podium.importers.grids.grid import Grid
+from podium.importers.sources import sources
 from podium.importers.tables.cells import Cells, Table, build
 from podium.importers.tables.layouts import NUMBER, check_names, default_player, filter_rows, join_tables, unfold
 from podium.importers.tables.model import BESIDE, CELL, COLUMN, FILE, LAPS, PAIR, ROW, ROW_NAME, Map, Rule
@@ -235,13 +234,6 @@ def drop_small(mapped: Mapped) -> Mapped:
         return mapped
     mapped.dropped["too few"] += mapped.table["event_id"].filter(small).n_unique()
     return mapped.only_rows(~small)
-
-
-def grids(
-    paths: Iterable[str], rule: SourceRule, wanted: Collection[str] = (), *, skip_bad: bool = False
-) -> list[Grid]:
-    """The tables of files, with the columns that are wanted of what rows stand in."""
-    return [load(source, rule, wanted, skip_bad=skip_bad) for path in paths for source in sources(path)]
 
 
 FINISHED = frozenset(

@@ -9,22 +9,35 @@ from typing import Any
 import polars as pl
 
 from podium.errors import Fault, ResultsError
+from podium.importers.grids.files import load
+from podium.importers.grids.grid import Grid, SourceRule, UndecidedError
+from podium.importers.registry import Options
 from podium.importers.sources import of_bytes, sources
 from podium.importers.tables.applying import Mapped, apply_map
-from podium.importers.tables.csv import find_faults
-from podium.importers.grids.files import load
-from podium.importers.grids.grid import Grid, SourceRule
-from podium.importers.tables.guess import Guess, guess
+from podium.importers.tables.csv import find_faults, read, understood
 from podium.importers.tables.maps import build_map
 from podium.importers.tables.model import Map
 from podium.results.columns import ALL, text
-from podium.results.reading import STDIN, Results, loaded, unknown_column
+from podium.results.reading import STDIN, Results, loaded, read_results, unknown_column
 
 
 def read_understood(path: str, name: str, content: bytes | None = None) -> Results:
     """Read a table that is no results table as its headings and cells surely mean it."""
-    understood, mapped = understand(load_one(path, content))
-    return checked(mapped, name, (understood.note,))
+    if content is None and len(sources(path)) > 1:
+        imported = read([path], Options())
+        if imported.bad:
+            raise ResultsError(name, imported.bad)
+        return Results(
+            read_results(imported.table, name=name).frame, name, None, imported.notes + left_out(imported.dropped)
+        )
+    note, mapped = understand(path, content, name)
+    return checked(mapped, name, (note,) if note else ())
+
+
+def left_out(dropped: Mapping[str, int]) -> tuple[str, ...]:
+    """A line of what is valid and no result."""
+    counts = ", ".join(f"{count:,} {reason}" for reason, count in dropped.items() if count)
+    return (f"left out {counts}",) if counts else ()
 
 
 def load_one(path: str, content: bytes | None = None, mapping: Map | None = None, *, name: str | None = None) -> Grid:
@@ -42,10 +55,17 @@ def load_one(path: str, content: bytes | None = None, mapping: Map | None = None
         raise ResultsError(name or own_name, error.faults) from None
 
 
-def understand(grid: Grid, written: Mapping[str, Any] | None = None) -> tuple[Guess, Mapped]:
-    """What a table says, and its rows as results."""
-    understood = guess(grid, written)
-    return understood, apply_map(grid, build_map(understood.document, grid.name))
+def understand(path: str, content: bytes | None = None, name: str | None = None) -> tuple[str, Mapped]:
+    """What a file's table says, in a line, and its rows as results."""
+    source = of_bytes(content, "standard input") if content is not None else sources(path)[0]
+    own_name = name or Path(path).name
+    try:
+        grid, mapping, note = understood(source, Options())
+    except UndecidedError as error:
+        raise UndecidedError(own_name, [each._replace(file="") for each in error.faults], error.questions) from None
+    except ResultsError as error:
+        raise ResultsError(own_name, error.faults) from None
+    return note, apply_map(replace(grid, name=own_name), mapping)
 
 
 def checked(mapped: Mapped, name: str, notes: tuple[str, ...] = ()) -> Results:
@@ -53,7 +73,7 @@ def checked(mapped: Mapped, name: str, notes: tuple[str, ...] = ()) -> Results:
     if findings.faults:
         raise ResultsError(name, [fault._replace(file=name) for fault in findings.faults])
     frame, sent = findings.checked
-    return Results(frame, name, sent, (*notes, *mapped.notes))
+    return Results(frame, name, sent, (*notes, *mapped.notes, *left_out(mapped.dropped)))
 
 
 def as_they_were(mapped: Mapped) -> pl.DataFrame:

@@ -191,9 +191,12 @@ def from_lines(text: str, name: str, rule: SourceRule) -> Grid:
     frame = lines.gather(rows).str.extract_groups(pattern).struct.unnest()
     if rule.width:
         rest = lines.gather(rows).str.replace(pattern, "")
-        for number in range(-(-(rest.str.len_chars().max() or 0) // rule.width)):  # type: ignore[operator]
-            cell = rest.str.slice(number * rule.width, rule.width).str.replace_all(" ", "")
-            frame = frame.with_columns(cell.alias(str(number + 1)))
+        above = lines.filter(lines.str.contains(rule.names or "$^"))
+        over = above.str.replace(rule.names or "$^", "")[0] if above.len() else ""
+        for start in range(0, max(map(len, rest)), rule.width):
+            name_above = over[start : start + rule.width].strip()
+            cells = rest.str.slice(start, rule.width).str.replace_all(" ", "")
+            frame = frame.with_columns(cells.alias(f"{start // rule.width + 1} {name_above}".strip()))
     titles = "\n".join(lines.filter(~lines.str.contains(pattern)))
     frame = frame.with_columns(pl.all().str.strip_chars()).with_columns(pl.lit(titles).alias(TITLE))
     return Grid(name, frame, labels=[f"line {row + 1}" for row in rows])

@@ -33,6 +33,7 @@ class SourceRule:
     records: str | None = None  # where the rows of JSON or XML are, as `races[].results[]`
     pattern: str | None = None  # of lines that are rows; its named groups are columns
     width: int | None = None  # of the columns 1, 2, … in what follows the pattern
+    names: str | None = None  # the pattern of a line whose end has more of the names of those columns
     null: tuple[str, ...] = ("",)
     timezone: str = "UTC"
 

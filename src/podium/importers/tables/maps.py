@@ -149,7 +149,7 @@ class Reader:
                 return self.header(value, place)
             case "width":
                 return int(self.number(value, place))
-            case "pattern":
+            case "pattern" | "names":
                 return self.pattern(value, place)
             case "fill":
                 return self.names(value, place)

@@ -24,7 +24,7 @@ def presets() -> dict[str, Map]:
 def preset_of(source: Source) -> Map | None:
     """The map that a file fits, if any does."""
     content = source.content()
-    kind = kind_of(content, source.name).removesuffix("l")
+    kind = kind_of(content, source.name).replace("jsonl", "json")
     fitting = [each for each in presets().values() if each.source.format == kind]
     if not fitting:
         return None

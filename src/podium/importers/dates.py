@@ -36,6 +36,12 @@ STAMPS = {"s": r"^1\d{9}(\.\d+)?$", "ms": r"^1\d{12}$"}
 NAMES = tuple(f"{date(2000, number, 1):%B}" for number in range(1, 13))
 
 
+def in_a_line(form: str | None) -> str:
+    """The pattern of a date in a line of words: of a format, or of any."""
+    shape = dict(DATE_FORMATS).get(form or "")
+    return A_DATE if shape is None else rf"(?:^|[^\d.])({shape.strip('^$')})(?:$|\D)"
+
+
 def fitting(distinct: pl.Series) -> list[str]:
     """The formats that all of some texts have; none where they are in ISO 8601."""
     return [form for form, shape in DATE_FORMATS if distinct.str.contains(shape).all() and reads_all(distinct, form)]

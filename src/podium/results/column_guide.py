@@ -347,7 +347,7 @@ OUT = (  # who did not finish
 )
 MONTHS = (  # of a name, its first letters
     "jan ene gen sty tammi", "feb fev fév lut helmi", "mar mär mrz maa marz", "apr abr avr kwi huhti",
-    "may mai mag maj mei touko", "jun giu cze kesä", "jul juil lug lip heinä", "aug aou aoû ago sie elo",
+    "may mai mag maj mei touko", "jun juin giu cze kesä", "jul juil lug lip heinä", "aug aou aoû ago sie elo",
     "sep set wrz syys", "oct okt ott out paź loka", "nov lis marras", "dec dez déc dic gru joulu",
 )  # fmt: skip
 LEAST_NEAR = 5  # letters of a heading that another may nearly be

@@ -1,5 +1,7 @@
 """Commands that turn files into a results table, and into a dataset: import and dataset."""
 
+import shlex
+import sys
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -137,7 +139,10 @@ class TableFlags:
         if self.result:
             values = [{"position": {"from": [self.result], "map": words}} for words in (RESULTS, MIRRORED)]
         sides = [{"player": {"from": [each]}, **value} for each, value in zip(players, values, strict=True)]
-        return {"layout": {"kind": "wide", "sides": sides}, "columns": {"event_id": "{row}"} | columns}
+        from podium.importers.tables.open_table import match_id
+
+        columns = {"event_id": match_id(players[:1], players[1:], columns)} | columns
+        return {"layout": {"kind": "wide", "sides": sides}, "columns": columns}
 
 
 TABLE_FLAGS: Any = Made(TableFlags)
@@ -162,13 +167,18 @@ class Forfeits(StrEnum):
 
 @examples(
     "podium import pgn games.pgn -o games.csv",
+    "podium import league.xlsx",
     "podium import csv f1.csv --guess",
     "podium import csv wta.csv --winner winner_name --loser loser_name -o wta.csv",
 )
 def import_results(
-    form: str = Argument(metavar="FORMAT", help=f"{', '.join(FORMATS)}.", autocompletion=one_of(*FORMATS)),
-    files: list[str] = Argument(
-        metavar="FILE...", help="Files or folders, in the order of their events; - reads stdin."
+    form: str = Argument(
+        metavar="[FORMAT]",
+        help=f"{', '.join(FORMATS)}. Without one, the map that FILE says is shown and written beside it.",
+        autocompletion=one_of(*FORMATS),
+    ),
+    files: list[str] | None = Argument(
+        None, metavar="FILE...", help="Files or folders, in the order of their events; - reads stdin."
     ),
     out: Path | None = Option(
         None, "--out", "-o", help="Write the results here: .csv, .parquet, .json, .jsonl; - is stdout, as CSV."
@@ -188,17 +198,31 @@ def import_results(
         False, "--guess", help="csv: show the map that the headings say and the first rows, write neither."
     ),
     save: Path | None = Option(None, "--save", metavar="TOML", help="csv: write the map that was understood here."),
+    settings: list[str] | None = Option(
+        None, "--set", metavar="KEY=VALUE", help="csv: a key of the map that the table does not say. May repeat."
+    ),
+    no_input: bool = Option(False, "--no-input", help="csv: refuse what is not certain, where a terminal would ask."),
     flags: TableFlags = TABLE_FLAGS,
 ) -> None:
     """Turn files of a foreign format into a results table; nothing is written where one breaks the format's rules."""
     from podium.importers import Options, read_format
 
+    files = files or []
+    if form not in FORMATS and (not files or Path(form).exists() or form == STDOUT):
+        form, files = TABLES, [form, *files]
+        if not (out or dry_run or guess or save):
+            guess, save = True, Path(f"{Path(files[0]).name.partition('.')[0] or 'map'}.toml").absolute()
+            save = Path(files[0]).with_name(save.name) if Path(files[0]).is_file() else save
     if out is None and not (dry_run or guess or save):
         raise ParameterError("say where the results go with --out FILE, or see them with --dry-run")
     check_outputs([path for path in (out, names) if path is not None and str(path) != STDOUT], files)
     options = Options(skip_bad, timezone, player, forfeits.value, map_file)
     if form == TABLES:
-        options = table_options(options, flags)
+        options = table_options(options, flags, settings or [])
+        if not no_input and sys.stdin.isatty() and sys.stdout.isatty():
+            options = with_answers(files, options)
+    elif settings:
+        raise ParameterError(f"--set is for tables (csv); {form} needs none")
     elif flags.are_given() or guess or save:
         raise ParameterError(f"options that name columns are for tables (csv); {form} needs none")
     with show.progress("importing"):
@@ -217,10 +241,17 @@ def import_results(
         write_table(as_written(imported.table) if out.suffix.lower() == ".csv" else imported.table, out)
 
 
-def table_options(options: "Options", flags: TableFlags) -> "Options":
+def table_options(options: "Options", flags: TableFlags, settings: list[str]) -> "Options":
     """The options of tables: a map from a file, or of the flags, with what the headings say of all that those lack."""
+    from podium.importers.tables.csv import answer
+
     document = flags.document(None if options.player == PLAYER else options.player)
     options = replace(options, player=PLAYER)
+    for setting in settings:
+        key, _, value = setting.partition("=")
+        if key.count(".") not in (1, TWO) or not value:
+            raise ParameterError(f"--set {setting}: write a key of a map and its value, as source.sheet=Standings")
+        document = answer(key, value, document)
     if document is None:
         return options
     if options.map is not None:
@@ -228,6 +259,27 @@ def table_options(options: "Options", flags: TableFlags) -> "Options":
     columns = document["columns"]
     whole = "layout" in document or ({"event_id", "player"} <= columns.keys() and columns.keys() & COMPARED)
     return replace(options, map=document, guess=not whole)
+
+
+def with_answers(files: list[str], options: "Options") -> "Options":
+    """The options, with the answers to all that a table leaves open: one question at a time, below the first rows."""
+    from podium.importers.tables.csv import answer, first_rows, questions
+
+    shown = False
+    while (found := questions(files, options)) and found[0].choices:
+        if not shown:
+            show.show(first_rows(files, options), Format.table)
+            shown = True
+        typer.echo(f"\n{f'column {found[0].column} ' if found[0].column else ''}{found[0].text}:")
+        for number, choice in enumerate(found[0].choices, start=1):
+            typer.echo(f"  {number}  {choice.meaning}: {choice.key} = {choice.value}")
+        number = 0
+        while not 0 < number <= len(found[0].choices):
+            number = typer.prompt("which", type=int)
+        chosen = found[0].choices[number - 1]
+        document = options.map if isinstance(options.map, dict) else None
+        options = replace(options, map=answer(chosen.key, chosen.value, document), guess=True)
+    return options
 
 
 def show_map(files: list[str], options: "Options", save: Path | None, *, show_it: bool) -> None:
@@ -239,7 +291,7 @@ def show_map(files: list[str], options: "Options", save: Path | None, *, show_it
         typer.echo(f"\n{text}")
     if save is not None:
         write_text(text, save)
-        typer.echo(f"the map is in {save}")
+        typer.echo(f"the map is in {save}: podium rate {shlex.quote(files[0])} --map {shlex.quote(str(save))}")
 
 
 def check_outputs(outputs: list[Path], files: list[str]) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path, PurePath
 import polars as pl
 
 from podium.errors import Fault, ResultsError
-from podium.importers.grids.grid import TITLE, Choice, Grid, SourceRule, decide
+from podium.importers.grids.grid import SHEET, TITLE, Choice, Grid, SourceRule, decide
 from podium.importers.grids.heads import LINES, Head, find_head
 from podium.importers.grids.stored import from_database, from_spreadsheet
 from podium.importers.grids.trees import from_json, rows_of_tree, xml_document
@@ -156,7 +156,8 @@ def read(source: Source, rule: SourceRule, wanted: Collection[str], *, skip_bad:
         frame, labels, whole = from_spreadsheet(
             content, source.name, rule, wanted, is_ods=source.name.lower().endswith("ods")
         )
-        notes = () if rule.sheet else ("every sheet" if whole.sheet == "*" else f"sheet {whole.sheet}",)
+        sheets = frame[SHEET].unique(maintain_order=True)
+        notes = () if rule.sheet else (f"sheet{'s' * (sheets.len() > 1)} {', '.join(sheets)}",)
         return Grid(source.name, frame, labels=labels, rule=whole, notes=notes)
     if kind == "sqlite":
         return Grid(source.name, from_database(content, source.name, rule.table), rule=rule)

@@ -1,5 +1,6 @@
 """A table before its map, how it was written, and what only its reader can know of it."""
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -77,7 +78,7 @@ class Choice(NamedTuple):
     value: str
 
     def __str__(self) -> str:
-        return f"--set '{self.key}={self.value}' ({self.meaning})"
+        return f"--set {shlex.quote(f'{self.key}={self.value}')} ({self.meaning})"
 
 
 @dataclass(frozen=True)
@@ -86,9 +87,12 @@ class Question:
 
     text: str
     choices: tuple[Choice, ...]
+    column: str | None = None  # that it is about
 
-    def __str__(self) -> str:
-        return f"{self.text}: type podium import FILE with {' or '.join(map(str, self.choices))}"
+    def remedy(self, name: str) -> str:
+        """The question with the command to type for a file."""
+        command = f": type podium import {shlex.quote(name)} {', or '.join(map(str, self.choices))}"
+        return self.text + command * bool(self.choices)
 
 
 class UndecidedError(FormatError):
@@ -102,4 +106,4 @@ class UndecidedError(FormatError):
 def decide(name: str, text: str, *choices: Choice) -> UndecidedError:
     """The refusal of a table for one question."""
     question = Question(text, choices)
-    return UndecidedError(name, [Fault(None, None, None, str(question))], [question])
+    return UndecidedError(name, [Fault(None, None, None, question.remedy(name))], [question])

@@ -33,6 +33,7 @@ ARCHIVE = b"PK\x03\x04"
 
 
 Merged = dict[str, tuple[list["Box"], int]]
+SheetTable = tuple[pl.DataFrame, list[int], Any]  # its rows, their numbers, and the lines of its head
 Box = tuple[int, int, int, int]  # of merged cells: the first row and column, and those after the last, from 0
 
 
@@ -57,10 +58,8 @@ def from_spreadsheet(
             name, f"sheet {names[0]} is empty; it needs a header with event_id and player" if names else "has no sheet"
         )
     tables = {each: sheet_table(frame, boxes.get(each, ([], 0)), rule, name, wanted) for each, frame in filled.items()}
-    if rule.sheet is None and len(tables) > 1:
-        with_heads = {each: table for each, table in tables.items() if any(map(is_heading, table[0].columns))}
-        tables = with_heads or tables
-        check_alike(tables, name)
+    if rule.sheet in (None, EVERY) and len(tables) > 1:
+        tables = alike(tables, name)
     sheet = next(iter(tables)) if len(tables) == 1 else EVERY
     labels = [
         f"{f'{each}, ' if sheet == EVERY else ''}row {row}" for each, (_, rows, _) in tables.items() for row in rows
@@ -82,20 +81,20 @@ def sheet_texts(book: Any, sheet: str) -> pl.DataFrame:
     return texts.with_columns(with_times(texts[each], times[each]).str.strip_chars() for each in texts.columns)  # type: ignore[no-any-return]
 
 
-def check_alike(tables: Mapping[str, tuple[pl.DataFrame, Any, Any]], name: str) -> None:
-    """Refuse sheets that are not surely parts of one table."""
-    kinds = {tuple(frame.columns) for frame, _, _ in tables.values()}
-    totals = [each for each in tables if is_total(each)]
-    if len(kinds) > 1 or totals:
-        choices = [Choice("that sheet", "source.sheet", each) for each in tables]
-        if len(kinds) == 1:
-            choices.append(Choice("every sheet", "source.sheet", EVERY))
-        raise decide(name, f"has {len(tables)} sheets ({', '.join(tables)}); which are results", *choices)
+def alike(tables: dict[str, SheetTable], name: str) -> dict[str, SheetTable]:
+    """The sheets that are parts of one table: all, or all but those whose names say that they sum others up."""
+    parts = {
+        each: table for each, table in tables.items() if any(map(is_heading, table[0].columns)) and not is_total(each)
+    }
+    if len({tuple(table[0].columns) for table in parts.values()}) == 1:
+        return parts
+    choices = [Choice("that sheet", "source.sheet", each) for each in tables]
+    raise decide(name, f"has {len(tables)} sheets ({', '.join(tables)}) of several heads; which are results", *choices)
 
 
 def sheet_table(
     texts: pl.DataFrame, merged: tuple[list[Box], int], rule: SourceRule, name: str, wanted: Collection[str]
-) -> tuple[pl.DataFrame, list[int], Any]:
+) -> SheetTable:
     """The rows of a sheet below its head, their numbers, and the lines of the head where it is not the first."""
     texts = with_merged(texts, *merged)
     is_filled = texts.select(pl.any_horizontal(pl.all().is_not_null())).to_series()

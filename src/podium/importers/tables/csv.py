@@ -32,6 +32,7 @@ from podium.results.consistency import (
 from podium.results.reading import read_results
 
 COMPARED = ("position", "score", "time_s")
+SHOWN_ROWS = 5
 MAX_GROUPS = 1000  # different values of a column; more are not listed
 
 
@@ -229,6 +230,16 @@ def questions(files: Sequence[str], options: Options | None = None) -> list[Ques
     except ResultsError:
         return []
     return []
+
+
+def first_rows(files: Sequence[str], options: Options) -> pl.DataFrame:
+    """The first rows of a table as they are written, as far as it is known how."""
+    given = map_of(options)
+    try:
+        grid = load(sources(files[0])[0], given.source if given else SourceRule())
+    except ResultsError:
+        return pl.DataFrame()
+    return grid.frame.select(grid.headings).head(SHOWN_ROWS)
 
 
 def answer(key: str, value: str, document: Mapping[str, Any] | None = None) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from podium.importers import dates, times
 from podium.importers.grids.grid import Choice, Grid, Question, UndecidedError
 from podium.importers.tables.applying import decimal_marks, may_be_thousands, status_words
 from podium.importers.tables.cells import PLACE
-from podium.importers.tables.maps import build_map, toml_value
+from podium.importers.tables.maps import build_map, is_refinement, toml_value
 from podium.importers.tables.shapes import Shapes
 from podium.results.column_guide import DOUBTFUL, fold, meanings, near_miss
 from podium.results.columns import ALL, FOR_PAGES, GAP, NUMBERS, REQUIRED, TIMES
@@ -27,7 +27,6 @@ KINDS = {
     "swiss": "a Swiss list",
     "matrix": "an event a column",
 }
-ORIGINS = {"value", "from", "first"}
 COMPARED = ("position", "score", "time_s", "team_score")
 
 
@@ -49,9 +48,7 @@ class Guesser:
 
     def __init__(self, grid: Grid, written: dict[str, Any], given: dict[str, Any]) -> None:
         self.grid, self.written = grid, written
-        self.refined = {
-            name: rule for name, rule in given.items() if isinstance(rule, dict) and not ORIGINS & rule.keys()
-        }
+        self.refined = {name: rule for name, rule in given.items() if is_refinement(rule)}
         self.given = given = {name: rule for name, rule in given.items() if name not in self.refined}
         rules = build_map({"columns": given}, grid.name).columns if given else {}
         self.taken = {name for rule in rules.values() for name in rule.names}
@@ -110,11 +107,13 @@ class Guesser:
     def titled(self, columns: Mapping[str, Any]) -> dict[str, Any]:
         """The moments that the lines above the head say, where no column does."""
         found = self.shapes.title_dates()
+        if found.null_count():
+            self.fault(None, "has a date above the head of some sheets alone; write it in each, or in none")
         if "started_at" in {*columns, *self.given} or not found.len():
             return {}
         rule = self.moments("{title}", found.unique(maintain_order=True))
         rule = rule if isinstance(rule, dict) else {"from": rule}
-        return {"started_at": rule | {"regex": [f"(?s)^.*?{dates.A_DATE}.*$", "$1"]}}
+        return {"started_at": rule | {"regex": [f"(?s)^.*?{dates.in_a_line(rule.get('format'))}.*$", "$1"]}}
 
     def one_event(self) -> dict[str, Any]:
         """The event of a table without a column of events: the sheet's, the day's or the file's."""
@@ -136,9 +135,8 @@ class Guesser:
         if holes:
             count = self.shapes.texts(holes[0]).null_count()
             text = f"is empty in {count:,} rows below one that is not"
-            self.ask(
-                Question(text, (Choice("the value above stands there", "source.fill", toml_value(holes)),)), holes[0]
-            )
+            choices = (Choice("the value above stands there", "source.fill", toml_value(holes)),)
+            self.ask(Question(text, choices, holes[0]))
 
     def refuse(self) -> None:
         """Refuse the table for what was found."""
@@ -147,10 +145,10 @@ class Guesser:
         if self.faults:
             raise ResultsError(self.grid.name, self.faults)
 
-    def ask(self, question: Question, column: str | None = None, value: object = None) -> None:
+    def ask(self, question: Question) -> None:
         """Add what only a reader of the table knows."""
         self.questions.append(question)
-        self.fault(column, str(question), value)
+        self.fault(question.column, question.remedy(self.grid.name))
 
     def fault(self, column: str | None, remedy: str, value: object = None, place: str = "") -> None:
         """Add what is to be mended or decided."""
@@ -276,13 +274,13 @@ class Guesser:
                 typed = f"or podium import csv FILE -o OUT --thousands '{mark}' for the one, --decimal '{mark}' for the other"
                 keys = ("source.thousands", "source.decimal")
                 choices = [Choice(meaning, key, mark) for meaning, key in zip(readings, keys, strict=True)]
-                self.ask(Question(f"may be {' or '.join(readings)} ({typed})", tuple(choices)), heading, marked)
+                self.ask(Question(f"{marked!r} may be {' or '.join(readings)} ({typed})", tuple(choices), heading))
 
     def rule(self, name: str, heading: str) -> Any:
         """How a results column is made of the table's; None where it is left aside."""
         texts = self.texts(heading)
         if name == "position":
-            plain = texts.str.contains(r"^[0-9]+([.,]0*)?$").all()
+            plain = texts.str.contains(r"^[0-9]+$").all()
             return heading if plain else {"from": heading, "as": "place"}
         if name in TIMES:
             return self.time_rule(name, heading, texts)
@@ -314,7 +312,7 @@ class Guesser:
             ways = " or ".join(f'format = "{form}"' for form in forms)
             choices = [Choice(form, "columns.started_at.format", form) for form in forms]
             text = f"{distinct[0]!r} may be a day and a month either way: say in a map which, {ways}"
-            self.ask(Question(text, tuple(choices)), None if "{" in origin else origin)
+            self.ask(Question(text, tuple(choices), None if "{" in origin else origin))
         self.words += [f"dates as {forms[0]}"] if forms else []
         return {"from": origin, "format": forms[0]} if forms else origin
 

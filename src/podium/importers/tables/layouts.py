@@ -9,7 +9,7 @@ import polars as pl
 from podium.errors import Fault, ParameterError, ResultsError
 from podium.importers.grids.grid import Grid
 from podium.importers.tables.model import BESIDE, CELL, COLUMN, FILE, PAIR, ROW, ROW_NAME, Condition, Layout, Map
-from podium.importers.tables.scores import WHOLE, Game, parse_game
+from podium.importers.tables.scores import WHOLE, Game, mirrored, parse_game
 from podium.results.columns import text
 
 NUMBER = "\0row"  # the row of the source, from 0: beside the table's columns, none of which is called so
@@ -128,7 +128,7 @@ def unfold(frame: pl.DataFrame, mapping: Map, grid: Grid, dropped: Counter[str])
     elif layout.kind == "swiss":
         table = games(cells, names, layout, grid, dropped)
     else:
-        table = pairs(cells, names, layout, grid)
+        table = pairs(cells, names, mapping, grid)
     if layout.empty == "drop":
         empty = int(table[CELL].null_count())
         if empty and layout.kind == "matrix":
@@ -143,10 +143,13 @@ def line_numbers(cells: pl.DataFrame, number: str | None) -> list[str]:
     return in_order if number in (None, BY_ORDER) else [str(each) for each in as_texts(cells[number])]
 
 
-def pairs(cells: pl.DataFrame, names: list[str], layout: Layout, grid: Grid) -> pl.DataFrame:
-    """Each pair of a crosstable once: the row above the diagonal, then its mirror."""
+def pairs(cells: pl.DataFrame, names: list[str], mapping: Map, grid: Grid) -> pl.DataFrame:
+    """Each pair of a crosstable once: the row above the diagonal, then its mirror; one half may say the other."""
     players = cells[ROW_NAME].to_list()
-    lines = line_numbers(cells, layout.number) if layout.number else players
+    number = mapping.layout.number
+    lines = line_numbers(cells, number) if number else players
+    below = [cells[name][line] for column, name in enumerate(names) for line in range(column + 1, cells.height)]
+    is_half = not any(below) and any(rule.kind == "result" for rule in mapping.columns.values())
     of_player = dict(zip(players, lines, strict=True))
     faults = [
         Fault(None, None, name, "is in the lines and not in the columns, or appears twice", grid.place(row))
@@ -163,6 +166,8 @@ def pairs(cells: pl.DataFrame, names: list[str], layout: Layout, grid: Grid) -> 
         for other in range(one + 1, len(players)):
             opponent = players[other]
             both = cells[of_player[opponent]][one], cells[of_player[player]][other]
+            if is_half and both[0] is not None:
+                both = both[0], mirrored(both[0])
             if (both[0] is None) != (both[1] is None):
                 lacking = one if both[0] is None else other
                 column = opponent if lacking == one else player

@@ -44,7 +44,10 @@ def build_map(document: Mapping[str, Any], name: str = "map", *, is_partial: boo
     top = reader.table(document, "", known)
     joins = reader.table(top.get("join", {}), "join")
     where = reader.table(top.get("where", {}), "where", ("drop", "keep"))
-    columns = reader.rules(top.get("columns", {}), "columns")
+    known_columns = reader.table(top.get("columns", {}), "columns")
+    if is_partial:  # what refines a rule that the headings make waits for it
+        known_columns = {name: rule for name, rule in known_columns.items() if not is_refinement(rule)}
+    columns = reader.rules(known_columns, "columns")
     layout = reader.layout(top.get("layout", {}))
     every = {**columns, **{key: rule for side in layout.sides for key, rule in side.items()}}
     if not every and not is_partial:
@@ -60,6 +63,11 @@ def build_map(document: Mapping[str, Any], name: str = "map", *, is_partial: boo
         document,
         is_preset="preset" in top,
     )
+
+
+def is_refinement(rule: Any) -> bool:
+    """Whether a rule says how, and not of what a column is made."""
+    return isinstance(rule, Mapping) and not {"value", "from", "first"} & rule.keys()
 
 
 class Reader:

@@ -121,7 +121,7 @@ def from_matches(
         matches: a table, as `read_results` takes it.
         winner: the column with who won; several where a team did, a column for each of its members.
         loser: as `winner`.
-        event: the columns that together name the match; the number of its row where None.
+        event: the columns that together name the match; its date and players where None, with a count where they repeat.
         date: the column with the day or moment, or its rule: `{"from": "Day", "format": "%d.%m.%Y"}`.
         name: what faults call the table.
         columns: other results columns of the match, such as `pool` or `mode`, by their column or rule.
@@ -143,12 +143,20 @@ def matches_map(
         players = as_list(members)
         team = {"team": {"value": side}} if len(players) > 1 else {}
         sides += [{"player": {"from": [player]}, "position": {"value": position}, **team} for player in players]
-    names = as_list(event) if event is not None else []
-    written = "-".join(f"{{{each}}}" for each in names) or "{row}"
-    rules = {"event_id": written if len(names) != 1 else {"from": names}, **columns}
     if date is not None:
-        rules["started_at"] = {"from": [date]} if isinstance(date, str) else date
+        columns = {**columns, "started_at": {"from": [date]} if isinstance(date, str) else date}
+    names = as_list(event) if event is not None else []
+    written = "-".join(f"{{{each}}}" for each in names) if len(names) != 1 else {"from": names}
+    rules = {"event_id": written or match_id(as_list(winner), as_list(loser), columns), **columns}
     return {"layout": {"kind": "wide", "sides": sides}, "columns": rules}
+
+
+def match_id(first: Sequence[str], second: Sequence[str], columns: Mapping[str, Any]) -> dict[str, Any]:
+    """What names a match that has no event: its day, who met, and a count where they meet again."""
+    moment = columns.get("started_at", {})
+    days = moment.get("from", []) if isinstance(moment, Mapping) else moment
+    sides = (" / ".join(f"{{{name}}}" for name in names) for names in (first, second))
+    return {"from": " ".join([*(f"{{{day}}}" for day in as_list(days)), " - ".join(sides)]), "count": True}
 
 
 def as_list(names: Names) -> list[str]:

@@ -38,6 +38,12 @@ def parse_result(text: str) -> Result | None:
     return float(sum(one > other for one, other in pairs)), float(sum(other > one for one, other in pairs))
 
 
+def mirrored(text: str) -> str | None:
+    """The result as the other side has it."""
+    own, other = parse_result(text) or (None, None)
+    return {"+": "-", "-": "+"}.get(text) if other is None else f"{other:g}:{own:g}"
+
+
 class Game(NamedTuple):
     """A cell of a Swiss list: the opponent's number, and the points; none of them for a forfeit."""
 

@@ -61,7 +61,7 @@ class Shapes:
     def title_dates(self) -> pl.Series:
         """The dates in those lines, where each has one."""
         found = self.titles().str.extract(dates.A_DATE)
-        return found.head(0) if found.null_count() else found
+        return found.head(0) if found.null_count() == found.len() else found
 
     def matches(self) -> Document | None:
         """The map of a match a row."""

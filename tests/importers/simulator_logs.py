@@ -2,7 +2,12 @@
 
 import json
 
-ORDER = ("Lena Vos", "Tom Ek", "Ida Roth", "Max Lund")  # as they were placed; the last but one was lapped, the last left
+ORDER = (
+    "Lena Vos",
+    "Tom Ek",
+    "Ida Roth",
+    "Max Lund",
+)  # as they were placed; the last but one was lapped, the last left
 LAPS, TIMES = (23, 23, 21, 4), (2329.1, 2331.6, 2181.8, 0.0)  # a lapped car's time is the shortest
 STARTED = 1_741_460_400  # 2025-03-08 19:00 UTC
 
@@ -47,7 +52,12 @@ def iracing(*, newer=False):
     qualifying = [each | {"finish_position": 3 - each["finish_position"]} for each in results]
     sessions = [{"simsession_type": 5, "simsession_name": "QUALIFY", "results": qualifying},
                 {"simsession_type": 6, "simsession_name": "RACE", "results": results}]  # fmt: skip
-    whole = {"subsession_id": 77, "series_name": "GT3", "start_time": "2025-03-08T19:00:00Z", "session_results": sessions}
+    whole = {
+        "subsession_id": 77,
+        "series_name": "GT3",
+        "start_time": "2025-03-08T19:00:00Z",
+        "session_results": sessions,
+    }
     if newer:
         whole |= {"weather": {"type": 1}, "league_name": None}
         sides = [{"team_id": -n - 1, "finish_position": n, "display_name": f"Team {n}", "reason_out": "Running",
@@ -78,10 +88,10 @@ def rfactor(*, newer=False):
     )  # fmt: skip
     return (
         '<?xml version="1.0" encoding="utf-8"?>\n<!DOCTYPE rF [<!ENTITY rFEnt "rFactor Entity">]>\n'
-        f"<rFactorXML version=\"1.0\"><RaceResults><ServerName>N\xfcrburg</ServerName><DateTime>{STARTED}</DateTime>"
+        f'<rFactorXML version="1.0"><RaceResults><ServerName>N\xfcrburg</ServerName><DateTime>{STARTED}</DateTime>'
         f"<TimeString>2025/03/08 19:00:00</TimeString><TrackEvent>Zolder</TrackEvent><RaceLaps>23</RaceLaps>"
         f"<Qualify><Stream/><Driver><Name>Max Lund</Name><Position>1</Position><Laps>3</Laps></Driver></Qualify>"
-        f"<Race><Stream><Incident et=\"1\">x</Incident></Stream>{drivers}</Race></RaceResults></rFactorXML>"
+        f'<Race><Stream><Incident et="1">x</Incident></Stream>{drivers}</Race></RaceResults></rFactorXML>'
     ).encode("latin-1")
 
 

@@ -11,7 +11,7 @@ import podium
 from podium.cli.commands import build
 from podium.errors import FormatError
 from podium.importers import Options, read_format
-from podium.results.column_guide import distance, near_miss
+from podium.results.headings import distance, near_miss
 
 RACES = "event_id,player,position\nr1,ana,1\nr1,ben,2\n"
 

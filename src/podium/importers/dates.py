@@ -5,8 +5,8 @@ from datetime import date
 
 import polars as pl
 
-from podium.results.column_guide import MONTHS
 from podium.results.columns import from_texts
+from podium.results.headings import MONTHS
 
 MONTH = {start: number for number, starts in enumerate(MONTHS, start=1) for start in starts.split()}
 A_MONTH = rf"(?i:{'|'.join(MONTH)})\p{{L}}*\.?"

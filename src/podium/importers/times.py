@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from podium.errors import ParameterError
-from podium.results.column_guide import OUT
+from podium.results.headings import OUT
 
 LONGEST = 64  # characters of a cell that may be a time
 SECONDS = r"(?P<seconds>[0-9]+)(?:\.(?P<fraction>[0-9]*))?"

@@ -18,8 +18,8 @@ from podium.importers.grids.heads import LINES, Head, find_head
 from podium.importers.grids.stored import from_database, from_spreadsheet
 from podium.importers.grids.trees import from_json, rows_of_tree, xml_document
 from podium.importers.sources import UTF16_MARKS, Source, decode, refuse_file, unmarked_codec
-from podium.results.column_guide import encoding_of
 from podium.results.columns import refuse_wide
+from podium.results.headings import encoding_of
 from podium.results.plain_rows import DELIMITERS, counted_from, from_csv, malformed_rows, rows_of
 
 TWO_ROWS = 1 << 17  # characters that surely have the header and a row
@@ -133,7 +133,7 @@ def load(source: Source, rule: SourceRule, wanted: Collection[str] = (), *, skip
     """Read a table; `skip_bad` leaves out rows of text with too many cells or too few.
 
     Args:
-        wanted: the columns that are read, of which some may be said by what rows of JSON or XML stand in.
+        wanted: the columns that are read, of which what rows of JSON or XML stand in may have some.
     """
     grid = replace(read(source, rule, wanted, skip_bad=skip_bad), folder=Path(source.name).parent)
     return replace(grid, frame=filled_down(grid.frame, rule.fill))
@@ -206,8 +206,8 @@ def from_lines(text: str, name: str, rule: SourceRule) -> Grid:
 def language_encoding(content: bytes) -> str | None:
     """The encoding of text that is not UTF-8, where its headings are in a language that says which."""
     with suppress(UnicodeDecodeError):
-        content.decode()
-        return None
+        if content.isascii() or content.decode():
+            return None
     start = content[:TWO_ROWS].decode("cp1252", "replace")
     return None if b"\0" in content[:SHOWN_START] else encoding_of(re.split(r"[,;\t|\r\n]", start))
 

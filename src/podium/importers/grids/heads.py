@@ -8,7 +8,7 @@ from typing import NamedTuple
 import polars as pl
 
 from podium.importers.dates import IN_A_LINE
-from podium.results.column_guide import is_heading
+from podium.results.headings import is_heading
 
 LINES = 40  # of a table that its head is looked for in
 VALUE = re.compile(r"[\W_]*\d[\d\W]*")  # a number, a date, a score

@@ -5,7 +5,7 @@ import re
 import sqlite3
 import zipfile
 import zlib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -17,8 +17,8 @@ import polars as pl
 from podium.importers.grids.grid import EVERY, SHEET, TITLE, Choice, SourceRule, decide
 from podium.importers.grids.heads import LINES, find_head
 from podium.importers.sources import MAX_EXPANSION, refuse_file
-from podium.results.column_guide import is_heading, is_total
 from podium.results.columns import FREE_CELLS, MAX_BOX, refuse_repeated, refuse_wide
+from podium.results.headings import is_heading, is_total
 
 LONG_TIME = re.compile(rb'office:time-value="-?PT(?:2[4-9]|[3-9][0-9]|[0-9]{3,})H')  # what calamine leaves out
 ROW_OR_CELL = re.compile(rb"<(?:\w+:)?(row|c)(?=[\s/>])([^>]*)")  # of a sheet of .xlsx

@@ -13,8 +13,8 @@ from podium.importers.tables.applying import decimal_marks, may_be_thousands, st
 from podium.importers.tables.cells import PLACE
 from podium.importers.tables.maps import build_map, is_refinement, toml_value
 from podium.importers.tables.shapes import Shapes
-from podium.results.column_guide import DOUBTFUL, fold, meanings, near_miss
 from podium.results.columns import ALL, FOR_PAGES, GAP, NUMBERS, REQUIRED, TIMES
+from podium.results.headings import DOUBTFUL, fold, meanings, near_miss
 from podium.results.plain_rows import DELIMITERS
 
 SHAPE = (

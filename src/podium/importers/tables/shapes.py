@@ -13,12 +13,12 @@ from podium.importers.tables.cells import PLACE
 from podium.importers.tables.layouts import BY_ORDER
 from podium.importers.tables.maps import build_map
 from podium.importers.tables.scores import GAME, WHOLE, parse_result, plain
-from podium.results.column_guide import BYE, FORFEIT, fold, is_round, is_total, meanings, side_of, sides
+from podium.results.headings import BYE, FORFEIT, fold, is_round, is_total, meanings, side_of, sides
 
 UNPLAYED = r"^(\*|\?|x|[-:. ]+)$"
 DIAGONAL = frozenset({"", "x", "X", "*", "-", "–", "—", "#", "■", "█", "///", "\\", "xxx", "XXX", "0", "***"})
 MARKS = (" / ", "/", " & ", " + ")  # between the members of a side
-TWO, TINY = 2, 1e-6
+TWO, FEW, TINY = 2, 20, 1e-6
 Document = dict[str, Any]
 
 
@@ -37,7 +37,7 @@ class Shapes:
 
     def texts(self, heading: str) -> pl.Series:
         column = self.grid.frame[heading].cast(pl.String)
-        return column.replace("", None)
+        return column.replace("", None) if (column == "").any() else column
 
     def document(self) -> Document | None:
         """The map of the shape, without dates; None where rows are entrants."""
@@ -100,7 +100,10 @@ class Shapes:
 
     def all_have(self, mark: str, *headings: str) -> bool:
         """Whether all cells of two and more have a mark once, with something on both sides."""
-        cells = pl.concat([self.texts(each).drop_nulls().alias("cell") for each in headings])
+        texts = [self.texts(each).drop_nulls().alias("cell") for each in headings]
+        if not all(each.head(FEW).str.contains(mark, literal=True).any() for each in texts):
+            return False
+        cells = pl.concat(texts)
         cells = cells.filter(~cells.str.contains(BYE))
         return bool(
             cells.len()

@@ -14,7 +14,7 @@ import polars as pl
 
 from podium.errors import Fault, ResultsError
 from podium.importers.grids.grid import SHEET, TITLE, Choice, Grid, SourceRule, decide
-from podium.importers.grids.heads import LINES, Head, find_head
+from podium.importers.grids.heads import LINES, find_head
 from podium.importers.grids.stored import from_database, from_spreadsheet
 from podium.importers.grids.trees import from_json, rows_of_tree, xml_document
 from podium.importers.sources import UTF16_MARKS, Source, decode, refuse_file, unmarked_codec
@@ -29,31 +29,21 @@ def from_text(
     text: str, name: str, rule: SourceRule, wanted: Collection[str], *, skip_bad: bool = False
 ) -> tuple[pl.DataFrame, int, SourceRule, list[Fault]]:
     """A table of delimited text, every cell as text without spaces around it."""
-    skipped = max(rule.header - 1, 0) if isinstance(rule.header, int) else 0
-    for _ in range(skipped):
-        text = text.partition("\n")[2]
-    blank = len(text) - len(text.lstrip("\r\n"))
-    skipped += text.count("\n", 0, blank)
-    text = text[blank:]
     if not text.strip():
         raise ResultsError(name, [Fault(None, None, None, "is empty; it needs a header with event_id and player")])
-    delimiter = rule.delimiter or find_delimiter(text, name)
-    first_row, titles = skipped + 2, ""
-    if not isinstance(rule.header, int):
-        starts, rows = first_rows(text, delimiter)
-        named = [line - 1 - skipped for line in rule.header] if isinstance(rule.header, tuple) else []
-        lines = [number for number, start in enumerate(starts) if start in named]
-        head = find_head(rows, lines, rule.header if isinstance(rule.header, str) else None, wanted)
-        if head.lines != (0,):
-            text, last = below(text, head, starts, rows, delimiter)
-            whole = tuple(starts[line] + 1 + skipped for line in head.lines)
-            rule = replace(
-                rule, header=(whole[0] if len(whole) == 1 else whole) if rule.header is None else rule.header
-            )
-            first_row, titles = skipped + last + 1, " ".join(head.titles)
-    elif rule.header == 0:
-        width = len(next(csv.reader(io.StringIO(text[:TWO_ROWS], newline=""), delimiter=delimiter)))
-        text, first_row = delimiter.join(f"c{number}" for number in range(1, width + 1)) + "\n" + text, 1
+    above = rule.header - 1 if isinstance(rule.header, int) and rule.header else 0  # lines of other delimiters, perhaps
+    delimiter = rule.delimiter or find_delimiter(text.split("\n", above)[-1].lstrip("\r\n"), name)
+    starts, rows = first_rows(text, delimiter, above + LINES)
+    titles, first_row = "", 1
+    if rule.header == 0:
+        names = [f"c{number}" for number in range(1, len(rows[0]) + 1)]
+        text = delimiter.join(names) + "\n" + text[len(text) - len(text.lstrip("\r\n")) :]
+    else:
+        head = find_head(rows, starts, rule.header, wanted)
+        first_row, titles, rule = starts[head.lines[-1]] + 2, head.titles, replace(rule, header=head.header)
+        line = first_row - 1 if len(head.lines) > 1 else first_row - 2
+        rest = text.split("\n", line)[-1] if line else text
+        text = written_row(head.names, delimiter) + rest if len(head.lines) > 1 else rest
     content, faults = text.encode(), list[Fault]()
     if skip_bad:
         width = len(next(csv.reader(io.StringIO(text[:TWO_ROWS], newline=""), delimiter=delimiter)))
@@ -70,11 +60,11 @@ def from_text(
     return frame, first_row, replace(rule, delimiter=delimiter), counted_from(faults, first_row - 1)
 
 
-def first_rows(text: str, delimiter: str) -> tuple[list[int], list[list[str]]]:
+def first_rows(text: str, delimiter: str, count: int) -> tuple[list[int], list[list[str]]]:
     """The first rows that are not empty, and the lines that they begin on, from 0."""
     starts, rows, line = [], [], 0
     reader = csv.reader(io.StringIO(text[:TWO_ROWS], newline=""), delimiter=delimiter)
-    for cells in islice(reader, LINES):
+    for cells in islice(reader, count):
         if any(cells):
             starts.append(line)
             rows.append([cell.strip() for cell in cells])
@@ -82,15 +72,11 @@ def first_rows(text: str, delimiter: str) -> tuple[list[int], list[list[str]]]:
     return starts, rows
 
 
-def below(
-    text: str, head: Head, starts: Sequence[int], rows: Sequence[Sequence[str]], delimiter: str
-) -> tuple[str, int]:
-    """The table of a head and the lines below it as text, and how many lines stood before those."""
-    last = starts[head.lines[-1]] + 1 if head.names else 0
-    parts = text.split("\n", last)
+def written_row(cells: Sequence[str], delimiter: str) -> str:
+    """A row of delimited text."""
     written = io.StringIO()
-    csv.writer(written, delimiter=delimiter, lineterminator="\n").writerow(head.names)
-    return written.getvalue() + (parts[last] if len(parts) > last else ""), last
+    csv.writer(written, delimiter=delimiter, lineterminator="\n").writerow(cells)
+    return written.getvalue()
 
 
 def find_delimiter(text: str, name: str) -> str:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Sequence
 from itertools import zip_longest
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -16,30 +16,36 @@ TWO = 2
 
 
 class Head(NamedTuple):
-    """The lines of a head, from 0, what its columns are called, and the lines above it."""
+    """The lines of a head among the first rows, what its columns are called, and the lines above it."""
 
-    lines: tuple[int, ...]
+    lines: tuple[int, ...]  # from 0
+    header: Any  # the number or numbers of its lines, from 1; None where it is the first
     names: list[str]
-    titles: tuple[str, ...]
+    titles: str
 
 
-def find_head(
-    rows: Sequence[Sequence[str]], lines: Sequence[int] = (), cell: str | None = None, wanted: Collection[str] = ()
-) -> Head:
-    """The head of a table: in the lines that are named, or with a cell, or the first with the most known headings.
+def find_head(rows: Sequence[Sequence[str]], starts: Sequence[int], header: Any, wanted: Collection[str]) -> Head:
+    """The head of a table: where a map says, or the first with the most known headings.
 
     Args:
-        wanted: columns, in place of those that are known.
+        rows: the first that are not empty.
+        starts: the line of each, from 0.
+        header: the map's: a line, two lines, or a cell of the head.
+        wanted: columns, in place of headings that are known.
     """
-    lines = tuple(lines) or best_lines(rows, cell, wanted)
-    names = joined([rows[line] for line in lines]) if lines[-1] < len(rows) else []
+    below = [number for number, start in enumerate(starts) if isinstance(header, int) and start >= header - 1]
+    lines = tuple(below[:1]) or best_lines(rows, header if isinstance(header, str) else None, wanted)
+    if isinstance(header, tuple):
+        lines = tuple(number for number, start in enumerate(starts) if start + 1 in header) or lines
+    numbers = tuple(starts[line] + 1 for line in lines)
     titles = (" ".join(dict.fromkeys(filter(None, row))) for row in rows[: lines[0]])
-    return Head(tuple(lines), names, tuple(filter(None, titles)))
+    shown = None if lines == (0,) else numbers if len(numbers) > 1 else numbers[0]
+    return Head(lines, header or shown, joined([rows[line] for line in lines]), " ".join(filter(None, titles)))
 
 
 def best_lines(rows: Sequence[Sequence[str]], cell: str | None, wanted: Collection[str]) -> tuple[int, ...]:
     if cell is not None:
-        return (next((number for number, row in enumerate(rows) if cell in row), len(rows)),)
+        return (next((number for number, row in enumerate(rows) if cell in row), 0),)
     if any(set(wanted) & set(row) for row in rows):
         return (max(range(len(rows)), key=lambda number: (len(set(wanted) & set(rows[number])), -number)),)
     counts = [len({each for each in row if each and is_heading(each)}) for row in rows[:LINES]]

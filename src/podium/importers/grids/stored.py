@@ -65,11 +65,8 @@ def from_spreadsheet(
         f"{f'{each}, ' if sheet == EVERY else ''}row {row}" for each, (_, rows, _) in tables.items() for row in rows
     ]
     frames = [frame.with_columns(pl.lit(each).alias(SHEET)) for each, (frame, _, _) in tables.items()]
-    header = (
-        next(iter(tables.values()))[2]
-        if rule.header is None and len({each[2] for each in tables.values()}) == 1
-        else rule.header
-    )
+    headers = {table[2] for table in tables.values()}
+    header = headers.pop() if len(headers) == 1 else rule.header
     return pl.concat(frames, how="diagonal"), labels, replace(rule, sheet=sheet, header=header)
 
 
@@ -102,13 +99,10 @@ def sheet_table(
     header, titles, shown = -1, "", rule.header
     names = [f"c{number}" for number in range(1, texts.width + 1)]
     if rule.header != 0:
-        first = [[(cell or "").strip() for cell in texts.row(row)] for row in rows[:LINES]]
-        named = [rule.header] if isinstance(rule.header, int) else rule.header if isinstance(rule.header, tuple) else []
-        lines = [number for number, row in enumerate(rows[:LINES]) if row + 1 in named]
-        head = find_head(first, lines, rule.header if isinstance(rule.header, str) else None, wanted)
-        header, titles = rows[head.lines[-1]], " ".join(head.titles)
-        shown = None if head.lines == (0,) else tuple(rows[line] + 1 for line in head.lines)
-        shown = shown[0] if shown and len(shown) == 1 else shown
+        count = LINES + rule.header if isinstance(rule.header, int) else LINES
+        first = [[cell or "" for cell in texts.row(row)] for row in rows[:count]]
+        head = find_head(first, rows[:count], rule.header, wanted)
+        header, titles, shown = rows[head.lines[-1]], head.titles, head.header
         texts = texts.select(column for column, cell in zip(texts.columns, head.names, strict=False) if cell)
         names = [cell for cell in head.names if cell]
     refuse_wide(names, name)

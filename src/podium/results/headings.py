@@ -85,6 +85,11 @@ SIDES = {  # heads of a match a row: who won and who lost, or the two who met, a
         "loppupisteet punktestand | klasyfikacja generalna suma razem punkty"
     ),
 }
+PAIRING = (  # over the two sides, in a head of two lines
+    "pairing pairings paarung paarungen begegnung begegnungen appariement appariements rencontre emparejamiento "
+    "enfrentamiento abbinamento incontro para pary skojarzenie paring partij emparceiramento confronto parit ottelu "
+    "players spieler joueurs jugadores giocatori gracze spelers jogadores pelaajat teams mannschaften equipes"
+)
 SIDE = re.compile(r"([12ab])_(.+)|(.+?)_?([12ab])")  # of a head like Player 1 or Team B
 GOALS = [
     "score",
@@ -177,6 +182,9 @@ def side_of(heading: str) -> str | None:
         if meanings().get(base) in ("player", "team") or base in ("player", "team", "side", "seite", "partei", "p"):
             return place
         return f"score of {place}" if base in GOALS else None
+    over, _, last = word.rpartition("_")
+    if over in PAIRING.split() or meanings().get(over) in ("player", "team", "event_id"):
+        return sides().get(last) if sides().get(last) in ("first", "second", "winner", "loser") else None
     for goal in GOALS:
         rest = re.sub(rf"_?{goal}_?", "", word, count=1)
         if rest != word and sides().get(rest) in ("first", "second"):

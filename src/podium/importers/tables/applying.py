@@ -14,7 +14,15 @@ from podium.importers.grids.files import load
 from podium.importers.grids.grid import Grid
 from podium.importers.sources import sources
 from podium.importers.tables.cells import Cells, Table, build
-from podium.importers.tables.layouts import NUMBER, check_names, default_player, filter_rows, join_tables, unfold
+from podium.importers.tables.layouts import (
+    NUMBER,
+    check_names,
+    check_needs,
+    default_player,
+    filter_rows,
+    join_tables,
+    unfold,
+)
 from podium.importers.tables.model import BESIDE, CELL, COLUMN, FILE, LAPS, PAIR, ROW, ROW_NAME, Map, Rule
 from podium.importers.times import LocalTimes
 from podium.results.columns import ALL, STATUSES, SYNONYMS
@@ -61,6 +69,7 @@ def apply_map(grid: Grid, mapping: Map) -> Mapped:
     dropped: Counter[str] = Counter()
     frame = join_tables(grid, mapping, lambda file: load_side(file, grid, mapping))
     if mapping.is_preset:
+        check_needs(mapping, grid.headings, grid.name)
         lacking = [each for each in mapping.names if each not in frame.columns and each not in NOT_OF_TABLES]
         frame = frame.with_columns(pl.lit(None, pl.String).alias(name) for name in lacking)
     check_names(mapping, [name for name in frame.columns if not name.startswith("\0")], grid.name)

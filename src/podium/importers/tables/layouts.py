@@ -8,6 +8,7 @@ import polars as pl
 
 from podium.errors import Fault, ParameterError, ResultsError
 from podium.importers.grids.grid import Grid
+from podium.importers.sources import refuse_file
 from podium.importers.tables.model import BESIDE, CELL, COLUMN, FILE, PAIR, ROW, ROW_NAME, Condition, Layout, Map
 from podium.importers.tables.scores import WHOLE, Game, mirrored, parse_game
 from podium.results.columns import text
@@ -37,6 +38,14 @@ def check_names(mapping: Map, columns: Iterable[str], table_name: str) -> None:
     for place, name in [*conditions, *layout]:
         if name not in known and name not in parts:
             refuse_name(mapping.name, place, name, known, table_name)
+
+
+def check_needs(mapping: Map, columns: Iterable[str], table_name: str) -> None:
+    """Refuse a table of columns that lacks what a preset is known by."""
+    known = list(columns)
+    for name in mapping.document["preset"]["needs"] if mapping.source.format == "csv" else ():
+        if name not in known:
+            refuse_file(table_name, f"has no column {name} ({', '.join(known[:SHOWN_NAMES])})")
 
 
 def refuse_name(map_name: str, place: str, name: str, known: list[str], table_name: str) -> None:

@@ -12,7 +12,7 @@ from sheet_hand import OUT, WORDS
 from sheet_judging import CRASHED, REFUSED, RIGHT, WRONG, events_of, first_difference, judge, tally
 
 COUNT = 200
-LEAST_RIGHT = 0.03  # of the sheets that say one thing: what the reader reaches with the least of five seeds
+LEAST_RIGHT = 0.95  # of the sheets that say one thing: what the reader reaches with the least of five seeds
 
 
 @pytest.fixture(scope="module", params=range(1, 6 if FULL else 2))

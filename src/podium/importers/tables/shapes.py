@@ -1,6 +1,6 @@
 """What a table's rows are, where they are no entrants: matches, or lines of a grid of places, games or results."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import polars as pl
@@ -16,8 +16,9 @@ from podium.importers.tables.scores import GAME, WHOLE, parse_result, plain
 from podium.results.headings import BYE, FORFEIT, fold, is_round, is_total, meanings, side_of, sides
 
 UNPLAYED = r"^(\*|\?|x|[-:. ]+)$"
-DIAGONAL = frozenset({"", "x", "X", "*", "-", "–", "—", "#", "■", "█", "///", "\\", "xxx", "XXX", "0", "***"})
+DIAGONAL = frozenset({"", "x", "X", "*", "-", "\u2013", "\u2014", "#", "■", "█", "///", "\\", "xxx", "XXX", "0", "***"})
 MARKS = (" / ", "/", " & ", " + ")  # between the members of a side
+COMPARED = frozenset({"position", "score", "time_s"})
 TWO, FEW, TINY = 2, 20, 1e-6
 Document = dict[str, Any]
 
@@ -39,27 +40,30 @@ class Shapes:
         column = self.grid.frame[heading].cast(pl.String)
         return column.replace("", None) if (column == "").any() else column
 
+    def cells(self, headings: Iterable[str]) -> pl.Series:
+        """The cells of columns that are not empty."""
+        return pl.concat([self.texts(each).drop_nulls().alias("cell") for each in headings])
+
     def document(self) -> Document | None:
         """The map of the shape, without dates; None where rows are entrants."""
         if {"event_id", "player"} <= self.of_column.keys() and self.of_column.keys() & {"position", "time_s"}:
             return None
         player = self.first("player", "team")
-        return self.matches() or (self.lines(player) if player is not None else None)
+        return self.matches() or (self.lines(player) if player is not None and self.grid.frame.height > 1 else None)
 
-    def event(self) -> str | None:
-        """What names the event of a sheet that has one only."""
+    def event(self) -> str:
+        """What names the event of a sheet that has one only; empty where nothing does."""
         if self.grid.rule.sheet == EVERY and SHEET in self.grid.frame.columns:
-            return "{title}" if self.titles().n_unique() == self.grid.frame[SHEET].n_unique() else "{sheet}"
-        return "{title}" if self.titles().len() else None
+            return "{title}" if self.titles().len() == self.grid.frame[SHEET].n_unique() else "{sheet}"
+        return "{title}" if self.titles().len() else ""
 
     def titles(self) -> pl.Series:
-        """The lines above the head, where each sheet has some."""
-        none = pl.Series([], dtype=pl.String)
-        titles = self.grid.frame[TITLE] if TITLE in self.grid.frame.columns else none
-        return none if titles.null_count() else titles.unique(maintain_order=True)
+        """The different lines above the heads, where each sheet has some."""
+        titles = self.grid.frame.get_column(TITLE, default=pl.Series([], dtype=pl.String))
+        return titles.head(0) if titles.null_count() else titles.unique(maintain_order=True)
 
     def title_dates(self) -> pl.Series:
-        """The dates in those lines, where each has one."""
+        """The dates in those lines, null where one has none; empty where all have none."""
         found = self.titles().str.extract(dates.A_DATE)
         return found.head(0) if found.null_count() == found.len() else found
 
@@ -67,48 +71,32 @@ class Shapes:
         """The map of a match a row."""
         parts: dict[str, str] = {}
         for heading in self.grid.headings:
-            part = side_of(heading)
-            if part is not None and part not in parts:
-                parts[part] = heading
+            parts.setdefault(side_of(heading) or "", heading)
         names = next((each for each in (("winner", "loser"), ("first", "second")) if parts.keys() >= {*each}), None)
         if names is None:
             return None
         one, other = (parts[name] for name in names)
-        compared, conditions = self.compared(parts, decided=names[0] == "winner")
-        for heading in (other, one):
-            conditions += self.condition(heading, BYE, "bye", "no opponent")
+        compared, conditions = self.decided(parts) if names[0] == "winner" else self.compared(parts)
+        conditions += [each for name in (other, one) for each in self.condition(name, BYE, "bye", "no opponent")]
         mark = next((mark for mark in MARKS if self.all_have(mark, one, other)), None)
+        sides: list[Document] = [{"player": one, **compared[0]}, {"player": other, **compared[1]}]
         if mark is not None:
-            compared = [
-                {f"team_{name}" if name == "score" else name: rule for name, rule in each.items()} for each in compared
-            ]
-        players = [{"from": [each], "split": mark.strip()} if mark else each for each in (one, other)]
-        columns: Document = {"event_id": {"from": self.called(one, other), "count": True}}
-        if "pool" in self.of_column:
-            columns["pool"] = self.of_column["pool"][0]
-        layout = {
-            "kind": "wide",
-            "sides": [{"player": player, **each} for player, each in zip(players, compared, strict=True)],
-        }
-        return {"layout": layout, **({"where": {"drop": conditions}} if conditions else {}), "columns": columns}
-
-    def called(self, one: str, other: str) -> str:
-        """What names a match: when it was, else its event, and who met."""
+            sides = [{f"team_{key}" if key == "score" else key: rule for key, rule in each.items()} for each in sides]
+            sides = [each | {"player": {"from": [each["player"]], "split": mark.strip()}} for each in sides]
         heading = self.first("started_at", "event_id")
         lead = f"{{{heading}}}" if heading else self.event()
-        return f"{lead + ' ' if lead else ''}{{{one}}} - {{{other}}}"
+        columns: Document = {"event_id": {"from": f"{lead} {{{one}}} - {{{other}}}".strip(), "count": True}}
+        columns |= {"pool": self.of_column["pool"][0]} if "pool" in self.of_column else {}
+        where = {"where": {"drop": conditions}} if conditions else {}
+        return {"layout": {"kind": "wide", "sides": sides}, **where, "columns": columns}
 
     def all_have(self, mark: str, *headings: str) -> bool:
         """Whether all cells of two and more have a mark once, with something on both sides."""
-        texts = [self.texts(each).drop_nulls().alias("cell") for each in headings]
-        if not all(each.head(FEW).str.contains(mark, literal=True).any() for each in texts):
+        if not all(self.texts(each).head(FEW).str.contains(mark, literal=True).any() for each in headings):
             return False
-        cells = pl.concat(texts)
-        cells = cells.filter(~cells.str.contains(BYE))
-        return bool(
-            cells.len()
-            and (cells.str.split(mark).list.eval(pl.element().str.strip_chars() != "").list.sum() == TWO).all()
-        )
+        cells = self.cells(headings)
+        parts = cells.filter(~cells.str.contains(BYE)).str.split(mark)
+        return bool((parts.list.eval(pl.element().str.strip_chars() != "").list.sum() == TWO).all())
 
     def condition(self, heading: str, pattern: str, reason: str, empty: str = "") -> list[Document]:
         """The condition that drops the cells of a pattern, and empty ones, where there are any."""
@@ -116,146 +104,63 @@ class Shapes:
         found = [{"column": heading, "matches": pattern, "reason": reason}] if texts.str.contains(pattern).any() else []
         return found + ([{"column": heading, "null": True, "reason": empty}] if empty and texts.null_count() else [])
 
-    def compared(self, parts: dict[str, str], *, decided: bool) -> tuple[list[Document], list[Document]]:
+    def decided(self, parts: dict[str, str]) -> tuple[list[Document], list[Document]]:
+        """The places of a winner and a loser; and which rows were not played."""
+        conditions = self.condition(parts["result"], FORFEIT, "forfeit") if "result" in parts else []
+        return [{"position": {"value": place}} for place in (1, 2)], conditions
+
+    def compared(self, parts: dict[str, str]) -> tuple[list[Document], list[Document]]:
         """What says who won, of each side; and which rows have no result."""
-        result = parts.get("result")
-        conditions = []
-        if result is not None:
-            conditions = self.condition(result, FORFEIT, "forfeit", "" if decided else "no result")
-            conditions += [] if decided else self.condition(result, UNPLAYED, "no result")
-        if decided:
-            return [{"position": {"value": 1}}, {"position": {"value": 2}}], conditions
-        scores = [parts.get(f"score of {name}") for name in ("first", "second")]
-        if all(scores):
-            for heading in filter(None, scores):
-                conditions += self.condition(heading, UNPLAYED, "no result", "no result")
-            return [{"score": {"from": [score]}} for score in scores], conditions
+        result, winner = parts.get("result"), parts.get("winner")
+        scores = [parts[name] for name in ("score of first", "score of second") if name in parts]
+        if len(scores) == TWO:
+            conditions = [each for name in scores for each in self.condition(name, UNPLAYED, *["no result"] * TWO)]
+            return [{"score": {"from": [score], "as": "result"}} for score in scores], conditions
         if result is None:
-            if "winner" not in parts:
+            if winner is None:
                 self.ask(Question("no column says who won", ()))
-            winner = parts.get("winner", "")
-            return [
-                {"position": {"from": [parts[side]], "equals": winner, "then": 1, "other": 2}}
-                for side in ("first", "second")
-            ], conditions
-        read = [parse_result(each) for each in self.texts(result).drop_nulls().unique()]
-        single = all(each[0] in WHOLE and each[1] == 1 - each[0] for each in read if each and each[0] is not None)
-        name = "position" if single else "score"
-        return [
-            {name: {"from": [result], "as": "result"}},
-            {name: {"from": [result], "as": "result", "side": 2}},
-        ], conditions
+            then = {"equals": winner, "then": 1, "other": 2}
+            return [{"position": {"from": [parts[side]], **then}} for side in ("first", "second")], []
+        conditions = self.condition(result, FORFEIT, "forfeit", "no result")
+        conditions += self.condition(result, UNPLAYED, "no result")
+        read = filter(None, map(parse_result, self.texts(result).drop_nulls().unique()))
+        name = (
+            "position" if all(own in WHOLE and other == 1 - own for own, other in read if own is not None) else "score"
+        )
+        return [{name: {"from": [result], "as": "result", "side": side}} for side in (1, TWO)], conditions
 
     def lines(self, player: str) -> Document | None:
         """The map of a grid: a crosstable, a Swiss list, or a column a round."""
-        headings = [each for each in self.grid.headings if each != player]
-        players = self.texts(player).to_list()
+        headings, players = [each for each in self.grid.headings if each != player], self.texts(player).to_list()
         numbered = [each for each in headings if each.isdecimal()]
         named = [each for each in headings if each in players]
-        if len(players) < TWO:
-            return None
-        if len(named) == len(players) or (
-            numbered == [str(n) for n in range(1, len(players) + 1)] and self.is_diagonal(numbered)
-        ):
+        counts = [str(number) for number in range(1, len(players) + 1)]
+        if len(named) == len(players) or (numbered == counts and self.is_diagonal(numbered)):
             return self.crosstable(player, named if len(named) == len(players) else numbered)
-        suffix = self.place_of_rounds(headings)
-        totals = [each for each in headings if is_total(each)]
-        others = [each for each in headings if each not in totals and self.is_unknown(each)]
-        rounds = (
-            [each for each in headings if self.is_of_a_round(each.removesuffix(suffix), each, suffix)]
-            if not suffix
-            else [each for each in headings if each.endswith(suffix)]
-        )
-        are_named = len(rounds) >= TWO
-        rounds = rounds if are_named else others
-        if (
-            len(rounds) < TWO
-            or not {*self.of_column.get("event_id", ())} <= {*rounds}
-            or (not are_named and not self.meaning(rounds, totals))
-        ):
+        totals, suffix = [each for each in headings if is_total(each)], self.place_of_rounds(headings)
+        rounds = [each for each in headings if (each.endswith(suffix) if suffix else self.is_of_a_round(each))]
+        if len(rounds) < TWO:
+            rounds = [each for each in headings if each not in totals and self.is_unknown(each)]
+            if len(rounds) < TWO or not self.meaning(rounds, totals):
+                return None
+        if not {*self.of_column.get("event_id", ())} <= {*rounds}:
             return None
         aside = [each for each in headings if each not in rounds]
-        cells = pl.concat([self.texts(each).drop_nulls().alias("cell") for each in rounds]).unique().to_list()
-        games = [each for each in cells if GAME.fullmatch(plain(each).replace(" ", ""))]
-        event = f"{self.event() + ' ' if self.event() else ''}{{column}}"
-        if games and any(each.isalpha() for game in games for each in game):
-            numbers = [each for each in headings if sides().get(fold(each)) == "number"]
-            return self.first_that_fits([
-                {"layout": {"kind": "swiss", "rows": player, "number": number, "except": [each for each in aside if each != number]},
-                 "columns": {"event_id": event, "heat": "{pair}", "score": {"from": "cell", "as": "number"}}}
-                for number in (*numbers, *self.of_column.get("position", []), BY_ORDER)
-            ])  # fmt: skip
-        rule: Document = {"event_id": event}
-        if suffix:
-            rule["event_id"] = {"from": event, "regex": [f"^(.*){suffix}$", "$1"]}
-        rule |= self.meaning(rounds, totals) or self.what_cells_are(rounds)
-        if all(pl.Series([each]).str.contains(dates.A_DATE).any() for each in rounds):
-            rule["started_at"] = {"from": "{column}", "regex": [f"^.*?{dates.A_DATE}.*$", "$1"]}
-        absent = self.cells_like(rounds, UNPLAYED, "no result")
-        return {"layout": {"kind": "matrix", "rows": player, "except": aside}, **absent, "columns": rule}
+        event = f"{self.event()} {{column}}".strip()
+        return self.swiss(player, rounds, aside, event) or self.rounds(player, rounds, aside, event, suffix)
 
-    def cells_like(self, names: list[str], pattern: str, reason: str) -> Document:
-        """The condition that drops cells of a pattern, where there are any."""
-        found = any(self.texts(name).str.contains(pattern).any() for name in names)
-        return {"where": {"drop": [{"column": "cell", "matches": pattern, "reason": reason}]}} if found else {}
-
-    def place_of_rounds(self, headings: list[str]) -> str:
-        """What stands behind the rounds in headings of two lines, where it is the place."""
-        ends = [
-            end
-            for start, _, end in (each.rpartition(" ") for each in headings)
-            if start and meanings().get(fold(end)) == "position"
-        ]
-        return f" {ends[0]}" if ends.count(ends[0] if ends else "") >= TWO else ""
-
-    def is_unknown(self, heading: str) -> bool:
-        word = fold(heading)
-        return word not in meanings() and word not in sides() and side_of(heading) is None
-
-    def is_of_a_round(self, start: str, heading: str, suffix: str) -> bool:
-        is_date = pl.Series([start]).str.contains(rf"^(?:{dates.IN_A_LINE})$").any()
-        return heading.endswith(suffix) and (is_round(start) or bool(is_date))
-
-    def is_diagonal(self, names: list[str]) -> bool:
-        """Whether a grid has nothing where a line meets its own column."""
-        return all((self.texts(name)[line] or "") in DIAGONAL for line, name in enumerate(names))
-
-    def crosstable(self, player: str, names: list[str]) -> Document:
-        """The map of a crosstable, all of whose cells fit their mirrors."""
-        rows = [[self.texts(name)[line] for name in names] for line in range(len(names))]
-        sums = set()
-        for line, row in enumerate(rows):
-            for column in range(line + 1, len(names)):
-                one, other = (parse_result(each or "") for each in (row[column], rows[column][line]))
-                if one and other and not (one == other[::-1] and one[1] != 1 - (one[0] or 0)):
-                    sums.add((one[0] or 0) + (other[0] or 0))
-        if len(sums) > 1:
-            remedy = "holds results that do not fit their mirrors: who beat whom is not clear"
-            raise ResultsError(self.grid.name, [Fault(None, None, None, remedy)])
-        aside = [each for each in self.grid.headings if each not in (player, *names)]
-        numbers = [
-            each for each in aside if sides().get(fold(each)) == "number" and self.texts(each).to_list() == names
-        ]
-        number = {"number": (numbers or [BY_ORDER])[0]} if names[0].isdecimal() else {}
-        return {
-            "layout": {
-                "kind": "crosstable",
-                "rows": player,
-                **number,
-                "except": [each for each in aside if each not in numbers[:1]],
-            },
-            **self.cells_like(names, FORFEIT, "forfeit"),
-            "columns": {
-                "event_id": self.event() or "{file}",
-                "heat": "{row_name} - {column}",
-                "score": {"from": "cell", "as": "result"},
-            },
-        }
-
-    def first_that_fits(self, documents: list[Document]) -> Document:
-        """The first map by which all cells fit; the refusal of the first where there is none."""
-        refusal: ResultsError | None = None
-        for document in documents:
+    def swiss(self, player: str, rounds: list[str], aside: list[str], event: str) -> Document | None:
+        """The map of a Swiss list: by the first numbers of lines with which each game fits its opponent's cell."""
+        bare = [plain(each).replace(" ", "") for each in self.cells(rounds).unique()]
+        if not any(GAME.fullmatch(each) and any(map(str.isalpha, each)) for each in bare):
+            return None
+        numbers = [each for each in aside if sides().get(fold(each)) == "number"]
+        columns = {"event_id": event, "heat": "{pair}", "score": {"from": "cell", "as": "number"}}
+        refusal = None
+        for number in (*numbers, *self.of_column.get("position", []), BY_ORDER):
+            excluded = [each for each in aside if each != number]
+            layout = {"kind": "swiss", "rows": player, "number": number, "except": excluded}
+            document = {"layout": layout, "columns": columns}
             try:
                 apply_map(self.grid, build_map(document, self.grid.name))
             except ResultsError as error:
@@ -264,39 +169,88 @@ class Shapes:
                 return document
         raise refusal or ResultsError(self.grid.name, [])
 
+    def rounds(self, player: str, rounds: list[str], aside: list[str], event: str, suffix: str) -> Document:
+        """The map of an event a column."""
+        columns: Document = {"event_id": {"from": event, "regex": [f"^(.*){suffix}$", "$1"]} if suffix else event}
+        columns |= self.meaning(rounds, [each for each in aside if is_total(each)])
+        if not COMPARED & (columns.keys() | self.given.keys()):
+            points = Choice("points, the more the better", "columns.score", "cell")
+            choices = points, Choice("places", "columns.position", "cell")
+            self.ask(Question(f"what the cells of {rounds[0]}, {rounds[1]} … are", choices))
+        if all(pl.Series([each]).str.contains(dates.A_DATE).any() for each in rounds):
+            columns["started_at"] = {"from": "{column}", "regex": [f"^.*?{dates.A_DATE}.*$", "$1"]}
+        layout = {"kind": "matrix", "rows": player, "except": aside}
+        return {"layout": layout, **self.without(rounds, UNPLAYED, "no result"), "columns": columns}
+
+    def without(self, names: list[str], pattern: str, reason: str) -> Document:
+        """The condition that drops cells of a pattern, where there are any."""
+        found = self.cells(names).str.contains(pattern).any()
+        return {"where": {"drop": [{"column": "cell", "matches": pattern, "reason": reason}]}} if found else {}
+
+    def place_of_rounds(self, headings: list[str]) -> str:
+        """What stands behind the rounds in headings of two lines, where it is the place."""
+        ends = [end for start, _, end in (each.rpartition(" ") for each in headings) if start]
+        places = [end for end in ends if meanings().get(fold(end)) == "position"]
+        return f" {places[0]}" if len(places) >= TWO and places.count(places[0]) == len(places) else ""
+
+    def is_unknown(self, heading: str) -> bool:
+        word = fold(heading)
+        return word not in meanings() and word not in sides() and side_of(heading) is None
+
+    def is_of_a_round(self, heading: str) -> bool:
+        return is_round(heading) or bool(pl.Series([heading]).str.contains(rf"^(?:{dates.IN_A_LINE})$").any())
+
+    def is_diagonal(self, names: list[str]) -> bool:
+        """Whether a grid has nothing where a line meets its own column."""
+        return all((self.texts(name)[line] or "") in DIAGONAL for line, name in enumerate(names))
+
+    def crosstable(self, player: str, names: list[str]) -> Document:
+        """The map of a crosstable, all of whose cells fit their mirrors."""
+        columns = [self.texts(name).to_list() for name in names]
+        sums = set()
+        for line in range(len(names)):
+            for column in range(line + 1, len(names)):
+                one, other = (parse_result(each or "") for each in (columns[column][line], columns[line][column]))
+                if one and other and not (one == other[::-1] and one[1] != 1 - (one[0] or 0)):
+                    sums.add((one[0] or 0) + (other[0] or 0))
+        if len(sums) > 1:
+            remedy = "holds results that do not fit their mirrors: who beat whom is not clear"
+            raise ResultsError(self.grid.name, [Fault(None, None, None, remedy)])
+        aside = [each for each in self.grid.headings if each not in (player, *names)]
+        numbers = [each for each in aside if self.texts(each).to_list() == names][:1]
+        layout: Document = {"kind": "crosstable", "rows": player}
+        layout |= {"number": (numbers or [BY_ORDER])[0]} if names[0].isdecimal() else {}
+        layout["except"] = [each for each in aside if each not in numbers]
+        rules = {"heat": "{row_name} - {column}", "score": {"from": "cell", "as": "result"}}
+        columns_of = {"event_id": self.event() or "{file}", **rules}
+        return {"layout": layout, **self.without(names, FORFEIT, "forfeit"), "columns": columns_of}
+
     def meaning(self, rounds: list[str], totals: list[str]) -> Document:
         """Which results column the cells of rounds surely are: points that a total sums up, times, or places."""
-        if self.given.keys() & {"position", "score", "time_s"}:
+        if self.given.keys() & COMPARED:
             return {}
-        columns = [[self.number(each) for each in self.grid.frame[name].cast(pl.String)] for name in rounds]
-        sums = [sum(filter(None, row)) for row in zip(*columns, strict=True)]
+        columns = [[number(each) for each in self.texts(name)] for name in rounds]
+        sums = [sum(row) for row in zip(*columns, strict=True)]
         for total in totals:
-            if all(
-                abs((self.number(each) or 0.0) - own) < TINY for each, own in zip(self.texts(total), sums, strict=True)
-            ):
+            if all(abs(number(each) - own) < TINY for each, own in zip(self.texts(total), sums, strict=True)):
                 return {"score": {"from": "cell", "as": "result"}}
-        cells = pl.concat([self.texts(each).drop_nulls().alias("cell") for each in rounds]).unique()
-        plain_cells = [each for each in cells if times.status_word(each) is None and not times.is_lapped(each)]
-        if plain_cells and all(":" in each and times.parse(each.replace(",", ".")) for each in plain_cells):
+        cells = [
+            each for each in self.cells(rounds).unique() if not times.status_word(each) and not times.is_lapped(each)
+        ]
+        if cells and all(":" in each and times.parse(each.replace(",", ".")) for each in cells):
             return {"time_s": {"from": "cell", "as": "duration"}}
         return {"position": {"from": "cell", "as": "place"}} if all(map(self.ranks, rounds)) else {}
 
-    def number(self, text: str | None) -> float | None:
-        read = parse_result(text or "")
-        return None if read is None else read[0]
-
-    def what_cells_are(self, rounds: list[str]) -> Document:
-        if not self.given.keys() & {"position", "score", "time_s"}:
-            choices = (
-                Choice("points, the more the better", "columns.score", "cell"),
-                Choice("places", "columns.position", "cell"),
-            )
-            self.ask(Question(f"what the cells of {rounds[0]}, {rounds[1]} … are", choices))
-        return {}
-
     def ranks(self, heading: str) -> bool:
         """Whether a column has the places of one event: 1, and as many better ones as each place says."""
-        texts = self.texts(heading).drop_nulls()
-        words = [each for each in texts if times.status_word(each) is None and each not in DIAGONAL]
+        words = [
+            each for each in self.texts(heading).drop_nulls() if not times.status_word(each) and each not in DIAGONAL
+        ]
         places = pl.Series(words, dtype=pl.String).str.strip_chars().str.extract(PLACE).cast(pl.Float64)
         return bool(places.null_count() == 0 and places.len() and (places.rank("min") == places).all())
+
+
+def number(text: str | None) -> float:
+    """The number in a cell, 0 where there is none."""
+    own, _ = parse_result(text or "") or (None, None)
+    return own or 0.0

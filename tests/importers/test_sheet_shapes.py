@@ -10,7 +10,8 @@ from podium.importers.tables.maps import build_map, tomllib, write_map
 from podium.importers.tables.scores import parse_game, parse_result
 
 SHEETS = {
-    "winners": "Datum;Sieger;Verlierer;Ergebnis\n12.01.2025;Ana;Ben;6:4 6:3\n26.01.2025;Cy;Ana;w.o.\n26.01.2025;Ana;Ben;6:0\n",
+    "winners": "Datum;Sieger;Verlierer;Ergebnis\n12.01.2025;Ana;Ben;6:4 6:3\n26.01.2025;Cy;Ana;w.o.\n"
+    "26.01.2025;Ana;Ben;6:0\n",
     "games": "Date,White,Black,Result\n05/03/2025,Ana,Ben,1-0\n19/03/2025,Cy,Ben,½:½\n19/03/2025,Ana,Cy,+--\n"
     "19/03/2025,Ben,Bye,1-0\n",
     "numbers": "Nr;Name;1;2;3\n1;Ana;x;1;½\n2;Ben;0;x;1\n3;Cy;½;0;x\n",
@@ -64,7 +65,7 @@ def test_bye_is_a_player_like_any_other_in_a_race(tmp_path):
 
 def test_two_winners_of_a_game_are_refused(tmp_path):
     for text in ("Name;1;2;3\nA;x;1;1\nB;1;x;1\nC;0;0;x\n", "No,Name,R1,R2\n1,A,2w1,2b0\n2,B,1b1,1w1\n"):
-        with pytest.raises(podium.ResultsError, match="mirrors|opponent's cell"):
+        with pytest.raises(podium.ResultsError, match=r"mirrors|opponent's cell"):
             read(tmp_path, text)
 
 
@@ -95,9 +96,7 @@ def test_what_is_open_is_asked_once_and_the_answer_reads_it(text, key, height, t
     (question,) = questions([str(path)])
     choice = question.choices[0]
     assert choice.key == key
-    assert f"podium import {path} --set " in str(caught.value).replace("sheet.csv", str(path), 1).replace(
-        "import sheet.csv", f"import {path}"
-    )
+    assert "podium import sheet.csv --set " in str(caught.value)
     options = Options(map=answer(choice.key, choice.value), guess=True)
     assert questions([str(path)], options) == []
     mapping = understand([str(path)], options)
@@ -105,9 +104,11 @@ def test_what_is_open_is_asked_once_and_the_answer_reads_it(text, key, height, t
     assert build_map(mapping.document).rules()
 
 
-RESULTS = {"1-0": (1, 0), "½-½": (0.5, 0.5), "½:½": (0.5, 0.5), "1/2-1/2": (0.5, 0.5), "0,5-0,5": (0.5, 0.5),
-           "6:4": (6, 4), "6:4 7:5": (2, 0), "6-4, 3-6, [10-8]": (2, 1), "7-6(3) 6-4": (2, 0), "1": (1, 0), "½": (0.5, 0.5),
-           "3": (3, None), "w.o.": None, "": None, "6:4 7": None, "0–1": (0, 1)}  # fmt: skip
+RESULTS = {
+    "1-0": (1, 0), "½-½": (0.5, 0.5), "½:½": (0.5, 0.5), "1/2-1/2": (0.5, 0.5), "0,5-0,5": (0.5, 0.5), "6:4": (6, 4),
+    "6:4 7:5": (2, 0), "6-4, 3-6, [10-8]": (2, 1), "7-6(3) 6-4": (2, 0), "1": (1, 0), "½": (0.5, 0.5), "3": (3, None),
+    "w.o.": None, "": None, "6:4 7": None, "0\u20131": (0, 1),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("text", RESULTS)

@@ -222,13 +222,9 @@ def decode(content: bytes, name: str, encoding: str | None = None, *, advice: st
 def unmarked_codec(start: bytes) -> str:
     """The codec of text without a mark: UTF-16 where every other byte is none."""
     first, second = start[::2].count(0), start[1::2].count(0)
-    return (
-        "utf-8"
-        if 2 * max(first, second) < len(start[::2]) or len(start) < 4
-        else "utf-16-be"
-        if first > second
-        else "utf-16-le"
-    )
+    if 2 * max(first, second) < len(start[::2]) or not first + second:
+        return "utf-8"
+    return "utf-16-be" if first > second else "utf-16-le"
 
 
 def strict_json(content: str, name: str, *, literal_numbers: bool = False) -> Any:

@@ -121,8 +121,8 @@ BYE = (
     r"(?i)^(bye|spielfrei|freilos|exempte?|descansa|libre|ripos[ao]|pauza|wolny los|vrij|isento|folga|vapaa|huili|-+)$"
 )
 FORFEIT = (
-    r"(?i)^(?:[+-] ?[-:/]? ?[+-]{1,2}|[+-]|.*(?:^|[\d½ (+-])(?:ff?|kl?|wo|w\.\s?o|w/o|walkover|walkower|forfeit|forfait|kampflos|"
-    r"incomparecencia|reglementair|falta de comparência|luovutus|bez gry|no show)\.?\)?)$"
+    r"(?i)^(?:[+-] ?[-:/]? ?[+-]{1,2}|[+-]|.*(?:^|[\d½ (+-])(?:ff?|kl?|wo|w\.\s?o|w/o|walkover|walkower|forfeit|"
+    r"forfait|kampflos|incomparecencia|reglementair|falta de comparência|luovutus|bez gry|no show)\.?\)?)$"
 )
 OUT = (  # who did not finish
     "abandon abandono ritirato ritiro uitgevallen opgave nie_ukończył nie_ukonczyl desistiu desistência keskeytti kesk "
@@ -155,7 +155,7 @@ def meanings() -> dict[str, str]:
 
 
 def encoding_of(headings: Iterable[str]) -> str | None:
-    """The encoding of text that is not UTF-8, by the language of its headings; None where that is English, or unknown."""
+    """The encoding of text that is not UTF-8, by the language of its headings; None where that says nothing."""
     folded = {fold(each) for each in headings}
     groups = [words.split("|") for words in (*SYNONYMS.values(), *SIDES.values()) if "|" in words]
     western, polish = ({word for group in groups for word in "".join(group[n : n + 1]).split()} for n in (1, 2))
@@ -168,7 +168,6 @@ def sides() -> dict[str, str]:
     return {word: part for part, words in SIDES.items() for word in words.replace("|", " ").split()}
 
 
-@cache
 def side_of(heading: str) -> str | None:
     """What a heading is of a match: winner, loser, first, second, result, or the score of the first or second."""
     word = fold(heading)

@@ -207,24 +207,17 @@ def import_results(
     """Turn files of a foreign format into a results table; nothing is written where one breaks the format's rules."""
     from podium.importers import Options, read_format
 
-    files = files or []
-    if form not in FORMATS and (not files or Path(form).exists() or form == STDOUT):
-        form, files = TABLES, [form, *files]
-        if not (out or dry_run or guess or save):
-            guess, save = True, Path(f"{Path(files[0]).name.partition('.')[0] or 'map'}.toml").absolute()
-            save = Path(files[0]).with_name(save.name) if Path(files[0]).is_file() else save
+    named = form in FORMATS or (files and not Path(form).exists() and form != STDOUT)
+    form, files = (form, files or []) if named else (TABLES, [form, *(files or [])])
+    if not named and not (out or dry_run or guess or save):
+        guess, save = True, map_beside(files[0])
     if out is None and not (dry_run or guess or save):
         raise ParameterError("say where the results go with --out FILE, or see them with --dry-run")
     check_outputs([path for path in (out, names) if path is not None and str(path) != STDOUT], files)
     options = Options(skip_bad, timezone, player, forfeits.value, map_file)
-    if form == TABLES:
-        options = table_options(options, flags, settings or [])
-        if not no_input and sys.stdin.isatty() and sys.stdout.isatty():
-            options = with_answers(files, options)
-    elif settings:
-        raise ParameterError(f"--set is for tables (csv); {form} needs none")
-    elif flags.are_given() or guess or save:
-        raise ParameterError(f"options that name columns are for tables (csv); {form} needs none")
+    options = read_options(
+        form, files, options, flags, settings or [], writes_map=bool(guess or save), asks=not no_input
+    )
     with show.progress("importing"):
         imported = read_format(form, files, options)
     show_summary(imported, err=str(out) == STDOUT)
@@ -239,6 +232,34 @@ def import_results(
         show.show(as_written(imported.table), Format.csv)
     elif out is not None:
         write_table(as_written(imported.table) if out.suffix.lower() == ".csv" else imported.table, out)
+
+
+def map_beside(file: str) -> Path:
+    """Where the map of a file goes: beside it, under its name."""
+    path = Path(file)
+    name = f"{path.name.partition('.')[0] or 'map'}.toml"
+    return path.with_name(name) if path.is_file() else Path(name)
+
+
+def read_options(
+    form: str,
+    files: list[str],
+    options: "Options",
+    flags: TableFlags,
+    settings: list[str],
+    *,
+    writes_map: bool,
+    asks: bool,
+) -> "Options":
+    """The options of an import; those of tables with all that their flags and a reader in a terminal say."""
+    if form != TABLES:
+        if flags.are_given() or writes_map:
+            raise ParameterError(f"options that name columns are for tables (csv); {form} needs none")
+        if settings:
+            raise ParameterError(f"--set is for tables (csv); {form} needs none")
+        return options
+    options = table_options(options, flags, settings)
+    return with_answers(files, options) if asks and sys.stdin.isatty() and sys.stdout.isatty() else options
 
 
 def table_options(options: "Options", flags: TableFlags, settings: list[str]) -> "Options":

@@ -143,14 +143,17 @@ def read(source: Source, rule: SourceRule, wanted: Collection[str], *, skip_bad:
             content, source.name, rule, wanted, is_ods=source.name.lower().endswith("ods")
         )
         sheets = frame[SHEET].unique(maintain_order=True)
-        notes = () if rule.sheet else (f"sheet{'s' * (sheets.len() > 1)} {', '.join(sheets)}",)
-        return Grid(source.name, frame, labels=labels, rule=whole, notes=notes)
+        sheets = frame[SHEET].unique(maintain_order=True)
+        read_sheets = () if rule.sheet else (f"sheet{'s' * (sheets.len() > 1)} {', '.join(sheets)}",)
+        return Grid(source.name, frame, labels=labels, rule=whole, notes=read_sheets)
     if kind == "sqlite":
         return Grid(source.name, from_database(content, source.name, rule.table), rule=rule)
     if kind == "csv" and rule.encoding is None:
         rule = replace(rule, encoding=language_encoding(content))
     text = decode(content, source.name, rule.encoding or ("xml" if kind == "xml" else None), advice=ENCODINGS)
-    notes = ("UTF-16",) if content[:2] in UTF16_MARKS or unmarked_codec(content[:SHOWN_START]) != "utf-8" else ()
+    notes: tuple[str, ...] = (
+        ("UTF-16",) if content[:2] in UTF16_MARKS or unmarked_codec(content[:SHOWN_START]) != "utf-8" else ()
+    )
     notes += (rule.encoding,) if rule.encoding else ()
     if kind == "xml":
         frame, labels = rows_of_tree([("", xml_document(text, source.name))], source.name, rule.records or "", wanted)

@@ -1,7 +1,7 @@
 """A table before its map, how it was written, and what only its reader can know of it."""
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -91,14 +91,15 @@ class Question:
 
     def remedy(self, name: str) -> str:
         """The question with the command to type for a file."""
-        command = f": type podium import {shlex.quote(name)} {', or '.join(map(str, self.choices))}"
+        typed = name if not Path(name).is_absolute() else Path(name).name
+        command = f": type podium import {shlex.quote(typed)} {', or '.join(map(str, self.choices))}"
         return self.text + command * bool(self.choices)
 
 
 class UndecidedError(FormatError):
     """A table is refused for what only its reader can know; `questions` ask for it."""
 
-    def __init__(self, name: str, faults: Sequence[Fault], questions: Sequence[Question]) -> None:
+    def __init__(self, name: str, faults: Iterable[Fault], questions: Iterable[Question] = ()) -> None:
         self.questions = tuple(questions)
         super().__init__(name, faults)
 

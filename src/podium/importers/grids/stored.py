@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from xml.etree import ElementTree as ET
 
 import polars as pl
@@ -40,7 +40,7 @@ Box = tuple[int, int, int, int]  # of merged cells: the first row and column, an
 def from_spreadsheet(
     content: bytes, name: str, rule: SourceRule, wanted: Collection[str], *, is_ods: bool
 ) -> tuple[pl.DataFrame, list[str], SourceRule]:
-    """The sheets of a workbook that are read, without empty rows; where each row stands, and how the table is written."""
+    """The sheets of a workbook that are read, without empty rows; where each row stands; how the table is written."""
     import fastexcel  # noqa: PLC0415  (only where a workbook comes)
 
     boxes = check_archive(content, name, is_ods=is_ods)
@@ -132,7 +132,7 @@ def merged_boxes(archive: zipfile.ZipFile, *, is_ods: bool) -> Merged:
     """The merged cells of each sheet, by its name, and its first column with a value."""
     names = archive.namelist()
     if is_ods:
-        return dict(ods_merged(archive.read("content.xml")))
+        return {sheet.name: (sheet.merged, sheet.first) for sheet in ods_sheets(archive.read("content.xml"))}
     if "xl/workbook.xml" not in names:
         return {}
     links = ET.fromstring(archive.read("xl/_rels/workbook.xml.rels"))  # noqa: S314  (expat limits entities)
@@ -152,29 +152,6 @@ def xlsx_merged(document: bytes) -> tuple[list[Box], int]:
         for left, top, right, bottom in MERGED.findall(document)
     ]
     return boxes, min((column_number(each) - 1 for each in WRITTEN_CELL.findall(document)), default=0) if boxes else 0
-
-
-def ods_merged(document: bytes) -> Iterator[tuple[str, tuple[list[Box], int]]]:
-    """The name of each sheet of .ods, its merged cells and its first column with a value."""
-    boxes: list[Box] = []
-    name, row, column, first, repeated = "", 0, 0, FAR_AWAY, 1
-    for event, element in ET.iterparse(io.BytesIO(document), ("start", "end")):  # noqa: S314  (expat limits entities)
-        tag = element.tag.rpartition("}")[2]
-        if event == "start" and tag == "table":
-            name = next((value for key, value in element.items() if key.endswith("}name")), "")
-            boxes, row, first = [], 0, FAR_AWAY
-        elif event == "start" and tag == "table-row":
-            column, repeated = 0, repetitions(element, "rows")
-        elif event == "end" and tag in ("table-cell", "covered-table-cell"):
-            down, right = (repetitions(element, what, "spanned") for what in ("rows", "columns"))
-            boxes += [(row, column, row + down, column + right)] if max(down, right) > 1 else []
-            first = min(first, column) if any(key.endswith("value-type") for key in element.attrib) else first
-            column += repetitions(element, "columns")
-        elif event == "end" and tag == "table-row":
-            row += repeated
-            element.clear()
-        elif event == "end" and tag == "table":
-            yield name, (boxes, first)
 
 
 def check_archive(content: bytes, name: str, *, is_ods: bool) -> Merged:
@@ -258,22 +235,42 @@ def column_number(letters: bytes) -> int:
 
 def ods_boxes(document: bytes) -> Iterator[tuple[int, int]]:
     """Of each sheet, how many cells it spans with its repetitions written out, and how many are written."""
-    height = width = filled = row = column = repeated = 0
+    return ((sheet.spanned, sheet.filled) for sheet in ods_sheets(document))
+
+
+class OdsSheet(NamedTuple):
+    """A sheet of .ods: how many cells it spans and fills, those that are merged, and its first column with a value."""
+
+    name: str
+    spanned: int
+    filled: int
+    merged: list[Box]
+    first: int
+
+
+def ods_sheets(document: bytes) -> Iterator[OdsSheet]:
+    """The extent of each sheet, its repetitions written out."""
+    boxes: list[Box] = []
+    height = width = filled = row = column = repeated = first = 0
+    name = ""
     for event, element in ET.iterparse(io.BytesIO(document), ("start", "end")):  # noqa: S314  (expat limits entities)
         tag = element.tag.rpartition("}")[2]
         if event == "start" and tag == "table":
-            height = width = filled = row = 0
+            name = next((value for key, value in element.items() if key.endswith("}name")), "")
+            boxes, height, width, filled, row, first = [], 0, 0, 0, 0, FAR_AWAY
         elif event == "start" and tag == "table-row":
-            row, column, repeated = row + 1, 0, repetitions(element, "rows")
-        elif event == "end" and tag == "table-cell":
-            column += repetitions(element, "columns")
+            column, repeated = 0, repetitions(element, "rows")
+        elif event == "end" and tag in ("table-cell", "covered-table-cell"):
+            down, right = (repetitions(element, what, "spanned") for what in ("rows", "columns"))
+            boxes += [(row, column, row + down, column + right)] if max(down, right) > 1 else []
+            before, column = column, column + repetitions(element, "columns")
             if len(element) or any(key.endswith("value-type") for key in element.attrib):
-                filled, height, width = filled + 1, row + repeated - 1, max(width, column)
+                filled, height, width, first = filled + 1, row + repeated, max(width, column), min(first, before)
         elif event == "end" and tag == "table-row":
-            row += repeated - 1
+            row += repeated
             element.clear()
         elif event == "end" and tag == "table":
-            yield height * width, filled
+            yield OdsSheet(name, height * width, filled, boxes, first)
 
 
 def repetitions(element: ET.Element, what: str, how: str = "repeated") -> int:

@@ -184,7 +184,7 @@ def xml_document(text: str, name: str) -> dict[str, Any]:
             refuse_file(name, "declares an entity that is more than a word; podium reads XML without them")
 
     parser.StartElementHandler, parser.EndElementHandler = start, end
-    parser.CharacterDataHandler = lambda text: stack[-1][2].append(text)
+    parser.CharacterDataHandler = lambda text: stack[-1][2].append(text)  # noqa: PLW0108  (the last of each moment)
     parser.EntityDeclHandler = refuse_entity
     parser.DefaultHandler = lambda _text: None  # and so no entity is written out
     try:

@@ -169,7 +169,7 @@ def as_kind(table: Table, name: str, rule: Rule, texts: pl.Series) -> Cells:
 
 
 def numbered(texts: pl.Series) -> pl.Series:
-    """Texts of which one that stands again gets its number: #2, #3, …"""
+    """Texts of which one that stands again gets its number, from #2 on."""
     frame = pl.DataFrame({"text": texts}).with_columns(count=pl.int_range(1, pl.len() + 1).over("text"))
     again = pl.col("text") + " #" + pl.col("count").cast(pl.String)
     return frame.select(pl.when(pl.col("count") == 1).then("text").otherwise(again)).to_series()

@@ -1,5 +1,6 @@
 """Any table as results: by a map of its columns, or by the map that its headings say."""
 
+import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,7 +17,7 @@ from podium.importers.registry import Options
 from podium.importers.sources import Source, refuse_file, sources
 from podium.importers.tables.applying import Mapped, apply_map, drop_small
 from podium.importers.tables.guess import guess
-from podium.importers.tables.maps import build_map, load_map, tomllib
+from podium.importers.tables.maps import build_map, load_map
 from podium.importers.tables.model import Map
 from podium.importers.tables.presets import preset_of
 from podium.importers.times import LocalTimes

@@ -165,9 +165,7 @@ class Guesser:
         columns = meanings()
         candidates: dict[str, list[str]] = {}
         unknown = []
-        for heading in self.grid.headings:
-            if heading in self.taken:
-                continue
+        for heading in (each for each in self.grid.headings if each not in self.taken):
             column = columns.get(fold(heading))
             if column in self.given:
                 continue
@@ -180,9 +178,7 @@ class Guesser:
             if column in chosen and self.varies(chosen[column], chosen.get("event_id")):
                 self.asides[chosen.pop(column)] = "several in one event, so no event's own"
         words = [*ALL, *(word for word, column in columns.items() if column not in chosen)]
-        for heading in unknown:
-            if self.texts(heading).str.starts_with("[").any():  # a list
-                continue
+        for heading in (each for each in unknown if not self.texts(each).str.starts_with("[").any()):  # no list
             near = near_miss(heading, words) if len(self.faults) <= SHOWN_FAULTS else None  # it is refused anyway
             if near is not None:
                 self.fault(heading, f"is nearly {near}: write it so, or give it another name")
@@ -271,7 +267,8 @@ class Guesser:
             if marked:
                 mark = next(each for each in marked if each in ".,")
                 readings = [marked.replace(mark, ""), marked.replace(mark, ".")]
-                typed = f"or podium import csv FILE -o OUT --thousands '{mark}' for the one, --decimal '{mark}' for the other"
+                ways = f"--thousands '{mark}' for the one, --decimal '{mark}' for the other"
+                typed = f"or podium import csv FILE -o OUT {ways}"
                 keys = ("source.thousands", "source.decimal")
                 choices = [Choice(meaning, key, mark) for meaning, key in zip(readings, keys, strict=True)]
                 self.ask(Question(f"{marked!r} may be {' or '.join(readings)} ({typed})", tuple(choices), heading))

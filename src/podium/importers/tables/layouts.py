@@ -203,14 +203,14 @@ def games(cells: pl.DataFrame, names: list[str], layout: Layout, grid: Grid, dro
     faults: list[Fault] = []
     for name in names:
         read: list[Game | None] = []
-        for line, text in enumerate(cells[name]):
+        for line, cell in enumerate(cells[name]):
             try:
-                read.append(None if text is None else parse_game(text))
+                read.append(None if cell is None else parse_game(cell))
             except ValueError:
                 read.append(None)
                 remedy = "must be the opponent's number, a colour and the points, as 4w1 or 12b½"
-                faults.append(Fault(None, name, text, remedy, grid.place(line)))
-            dropped["bye"] += text is not None and read[-1] is None
+                faults.append(Fault(None, name, cell, remedy, grid.place(line)))
+            dropped["bye"] += cell is not None and read[-1] is None
         for line, game in enumerate(read):
             other = None if game is None else line_of.get(game.opponent)
             mirror = None if other is None else read[other]

@@ -143,7 +143,7 @@ class Reader:
             self.refuse("source.thousands", f"{rule.thousands!r} is the decimal mark; the two must differ")
         return rule
 
-    def source_value(self, key: str, value: Any) -> Any:
+    def source_value(self, key: str, value: Any) -> Any:  # noqa: C901  (a case a key)
         """A value of how the table is written."""
         place = f"source.{key}"
         match key:
@@ -157,12 +157,10 @@ class Reader:
                 return self.header(value, place)
             case "width":
                 return int(self.number(value, place))
+            case "null" | "fill":
+                return self.texts(value, place)
             case "pattern" | "names":
                 return self.pattern(value, place)
-            case "fill":
-                return self.names(value, place)
-            case "null":
-                return self.texts(value, place)
             case "timezone":
                 return LocalTimes(self.text(value, place)).name
             case "delimiter":

@@ -121,7 +121,7 @@ def from_matches(
         matches: a table, as `read_results` takes it.
         winner: the column with who won; several where a team did, a column for each of its members.
         loser: as `winner`.
-        event: the columns that together name the match; its date and players where None, with a count where they repeat.
+        event: the columns that together name the match; its date and players where None, and a count of repeats.
         date: the column with the day or moment, or its rule: `{"from": "Day", "format": "%d.%m.%Y"}`.
         name: what faults call the table.
         columns: other results columns of the match, such as `pool` or `mode`, by their column or rule.

@@ -19,6 +19,7 @@ UNPLAYED = r"^(\*|\?|x|[-:. ]+)$"
 DIAGONAL = frozenset({"", "x", "X", "*", "-", "\u2013", "\u2014", "#", "■", "█", "///", "\\", "xxx", "XXX", "0", "***"})
 MARKS = (" / ", "/", " & ", " + ")  # between the members of a side
 COMPARED = frozenset({"position", "score", "time_s"})
+MOST_LINES = 10_000  # of a grid
 TWO, FEW, TINY = 2, 20, 1e-6
 Document = dict[str, Any]
 
@@ -49,7 +50,9 @@ class Shapes:
         if {"event_id", "player"} <= self.of_column.keys() and self.of_column.keys() & {"position", "time_s"}:
             return None
         player = self.first("player", "team")
-        return self.matches() or (self.lines(player) if player is not None and self.grid.frame.height > 1 else None)
+        return self.matches() or (
+            self.lines(player) if player is not None and 1 < self.grid.frame.height <= MOST_LINES else None
+        )
 
     def event(self) -> str:
         """What names the event of a sheet that has one only; empty where nothing does."""
@@ -83,8 +86,8 @@ class Shapes:
         if mark is not None:
             sides = [{f"team_{key}" if key == "score" else key: rule for key, rule in each.items()} for each in sides]
             sides = [each | {"player": {"from": [each["player"]], "split": mark.strip()}} for each in sides]
-        heading = self.first("started_at", "event_id")
-        lead = f"{{{heading}}}" if heading else self.event()
+        named = self.first("started_at", "event_id")
+        lead = f"{{{named}}}" if named else self.event()
         columns: Document = {"event_id": {"from": f"{lead} {{{one}}} - {{{other}}}".strip(), "count": True}}
         columns |= {"pool": self.of_column["pool"][0]} if "pool" in self.of_column else {}
         where = {"where": {"drop": conditions}} if conditions else {}
@@ -133,7 +136,8 @@ class Shapes:
         """The map of a grid: a crosstable, a Swiss list, or a column a round."""
         headings, players = [each for each in self.grid.headings if each != player], self.texts(player).to_list()
         numbered = [each for each in headings if each.isdecimal()]
-        named = [each for each in headings if each in players]
+        known = {*players}
+        named = [each for each in headings if each in known]
         counts = [str(number) for number in range(1, len(players) + 1)]
         if len(named) == len(players) or (numbered == counts and self.is_diagonal(numbered)):
             return self.crosstable(player, named if len(named) == len(players) else numbered)

@@ -23,6 +23,7 @@ from podium.cli.demo import season_path
 from podium.cli.terminal.tables import explanation_text, what_if_text
 from podium.engine.rules import is_by_pairs
 from podium.engine.system import System, allowed
+from podium.ledger.history import without_days
 from podium.results.column_guide import COLUMNS, STATUSES, Column
 from podium.systems import find, names
 from podium.systems.xonstat_2015 import Xonstat2015
@@ -146,6 +147,10 @@ def system_page(name: str) -> str:
             " change, what it moved on average over all orders in which they could have joined"
             " ([more](../explanations.md#what-a-part-means))"
         )
+    idle = {each.name: type(each.default)(1) for each in fields(system) if each.name in ("idle_growth", "drift")}
+    timed = system(**idle)  # as it is where idle time counts
+    if without_days(timed):
+        lines.append(f"- where events have no dates {without_days(timed)}")
     lines.append(f"- {'may' if system.takes_periods else 'may not'} settle at the end of a rating period")
     lines.append(f"- the points exchanged {'sum' if system.conserves else 'need not sum'} to zero")
     if system.ties_in_file_order:

@@ -67,10 +67,10 @@ def iracing(*, newer=False):
 
 
 def iracing_csv(*, newer=False):
-    more = ',"Club"' if newer else ""
-    lines = ['"Start Time","Track","Series"', '"2025-03-08T19:00:00Z","Zolder","GT3"', "",
-             f'"Fin Pos","Car ID","Car","Cust ID","Name","Start Pos","Car #","Out","Interval",'
-             f'"Laps Comp"{more}']  # fmt: skip
+    head = ["Fin Pos", "Car ID", "Car", "Cust ID", "Name", "Start Pos", "Car #", "Out", "Interval", "Laps Comp"]
+    head += ["Club"] * newer
+    lines = ['"Start Time","Track","Series"', '"2025-03-08T19:00:00Z","Zolder","GT3"', ""]
+    lines.append(",".join(f'"{each}"' for each in head))
     for n, (name, laps) in enumerate(zip(ORDER, LAPS, strict=True)):
         out = "Running" if n < 3 else "Disconnected"
         cells = [n + 1, 8, "BMW M4 GT3", 100 + n, name, 4 - n, n, out, "-00.000", laps, *["Nordic"] * newer]

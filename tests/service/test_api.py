@@ -87,7 +87,8 @@ def test_pools_are_opened_with_a_system(client):
     described = {"title": "Karts", "contact": "", "player_word": "driver", "public": True}
     created = client.post(BASE, json=body | described).json()
     assert created == client.get(f"{BASE}/karts").json()
-    assert created == body | described | {name: created[name] for name in ("notice", "parameters", "version")}
+    assert created == body | described | {name: created[name] for name in ("notice", "order", "parameters", "version")}
+    assert created["order"] is None
     assert created["notice"] is None
     pools = {each["name"]: each for each in client.get(BASE).json()}
     assert pools["karts"]["parameters"]["scale"] == 1500.0

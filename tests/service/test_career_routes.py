@@ -42,7 +42,8 @@ def store(tmp_path):
 def as_json(value):
     """A read model as the client has it: tuples are lists."""
     if isinstance(value, dict):
-        return {name: as_json(each) for name, each in value.items()}
+        numbers = {"sequence", "last_sequence", "first_sequence", "since_sequence"}  # which dated pools leave out
+        return {name: as_json(each) for name, each in value.items() if each is not None or name not in numbers}
     return [as_json(each) for each in value] if isinstance(value, list | tuple) else value
 
 

@@ -85,7 +85,7 @@ def test_answers_are_typed():
 
     async def read(client: podium.Client, other: podium.AsyncClient) -> None:
         assert_type(client.player("main", "a"), answers.PlayerDetails)
-        assert_type(client.player("main", "a")["history"][0]["started_at"], datetime)
+        assert_type(client.player("main", "a")["history"][0]["started_at"], datetime | None)
         assert_type(client.merge("main", "a", "b"), int)
         assert_type(client.rename("main", "a", "b"), None)
         assert_type(client.submit("main", [])[0]["changes"], list[answers.Change])

@@ -73,7 +73,7 @@ def test_what_is_read_at_a_glance_is_what_the_models_read(body):
     contents = read_contents(plain.rows, "main", lambda _column, _names: set())
     assert contents == read_contents(modelled.rows, "main", lambda _column, _names: set())
     assert plain.match_ids == modelled.match_ids
-    assert [*plain.moments()] == [*modelled.moments()]
+    assert [*plain.whens()] == [*modelled.whens()]
     assert [*contents] == [each["event_id"] for each in body.get("events", [body])]
 
 

@@ -33,6 +33,16 @@ def system_of(seed: int) -> str:
     return SYSTEMS[seed // 2 % len(SYSTEMS)]
 
 
+def is_counted(seed: int) -> bool:
+    """Whether the events of the history of a seed have numbers and no dates: those of four seeds each in turn."""
+    return seed // 4 % 2 == 1
+
+
+def truth_of(seed: int) -> Truth:
+    """What the history of a seed begins with."""
+    return Truth(system_of(seed), is_counted=is_counted(seed))
+
+
 def new_store(url: str, seed: int) -> Store:
     """A store with an empty pool."""
     store = Store(url)
@@ -40,11 +50,14 @@ def new_store(url: str, seed: int) -> Store:
     return store
 
 
-def event(number: int, minute: int, order: list[str], quitter: str = "") -> list[dict[str, Any]]:
+def event(
+    number: int, minute: int, order: list[str], quitter: str = "", *, counted: bool = False
+) -> list[dict[str, Any]]:
     """The rows of a race, in the order of arrival; who quit has no time."""
-    when = (START + timedelta(minutes=minute)).isoformat()
+    date = {"started_at": (START + timedelta(minutes=minute)).isoformat()}
+    when: dict[str, Any] = {"sequence": float(minute)} if counted else date
     return [
-        {"event_id": f"e{number}", "started_at": when, "player": name}
+        {"event_id": f"e{number}", **when, "player": name}
         | ({"status": "quit"} if name == quitter else {"position": place, "time_s": 60.0 + place})
         for place, name in enumerate(order, start=1)
     ]
@@ -52,7 +65,7 @@ def event(number: int, minute: int, order: list[str], quitter: str = "") -> list
 
 def next_act(rng: Random, truth: Truth) -> Act:
     """Something that may be done next, by what there is."""
-    kinds = [submit, submit, submit, submit_many, begin_season, take_ranks]
+    kinds: list[Callable[[Random, Truth], Act]] = [submit, submit, submit, submit_many, begin_season, take_ranks]
     if truth.events:
         kinds += [amend, amend, void, try_out, submit_late]
     if len(truth.events) > 3:
@@ -60,30 +73,36 @@ def next_act(rng: Random, truth: Truth) -> Act:
     return rng.choice(kinds)(rng, truth)
 
 
-def any_rows(rng: Random, number: int, minute: int) -> list[dict[str, Any]]:
+def any_rows(rng: Random, truth: Truth, number: int, minute: int) -> list[dict[str, Any]]:
     """A race of some of the players."""
     order = rng.sample(PLAYERS, rng.randint(2, 5))
-    return event(number, minute, order, rng.choice(["", "", order[-1]]))
+    return event(number, minute, order, rng.choice(["", "", order[-1]]), counted=truth.is_counted)
 
 
 def submit(rng: Random, truth: Truth) -> Act:
-    """The newest race."""
+    """The newest race; in a counted pool it says no number."""
     number = len(truth.events)
-    rows = any_rows(rng, number, 2 * number)
-    return Act("submit", lambda model: model.upsert(f"e{number}", rows), lambda store: store.submit(POOL, rows), True)
+    rows = any_rows(rng, truth, number, 2 * number)
+    sent = rows
+    if truth.is_counted:
+        sent = [{name: value for name, value in row.items() if name != "sequence"} for row in rows]
+        rows = [row | {"sequence": truth.following} for row in rows]
+    return Act("submit", lambda model: model.upsert(f"e{number}", rows), lambda store: store.submit(POOL, sent), True)
 
 
 def submit_late(rng: Random, truth: Truth) -> Act:
     """A race that was before others."""
     number = len(truth.events)
-    rows = any_rows(rng, number, rng.randint(0, 2 * number))
+    rows = any_rows(rng, truth, number, rng.randint(0, 2 * number))
     return Act("late", lambda model: model.upsert(f"e{number}", rows), lambda store: store.submit(POOL, rows), True)
 
 
 def submit_many(rng: Random, truth: Truth) -> Act:
     """Several races at once."""
     first = len(truth.events)
-    batch = {f"e{number}": any_rows(rng, number, 2 * number) for number in range(first, first + rng.randint(2, 5))}
+    batch = {
+        f"e{number}": any_rows(rng, truth, number, 2 * number) for number in range(first, first + rng.randint(2, 5))
+    }
 
     def model(model: Truth) -> None:
         for event_id, rows in batch.items():
@@ -97,7 +116,7 @@ def amend(rng: Random, truth: Truth) -> Act:
     """Another result of a race, perhaps of another time."""
     event_id = rng.choice(sorted(truth.events))
     number = int(event_id[1:])
-    rows = any_rows(rng, number, rng.choice([2 * number, rng.randint(0, 20)]))
+    rows = any_rows(rng, truth, number, rng.choice([2 * number, rng.randint(0, 20)]))
     return Act("amend", lambda model: model.upsert(event_id, rows), lambda store: store.amend(POOL, rows), False)
 
 
@@ -114,18 +133,19 @@ def void(rng: Random, truth: Truth) -> Act:
 
 def try_out(rng: Random, truth: Truth) -> Act:
     """What would come of another result."""
-    rows = any_rows(rng, int(rng.choice(sorted(truth.events))[1:]), rng.randint(0, 20))
+    rows = any_rows(rng, truth, int(rng.choice(sorted(truth.events))[1:]), rng.randint(0, 20))
     return Act("dry run", lambda _: None, lambda store: store.amend(POOL, rows, dry_run=True), True)
 
 
 def begin_season(rng: Random, truth: Truth) -> Act:
     """A season, perhaps before races that are known."""
-    starts, keep = START + timedelta(minutes=rng.randint(0, 20)), rng.choice([0.0, 0.25, 0.5])
-    name = f"s{len(truth.seasons)}"
+    minute, keep = rng.randint(0, 20), rng.choice([0.0, 0.25, 0.5])
+    starts = START + timedelta(minutes=minute)
+    name, before = f"s{len(truth.seasons)}", minute - 1e-6 if truth.is_counted else starts.isoformat()
     return Act(
         "season",
-        lambda model: model.seasons.append((starts.isoformat(), model.next(), keep)),
-        lambda store: store.begin_season(POOL, name, starts, keep=keep),
+        lambda model: model.seasons.append((before, model.next(), keep)),
+        lambda store: store.begin_season(POOL, name, float(minute) if truth.is_counted else starts, keep=keep),
         True,
     )
 
@@ -144,7 +164,7 @@ def unmerge(rng: Random, truth: Truth) -> Act:
     return Act("unmerge", lambda model: model.merged.pop(name, None), lambda store: store.unmerge(POOL, name), True)
 
 
-def take_ranks(rng: Random, _truth: Truth) -> Act:
-    """The ranks of a day."""
-    day = rng.choice(DAYS)
+def take_ranks(rng: Random, truth: Truth) -> Act:
+    """The ranks of a day, or before an event."""
+    day = rng.choice(range(20) if truth.is_counted else DAYS)
     return Act("snapshot", lambda _: None, lambda store: store.snapshot(POOL, day), True)

@@ -81,13 +81,12 @@ def restore_half(point, count, copy, target):
 def do_next_act(url, seed, outcomes, step):
     """Do what a history has next after acts that were done, or not, and die at a step of it."""
     from faults import at_step
-    from histories import next_act, system_of
-    from model import Truth
+    from histories import next_act, truth_of
 
     from podium.errors import PodiumError
     from podium.store import Store
 
-    store, acts, truth = Store(url), Random(seed), Truth(system_of(seed))  # noqa: S311
+    store, acts, truth = Store(url), Random(seed), truth_of(seed)  # noqa: S311
     for is_done in outcomes:
         act = next_act(acts, truth)
         if is_done:

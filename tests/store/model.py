@@ -16,6 +16,13 @@ class Truth:
     matches: dict = field(default_factory=dict)  # entrants
     merged: dict = field(default_factory=dict)
     order: int = 0
+    is_counted: bool = False  # whether events have numbers in the place of dates
+
+    @property
+    def following(self):
+        """The number of an event that is sent without one."""
+        numbers = [each["rows"][0]["sequence"] for each in self.events.values()]
+        return max(numbers) // 1 + 1 if numbers else 1.0
 
     def next(self):
         """The next number of the log."""
@@ -41,7 +48,7 @@ class Truth:
             entrants = {self.resolved(name): name for name in self.matches[match]}
             absent = [name for end, name in entrants.items() if end not in here]
             present = len(entrants) - len(absent)
-            shared = {key: rows[0][key] for key in ("event_id", "started_at")}
+            shared = {key: rows[0][key] for key in ("event_id", "started_at", "sequence") if key in rows[0]}
             rows = [*rows, *(shared | {"player": name, "status": "quit"} for name in absent)]
         self.events[event_id] = known | {"rows": rows, "present": present}
 
@@ -56,7 +63,7 @@ class Truth:
             if each["voided"] or (each["match"] is not None and min(best[each["match"]])[2] != event_id):
                 continue
             rows = [row | {"player": self.resolved(row["player"])} for row in each["rows"]]
-            entries.append((rows[0]["started_at"], each["order"], rows))
+            entries.append((rows[0]["sequence" if self.is_counted else "started_at"], each["order"], rows))
         return sorted(entries, key=lambda each: each[:2])
 
     def possible(self):

@@ -52,7 +52,7 @@ def lives(tmp_path_factory):
     store.submit("fresh", list(events("f", 12, 1, ["Ana", "Ben", "Cleo"])))
     store.submit("fresh", list(events("z", 1, 40, ["Zed", "Ana"])))
     store.submit("weekly", list(events("w", 120, 7, ["Ana", "Ben"])))
-    store.begin_season("weekly", "summer", store.event("weekly", "w60").started_at, keep=0.5)
+    store.begin_season("weekly", "summer", store.event("weekly", "w60").when, keep=0.5)
     store.create_pool("eras", find("elo")(), public=True, player_word="driver")
     store.submit("eras", list(events("old", 9, 1, ["Ada", "Bob", "Cy", "Dee", "Edo"])))
     store.submit("eras", list(events("new", 1, 20_000, ["Gus", "Hal"])))

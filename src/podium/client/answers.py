@@ -15,6 +15,8 @@ class PoolSummary(TypedDict):
     contact: str  # Who corrects results: a mail address, or that of a page; or empty.
     player_word: str  # What one player is called, like rider; empty for player.
     public: bool  # Whether its pages and reads need no key.
+    # `dated` where its events have dates, `counted` where numbers; null before the first.
+    order: Literal["dated", "counted"] | None
     version: int  # Its newest log entry; other answers name theirs in the header `Pool-Version`.
 
 
@@ -28,8 +30,9 @@ class Season(TypedDict):
     """A season."""
 
     name: str  # Its name.
-    starts_at: datetime  # When it begins.
+    starts_at: datetime | None  # When it begins; null in a counted pool.
     keep: float  # The share of each lead over a newcomer that stays, from 0 to 1.
+    sequence: NotRequired[float]  # The number of its first event in a counted pool.
 
 
 class Change(TypedDict):
@@ -110,7 +113,7 @@ class EventDetails(TypedDict):
 
     event_id: str  # The event.
     seq: int  # The number of its submission in the log.
-    started_at: datetime  # When it started.
+    started_at: datetime | None  # When it started; null in a counted pool.
     title: str | None  # What people call it, where that was sent.
     url: str | None  # A page about it, where one was sent.
     status: Literal["rated", "unrated", "voided", "superseded"]  # What became of it.
@@ -120,6 +123,7 @@ class EventDetails(TypedDict):
     version: str  # Its version, which is its ETag: for the If-Match of a correction.
     entries: list[ResultRow]  # Its content, in the order of its rows.
     changes: list[Change]  # The changes of ratings, in the order of its rows.
+    sequence: NotRequired[float]  # Its number in a counted pool.
 
 
 class RegisteredMatch(TypedDict):
@@ -169,9 +173,10 @@ class BoardRow(TypedDict):
     player: str  # The player's name.
     rating: float  # The rating, in points.
     events: int  # Rated events of the player.
-    last_played_at: datetime  # When the player's last rated event started.
+    last_played_at: datetime | None  # When the player's last rated event started; null in a counted pool.
     provisional: bool  # Whether the rating is not settled yet.
     deviation: float | None  # How uncertain the rating is, in points; null if the system does not say.
+    last_sequence: NotRequired[float]  # The number of the player's last rated event in a counted pool.
 
 
 class BoardPage(TypedDict):
@@ -192,10 +197,11 @@ class CareerChange(TypedDict):
     """What an event, or the start of a season, did to the rating of one player."""
 
     event_id: str | None  # The event; null where a season began.
-    started_at: datetime  # When it started.
+    started_at: datetime | None  # When it started; null in a counted pool.
     rating_before: float  # The rating before, in points.
     delta: float  # The change, in points.
     rating: float  # The rating after, in points.
+    sequence: NotRequired[float]  # Its number in a counted pool.
 
 
 class PlayerDetails(TypedDict):
@@ -207,16 +213,18 @@ class PlayerDetails(TypedDict):
     percentile: float  # The share of players who are not rated above, from 0 to 100.
     rating: float  # The rating, in points.
     events: int  # Rated events of the player.
-    last_played_at: datetime  # When the player's last rated event started.
+    last_played_at: datetime | None  # When the player's last rated event started; null in a counted pool.
     history: list[CareerChange]  # The newest changes, newest first.
+    last_sequence: NotRequired[float]  # The number of the player's last rated event in a counted pool.
 
 
 class DailyRank(TypedDict):
-    """A player's rank at 00:00 UTC of a day."""
+    """A player's rank at 00:00 UTC of a day, or in a counted pool before an event."""
 
-    day: date  # The day.
+    day: date | None  # The day; null in a counted pool.
     rank: int  # 1 is best; equal ratings share the best of their ranks.
     rating: float  # The rating, in points.
+    sequence: NotRequired[float]  # The event in a counted pool.
 
 
 class ShownChange(TypedDict):
@@ -321,7 +329,7 @@ class AlternativeChanges(TypedDict):
 
 
 class RankedPlayer(TypedDict):
-    """A player at 00:00 UTC of a day."""
+    """A player at 00:00 UTC of a day, or in a counted pool before an event."""
 
     rank: int  # 1 is best; equal ratings share the best of their ranks.
     player: str  # The player's name as it is now.

@@ -68,7 +68,7 @@ def conversion(kind: Any) -> Conversion | None:
     arguments = get_args(kind)
     if get_origin(kind) in (Union, types.UnionType):
         inner = next(filter(None, map(conversion, arguments)), None)
-        return None if inner is None else lambda value: None if value is None else inner(value)
+        return None if inner is None else lambda value: inner(value) if isinstance(value, str | dict | list) else value
     if get_origin(kind) is list:
         item = conversion(arguments[0])
         return None if item is None else lambda rows: [item(row) for row in rows]

@@ -229,13 +229,13 @@ class ReadRoutes:
         return json_call("GET", f"{PLAYER}/ranks", list[DailyRank], pool=pool, player=player)
 
     @route
-    def snapshot_days(self, pool: str) -> Call[list[date]]:
+    def snapshot_days(self, pool: str) -> Call[list[date | float]]:
         """List the days whose ranks are stored.
 
         Returns:
-            The days, oldest first.
+            The days, oldest first; in a counted pool, the events before which they are.
         """
-        return json_call("GET", f"{POOL}/snapshots", list[date], pool=pool)
+        return json_call("GET", f"{POOL}/snapshots", list[date | float], pool=pool)
 
     @route
     def ranks_on(self, pool: str, day: date | str) -> Call[list[RankedPlayer]]:

@@ -84,6 +84,8 @@ class WriteRoutes:
     ) -> Call[list[Receipt]]:
         """Submit one event or several, each `{"event_id", "started_at", "entries": [{"player", …}]}`.
 
+        Without `started_at` it was now; in a counted pool it has a `sequence` in its stead, or the next.
+
         Returns:
             A receipt each: `event_id, seq, status, reason, duplicate, changes, rerated, effects, totals, next,
             warnings, head, notice`.
@@ -196,17 +198,18 @@ class WriteRoutes:
         return call.then(lambda answer: answer["name"])
 
     @route
-    def begin_season(self, pool: str, name: str, starts_at: Moment, *, keep: float) -> Call[int]:
+    def begin_season(self, pool: str, name: str, starts_at: Moment | float, *, keep: float) -> Call[int]:
         """Shrink every lead over a newcomer to a share of itself.
 
         Args:
-            starts_at: when it begins.
+            starts_at: when it begins; in a counted pool, the number of its first event.
             keep: the share, from 0 to 1.
 
         Returns:
             How many rows of the history changed.
         """
-        body = {"name": name, "starts_at": starts_at, "keep": keep}
+        when = "sequence" if isinstance(starts_at, int | float) else "starts_at"
+        body = {"name": name, when: starts_at, "keep": keep}
         return json_call("POST", f"{POOL}/seasons", Rerated, body, pool=pool).then(rerated)
 
     @route

@@ -22,6 +22,7 @@ MAX_DEPTH = 64  # of JSON within JSON
 START_BYTES = 1 << 10  # that show how text is encoded
 STDIN = "-"
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+SQLITE = b"SQLite format 3\0"
 UTF8_MARK, UTF16_MARKS = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
 CHUNK_BYTES = 1 << 16
 FRAME_PART_BYTES = 1 << 10  # a block of four bytes may become 128 kB
@@ -29,6 +30,14 @@ FRAME_PART_BYTES = 1 << 10  # a block of four bytes may become 128 kB
 
 def refuse_file(name: str, remedy: str) -> NoReturn:
     raise FormatError(name, [Fault(None, None, None, remedy)])
+
+
+def is_database(path: Path) -> bool:
+    """Whether there is a file that is an SQLite database itself, and no wrapper of one."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(SQLITE)) == SQLITE
 
 
 @dataclass(frozen=True)

@@ -133,6 +133,15 @@ SURE_DEVIATIONS = 2.0  # below a rating, for a peak that is no stroke of luck
 STEADY_ELO = 25.0  # points within which ten events move a steady player, where ratings have no interval
 
 
+def without_days(system: System) -> str:
+    """What becomes of idle time where events have no dates; empty where the system does not read it."""
+    if system.reads_days:
+        return "a month passes between two events of a player, and no other day"
+    if system.idle_unit is None:
+        return ""
+    return f"no {system.idle_unit} passes between them, so no deviation grows in idle time"
+
+
 def can_be_unsettled(system: System) -> bool:
     """Whether a system has a rule of its own for ratings that are not settled yet, which take no rank."""
     return system.min_events > 0 or system.settled_deviation is not None

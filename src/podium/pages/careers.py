@@ -35,7 +35,7 @@ class CareerSummary:
     last_ten: float  # the sum of their changes as shown
     chance: float  # so many points may be chance
     rating: float
-    peak: tuple[float, datetime | None] | None  # the surely highest settled rating, and when it was reached
+    peak: tuple[float, datetime | float | None] | None  # the surely highest settled rating, and when it was reached
     is_highest: bool  # whether the rating was never higher since it was found
     provisional: bool
     would_be_rank: int | None  # of one who is not settled
@@ -72,7 +72,7 @@ def beside_peak(career: CareerSummary, digits: int) -> str:
     below = shown(highest, digits - 1) - shown(career.rating, digits - 1)
     if below <= 0:
         return "Never rated higher." if career.is_highest else ""
-    return f"{below} below the peak{f' of {day_words(reached_at)}' if reached_at else ''}."
+    return f"{below} below the peak{f' of {day_words(reached_at)}' if reached_at is not None else ''}."
 
 
 FAVOURED = 0.7  # of a duel: who is expected to win so often is a favourite

@@ -37,6 +37,7 @@ FILTERS = {
     "halves": numbers.halves,
     "heat_words": heat_words,
     "in_sentence": numbers.in_sentence,
+    "minute": numbers.minute,
     "moved": numbers.moved,
     "named": numbers.named,
     "number": numbers.number,

@@ -84,10 +84,10 @@ def plural(word: str) -> str:
     return f"{word[:-1]}ies" if word.endswith("y") and word[-2:-1] not in set("aeiou") else f"{word}s"
 
 
-def day(moment: date | None) -> Markup:
-    """A day: "12 Dec 2025"."""
-    if moment is None:
-        return Markup(DASH)  # noqa: S704  (a dash)
+def day(moment: date | float | None) -> Markup:
+    """A day: "12 Dec 2025"; or the number of an event: "no. 17"."""
+    if moment is None or isinstance(moment, int | float):
+        return Markup(DASH if moment is None else day_words(moment))  # noqa: S704  (a dash, or a number)
     utc = moment.astimezone(UTC) if isinstance(moment, datetime) else moment
     machine = utc_text(utc) if isinstance(utc, datetime) else utc.isoformat()
     return Markup('<time datetime="{}">{}</time>').format(machine, day_words(utc))
@@ -98,12 +98,19 @@ def utc_text(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
-def day_words(moment: date) -> str:
-    return f"{short_day(moment)}{GAP}{moment.year}"
+def minute(moment: datetime | float) -> Markup:
+    """A day and its time: "12 Dec 2025, 09:27 UTC"; or the number of an event: "no. 17"."""
+    return day(moment) if isinstance(moment, int | float) else Markup("{}, {}").format(day(moment), clock(moment))
 
 
-def short_day(moment: date) -> str:
-    """A day of the year: "15 Dec"."""
+def day_words(moment: date | float) -> str:
+    return short_day(moment) if isinstance(moment, int | float) else f"{short_day(moment)}{GAP}{moment.year}"
+
+
+def short_day(moment: date | float) -> str:
+    """A day of the year: "15 Dec"; or the number of an event: "no. 17"."""
+    if isinstance(moment, int | float):
+        return f"no.{GAP}{plain(float(moment))}"
     return f"{moment.day}{GAP}{MONTHS[moment.month - 1]}"
 
 

@@ -15,7 +15,8 @@ from podium.service.http.threads import Threads, in_background, run_in
 from podium.service.metrics import Metrics
 from podium.store import Store
 from podium.store.keys import forget_budgets, revoke_expired
-from podium.store.rating.facts import date_of
+from podium.store.log.pools import Pool
+from podium.store.rating.facts import day_shown
 from podium.store.sql.database import Turn
 from podium.store.sql.files import truncate_wal
 from podium.store.sql.statements import DAY_US
@@ -40,13 +41,16 @@ class Upkeep:
         self._store, self._threads, self._key_guard, self._metrics = store, threads, key_guard, metrics
         self._turn = turn
         self._newest_days: dict[str, int] = {}  # with ranks, since 1970, by pool
+        self._counted: set[str] = set()  # pools whose events have no dates, nor ranks an age
         metrics.add_gauge(
             "podium_newest_ranks_age_seconds", "Time since the 00:00 UTC of the newest daily ranks", self.ages_s
         )
 
     def ages_s(self) -> dict[str, float]:
         """How old the newest daily ranks of each pool are."""
-        return {pool: time.time() - DAY_S * day for pool, day in [*self._newest_days.items()]}
+        return {
+            pool: time.time() - DAY_S * day for pool, day in [*self._newest_days.items()] if pool not in self._counted
+        }
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -91,16 +95,18 @@ class Upkeep:
     async def _store_ranks(self) -> None:
         """Store the ranks that are due, of each pool."""
         with self._log_failure(DAILY_RANKS):
-            for pool in await run_in(self._threads.keeping, self._store.pools):
+            pools = await run_in(self._threads.keeping, self._store.pools)
+            self._counted = {pool.name for pool in pools if pool.is_counted}
+            for pool in pools:
                 with self._log_failure(DAILY_RANKS):  # as of a pool that could not be upgraded; the others get theirs
-                    await run_in(self._threads.keeping, self._store_ranks_of, pool.name)
+                    await run_in(self._threads.keeping, self._store_ranks_of, pool)
 
-    def _store_ranks_of(self, pool: str) -> None:
-        taken = self._store.snapshot(pool)
+    def _store_ranks_of(self, pool: Pool) -> None:
+        taken = self._store.snapshot(pool.name)
         for day, players in taken.items():
-            LOGGER.info("pool %s: stored the ranks of %d players at 00:00 UTC on %s", pool, players, date_of(day))
+            LOGGER.info("pool %s: stored the ranks of %d players at %s", pool.name, players, day_shown(pool.order, day))
         if taken:  # a late result may spoil them before `_read_newest_days`
-            self._newest_days[pool] = max(taken)
+            self._newest_days[pool.name] = max(taken)
 
     async def _read_newest_days(self) -> None:
         """Read which days have ranks: whoever did not store them says in its metrics, too, how old the newest are."""

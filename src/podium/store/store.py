@@ -2,13 +2,13 @@
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from datetime import datetime
 from functools import partial
 from typing import Any, Unpack
 
 from podium.engine.system import System
 from podium.store.log import log, players
 from podium.store.log.log import admit_reason
+from podium.store.log.order import When
 from podium.store.log.pools import SILENT, DescriptionChanges, Pool, locked_pool, refuse_closed, refuse_unwritable
 from podium.store.rating import facts, generations
 from podium.store.reading import previews
@@ -61,6 +61,8 @@ class Store(Reader):
         *,
         actor: str = "",
         match_ids: Mapping[str, str] | None = None,
+        received: int | None = None,
+        reason: str = "",
         dry_run: bool = False,
         effects_after: str | None = None,
     ) -> list[Receipt]:
@@ -70,30 +72,33 @@ class Store(Reader):
             actor: who sent it, for the log.
             dry_run: store nothing, and list the largest changes that would come in the first receipt.
             effects_after: of a dry run, the `next` of the page of effects before.
-            rows: as `podium.rate` takes results; `started_at` is required.
+            rows: as `podium.rate` takes results; a pool's first event settles whether all have a `started_at` or none.
             match_ids: the registered match of each event that is the result of one.
+            received: microseconds since 1970, when dated events without a `started_at` were; refused where None.
+            reason: for the log: what was made up, as dates.
 
         Returns:
             A receipt for each event, in the order of the rows.
 
         Raises:
-            ResultsError: the rows are refused, or an event lacks what the system needs.
+            ResultsError: the rows are refused, or an event lacks what the system needs, or the dates of the others.
             ConflictError: an event is known with other content; `amend` corrects one.
             UnknownError: no such pool or match.
             StoreError: a match has expired.
         """
-        propose = partial(submission.submit, submissions=[(rows, actor, match_ids or {})])
+        sent = Submission(rows, actor, match_ids or {}, received, admit_reason(reason))
+        propose = partial(submission.submit, submissions=[sent])
         return [*self._run(pool_name, propose, dry_run=dry_run, effects_after=effects_after).receipts]
 
     def submit_each(
-        self, pool_name: str, sent: Sequence[Submission], *, leave_long: bool = False
+        self, pool_name: str, sent: Sequence[Submission | tuple[Any, ...]], *, leave_long: bool = False
     ) -> list[list[Receipt] | Exception]:
         """Take what several sent, in one transaction if all of it can be taken.
 
         What one of them raises, whatever it is, keeps nobody else's results out. No event may be in two of them.
 
         Args:
-            sent: the rows, actor and match ids of each.
+            sent: what each sent.
             leave_long: whether to leave what takes more than a short transaction, for `submit`.
 
         Returns:
@@ -108,8 +113,7 @@ class Store(Reader):
         except UnavailableError as error:
             return [error] * len(sent)  # each alone would wait for it as long again
         except Exception as error:  # noqa: BLE001  (raised again below, where its sender is known)
-            # Fall through: the transaction took nothing, and the error does not say whose rows are at fault. Each is
-            # taken alone below, which refuses the faulty ones, with an error of their own, and stores the others.
+            # Fall through: nothing was taken, and whose rows are at fault shows as each is taken alone below.
             LOGGER.debug("pool %s: %d submissions are taken one by one, not together: %s", pool_name, len(sent), error)
         outcomes: list[list[Receipt] | Exception] = []
         for each in sent:
@@ -121,7 +125,7 @@ class Store(Reader):
                 outcomes.append(error)
         return outcomes
 
-    def _submit_one(self, pool_name: str, sent: Submission, *, leave_long: bool) -> list[Receipt]:
+    def _submit_one(self, pool_name: str, sent: Submission | tuple[Any, ...], *, leave_long: bool) -> list[Receipt]:
         propose = partial(submission.submit, submissions=[sent])
         if not leave_long:
             return [*self._run(pool_name, propose).receipts]
@@ -301,11 +305,11 @@ class Store(Reader):
         propose = partial(administration.configure, system=system, actor=actor)
         return self._run(pool_name, propose, refuse_closed).written
 
-    def begin_season(self, pool_name: str, name: str, starts: datetime, *, keep: float, actor: str = "") -> int:
-        """Shrink every lead over a newcomer to the share `keep` at a moment.
+    def begin_season(self, pool_name: str, name: str, starts: When, *, keep: float, actor: str = "") -> int:
+        """Shrink every lead over a newcomer to the share `keep` at a moment, or before an event.
 
         Args:
-            starts: the moment, with its zone.
+            starts: the moment, with its zone, or the number of the first event.
             keep: from 0 (all start level) to 1 (nothing changes).
 
         Returns:
@@ -353,8 +357,7 @@ class Store(Reader):
     def clear_unread(self) -> int:
         """Delete what corrections have left behind that nobody reads any more, in short transactions.
 
-        Returns:
-            How many generations of a pool's ledger there were.
+        Returns: how many generations of a pool's ledger there were.
         """
         return generations.clear_unread(self.engine)
 
@@ -362,10 +365,10 @@ class Store(Reader):
         """Keep the ranks of a day's 00:00 UTC, and take again what a correction has spoilt, a day a transaction.
 
         Args:
-            day: since 1970; today where None. Nothing is done for a day that has them.
+            day: since 1970, or the event in a counted pool, before which they are; the current one where None.
 
         Returns:
-            Players ranked, by day since 1970; empty where nothing was due.
+            Players ranked, by day; empty where nothing was due.
 
         Raises:
             ParameterError: the day is in the future.

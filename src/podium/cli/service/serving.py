@@ -196,15 +196,18 @@ def restore_database(
 def begin_season(
     name: str = Argument(help="The season's name."),
     pool: str = storing.POOL_NAME,
-    starts: str = Option(metavar="DATE", help="When it begins; a plain date is its 00:00 UTC."),
+    starts: str = Option(
+        metavar="DATE",
+        help="When it begins; a plain date is its 00:00 UTC. In a counted pool, its first event's number.",
+    ),
     keep: float = Option(min=0.0, max=1.0, help="Share of each lead over a newcomer that stays: 0 levels all."),
     actor: str = storing.ACTOR,
     store: "Store" = storing.STORE,
 ) -> None:
     """Draw every rating towards a newcomer's; the leaderboard as it stood before can still be read."""
-    from podium.ledger.leaderboard import instant
+    from podium.store.log.order import read_when
 
-    changed = store.begin_season(pool, name, instant(starts, whole_day=False), keep=keep, actor=actor)
+    changed = store.begin_season(pool, name, read_when(store.order(pool), starts), keep=keep, actor=actor)
     typer.echo(f"season {name} begins; {storing.ratings_changed(changed)}")
 
 
@@ -213,8 +216,9 @@ def list_seasons(pool: str = storing.POOL_NAME, store: "Store" = storing.STORE, 
     """List the seasons of a ladder."""
     import polars as pl
 
-    rows = [(each.name, each.starts_at, each.keep) for each in store.seasons(pool)]
-    kinds = pl.Schema({"name": pl.String(), "starts_at": pl.Datetime("us", "UTC"), "keep": pl.Float64()})
+    rows = [(each.name, each.when, each.keep) for each in store.seasons(pool)]
+    start = ("sequence", pl.Float64()) if store.order(pool) == "counted" else ("starts_at", pl.Datetime("us", "UTC"))
+    kinds = pl.Schema([("name", pl.String()), start, ("keep", pl.Float64())])
     show.show(pl.DataFrame(rows, schema=kinds, orient="row"), form)
 
 

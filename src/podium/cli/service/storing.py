@@ -152,14 +152,17 @@ def ingest(
     names: Path | None = Option(
         None, help="Call players by the names in this file, which podium import --names wrote for their ids."
     ),
+    started_at: str | None = options.STARTED_AT,
+    every: str | None = options.EVERY,
     dry_run: bool = DRY_RUN,
     store: "Store" = STORE,
     form: Format = PRINTED,
 ) -> None:
     """Submit the events of FILE to a pool, in the order of `sequence` or of FILE; what is there already stays."""
     called = {} if names is None else names_by_id(names)
+    rows, made = options.dated(file.events_of(pool), started_at, every)
     with show.progress("rating"):
-        receipts = store.submit(pool, file.events_of(pool), actor=actor, dry_run=dry_run)
+        receipts = store.submit(pool, rows, actor=actor, reason=made, dry_run=dry_run)
     for refusal in [] if dry_run else store.name_players(pool, called, actor=actor):
         typer.echo(f"podium: {refusal}", err=True)
     show_receipts(receipts, form)
@@ -266,17 +269,20 @@ def pseudonymise(player: str = PLAYER, pool: str = POOL_NAME, actor: str = ACTOR
 @examples("podium snapshot", "podium snapshot --pool karts --day 2025-06-30")
 def snapshot(
     pool: str | None = Option(None, "--pool", help="The ladder; all if not given."),
-    day: str | None = Option(None, metavar="DATE", help="The day; today if not given."),
+    day: str | None = Option(
+        None, metavar="DATE", help="The day; today if not given. In a counted pool, an event's number."
+    ),
     store: "Store" = STORE,
 ) -> None:
     """Store the ranks at 00:00 UTC of a day, and again those of days that a correction has changed."""
     from podium.store.rating import facts
 
-    number = None if day is None else facts.parse_day(day)
     for name in [each.name for each in store.pools()] if pool is None else [pool]:
-        taken = store.snapshot(name, number)
+        order = store.order(name)
+        taken = store.snapshot(name, None if day is None else facts.parse_day(day, order))
+        moment = "before no." if order == "counted" else "at 00:00 UTC on"
         for each, players in taken.items():
-            typer.echo(f"{name}: stored the ranks of {players} players at 00:00 UTC on {facts.date_of(each)}")
+            typer.echo(f"{name}: stored the ranks of {players} players {moment} {facts.day_shown(order, each)}")
         if not taken:
             typer.echo(f"{name}: nothing to do")
 

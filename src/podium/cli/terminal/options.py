@@ -98,6 +98,30 @@ def executor(
 
 
 EXECUTOR: Any = Made(executor)
+STARTED_AT = Option(
+    None, metavar="DATE", help="Make dates up for a history that has none: of its first event; with --every."
+)
+EVERY = Option(None, metavar="SPAN", help="From each event to the next, where dates are made up: 7d, 2w, 1mo or 1y.")
+
+
+def dated(rows: Any, started_at: str | None, every: str | None) -> tuple[Any, str]:
+    """Results, with dates that are made up where both options are given, and what was made up, for the log.
+
+    Raises:
+        ParameterError: one of both options is missing, or they give no dates.
+    """
+    if started_at is None and every is None:
+        return rows, ""
+    if started_at is None or every is None:
+        raise ParameterError("dates are made up by two options: --started-at 2001-01-01 --every 1mo")
+    from podium.ledger.leaderboard import instant
+    from podium.results.made_dates import made_up, with_made_dates
+    from podium.results.reading import read_results
+
+    first = instant(started_at, whole_day=False)
+    return with_made_dates(read_results(rows).frame, first, every), made_up(first, every)
+
+
 SUFFIXES = (".csv", ".parquet", ".json", ".jsonl")
 
 

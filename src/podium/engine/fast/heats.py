@@ -129,12 +129,17 @@ def entries_of(rows: Sequence[Row], system: System) -> Sequence[Row] | None:
 
 
 def encode_small(
-    rows: Sequence[Row], entries: Sequence[Row], system: System, pool: str, started_at: int, seen: npt.NDArray[np.int64]
+    rows: Sequence[Row],
+    entries: Sequence[Row],
+    system: System,
+    pool: str,
+    started_at: int | None,
+    seen: npt.NDArray[np.int64],
 ) -> Columns:
     """Encode an event.
 
     Args:
-        started_at: microseconds since 1970.
+        started_at: microseconds since 1970; None where the results do not say.
         seen: when each entrant's event before was, so too; `started_at` where there was none: (entrants).
     """
     check_rules(system)
@@ -160,7 +165,10 @@ def encode_small(
     )
     mode = system.mode_number(entries[0].get("mode") or pool)
     weight = entries[0].get("weight") or 1.0
-    idle = np.maximum((started_at - seen) // DAY_US, 0) if system.idle_unit == "day" else ABSENT
+    day, idle = np.nan, ABSENT
+    if started_at is not None:
+        day = started_at / DAY_US + DAYS_TO_1970
+        idle = np.maximum((started_at - seen) // DAY_US, 0) if system.idle_unit == "day" else ABSENT
     return Columns(
         entrants=offsets,
         player=frozen(np.arange(size), np.int32),
@@ -177,7 +185,7 @@ def encode_small(
         played_s=column("played_s"),
         duration_s=column("duration_s"),
         handicap=frozen(np.array([row.get("handicap", False) for row in entries])) if "handicap" in given else NOTHING,
-        day=frozen(np.array([started_at / DAY_US + DAYS_TO_1970])) if system.reads_days else NOTHING,
+        day=frozen(np.array([day])) if system.reads_days else NOTHING,
         heats=NO_OFFSETS,
         entries=NO_OFFSETS,
     )

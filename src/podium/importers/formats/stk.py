@@ -6,7 +6,7 @@ Source: `doc/fork/Database specifications.md` of kimden/stk-code, versions 1 to 
 import re
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby
@@ -15,10 +15,9 @@ from typing import Any, NamedTuple
 
 from podium.importers.collecting import Collector, Event, Imported
 from podium.importers.registry import Options
-from podium.importers.sources import Source, decode, refuse_file, sources
+from podium.importers.sources import SQLITE, Source, decode, is_database, refuse_file, sources
 from podium.importers.times import LocalTimes, of_utc
 
-MAGIC = b"SQLite format 3\0"
 BUSY_S = 5.0
 TABLE = re.compile(r"^(?:v[0-9]+_)?(.*)_results$")
 GAME_KEY = ("time", "venue", "mode")  # a server ends one game a second at most, and gives it no number
@@ -95,7 +94,7 @@ def read(files: Sequence[str], options: Options) -> Imported:
     for path in files:
         for source in sources(path):
             try:
-                with closing(connect(source)) as connection:
+                with connect(source) as connection:
                     read_database(connection, source.name, collector, times)
             except (sqlite3.Error, sqlite3.Warning) as error:
                 refuse_file(source.name, f"is no SQLite database that can be read ({error})")
@@ -103,27 +102,19 @@ def read(files: Sequence[str], options: Options) -> Imported:
     return collector.imported()
 
 
-def connect(source: Source) -> sqlite3.Connection:
+@contextmanager
+def connect(source: Source) -> Iterator[sqlite3.Connection]:
     """Open a database to read only, or one in memory that a dump fills."""
-    with source.open() as file:
-        start = file.read(len(MAGIC))
     path = Path(source.name)
-    if start == MAGIC and path.is_file() and is_plain(path):
-        connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro&immutable=0", uri=True, timeout=BUSY_S)
-    else:
-        connection = sqlite3.connect(":memory:")
-        if start == MAGIC:
+    is_file = is_database(path)
+    address = f"{path.resolve().as_uri()}?mode=ro" if is_file else ":memory:"
+    with closing(sqlite3.connect(address, uri=True, timeout=BUSY_S)) as connection:
+        if not is_file and source.content().startswith(SQLITE):
             connection.deserialize(source.content())
-        else:
+        elif not is_file:
             run_dump(connection, source)
-    connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
-    return connection
-
-
-def is_plain(path: Path) -> bool:
-    """Whether a file is the database itself, and no wrapper of one."""
-    with path.open("rb") as file:
-        return file.read(len(MAGIC)) == MAGIC
+        connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
+        yield connection
 
 
 def run_dump(connection: sqlite3.Connection, source: Source) -> None:

@@ -6,7 +6,7 @@ import sqlite3
 import zipfile
 import zlib
 from collections.abc import Collection, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ import polars as pl
 
 from podium.importers.grids.grid import EVERY, SHEET, TITLE, Choice, SourceRule, decide
 from podium.importers.grids.heads import LINES, find_head
-from podium.importers.sources import MAX_EXPANSION, refuse_file
+from podium.importers.sources import MAX_EXPANSION, is_database, refuse_file
 from podium.results.columns import FREE_CELLS, MAX_BOX, refuse_repeated, refuse_wide
 from podium.results.headings import is_heading, is_total
 
@@ -281,7 +281,7 @@ def repetitions(element: ET.Element, what: str, how: str = "repeated") -> int:
 def from_database(content: bytes, name: str, table: str | None) -> pl.DataFrame:
     """The rows of the tables of an SQLite database whose names fit a pattern, table by table."""
     try:
-        with closing(connect(content, name)) as connection:
+        with connect(content, name) as connection:
             select = "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE ? AND name NOT LIKE 'sqlite_%'"
             tables = [each for (each,) in connection.execute(f"{select} ORDER BY name", [table or "%"])]
             if not tables:
@@ -293,16 +293,16 @@ def from_database(content: bytes, name: str, table: str | None) -> pl.DataFrame:
         refuse_file(name, f"cannot be read as an SQLite database ({error})")
 
 
-def connect(content: bytes, name: str) -> sqlite3.Connection:
+@contextmanager
+def connect(content: bytes, name: str) -> Iterator[sqlite3.Connection]:
     """The database, for reading alone: the file itself, so that what a server has just written counts, or its bytes."""
     path = Path(name)
-    if path.is_file():
-        with path.open("rb") as file:
-            if file.read(6) == b"SQLite":
-                return sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=BUSY_S)
-    connection = sqlite3.connect(":memory:")
-    connection.deserialize(content)
-    return connection
+    is_file = is_database(path)
+    address = f"{path.resolve().as_uri()}?mode=ro" if is_file else ":memory:"
+    with closing(sqlite3.connect(address, uri=True, timeout=BUSY_S)) as connection:
+        if not is_file:
+            connection.deserialize(content)
+        yield connection
 
 
 def rows_of(connection: sqlite3.Connection, table: str) -> pl.DataFrame:

@@ -30,7 +30,7 @@ SAMPLES = 40  # of a line, along a label
 class HistoryPoint:
     """A rating after an event."""
 
-    at: datetime | int  # when it started, or the number of the event where results have no dates
+    at: datetime | float  # when it started, or the number of the event where results have no dates
     rating: float
     deviation: float | None = None
     href: str | None = None  # why it moved
@@ -69,7 +69,7 @@ def history_chart(
     return plot.chart(role, label, Markup("").join(content))
 
 
-def place(at: datetime | int) -> float:
+def place(at: datetime | float) -> float:
     """Where a point stands across: seconds since 1970, or the number of its event."""
     return at.timestamp() if isinstance(at, datetime) else float(at)
 

@@ -16,6 +16,7 @@ from podium.service.http.names import decode_name
 from podium.service.http.threads import Threads, run_in
 from podium.store import Store
 from podium.store.keys import ApiKey, SessionKey, draw, find_key, find_session_key, store_last_uses, timestamp
+from podium.store.log.order import When
 from podium.store.sql.database import UnavailableError, read_transaction
 
 MAX_BUDGETS = 10_000  # the one that was used least recently goes, and begins anew
@@ -222,17 +223,22 @@ def client_site(request: Request) -> str:
     return str(IPv6Network((int(address), IPV6_SITE_BITS), strict=False))
 
 
-def refuse_out_of_reach(request: Request, moments: Iterable[datetime]) -> None:
-    """Refuse what reaches further back than the request's key may.
+def refuse_out_of_reach(request: Request, whens: Iterable[When]) -> None:
+    """Refuse what reaches further back than the request's key may; a key with a limit only adds to a counted pool.
 
     Raises:
-        AccessError: an event started before what the key reaches.
+        AccessError: an event started before what the key reaches, or its number is given.
     """
     key: ApiKey = request.state.key
     if key.reach_s is None:
         return
     limit = datetime.now(UTC) - timedelta(seconds=key.reach_s)
-    for moment in moments:
+    for moment in whens:
+        if not isinstance(moment, datetime):
+            raise AccessError(
+                403, "the reach of this key is limited, so it only adds events after all others: leave the sequence "
+                "out, or take a key whose reach has no limit",
+            )  # fmt: skip
         if moment < limit:
             days = key.reach_s / timedelta(days=1).total_seconds()
             raise AccessError(

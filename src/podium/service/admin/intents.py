@@ -24,6 +24,7 @@ from podium.service.http.errors import AccessError
 from podium.service.http.json import RefusedError
 from podium.store import Store
 from podium.store.keys import ApiKey
+from podium.store.log.order import When
 from podium.store.reading import previews
 from podium.store.reading.previews import Act
 
@@ -95,7 +96,7 @@ def event_count(details: Mapping[str, Any]) -> int:
 KINDS = {
     "submit": Kind(
         WRITE,
-        lambda details: previews.submit(details["rows"]),
+        lambda details: previews.submit(details["rows"], details.get("made_up", "")),
         lambda details: f"Store {counted(event_count(details), 'event')}",
         "Store results",
         has_reason=False,
@@ -123,11 +124,16 @@ KINDS = {
     "season": Kind(
         ADMIN,
         lambda details: previews.begin_season(
-            details["name"], datetime.fromisoformat(details["starts_at"]), details["keep"]
+            details["name"], when_in(details["starts_at"]), details["keep"]
         ),
         lambda details: f"Begin season {details['name']}", "Begin season", has_reason=False,
     ),
 }  # fmt: skip
+
+
+def when_in(value: str | float) -> When:
+    """When something is, from JSON: a date, or the number of an event."""
+    return datetime.fromisoformat(value) if isinstance(value, str) else float(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,8 +199,9 @@ def refuse_beyond_key(request: Request, store: Store, admission: Admission, inte
     details = intent.details
     if intent.name in ("merge", "unmerge"):
         refuse_limited_reach(request)
-    starts = [row["started_at"] for row in details.get("rows", ())]
+    rows = details.get("rows", ())
+    starts = [row[name] for row in rows for name in ("started_at", "sequence") if row.get(name) is not None]
     starts += [details["starts_at"]] if "starts_at" in details else []
-    refuse_out_of_reach(request, [datetime.fromisoformat(each) for each in starts])
+    refuse_out_of_reach(request, map(when_in, starts))
     if "event_id" in details:
-        refuse_out_of_reach(request, [store.event(pool, details["event_id"]).started_at])
+        refuse_out_of_reach(request, [store.event(pool, details["event_id"]).when])

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Annotated, ClassVar
 
 from fastapi import Query, Request, Response
@@ -10,7 +10,6 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse
 
 from podium.errors import ParameterError, PodiumError, UnknownError
-from podium.ledger.leaderboard import instant
 from podium.service.access.visitors import Form
 from podium.service.admin.dry_run import SEE_OTHER, look_at, refusal
 from podium.service.admin.intents import POOL_ADDRESS, Admin, Admission, Intent, Sender, SignedIn
@@ -20,6 +19,7 @@ from podium.service.web.rendering import Page, PageRouter, PoolHeader, address, 
 from podium.store import Store
 from podium.store.keys import ROLES, ApiKey, create_key, list_keys, revoke_key
 from podium.store.log.log import AMEND, RESTORE, SUBMIT, VOID
+from podium.store.log.order import Order, read_when
 from podium.store.log.pools import PoolDescription
 from podium.store.reading.models import LogRecord, Season
 
@@ -242,19 +242,20 @@ async def begin_season(request: Request, admission: Admin, store: CurrentStore) 
     """Show what a new season would do; nothing is stored."""
     form = await admission.form(request)
     try:
-        intent = season_in(form)
+        intent = season_in(form, await run_in_threadpool(store.order, admission.pool))
     except PodiumError as error:
         return await refusal(request, store, admission, error, "Begin a season")
     return await look_at(request, store, admission, intent)
 
 
-def season_in(form: Form) -> Intent:
+def season_in(form: Form, order: Order | None) -> Intent:
     try:
         keep = float(form.text("keep")) / 100.0
     except ValueError:
         raise ParameterError("how much of each lead stays is a number from 0 to 100") from None
-    starts = instant(form.text("starts_at").strip(), whole_day=False)
-    return Intent("season", {"name": form.text("name").strip(), "starts_at": starts.isoformat(), "keep": keep})
+    starts = read_when(order, form.text("starts_at").strip())
+    when = starts.isoformat() if isinstance(starts, datetime) else starts
+    return Intent("season", {"name": form.text("name").strip(), "starts_at": when, "keep": keep})
 
 
 MAX_DAYS = 36_525.0

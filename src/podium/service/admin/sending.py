@@ -24,7 +24,8 @@ from podium.service.web.rendering import Page, PageRouter, pool_header, render
 from podium.store import Store
 from podium.store.reading.models import EventDetails
 
-OF_EVENT: tuple[str, ...] = ("started_at", "title", "url", "mode", "ranked", "weight")
+OF_EVENT: tuple[str, ...] = ("started_at", "sequence", "title", "url", "mode", "ranked", "weight")
+WHEN = ("started_at", "sequence")  # of which an event has one
 OF_LINE = (
     "heat", "player", "team", "position", "time_s", "score", "team_score", "status", "played_s", "duration_s",
     "handicap",
@@ -34,7 +35,7 @@ COMPARED = ("position", "time_s", "score", "team_score")  # of which one is show
 WIDTHS = {"player": 14, "team": 8, "time_s": 7, "score": 5, "team_score": 5, "played_s": 7, "duration_s": 7}
 OTHER_WIDTH = 3  # characters of the other columns
 LABELS = {
-    "started_at": "Start", "title": "Title", "url": "Address of a page about it", "mode": "Mode",
+    "started_at": "Start", "sequence": "Number", "title": "Title", "url": "Address of a page about it", "mode": "Mode",
     "ranked": "Ranked: true or false", "weight": "Weight", "heat": "Heat", "player": "Player", "team": "Team",
     "position": "Place", "time_s": "Time, s", "score": "Score", "team_score": "Score of the team",
     "status": "How it ended",
@@ -61,7 +62,8 @@ class EventTable:
     @property
     def fields(self) -> tuple[tuple[str, str, str], ...]:
         """Name, label and value of what all lines have."""
-        return tuple((name, LABELS[name], self.shared.get(name, "")) for name in OF_EVENT)
+        shown = (name for name in OF_EVENT if name in self.shared or name not in WHEN)
+        return tuple((name, LABELS[name], self.shared.get(name, "")) for name in shown)
 
     @property
     def headings(self) -> tuple[tuple[str, str, int], ...]:
@@ -95,7 +97,8 @@ def table_of(details: EventDetails) -> EventTable:
     first = details.entries[0]
     values = {name: getattr(details, name, None) or getattr(first, name, None) for name in OF_EVENT}
     shared = {name: cell(value) for name, value in values.items() if value is not None}
-    shared["started_at"] = details.started_at.isoformat()
+    if details.started_at is not None:
+        shared["started_at"] = details.started_at.isoformat()
     lines = tuple({name: cell(getattr(each, name)) for name in OF_LINE} for each in details.entries)
     used = {name for name in OF_LINE if any(line[name] for line in lines)} | {*ALWAYS}
     if not used & {*COMPARED}:
@@ -109,7 +112,7 @@ def table_in(form: Form, event_id: str) -> EventTable:
     columns = tuple(name for name in OF_LINE if name in form.fields.get("column", ()))
     count = min(int(form.text("lines") or 0), MAX_LINES + EMPTY_LINES) if form.text("lines").isdecimal() else 0
     lines = ({name: form.text(f"{name}-{k}").strip() for name in columns} for k in range(count))
-    shared = {name: form.text(name).strip() for name in OF_EVENT}
+    shared = {name: form.text(name).strip() for name in OF_EVENT if name in form.fields}
     return EventTable(event_id, shared, columns, tuple(line for line in lines if line.get("player")))
 
 
@@ -134,7 +137,9 @@ class UploadPage(Page):
     title: str = "Send results"
     formats: tuple[tuple[str, str], ...] = tuple(formats().items())
     chosen: str = RESULTS
-    pasted: str = ""  # again, where it was refused
+    pasted: str = ""  # again, where it was refused; so are those of dates that were to be made up
+    started_at: str = ""
+    every: str = ""
     max_megabytes: int = MAX_UPLOAD_BYTES // 1_000_000
     source: str = ""
     faults: tuple[Fault, ...] = ()
@@ -171,19 +176,22 @@ async def upload(request: Request, admission: Sender, store: CurrentStore) -> Re
         if not content.strip():
             raise ParameterError("choose a file, or paste its text")
         by_name = form.text("players") == "name"
-        sent = await read_apart(request, content, name, chosen, admission.pool, by_name=by_name)
+        dates = {"start": form.text("started_at").strip(), "every": form.text("every").strip()}
+        sent = await read_apart(request, content, name, chosen, admission.pool, by_name=by_name, **dates)
     except PodiumError as error:
         pool = await run_in_threadpool(store.pool, admission.pool)
         page = UploadPage(
             pool=pool_header(pool),
             chosen=chosen,
             pasted=pasted,
+            started_at=form.text("started_at"),
+            every=form.text("every"),
             source=name,
             faults=error.faults if isinstance(error, ResultsError) else (),
             refusal="" if isinstance(error, ResultsError) else str(error),
         )
         return render(request, page, status=status_of(error))
-    intent = Intent("submit", {"rows": sent.rows, "names": dict(sent.names)})
+    intent = Intent("submit", {"rows": sent.rows, "names": dict(sent.names), "made_up": sent.made_up})
     return await look_at(request, store, admission, intent, notes=sent.notes)
 
 

@@ -23,7 +23,9 @@ from podium.errors import ParameterError, PodiumError, ResultsError
 from podium.importers.collecting import shortened
 from podium.importers.reading import read_format
 from podium.importers.registry import FORMATS, Options
+from podium.ledger.leaderboard import instant
 from podium.results.columns import DEFAULTS
+from podium.results.made_dates import made_up, with_made_dates
 from podium.service.http.threads import temporary_folder, unwrap
 
 if TYPE_CHECKING:
@@ -48,6 +50,7 @@ class Upload:
     rows: list[dict[str, Any]]
     names: Mapping[str, str]  # what players are called, by the ids that the results have
     notes: tuple[str, ...]  # what was understood or left aside, a line each
+    made_up: str = ""  # for the log, where dates were
 
 
 def formats() -> dict[str, str]:
@@ -65,21 +68,38 @@ def stored(content: bytes, name: str) -> Iterator[Path]:
         yield path
 
 
-def read_file(path: Path, name: str, form: str, pool: str, *, by_name: bool = False, strict: bool = False) -> Upload:
+def read_file(
+    path: Path,
+    name: str,
+    form: str,
+    pool: str,
+    *,
+    by_name: bool = False,
+    strict: bool = False,
+    start: str = "",
+    every: str = "",
+) -> Upload:
+    """Read a file; its events get dates from a first one on where that is given."""
     if form not in formats():
         raise ParameterError(f"{form!r} is not a format; it is one of {', '.join(formats())}")
     refuse_large(path)
     try:
         if form == RESULTS:
             results = podium.read_results(str(path), lenient=not strict)
-            return Upload(rows_of(results.frame), {}, results.notes)
-        imported = read_format(form, [str(path)], Options(player="name" if by_name else "id"))
-        frame, note = of_pool(podium.read_results(imported.table, name=name).frame, pool, name)
+            frame, names, notes = results.frame, {}, results.notes
+        else:
+            imported = read_format(form, [str(path)], Options(player="name" if by_name else "id"))
+            frame, note = of_pool(podium.read_results(imported.table, name=name).frame, pool, name)
+            dropped = tuple(f"left out: {count:,} {reason}" for reason, count in imported.dropped.items())
+            names = {player: called for player, (called, _) in imported.names.items()}
+            notes = (*imported.notes, *dropped, *note)
     except ResultsError as error:
         raise called(error, f"{path.parent}/", str(path), name) from None
-    dropped = tuple(f"left out: {count:,} {reason}" for reason, count in imported.dropped.items())
-    names = {player: called for player, (called, _) in imported.names.items()}
-    return Upload(rows_of(frame), names, (*imported.notes, *dropped, *note))
+    if not start and not every:
+        return Upload(rows_of(frame), names, notes)
+    first = instant(start, whole_day=False)
+    made = made_up(first, every)
+    return Upload(rows_of(with_made_dates(frame, first, every)), names, (*notes, made), made)
 
 
 def refuse_large(path: Path) -> None:

@@ -24,6 +24,7 @@ from podium.store import Store
 from podium.store.rating.rating import LongWorkError
 from podium.store.reading.boards.ranks import Place, parse_cursor
 from podium.store.reading.models import BoardPage
+from podium.store.sql.statements import now
 from podium.store.writing.receipts import Receipt
 from podium.store.writing.submission import Submission
 
@@ -61,7 +62,7 @@ class Intake:
         if self._waiting_events_of(pool) + len(event_ids) > MAX_WAITING_EVENTS:
             raise BusyError("too many results are waiting to be stored; send this again in a second")
         answer: asyncio.Future[list[Receipt]] = asyncio.get_running_loop().create_future()
-        self._queues[pool].append(Waiting((rows, actor, match_ids), event_ids, answer))
+        self._queues[pool].append(Waiting(Submission(rows, actor, match_ids, now()), event_ids, answer))
         if pool not in self._tasks:
             self._tasks[pool] = asyncio.create_task(self._store_all(pool))
         return await answer

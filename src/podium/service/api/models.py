@@ -3,11 +3,20 @@
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import cache
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 from fastapi import Request, Response
 from fastapi.concurrency import run_in_threadpool
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationError,
+    model_validator,
+)
 from pydantic.json_schema import models_json_schema
 
 from podium.results.columns import LONGEST_URL, MOST_WEIGHT
@@ -122,7 +131,12 @@ class Event(Strict):
     )
 
     event_id: Annotated[str, Field(min_length=1, max_length=200)]
-    started_at: Annotated[Moment, AfterValidator(not_in_the_future)]
+    started_at: Annotated[Moment, AfterValidator(not_in_the_future)] | None = Field(
+        None, description="When it started: now where that is left out, in a pool whose events have dates."
+    )
+    sequence: float | None = Field(
+        None, description="Its number in a pool whose events have no dates; the next one where it is left out."
+    )
     match_id: Identifier | None = Field(None, description="The registered match whose result this is.")
     mode: SentName | None = None
     ranked: bool | None = None
@@ -137,6 +151,10 @@ class Event(Strict):
         del shared["entries"]
         shared.pop("match_id", None)
         return [shared | given(entry) for entry in self.entries]
+
+    def whens(self) -> list[datetime | float]:
+        """Its date, or else its number, if it has any."""
+        return [each for each in (self.started_at, self.sequence) if each is not None][:1]
 
 
 class Batch(Strict):
@@ -221,8 +239,19 @@ class NewSeason(Strict):
     model_config = with_example({"name": "2026", "starts_at": "2026-01-01T00:00:00Z", "keep": 0.5})
 
     name: Name
-    starts_at: Moment
+    starts_at: Moment | None = None
+    sequence: float | None = Field(None, description="The number of its first event, in a counted pool.")
     keep: Annotated[float, Field(ge=0.0, le=1.0)]
+
+    @model_validator(mode="after")
+    def _begins_once(self) -> Self:
+        if (self.starts_at is None) == (self.sequence is None):
+            raise ValueError("begins either at a moment, starts_at, or with the sequence of an event")
+        return self
+
+    @property
+    def when(self) -> datetime | float:
+        return self.sequence or 0.0 if self.starts_at is None else self.starts_at
 
 
 class PredictRequest(Strict):
@@ -265,11 +294,11 @@ class Tickets(Strict):
 
 
 class Day(Strict):
-    """A day whose ranks are to be stored."""
+    """A day whose ranks are to be stored; in a counted pool, the number of the event that they are of before."""
 
     model_config = with_example({"day": "2026-01-31"})
 
-    day: Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}$")] | None = None
+    day: Annotated[str, Field(pattern=r"^(\d{4}-\d{2}-\d{2}|\d{1,10})$")] | None = None
 
 
 REQUEST_MODELS = (

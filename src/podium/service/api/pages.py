@@ -4,12 +4,13 @@ from typing import Annotated
 
 from fastapi import Depends, Query
 
-from podium.ledger.leaderboard import instant, span
+from podium.ledger.leaderboard import span
 from podium.service.access.visitors import check_reader
 from podium.service.api.reads import REFUSALS, ActiveWithin, Cursor, MinEvents
 from podium.service.http.errors import READ_ERRORS, error_responses
 from podium.service.http.names import MAX_SENT_CHARACTERS, POOLS_PATH, EventId, PlayerName, PoolName
 from podium.service.http.threads import CurrentStore, ReadRouter
+from podium.store.log.order import read_when
 from podium.store.reading.boards.models import (
     AdjacentEvents,
     EventListPage,
@@ -117,12 +118,17 @@ def rating_curve(
     player: PlayerName,
     store: CurrentStore,
     since: Annotated[
-        str | None, Query(max_length=40, description="From when on; a plain date from its first moment.")
+        str | None,
+        Query(
+            max_length=40,
+            description="From when on: a plain date from its first moment, or a number in a counted pool.",
+        ),
     ] = None,
     most: Annotated[int, Query(ge=4, le=1000, description="Points at most: of more, those that tell the shape.")] = 300,
 ) -> tuple[CurvePoint, ...]:
     """A player's rating after each change, oldest first."""
-    return store.rating_curve(pool, player, None if since is None else instant(since, whole_day=False), most=most)
+    start = None if since is None else read_when(store.order(pool), since)
+    return store.rating_curve(pool, player, start, most=most)
 
 
 @router.get("/{pool}/players/{player}/changes", responses=REFUSALS, tags=["pages"])

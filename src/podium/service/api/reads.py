@@ -1,7 +1,7 @@
 """The routes that read: each sees one moment of a pool."""
 
 from dataclasses import replace
-from datetime import date, datetime
+from datetime import date
 from typing import Annotated, Any
 
 import polars as pl
@@ -9,7 +9,7 @@ from fastapi import Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 
 from podium.errors import ParameterError
-from podium.ledger.leaderboard import Eligibility, instant, span
+from podium.ledger.leaderboard import Eligibility, span
 from podium.matchmaking.matcher import Match, Policy, Ticket, match
 from podium.matchmaking.pairing import match_quality, odds_scale
 from podium.service.api.dependencies import Admin, CurrentBoardCache, KeyedReader, ReadAccess
@@ -28,7 +28,8 @@ from podium.service.http.names import (
 from podium.service.http.requests import entity_tag
 from podium.service.http.threads import VERSION_HEADER, CurrentStore, ReadRouter, read_one_moment
 from podium.store import Store
-from podium.store.rating.facts import date_of, parse_day
+from podium.store.log.order import read_when
+from podium.store.rating.facts import day_shown, parse_day
 from podium.store.reading.models import (
     BoardPage,
     BoardRow,
@@ -62,12 +63,17 @@ ActiveWithin = Annotated[
     str | None,
     Query(
         max_length=20,
-        description="How long ago a listed player has played at most: 90d, 12w, 6mo or 1y.",
+        description="How long ago a listed player has played at most: 90d, 12w, 6mo or 1y; each day is an event in a "
+        "counted pool.",
         examples=["90d"],
     ),
 ]
 At = Annotated[
-    str | None, Query(max_length=40, description="The board as of this moment; a plain date includes the whole day.")
+    str | None,
+    Query(
+        max_length=40,
+        description="The board as of this moment, a plain date with its whole day; or of an event by number.",
+    ),
 ]
 
 
@@ -118,14 +124,14 @@ async def leaderboard(
     if cursor is not None:
         raise RefusedError("cursor", "cannot be combined with a filter: a filtered board is one page")
     rules = Eligibility(min_events, max_deviation, None if active_within is None else span(active_within), top)
-    moment = None if at is None else instant(at)
-    return await run_in_threadpool(filtered_board, store=board_cache.store, pool=pool, rules=rules, at=moment)
+    return await run_in_threadpool(filtered_board, store=board_cache.store, pool=pool, rules=rules, at=at)
 
 
 @read_one_moment
-def filtered_board(store: Store, pool: str, rules: Eligibility, at: datetime | None) -> Response:
+def filtered_board(store: Store, pool: str, rules: Eligibility, at: str | None) -> Response:
     """Return the board of those whom rules list."""
-    return json_response(Any, {"players": board_rows(store.board(pool, rules, at)), "next": None})
+    when = None if at is None else read_when(store.order(pool), at, whole_day=True)
+    return json_response(Any, {"players": board_rows(store.board(pool, rules, when)), "next": None})
 
 
 def board_rows(board: pl.DataFrame) -> list[dict[str, Any]]:
@@ -301,12 +307,12 @@ def season_board(pool: PoolName, season: SeasonName, store: CurrentStore, _key: 
 
 
 @router.get("/{pool}/snapshots", responses=REFUSALS, tags=["daily ranks"])
-def snapshot_days(pool: PoolName, store: CurrentStore, _key: ReadAccess) -> list[date]:
-    """The days whose ranks are stored, oldest first."""
-    return [date_of(day) for day in store.snapshot_days(pool)]
+def snapshot_days(pool: PoolName, store: CurrentStore, _key: ReadAccess) -> list[date | float]:
+    """The days whose ranks are stored, oldest first; in a counted pool, the events before which they are."""
+    return [day_shown(store.order(pool), day) for day in store.snapshot_days(pool)]
 
 
 @router.get("/{pool}/snapshots/{day}", responses=REFUSALS, tags=["daily ranks"])
 def snapshot(pool: PoolName, day: str, store: CurrentStore, _key: ReadAccess) -> tuple[RankedPlayer, ...]:
-    """The ranks at a day's 00:00 UTC, best first."""
-    return store.ranks_on(pool, parse_day(day))
+    """The ranks at a day's 00:00 UTC, or before the event of a number, best first."""
+    return store.ranks_on(pool, parse_day(day, store.order(pool)))

@@ -221,7 +221,7 @@ def stored_start(store: Store, pool: str, event_id: str) -> int | None:
 
 
 REQUIRED = frozenset({"event_id", "started_at", "entries"})
-EVENT_FIELDS, ENTRY_FIELDS = frozenset(Event.model_fields), READ.intersection(Entry.model_fields)
+EVENT_FIELDS, ENTRY_FIELDS = frozenset(Event.model_fields) - {"sequence"}, READ.intersection(Entry.model_fields)
 EVENT_COLUMNS = EVENT_FIELDS & READ
 is_date = re.compile(
     r"\d{4}-\d{2}-\d{2}T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,6})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)"
@@ -248,7 +248,7 @@ class SentEvents(NamedTuple):
 
     rows: PlainRows | list[dict[str, Any]]  # of a results table
     match_ids: dict[str, str]  # by event, of those that are results of registered matches
-    starts: Sequence[datetime | int]  # of the events; whole numbers are microseconds since 1970
+    starts: Sequence[datetime | int | float]  # dates or numbers of events; whole ones are microseconds since 1970
 
     @classmethod
     def from_models(cls, body: Event | Batch) -> Self:
@@ -262,11 +262,11 @@ class SentEvents(NamedTuple):
         return cls(
             [row for each in events for row in each.rows()],
             {each.event_id: each.match_id for each in events if each.match_id is not None},
-            [each.started_at for each in events],
+            [when for each in events for when in each.whens()],
         )
 
-    def moments(self) -> Iterator[datetime]:
-        """The starts of the events."""
+    def whens(self) -> Iterator[datetime | float]:
+        """The dates of the events, or their numbers, as far as they were sent."""
         return (instant(each) if isinstance(each, int) else each for each in self.starts)
 
 

@@ -38,6 +38,7 @@ from podium.service.http.threads import CurrentStore, CurrentThreads, run_in
 from podium.store import Store
 from podium.store.rating import facts
 from podium.store.reading.models import PoolSummary
+from podium.store.sql.statements import now
 from podium.store.writing.administration import RegisteredMatch
 from podium.store.writing.receipts import Receipt
 
@@ -101,10 +102,10 @@ async def configure(pool: PoolName, act: RequestedAct) -> Rerated:
     "/{pool}/seasons", status_code=201, responses=REFUSALS, tags=["seasons"], openapi_extra=request_body(NewSeason)
 )
 async def begin_season(pool: PoolName, act: RequestedAct) -> Rerated:
-    """Shrink every lead over a newcomer to a share of itself, from a moment on."""
+    """Shrink every lead over a newcomer to a share of itself, from a moment or an event on."""
     body = await read_body(act.request, NewSeason)
-    refuse_out_of_reach(act.request, [body.starts_at])
-    rerated = await act.run(act.store.begin_season, pool, body.name, body.starts_at, keep=body.keep)
+    refuse_out_of_reach(act.request, [body.when])
+    rerated = await act.run(act.store.begin_season, pool, body.name, body.when, keep=body.keep)
     return Rerated(rerated=rerated)
 
 
@@ -114,10 +115,13 @@ async def take_snapshot(
 ) -> dict[str, int]:
     """Store the ranks at 00:00 UTC of a day (today), and of days that a correction changed; players per day."""
     body = await read_body(request, Day)
-    players_by_day = await run_in(
-        threads.writing, store.snapshot, pool, None if body.day is None else facts.parse_day(body.day)
-    )
-    return {str(facts.date_of(day)): players for day, players in players_by_day.items()}
+
+    def take() -> dict[str, int]:
+        day = None if body.day is None else facts.parse_day(body.day, store.order(pool))
+        taken = store.snapshot(pool, day)
+        return {str(facts.day_shown(store.order(pool), each)): players for each, players in taken.items()}
+
+    return await run_in(threads.writing, take)
 
 
 def requested_system(body: NewPool | Configuration) -> System:
@@ -146,7 +150,7 @@ async def submit(
 ) -> Response:
     """Submit one event, or several of which all are stored or none; a duplicate is answered with 200."""
     sent = await read_parsed(request, parse_events)
-    refuse_out_of_reach(request, sent.moments())
+    refuse_out_of_reach(request, sent.whens())
     if dry_run:
         receipts = await run_in(
             threads.planning,
@@ -154,6 +158,7 @@ async def submit(
             pool,
             sent.rows,
             match_ids=sent.match_ids,
+            received=now(),
             dry_run=True,
             effects_after=effects_after,
         )
@@ -207,7 +212,7 @@ async def amend(pool: PoolName, event_id: EventId, correction: RequestedCorrecti
         raise RefusedError("event_id", "is not the event of the address")
     if body.match_id is not None:
         raise RefusedError("match_id", "stays as it was submitted; leave it out of an amendment")
-    refuse_out_of_reach(correction.request, [body.started_at])
+    refuse_out_of_reach(correction.request, body.whens())
     return await correction.correct(pool, event_id, correction.store.amend, body.rows())
 
 
@@ -235,7 +240,7 @@ async def refuse_old_event(request: Request, store: Store, pool: str, event_id: 
     """
     if request.state.key.reach_s is not None:
         event = await run_in_threadpool(store.event, pool, event_id)
-        refuse_out_of_reach(request, [event.started_at])
+        refuse_out_of_reach(request, [event.when])
 
 
 @router.post(

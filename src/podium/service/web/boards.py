@@ -4,7 +4,6 @@ import math
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Annotated, ClassVar, Final, Literal
 
 from fastapi import Query, Request, Response
@@ -29,6 +28,7 @@ from podium.service.web.rendering import (
     pool_header,
     render,
 )
+from podium.service.web.spans import Active, Span, spans_of
 from podium.service.web.visiting import VisiblePool, VisiblePools
 from podium.store import Store
 from podium.store.log.pools import Pool
@@ -36,10 +36,7 @@ from podium.store.reading.boards.models import EventHeadline, FoundPlayer, Liste
 from podium.store.reading.models import RatingCount
 from podium.store.reading.players.models import PlayerCard
 
-Active = Literal["any", "1y", "90d"]
 Sort = Literal["rating", "move"]
-SPANS: Final[dict[Active, timedelta | None]] = {"any": None, "1y": timedelta(days=365), "90d": timedelta(days=90)}
-SPAN_WORDS: Final[dict[Active, str]] = {"any": "any time", "1y": "in the last year", "90d": "in the last 90 days"}
 MIN_EVENTS: Final = (1, 10, 50)  # that the form offers
 ROWS: Final = 50
 ROW: Final = "#me"  # the part of a page with the visitor's row
@@ -56,6 +53,7 @@ class LeaderboardPage(Page):
 
     board: ListedPage
     reasons: str  # what those who are listed have in common; empty where all players are
+    made_up: tuple[str, ...]  # of results as they were sent
     settling: str  # when a rating is settled
     is_everyone: bool
     is_by_move: bool  # by what the newest event moved, not by rating
@@ -77,7 +75,7 @@ class LeaderboardPage(Page):
     @property
     def has_moves(self) -> bool:
         """Whether ranks are compared with those of a day."""
-        return self.board.since is not None
+        return self.board.since_when is not None
 
     @property
     def has_newest(self) -> bool:
@@ -102,8 +100,8 @@ def leaderboard(
     header = pool_header(pool)
     terms = {"active": active, "min": min_events, "all": int(everyone)}  # of an address that lists the same
     query = {name: str(value) for name, value in terms.items() if value}
-    span = "any" if everyone else active or default_span(store, pool)
-    listing = Listing(min_events if min_events > 1 and not everyone else None, SPANS[span], unsettled=everyone)
+    span, spans = "any" if everyone else active or default_span(store, pool), spans_of(pool)
+    listing = Listing(min_events if min_events > 1 and not everyone else None, spans[span].length, unsettled=everyone)
     if sort == "move":
         board = store.newest_entrants(pool.name, listing)
     else:
@@ -117,12 +115,13 @@ def leaderboard(
         tab="leaderboard",
         newest_entry=store.version(pool.name),
         board=board,
-        reasons=listing_reasons(pool.system, listing, span) if board.listed < board.players else "",
+        reasons=listing_reasons(pool.system, listing, spans[span]) if board.listed < board.players else "",
+        made_up=store.made_up(pool.name),
         settling=settling_rule(pool.system),
         is_everyone=everyone,
         is_by_move=sort == "move",
         is_first=not cursor,
-        spans=tuple((each, SPAN_WORDS[each], each == span) for each in SPANS),
+        spans=tuple((each, known.words, each == span) for each, known in spans.items()),
         min_events=tuple((str(each), counted(each, "event"), each == least) for each in sorted({*MIN_EVENTS, least})),
         next_address=pool_address(pool.name, **query, cursor=board.next) if board.next else "",
         me_address=me_address,
@@ -134,6 +133,11 @@ def leaderboard(
     return render(request, page)
 
 
+def default_listing(store: Store, pool: Pool) -> Listing:
+    """Who is listed, unless the address says otherwise."""
+    return Listing(active_within=spans_of(pool)[default_span(store, pool)].length)
+
+
 def default_span(store: Store, pool: Pool) -> Active:
     """Within which span those who are listed have played, unless the address says otherwise.
 
@@ -142,7 +146,7 @@ def default_span(store: Store, pool: Pool) -> Active:
     settled = store.listed_board(pool.name, Listing(), top=1).listed
 
     def find() -> Active:
-        within_year = store.listed_board(pool.name, Listing(active_within=SPANS["1y"]), top=1).listed
+        within_year = store.listed_board(pool.name, Listing(active_within=spans_of(pool)["1y"].length), top=1).listed
         return "1y" if 0 < within_year < settled - within_year else "any"
 
     version = settled, time.monotonic() // SPAN_VALID_S  # the rule is about years: no result needs to change it at once
@@ -152,17 +156,17 @@ def default_span(store: Store, pool: Pool) -> Active:
 def ranked_card(store: Store, pool: Pool, name: str) -> tuple[PlayerCard, Active]:
     """A player at a glance, ranked as on the board, and its span; among all who are settled where it lists others."""
     span = default_span(store, pool)
-    card = store.player_card(pool.name, name, Listing(active_within=SPANS[span]))
+    card = store.player_card(pool.name, name, Listing(active_within=spans_of(pool)[span].length))
     if card.rank is not None or card.provisional or span == "any":
         return card, span
     return store.player_card(pool.name, name), "any"
 
 
-def listing_reasons(system: System, listing: Listing, active: Active) -> str:
+def listing_reasons(system: System, listing: Listing, span: Span) -> str:
     """What those who are listed have in common."""
     reasons = ["settled"] if can_be_unsettled(system) and not listing.unsettled else []
     if listing.active_within is not None:
-        reasons.append(f"played {SPAN_WORDS[active]}")
+        reasons.append(f"played {span.words}")
     if listing.min_events is not None:
         reasons.append(f"at least {counted(listing.min_events, 'event')}")
     return ", ".join(reasons)

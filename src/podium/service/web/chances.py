@@ -17,8 +17,9 @@ from podium.pages.drawing.history_chart import HistoryLine, HistoryPoint, histor
 from podium.pages.numbers import DASH, SIGMAS, change, rating
 from podium.service.http.names import MAX_SENT_CHARACTERS
 from podium.service.http.threads import CurrentStore
-from podium.service.web.boards import SPAN_WORDS, SPANS, default_span, ranked_card
+from podium.service.web.boards import default_listing, ranked_card
 from podium.service.web.rendering import Page, PageRouter, PoolHeader, pool_address, pool_header, render
+from podium.service.web.spans import spans_of
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
 from podium.store.log.pools import Pool
@@ -104,7 +105,7 @@ def compare(request: Request, visit: VisiblePool, store: CurrentStore, player: N
 
 def best_players(store: Store, pool: Pool) -> list[str]:
     """The first of the board; of everybody where it lists fewer than two."""
-    listings = Listing(active_within=SPANS[default_span(store, pool)]), Listing(unsettled=True)
+    listings = default_listing(store, pool), Listing(unsettled=True)
     listed, everybody = ([row.player for row in store.listed_board(pool.name, each, top=3).rows] for each in listings)
     return listed if len(listed) > 1 else everybody
 
@@ -167,7 +168,7 @@ def ranked_cards(store: Store, pool_name: str, names: Sequence[str]) -> tuple[li
     found = [ranked_card(store, pool, name) for name in names]
     spans = {span for _, span in found}
     if len(spans) == 1 and spans != {"any"}:
-        return [card for card, _ in found], f"of those who played {SPAN_WORDS[spans.pop()]}"
+        return [card for card, _ in found], f"of those who played {spans_of(pool)[spans.pop()].words}"
     cards = [card if span == "any" else store.player_card(pool_name, card.player) for card, span in found]
     return cards, "of those who are settled"
 
@@ -192,7 +193,7 @@ def histories(store: Store, header: PoolHeader, names: tuple[str, str]) -> Marku
     """Both histories in one chart."""
     curves = [store.rating_curve(header.name, each, most=MOST_POINTS) for each in names]
     lines = [
-        HistoryLine(name, [HistoryPoint(point.started_at, point.rating) for point in curve])
+        HistoryLine(name, [HistoryPoint(point.when, point.rating) for point in curve])
         for name, curve in zip(names, curves, strict=True)
     ]
     ends = [f"{name} {rating(curve[-1].rating, header.digits - 1)}" for name, curve in zip(names, curves, strict=True)]

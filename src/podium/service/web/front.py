@@ -5,6 +5,8 @@ import threading
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from operator import itemgetter
 from typing import ClassVar, Final
 
 from fastapi import Request, Response
@@ -14,7 +16,7 @@ from fastapi.responses import JSONResponse
 from podium import __version__
 from podium.errors import PodiumError, UnknownError
 from podium.pages.why import WhyView, why_view
-from podium.service.web.boards import SPANS, default_span
+from podium.service.web.boards import default_listing
 from podium.service.web.rendering import (
     Page,
     PageRouter,
@@ -25,7 +27,7 @@ from podium.service.web.rendering import (
 )
 from podium.service.web.visiting import VisiblePools
 from podium.store import Store
-from podium.store.reading.boards.models import EventHeadline, ListedRow, Listing, Surprise
+from podium.store.reading.boards.models import EventHeadline, ListedRow, Surprise
 
 WEEK_S: Final = 7 * 86_400.0
 MAX_CARDS: Final = 6
@@ -43,6 +45,7 @@ class PoolCard:
     events: int
     top: tuple[ListedRow, ...]
     newest: tuple[EventHeadline, ...]
+    moments: tuple[datetime, ...]  # of the newest events, by which those of several pools compare
     surprise: Surprise | None
     spread: float  # of the pool's ratings, so that surprises of several compare
 
@@ -74,13 +77,16 @@ def pool_card(store: Store, name: str) -> PoolCard:
     """A pool at a glance."""
     pool = store.pool(name)
     movers = store.movers(name, most=1)
-    board = store.listed_board(name, Listing(active_within=SPANS[default_span(store, pool)]), top=TOP)
+    board = store.listed_board(name, default_listing(store, pool), top=TOP)
+    newest = store.event_list(name, top=NEWEST_EVENTS).events
+    moments = store.event_moments(name, [each.event_id for each in newest])
     return PoolCard(
         pool=pool_header(pool),
         players=board.players,
         events=store.event_count(name),
         top=board.rows,
-        newest=store.event_list(name, top=NEWEST_EVENTS).events,
+        newest=newest,
+        moments=tuple(moments[each.event_id] for each in newest),
         surprise=movers.surprise,
         spread=movers.spread,
     )
@@ -89,21 +95,25 @@ def pool_card(store: Store, name: str) -> PoolCard:
 def home_page(store: Store, cards: Iterable[PoolCard]) -> HomePage:
     """What the first page shows of the pools that a visitor may see."""
     newest_first = sorted(cards, key=newest_moment, reverse=True)
-    lines = [(card.pool, event) for card in newest_first for event in card.newest]
-    lines.sort(key=lambda line: line[1].started_at, reverse=True)
+    lines = [
+        (moment, card.pool, event)
+        for card in newest_first
+        for event, moment in zip(card.newest, card.moments, strict=True)
+    ]
+    lines.sort(key=itemgetter(0), reverse=True)
     return HomePage(
         title="Every point has its reason",
         description="Ratings for races and games, rated live: which heat and which opponent made each change.",
         surprise=explained_surprise(store, newest_first),
         cards=tuple(newest_first[:MAX_CARDS]),
         other_pools=tuple(card.pool for card in newest_first[MAX_CARDS : MAX_CARDS + MAX_OTHER_POOLS]),
-        lines=tuple(lines[:NEWEST_EVENTS]),
+        lines=tuple((pool, event) for _, pool, event in lines[:NEWEST_EVENTS]),
     )
 
 
 def newest_moment(card: PoolCard) -> float:
-    """When a pool's newest event started, in seconds since 1970; before all others where it has none."""
-    return card.newest[0].started_at.timestamp() if card.newest else float("-inf")
+    """When a pool's newest event was, in seconds since 1970; before all others where it has none."""
+    return card.moments[0].timestamp() if card.moments else float("-inf")
 
 
 def explained_surprise(store: Store, cards: Sequence[PoolCard]) -> tuple[PoolHeader, Surprise, WhyView] | None:

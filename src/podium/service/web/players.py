@@ -1,7 +1,7 @@
 """The pages of a player: at a glance, every change, and the opponents."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
 from decimal import Decimal
 from typing import Annotated, ClassVar, Literal
 from urllib.parse import quote
@@ -19,20 +19,15 @@ from podium.pages.numbers import DASH, SIGMAS, change, counted, day_words, halve
 from podium.service.access.visitors import refuse_foreign
 from podium.service.http.names import PlayerName
 from podium.service.http.threads import CurrentStore
-from podium.service.web.boards import SPAN_WORDS, Active, found_players, ranked_card
+from podium.service.web.boards import found_players, ranked_card
 from podium.service.web.rendering import Page, PageRouter, PoolHeader, pool_address, pool_header, render, unchanged
+from podium.service.web.spans import Active, Range, Span, ranges_of, spans_of
 from podium.service.web.visiting import VisiblePool
+from podium.store.log.order import earlier, time_of
 from podium.store.log.pools import Pool
 from podium.store.reading.players.models import CurvePoint, FormLine, PlayerCard, RivalRow, Rivals
 from podium.support.rounding import shown
 
-Range = Literal["1y", "5y", "all"]
-YEAR = timedelta(days=365.25)
-RANGES: dict[Range, tuple[str, timedelta | None]] = {
-    "1y": ("1 year", YEAR),
-    "5y": ("5 years", 5 * YEAR),
-    "all": ("All", None),
-}
 MOST_POINTS = 300
 LAST_TEN = 10
 ROWS = 50  # of a page of changes
@@ -71,8 +66,9 @@ def player(
         card, active = ranked_card(store, pool, player)
     except UnknownError:
         return found_players(request, store, [visit.pool], player, header, list_only=True, is_missing=True)
-    length = RANGES[span][1]
-    since = None if length is None else card.last_played_at - length
+    spans = ranges_of(pool)
+    length = spans[span].length
+    since = None if length is None else earlier(card.last_when, length)
     curve = store.rating_curve(visit.pool, player, since, most=MOST_POINTS)
     verdict = verdict_of(header, card)
     page = PlayerPage(
@@ -86,7 +82,7 @@ def player(
         verdict=verdict,
         tiles=tiles(header, card, listed_words(pool, header, card, active)),
         chart=chart(header, card.player, curve) if len(curve) > 1 else Markup(""),
-        ranges=ranges(header, card, span),
+        ranges=ranges(header, card, spans, span),
         finding=shown(card.finding_shown, header.digits) if card.events >= DAYS_FROM else None,
     )
     return render(request, page)
@@ -94,7 +90,7 @@ def player(
 
 def verdict_of(header: PoolHeader, card: PlayerCard) -> str:
     """How the player is doing, in a sentence or two."""
-    peak = None if card.peak is None else (card.peak.rating, card.peak.started_at)
+    peak = None if card.peak is None else (card.peak.rating, card.peak.when)
     return career_verdict(
         CareerSummary(
             card.trend, card.events, card.last_ten_events, card.last_ten_shown, card.chance, card.rating, peak,
@@ -116,13 +112,13 @@ def tiles(header: PoolHeader, card: PlayerCard, listed: str) -> tuple[Tile, ...]
     if card.peak is not None:
         reach = "" if card.peak.deviation is None else f" ±{shown(SIGMAS * card.peak.deviation, digits)}"
         note = Markup('{} <a href="{}">{}</a>').format(
-            f"{reach}," if reach else "on",
+            f"{reach}," if reach else "in" if header.is_counted else "on",
             pool_address(header.name, "events", card.peak.event_id, card.player),
-            day_words(card.peak.started_at),
+            day_words(card.peak.when),
         )
         found.append(Tile("Peak", rating(card.peak.rating, digits), note))
         found.append(streak_tile(card))
-    since = f"since {day_words(card.first_played_at)}"
+    since = f"since {day_words(card.first_when)}"
     found.append(Tile("Events", f"{card.events:,}", since))
     return tuple(found)
 
@@ -137,7 +133,7 @@ def rating_note(header: PoolHeader, card: PlayerCard) -> str:
 def listed_words(pool: Pool, header: PoolHeader, card: PlayerCard, active: Active) -> str:
     """Among whom a rank is: "23 drivers who played in the last year"."""
     settled = "settled " if can_be_unsettled(pool.system) else ""
-    played = "" if active == "any" else f" who played {SPAN_WORDS[active]}"
+    played = "" if active == "any" else f" who played {spans_of(pool)[active].words}"
     return f"{counted(card.listed, f'{settled}{header.word}')}{played}"
 
 
@@ -153,7 +149,7 @@ def rank_tile(card: PlayerCard, listed: str) -> Tile:
     moved = Markup('<span class="{}"><span aria-hidden="true">{}</span><span class="vh">{}</span>{}</span>').format(
         css, sign, word, abs(card.move)
     )
-    since = f" since {short_day(card.since)}" if card.since else ""
+    since = "" if card.since_when is None else f" since {short_day(card.since_when)}"
     return Tile("Rank", f"{card.rank:,}", Markup('<span class="move">{}</span>{}, {}').format(moved, since, among))
 
 
@@ -170,7 +166,7 @@ def chart(header: PoolHeader, name: str, curve: tuple[CurvePoint, ...]) -> Marku
     """The history, each dot a link to its reasons."""
     points = [
         HistoryPoint(
-            point.started_at,
+            point.when,
             point.rating,
             point.deviation,
             pool_address(header.name, "events", point.event_id, name) if point.event_id else None,
@@ -184,27 +180,35 @@ def chart(header: PoolHeader, name: str, curve: tuple[CurvePoint, ...]) -> Marku
 def point_label(header: PoolHeader, point: CurvePoint) -> str:
     """What the link of a dot is about."""
     moved = change(point.shown, header.digits)
-    return f"Why {moved} on {day_words(point.started_at)}? Then {rating(point.rating, header.digits - 1)}"
+    when = f"{'in' if header.is_counted else 'on'} {day_words(point.when)}"
+    return f"Why {moved} {when}? Then {rating(point.rating, header.digits - 1)}"
 
 
 def chart_label(header: PoolHeader, name: str, curve: tuple[CurvePoint, ...]) -> str:
     """What the chart of a history shows."""
     digits, first, last = header.digits - 1, curve[0], curve[-1]
     best = max(point.rating for point in curve)
-    span = f"from {day_words(first.started_at)} to {day_words(last.started_at)}"
+    span = f"from {day_words(first.when)} to {day_words(last.when)}"
     figures = (f"{rating(first.rating, digits)} at first", f"{rating(best, digits)} at best")
     return f"Rating of {name} {span}: {', '.join(figures)}, {rating(last.rating, digits)} at last"
 
 
-def ranges(header: PoolHeader, card: PlayerCard, current: Range) -> tuple[tuple[str, str, bool], ...]:
+def ranges(
+    header: PoolHeader, card: PlayerCard, spans: Mapping[Range, Span], current: Range
+) -> tuple[tuple[str, str, bool], ...]:
     """The spans that show less than all; none where there is no such."""
-    length = card.last_played_at - card.first_played_at
-    fitting = [each for each, (_, span) in RANGES.items() if span is None or span < length or each == current]
+    first = time_of(card.first_when)
+    fitting = [
+        each
+        for each, (length, _) in spans.items()
+        if length is None or time_of(earlier(card.last_when, length)) > first or each == current
+    ]
     if len(fitting) == 1:
         return ()
     address = pool_address(header.name, "players", card.player)
     return tuple(
-        (address if each == "all" else f"{address}?range={each}", RANGES[each][0], each == current) for each in fitting
+        (address if each == "all" else f"{address}?range={each}", spans[each].words, each == current)
+        for each in fitting
     )
 
 

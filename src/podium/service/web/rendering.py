@@ -129,6 +129,7 @@ class PoolHeader:
     contact: str = ""  # where whoever sees a wrong result turns to: an address of mail or of a page
     is_public: bool = True
     sentence: str = ""  # what the system does
+    is_counted: bool = False  # whether its events have numbers and no dates
 
     @property
     def address(self) -> str:
@@ -153,6 +154,7 @@ def pool_header(pool: Pool) -> PoolHeader:
         contact=says.contact,
         is_public=says.public,
         sentence=(getdoc(type(pool.system)) or "").partition("\n")[0],
+        is_counted=pool.is_counted,
     )
 
 

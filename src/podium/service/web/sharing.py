@@ -11,17 +11,18 @@ from fastapi import Query, Request, Response
 from pydantic_core import to_json
 
 from podium.errors import UnknownError
+from podium.ledger.reasons.wording import capitalised
 from podium.pages.drawing.share_picture import TALL, WIDE, Caption, badge_svg, share_picture
-from podium.pages.numbers import change, deviation, rating, utc_text
+from podium.pages.numbers import change, day_words, deviation, rating, utc_text
 from podium.pages.why import why_view
 from podium.reporting.plotting import with_renderer
 from podium.service.http.names import EventId, PlayerName
 from podium.service.http.threads import CurrentStore, from_state
-from podium.service.web.boards import SPANS, default_span, ranked_card
+from podium.service.web.boards import default_listing, ranked_card
 from podium.service.web.rendering import Page, PageRouter, PoolHeader, origin_of, pool_address, pool_header, render
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
-from podium.store.reading.boards.models import EventHeadline, ListedRow, Listing
+from podium.store.reading.boards.models import EventHeadline, ListedRow
 from podium.store.reading.moments import VersionCache
 from podium.store.reading.players.models import FormLine
 
@@ -89,7 +90,7 @@ class EmbedPage(Page):
 def embed(request: Request, visit: VisiblePool, store: CurrentStore) -> Response:
     """The leaders."""
     pool = store.pool(visit.pool)
-    listing = Listing(active_within=SPANS[default_span(store, pool)])
+    listing = default_listing(store, pool)
     board, header = store.listed_board(visit.pool, listing, top=LEADERS), pool_header(pool)
     page = EmbedPage(title=header.title, pool=header, rows=board.rows)
     return render(request, page, frames="*")
@@ -116,7 +117,8 @@ def pool_feed(request: Request, visit: VisiblePool, store: CurrentStore) -> Resp
     """The newest events of a pool."""
     pool = pool_header(store.pool(visit.pool))
     events = store.event_list(visit.pool, top=ENTRIES).events
-    entries = [event_entry(pool, each) for each in events]
+    moments = store.event_moments(visit.pool, [each.event_id for each in events])
+    entries = [event_entry(pool, each, moments[each.event_id]) for each in events]
     return feed_response(request, pool.title, f"{pool.address}/feed.xml", pool.address, entries)
 
 
@@ -125,23 +127,29 @@ def player_feed(request: Request, visit: VisiblePool, player: PlayerName, store:
     """The newest changes of a player."""
     pool, name = pool_header(store.pool(visit.pool)), store.rank(visit.pool, player).player
     rows = store.player_changes(visit.pool, name, top=ENTRIES).rows
-    entries = [change_entry(pool, name, each) for each in rows if each.event_id is not None]
+    moments = store.event_moments(visit.pool, [each.event_id for each in rows if each.event_id is not None])
+    entries = [change_entry(pool, name, each, moments[each.event_id]) for each in rows if each.event_id in moments]
     address = pool_address(visit.pool, "players", name)
     return feed_response(request, f"{name}, {pool.title}", f"{address}/feed.xml", address, entries)
 
 
-def event_entry(pool: PoolHeader, event: EventHeadline) -> Entry:
+def event_entry(pool: PoolHeader, event: EventHeadline, updated: datetime) -> Entry:
     title = f"{event.title or event.event_id}: {event.headline}"
-    summary = f"{event.entrants} entrants, {event.status}."
-    return Entry(pool_address(pool.name, "events", event.event_id), title, summary, event.started_at)
+    summary = f"{number_words(pool, event)}{event.entrants} entrants, {event.status}."
+    return Entry(pool_address(pool.name, "events", event.event_id), title, summary, updated)
 
 
-def change_entry(pool: PoolHeader, player: str, line: FormLine) -> Entry:
+def number_words(pool: PoolHeader, line: EventHeadline | FormLine) -> str:
+    """The number of an event of a counted pool, whose moment only says when it was received."""
+    return f"{capitalised(day_words(line.when))}. " if pool.is_counted else ""
+
+
+def change_entry(pool: PoolHeader, player: str, line: FormLine, updated: datetime) -> Entry:
     event_id = line.event_id or ""
     place = "" if line.rank is None or line.field is None else f"Place {line.rank} of {line.field}. "
     title = f"{player} {change(line.shown, pool.digits)} in {line.title or event_id}"
     path = pool_address(pool.name, "events", event_id, player)
-    return Entry(path, title, f"{place}Every point has its reason.", line.started_at)
+    return Entry(path, title, f"{number_words(pool, line)}{place}Every point has its reason.", updated)
 
 
 def feed_response(request: Request, title: str, path: str, page: str, entries: Sequence[Entry]) -> Response:

@@ -4,6 +4,7 @@ import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from itertools import chain, groupby, repeat
 from operator import add
 from typing import Any
@@ -12,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from podium.errors import Fault, ResultsError
+from podium.ledger.reasons.standings import plain
 from podium.results.columns import ALL, FOR_PAGES, REQUIRED, TYPES, Known
 from podium.results.columns import DEFAULTS as OF_TABLES
 from podium.results.consistency import SEQUENCE, in_sequence
@@ -19,6 +21,7 @@ from podium.results.names import normalise
 from podium.results.plain_rows import PlainRows, read_plainly
 from podium.results.reading import Results, read_results
 from podium.store.log.log import keyed_digest
+from podium.store.log.order import COUNTED, DATED, Order, number_at, time_of
 from podium.store.sql.statements import instant
 
 COLUMN_TYPES = TYPES | {"started_at": pl.String}
@@ -37,7 +40,7 @@ encode_text = json.encoder.encode_basestring  # as json.dumps without ensure_asc
 DEFAULTS = {"ranked": True, "handicap": False, "weight": 1.0}  # of columns that an event leaves out
 WRITTEN_APART = ("event_id", "started_at", "player")  # of the columns: the first two of a row, and the last
 PLAYER_NEXT, LINE_END = ',"player":', "}\n"  # before the player of a row, and after
-EVENT_COLUMNS = ("event_id", "started_at", "mode", "ranked", "weight")  # the same in every row of an event
+EVENT_COLUMNS = (SEQUENCE, "event_id", "started_at", "mode", "ranked", "weight")  # the same in every row of an event
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,16 +48,28 @@ class Content:
     """One event: its rows without their players, and the players; it is written with their names or their numbers."""
 
     event_id: str
-    started_at: int  # microseconds since 1970, UTC
+    order: Order | None  # whether it has a date or a number; None where it has neither yet
+    started_at: int  # microseconds since 1970, as `podium.store.log.order` has them; 0 where it has neither
     heads: tuple[str, ...]  # JSON objects up to the value of `player`, which is the last
     players: tuple[str, ...]
     title: str | None = None  # which stands in the first line alone; so does the address
     url: str | None = None
     sent: "Content | None" = None  # with the names before they were normalised, where any was not in its normal form
+    sent_heads: tuple[str, ...] = ()  # as it was sent, where the store gave it its date or number
+
+    def at(self, order: Order, started_at: int) -> "Content":
+        """The content with a date or a number, where it was sent without."""
+        if self.order is not None:
+            return self
+        bare = len(head_begin(self.event_id, None, 0))
+        begin = head_begin(self.event_id, order, started_at)
+        heads = tuple(begin + head[bare:] for head in self.heads)
+        sent = None if self.sent is None else self.sent.at(order, started_at)
+        return replace(self, order=order, started_at=started_at, heads=heads, sent=sent, sent_heads=self.heads)
 
     def digest(self, secret: bytes) -> bytes:
-        """The digest of the content with the players' names, not their numbers, with a pool's secret as its key."""
-        return keyed_digest(json_lines(self.heads, map(encode_text, self.players)).encode(), secret)
+        """The digest of what was sent, with the players' names, not their numbers, and a pool's secret as its key."""
+        return keyed_digest(json_lines(self.sent_heads or self.heads, map(encode_text, self.players)).encode(), secret)
 
     def body(self, numbers: Mapping[str, int], absent: Iterable["Absent"] = ()) -> bytes:
         """The lines with the players' numbers, and a line of a quit for every absent entrant."""
@@ -96,19 +111,22 @@ def row_of(head: str) -> dict[str, Any]:
 def check_results(rows: Any, pool: str, known: Known) -> Results:
     """Check results for one pool, and bring them to the order of the log: by `sequence`, then as they came.
 
-    An event may not be in another pool, and must say when it started.
+    An event may not be in another pool. Its number stays where it has no date.
     """
     results = read_results(rows, known=known)
     frame = results.frame
-    if "started_at" not in frame.columns and frame.height:
-        raise ResultsError(
-            results.source, [Fault(1, "started_at", None, "is missing; a live event says when it started")]
-        )
     other_pools = frame["pool"].filter(~frame["pool"].is_in([pool, normalise(pool), DEFAULT_POOL]))
     if other_pools.len():
         raise other_pool_error(results.source, other_pools[0], pool)
-    sent = None if results.sent is None else in_sequence(results.sent)
-    return Results(in_sequence(frame), results.source, sent)
+    sent = None if results.sent is None else in_order(results.sent)
+    return Results(in_order(frame), results.source, sent)
+
+
+def in_order(frame: pl.DataFrame) -> pl.DataFrame:
+    """The rows by `sequence`, which stays only where it says what no date does."""
+    if SEQUENCE not in frame.columns:
+        return frame
+    return in_sequence(frame) if "started_at" in frame.columns else frame.sort(SEQUENCE, maintain_order=True)
 
 
 def other_pool_error(source: str, name: str, pool: str) -> ResultsError:
@@ -125,7 +143,7 @@ def read_contents(rows: Any, pool: str, known: Known) -> dict[str, Content]:
 def plain_contents(rows: Any, pool: str) -> dict[str, Content] | None:
     """Each event's content by its id, in the order of rows that are plainly fine; None of others."""
     plain = rows if isinstance(rows, PlainRows) else read_plainly(rows)
-    if plain is None or "started_at" not in plain.columns:
+    if plain is None:
         return None
     others = plain.pools - {pool, DEFAULT_POOL}
     if others and isinstance(rows, PlainRows):
@@ -151,9 +169,10 @@ def contents_in(columns: Mapping[str, list[Any]]) -> dict[str, Content]:
     """Each event's content by its id, in the order of checked rows."""
     if not columns["event_id"]:
         return {}
-    starts, spans = columns["started_at"], [*spans_of(columns["event_id"])]
+    order, starts = starts_in(columns)
+    spans = [*spans_of(columns["event_id"])]
     begins = chain.from_iterable(
-        repeat(head_begin(event_id, starts[first]), stop - first) for event_id, first, stop in spans
+        repeat(head_begin(event_id, order, starts[first]), stop - first) for event_id, first, stop in spans
     )
     others = [json_fields(name, columns[name]) for name in SCHEMA if name in columns and name not in WRITTEN_APART]
     every_head = [*map("".join, zip(begins, *others, repeat(PLAYER_NEXT, len(starts)), strict=True))]
@@ -171,19 +190,36 @@ def contents_in(columns: Mapping[str, list[Any]]) -> dict[str, Content]:
             heads[event_id][0] = f'{head},"{name}":{encode_text(value)}{PLAYER_NEXT}'
     return {
         each: Content(
-            each, started_at[each], tuple(heads[each]), tuple(players[each]), titles.get(each), urls.get(each)
+            each, order, started_at[each], tuple(heads[each]), tuple(players[each]), titles.get(each), urls.get(each)
         )
         for each in heads
     }
 
 
-def head_begin(event_id: str, started_at: int) -> str:
-    """The first two fields of a row, which are the same in all rows of an event.
+def starts_in(columns: Mapping[str, list[Any]]) -> tuple[Order | None, list[int]]:
+    """What orders the events of checked rows, and when each row's was, in microseconds since 1970."""
+    if "started_at" in columns:
+        return DATED, columns["started_at"]
+    if SEQUENCE in columns:
+        times = {number: time_of(number) for number in dict.fromkeys(columns[SEQUENCE])}
+        return COUNTED, [times[number] for number in columns[SEQUENCE]]
+    return None, [0] * len(columns["event_id"])
+
+
+def head_begin(event_id: str, order: Order | None, started_at: int) -> str:
+    """The fields of a row up to its event's date or number, which are the same in all rows of an event.
 
     Args:
-        started_at: microseconds since 1970, UTC.
+        started_at: microseconds since 1970, as `podium.store.log.order` has them.
     """
-    return f'{{"event_id":{encode_text(event_id)},"started_at":"{instant(started_at).isoformat()}"'
+    number = f'"{SEQUENCE}":{plain(number_at(started_at))},' if order == COUNTED else ""
+    date = f',"started_at":"{instant(started_at).isoformat()}"' if order == DATED else ""
+    return f'{{{number}"event_id":{encode_text(event_id)}{date}'
+
+
+def start_in(row: Mapping[str, Any]) -> int:
+    """When the event of a logged row was, in microseconds since 1970."""
+    return time_of(row[SEQUENCE] if SEQUENCE in row else datetime.fromisoformat(row["started_at"]))
 
 
 def spans_of(ids: Sequence[str]) -> Iterator[tuple[str, int, int]]:
@@ -262,7 +298,11 @@ def difference(old: bytes, names: Mapping[int, str], new: Content) -> str:
     first = next((k for k, (old_row, new_row) in pairs if old_row != new_row), 0)
     old_row, new_row = old_rows[first], new_rows[first]
     other = [name for name in {**new_row, **old_row} if new_row.get(name) != old_row.get(name)]
-    hint = "" if other != ["started_at"] else '; another event needs an id of its own, such as "2027/Round 1"'
+    hint = (
+        ""
+        if other not in (["started_at"], [SEQUENCE])
+        else '; another event needs an id of its own, such as "2027/Round 1"'
+    )
     return f"row {first + 1} is {row_text(new_row, other)}, and was {row_text(old_row, other)}{hint}"
 
 

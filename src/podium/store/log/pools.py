@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields, replace
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple, Self, TypedDict, Unpack
 
 import sqlalchemy as sa
@@ -14,8 +15,10 @@ import sqlalchemy as sa
 from podium.engine.system import System
 from podium.errors import ParameterError, UnknownError
 from podium.results.names import admit, is_page_address, normalise, shown
+from podium.store.log.order import COUNTED, COUNTED_BODY, DATED, DAY, NUMBER_US, Order, When, number_at
 from podium.store.sql.database import StoreError, acquire_pool_lock, write_transaction
-from podium.store.sql.schema import pools
+from podium.store.sql.schema import event, log, pools
+from podium.store.sql.statements import DAY_US, instant
 from podium.support.collector import ARITHMETIC, paused_collection
 from podium.systems import find
 
@@ -141,12 +144,40 @@ class Pool:
     generation: int = 0  # of the ledger, standings and counts that are read
     staging: int | None = None  # the generation that is being staged
     description: PoolDescription = SILENT
+    order: Order | None = None  # of its events; None before the first
 
     @classmethod
     def from_row(cls, row: Any) -> Self:
         system = system_of(row.system, row.parameters)
         state = row.secret, row.arithmetic, row.closed, row.generation_id, row.staging_id
-        return cls(row.id, row.name, system, *state, PoolDescription.from_row(row))
+        order = None if row.begins is None else COUNTED if row.begins == COUNTED_BODY else DATED
+        return cls(row.id, row.name, system, *state, PoolDescription.from_row(row), order)
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether its events have numbers and no dates."""
+        return self.order == COUNTED
+
+    def when(self, time: int) -> When:
+        """When something is, from microseconds since 1970: a moment, or a number in a counted pool."""
+        return number_at(time) if self.is_counted else instant(time)
+
+    def moment(self, time: int) -> datetime | None:
+        """The moment of something, from microseconds since 1970; None in a counted pool."""
+        return None if self.is_counted else instant(time)
+
+    def sequence(self, time: int) -> float | None:
+        """The number of something, from microseconds since 1970; None in a dated pool."""
+        return number_at(time) if self.is_counted else None
+
+    @property
+    def unit_us(self) -> int:
+        """The microseconds of a day; of one event in a counted pool."""
+        return NUMBER_US if self.is_counted else DAY_US
+
+    def span_us(self, span: timedelta) -> int:
+        """The microseconds of a span, of which each day is an event in a counted pool."""
+        return round(span / DAY * self.unit_us)
 
     @property
     def is_outdated(self) -> bool:
@@ -166,9 +197,18 @@ def settings_of(system: System) -> dict[str, Any]:
     return {name: "none" if value is None else value for name, value in parameters.items()}
 
 
-SELECT_POOL = sa.select(pools).where(pools.c.name == sa.bindparam("name"))
+BEGINS = (  # of the content of its first event, which tells the kind of all
+    sa.select(sa.func.substr(log.c.body, 1, len(COUNTED_BODY)))
+    .join(event, event.c.content_seq == log.c.seq)
+    .where(event.c.pool_id == pools.c.id)
+    .order_by(event.c.started_at, event.c.seq)
+    .limit(1)
+    .scalar_subquery()
+)
+SELECT_EVERY = sa.select(pools, BEGINS.label("begins"))
+SELECT_POOL = SELECT_EVERY.where(pools.c.name == sa.bindparam("name"))
 SELECT_PUBLIC = sa.select(pools.c.name).where(pools.c.is_public)
-SELECT_POOLS = sa.select(pools).order_by(pools.c.name)
+SELECT_POOLS = SELECT_EVERY.order_by(pools.c.name)
 
 
 def get_pool(connection: sa.Connection, name: str) -> Pool:

@@ -90,6 +90,7 @@ class Proposal:
     merged: Mapping[int, int] | None = None  # as `merges` has them; None where they stay
     season: NewSeason | None = None
     columns: Mapping[str, Any] = field(default_factory=dict)  # of the pool's row, that are to be other
+    settles_order: bool = False  # whether its events are the pool's first
     refuses_unrateable: bool = True  # whether it is refused where an event cannot be rated that could be before
 
     @property
@@ -115,6 +116,7 @@ class Proposal:
         return [each if each.body is not None else each._replace(body=bodies[each.content_seq]) for each in events]
 
 
+SELECT_NEWEST_START = sa.select(sa.func.max(event.c.started_at)).where(event.c.pool_id == sa.bindparam("pool"))
 SELECT_EVENTS = sa.select(event).where(event.c.pool_id == sa.bindparam("pool"), among(event.c.event_id))
 SELECT_CHANGES = (
     sa.select(change.c.player_id, change.c.rating_before, change.c.rating, change.c.state)
@@ -243,8 +245,11 @@ class Roster:
         for name in ("states", "started_at", "seq", "played_at"):
             setattr(self, name, np.concatenate([getattr(self, name), getattr(new, name)])[order])
 
-    def advance(self, results: Results) -> tuple[Events, Replayed]:
+    def advance(self, results: Results, starts: pl.Series) -> tuple[Events, Replayed]:
         """Rate events, to the bits of `podium.Live`.
+
+        Args:
+            starts: when each row's event was, (rows); the results have it in a dated pool alone.
 
         Raises:
             NotFiniteError: a rating would be no finite number; nothing has moved.
@@ -257,7 +262,7 @@ class Roster:
         if events.pools:
             self.pool = replayed.pools
         rated = events.ledger
-        started_at = rated.row.take(results.frame["started_at"].to_physical().to_numpy())
+        started_at = rated.row.take(starts.to_physical().to_numpy())
         self.played_at[rows[rated.entrant.take(events.columns.player)]] = started_at  # the last assignment stays
         return events, replayed
 

@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from podium.errors import ParameterError
 from podium.ledger.leaderboard import shared_ranks
 from podium.results.columns import FOR_PAGES
+from podium.store.log.content import start_in
 from podium.store.log.log import (
     AMEND,
     CLOSE,
@@ -27,12 +28,13 @@ from podium.store.log.log import (
     UNMERGE,
     VOID,
 )
+from podium.store.log.order import COUNTED, DATED, NUMBER_US, Order
 from podium.store.log.players import follow_entry, resolved
 from podium.store.log.pools import SILENT, OrderKey, Pool, PoolDescription
-from podium.store.rating.events import SUPERSEDED, VOIDED
+from podium.store.rating.events import SELECT_NEWEST_START, SUPERSEDED, VOIDED
 from podium.store.rating.standing_rows import newest_standings, state_columns
 from podium.store.sql.schema import event, log, merged, pools, registration, season, snapshot, snapshot_day
-from podium.store.sql.statements import DAY_US, execute_prepared, instant, microseconds
+from podium.store.sql.statements import DAY_US, execute_prepared, instant
 
 MARSHAL_VERSION = 2  # which has no references, so that equal values have equal bytes
 CHUNK_ROWS = 1_000  # that are read at once
@@ -92,7 +94,7 @@ def facts_from_log(connection: sa.Connection, pool: Pool, plain: PlainEvents | N
         content_seq, kind, subject, body, match_id, present = row
         if kind in (SUBMIT, AMEND):
             first = json.loads(body[: body.index(b"\n")].decode())
-            started_at = microseconds(datetime.fromisoformat(first["started_at"]))
+            started_at = start_in(first)
             title, url = map(first.get, FOR_PAGES)
             if plain is not None and subject not in plain.revised:
                 plain.add(subject, (content_seq, content_seq, started_at, None, present, title, url, ""))
@@ -219,12 +221,23 @@ def today() -> int:
     return day_of(datetime.now(UTC).date())
 
 
-def parse_day(text: str) -> int:
-    """Read a day that is written like 2026-01-31, as its number."""
+def current_day(connection: sa.Connection, pool: Pool) -> int:
+    """The number of the current day; in a counted pool that of the next event."""
+    if not pool.is_counted:
+        return today()
+    newest: int = connection.execute(SELECT_NEWEST_START, {"pool": pool.id}).scalar_one()
+    return newest // NUMBER_US + 1
+
+
+def parse_day(text: str, order: Order | None = DATED) -> int:
+    """Read a day that is written like 2026-01-31, as its number; in a counted pool that of an event."""
     try:
+        if order == COUNTED:
+            return int(text)
         return day_of(date.fromisoformat(text))
     except ValueError:
-        raise ParameterError(f"{text!r} is not a day; write it like 2026-01-31") from None
+        like = "not the number of an event" if order == COUNTED else "not a day; write it like 2026-01-31"
+        raise ParameterError(f"{text!r} is {like}") from None
 
 
 def date_of(day: int) -> date:
@@ -232,17 +245,22 @@ def date_of(day: int) -> date:
     return instant(day * DAY_US).date()
 
 
+def day_shown(order: Order | None, day: int) -> date | int:
+    """The day of that number; in a counted pool the event, whose ranks are those before it."""
+    return day if order == COUNTED else date_of(day)
+
+
 def mark_stale(connection: sa.Connection, pool: Pool, started_at: int) -> None:
     """Mark the snapshots after a moment to be taken again: ratings before them have changed."""
-    execute_prepared(connection, UPDATE_STALE, {"pool": pool.id, "changed_day": started_at // DAY_US})
+    execute_prepared(connection, UPDATE_STALE, {"pool": pool.id, "changed_day": started_at // pool.unit_us})
 
 
 def due_days(connection: sa.Connection, pool: Pool, day: int | None) -> list[int]:
-    """The days to take: those that are stale, and `day`, or today, if it is missing."""
-    current = today()
+    """The days to take: those that are stale, and `day`, or the current one, if it is missing."""
+    current = current_day(connection, pool)
     day = current if day is None else day
     if day > current:
-        raise ParameterError(f"{date_of(day)} is in the future; a snapshot is of a day's 00:00 UTC")
+        raise ParameterError(f"{day_shown(pool.order, day)} is in the future; a snapshot is of a day's 00:00 UTC")
     stale_by_day = {row.day: row.stale for row in connection.execute(SELECT_DAYS, {"pool": pool.id})}
     return sorted({each for each, stale in stale_by_day.items() if stale} | ({day} - stale_by_day.keys()))
 
@@ -260,6 +278,12 @@ def take(connection: sa.Connection, pool: Pool, day: int) -> int:
     return len(ranks)
 
 
+def forget_days(connection: sa.Connection, pool: Pool) -> None:
+    """Delete what was taken of days before the pool's first event settled that its events are counted."""
+    for table in (snapshot, snapshot_day):
+        connection.execute(sa.delete(table).where(table.c.pool_id == pool.id))
+
+
 def stale_days(connection: sa.Connection, pool: Pool) -> list[int]:
     """The days whose ranks a correction has spoilt, oldest first."""
     return [row.day for row in connection.execute(SELECT_DAYS, {"pool": pool.id}) if row.stale]
@@ -267,7 +291,7 @@ def stale_days(connection: sa.Connection, pool: Pool) -> list[int]:
 
 def ranks_at(connection: sa.Connection, pool: Pool, day: int) -> list[DayRank]:
     """The ranks as of a day's 00:00 UTC, best first; equal ratings share the best rank."""
-    standings = newest_standings(connection, pool, None, OrderKey(day * DAY_US, 0))
+    standings = newest_standings(connection, pool, None, OrderKey(day * pool.unit_us, 0))
     best_first = sorted(((each.rating, number) for number, each in standings.items()), reverse=True)
     ratings = [rating for rating, _ in best_first]
     provisional = state_columns(pool, [standings[number].state for _, number in best_first]).provisional

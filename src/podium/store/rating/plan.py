@@ -87,7 +87,8 @@ def rate_one(
     packed = b"".join(newcomer if each is None else each.state for each in placements)
     states = np.frombuffer(packed, "<f8").astype(np.float64).reshape(len(players), -1)
     seen = np.array([started_at if each is None else each.played_at for each in placements], np.int64)
-    columns = encode_small(one.rows, entries, system, pool.name, started_at, seen)
+    moment = None if pool.is_counted else started_at
+    columns = encode_small(one.rows, entries, system, pool.name, moment, seen)
     pools = new_pools(system, 1) if newest is None else np.frombuffer(newest.state, "<f8").astype(np.float64)[None]
     history = np.empty((1, pools.shape[1]))
     replayed = Replayed(states, np.empty(len(players)), by_columns(*states.shape), None, pools, history)

@@ -12,8 +12,10 @@ from podium.errors import NotFiniteError
 from podium.ledger.history import changes
 from podium.ledger.reasons.standings import event_ranks
 from podium.results.columns import ALL, FOR_PAGES
+from podium.results.consistency import SEQUENCE
 from podium.results.reading import Results
 from podium.store.log.content import SMALL_BODY_ROWS, read_bodies
+from podium.store.log.order import NUMBER_US
 from podium.store.log.players import merges, names_of
 from podium.store.log.pools import BOUND_KEY, FOREVER, START, OrderKey, Pool, key_of, key_params
 from podium.store.rating.events import RATED, SUPERSEDED, UNRATED, VOIDED, Proposal, Roster
@@ -204,8 +206,10 @@ def with_names(connection: sa.Connection, pool: Pool, table: pl.DataFrame) -> pl
 
 
 def as_table(pool: Pool, table: pl.DataFrame) -> pl.DataFrame:
-    """The table with the columns of a checked results table, in their order."""
+    """The table with the columns of a checked results table, in their order; without dates in a counted pool."""
     columns = {column.name: column for column in table}
+    if pool.is_counted:
+        columns[SEQUENCE] = columns.pop("started_at").to_physical().rename(SEQUENCE) / NUMBER_US
     columns["pool"] = pl.Series("pool", [pool.name]).new_from_index(0, table.height)
     return pl.DataFrame([columns[name] for name in ALL if name in columns])
 
@@ -261,7 +265,7 @@ def rate_events(pool: Pool, roster: Roster, table: pl.DataFrame, rated: RatedBat
     Raises:
         NotFiniteError: an event cannot be rated; nothing has moved.
     """
-    events, replayed = roster.advance(Results(as_table(pool, table), pool.name))
+    events, replayed = roster.advance(Results(as_table(pool, table), pool.name), table["started_at"])
     before, after = changes(pool.system, events, replayed)
     row = events.ledger.row.array
     seq = table["seq"].to_numpy()[row]

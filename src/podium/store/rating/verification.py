@@ -222,7 +222,7 @@ def snapshot_differences(connection: sa.Connection, pool: Pool) -> Iterator[str]
         stored = [] if row.stale else facts.stored_ranks(connection, pool, row.day)
         expected = [] if row.stale else facts.ranks_at(connection, pool, row.day)
         if sorted(stored) != sorted(expected):
-            yield f"the snapshot of {facts.date_of(row.day)} is not the board of that moment"
+            yield f"the snapshot of {facts.day_shown(pool.order, row.day)} is not the board of that moment"
 
 
 def verify_database(engine: sa.Engine, pool_name: str | None = None, heads: Sequence[Head] = ()) -> Verification:

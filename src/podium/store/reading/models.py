@@ -13,30 +13,17 @@ import polars as pl
 
 from podium.ledger.forecast import Forecast
 from podium.results.columns import STATUSES
+from podium.store.log.order import Order, When
 from podium.store.rating.events import EVENT_STATUSES, Change
+from podium.store.reading.when import LAST_PLAYED, OPTIONAL, STARTED, LastPlayed, Started, drop_null
 
 Row = TypeVar("Row")
-
-
-def is_none(value: object) -> bool:
-    """Whether there is no value."""
-    return value is None
-
-
-def drop_null(schema: dict[str, Any]) -> None:
-    """Let a schema be that of the value alone: where there is none, the field is left out."""
-    (value,) = (each for each in schema.pop("anyOf") if each != {"type": "null"})
-    del schema["default"]
-    schema.update(value)
 
 
 def name_statuses(schema: dict[str, Any]) -> None:
     """Let a schema be that of an entrant's status, if there is one."""
     drop_null(schema)
     schema["enum"] = [*STATUSES]
-
-
-OPTIONAL = {"exclude_if": is_none, "json_schema_extra": drop_null}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +42,9 @@ class PoolSummary:
     contact: str = field(metadata={"description": "Who corrects results: a mail address, or that of a page; or empty."})
     player_word: str = field(metadata={"description": "What one player is called, like rider; empty for player."})
     public: bool = field(metadata={"description": "Whether its pages and reads need no key."})
+    order: Order | None = field(
+        metadata={"description": "`dated` where its events have dates, `counted` where numbers; null before the first."}
+    )
     version: int = field(
         metadata={"description": "Its newest log entry; other answers name theirs in the header `Pool-Version`."}
     )
@@ -91,14 +81,14 @@ class LogRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class BoardRow:
+class BoardRow(LastPlayed):
     """A player on a board; on a filtered one, or one as of a date, the system's other numbers stand beside these."""
 
     rank: int = field(metadata={"description": "1 is best; equal ratings share the best of their ranks."})
     player: str = field(metadata={"description": "The player's name."})
     rating: float = field(metadata={"description": "The rating, in points."})
     events: int = field(metadata={"description": "Rated events of the player."})
-    last_played_at: datetime = field(metadata={"description": "When the player's last rated event started."})
+    last_played_at: datetime | None = field(metadata=LAST_PLAYED)
     provisional: bool = field(metadata={"description": "Whether the rating is not settled yet."})
     deviation: float | None = field(
         metadata={"description": "How uncertain the rating is, in points; null if the system does not say."}
@@ -122,7 +112,7 @@ class RatingCount:
 
 
 @dataclass(frozen=True, slots=True)
-class PlayerRank:
+class PlayerRank(LastPlayed):
     """Where a player stands."""
 
     player: str = field(metadata={"description": "The player's name as it is now."})
@@ -131,15 +121,15 @@ class PlayerRank:
     percentile: float = field(metadata={"description": "The share of players who are not rated above, from 0 to 100."})
     rating: float = field(metadata={"description": "The rating, in points."})
     events: int = field(metadata={"description": "Rated events of the player."})
-    last_played_at: datetime = field(metadata={"description": "When the player's last rated event started."})
+    last_played_at: datetime | None = field(metadata=LAST_PLAYED)
 
 
 @dataclass(frozen=True, slots=True)
-class CareerChange:
+class CareerChange(Started):
     """What an event, or the start of a season, did to the rating of one player."""
 
     event_id: str | None = field(metadata={"description": "The event; null where a season began."})
-    started_at: datetime = field(metadata={"description": "When it started."})
+    started_at: datetime | None = field(metadata=STARTED)
     rating_before: float = field(metadata={"description": "The rating before, in points."})
     delta: float = field(metadata={"description": "The change, in points."})
     rating: float = field(metadata={"description": "The rating after, in points."})
@@ -154,16 +144,17 @@ class PlayerDetails(PlayerRank):
 
 @dataclass(frozen=True, slots=True)
 class DailyRank:
-    """A player's rank at 00:00 UTC of a day."""
+    """A player's rank at 00:00 UTC of a day, or in a counted pool before an event."""
 
-    day: date = field(metadata={"description": "The day."})
+    day: date | None = field(metadata={"description": "The day; null in a counted pool."})
     rank: int = field(metadata={"description": "1 is best; equal ratings share the best of their ranks."})
     rating: float = field(metadata={"description": "The rating, in points."})
+    sequence: float | None = field(default=None, metadata=OPTIONAL | {"description": "The event in a counted pool."})
 
 
 @dataclass(frozen=True, slots=True)
 class RankedPlayer:
-    """A player at 00:00 UTC of a day."""
+    """A player at 00:00 UTC of a day, or in a counted pool before an event."""
 
     rank: int = field(metadata={"description": "1 is best; equal ratings share the best of their ranks."})
     player: str = field(metadata={"description": "The player's name as it is now."})
@@ -178,11 +169,11 @@ class ComparedPlayer(PlayerRank):
 
 
 @dataclass(frozen=True, slots=True)
-class CommonEvent:
+class CommonEvent(Started):
     """An event in which two players met. Heats are won, drawn and lost by the first; none between team mates."""
 
     event_id: str = field(metadata={"description": "The event."})
-    started_at: datetime = field(metadata={"description": "When it started."})
+    started_at: datetime | None = field(metadata=STARTED)
     wins: int = field(metadata={"description": "Heats that the first player won."})
     draws: int = field(metadata={"description": "Heats that were drawn."})
     losses: int = field(metadata={"description": "Heats that the first player lost."})
@@ -248,12 +239,12 @@ class ResultRow:
 
 
 @dataclass(frozen=True, slots=True)
-class EventDetails:
+class EventDetails(Started):
     """An event as it stands, and what it did."""
 
     event_id: str = field(metadata={"description": "The event."})
     seq: int = field(metadata={"description": "The number of its submission in the log."})
-    started_at: datetime = field(metadata={"description": "When it started."})
+    started_at: datetime | None = field(metadata=STARTED)
     title: str | None = field(metadata={"description": "What people call it, where that was sent."})
     url: str | None = field(metadata={"description": "A page about it, where one was sent."})
     status: str = field(
@@ -272,8 +263,17 @@ class Season:
     """A season."""
 
     name: str = field(metadata={"description": "Its name."})
-    starts_at: datetime = field(metadata={"description": "When it begins."})
+    starts_at: datetime | None = field(metadata={"description": "When it begins; null in a counted pool."})
     keep: float = field(metadata={"description": "The share of each lead over a newcomer that stays, from 0 to 1."})
+    sequence: float | None = field(
+        default=None, metadata=OPTIONAL | {"description": "The number of its first event in a counted pool."}
+    )
+
+    @property
+    def when(self) -> When:
+        """The one of both that there is."""
+        when: Any = self.starts_at if self.sequence is None else self.sequence
+        return when  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True, slots=True)

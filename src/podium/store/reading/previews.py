@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -12,6 +11,7 @@ import sqlalchemy as sa
 from podium.engine.system import System
 from podium.ledger.leaderboard import shared_ranks
 from podium.store.log.log import AMEND, admit_reason, newest_seq
+from podium.store.log.order import When
 from podium.store.log.players import Numbering, merges, names_of, provisional_numbers
 from podium.store.log.pools import OrderKey, Pool, refuse_unwritable
 from podium.store.rating.events import Proposal, StaleError, get_event
@@ -29,9 +29,11 @@ from podium.store.writing.receipts import Done, with_receipts
 Act = Callable[[str, str], Propose]  # by whom, and why: what is then proposed
 
 
-def submit(rows: Any) -> Act:
-    """Take new events; each once. Why they come is not logged."""
-    return lambda actor, _reason: partial(submission.submit, submissions=[(rows, actor, {})])
+def submit(rows: Any, made_up: str = "") -> Act:
+    """Take new events; each once. Why they come is not logged, but what was made up of them."""
+    return lambda actor, _reason: partial(
+        submission.submit, submissions=[submission.Submission(rows, actor, {}, reason=admit_reason(made_up))]
+    )
 
 
 def amend(rows: Any) -> Act:
@@ -63,7 +65,7 @@ def unmerge(name: str) -> Act:
     return lambda actor, reason: partial(accounts.unmerge, name=name, actor=actor, reason=admit_reason(reason))
 
 
-def begin_season(name: str, starts: datetime, keep: float) -> Act:
+def begin_season(name: str, starts: When, keep: float) -> Act:
     """Shrink every lead over a newcomer to a share of itself. Why is not logged."""
     return lambda actor, _reason: administration.new_season(name, starts, keep, actor)
 

@@ -152,9 +152,10 @@ class Reader(Moments):
     movers = reads_kept(headlines.movers)
     distribution = reads(ranks.distribution)
     seasons = reads(ranks.seasons)
+    order = reads(ranks.pool_order)
     season_board = reads(ranks.season_board)
     snapshot_days = reads(facts.days)
-    ranks_on = reads(ranks.ranks_on)
+    ranks_on = reads(pages.ranks_on)
 
     def newest_days(self) -> dict[str, int]:
         """Show up to when ranks are stored.
@@ -183,7 +184,7 @@ class Reader(Moments):
     # Players
 
     rank = reads(ranks.rank)
-    ranks_of = reads(ranks.ranks_of_player)
+    ranks_of = reads(pages.ranks_of_player)
     neighbours = reads(ranks.neighbours)
     player_card = reads_kept(cards.player_card)
     career = reads(events.career)
@@ -238,11 +239,13 @@ class Reader(Moments):
     history = reads(events.history)
     event = reads(events.event_details)
     event_list = reads(headlines.event_list)
+    event_moments = reads(headlines.event_moments)
     event_count = reads(headlines.count_events)
     adjacent_events = reads(headlines.adjacent_events)
     event_story = reads(stories.event_story)
     event_field = reads_kept(whole.event_field)
     event_record = reads(entries.event_record)
+    made_up = reads(entries.made_up)
     explain = reads(events.explanation)
     what_if = reads(events.alternatives)
 

@@ -11,7 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from podium.errors import PodiumError
-from podium.store.sql.files import READ_ONCE, file_of, pragmas, sqlite_code
+from podium.store.sql.files import UNMAPPED, file_of, pragmas, sqlite_code
 from podium.store.sql.schema import compatibility
 
 MIGRATIONS = Path(__file__).parents[1] / "migrations"
@@ -24,7 +24,7 @@ PRAGMAS = (
     "foreign_keys=ON",
     "secure_delete=ON",  # what is deleted is overwritten: a pseudonymised name stands in no free page
     f"busy_timeout={BUSY_TIMEOUT_MS}",
-    "cache_size=-65536",  # KiB a connection: a correction looks up every player it touches
+    "cache_size=-16384",  # KiB a connection, of which a service has 15, for what is in the -wal: the rest is mapped
     "mmap_size=1073741824",
     "wal_autocheckpoint=8192",  # pages: those that each of many batches moves are copied once for them all
 )
@@ -182,7 +182,7 @@ def read_transaction(engine: sa.Engine) -> Iterator[sa.Connection]:
 
 def reading_once(connection: sa.Connection) -> AbstractContextManager[None]:
     """For work that reads all of a pool, and none of it again."""
-    return pragmas(connection.connection, **READ_ONCE) if connection.dialect.name == "sqlite" else nullcontext()
+    return pragmas(connection.connection, **UNMAPPED) if connection.dialect.name == "sqlite" else nullcontext()
 
 
 @contextmanager

@@ -12,7 +12,6 @@ SIDE_FILES = ("-wal", "-shm", "-journal")  # what SQLite keeps beside a database
 TRUNCATE_WAIT_MS = 2_000  # for readers who are in the midst of something
 LARGE_WAL_BYTES = 268_435_456  # of a `-wal` that is worth the wait: where reads overlap, it grows without end
 UNMAPPED = {"mmap_size": 0}  # for what passes through all of a file: piece by piece, not as memory
-READ_ONCE = UNMAPPED | {"cache_size": -16_384}  # KiB: pages that are read once need not stay, as those of indexes do
 
 
 def file_of(url: sa.URL) -> Path | None:

@@ -4,7 +4,7 @@ import json
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Unpack
 
@@ -12,16 +12,19 @@ import sqlalchemy as sa
 
 from podium.engine.system import System
 from podium.errors import ParameterError, UnknownError
+from podium.ledger.reasons.standings import plain
 from podium.live import refuse_share
 from podium.results.names import admit, normalise
 from podium.store.log.content import Absent, Content
 from podium.store.log.log import CLOSE, CONFIGURE, DESCRIBE, REGISTER, REOPEN, SEASON, LogEntry, append, json_entry
+from podium.store.log.order import COUNTED, DATED, NUMBER_US, Order, When, number_at, season_time
 from podium.store.log.players import Numbering, admit_names, merges, names_of, numbers_of, refuse_reserved
 from podium.store.log.pools import START, DescriptionChanges, OrderKey, Pool, PoolDescription, settings_of
 from podium.store.rating.events import SUPERSEDED, VOIDED, EventRow, NewSeason, Proposal
+from podium.store.rating.facts import current_day
 from podium.store.sql.database import StoreError
 from podium.store.sql.schema import api_key, event, generation, log, metadata, pools, registration, season
-from podium.store.sql.statements import instant, microseconds, now
+from podium.store.sql.statements import instant, now
 from podium.store.writing.accounts import refuse_entrant_twice
 from podium.store.writing.execution import Propose
 from podium.support.collector import ARITHMETIC
@@ -119,25 +122,31 @@ def refuse_nameless(system: System) -> None:
         )
 
 
-def new_season(name: str, starts: datetime, keep: float, actor: str) -> Propose:
+def new_season(name: str, starts: When, keep: float, actor: str) -> Propose:
     """Let a season begin: every lead over a newcomer shrinks to a share of itself.
 
     Args:
+        starts: the moment; in a counted pool, the number of the first event.
         keep: the share, from 0 (all start level) to 1 (a name for a date, and nothing changes).
     """
     name = admit(name, "a season's name")
     refuse_share(keep)
-    at = microseconds(starts)
-    if at > now():
+    if isinstance(starts, datetime) and starts > datetime.now(UTC):
         raise ParameterError(f"{starts} is in the future; begin the season once that moment has come")
-    return partial(begin_season, begun=NewSeason(name, at, keep), actor=actor)
+    order = DATED if isinstance(starts, datetime) else COUNTED
+    return partial(begin_season, begun=NewSeason(name, season_time(starts), keep), order=order, actor=actor)
 
 
 def begin_season(
-    connection: sa.Connection, pool: Pool, _numbering: Numbering, *, begun: NewSeason, actor: str
+    connection: sa.Connection, pool: Pool, _numbering: Numbering, *, begun: NewSeason, order: Order, actor: str
 ) -> Proposal:
     """Let a season begin, of which all but the pool is checked."""
     name, at, keep, seq = begun
+    if order != (pool.order or DATED):
+        needed = "the number of its first event" if pool.is_counted else "a date"
+        raise ParameterError(f"a season of pool {pool.name!r} begins with {needed}")
+    if pool.is_counted and at >= current_day(connection, pool) * NUMBER_US:
+        raise ParameterError(f"no. {plain(number_at(at))} is beyond the next event; begin the season then")
     same = sa.select(season.c.started_at, season.c.keep).where(season.c.pool_id == pool.id, season.c.name == name)
     known = connection.execute(same).first()
     if known is not None:

@@ -17,6 +17,7 @@ from podium.store.log.players import Numbering, names_of, numbers_and_newcomers,
 from podium.store.log.pools import OrderKey, Pool
 from podium.store.rating import rerating
 from podium.store.rating.events import FIRST_PLACEHOLDER, EventRow, Proposal
+from podium.store.rating.facts import forget_days
 from podium.store.rating.plan import Plan, Span
 from podium.store.rating.rating import LongWorkError
 from podium.store.rating.rerating import NOTHING, LargestEffects, Rerated
@@ -134,6 +135,8 @@ def record(connection: sa.Connection, proposal: Proposal) -> tuple[Proposal, Log
     other = [recorded.events[each.event_id] for each in proposal.events.values() if each.seq not in numbers]
     if new:
         insert(connection, event, [(pool.id, *each[:-1]) for each in new])
+    if recorded.settles_order and pool.is_counted:
+        forget_days(connection, pool)
     if other:
         connection.execute(UPDATE_EVENT, [event_changes(pool, each) for each in other])
     if recorded.merged is not None:

@@ -24,7 +24,7 @@ from podium.store.log.log import (
 from podium.store.log.players import insert_aliases, insert_players, names_of
 from podium.store.log.pools import START, Pool, get_pool, settings_of, system_of
 from podium.store.rating import facts
-from podium.store.rating.facts import SELECT_DAYS, date_of, facts_from_log, store_facts
+from podium.store.rating.facts import SELECT_DAYS, facts_from_log, store_facts
 from podium.store.rating.rerating import rerate
 from podium.store.rating.verification import differences
 from podium.store.sql.database import StoreError
@@ -86,8 +86,8 @@ def import_lines(connection: sa.Connection, lines: Iterable[str], source: str, n
                 f"{source}: ends with log entry {head.place}, and has {header['entries']} by its first line"
             )
         store_facts(connection, pool, facts_from_log(connection, pool))
-        import_days(connection, pool, header["days"])
         pool = get_pool(connection, pool.name)
+        import_days(connection, pool, header["days"])
         rerate(connection, pool, START)
     except UNREADABLE as error:
         reason = str(getattr(error, "orig", None) or error).partition("\n")[0]
@@ -177,7 +177,7 @@ def reason_row(where: str, fields: Mapping[str, Any]) -> dict[str, Any]:
 
 def import_days(connection: sa.Connection, pool: Pool, days: Iterable[str]) -> None:
     """Mark the days whose ranks were stored, so that they are taken again."""
-    rows = [{"pool_id": pool.id, "day": facts.parse_day(day), "stale": True} for day in days]
+    rows = [{"pool_id": pool.id, "day": facts.parse_day(day, pool.order), "stale": True} for day in days]
     if rows:
         connection.execute(sa.insert(snapshot_day), rows)
 
@@ -210,7 +210,9 @@ def export_lines(connection: sa.Connection, pool: Pool) -> Iterator[str]:
             "players": len(names),
             "entries": head.place,
             "head": {"place": head.place, "hash": head.hash},
-            "days": [str(date_of(row.day)) for row in connection.execute(SELECT_DAYS, {"pool": pool.id})],
+            "days": [
+                str(facts.day_shown(pool.order, row.day)) for row in connection.execute(SELECT_DAYS, {"pool": pool.id})
+            ],
         }
     )
     for number in sorted(names):

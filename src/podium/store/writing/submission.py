@@ -15,12 +15,14 @@ from podium.errors import Fault, ResultsError, UnknownError
 from podium.results.names import warning
 from podium.store.log.content import Content, difference, plain_contents, rate_alike, read_contents
 from podium.store.log.log import AMEND, RESTORE, SUBMIT, VOID, LogEntry, json_entry
+from podium.store.log.order import COUNTED, DATED, NUMBER_US, Order
 from podium.store.log.players import Numbering, confusables_of, exact_numbers, known_numbers, names_of
 from podium.store.log.pools import OrderKey, Pool
 from podium.store.rating.events import (
     FIRST_PLACEHOLDER,
     RATED,
     SELECT_EVENTS,
+    SELECT_NEWEST_START,
     VOIDED,
     EventRow,
     Proposal,
@@ -28,7 +30,7 @@ from podium.store.rating.events import (
     require_version,
 )
 from podium.store.sql.database import StoreError
-from podium.store.sql.schema import log
+from podium.store.sql.schema import log, season
 from podium.store.sql.statements import execute_prepared, values
 from podium.store.writing import administration
 from podium.store.writing.accounts import refuse_player_twice
@@ -40,8 +42,27 @@ SELECT_CONTENTS = (
 )
 
 
+OTHER_ORDER = {  # what is wrong with the `started_at` of events that are not in the order of their pool
+    DATED: "is missing, and the events of pool {pool!r} have dates; give each of these one, let dates be made up with "
+    "--started-at and --every (the form has both), or store them in a pool of their own",
+    COUNTED: "is given, and the events of pool {pool!r} have numbers and no dates; leave it out, with a sequence or "
+    "without, or store these in a pool of their own",
+}
+MIXED = "is given of some events and not of others; give it of each, or of none"
+
+
 class ConflictError(StoreError):
     """The event is there already, with other content."""
+
+
+class Submission(NamedTuple):
+    """Results that somebody sent."""
+
+    rows: Any
+    actor: str
+    match_ids: Mapping[str, str]  # of each event that is the result of a registered match
+    received: int | None = None  # microseconds since 1970: when events without a date were; these are refused without
+    reason: str = ""  # for the log: what was made up
 
 
 class SentEvent(NamedTuple):
@@ -50,6 +71,8 @@ class SentEvent(NamedTuple):
     content: Content
     actor: str
     match_id: str | None
+    received: int | None = None  # as of its submission; so is the reason
+    reason: str = ""
 
 
 class VoidingOptions(TypedDict, total=False):
@@ -62,27 +85,28 @@ class VoidingOptions(TypedDict, total=False):
     effects_after: str | None
 
 
-Submission = tuple[Any, str, Mapping[str, str]]  # rows, actor, and the match of each event that has one
-
-
 # What can be done
 
 
 def submit(
-    connection: sa.Connection, pool: Pool, numbering: Numbering, *, submissions: Sequence[Submission]
+    connection: sa.Connection, pool: Pool, numbering: Numbering, *, submissions: Sequence[Submission | tuple[Any, ...]]
 ) -> Proposal:
     """Log and rate events, each once; those that are known already are only answered."""
-    contents = check_contents(connection, pool, submissions)
+    sent_by = [Submission(*each) for each in submissions]
+    contents = check_contents(connection, pool, sent_by)
     sent = {
         event_id: event
-        for checked, (_, actor, match_ids) in zip(contents, submissions, strict=True)
-        for event_id, event in to_sent_events(checked, actor, match_ids).items()
+        for checked, submission in zip(contents, sent_by, strict=True)
+        for event_id, event in to_sent_events(checked, submission).items()
     }
+    order = order_with(connection, pool, (each.content for each in sent.values()))
     senders = {event_id: sender for sender, checked in enumerate(contents) for event_id in checked}
     known = known_keys(connection, pool, sent)
     new_events = {event_id: each for event_id, each in sent.items() if event_id not in known}
     if not new_events:
         return Proposal(pool, SUBMIT, sent=senders, known=known)
+    settles_order, pool = pool.order is None, replace(pool, order=order)
+    new_events = with_starts(connection, pool, new_events)
     sent_names = (name for each in new_events.values() for name in each.content.players)
     numbers, newcomers, names = numbering(connection, pool, sent_names)
     refuse_player_twice(connection, pool, (each.content for each in new_events.values()), numbers)
@@ -93,8 +117,9 @@ def submit(
         affected += administration.choose_result(connection, pool, match_id, events)
     warnings = confusable_warnings(new_events, confusables_of(connection, pool, list(newcomers.values())))
     return Proposal(
-        pool, SUBMIT, entries, tuple(affected), senders, known, warnings, events, newcomers=newcomers, names=names
-    )
+        pool, SUBMIT, entries, tuple(affected), senders, known, warnings, events, newcomers=newcomers, names=names,
+        settles_order=settles_order,
+    )  # fmt: skip
 
 
 def amend(
@@ -117,6 +142,7 @@ def amend(
         raise ResultsError("results", [Fault(None, "event_id", None, "an amendment is of one event")])
     ((event_id, content),) = contents.items()
     known = EventRow.from_row(get_event(connection, pool, event_id))
+    content = content.at(order_with(connection, pool, [content]), known.started_at)  # it stays where it was
     if has_content(connection, pool, known, content):
         return Proposal(pool, AMEND, sent={event_id: 0}, known={event_id: known.key})
     require_version(known, versions)
@@ -181,24 +207,27 @@ def check_contents(
 ) -> list[dict[str, Content]]:
     """Check what is sent, each the rows of other events; each one's events, in the order they were sent."""
     if len(submissions) == 1:
-        return [check_rows(connection, pool, submissions[0][0])]
-    contents = [plain_contents(rows, pool.name) for rows, _, _ in submissions]
+        return [check_rows(connection, pool, submissions[0].rows)]
+    contents = [plain_contents(each.rows, pool.name) for each in submissions]
     others = [k for k, each in enumerate(contents) if each is None]
     if others:  # one table of them all takes hardly longer than one of each
-        owner = {row["event_id"]: k for k in others for row in submissions[k][0]}
+        owner = {row["event_id"]: k for k in others for row in submissions[k].rows}
         by_sender: dict[int, dict[str, Content]] = {k: {} for k in others}
-        rows = [row for k in others for row in submissions[k][0]]
+        rows = [row for k in others for row in submissions[k].rows]
         for event_id, content in check_rows(connection, pool, rows).items():
             by_sender[owner[event_id]][event_id] = content
         contents = [by_sender[k] if each is None else each for k, each in enumerate(contents)]
     return [each or {} for each in contents]
 
 
-def to_sent_events(contents: Mapping[str, Content], actor: str, match_ids: Mapping[str, str]) -> dict[str, SentEvent]:
+def to_sent_events(contents: Mapping[str, Content], submission: Submission) -> dict[str, SentEvent]:
+    _, actor, match_ids, received, reason = submission
     unknown = next((each for each in match_ids if each not in contents), None)
     if unknown is not None:
         raise UnknownError(f"there is no event {unknown!r} among the results, but a match is given for it")
-    return {each: SentEvent(content, actor, match_ids.get(each)) for each, content in contents.items()}
+    return {
+        each: SentEvent(content, actor, match_ids.get(each), received, reason) for each, content in contents.items()
+    }
 
 
 def check_rows(connection: sa.Connection, pool: Pool, rows: Any) -> dict[str, Content]:
@@ -220,9 +249,66 @@ def names_in_use(connection: sa.Connection, pool: Pool, column: str, names: list
 def known_keys(connection: sa.Connection, pool: Pool, sent: Mapping[str, SentEvent]) -> dict[str, OrderKey]:
     """Which of the events are in the log already, with this very content, and where they are in the order of rating."""
     known = execute_prepared(connection, SELECT_EVENTS, {"pool": pool.id, "among": values(sent)}).all()
-    for row in known:
-        refuse_other_content(connection, pool, row, sent[row.event_id].content)
+    for row in known:  # what was sent without a date or a number is where it is
+        content = sent[row.event_id].content.at(pool.order or DATED, row.started_at)
+        refuse_other_content(connection, pool, row, content)
     return {row.event_id: OrderKey(row.started_at, row.seq) for row in known}
+
+
+HAS_SEASON = sa.select(sa.exists().where(season.c.pool_id == sa.bindparam("pool")))
+
+
+def order_with(connection: sa.Connection, pool: Pool, contents: Iterable[Content]) -> Order:
+    """What orders a pool's events once it has these, too.
+
+    Raises:
+        ResultsError: some have dates, and others numbers.
+    """
+    orders = {each.order for each in contents}
+    settled = pool.order
+    if settled is None and connection.execute(HAS_SEASON, {"pool": pool.id}).scalar_one():
+        settled = DATED  # as its seasons are
+    if settled is None:
+        if len(orders) > 1:
+            raise ResultsError("results", [Fault(None, "started_at", None, MIXED)])
+        return orders.pop() or COUNTED
+    if orders - {settled, None}:
+        raise other_order_error(pool, settled)
+    return settled
+
+
+def other_order_error(pool: Pool, order: Order) -> ResultsError:
+    """The error for events that have no dates where those of a pool have, or the reverse."""
+    return ResultsError("results", [Fault(None, "started_at", None, OTHER_ORDER[order].format(pool=pool.name))])
+
+
+def with_starts(connection: sa.Connection, pool: Pool, new_events: Mapping[str, SentEvent]) -> dict[str, SentEvent]:
+    """New events, each with a date or a number: without one it follows all that are there, and all before it.
+
+    Raises:
+        ResultsError: one has no date, and was not received at any moment.
+    """
+    newest = connection.execute(SELECT_NEWEST_START, {"pool": pool.id}).scalar_one()
+    placed = {}
+    for event_id, each in new_events.items():
+        started_at = each.content.started_at
+        if each.content.order is None:
+            started_at = following(pool, newest, each.received)
+        newest = started_at if newest is None else max(newest, started_at)
+        placed[event_id] = each._replace(content=each.content.at(pool.order or DATED, started_at))
+    return placed
+
+
+def following(pool: Pool, newest: int | None, received: int | None) -> int:
+    """When an event is that does not say so, in microseconds since 1970: after the newest.
+
+    In a counted pool it has the next whole number; in a dated pool it was when it was received, though not before.
+    """
+    if pool.is_counted:
+        return NUMBER_US if newest is None else (newest // NUMBER_US + 1) * NUMBER_US
+    if received is None:
+        raise other_order_error(pool, DATED)
+    return received if newest is None else max(newest, received)
 
 
 def refuse_other_content(connection: sa.Connection, pool: Pool, known: Any, content: Content) -> None:
@@ -271,10 +357,10 @@ def to_entry(
     connection: sa.Connection, pool: Pool, sent: SentEvent, numbers: Mapping[str, int], *, late: bool
 ) -> LogEntry:
     """The log entry of an event, its players by number, with those of its match's entrants who are missing."""
-    content, actor, match_id = sent
+    content, actor, match_id, _, reason = sent
     present, absent = administration.attendance(connection, pool, match_id, content, numbers, late=late)
     body, digest = content.body(numbers, absent), content.digest(pool.secret)
-    return LogEntry(content.event_id, body, actor, digest, match_id, present)
+    return LogEntry(content.event_id, body, actor, digest, match_id, present, reason)
 
 
 def proposed_events(new_events: Mapping[str, SentEvent], entries: Iterable[LogEntry]) -> dict[str, EventRow]:

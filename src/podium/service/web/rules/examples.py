@@ -7,6 +7,7 @@ from decimal import Decimal
 from podium.ledger.reasons.explanation import Explanation
 from podium.ledger.reasons.what_if import Alternative
 from podium.store import Store
+from podium.store.log.order import time_of
 from podium.store.reading.boards.models import EventHeadline, ListedRow, Listing
 from podium.store.reading.models import EventDetails
 from podium.support.rounding import shown_change
@@ -56,7 +57,7 @@ def find_examples(store: Store, pool_name: str, digits: int) -> Examples:
         exchange=exchange(rated[0], read[0], digits) if rated else None,
         unrated=next((each for each in headlines if each.status not in ("rated", "void")), None),
         best=board.rows[0] if board.rows else None,
-        longest_away=min(board.rows, key=lambda each: each.last_played_at, default=None),
+        longest_away=min(board.rows, key=lambda each: time_of(each.last_when), default=None),
         unsettled=board.unsettled[0] if board.unsettled else None,
         listed=board.listed,
         players=board.players,

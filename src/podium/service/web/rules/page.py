@@ -9,6 +9,7 @@ from fastapi import Request, Response
 from markupsafe import Markup
 
 from podium.engine.system import System
+from podium.ledger.history import without_days
 from podium.pages.careers import Picture, reliability_picture
 from podium.pages.drawing.curves import promise_curve, weights_curve
 from podium.pages.environment import Setting, settings
@@ -85,6 +86,8 @@ class RulesPage(Page):
     questions: tuple[tuple[str, Markup], ...]  # with their answers
     settings: tuple[Setting, ...]
     system: System
+    made_up: tuple[str, ...]  # of results as they were sent
+    without_days: str  # what becomes of idle time in a counted pool; empty where the system does not read it
 
 
 @router.pool_page("/system")
@@ -111,4 +114,6 @@ def rules_page(store: Store, pool_name: str, newest_entry: int) -> RulesPage:
         questions=tuple(questions(Known(header, system, facts, find_examples(store, pool_name, header.digits)))),
         settings=settings(system),
         system=system,
+        made_up=store.made_up(pool_name),
+        without_days=without_days(system) if pool.is_counted else "",
     )

@@ -15,6 +15,7 @@ from podium.pages.numbers import SIGMAS, counted, day_words, in_sentence, named,
 from podium.service.web.boards import settling_rule
 from podium.service.web.rendering import PoolHeader, pool_address
 from podium.service.web.rules.examples import Example, Examples
+from podium.store.log.order import earlier, time_of
 from podium.store.reading.boards.models import EventHeadline
 from podium.store.reading.pools.models import PoolFacts
 from podium.support.rounding import shown
@@ -181,15 +182,19 @@ def being_away(known: Known) -> Parts:
     yield "No. A rating stays as it is."
     if known.system.idle_unit is not None:
         every = "day" if known.system.idle_unit == "day" else "rating period"
-        yield f"Its ± grows with each {every} away, so the next events move it further."
+        if known.header.is_counted:
+            yield f"Its ± would grow with each {every} away, but no {every} passes here: events have no dates."
+        else:
+            yield f"Its ± grows with each {every} away, so the next events move it further."
     elif known.has_deviation:
         yield "So does its ±."
     away = known.examples.longest_away
     if away is not None and known.examples.newest is not None:
-        newest = known.examples.newest.headline.started_at
-        if newest - away.last_played_at > AWAY:
-            yield Markup("{} last played on {} and is still rated {}.").format(
-                known.player_link(away.player), day_words(away.last_played_at), known.points(away.rating)
+        newest = known.examples.newest.headline.when
+        if time_of(earlier(newest, AWAY)) > time_of(away.last_when):
+            on = "in" if known.header.is_counted else "on"
+            yield Markup("{} last played {} {} and is still rated {}.").format(
+                known.player_link(away.player), on, day_words(away.last_when), known.points(away.rating)
             )
 
 
@@ -294,12 +299,13 @@ def teams(known: Known) -> Parts:
 
 
 def when_ratings_change(known: Known) -> Parts:
-    yield "As soon as a result is in. The arrows beside ranks compare with 00:00 UTC of the day."
+    than = "the ranks before the event that they name" if known.header.is_counted else "00:00 UTC of the day"
+    yield f"As soon as a result is in. The arrows beside ranks compare with {than}."
     yield f"{known.header.title} is a ladder of its own: events elsewhere do not count in it."
     newest = known.examples.newest
     if newest is not None:
         yield Markup("The newest event is {}, of {}.").format(
-            known.event_link(newest.headline), day_words(newest.headline.started_at)
+            known.event_link(newest.headline), day_words(newest.headline.when)
         )
 
 

@@ -7,7 +7,6 @@ is counted row by row, once for each version of the pool.
 import difflib
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -195,12 +194,8 @@ def open_board(connection: sa.Connection, pool: Pool, listing: Listing, cache: V
     newest = newest_rated(connection, pool)
     params: dict[str, Any] = {"pool": pool.id, "generation": pool.generation, "min_events": listing.min_events}
     if listing.active_within is not None:
-        params["active_from"] = 0 if newest is None else newest.started_at - to_microseconds(listing.active_within)
+        params["active_from"] = 0 if newest is None else newest.started_at - pool.span_us(listing.active_within)
     return Board(connection, pool, listing, cache, newest_seq(connection, pool), newest, params)
-
-
-def to_microseconds(span: timedelta) -> int:
-    return span // timedelta(microseconds=1)
 
 
 MOST_HITS = 100  # names of a pool that begin alike, of which the best rated are found

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 
 from podium.store.rating.events import EVENT_STATUSES
+from podium.store.reading.when import LAST_PLAYED, STARTED, Compared, LastPlayed, Started
 
 STATUS_SCHEMA = {"json_schema_extra": {"enum": [*EVENT_STATUSES]}}
 SHOWN_CHANGE = {"description": "The change as people read it: the difference of the two ratings as they are shown."}
@@ -28,13 +29,13 @@ class EntrantChange:
 
 
 @dataclass(frozen=True, slots=True)
-class EventHeadline:
+class EventHeadline(Started):
     """An event in a list."""
 
     event_id: str = field(metadata={"description": "The event."})
     title: str | None = field(metadata={"description": "What people call it; null where it has no title."})
     url: str | None = field(metadata={"description": "A page about it; null where there is none."})
-    started_at: datetime = field(metadata={"description": "When it started."})
+    started_at: datetime | None = field(metadata=STARTED)
     status: str = field(metadata={"description": "What became of it."} | STATUS_SCHEMA)
     entrants: int = field(metadata={"description": "How many took part."})
     winners: tuple[str, ...] = field(metadata={"description": "Who won: several where the first place is shared."})
@@ -52,12 +53,12 @@ class EventListPage:
 
 
 @dataclass(frozen=True, slots=True)
-class EventName:
+class EventName(Started):
     """An event to be linked to."""
 
     event_id: str = field(metadata={"description": "The event."})
     title: str | None = field(metadata={"description": "What people call it; null where it has no title."})
-    started_at: datetime = field(metadata={"description": "When it started."})
+    started_at: datetime | None = field(metadata=STARTED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ class AdjacentEvents:
 
 
 @dataclass(frozen=True, slots=True)
-class ListedRow:
+class ListedRow(LastPlayed):
     """A player on a board."""
 
     rank: int | None = field(
@@ -85,7 +86,7 @@ class ListedRow:
     )
     provisional: bool = field(metadata={"description": "Whether the rating is not settled yet."})
     events: int = field(metadata={"description": "Rated events of the player."})
-    last_played_at: datetime = field(metadata={"description": "When the player's last rated event started."})
+    last_played_at: datetime | None = field(metadata=LAST_PLAYED)
     move: int | None = field(
         metadata={
             "description": "Ranks that the player has risen by since the day that the page names; null where there is "
@@ -103,7 +104,7 @@ class ListedRow:
 
 
 @dataclass(frozen=True, slots=True)
-class ListedPage:
+class ListedPage(Compared):
     """A page of a board."""
 
     rows: tuple[ListedRow, ...] = field(metadata={"description": "The players, best first."})
@@ -111,7 +112,9 @@ class ListedPage:
     listed: int = field(metadata={"description": "How many players the whole board lists."})
     players: int = field(metadata={"description": "How many players have a rating."})
     since: date | None = field(
-        metadata={"description": "The day, at 00:00 UTC, that `move` compares with; null where there is none."}
+        metadata={
+            "description": "The day, at 00:00 UTC, that `move` compares with; null where there is none, or no dates."
+        }
     )
     newest: EventHeadline | None = field(metadata={"description": "The pool's newest rated event, if there is one."})
     unsettled: tuple[ListedRow, ...] = field(
@@ -155,12 +158,12 @@ class Mover:
 
 
 @dataclass(frozen=True, slots=True)
-class Surprise:
+class Surprise(Started):
     """The change that ratings expected least: won and lost points, or came last and gained; else the largest."""
 
     event_id: str = field(metadata={"description": "The event."})
     title: str | None = field(metadata={"description": "What people call it; null where it has no title."})
-    started_at: datetime = field(metadata={"description": "When it started."})
+    started_at: datetime | None = field(metadata=STARTED)
     player: str = field(metadata={"description": "The player's name as it is now."})
     change: float = field(metadata={"description": "The change, in points."})
     shown: float = field(metadata=SHOWN_CHANGE)
@@ -170,10 +173,12 @@ class Surprise:
 
 
 @dataclass(frozen=True, slots=True)
-class Movers:
-    """Who moved most in the days up to a pool's newest event."""
+class Movers(Compared):
+    """Who moved most in the days up to a pool's newest event; in a counted pool so many events are days."""
 
-    since: datetime | None = field(metadata={"description": "From when on; null where there is no rated event."})
+    since: datetime | None = field(
+        metadata={"description": "From when on; null where there is no rated event, and in a counted pool."}
+    )
     gained: tuple[Mover, ...] = field(metadata={"description": "Who gained, most first."})
     lost: tuple[Mover, ...] = field(metadata={"description": "Who lost, most first."})
     surprise: Surprise | None = field(metadata={"description": "The surprise of these days; null without an event."})

@@ -7,20 +7,22 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from podium.engine.system import System
+from podium.errors import UnknownError
 from podium.ledger.history import is_provisional
 from podium.ledger.leaderboard import shared_ranks
+from podium.store.log.players import names_of, number_of
 from podium.store.log.pools import START, Pool
-from podium.store.rating.facts import date_of
+from podium.store.rating.facts import day_shown, days, stored_ranks
 from podium.store.rating.ledger_rows import GENERATION
 from podium.store.rating.standing_rows import POOL, get_standing
 from podium.store.reading.boards.listings import Board, Position, open_board
 from podium.store.reading.boards.models import EventHeadline, ListedPage, ListedRow, Listing
 from podium.store.reading.boards.ranks import Place, count_players, cursor_of, parse_cursor
 from podium.store.reading.events.headlines import headlines
+from podium.store.reading.models import DailyRank, RankedPlayer
 from podium.store.reading.moments import Answers
 from podium.store.sql.schema import change, player, snapshot, snapshot_day
-from podium.store.sql.statements import among, instant, values
+from podium.store.sql.statements import among, values
 from podium.support.rounding import shown_change
 
 IN_POOL = snapshot_day.c.pool_id == sa.bindparam("pool")
@@ -35,8 +37,18 @@ SELECT_RANKS = sa.select(snapshot.c.player_id, snapshot.c.rank, snapshot.c.settl
 class EarlierRanks(NamedTuple):
     """Ranks of a day, by player."""
 
-    day: date | None  # None where no day has such ranks
+    day: date | int | None  # or the number of an event; None where none has such ranks
     ranks: dict[int, int]
+
+    @property
+    def date(self) -> date | None:
+        """The day, in a dated pool."""
+        return None if isinstance(self.day, int) else self.day
+
+    @property
+    def number(self) -> int | None:
+        """The number of the event, in a counted pool."""
+        return self.day if isinstance(self.day, int) else None
 
     def move(self, number: int, rank: int) -> tuple[int | None, bool]:
         """How many ranks a player has risen by, and whether the player is new on the board."""
@@ -56,7 +68,52 @@ def earlier_ranks(connection: sa.Connection, pool: Pool, players: Collection[int
         return NO_RANKS
     rows = connection.execute(SELECT_RANKS, {"pool": pool.id, "day": newest.day, "among": values(players)})
     ranks = {row.player_id: row.settled_rank if settled else row.rank for row in rows}
-    return EarlierRanks(date_of(newest.day), {number: rank for number, rank in ranks.items() if rank is not None})
+    return EarlierRanks(
+        day_shown(pool.order, newest.day), {number: rank for number, rank in ranks.items() if rank is not None}
+    )
+
+
+def ranks_on(connection: sa.Connection, pool: Pool, day: int) -> tuple[RankedPlayer, ...]:
+    """Show the ranks of a day.
+
+    Args:
+        day: days since 1970.
+
+    Returns:
+        The players, best first.
+
+    Raises:
+        UnknownError: no such pool, or the day has no ranks.
+    """
+    if day not in days(connection, pool):
+        raise UnknownError(f"there is no snapshot of {day_shown(pool.order, day)} in pool {pool.name!r}")
+    ranks, names = stored_ranks(connection, pool, day), names_of(connection, pool)
+    return tuple(RankedPlayer(each.rank, names[each.player_id], each.rating) for each in ranks)
+
+
+def ranks_of_player(connection: sa.Connection, pool: Pool, name: str) -> tuple[DailyRank, ...]:
+    """Show a player's rank day by day.
+
+    Returns:
+        The ranks, oldest first.
+
+    Raises:
+        UnknownError: no such pool or player.
+    """
+    number = number_of(connection, pool, name)
+    rows = connection.execute(
+        sa.select(snapshot.c.day, snapshot.c.rank, snapshot.c.rating)
+        .join(snapshot_day, sa.and_(snapshot_day.c.pool_id == pool.id, snapshot_day.c.day == snapshot.c.day))
+        .where(snapshot.c.pool_id == pool.id, snapshot.c.player_id == number, ~snapshot_day.c.stale)
+        .order_by(snapshot.c.day)
+    )
+    return tuple(
+        DailyRank(day, row.rank, row.rating)
+        if isinstance(day, date)
+        else DailyRank(None, row.rank, row.rating, sequence=day)
+        for row in rows
+        for day in [day_shown(pool.order, row.day)]
+    )
 
 
 MOST_POINTS = 16
@@ -220,7 +277,7 @@ def page(board: Board, ranked: Ranked, beside: Ranked, following: str | None) ->
     rows, others = (
         tuple(
             listed_row(
-                board.pool.system,
+                board.pool,
                 row,
                 rank,
                 ranks,
@@ -236,14 +293,15 @@ def page(board: Board, ranked: Ranked, beside: Ranked, following: str | None) ->
         following,
         board.count(),
         count_players(board.connection, board.pool),
-        earlier.day,
+        earlier.date,
         newest_headline(board),
         others,
+        since_sequence=earlier.number,
     )
 
 
 def listed_row(
-    system: System, row: Any, rank: int | None, earlier: EarlierRanks, spark: tuple[float, ...], newest: tuple[Any, Any]
+    pool: Pool, row: Any, rank: int | None, earlier: EarlierRanks, spark: tuple[float, ...], newest: tuple[Any, Any]
 ) -> ListedRow:
     """A row of a board."""
     move, is_new = (None, False) if rank is None else earlier.move(row.player_id, rank)
@@ -252,13 +310,14 @@ def listed_row(
         row.name,
         row.rating,
         row.deviation,
-        is_provisional(system, row.provisional, row.events),
+        is_provisional(pool.system, row.provisional, row.events),
         row.events,
-        instant(row.played_at),
+        pool.moment(row.played_at),
         move,
         is_new,
         spark,
         *newest,
+        last_sequence=pool.sequence(row.played_at),
     )
 
 

@@ -2,8 +2,8 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
-from datetime import datetime
+from dataclasses import asdict, replace
+from datetime import timedelta
 from typing import Any
 
 import polars as pl
@@ -16,9 +16,9 @@ from podium.ledger.leaderboard import Eligibility, shared_ranks
 from podium.results.names import normalise
 from podium.store.log.content import UTC_DATETIME
 from podium.store.log.log import newest_seq
-from podium.store.log.players import names_of, number_of
+from podium.store.log.order import NUMBER_US, Order, When, season_time, time_of
+from podium.store.log.players import names_of
 from podium.store.log.pools import OrderKey, Pool, settings_of
-from podium.store.rating.facts import date_of, days, stored_ranks
 from podium.store.rating.standing_rows import (
     BOARD_COLUMNS,
     FINE_PER_POINT,
@@ -30,16 +30,14 @@ from podium.store.rating.standing_rows import (
 from podium.store.reading.models import (
     BoardPage,
     BoardRow,
-    DailyRank,
     PlayerRank,
     PoolSummary,
-    RankedPlayer,
     RatingCount,
     Season,
 )
 from podium.store.reading.players.explanations import states_of
-from podium.store.sql.schema import player, rank_count, season, snapshot, snapshot_day, standing
-from podium.store.sql.statements import among, floored, instant, microseconds, values
+from podium.store.sql.schema import player, rank_count, season, standing
+from podium.store.sql.statements import among, floored, instant, values
 
 IN_POOL = standing.c.generation_id == sa.bindparam("generation")
 BOARD_ORDER = sa.tuple_(standing.c.rating, standing.c.player_id)
@@ -170,9 +168,10 @@ def with_ranks(connection: sa.Connection, pool: Pool, rows: Sequence[Any]) -> tu
             row.name,
             row.rating,
             row.events,
-            instant(row.played_at),
+            pool.moment(row.played_at),
             is_provisional(pool.system, row.provisional, row.events),
             row.deviation,
+            last_sequence=pool.sequence(row.played_at),
         )
         for rank, row in zip(ranks, rows, strict=True)
     )
@@ -216,7 +215,8 @@ def rank(connection: sa.Connection, pool: Pool, name: str) -> PlayerRank:
     players = count_players(connection, pool)
     above = count_better(connection, pool, row.rating)
     percentile = 100.0 * (players - above) / players
-    return PlayerRank(row.name, above + 1, players, percentile, row.rating, row.events, instant(row.played_at))
+    last, number = pool.moment(row.played_at), pool.sequence(row.played_at)
+    return PlayerRank(row.name, above + 1, players, percentile, row.rating, row.events, last, last_sequence=number)
 
 
 def neighbours(connection: sa.Connection, pool: Pool, name: str, each: int = 5) -> tuple[BoardRow, ...]:
@@ -254,33 +254,30 @@ def distribution(connection: sa.Connection, pool: Pool) -> tuple[RatingCount, ..
     return tuple(RatingCount(row.bucket, row.players) for row in connection.execute(SELECT_RANK_COUNTS, params))
 
 
-def board(connection: sa.Connection, pool: Pool, rules: Eligibility, at: datetime | None = None) -> pl.DataFrame:
+def board(connection: sa.Connection, pool: Pool, rules: Eligibility, at: When | None = None) -> pl.DataFrame:
     """Show the board of those whom the rules list, as of a moment.
 
     Args:
         rules: who is listed.
-        at: the moment; now where None.
+        at: the moment, or the number of an event in a counted pool; now where None.
 
     Returns:
-        A row a player, as `Rated.leaderboard` has it.
+        A row a player, as `Rated.leaderboard` has it; `last_sequence` beside it in a counted pool.
 
     Raises:
         ParameterError: a rule that the system cannot serve.
     """
-    return board_before(connection, pool, rules, at, 2**62)
+    return board_before(connection, pool, rules, None if at is None else OrderKey(time_of(at), 2**62))
 
 
-def board_before(
-    connection: sa.Connection, pool: Pool, rules: Eligibility, at: datetime | None, seq: int
-) -> pl.DataFrame:
+def board_before(connection: sa.Connection, pool: Pool, rules: Eligibility, key: OrderKey | None) -> pl.DataFrame:
     """`rank, player, rating`, the state's other fields, `events, last_played_at, provisional` of those listed."""
-    if at is None:
+    if key is None:
         rows = [
             (row.player_id, row.played_at, row.state)
             for row in connection.execute(SELECT_STATES, {"pool": pool.id, "generation": pool.generation})
         ]
     else:
-        key = OrderKey(microseconds(at), seq)
         rows = [
             (who, each.played_at, each.state) for who, each in newest_standings(connection, pool, None, key).items()
         ]
@@ -294,7 +291,25 @@ def board_before(
             "last_played_at": pl.Series([moment for _, moment, _ in rows], dtype=pl.Int64).cast(UTC_DATETIME),
         }
     )
-    return leaderboard.listed(leaderboard.as_board(pool.system, players, shown, states), rules, at).drop("pool")
+    if rules.active_within is not None:
+        rules = replace(rules, active_within=timedelta(microseconds=pool.span_us(rules.active_within)))
+    at = None if key is None else instant(key.started_at)
+    listed = leaderboard.listed(leaderboard.as_board(pool.system, players, shown, states), rules, at).drop("pool")
+    if not pool.is_counted:
+        return listed
+    last = pl.col("last_played_at")
+    return listed.with_columns(
+        pl.lit(None, UTC_DATETIME).alias("last_played_at"), last_sequence=last.dt.epoch("us") / NUMBER_US
+    )
+
+
+def pool_order(_connection: sa.Connection, pool: Pool) -> Order | None:
+    """Say what orders a pool's events: `dated` or `counted`.
+
+    Returns:
+        The order; None before the first event.
+    """
+    return pool.order
 
 
 def pool_summary(connection: sa.Connection, pool: Pool) -> PoolSummary:
@@ -308,7 +323,8 @@ def pool_summary(connection: sa.Connection, pool: Pool) -> PoolSummary:
     """
     notice = limit_notice(connection, pool)
     version, says = newest_seq(connection, pool), asdict(pool.description)
-    return PoolSummary(pool.name, pool.system.name, settings_of(pool.system), notice, **says, version=version)
+    of_system = pool.system.name, settings_of(pool.system), notice
+    return PoolSummary(pool.name, *of_system, **says, version=version, order=pool.order)
 
 
 def limit_notice(connection: sa.Connection, pool: Pool) -> str | None:
@@ -323,43 +339,6 @@ def limit_notice(connection: sa.Connection, pool: Pool) -> str | None:
     return pool.system.limit_notice(states_of(pool, [row.state for row in rows]))
 
 
-def ranks_on(connection: sa.Connection, pool: Pool, day: int) -> tuple[RankedPlayer, ...]:
-    """Show the ranks of a day.
-
-    Args:
-        day: days since 1970.
-
-    Returns:
-        The players, best first.
-
-    Raises:
-        UnknownError: no such pool, or the day has no ranks.
-    """
-    if day not in days(connection, pool):
-        raise UnknownError(f"there is no snapshot of {date_of(day)} in pool {pool.name!r}")
-    ranks, names = stored_ranks(connection, pool, day), names_of(connection, pool)
-    return tuple(RankedPlayer(each.rank, names[each.player_id], each.rating) for each in ranks)
-
-
-def ranks_of_player(connection: sa.Connection, pool: Pool, name: str) -> tuple[DailyRank, ...]:
-    """Show a player's rank day by day.
-
-    Returns:
-        The ranks, oldest first.
-
-    Raises:
-        UnknownError: no such pool or player.
-    """
-    number = number_of(connection, pool, name)
-    rows = connection.execute(
-        sa.select(snapshot.c.day, snapshot.c.rank, snapshot.c.rating)
-        .join(snapshot_day, sa.and_(snapshot_day.c.pool_id == pool.id, snapshot_day.c.day == snapshot.c.day))
-        .where(snapshot.c.pool_id == pool.id, snapshot.c.player_id == number, ~snapshot_day.c.stale)
-        .order_by(snapshot.c.day)
-    )
-    return tuple(DailyRank(date_of(row.day), row.rank, row.rating) for row in rows)
-
-
 def seasons(connection: sa.Connection, pool: Pool) -> tuple[Season, ...]:
     """List the seasons.
 
@@ -367,7 +346,10 @@ def seasons(connection: sa.Connection, pool: Pool) -> tuple[Season, ...]:
         The seasons, oldest first.
     """
     selected = sa.select(season).where(season.c.pool_id == pool.id).order_by(season.c.started_at, season.c.seq)
-    return tuple(Season(row.name, instant(row.started_at), row.keep) for row in connection.execute(selected))
+    return tuple(
+        Season(row.name, pool.moment(row.started_at), row.keep, sequence=pool.sequence(row.started_at))
+        for row in connection.execute(selected)
+    )
 
 
 def season_board(connection: sa.Connection, pool: Pool, name: str) -> pl.DataFrame:
@@ -384,5 +366,5 @@ def season_board(connection: sa.Connection, pool: Pool, name: str) -> pl.DataFra
     position = next((names.index(each) for each in (name, normalise(name)) if each in names), None)
     if position is None:
         raise UnknownError(f"there is no season {name!r} in pool {pool.name!r}")
-    after = listed[position + 1].starts_at if position + 1 < len(listed) else None
-    return board_before(connection, pool, Eligibility(), after, 0)
+    after = OrderKey(season_time(listed[position + 1].when), 0) if position + 1 < len(listed) else None
+    return board_before(connection, pool, Eligibility(), after)

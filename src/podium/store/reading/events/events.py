@@ -26,7 +26,7 @@ from podium.store.rating.standing_rows import standings_before, stored_standings
 from podium.store.reading.models import CareerChange, EventDetails, ResultRow, rows_as
 from podium.store.reading.players.explanations import states_of
 from podium.store.sql.schema import change, event, log
-from podium.store.sql.statements import among, instant, values
+from podium.store.sql.statements import among, values
 
 
 def same_event(one: sa.FromClause, other: sa.FromClause) -> sa.ColumnElement[bool]:
@@ -62,7 +62,7 @@ def details_of(connection: sa.Connection, pool: Pool, row: Any, results: Results
     return EventDetails(
         row.event_id,
         row.seq,
-        instant(row.started_at),
+        pool.moment(row.started_at),
         row.title,
         row.url,
         row.status,
@@ -72,6 +72,7 @@ def details_of(connection: sa.Connection, pool: Pool, row: Any, results: Results
         version_of(row),
         rows_as(ResultRow, results.frame),
         changes_of(connection, pool, OrderKey(row.started_at, row.seq)),
+        sequence=pool.sequence(row.started_at),
     )
 
 
@@ -179,7 +180,9 @@ def career(connection: sa.Connection, pool: Pool, name: str, top: int = 1000) ->
     if not rows:
         raise unrated_error(pool, name)
     return tuple(
-        CareerChange(event_id, instant(started_at), before, rating - before, rating)
+        CareerChange(
+            event_id, pool.moment(started_at), before, rating - before, rating, sequence=pool.sequence(started_at)
+        )
         for event_id, started_at, before, rating, _ in rows
     )
 
@@ -202,11 +205,12 @@ def history(connection: sa.Connection, pool: Pool) -> pl.DataFrame:
     rows = connection.execute(changes).all()
     names = names_of(connection, pool)
     shown = pool.system.shown(states_of(pool, [row.state for row in rows]))
+    moments = [None if pool.is_counted else row.started_at for row in rows]
     return pl.DataFrame(
         {
             "event_id": pl.Series([row.event_id for row in rows], dtype=pl.String),
             "pool": pl.repeat(pool.name, len(rows), dtype=pl.String, eager=True),
-            "started_at": pl.Series([row.started_at for row in rows], dtype=pl.Int64).cast(UTC_DATETIME),
+            "started_at": pl.Series(moments, dtype=pl.Int64).cast(UTC_DATETIME),
             "player": pl.Series([names[row.player_id] for row in rows], dtype=pl.String),
             "rating_before": pl.Series([row.rating_before for row in rows], dtype=pl.Float64),
             "delta": pl.Series([row.rating - row.rating_before for row in rows], dtype=pl.Float64),

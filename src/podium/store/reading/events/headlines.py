@@ -1,8 +1,9 @@
 """What happened in events, a headline each: who won, and who gained or lost most."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
@@ -28,8 +29,8 @@ from podium.store.reading.boards.models import (
 from podium.store.reading.boards.ranks import IS_SETTLED
 from podium.store.reading.events.events import Winners, same_event, sent_winners
 from podium.store.reading.moments import Answers
-from podium.store.sql.schema import change, event, standing
-from podium.store.sql.statements import DAY_US, among, instant, values
+from podium.store.sql.schema import change, event, log, standing
+from podium.store.sql.statements import among, values
 from podium.support.rounding import shown, shown_change, signed
 
 MOST_NAMED = 3  # winners in a headline; of more the first two, and how many others
@@ -92,8 +93,7 @@ def headlines(connection: sa.Connection, pool: Pool, rows: Sequence[Any]) -> tup
     undecided = [row for row in rows if not any(each.rank for each in notable.get(row.seq, ()))]
     sent, digits = sent_winners(connection, pool, undecided), pool.system.digits
     return tuple(
-        headline(row, happening(notable.get(row.seq, ()), names, sent.get(row.event_id), digits), digits)
-        for row in rows
+        headline(pool, row, happening(notable.get(row.seq, ()), names, sent.get(row.event_id), digits)) for row in rows
     )
 
 
@@ -122,19 +122,20 @@ def entrant_change(name: str, row: Any, digits: int) -> EntrantChange:
     return EntrantChange(name, row.rating - row.rating_before, float(points))
 
 
-def headline(row: Any, what: Happening, digits: int) -> EventHeadline:
+def headline(pool: Pool, row: Any, what: Happening) -> EventHeadline:
     """An event's row with what happened in it."""
     return EventHeadline(
         row.event_id,
         row.title,
         row.url,
-        instant(row.started_at),
+        pool.moment(row.started_at),
         row.status,
         what.entrants,
         what.winners,
         what.most_gained,
         what.most_lost,
-        headline_words(what, row.status, digits),
+        headline_words(what, row.status, pool.system.digits),
+        sequence=pool.sequence(row.started_at),
     )
 
 
@@ -246,12 +247,30 @@ def adjacent_events(connection: sa.Connection, pool: Pool, event_id: str) -> Adj
     row = get_event(connection, pool, event_id)
     params = {"pool": pool.id, "started_at": row.started_at, "seq": row.seq}
     beside = (connection.execute(select, params).first() for select in (SELECT_PREVIOUS, SELECT_NEXT))
-    return AdjacentEvents(*(None if each is None else event_name(each) for each in beside))
+    return AdjacentEvents(*(None if each is None else event_name(pool, each) for each in beside))
 
 
-def event_name(row: Any) -> EventName:
+def event_name(pool: Pool, row: Any) -> EventName:
     """An event's row as a link."""
-    return EventName(row.event_id, row.title, instant(row.started_at))
+    moment, number = pool.moment(row.started_at), pool.sequence(row.started_at)
+    return EventName(row.event_id, row.title, moment, sequence=number)
+
+
+SELECT_MOMENTS = (
+    sa.select(event.c.event_id, event.c.started_at, log.c.received_at)
+    .join(log, log.c.seq == event.c.seq)
+    .where(IN_POOL, among(event.c.event_id))
+)
+
+
+def event_moments(connection: sa.Connection, pool: Pool, event_ids: Collection[str]) -> dict[str, datetime]:
+    """Say when events were, also beside those of other pools.
+
+    Returns:
+        When each started; in a counted pool, when it was received.
+    """
+    rows = connection.execute(SELECT_MOMENTS, {"pool": pool.id, "among": values(event_ids)})
+    return {row.event_id: pool.moment(row.started_at) or datetime.fromisoformat(row.received_at) for row in rows}
 
 
 WITHIN = (
@@ -314,7 +333,7 @@ def movers(connection: sa.Connection, pool: Pool, answers: Answers, *, days: int
     """Show who moved most in the days up to the pool's newest event, and the surprise among the changes.
 
     Args:
-        days: how many.
+        days: how many; of a counted pool, how many events.
         most: players to list on either side.
 
     Returns:
@@ -329,7 +348,7 @@ def find_movers(connection: sa.Connection, pool: Pool, days: int, most: int) -> 
     newest = newest_rated(connection, pool)
     if newest is None:
         return Movers(None, (), (), None, 0.0)
-    since = newest.started_at - days * DAY_US
+    since = newest.started_at - days * pool.unit_us
     params = {"generation": pool.generation, "since": since, "most": most}
     gained, lost = (connection.execute(select, params).all() for select in (SELECT_GAINED, SELECT_LOST))
     numbers = [row.player_id for row in (*gained, *lost)]
@@ -339,7 +358,8 @@ def find_movers(connection: sa.Connection, pool: Pool, days: int, most: int) -> 
         tuple(Mover(names[row.player_id], row.events, row.change, float(shown[row.player_id])) for row in rows)
         for rows in (gained, lost)
     )
-    return Movers(instant(since), best, worst, surprise(connection, pool, params), spread(connection, pool))
+    found = best, worst, surprise(connection, pool, params), spread(connection, pool)
+    return Movers(pool.moment(since), *found, since_sequence=pool.sequence(since))
 
 
 def shown_sums(connection: sa.Connection, pool: Pool, params: dict[str, Any]) -> dict[int, Decimal]:
@@ -360,8 +380,9 @@ def surprise(connection: sa.Connection, pool: Pool, params: dict[str, Any]) -> S
     (of,) = connection.execute(SELECT_EVENT, {"pool": pool.id, "started_at": row.started_at, "seq": row.seq}).all()
     points = float(shown_change(row.rating_before, row.rating, pool.system.digits))
     return Surprise(
-        of.event_id, of.title, instant(row.started_at), name, row.delta, points, bool(row.settled), row.rank, row.field
-    )
+        of.event_id, of.title, pool.moment(row.started_at), name, row.delta, points, bool(row.settled), row.rank,
+        row.field, sequence=pool.sequence(row.started_at),
+    )  # fmt: skip
 
 
 def spread(connection: sa.Connection, pool: Pool) -> float:

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from datetime import datetime
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +20,7 @@ from podium.ledger.history import (
     thinned,
     trend,
 )
+from podium.store.log.order import When, time_of
 from podium.store.log.players import SELECT_ALIASES, merges, names_of
 from podium.store.log.pools import BOUND_KEY, FOREVER, OrderKey, Pool, key_of, key_params
 from podium.store.rating.standing_rows import get_standing
@@ -31,7 +31,7 @@ from podium.store.reading.moments import Answers
 from podium.store.reading.players.explanations import states_of
 from podium.store.reading.players.models import ChangesPage, CurvePoint, FormLine, NearbyRow, Peak, PlayerCard, Streaks
 from podium.store.sql.schema import change, event, log
-from podium.store.sql.statements import among, instant, microseconds, values
+from podium.store.sql.statements import among, values
 from podium.support.rounding import shown, shown_change
 
 EVER = -(2**62)  # microseconds: no change is older
@@ -125,16 +125,19 @@ def event_names_of(connection: sa.Connection, pool: Pool, seqs: Sequence[int]) -
     return {row.seq: (row.event_id, row.title) for row in rows}
 
 
-def form_lines(career: Career, names: EventNames, digits: int) -> tuple[FormLine, ...]:
+def form_lines(pool: Pool, career: Career, names: EventNames) -> tuple[FormLine, ...]:
     """The changes as lines."""
     columns = (career.started_at, career.seq, career.gain, career.after, career.rank, career.field)
-    shown = career.shown_gains(digits)
+    shown = career.shown_gains(pool.system.digits)
     lines = []
     for k, (started_at, seq, gain, rating, rank, field) in enumerate(zip(*(c.tolist() for c in columns), strict=True)):
         event_id, title = names.get(seq, (None, None))
         lines.append(
-            FormLine(event_id, title, instant(started_at), gain, shown[k], rating, rank or None, field or None)
-        )
+            FormLine(
+                event_id, title, pool.moment(started_at), gain, shown[k], rating, rank or None, field or None,
+                sequence=pool.sequence(started_at),
+            )
+        )  # fmt: skip
     return tuple(lines)
 
 
@@ -160,7 +163,7 @@ def changes_page(
     rows = connection.execute(SELECT_CHANGES_BEFORE, params).all()
     following = f"{rows[top - 1].started_at},{rows[top - 1].seq}" if len(rows) > top else None
     career = Career.from_rows(pool, rows[:top])
-    return ChangesPage(form_lines(career, event_names(connection, pool, [career]), pool.system.digits), following)
+    return ChangesPage(form_lines(pool, career, event_names(connection, pool, [career])), following)
 
 
 def read_cursor(cursor: str) -> OrderKey:
@@ -210,7 +213,7 @@ def player_card(
     if not board.is_filtered:
         earlier = earlier_ranks(connection, pool, [stands.player_id], settled=board.only_settled)
     names = event_names(connection, pool, (newest, best, worst, highest))
-    form = form_lines(newest, names, digits)
+    form = form_lines(pool, newest, names)
     moved = math.fsum(judged.gain.tolist())
     return PlayerCard(
         player=stands.name,
@@ -221,10 +224,13 @@ def player_card(
         would_be_rank=1 + board.position(place).above if takes_no_rank else None,
         listed=board.count(),
         move=None if rank is None else earlier.move(stands.player_id, rank)[0],
-        since=earlier.day,
+        since=earlier.date,
+        since_sequence=earlier.number,
         events=stands.events,
-        first_played_at=instant(int(career.started_at[0])),
-        last_played_at=instant(stands.played_at),
+        first_played_at=pool.moment(int(career.started_at[0])),
+        first_sequence=pool.sequence(int(career.started_at[0])),
+        last_played_at=pool.moment(stands.played_at),
+        last_sequence=pool.sequence(stands.played_at),
         peak=peak(pool, highest, names),
         last_ten=moved,
         last_ten_shown=shown_sum(judged, digits),
@@ -234,8 +240,8 @@ def player_card(
         is_highest=is_highest(pool.system, career),
         streaks=streaks(career),
         form=form[::-1],
-        best_days=form_lines(best, names, digits),
-        worst_days=form_lines(worst, names, digits),
+        best_days=form_lines(pool, best, names),
+        worst_days=form_lines(pool, worst, names),
         finding=math.fsum(first_five.gain.tolist()),
         finding_shown=shown_sum(first_five, digits),
         nearby=beside,
@@ -279,7 +285,9 @@ def peak(pool: Pool, highest: Career, names: EventNames) -> Peak | None:
     if not highest.seq.size:
         return None
     event_id, _ = names[int(highest.seq[0])]
-    return Peak(float(highest.after[0]), highest.deviations(pool)[0], event_id, instant(int(highest.started_at[0])))
+    (time,) = highest.started_at.tolist()
+    moment, number = pool.moment(time), pool.sequence(time)
+    return Peak(float(highest.after[0]), highest.deviations(pool)[0], event_id, moment, sequence=number)
 
 
 def streaks(career: Career) -> Streaks:
@@ -322,12 +330,12 @@ def former_names(connection: sa.Connection, pool: Pool, number: int, present: st
 
 
 def rating_curve(
-    connection: sa.Connection, pool: Pool, name: str, since: datetime | None = None, *, most: int = 300
+    connection: sa.Connection, pool: Pool, name: str, since: When | None = None, *, most: int = 300
 ) -> tuple[CurvePoint, ...]:
     """Show a player's rating after each change, or as many of them as tell the same shape.
 
     Args:
-        since: from when on; from the first change on where None.
+        since: from when on, a moment or the number of an event; from the first change on where None.
         most: points to show, at least 4.
 
     Returns:
@@ -337,16 +345,19 @@ def rating_curve(
         UnknownError: no such pool or player.
     """
     number = get_standing(connection, pool, name).player_id
-    whole = career_of(connection, pool, number, EVER if since is None else microseconds(since))
+    whole = career_of(connection, pool, number, EVER if since is None else time_of(since))
     career = whole.part(thinned(whole.started_at, whole.after, most))
     names = event_names(connection, pool, [career])
     columns = (career.started_at, career.seq, career.gain, career.after)
     return tuple(
-        CurvePoint(instant(started_at), names.get(seq, (None, None))[0], gain, shown, rating, deviation)
+        CurvePoint(
+            pool.moment(started_at), names.get(seq, (None, None))[0], gain, shown, rating, deviation,
+            sequence=pool.sequence(started_at),
+        )
         for started_at, seq, gain, rating, shown, deviation in zip(
             *(column.tolist() for column in columns),
             career.shown_gains(pool.system.digits),
             career.deviations(pool),
             strict=True,
         )
-    )
+    )  # fmt: skip

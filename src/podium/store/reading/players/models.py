@@ -5,20 +5,23 @@ A field's `metadata` is what pydantic puts into the OpenAPI document of it.
 
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from typing import Any
 
 from podium.ledger.history import Trend
+from podium.store.log.order import When
 from podium.store.reading.boards.models import SHOWN_CHANGE
+from podium.store.reading.when import LAST_PLAYED, OPTIONAL, STARTED, Compared, LastPlayed, Started
 
 SHOWN_SUM = {"description": "The sum as people read it: that of the changes as each of them is shown."}
 
 
 @dataclass(frozen=True, slots=True)
-class FormLine:
+class FormLine(Started):
     """A rated event of a player, or where a season began, in a line."""
 
     event_id: str | None = field(metadata={"description": "The event; null where a season began."})
     title: str | None = field(metadata={"description": "What people call it; null where it has no title."})
-    started_at: datetime = field(metadata={"description": "When it started."})
+    started_at: datetime | None = field(metadata=STARTED)
     change: float = field(metadata={"description": "The change of the rating, in points."})
     shown: float = field(metadata=SHOWN_CHANGE)
     rating: float = field(metadata={"description": "The rating after it, in points."})
@@ -27,13 +30,13 @@ class FormLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Peak:
+class Peak(Started):
     """The highest rating after an event, while it was settled."""
 
     rating: float = field(metadata={"description": "The rating, in points."})
     deviation: float | None = field(metadata={"description": "How uncertain it was; null if the system has no such."})
     event_id: str = field(metadata={"description": "The event after which it was reached, the first of them."})
-    started_at: datetime = field(metadata={"description": "When that started."})
+    started_at: datetime | None = field(metadata=STARTED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +61,7 @@ class NearbyRow:
 
 
 @dataclass(frozen=True, slots=True)
-class PlayerCard:
+class PlayerCard(LastPlayed, Compared):
     """A player at a glance."""
 
     player: str = field(metadata={"description": "The player's name as it is now."})
@@ -74,11 +77,15 @@ class PlayerCard:
         metadata={"description": "Ranks that the player has risen by since that day; null where there is no such rank."}
     )
     since: date | None = field(
-        metadata={"description": "The day, at 00:00 UTC, that `move` compares with; null where there is none."}
+        metadata={
+            "description": "The day, at 00:00 UTC, that `move` compares with; null where there is none, or no dates."
+        }
     )
     events: int = field(metadata={"description": "Rated events of the player."})
-    first_played_at: datetime = field(metadata={"description": "When the first rated event started."})
-    last_played_at: datetime = field(metadata={"description": "When the newest rated event started."})
+    first_played_at: datetime | None = field(
+        metadata={"description": "When the first rated event started; null in a counted pool."}
+    )
+    last_played_at: datetime | None = field(metadata=LAST_PLAYED)
     peak: Peak | None = field(
         metadata={"description": "The settled rating that was highest less two deviations, from the sixth event on."}
     )
@@ -111,13 +118,22 @@ class PlayerCard:
     former_names: tuple[str, ...] = field(
         metadata={"description": "Other names that lead to the player, in the order of letters."}
     )
+    first_sequence: float | None = field(
+        default=None, metadata=OPTIONAL | {"description": "The number of the first rated event in a counted pool."}
+    )
+
+    @property
+    def first_when(self) -> When:
+        """When the player played first: a moment, or a number."""
+        when: Any = self.first_played_at if self.first_sequence is None else self.first_sequence
+        return when  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True, slots=True)
-class CurvePoint:
+class CurvePoint(Started):
     """A player's rating after an event, or where a season began."""
 
-    started_at: datetime = field(metadata={"description": "When the event started."})
+    started_at: datetime | None = field(metadata=STARTED)
     event_id: str | None = field(metadata={"description": "The event; null where a season began."})
     change: float = field(metadata={"description": "The change of the rating, in points."})
     shown: float = field(metadata=SHOWN_CHANGE)
@@ -141,13 +157,13 @@ class RivalRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Scalp:
+class Scalp(Started):
     """The least expected duel that a player won."""
 
     opponent: str = field(metadata={"description": "The opponent."})
     event_id: str = field(metadata={"description": "The event."})
     title: str | None = field(metadata={"description": "What people call it; null where it has no title."})
-    started_at: datetime = field(metadata={"description": "When it started."})
+    started_at: datetime | None = field(metadata=STARTED)
     heat: str = field(metadata={"description": "The heat; empty where the event has one only."})
     expected: float = field(metadata={"description": "The score that was expected, from 0 to 1."})
 

@@ -27,7 +27,6 @@ from podium.store.reading.players.cards import event_names_of
 from podium.store.reading.players.explanations import system_and_states
 from podium.store.reading.players.models import RivalRow, Rivals, Scalp
 from podium.store.sql.schema import change, correction, event, log
-from podium.store.sql.statements import instant
 from podium.support.rounding import shown_change
 
 MOST_EVENTS = 100  # that are explained: a second or so, once
@@ -148,7 +147,8 @@ def outcomes(score: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.bool_], ...
 def best_win(connection: sa.Connection, pool: Pool, upset: Upset, row: Any, names: Mapping[int, str]) -> Scalp:
     """The least expected duel that was won, with its event."""
     event_id, title = event_names_of(connection, pool, [row.seq])[row.seq]
-    return Scalp(names[upset.opponent], event_id, title, instant(row.started_at), upset.heat, upset.expected)
+    moment, number = pool.moment(row.started_at), pool.sequence(row.started_at)
+    return Scalp(names[upset.opponent], event_id, title, moment, upset.heat, upset.expected, sequence=number)
 
 
 MAX_MEETINGS = 1000  # newest meetings of two players that are listed, and as many are read at once
@@ -288,7 +288,7 @@ def common_event(pool: Pool, row: Any, heats: tuple[int, int, int]) -> CommonEve
     """An event in which two met."""
     return CommonEvent(
         row.event_id,
-        instant(row.started_at),
+        pool.moment(row.started_at),
         *heats,
         row.rating - row.rating_before,
         row.other_rating - row.other_before,
@@ -298,6 +298,7 @@ def common_event(pool: Pool, row: Any, heats: tuple[int, int, int]) -> CommonEve
         row.rating_before - row.other_before,
         float(shown_change(row.rating_before, row.rating, pool.system.digits)),
         float(shown_change(row.other_before, row.other_rating, pool.system.digits)),
+        sequence=pool.sequence(row.started_at),
     )
 
 

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from podium.ledger.reasons.standings import STATUS_WORDS, plain
 from podium.store.log.content import DEFAULTS
-from podium.store.log.log import MERGE, PSEUDONYMISE, RENAME, UNMERGE, WITH_CONTENT
+from podium.store.log.log import MERGE, PSEUDONYMISE, RENAME, SUBMIT, UNMERGE, WITH_CONTENT
 from podium.store.log.players import merges, names_of
 from podium.store.log.pools import Pool
 from podium.store.rating.events import get_event
@@ -112,6 +112,24 @@ SECONDS = ("time_s", "played_s", "duration_s")
 FINISHED = "finished"
 Line = dict[str, Any]
 LineKey = tuple[str | None, int]  # heat and player
+
+
+SELECT_MADE_UP = (
+    sa.select(reason.c.text)
+    .join(log, log.c.seq == reason.c.seq)
+    .where(reason.c.pool_id == sa.bindparam("pool"), log.c.kind == SUBMIT)
+    .group_by(reason.c.text)
+    .order_by(sa.func.min(log.c.seq))
+)
+
+
+def made_up(connection: sa.Connection, pool: Pool) -> tuple[str, ...]:
+    """List what was made up of results as they were sent, such as their dates.
+
+    Returns:
+        A sentence each, in the order that it came.
+    """
+    return tuple(connection.execute(SELECT_MADE_UP, {"pool": pool.id}).scalars())
 
 
 def event_record(connection: sa.Connection, pool: Pool, event_id: str) -> tuple[CorrectionRecord, ...]:

@@ -77,7 +77,7 @@ def promise_outcomes(connection: sa.Connection, pool: Pool, most: int) -> Promis
     bins = np.zeros((BINS, 3))
     for segment, table in zip(segments, tables, strict=True):
         if table.height:
-            events, replayed = roster.advance(Results(as_table(pool, table), pool.name))
+            events, replayed = roster.advance(Results(as_table(pool, table), pool.name), table["started_at"])
             selection = HeatSelection(judged_heats(events, Window()))
             bins += predict(pool.system, events, selection, replayed.start, replayed.pool_start).bins
         if segment.reset is not None:

@@ -1,0 +1,208 @@
+"""Pools whose events have numbers and no dates: to the bits of the library on the same file, wherever it came from."""
+
+from contextlib import closing
+from datetime import UTC, datetime
+
+import polars as pl
+import pytest
+from races import ratings
+
+import podium
+from podium.results.made_dates import with_made_dates
+from podium.store import Store
+from podium.store.sql.statements import microseconds
+from podium.systems import find
+
+SYSTEMS = ("elo", "podium", "glicko:idle_growth=1", "elo-mmr:drift=1")
+
+
+def race(number, order, **more):
+    """An event without a date."""
+    return [{"event_id": f"e{number}", "player": name, "position": place} | more for place, name in enumerate(order, 1)]
+
+
+def season(events):
+    """A history without dates."""
+    orders = ["abcd", "bacd", "cab", "dcba", "ad", "bcd"]
+    return [race(number, orders[number % len(orders)]) for number in range(events)]
+
+
+def bits(store, pool="main"):
+    """The ledger to the bit, without what the library does not have."""
+    return store.history(pool).drop("pool").rows()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store(request, new_url):
+    with closing(Store(new_url(request.param))) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_any_way_in_gives_the_ledger_of_the_library(store, system):
+    events = season(14)
+    every = [row for rows in events for row in rows]
+    expected = podium.rate(every, system).history.drop("pool").rows()
+    name, _, setting = system.partition(":")
+    made = find(name)(**({setting.split("=")[0]: float(setting.split("=")[1])} if setting else {}))
+    for pool in ("whole", "single", "late"):
+        store.create_pool(pool, made)
+    store.submit("whole", every)
+    for rows in events:
+        store.submit("single", rows)
+    numbered = [[row | {"sequence": number} for row in rows] for number, rows in enumerate(events)]
+    store.submit("late", [row for rows in (*numbered[:5], *numbered[6:]) for row in rows])
+    store.submit("late", [row | {"sequence": 4.5} for row in events[5]])  # between two
+    assert store.verify() == []
+    for pool in ("whole", "single", "late"):
+        assert bits(store, pool) == expected
+        assert store.order(pool) == "counted"
+
+
+def test_a_correction_that_renumbers_rates_again_to_the_bits_of_the_whole(store):
+    events = season(8)
+    store.create_pool("main", find("elo-mmr")())
+    store.submit("main", [row for rows in (*events[1:], events[0]) for row in rows])
+    store.amend("main", [row | {"sequence": 0.5} for row in events[0]])
+    assert bits(store) == podium.rate([row for rows in events for row in rows], "elo-mmr").history.drop("pool").rows()
+    assert store.amend("main", events[0]).duplicate  # without a number it stays where it is
+    assert store.event("main", "e0").sequence == 0.5
+    assert store.verify() == []
+
+
+def test_a_repeat_is_a_repeat_with_its_number_and_without(store):
+    store.create_pool("main", find("elo")())
+    (first,) = store.submit("main", race(1, "ab"))
+    store.submit("main", race(2, "ba", sequence=7))
+    store.submit("main", race(3, "ba"))
+    assert [store.event("main", f"e{k}").sequence for k in (1, 2, 3)] == [1.0, 7.0, 8.0]
+    for rows in (race(1, "ab"), race(1, "ab", sequence=1), race(2, "ba"), race(2, "ba", sequence=7), race(3, "ba")):
+        assert store.submit("main", rows)[0].duplicate
+    store.amend("main", race(1, "ab", sequence=9))
+    assert store.submit("main", race(1, "ab"))[0].duplicate  # as it was submitted first
+    with pytest.raises(podium.PodiumError, match="known with other content"):
+        store.submit("main", race(1, "ab", sequence=8))
+    assert not first.duplicate
+    assert store.verify() == []
+
+
+def test_without_a_date_a_dated_pool_takes_the_moment_of_receipt(store):
+    store.create_pool("main", find("elo")())
+    noon, later = (microseconds(datetime(2025, 1, 1, hour, tzinfo=UTC)) for hour in (12, 13))
+    store.submit("main", race(1, "ab", started_at="2025-01-01T12:30:00Z"))
+    store.submit("main", race(2, "ba"), received=noon)
+    store.submit("main", race(3, "ab"), received=later)
+    starts = [store.event("main", f"e{k}").started_at for k in (1, 2, 3)]
+    assert starts == sorted(starts)
+    assert starts[1] == starts[0]  # never before the newest
+    assert microseconds(starts[2]) == later
+    assert store.submit("main", race(2, "ba"), received=later)[0].duplicate
+    with pytest.raises(podium.ResultsError, match=r"have dates.*--started-at"):
+        store.submit("main", race(4, "ab"))
+    with pytest.raises(podium.ResultsError, match="have dates"):
+        store.submit("main", race(4, "ab", sequence=4), received=later)
+    assert store.order("main") == "dated"
+    assert store.verify() == []
+
+
+def test_real_events_of_1970_stay_dated(store):
+    store.create_pool("main", find("elo")())
+    store.submit("main", race(1, "ab", started_at="1970-01-01T00:00:17Z"))
+    assert store.order("main") == "dated"
+    assert store.event("main", "e1").started_at == datetime(1970, 1, 1, 0, 0, 17, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("number", [float("nan"), 1e300, 0.000001, 3e9, "first"])
+def test_a_number_that_cannot_be_kept_is_refused(store, number):
+    store.create_pool("main", find("elo")())
+    with pytest.raises(podium.PodiumError):
+        store.submit("main", race(1, "ab", sequence=number))
+    assert store.order("main") is None
+
+
+def test_dates_are_refused_where_events_have_numbers(store):
+    store.create_pool("main", find("elo")())
+    store.submit("main", race(1, "ab"))
+    with pytest.raises(podium.ResultsError, match="no dates"):
+        store.submit("main", race(2, "ab", started_at="2025-01-01"))
+    with pytest.raises(podium.ParameterError, match="number of its first event"):
+        store.begin_season("main", "s", datetime(2025, 1, 1, tzinfo=UTC), keep=0.5)
+    with pytest.raises(podium.ParameterError, match="beyond the next"):
+        store.begin_season("main", "s", 3.0, keep=0.5)
+
+
+def test_a_season_begins_with_the_event_of_its_number(store):
+    events = season(9)
+    store.create_pool("main", find("elo")())
+    store.submit("main", [row for rows in events for row in rows])
+    store.begin_season("main", "second", 5.0, keep=0.5)
+    live = podium.Live("elo")
+    for number, rows in enumerate(events, 1):
+        if number == 5:
+            live.reset(0.5)
+        live.rate(rows)
+    assert ratings(store) == {name: state.rating for (_, name), state in live.ratings.items()}
+    (found,) = store.seasons("main")
+    assert (found.starts_at, found.sequence) == (None, 5.0)
+    assert store.verify() == []
+
+
+def test_ranks_are_kept_before_an_event_and_taken_again_after_a_late_one(store):
+    store.create_pool("main", find("elo")())
+    assert store.snapshot("main")  # of a day, while nothing says what orders it
+    store.submit("main", [row for rows in season(6) for row in rows])
+    assert [*store.snapshot("main", 4)] == [4]
+    assert [*store.snapshot("main")] == [7]
+    assert [(each.day, each.sequence) for each in store.ranks_of("main", "a")] == [(None, 4.0), (None, 7.0)]
+    store.submit("main", race(99, "dcba", sequence=2.5))
+    assert store.snapshot_days("main") == []
+    assert sorted(store.snapshot("main")) == [4, 7]
+    assert store.verify() == []
+
+
+def test_a_pool_is_exported_and_imported_whole(store, new_url):
+    store.create_pool("main", find("podium")())
+    store.submit("main", [row for rows in season(6) for row in rows])
+    store.begin_season("main", "second", 4.0, keep=0.5)
+    store.snapshot("main", 5)
+    with closing(Store(new_url("sqlite"))) as other:
+        other.import_pool(list(store.export_pool("main")))
+        assert other.order("main") == "counted"
+        assert bits(other) == bits(store)
+        assert other.submit("main", race(3, "dcba"))[0].duplicate
+        assert other.snapshot("main", 5) == {5: 4}
+        assert other.verify() == []
+
+
+def test_dates_are_made_up_in_the_order_of_the_file():
+    frame = podium.read_results([row for rows in season(3) for row in rows]).frame
+    dated = with_made_dates(frame, datetime(2001, 1, 31, tzinfo=UTC), "1mo")
+    starts = dated.group_by("event_id", maintain_order=True).agg(pl.col("started_at").first())
+    assert [f"{each:%Y-%m-%d}" for each in starts["started_at"]] == ["2001-01-31", "2001-02-28", "2001-03-31"]
+    for start, every, match in (
+        (datetime(2001, 1, 1, tzinfo=UTC), "monthly", "like 12h"),
+        (datetime(2001, 1, 1, tzinfo=UTC), "90y", "future"),
+    ):
+        with pytest.raises(podium.ParameterError, match=match):
+            with_made_dates(frame, start, every)
+    with pytest.raises(podium.ParameterError, match="have dates"):
+        with_made_dates(dated, datetime(2001, 1, 1, tzinfo=UTC), "1mo")
+
+
+@pytest.mark.parametrize("system", ["podium", "elo"])
+def test_zakstunts_as_it_is(new_url, shared, system):
+    table = pl.read_parquet(shared("data/zakstunts.parquet"))
+    whole = podium.rate(table, system).history.drop("pool")
+    ids = table["event_id"].unique(maintain_order=True)
+    late = ids[len(ids) // 2]
+    numbers = pl.col("event_id").replace_strict(ids, range(1, len(ids) + 1), return_dtype=pl.Float64)
+    with closing(Store(new_url("sqlite"))) as store:
+        store.create_pool("zakstunts", find(system)())
+        store.submit("zakstunts", table)
+        assert bits(store, "zakstunts") == whole.rows()
+        store.create_pool("late", find(system)())
+        numbered = table.drop("pool").with_columns(sequence=numbers)
+        store.submit("late", numbered.filter(pl.col("event_id") != late))
+        store.submit("late", numbered.filter(pl.col("event_id") == late))
+        assert bits(store, "late") == whole.rows()
+        assert store.verify() == []

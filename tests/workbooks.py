@@ -2,6 +2,7 @@
 
 import html
 import zipfile
+from typing import Any, NamedTuple
 
 OFFICE = "http://schemas.openxmlformats.org"
 PACKAGE, DOCUMENT, SHEET = (
@@ -11,6 +12,14 @@ PACKAGE, DOCUMENT, SHEET = (
 )
 OASIS = "urn:oasis:names:tc:opendocument:xmlns"
 DATE, TIME = 1, 2  # styles of cells: a day, and a duration
+
+
+class Merged(NamedTuple):
+    """A cell over the ones to its right and below it, which are empty."""
+
+    value: Any
+    across: int = 1
+    down: int = 1
 
 
 def write_xlsx(path, **sheets):
@@ -34,8 +43,21 @@ def write_xlsx(path, **sheets):
             f'<row r="{r}">' + "".join(xlsx_cell(f"{chr(64 + c)}{r}", v) for c, v in enumerate(row, start=1)) + "</row>"
             for r, row in enumerate(rows, start=1)
         )
-        parts[f"xl/worksheets/{n}.xml"] = f'<worksheet xmlns="{SHEET}"><sheetData>{lines}</sheetData></worksheet>'
+        parts[f"xl/worksheets/{n}.xml"] = (
+            f'<worksheet xmlns="{SHEET}"><sheetData>{lines}</sheetData>{merged_ranges(rows)}</worksheet>'
+        )
     write_parts(path, parts)
+
+
+def merged_ranges(rows):
+    """The ranges of cells that are one."""
+    ranges = [
+        f'<mergeCell ref="{chr(64 + c)}{r}:{chr(63 + c + value.across)}{r - 1 + value.down}"/>'
+        for r, row in enumerate(rows, start=1)
+        for c, value in enumerate(row, start=1)
+        if isinstance(value, Merged)
+    ]
+    return f'<mergeCells count="{len(ranges)}">{"".join(ranges)}</mergeCells>' if ranges else ""
 
 
 def relationships(targets):
@@ -49,6 +71,7 @@ def relationships(targets):
 
 def xlsx_cell(reference, value):
     """A cell: a text, a number, or a number in a style."""
+    value = value.value if isinstance(value, Merged) else value
     if value is None or value == "":
         return ""
     if isinstance(value, tuple):
@@ -58,21 +81,43 @@ def xlsx_cell(reference, value):
     return f'<c r="{reference}" t="inlineStr"><is><t>{html.escape(value)}</t></is></c>'
 
 
-def write_ods(path, rows):
-    """A sheet; a pair is a type of value and the value."""
-    lines = "".join(f"<table:table-row>{''.join(map(ods_cell, row))}</table:table-row>" for row in rows)
+def write_ods(path, rows=(), **sheets):
+    """A sheet, or sheets by name; a pair is a type of value and the value."""
+    tables = "".join(
+        f'<table:table table:name="{name}">{"".join(ods_rows(each))}</table:table>'
+        for name, each in (sheets or {"Sheet": rows}).items()
+    )
     names = " ".join(f'xmlns:{each}="{OASIS}:{each}:1.0"' for each in ("office", "table", "text"))
     content = (
-        f'<office:document-content {names}><office:body><office:spreadsheet><table:table table:name="Sheet">{lines}'
-        "</table:table></office:spreadsheet></office:body></office:document-content>"
+        f"<office:document-content {names}><office:body><office:spreadsheet>{tables}"
+        "</office:spreadsheet></office:body></office:document-content>"
     )
     manifest = f'<manifest:manifest xmlns:manifest="{OASIS}:manifest:1.0"/>'
     kind = "application/vnd.oasis.opendocument.spreadsheet"
     write_parts(path, {"mimetype": kind, "META-INF/manifest.xml": manifest, "content.xml": content})
 
 
+def ods_rows(rows):
+    """Rows, in which the cells that a merged one lies over are covered."""
+    covered = {
+        (r + down, c + across)
+        for r, row in enumerate(rows)
+        for c, value in enumerate(row)
+        if isinstance(value, Merged)
+        for down in range(value.down)
+        for across in range(value.across)
+        if down or across
+    }
+    for r, row in enumerate(rows):
+        cells = ("<table:covered-table-cell/>" if (r, c) in covered else ods_cell(v) for c, v in enumerate(row))
+        yield f"<table:table-row>{''.join(cells)}</table:table-row>"
+
+
 def ods_cell(value):
-    """A cell: a text, a number, or a typed value."""
+    """A cell: a text, a number, or a typed value, over as many cells as it is merged with."""
+    if isinstance(value, Merged):
+        spans = f' table:number-columns-spanned="{value.across}" table:number-rows-spanned="{value.down}"'
+        return ods_cell(value.value).replace("<table:table-cell", f"<table:table-cell{spans}", 1)
     kind, written = (
         value if isinstance(value, tuple) else ("float" if isinstance(value, int | float) else "string", value)
     )

@@ -153,3 +153,40 @@ def test_ingest_takes_a_foreign_file(podium_command, tmp_path):
     write_input(tmp_path, "xonstat", capture)
     status, output, errors = podium_command(*words)
     assert (status, errors) == (2, f"podium: {path}: has no event of pool dm, but 1 of ctf\n")
+
+
+def test_what_a_table_leaves_open_is_asked_in_a_terminal(podium_command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "club.csv"
+    path.write_text("Datum;Heim;Gast;Ergebnis\n3/4/2025;Ana;Ben;3:1\n;Ana;Cy;2:2\n")
+    status, _, errors = podium_command("import", path)
+    assert (status, list(tmp_path.iterdir())) == (2, [path])
+    assert f"type podium import {path.name} --set 'source.fill=[\"Datum\"]'" in errors
+    shown = run("import", str(path), "--set", 'source.fill=["Datum"]', "--set", "columns.started_at.format=%d/%m/%Y")
+    assert f"the map is in {tmp_path}/club.toml: podium rate {path} --map {tmp_path}/club.toml" in shown
+    rated = podium_command("leaderboard", path, "--map", "club.toml", "-s", "elo", "-f", "csv")
+    assert (rated[0], rated[1].splitlines()[1].split(",")[2]) == (0, "Ana")
+    (tmp_path / "club.toml").unlink()
+    answers = iter((7, 1, 2))
+    monkeypatch.setattr("typer.prompt", lambda *_, **__: next(answers))
+    for stream in ("stdin", "stdout"):
+        monkeypatch.setattr(f"sys.{stream}.isatty", lambda: True, raising=False)
+    status, output, _ = podium_command("import", path)
+    assert status == 0
+    assert output.count("columns.started_at.format = ") == 2
+    assert 'format = "%m/%d/%Y"' in (tmp_path / "club.toml").read_text()
+    assert podium_command("import", path, "--no-input", "--dry-run")[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("import", "csv", "FILE", "--set", "decimal", "--dry-run"), "write a key of a map and its value"),
+        (("import", "pgn", "FILE", "--set", "source.sheet=A", "--dry-run"), "--set is for tables (csv)"),
+        (("import", "FILE", "--set", "source.shet=A"), "'shet' is not known; did you mean 'sheet'?"),
+    ],
+)
+def test_a_key_that_a_map_has_not_is_refused(words, message, podium_command, tmp_path):
+    path = write_input(tmp_path, "zakstunts", ZAKSTUNTS)
+    status, _, errors = podium_command(*(str(path) if word == "FILE" else word for word in words))
+    assert (status, message in errors) == (2, True), errors

@@ -11,7 +11,7 @@ import podium
 from podium.cli.commands import build
 from podium.errors import FormatError
 from podium.importers import Options, read_format
-from podium.results.column_guide import distance, near_miss
+from podium.results.headings import distance, near_miss
 
 RACES = "event_id,player,position\nr1,ana,1\nr1,ben,2\n"
 
@@ -83,7 +83,7 @@ CHOICES = [
     ("Race,Driver,Time\nr1,Max,91.7\nr1,Pia,+22.457\n", 'time_s = { from = "Time", gap = "leader" }'),
     ("Race,Driver,Pos\nr,a,1\n,,\nr,b,Engine\n", "row 4, column Pos: 'Engine' must be a place"),
     ("Race,Driver\nr,a\nr,b\n", "no column says who beat whom"),
-    ("winner_name,loser_name\na,b\n", "winners and losers in one row, or a grid, are read by a map"),
+    ("Fahrzeug,Ort\na,b\n", "winners and losers in one row, or a grid, are read by a map"),
     (
         "event_id,player,position\nr,\xe9,1\nr,b,2\n".encode("latin-1"),
         "is not UTF-8 text (byte 27); save it as CSV UTF-8",

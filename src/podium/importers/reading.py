@@ -1,6 +1,7 @@
 """The front door: a format's name and files in, a results table out."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
@@ -31,6 +32,7 @@ def read_format(name: str, files: Sequence[str | Path], options: Options | None 
     """
     options = options or Options()
     check_options(name, options)
+    options = replace(options, map=FORMATS[name].map or options.map)
     imported: Imported = import_module(f"podium.importers.{FORMATS[name].module}").read(
         [str(file) for file in files], options
     )

@@ -5,12 +5,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+PRESETS = Path(__file__).parent / "presets"
+
 
 class Format(NamedTuple):
-    """A format: what it is, and the module that reads it."""
+    """A format: what it is, the module that reads it, and the map where it is a table."""
 
     title: str
     module: str
+    map: Path | None = None
 
 
 FORMATS = {
@@ -23,6 +26,10 @@ FORMATS = {
     "racetime": Format("races of racetime.gg as JSON", "formats.racetime"),
     "startgg": Format("sets of a start.gg event as JSON", "formats.startgg"),
     "challonge": Format("a Challonge tournament as JSON", "formats.challonge"),
+    **{
+        path.stem: Format(path.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# "), "tables.csv", path)
+        for path in sorted(PRESETS.glob("*.toml"))
+    },
     "csv": Format("any table, by a map of its columns", "tables.csv"),
 }
 

@@ -8,6 +8,7 @@ import sys
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -18,6 +19,7 @@ from podium.results.objects import refused_constant, repeated_key
 
 MAX_EXPANSION = 100  # times its size that a compressed file may become
 MAX_DEPTH = 64  # of JSON within JSON
+START_BYTES = 1 << 10  # that show how text is encoded
 STDIN = "-"
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 SQLITE = b"SQLite format 3\0"
@@ -194,7 +196,7 @@ def open_member(path: Path, info: zipfile.ZipInfo) -> BinaryIO:
 
 
 def text(source: Source, encoding: str | None = None) -> str:
-    """All of a file's text: UTF-8 with or without a mark, UTF-16 by its mark, or the encoding that is named."""
+    """All of a file's text: UTF-8 or UTF-16 with or without a mark, or in the encoding that is named."""
     return decode(source.content(), source.name, encoding)
 
 
@@ -202,10 +204,15 @@ def decode(content: bytes, name: str, encoding: str | None = None, *, advice: st
     """Bytes as text; see `text`.
 
     Args:
+        encoding: its name; `xml` for UTF-8, or where it is none Latin-1, as some programs write their logs.
         advice: what to do where it is not UTF-8, to end a sentence.
     """
-    marked = content[:2] in UTF16_MARKS and encoding is None
-    codec = "utf-16" if marked else encoding or "utf-8"
+    marked = content[:2] in UTF16_MARKS and encoding in (None, "xml")
+    if encoding == "xml":
+        with suppress(UnicodeDecodeError):
+            return decode(content.decode().encode(), name)
+        encoding = None if b"\0" in content[:2] or marked else "cp1252"
+    codec = "utf-16" if marked else encoding or unmarked_codec(content[:START_BYTES])
     try:
         decoded = content.removeprefix(UTF8_MARK).decode(codec)
     except LookupError:
@@ -219,6 +226,14 @@ def decode(content: bytes, name: str, encoding: str | None = None, *, advice: st
         place = len(decoded[:nul].encode(codec if not marked else "utf-16-le")) + 2 * marked
         refuse_file(name, f"has a NUL character (byte {place}): it is no text, or is damaged")
     return decoded
+
+
+def unmarked_codec(start: bytes) -> str:
+    """The codec of text without a mark: UTF-16 where every other byte is none."""
+    first, second = start[::2].count(0), start[1::2].count(0)
+    if 2 * max(first, second) < len(start[::2]) or not first + second:
+        return "utf-8"
+    return "utf-16-be" if first > second else "utf-16-le"
 
 
 def strict_json(content: str, name: str, *, literal_numbers: bool = False) -> Any:

@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from podium.errors import ParameterError
+from podium.results.headings import OUT
 
 LONGEST = 64  # characters of a cell that may be a time
 SECONDS = r"(?P<seconds>[0-9]+)(?:\.(?P<fraction>[0-9]*))?"
@@ -45,6 +46,7 @@ STATUS_WORDS = {
     "dsq": "disqualified",
     "dq": "disqualified",
     "ex": "disqualified",
+    **{word.replace("_", " "): "dnf" for word in OUT.split()},
 }
 NANOS = 1_000_000_000
 EXACT_NANOS = 2**53  # below it, a count of nanoseconds over 10^9 is the double nearest to the seconds

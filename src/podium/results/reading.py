@@ -11,10 +11,10 @@ from typing import Any
 import polars as pl
 
 from podium.errors import SHOWN_FAULTS, Fault, ResultsError
-from podium.results.column_guide import fold, meanings, near_miss
 from podium.results.columns import ALL, REQUIRED, TYPES, Known, none_known, normalise_table, refuse_wide
 from podium.results.consistency import contradictions
 from podium.results.hashing import Numbered, number_names, number_runs
+from podium.results.headings import fold, meanings, near_miss
 from podium.results.objects import column_of, from_json, from_records
 from podium.results.plain_rows import DELIMITERS, from_csv, read_plainly
 from podium.support.notebook import counted, table_html

@@ -60,11 +60,11 @@ def check_fix(file: Input, fix: Path) -> None:
 
 def write_certain(file: Input, fix: Path) -> None:
     """Write the table as far as it is understood; cells that are not stay as they are."""
-    from podium.importers.tables.open_table import as_they_were, load_one, understand
+    from podium.importers.tables.open_table import as_they_were, understand
 
     if not Path(file.path).is_file():
         return
-    _, mapped = understand(load_one(file.path))
+    _, mapped = understand(file.path)
     write_table(as_written(as_they_were(mapped)), fix)
     typer.echo(f"mended what is certain in {fix}; what follows is yours to decide there")
 

@@ -5,22 +5,31 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import PurePath
-from typing import Any
 
 import numpy as np
 import polars as pl
 
 from podium.importers import times
+from podium.importers.grids.files import load
+from podium.importers.grids.grid import Grid
 from podium.importers.sources import sources
-from podium.importers.tables.cells import Cells, Table, build, by_shape
-from podium.importers.tables.files import Grid, load
-from podium.importers.tables.layouts import NUMBER, check_names, default_player, filter_rows, join_tables, unfold
-from podium.importers.tables.model import Map, Rule, SourceRule
+from podium.importers.tables.cells import Cells, Table, build
+from podium.importers.tables.layouts import (
+    NUMBER,
+    check_names,
+    check_needs,
+    default_player,
+    filter_rows,
+    join_tables,
+    unfold,
+)
+from podium.importers.tables.model import BESIDE, CELL, COLUMN, FILE, LAPS, PAIR, ROW, ROW_NAME, Map, Rule
 from podium.importers.times import LocalTimes
-from podium.results.columns import ALL, STATUSES, SYNONYMS, from_texts
+from podium.results.columns import ALL, STATUSES, SYNONYMS
 from podium.results.hashing import runs
 
 NO_LEADER = "is a gap, and nobody before it in its event has a whole time"
+NOT_OF_TABLES = (ROW, FILE, ROW_NAME, COLUMN, CELL, PAIR, *BESIDE)
 BAD, WRITTEN = "\0bad ", "\0written "  # before the name of a results column: which cells are bad, and as they were
 
 
@@ -59,12 +68,17 @@ def apply_map(grid: Grid, mapping: Map) -> Mapped:
     local = LocalTimes(mapping.source.timezone)
     dropped: Counter[str] = Counter()
     frame = join_tables(grid, mapping, lambda file: load_side(file, grid, mapping))
-    check_names(mapping, [name for name in frame.columns if name != NUMBER], grid.name)
+    if mapping.is_preset:
+        check_needs(mapping, grid.headings, grid.name)
+        lacking = [each for each in mapping.names if each not in frame.columns and each not in NOT_OF_TABLES]
+        frame = frame.with_columns(pl.lit(None, pl.String).alias(name) for name in lacking)
+    check_names(mapping, [name for name in frame.columns if not name.startswith("\0")], grid.name)
     frame = filter_rows(frame, mapping, dropped)
     parts: list[pl.DataFrame] = []
     remedies: dict[str, str] = {}
     headings: dict[str, str] = {}
-    for side, (rows, rules) in enumerate(zip(unfold(frame, mapping, grid, dropped), mapping.rules(), strict=True)):
+    for side, (unfolded, rules) in enumerate(zip(unfold(frame, mapping, grid, dropped), mapping.rules(), strict=True)):
+        rows = filter_rows(unfolded, mapping, dropped) if mapping.layout.rows else unfolded
         shown = grid.first_row + rows[NUMBER].cast(pl.Int64) if grid.labels is None else rows[NUMBER] + 1
         table = Table(rows, mapping.source, stem(grid.name), shown, local)
         columns = build_columns(table, with_player(rules, mapping))
@@ -72,7 +86,9 @@ def apply_map(grid: Grid, mapping: Map) -> Mapped:
             remedies[name] = remedies.get(name) or cells.remedy
             if len(cells.sources) == 1 and cells.sources[0] in grid.frame.columns:
                 headings.setdefault(name, cells.sources[0])
-        parts.append(laid_out(columns, rows[NUMBER], side))
+        split = rules["player"].split if "player" in rules else None
+        laid = laid_out(columns, rows[NUMBER], side)
+        parts.append(with_members(laid, split) if split else laid)
     laid = parts[0] if len(parts) == 1 else pl.concat(parts, how="diagonal_relaxed").sort(NUMBER, "\0side")
     names = [name for name in ALL if name in laid.columns]
     bad = {
@@ -108,7 +124,7 @@ def with_player(rules: Mapping[str, Rule], mapping: Map) -> Mapping[str, Rule]:
 def build_columns(table: Table, rules: Mapping[str, Rule]) -> dict[str, Cells]:
     """Every results column; statuses come from places and times where the map has no rule for them."""
     columns = {name: build(table, name, rule) for name, rule in rules.items()}
-    for name in ("position", "time_s"):
+    for name in ("position", "time_s", "score"):
         statuses = columns[name].statuses if name in columns else None
         if statuses is not None and "status" not in rules:
             before = columns["status"].column if "status" in columns else None
@@ -121,7 +137,34 @@ def build_columns(table: Table, rules: Mapping[str, Rule]) -> dict[str, Cells]:
     time_s = columns.get("time_s")
     if time_s is not None and time_s.gaps is not None and "event_id" in columns:
         columns["time_s"] = whole_times(columns, time_s, rules["time_s"].gap == "leader")
+    laps = columns.pop(LAPS, None)
+    return columns if laps is None else by_laps(columns, laps)
+
+
+def by_laps(columns: dict[str, Cells], laps: Cells) -> dict[str, Cells]:
+    """The columns with places by laps and then time, where there are none; of who was lapped the time is none."""
+    heat = ["event_id", *(["heat"] if "heat" in columns else [])]
+    nothing = pl.Series("time_s", [None], pl.Float64).new_from_index(0, laps.column.len())
+    time_s = columns["time_s"].column if "time_s" in columns else nothing
+    table = pl.DataFrame([*(columns[name].column for name in heat), laps.column.alias(LAPS), time_s.alias("time_s")])
+    order = table.unique().sort(LAPS, "time_s", descending=[True, False], nulls_last=True)
+    order = order.with_columns(position=pl.int_range(1, pl.len() + 1).over(heat).cast(pl.Float64))
+    placed = table.join(order, on=table.columns, how="left", nulls_equal=True, maintain_order="left")
+    if "position" not in columns:
+        columns["position"] = replace(laps, column=placed["position"])
+    if "time_s" in columns:
+        most = table.select((pl.col(LAPS) < pl.col(LAPS).max().over(heat)).fill_null(value=False).alias("lapped"))
+        whole = pl.DataFrame({"time_s": time_s}).select(pl.when(~most["lapped"]).then("time_s"))
+        columns["time_s"] = replace(columns["time_s"], column=whole.to_series().alias("time_s"))
     return columns
+
+
+def with_members(laid: pl.DataFrame, split: str) -> pl.DataFrame:
+    """A row for each of those who share a side, which is their team."""
+    members = pl.col("player").str.split(split)
+    team = pl.when(members.list.len() > 1).then("player").alias("team")
+    rows = laid.with_columns(*([] if "team" in laid.columns else [team]), members.alias("player"))
+    return rows.explode("player").with_columns(pl.col("player").str.strip_chars())
 
 
 def whole_times(columns: Mapping[str, Cells], time_s: Cells, from_leader: bool) -> Cells:  # noqa: FBT001
@@ -202,28 +245,6 @@ def drop_small(mapped: Mapped) -> Mapped:
     return mapped.only_rows(~small)
 
 
-def grids(paths: Iterable[str], rule: SourceRule, *, skip_bad: bool = False) -> list[Grid]:
-    """The tables of files."""
-    return [load(source, rule, skip_bad=skip_bad) for path in paths for source in sources(path)]
-
-
-DATE_FORMATS = (  # each with what it looks like
-    ("%d.%m.%Y", r"^\d{1,2}\.\d{1,2}\.\d{4}$"),
-    ("%d.%m.%Y %H:%M", r"^\d{1,2}\.\d{1,2}\.\d{4} \d{1,2}:\d{2}$"),
-    ("%d/%m/%Y", r"^\d{1,2}/\d{1,2}/\d{4}$"),
-    ("%m/%d/%Y", r"^\d{1,2}/\d{1,2}/\d{4}$"),
-    ("%d/%m/%Y %H:%M", r"^\d{1,2}/\d{1,2}/\d{4} \d{1,2}:\d{2}$"),
-    ("%m/%d/%Y %H:%M", r"^\d{1,2}/\d{1,2}/\d{4} \d{1,2}:\d{2}$"),
-    ("%m.%d.%Y", r"^\d{1,2}\.\d{1,2}\.\d{4}$"),
-    ("%d-%m-%Y", r"^\d{1,2}-\d{1,2}-\d{4}$"),
-    ("%m-%d-%Y", r"^\d{1,2}-\d{1,2}-\d{4}$"),
-    ("%Y/%m/%d", r"^\d{4}/\d{1,2}/\d{1,2}$"),
-    ("%d %b %Y", r"^\d{1,2} [A-Za-z]{3} \d{4}$"),
-    ("%d %B %Y", r"^\d{1,2} [A-Za-z]+ \d{4}$"),
-    ("%b %d, %Y", r"^[A-Za-z]{3} \d{1,2}, \d{4}$"),
-    ("%B %d, %Y", r"^[A-Za-z]+ \d{1,2}, \d{4}$"),
-    ("%Y", r"^[12]\d{3}$"),
-)
 FINISHED = frozenset(
     {"finished", "finish", "fin", "classified", "ok", "done", "complete", "completed", "ins_ziel", "gewertet"}
 )
@@ -248,33 +269,6 @@ def may_be_thousands(texts: pl.Series) -> str:
     others = plain.filter(~plain.str.contains("[.,]"))
     alike = marked.len() and grouped.all() and not others.str.contains("[0-9]{4}").any()
     return str(marked[0]) if alike else ""
-
-
-def date_rule(heading: str, texts: pl.Series) -> tuple[Any, str, str]:
-    """How a column of dates is read."""
-    distinct = texts.unique(maintain_order=True)
-    iso = from_texts(distinct).is_not_null() | by_shape(distinct).is_not_null()
-    if iso.all():
-        compact = bool(distinct.str.contains(r"^\d{8}$").any())
-        return heading, (f"dates as {distinct[0]}" if compact else ""), ""
-    fitting = [form for form, shape in DATE_FORMATS if distinct.str.contains(shape).all() and reads_all(distinct, form)]
-    if len(fitting) > 1:
-        ways = " or ".join(f'format = "{form}"' for form in fitting)
-        return None, "", f"{distinct[0]!r} may be a day and a month either way: say in a map which, {ways}"
-    if fitting:
-        return {"from": heading, "format": fitting[0]}, f"dates as {fitting[0]}", ""
-    return heading, "", ""
-
-
-def reads_all(texts: pl.Series, form: str) -> bool:
-    """Whether every text is a date in a format."""
-    if form == "%Y":
-        return True
-    return (
-        texts.str.to_datetime(form, strict=False).null_count() == 0
-        if "%H" in form
-        else (texts.str.to_date(form, strict=False).null_count() == 0)
-    )
 
 
 def status_words(words: list[str]) -> dict[str, str]:

@@ -1,13 +1,15 @@
 """The cells of a results column, made of a table's by a rule; what does not fit is named, never guessed at."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
 import polars as pl
 
-from podium.importers import times
-from podium.importers.tables.model import FILE, ROW, Part, Rule, SourceRule
+from podium.importers import dates, times
+from podium.importers.grids.grid import SourceRule
+from podium.importers.tables.model import BESIDE, FILE, ROW, Part, Rule
+from podium.importers.tables.scores import parse_result
 from podium.importers.times import LocalTimes
 from podium.results.columns import NUMBERS, TEXTS, TIMES, UTC, from_texts, text
 
@@ -73,6 +75,7 @@ def build(table: Table, name: str, rule: Rule) -> Cells:
     if rule.equals is not None:
         texts = chosen(texts == table.texts(rule.equals), rule.then, rule.other)
     texts = worded(texts, rule)
+    texts = numbered(texts) if rule.count else texts
     cells = as_kind(table, name, rule, texts)
     return Cells(cells.column.alias(name), cells.bad, texts, cells.remedy, rule.names, cells.statuses, cells.gaps)
 
@@ -113,6 +116,10 @@ def filled(table: Table, parts: tuple[Part, ...]) -> pl.Series:
             pieces.append(constant(part.text, table.frame.height))
         elif part.text in table.frame.columns:
             pieces.append(table.texts(part.text))
+        elif BESIDE.get(part.text) in table.frame.columns:
+            pieces.append(table.texts(BESIDE[part.text]))
+        elif part.text in BESIDE:
+            pieces.append(pl.Series([None], dtype=pl.String).new_from_index(0, table.frame.height))
         else:
             pieces.append({ROW: table.rows.cast(pl.String), FILE: constant(table.file, table.frame.height)}[part.text])
     columns = pl.DataFrame([piece.alias(str(number)) for number, piece in enumerate(pieces)])
@@ -150,13 +157,36 @@ def as_kind(table: Table, name: str, rule: Rule, texts: pl.Series) -> Cells:
         return as_moments(table, rule, texts)
     if name not in NUMBERS or kind == "text":
         return Cells(texts)
+    if kind == "result":
+        return as_results(name, rule, texts)
     readers = {"number": as_numbers, "place": as_places, "duration": as_times}
     cells = readers[kind](table, rule, texts)
     if rule.scale != 1.0:
         divisor, numbers = DIVISORS.get(rule.scale), cells.column.to_numpy()
         scaled = pl.Series(numbers / divisor if divisor else numbers * rule.scale, nan_to_null=True)
-        cells = Cells(scaled, cells.bad, texts, cells.remedy, statuses=cells.statuses, gaps=cells.gaps)
-    return cells
+        cells = replace(cells, column=scaled)
+    return replace(cells, column=cells.column + rule.offset) if rule.offset else cells
+
+
+def numbered(texts: pl.Series) -> pl.Series:
+    """Texts of which one that stands again gets its number, from #2 on."""
+    frame = pl.DataFrame({"text": texts}).with_columns(count=pl.int_range(1, pl.len() + 1).over("text"))
+    again = pl.col("text") + " #" + pl.col("count").cast(pl.String)
+    return frame.select(pl.when(pl.col("count") == 1).then("text").otherwise(again)).to_series()
+
+
+def as_results(name: str, rule: Rule, texts: pl.Series) -> Cells:
+    """Results of two sides, as scores or places of one of them."""
+    distinct = texts.drop_nulls().unique().to_list()
+    read = {text: result if rule.side == 1 else result[::-1] for text in distinct if (result := parse_result(text))}
+    if name == "position":
+        values = {text: 1.0 if own >= other else 2.0 for text, (own, other) in read.items() if None not in (own, other)}  # type: ignore[operator]
+    else:
+        values = {text: own for text, (own, _) in read.items() if own is not None}
+    column = texts.replace_strict(values, default=None, return_dtype=pl.Float64)
+    unread = column.is_null() & texts.is_not_null()
+    remedy = "must be a result, as 1-0, ½-½, 3:1 or 6:4 7:5"
+    return without_words(rule, texts, column, unread, remedy) if unread.any() else Cells(column)
 
 
 def as_numbers(table: Table, rule: Rule, texts: pl.Series) -> Cells:
@@ -244,17 +274,26 @@ def as_moments(table: Table, rule: Rule, texts: pl.Series) -> Cells:
     if rule.epoch is not None:
         return from_epoch(rule.epoch, texts)
     distinct = texts.drop_nulls().unique()
-    if rule.format is not None:
-        local, remedy = by_format(distinct, rule.format), f"does not fit the format {rule.format}"
+    form, remedy = rule.format, "is not a date; write it like 2025-01-31T18:00:00Z, or give its format"
+    if form is None and distinct.len() and not dates.are_iso(distinct):
+        unit = next((unit for unit, shape in dates.STAMPS.items() if distinct.str.contains(shape).all()), None)
+        if unit is not None:
+            return from_epoch(unit, texts)
+        forms = dates.fitting(distinct)
+        form = forms[0] if len(forms) == 1 else None
+        ways = " or ".join(f'format = "{each}"' for each in forms)
+        remedy = f"may be a day and a month either way: say which, {ways}" if ways else remedy
+    if form is not None:
+        local, remedy = dates.by_format(distinct, form), f"does not fit the format {form}"
     else:
-        local, remedy = by_shape(distinct), "is not a date; write it like 2025-01-31T18:00:00Z, or give its format"
+        local = dates.by_shape(distinct)
     if local.dtype == UTC:
         instants = local
     elif table.local.name == "UTC":
         instants = local.dt.replace_time_zone("UTC")
     else:
         instants = pl.Series([in_utc(each, table.local) for each in local], dtype=pl.Int64).cast(UTC)
-    if rule.format is None:
+    if form is None:
         zoned = distinct.str.contains(r"([Zz]|UTC|[+-]\d{2}:?\d{2})$")
         absolute = from_texts(distinct)
         both = pl.DataFrame({"l": instants, "a": absolute, "z": zoned & absolute.is_not_null()})
@@ -262,30 +301,7 @@ def as_moments(table: Table, rule: Rule, texts: pl.Series) -> Cells:
     matched = pl.DataFrame({"text": distinct, "moment": instants})
     column = pl.DataFrame({"text": texts}).join(matched, on="text", how="left", maintain_order="left")["moment"]
     bad = column.is_null() & texts.is_not_null()
-    return Cells(column, bad if bad.any() else None, texts, remedy)
-
-
-def by_format(texts: pl.Series, form: str) -> pl.Series:
-    """Times in a format of strftime; what it lacks is the first day, or the first month."""
-    if not any(code in form for code in ("%d", "%e", "%j", "%D", "%F", "%x", "%c", "%s")):
-        month = not any(code in form for code in ("%m", "%b", "%B", "%h"))
-        texts, form = texts + (" 01 01" if month else " 01"), form + (" %m %d" if month else " %d")
-    if "%z" in form or "%:z" in form:
-        return texts.str.to_datetime(form, time_unit="us", time_zone="UTC", strict=False)
-    if any(code in form for code in ("%H", "%I", "%T", "%R", "%X", "%c", "%s", "%k", "%l", "%r")):
-        return texts.str.to_datetime(form, time_unit="us", strict=False)
-    return texts.str.to_date(form, strict=False).cast(pl.Datetime("us"))
-
-
-def by_shape(texts: pl.Series) -> pl.Series:
-    """Local times of ISO 8601, and 20250131; null where a text is neither, or names its offset."""
-    naive = from_texts(texts).dt.replace_time_zone(None)
-    compact = texts.str.contains(r"^[12]\d{7}$")
-    if not compact.any():
-        return naive
-    days = texts.str.to_date("%Y%m%d", strict=False).cast(pl.Datetime("us"))
-    both = pl.DataFrame({"n": naive, "d": days, "c": compact})
-    return both.select(pl.when("c").then("d").otherwise("n")).to_series()
+    return Cells(column, bad if bad.any() and rule.otherwise == "bad" else None, texts, remedy)
 
 
 def in_utc(local: datetime | None, zone: LocalTimes) -> int | None:

@@ -1,20 +1,25 @@
 """Any table as results: by a map of its columns, or by the map that its headings say."""
 
+import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 
-from podium.errors import Fault
+from podium.errors import Fault, ResultsError
 from podium.importers.collecting import Imported
+from podium.importers.grids.files import load
+from podium.importers.grids.grid import Grid, Question, SourceRule, UndecidedError
 from podium.importers.registry import Options
-from podium.importers.sources import refuse_file
-from podium.importers.tables.applying import Mapped, apply_map, drop_small, grids
-from podium.importers.tables.files import Grid
+from podium.importers.sources import Source, refuse_file, sources
+from podium.importers.tables.applying import Mapped, apply_map, drop_small
 from podium.importers.tables.guess import guess
 from podium.importers.tables.maps import build_map, load_map
-from podium.importers.tables.model import Map, SourceRule
+from podium.importers.tables.model import Map
+from podium.importers.tables.presets import preset_of
 from podium.importers.times import LocalTimes
 from podium.results.columns import REQUIRED, normalise_table
 from podium.results.consistency import (
@@ -28,6 +33,7 @@ from podium.results.consistency import (
 from podium.results.reading import read_results
 
 COMPARED = ("position", "score", "time_s")
+SHOWN_ROWS = 5
 MAX_GROUPS = 1000  # different values of a column; more are not listed
 
 
@@ -143,14 +149,13 @@ def without_bad_events(mapped: Mapped) -> tuple[Mapped, list[Fault], int]:
 
 def read(files: Sequence[str], options: Options) -> Imported:
     """Import tables."""
-    given = map_of(options)
     tables: list[pl.DataFrame] = []
     bad: list[Fault] = []
     dropped: Counter[str] = Counter()
     notes: list[str] = []
     skipped = 0
-    for grid in grids(files, given.source if given else SourceRule(), skip_bad=options.skip_bad):
-        mapping, note = complete(grid, given, options)
+    for source in (each for path in files for each in sources(path)):
+        grid, mapping, note = understood(source, options)
         mapped = apply_map(grid, mapping)
         notes += [note] if note else grid.notes
         if options.skip_bad:
@@ -184,19 +189,73 @@ def map_of(options: Options) -> Map | None:
     return replace(mapping, source=replace(mapping.source, timezone=LocalTimes(options.timezone).name))
 
 
-def complete(grid: Grid, given: Map | None, options: Options) -> tuple[Map, str]:
-    """The map of a table, with what the headings say of all that the given one lacks; and a line of what they say."""
-    if given is not None and not options.guess:
-        return given, ""
-    written = given.document.get("source", {}) if given else {}
-    understood = guess(grid, written, given.document.get("columns", {}) if given else {})
-    mapping = build_map(understood.document)
+def understood(source: Source, options: Options) -> tuple[Grid, Map, str]:
+    """The table of a file, its map, and a line of what its headings say.
+
+    The map is the given one, or the preset that the file fits; of all that it lacks the headings say it.
+    """
+    given = map_of(options)
+    whole = given if given is not None and not options.guess else preset_of(source)
+    mapping = whole or given
+    rule, wanted = (mapping.source, mapping.names) if mapping else (SourceRule(), frozenset())
+    grid = load(source, rule, wanted, skip_bad=options.skip_bad)
+    if whole is not None:
+        return grid, whole, "" if whole is given else f"read as {Path(whole.name).stem}"
+    document = given.document if given else {}
+    found = guess(grid, document.get("source", {}), document.get("columns", {}))
+    mapping = build_map(found.document, grid.name)
     if options.timezone != "UTC":
         mapping = replace(mapping, source=replace(mapping.source, timezone=LocalTimes(options.timezone).name))
-    return mapping, understood.note
+    return grid, mapping, found.note
 
 
 def understand(files: Sequence[str], options: Options) -> Map:
     """The map that files are read by: the first one's, where their headings say it."""
+    return understood(sources(files[0])[0], options)[1]
+
+
+def questions(files: Sequence[str], options: Options | None = None) -> list[Question]:
+    """What a table leaves open.
+
+    Args:
+        files: the paths of its files.
+        options: how to import; its map holds the answers so far, as `answer` puts them there.
+
+    Returns:
+        The questions, each with its answers; none where the table is read, or nothing that could be answered is wrong.
+    """
+    try:
+        understand(files, options or Options())
+    except UndecidedError as error:
+        return list(error.questions)
+    except ResultsError:
+        return []
+    return []
+
+
+def first_rows(files: Sequence[str], options: Options) -> pl.DataFrame:
+    """The first rows of a table as they are written, as far as it is known how."""
     given = map_of(options)
-    return complete(grids(files, given.source if given else SourceRule())[0], given, options)[0]
+    try:
+        grid = load(sources(files[0])[0], given.source if given else SourceRule())
+    except ResultsError:
+        return pl.DataFrame()
+    return grid.frame.select(grid.headings).head(SHOWN_ROWS)
+
+
+def answer(key: str, value: str, document: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """A part of a map that says one thing more: the key with its dots, as `source.sheet`, and its value.
+
+    Returns:
+        The document with it, as TOML has it, which `Options(map=…, guess=True)` takes.
+    """
+    *tables, last = key.split(".")
+    whole: dict[str, Any] = {name: {**each} for name, each in (document or {}).items()}
+    table = whole
+    for name in tables:
+        inner = table.get(name, {})
+        table[name] = {**inner} if isinstance(inner, Mapping) else {"from": inner}
+        table = table[name]
+    is_value = last in ("header", "width", "fill")
+    table[last] = tomllib.loads(f"value = {value}")["value"] if is_value and value[:1] in '["0123456789' else value
+    return {"columns": {}, **whole}

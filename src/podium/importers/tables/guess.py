@@ -7,19 +7,26 @@ from typing import Any
 import polars as pl
 
 from podium.errors import SHOWN_FAULTS, Fault, ResultsError
-from podium.importers import times
-from podium.importers.tables.applying import date_rule, decimal_marks, may_be_thousands, status_words
+from podium.importers import dates, times
+from podium.importers.grids.grid import Choice, Grid, Question, UndecidedError
+from podium.importers.tables.applying import decimal_marks, may_be_thousands, status_words
 from podium.importers.tables.cells import PLACE
-from podium.importers.tables.files import Grid
-from podium.importers.tables.maps import build_map
-from podium.results.column_guide import DOUBTFUL, fold, meanings, near_miss
+from podium.importers.tables.maps import build_map, is_refinement, toml_value
+from podium.importers.tables.shapes import Shapes
 from podium.results.columns import ALL, FOR_PAGES, GAP, NUMBERS, REQUIRED, TIMES
+from podium.results.headings import DOUBTFUL, fold, meanings, near_miss
 from podium.results.plain_rows import DELIMITERS
 
 SHAPE = (
     "a results table has a row for each entrant of each event, as event_id,player,position, then race-1,Ana,1 and "
     "race-1,Ben,2; winners and losers in one row, or a grid, are read by a map: see docs/own-tables.md"
 )
+KINDS = {
+    "wide": "a match a row",
+    "crosstable": "a crosstable",
+    "swiss": "a Swiss list",
+    "matrix": "an event a column",
+}
 COMPARED = ("position", "score", "time_s", "team_score")
 
 
@@ -40,23 +47,34 @@ class Guesser:
     """Looks at a table, and collects what it says."""
 
     def __init__(self, grid: Grid, written: dict[str, Any], given: dict[str, Any]) -> None:
-        self.grid, self.written, self.given = grid, written, given
+        self.grid, self.written = grid, written
+        self.refined = {name: rule for name, rule in given.items() if is_refinement(rule)}
+        self.given = given = {name: rule for name, rule in given.items() if name not in self.refined}
         rules = build_map({"columns": given}, grid.name).columns if given else {}
         self.taken = {name for rule in rules.values() for name in rule.names}
         self.numbers = [name for key in NUMBERS if key in rules for name in rules[key].columns]
         self.faults: list[Fault] = []
+        self.questions: list[Question] = []
+        self.shapes = Shapes(grid, given, self.ask)
         self.words: list[str] = []  # how the table is written
         self.asides: dict[str, str] = {}  # why a column that has a meaning is left aside
         self.chosen: dict[str, str] = {}
 
     def guess(self) -> Guess:
         """Choose columns, then read their cells."""
+        self.check_holes()
+        shape = None if {"event_id", "player"} <= self.given.keys() else self.shapes.document()
+        self.refuse()
+        if shape is not None:
+            return self.shaped(shape)
         self.chosen = self.choose()
-        self.check_missing()
+        columns: dict[str, Any] = self.one_event()
+        self.check_missing(columns)
         self.refuse()
         source = self.source()
         self.refuse()
-        columns = {name: self.rule(name, heading) for name, heading in self.chosen.items()}
+        columns |= {name: self.rule(name, heading) for name, heading in self.chosen.items()}
+        columns |= self.titled(columns)
         self.add_statuses(columns)
         columns = {name: rule for name, rule in columns.items() if rule is not None} | self.given
         self.refuse()
@@ -65,10 +83,72 @@ class Guesser:
         document = ({"source": source} if source else {}) | {"columns": columns}
         return Guess(document, self.note(columns))
 
+    def shaped(self, shape: dict[str, Any]) -> Guess:
+        """The map of a shape, with when its events were."""
+        source, layout = self.source(), shape["layout"]
+        heading = self.shapes.first("started_at") if layout["kind"] == "wide" else None
+        columns = shape["columns"]
+        if heading is not None:
+            columns["started_at"] = self.rule("started_at", heading)
+        columns |= self.titled(columns) | self.given
+        document = ({"source": source} if source else {}) | shape
+        mapping = build_map(document, self.grid.name)
+        self.refuse()
+        used = {layout.get("rows"), layout.get("number"), *mapping.names}
+        if layout["kind"] != "wide":
+            used |= {each for each in self.grid.headings if each not in layout["except"]}
+        aside = [each for each in self.grid.headings if each not in used]
+        read = ", ".join(each for each in self.grid.headings if each in used)
+        parts = [f"read {read} as {KINDS[layout['kind']]}"]
+        parts += [f"understood {', '.join(self.words)}"] if self.words else []
+        parts += [f"left aside {', '.join(aside)}"] if aside else []
+        return Guess(document, "; ".join(parts))
+
+    def titled(self, columns: Mapping[str, Any]) -> dict[str, Any]:
+        """The moments that the lines above the head say, where no column does."""
+        found = self.shapes.title_dates()
+        if found.null_count():
+            self.fault(None, "has a date above the head of some sheets alone; write it in each, or in none")
+        if "started_at" in {*columns, *self.given} or not found.len():
+            return {}
+        rule = self.moments("{title}", found.unique(maintain_order=True))
+        rule = rule if isinstance(rule, dict) else {"from": rule}
+        return {"started_at": rule | {"regex": [f"(?s)^.*?{dates.in_a_line(rule.get('format'))}.*$", "$1"]}}
+
+    def one_event(self) -> dict[str, Any]:
+        """The event of a table without a column of events: the sheet's, the day's or the file's."""
+        if "event_id" in {*self.chosen, *self.given} or "player" not in {*self.chosen, *self.given}:
+            return {}
+        named = self.shapes.event() or ("{" + self.chosen["started_at"] + "}" if "started_at" in self.chosen else "")
+        if not named and "position" in {*self.chosen, *self.given}:
+            named = "{file}"
+        return {"event_id": named} if named else {}
+
+    def check_holes(self) -> None:
+        """Ask for what stands in events and dates that are empty below one that is not, as merged cells leave them."""
+        holes = []
+        for name in ("event_id", "started_at"):
+            heading = self.shapes.first(name)
+            if heading is not None and heading not in self.taken and heading not in self.grid.rule.fill:
+                texts = self.shapes.texts(heading)
+                holes += [heading] if texts.len() and texts.null_count() and texts[0] is not None else []
+        if holes:
+            count = self.shapes.texts(holes[0]).null_count()
+            text = f"is empty in {count:,} rows below one that is not"
+            choices = (Choice("the value above stands there", "source.fill", toml_value(holes)),)
+            self.ask(Question(text, choices, holes[0]))
+
     def refuse(self) -> None:
         """Refuse the table for what was found."""
+        if self.questions:
+            raise UndecidedError(self.grid.name, self.faults, self.questions)
         if self.faults:
             raise ResultsError(self.grid.name, self.faults)
+
+    def ask(self, question: Question) -> None:
+        """Add what only a reader of the table knows."""
+        self.questions.append(question)
+        self.fault(question.column, question.remedy(self.grid.name))
 
     def fault(self, column: str | None, remedy: str, value: object = None, place: str = "") -> None:
         """Add what is to be mended or decided."""
@@ -85,9 +165,7 @@ class Guesser:
         columns = meanings()
         candidates: dict[str, list[str]] = {}
         unknown = []
-        for heading in self.grid.frame.columns:
-            if heading in self.taken:
-                continue
+        for heading in (each for each in self.grid.headings if each not in self.taken):
             column = columns.get(fold(heading))
             if column in self.given:
                 continue
@@ -100,7 +178,7 @@ class Guesser:
             if column in chosen and self.varies(chosen[column], chosen.get("event_id")):
                 self.asides[chosen.pop(column)] = "several in one event, so no event's own"
         words = [*ALL, *(word for word, column in columns.items() if column not in chosen)]
-        for heading in unknown:
+        for heading in (each for each in unknown if not self.texts(each).str.starts_with("[").any()):  # no list
             near = near_miss(heading, words) if len(self.faults) <= SHOWN_FAULTS else None  # it is refused anyway
             if near is not None:
                 self.fault(heading, f"is nearly {near}: write it so, or give it another name")
@@ -140,7 +218,7 @@ class Guesser:
             return False
         return not plain or any(times.parse(each, decimal=mark) for mark in ".," for each in plain[:1000])
 
-    def check_missing(self) -> None:
+    def check_missing(self, columns: Mapping[str, Any]) -> None:
         """Say what a required column may be called, and what a row is."""
         for heading in (self.chosen[name] for name in REQUIRED if name in self.chosen):
             texts = self.texts(heading)
@@ -148,10 +226,10 @@ class Guesser:
             if others.len() and self.grid.rule.format in ("json", "jsonl"):
                 row = self.grid.frame[heading].index_of(others[0])
                 self.fault(heading, "is no text; give a text or a number", others[0], self.grid.place(row or 0))
-        known = {*self.chosen, *self.given}
+        known = {*self.chosen, *self.given, *columns}
         if not known.issuperset(REQUIRED):
-            shown = ", ".join(self.grid.frame.columns)
-            lists = [name for name in self.grid.frame.columns if self.texts(name).str.starts_with("[{").any()]
+            shown = ", ".join(self.grid.headings)
+            lists = [name for name in self.grid.headings if self.texts(name).str.starts_with("[{").any()]
             if lists:
                 self.fault(lists[0], f'holds the rows: a map reads them, with [source] records = "{lists[0]}[]"')
                 return
@@ -167,8 +245,8 @@ class Guesser:
         if rule.format == "csv" and rule.delimiter not in (None, ","):
             source["delimiter"] = rule.delimiter
             self.words.append(f"{DELIMITERS.get(str(rule.delimiter), repr(rule.delimiter))}s")
-        if rule.sheet is not None:
-            source["sheet"] = rule.sheet
+        written = {key: getattr(rule, key) for key in ("sheet", "header", "fill", "encoding") if getattr(rule, key)}
+        source = written | source
         self.words += self.grid.notes
         headings = [*(heading for name, heading in self.chosen.items() if name in NUMBERS), *self.numbers]
         numbers = [self.texts(heading) for heading in headings if heading in self.grid.frame.columns]
@@ -188,26 +266,25 @@ class Guesser:
             marked = may_be_thousands(self.texts(heading))
             if marked:
                 mark = next(each for each in marked if each in ".,")
-                readings = f"{marked.replace(mark, '')} or {marked.replace(mark, '.')}"
-                typed = (
-                    f"podium import csv FILE -o OUT --thousands '{mark}' for the one, --decimal '{mark}' for the other"
-                )
-                self.fault(heading, f"may be {readings}: type {typed}, or say it in a map's [source]", marked)
+                readings = [marked.replace(mark, ""), marked.replace(mark, ".")]
+                ways = f"--thousands '{mark}' for the one, --decimal '{mark}' for the other"
+                typed = f"or podium import csv FILE -o OUT {ways}"
+                keys = ("source.thousands", "source.decimal")
+                choices = [Choice(meaning, key, mark) for meaning, key in zip(readings, keys, strict=True)]
+                self.ask(Question(f"{marked!r} may be {' or '.join(readings)} ({typed})", tuple(choices), heading))
 
     def rule(self, name: str, heading: str) -> Any:
         """How a results column is made of the table's; None where it is left aside."""
         texts = self.texts(heading)
         if name == "position":
-            plain = texts.str.contains(r"^[0-9]+([.,]0*)?$").all()
+            plain = texts.str.contains(r"^[0-9]+$").all()
             return heading if plain else {"from": heading, "as": "place"}
         if name in TIMES:
             return self.time_rule(name, heading, texts)
         if name == "started_at":
-            rule, note, fault = date_rule(heading, texts)
-            self.words += [note] if note else []
-            if fault:
-                self.fault(heading, fault)
-            return rule
+            return self.moments(heading, texts.unique(maintain_order=True))
+        if name == "player" and self.shapes.all_have(" / ", heading):
+            return {"from": heading, "split": "/"}
         if name == "status":
             words = status_words(texts.unique(maintain_order=True).to_list())
             changed = {word: status for word, status in words.items() if word != status}
@@ -215,6 +292,26 @@ class Guesser:
             self.words += [", ".join(f"{word} as {status}" for word, status in others.items())] if others else []
             return {"from": heading, "map": changed} if changed else heading
         return heading
+
+    def moments(self, origin: str, distinct: pl.Series) -> Any:
+        """How dates are read; asks where they may be a day and a month either way."""
+        refined = self.refined.get("started_at")
+        if refined is not None:
+            return {"from": origin, **refined}
+        if dates.are_iso(distinct):
+            self.words += [f"dates as {distinct[0]}"] if distinct.str.contains(r"^\d{8}$").any() else []
+            return origin
+        unit = next((unit for unit, shape in dates.STAMPS.items() if distinct.str.contains(shape).all()), None)
+        if unit is not None:
+            return {"from": origin, "epoch": unit}
+        forms = dates.fitting(distinct)
+        if len(forms) > 1:
+            ways = " or ".join(f'format = "{form}"' for form in forms)
+            choices = [Choice(form, "columns.started_at.format", form) for form in forms]
+            text = f"{distinct[0]!r} may be a day and a month either way: say in a map which, {ways}"
+            self.ask(Question(text, tuple(choices), None if "{" in origin else origin))
+        self.words += [f"dates as {forms[0]}"] if forms else []
+        return {"from": origin, "format": forms[0]} if forms else origin
 
     def time_rule(self, name: str, heading: str, texts: pl.Series) -> Any:
         """How times are read; gaps are left aside where places decide, and refused where they do not."""
@@ -236,7 +333,7 @@ class Guesser:
         """Take statuses from places, then times, where no column of their own has them."""
         if "status" in self.chosen or "status" in self.given:
             return
-        for name in ("position", "time_s"):
+        for name in ("position", "time_s", "score"):
             heading = self.chosen.get(name)
             if heading is None:
                 continue
@@ -264,7 +361,7 @@ class Guesser:
         used = {heading for name, heading in self.chosen.items() if columns.get(name)} | self.taken
         aside = [
             heading + (f" ({self.asides[heading]})" if heading in self.asides else "")
-            for heading in self.grid.frame.columns
+            for heading in self.grid.headings
             if heading not in used
         ]
         parts = [f"read {', '.join([*read, *same])}"]

@@ -7,29 +7,45 @@ from difflib import get_close_matches
 import polars as pl
 
 from podium.errors import Fault, ParameterError, ResultsError
-from podium.importers.tables.files import Grid
-from podium.importers.tables.model import CELL, COLUMN, FILE, ROW, ROW_NAME, Condition, Layout, Map
+from podium.importers.grids.grid import Grid
+from podium.importers.sources import refuse_file
+from podium.importers.tables.model import BESIDE, CELL, COLUMN, FILE, PAIR, ROW, ROW_NAME, Condition, Layout, Map
+from podium.importers.tables.scores import WHOLE, Game, mirrored, parse_game
 from podium.results.columns import text
 
 NUMBER = "\0row"  # the row of the source, from 0: beside the table's columns, none of which is called so
 SHOWN_NAMES = 20
+BY_ORDER = "#"  # what numbers lines where no column does
+PARTS = {
+    "matrix": (ROW_NAME, COLUMN, CELL),
+    "crosstable": (ROW_NAME, COLUMN, CELL),
+    "swiss": (ROW_NAME, COLUMN, CELL, PAIR),
+}
 
 
 def check_names(mapping: Map, columns: Iterable[str], table_name: str) -> None:
     known = list(columns)
-    parts = (ROW_NAME, COLUMN, CELL) if mapping.layout.kind in ("matrix", "crosstable") else ()
+    parts = PARTS.get(mapping.layout.kind, ())
     for rules in mapping.rules():
         for key, rule in rules.items():
             for name in rule.names:
                 of_template = any(part.is_column and part.text == name for part in rule.template)
-                if name not in known and name not in parts and not (of_template and name in (ROW, FILE)):
+                if name not in known and name not in parts and not (of_template and name in (ROW, FILE, *BESIDE)):
                     refuse_name(mapping.name, f"columns.{key}", name, known, table_name)
     conditions = [(f"where.{way}", each.column) for way in ("drop", "keep") for each in getattr(mapping, way)]
     layout = [("layout.rows", mapping.layout.rows)] if mapping.layout.rows else []
     layout += [("layout.except", name) for name in mapping.layout.excluded]
     for place, name in [*conditions, *layout]:
-        if name not in known:
+        if name not in known and name not in parts:
             refuse_name(mapping.name, place, name, known, table_name)
+
+
+def check_needs(mapping: Map, columns: Iterable[str], table_name: str) -> None:
+    """Refuse a table of columns that lacks what a preset is known by."""
+    known = list(columns)
+    for name in mapping.document["preset"]["needs"] if mapping.source.format == "csv" else ():
+        if name not in known:
+            refuse_file(table_name, f"has no column {name} ({', '.join(known[:SHOWN_NAMES])})")
 
 
 def refuse_name(map_name: str, place: str, name: str, known: list[str], table_name: str) -> None:
@@ -76,8 +92,10 @@ def as_texts(column: pl.Series) -> pl.Series:
 
 
 def filter_rows(frame: pl.DataFrame, mapping: Map, dropped: Counter[str]) -> pl.DataFrame:
-    """The rows that count; others are counted by their reason."""
+    """The rows that count; others are counted by their reason. Conditions on cells wait until there are some."""
     for condition, keeps in [*((each, False) for each in mapping.drop), *((each, True) for each in mapping.keep)]:
+        if condition.column not in frame.columns:
+            continue
         met = meets(as_texts(frame[condition.column]).replace(dict.fromkeys(mapping.source.null)), condition)
         stays = met if keeps else ~met
         count = int((~stays).sum())
@@ -107,7 +125,8 @@ def unfold(frame: pl.DataFrame, mapping: Map, grid: Grid, dropped: Counter[str])
     if layout.kind == "long":
         return [frame]
     null = mapping.source.null
-    names = [each for each in frame.columns if each not in (layout.rows, NUMBER, *layout.excluded)]
+    aside = (layout.rows, layout.number, *layout.excluded)
+    names = [each for each in frame.columns if each not in aside and not each.startswith("\0")]
     frame = frame.with_columns(
         as_texts(frame[name]).replace(dict.fromkeys(null)) for name in (*names, layout.rows or "")
     )
@@ -115,8 +134,10 @@ def unfold(frame: pl.DataFrame, mapping: Map, grid: Grid, dropped: Counter[str])
     if layout.kind == "matrix":
         parts = [cells.with_columns(pl.lit(name).alias(COLUMN), cells[name].alias(CELL)) for name in names]
         table = pl.concat(parts) if parts else cells.clear()
+    elif layout.kind == "swiss":
+        table = games(cells, names, layout, grid, dropped)
     else:
-        table = pairs(cells, names, grid)
+        table = pairs(cells, names, mapping, grid)
     if layout.empty == "drop":
         empty = int(table[CELL].null_count())
         if empty and layout.kind == "matrix":
@@ -125,17 +146,26 @@ def unfold(frame: pl.DataFrame, mapping: Map, grid: Grid, dropped: Counter[str])
     return [table]
 
 
-def pairs(cells: pl.DataFrame, names: list[str], grid: Grid) -> pl.DataFrame:
-    """Each pair of a crosstable once: the row above the diagonal, then its mirror."""
+def line_numbers(cells: pl.DataFrame, number: str | None) -> list[str]:
+    """What heads or cells call each line by: its number, in a column or in their order."""
+    in_order = [str(line) for line in range(1, cells.height + 1)]
+    return in_order if number in (None, BY_ORDER) else [str(each) for each in as_texts(cells[number])]
+
+
+def pairs(cells: pl.DataFrame, names: list[str], mapping: Map, grid: Grid) -> pl.DataFrame:
+    """Each pair of a crosstable once: the row above the diagonal, then its mirror; one half may say the other."""
     players = cells[ROW_NAME].to_list()
+    number = mapping.layout.number
+    lines = line_numbers(cells, number) if number else players
+    below = [cells[name][line] for column, name in enumerate(names) for line in range(column + 1, cells.height)]
+    is_half = not any(below) and any(rule.kind == "result" for rule in mapping.columns.values())
+    of_player = dict(zip(players, lines, strict=True))
     faults = [
         Fault(None, None, name, "is in the lines and not in the columns, or appears twice", grid.place(row))
         for row, name in enumerate(players)
-        if name not in names or players.count(name) > 1
+        if of_player[name] not in names or players.count(name) > 1
     ]
-    faults += [
-        Fault(None, name, None, "is in the columns and not in the lines") for name in names if name not in players
-    ]
+    faults += [Fault(None, name, None, "is in the columns and not in the lines") for name in names if name not in lines]
     if faults:
         raise ResultsError(grid.name, faults)
     rows: list[int] = []
@@ -144,7 +174,9 @@ def pairs(cells: pl.DataFrame, names: list[str], grid: Grid) -> pl.DataFrame:
     for one, player in enumerate(players):
         for other in range(one + 1, len(players)):
             opponent = players[other]
-            both = cells[opponent][one], cells[player][other]
+            both = cells[of_player[opponent]][one], cells[of_player[player]][other]
+            if is_half and both[0] is not None:
+                both = both[0], mirrored(both[0])
             if (both[0] is None) != (both[1] is None):
                 lacking = one if both[0] is None else other
                 column = opponent if lacking == one else player
@@ -163,6 +195,53 @@ def pairs(cells: pl.DataFrame, names: list[str], grid: Grid) -> pl.DataFrame:
     )
 
 
+def games(cells: pl.DataFrame, names: list[str], layout: Layout, grid: Grid, dropped: Counter[str]) -> pl.DataFrame:
+    """The games of a Swiss list, round by round: both sides of each, whose cells must agree."""
+    players = cells[ROW_NAME].to_list()
+    line_of = {number.lstrip("0"): line for line, number in enumerate(line_numbers(cells, layout.number))}
+    rows: list[tuple[int, str, str, str]] = []
+    faults: list[Fault] = []
+    for name in names:
+        read: list[Game | None] = []
+        for line, cell in enumerate(cells[name]):
+            try:
+                read.append(None if cell is None else parse_game(cell))
+            except ValueError:
+                read.append(None)
+                remedy = "must be the opponent's number, a colour and the points, as 4w1 or 12b½"
+                faults.append(Fault(None, name, cell, remedy, grid.place(line)))
+            dropped["bye"] += cell is not None and read[-1] is None
+        for line, game in enumerate(read):
+            other = None if game is None else line_of.get(game.opponent)
+            mirror = None if other is None else read[other]
+            if game is None:
+                continue
+            if other is None or mirror is None or line_of.get(mirror.opponent) != line or not agree(game, mirror):
+                faults.append(
+                    Fault(None, name, cells[name][line], "does not fit its opponent's cell", grid.place(line))
+                )
+            elif game.points is None:
+                dropped["forfeit"] += line < other
+            elif line < other:
+                pair = f"{players[line]} - {players[other]}"
+                rows += [(line, name, str(game.points), pair), (other, name, str(mirror.points), pair)]
+    if faults:
+        raise ResultsError(grid.name, faults)
+    dropped += Counter()  # without zeros
+    table = cells[[row[0] for row in rows]] if rows else cells.clear()
+    parts = (
+        pl.Series(part, [row[n] for row in rows], pl.String) for n, part in enumerate((COLUMN, CELL, PAIR), start=1)
+    )
+    return table.with_columns(parts)
+
+
+def agree(game: Game, mirror: Game) -> bool:
+    """Whether two cells tell of one game: both share its point, or it was a forfeit in both."""
+    if game.points is None or mirror.points is None:
+        return game.points is mirror.points
+    return game.points + mirror.points == WHOLE[-1]
+
+
 def default_player(layout: Layout) -> str | None:
     """The column with the players of a grid whose map names none."""
-    return {"matrix": ROW_NAME, "crosstable": "\0player"}.get(layout.kind)
+    return {"matrix": ROW_NAME, "swiss": ROW_NAME, "crosstable": "\0player"}.get(layout.kind)

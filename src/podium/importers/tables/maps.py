@@ -10,17 +10,18 @@ from typing import Any
 import polars as pl
 
 from podium.errors import ParameterError
-from podium.importers.tables.model import Condition, Join, Layout, Map, Part, Rule, Scalar, SourceRule
+from podium.importers.grids.grid import SourceRule
+from podium.importers.tables.model import LAPS, Condition, Join, Layout, Map, Part, Rule, Scalar
 from podium.importers.times import LocalTimes
 from podium.results.columns import ALL, STATUSES
 
-FORMATS = ("csv", "xlsx", "xls", "xlsb", "ods", "json", "jsonl", "sqlite", "parquet")
-LAYOUTS = ("long", "wide", "matrix", "crosstable")
-KINDS = ("number", "place", "duration", "text")
+FORMATS = ("csv", "xlsx", "xls", "xlsb", "ods", "json", "jsonl", "xml", "lines", "sqlite", "parquet")
+LAYOUTS = ("long", "wide", "matrix", "crosstable", "swiss")
+KINDS = ("number", "place", "duration", "result", "text")
 MAX_COLUMNS, MAX_WORDS = 64, 100
 RULE_KEYS = (
     "value", "from", "first", "regex", "map", "null", "default", "equals", "then", "other", "as", "else", "gap",
-    "lapped", "scale", "format", "epoch",
+    "lapped", "scale", "format", "epoch", "offset", "side", "split", "count",
 )  # fmt: skip
 PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 
@@ -39,11 +40,14 @@ def load_map(path: Path) -> Map:
 def build_map(document: Mapping[str, Any], name: str = "map", *, is_partial: bool = False) -> Map:
     """A map of a document in the shape of its TOML."""
     reader = Reader(name)
-    known = ("source", "join", "layout", "where", "columns")
+    known = ("preset", "source", "join", "layout", "where", "columns")
     top = reader.table(document, "", known)
     joins = reader.table(top.get("join", {}), "join")
     where = reader.table(top.get("where", {}), "where", ("drop", "keep"))
-    columns = reader.rules(top.get("columns", {}), "columns")
+    known_columns = reader.table(top.get("columns", {}), "columns")
+    if is_partial:  # what refines a rule that the headings make waits for it
+        known_columns = {name: rule for name, rule in known_columns.items() if not is_refinement(rule)}
+    columns = reader.rules(known_columns, "columns")
     layout = reader.layout(top.get("layout", {}))
     every = {**columns, **{key: rule for side in layout.sides for key, rule in side.items()}}
     if not every and not is_partial:
@@ -57,7 +61,13 @@ def build_map(document: Mapping[str, Any], name: str = "map", *, is_partial: boo
         tuple(reader.condition(each, "where.keep") for each in reader.items(where.get("keep", []), "where.keep")),
         columns,
         document,
+        is_preset="preset" in top,
     )
+
+
+def is_refinement(rule: Any) -> bool:
+    """Whether a rule says how, and not of what a column is made."""
+    return isinstance(rule, Mapping) and not {"value", "from", "first"} & rule.keys()
 
 
 class Reader:
@@ -133,7 +143,7 @@ class Reader:
             self.refuse("source.thousands", f"{rule.thousands!r} is the decimal mark; the two must differ")
         return rule
 
-    def source_value(self, key: str, value: Any) -> Any:
+    def source_value(self, key: str, value: Any) -> Any:  # noqa: C901  (a case a key)
         """A value of how the table is written."""
         place = f"source.{key}"
         match key:
@@ -144,11 +154,13 @@ class Reader:
             case "thousands":
                 return self.choose(value, place, (".", ",", " ", "'", "_", "\u00a0", "\u202f"))
             case "header":
-                if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-                    self.refuse(place, f"{value!r} must be the number of the header's line; 0 where there is none")
-                return value
-            case "null":
+                return self.header(value, place)
+            case "width":
+                return int(self.number(value, place))
+            case "null" | "fill":
                 return self.texts(value, place)
+            case "pattern" | "names":
+                return self.pattern(value, place)
             case "timezone":
                 return LocalTimes(self.text(value, place)).name
             case "delimiter":
@@ -157,6 +169,15 @@ class Reader:
                     self.refuse(place, f"{value!r} must be one character of ASCII, as , or ;")
                 return mark
         return self.text(value, place)
+
+    def header(self, value: Any, place: str) -> int | str | tuple[int, ...]:
+        """The line of a head, its two lines, or a cell of it."""
+        if isinstance(value, str):
+            return self.text(value, place)
+        lines = value if isinstance(value, list | tuple) and len(value) > 1 else [value]
+        if not all(isinstance(line, int) and not isinstance(line, bool) and line >= 0 for line in lines):
+            self.refuse(place, f"{value!r} must be the number of the header's line; 0 where there is none")
+        return tuple(lines) if len(lines) > 1 else int(lines[0])
 
     def join(self, value: Any, place: str) -> Join:
         """A side table."""
@@ -170,9 +191,10 @@ class Reader:
 
     def layout(self, value: Any) -> Layout:
         """What a row of the table is."""
-        table = self.table(value, "layout", ("kind", "sides", "rows", "except", "empty"))
+        table = self.table(value, "layout", ("kind", "sides", "rows", "except", "empty", "number"))
         kind = self.choose(table.get("kind", "long"), "layout.kind", LAYOUTS)
-        wanted = {"wide": {"sides"}, "matrix": {"rows", "except", "empty"}, "crosstable": {"rows", "except", "empty"}}
+        grid = {"rows", "except", "empty"}
+        wanted = {"wide": {"sides"}, "matrix": grid, "crosstable": grid | {"number"}, "swiss": grid | {"number"}}
         for key in table:
             if key not in {"kind"} | wanted.get(kind, set()):
                 self.refuse(f"layout.{key}", f"does not belong to a layout of kind {kind}")
@@ -180,11 +202,12 @@ class Reader:
         sides = tuple(self.rules(side, f"layout.sides[{number}]") for number, side in places)
         if kind == "wide" and len(sides) <= 1:
             self.refuse("layout.sides", 'write two sides or more, as [{ player = "winner", position = 1 }, …]')
-        if kind in ("matrix", "crosstable") and "rows" not in table:
+        if kind in ("matrix", "crosstable", "swiss") and "rows" not in table:
             self.refuse("layout.rows", "is missing: the column with the name of each line")
         rows = self.text(table["rows"], "layout.rows") if "rows" in table else None
         empty = self.choose(table.get("empty", "drop"), "layout.empty", ("drop", "keep"))
-        return Layout(kind, sides, rows, self.texts(table.get("except", []), "layout.except"), empty)
+        number = self.text(table["number"], "layout.number") if "number" in table else None
+        return Layout(kind, sides, rows, self.texts(table.get("except", []), "layout.except"), empty, number)
 
     def condition(self, value: Any, place: str) -> Condition:
         """Rows to keep or to drop."""
@@ -204,7 +227,7 @@ class Reader:
 
     def rules(self, value: Any, place: str) -> dict[str, Rule]:
         """The rules of a table of results columns."""
-        table = self.table(value, place, ALL)
+        table = self.table(value, place, (*ALL, LAPS))
         if len(table) > MAX_COLUMNS:
             self.refuse(place, f"has {len(table)} columns; a map has up to {MAX_COLUMNS}")
         return {key: self.rule(each, f"{place}.{key}", key) for key, each in table.items()}
@@ -238,6 +261,10 @@ class Reader:
             gap=self.choose(table["gap"], f"{place}.gap", ("leader", "previous")) if "gap" in table else None,  # type: ignore[arg-type]
             lapped=self.text(table["lapped"], f"{place}.lapped") if "lapped" in table else None,
             scale=self.number(table.get("scale", 1.0), f"{place}.scale"),
+            offset=self.number(table["offset"], f"{place}.offset", at_least=-1e9) if "offset" in table else 0.0,
+            side=int(self.choose(str(table.get("side", 1)), f"{place}.side", ("1", "2"))),
+            split=self.text(table["split"], f"{place}.split") if "split" in table else None,
+            count=bool(table.get("count", False)),
             format=self.text(table["format"], f"{place}.format") if "format" in table else None,
             epoch=self.choose(table["epoch"], f"{place}.epoch", ("s", "ms", "excel")) if "epoch" in table else None,
         )
@@ -275,10 +302,10 @@ class Reader:
             self.refuse(place, 'must be a pattern and what it becomes, as ["^C?(.*)$", "ZCT$1"]')
         return self.pattern(both[0], place), re.sub(r"\$(\d+)", r"${\1}", both[1])
 
-    def number(self, value: Any, place: str) -> float:
-        """A finite number above 0."""
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
-            self.refuse(place, f"{value!r} must be a number above 0")
+    def number(self, value: Any, place: str, *, at_least: float = 0) -> float:
+        """A finite number above a bound."""
+        if isinstance(value, bool) or not isinstance(value, int | float) or not at_least < value < float("inf"):
+            self.refuse(place, f"{value!r} must be a number above {at_least:g}")
         return float(value)
 
 

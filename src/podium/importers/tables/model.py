@@ -4,27 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
+from podium.importers.grids import grid
+from podium.importers.grids.grid import SourceRule
+
 Scalar = str | int | float | bool
 Gap = Literal["leader", "previous"]
 ROW, FILE = "row", "file"  # in templates: the row's number and the file's name, where no column is called so
-ROW_NAME, COLUMN, CELL = "row_name", "column", "cell"  # what a matrix or crosstable calls its parts
-
-
-@dataclass(frozen=True)
-class SourceRule:
-    """How the table is written."""
-
-    format: str | None = None  # by the name and content where None
-    encoding: str | None = None  # UTF-8, or UTF-16 by its mark, where None
-    delimiter: str | None = None
-    decimal: str = "."
-    thousands: str | None = None
-    header: int | None = None  # its line, the first that is not empty where None; 0: none, the columns are c1, c2, …
-    sheet: str | None = None
-    table: str | None = None  # of a database; % is any text
-    records: str | None = None  # where the rows of JSON are, as `races[].results[]`
-    null: tuple[str, ...] = ("",)
-    timezone: str = "UTC"
+BESIDE = {"sheet": grid.SHEET, "title": grid.TITLE}  # and its sheet, and the lines above its head
+LAPS = "laps"  # a column of maps alone, by which places are made
+ROW_NAME, COLUMN, CELL, PAIR = "row_name", "column", "cell", "pair"  # what a grid of cells calls its parts
 
 
 @dataclass(frozen=True)
@@ -59,11 +47,15 @@ class Rule:
     equals: str | None = None  # the column to compare with
     then: Scalar | None = None
     other: Scalar | None = None
-    kind: str | None = None  # number, place, duration or text
+    kind: str | None = None  # number, place, duration, result or text
     otherwise: str = "bad"  # or null: what a cell is that does not fit the kind
     gap: Gap | None = None
     lapped: str | None = None
     scale: float = 1.0
+    offset: float = 0.0  # that is added last
+    side: int = 1  # whose result it is, of a cell with that of both
+    split: str | None = None  # what parts the members of a side, each of whom gets a row
+    count: bool = False  # whether a text that stands again gets a number
     format: str | None = None  # of a date
     epoch: str | None = None  # s, ms or excel
 
@@ -97,11 +89,12 @@ class Condition:
 class Layout:
     """What a row of the table is: an entrant, a match of several sides, or a line of a grid."""
 
-    kind: str = "long"  # wide, matrix, crosstable
+    kind: str = "long"  # wide, matrix, crosstable, swiss
     sides: tuple[Mapping[str, Rule], ...] = ()
     rows: str | None = None  # the column with the names of the lines
     excluded: tuple[str, ...] = ()  # columns that are no cells
     empty: str = "drop"  # or keep: cells without a value
+    number: str | None = None  # the column with the numbers of the lines, which heads or cells name; # for their order
 
 
 @dataclass(frozen=True)
@@ -116,6 +109,15 @@ class Map:
     keep: tuple[Condition, ...] = ()
     columns: Mapping[str, Rule] = field(default_factory=dict)
     document: Mapping[str, Any] = field(default_factory=dict)  # as TOML has it
+    is_preset: bool = False  # whether columns may lack: a program's other versions have others
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The table's columns that it reads."""
+        conditions = (each.column for each in (*self.drop, *self.keep))
+        return frozenset(
+            (*conditions, *(name for rules in self.rules() for each in rules.values() for name in each.names))
+        )
 
     def rules(self) -> list[Mapping[str, Rule]]:
         """The rules of each side: one mapping for tables that are not wide."""

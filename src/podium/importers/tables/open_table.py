@@ -9,42 +9,63 @@ from typing import Any
 import polars as pl
 
 from podium.errors import Fault, ResultsError
+from podium.importers.grids.files import load
+from podium.importers.grids.grid import Grid, SourceRule, UndecidedError
+from podium.importers.registry import Options
 from podium.importers.sources import of_bytes, sources
 from podium.importers.tables.applying import Mapped, apply_map
-from podium.importers.tables.csv import find_faults
-from podium.importers.tables.files import Grid, load
-from podium.importers.tables.guess import Guess, guess
+from podium.importers.tables.csv import find_faults, read, understood
 from podium.importers.tables.maps import build_map
-from podium.importers.tables.model import Map, SourceRule
+from podium.importers.tables.model import Map
 from podium.results.columns import ALL, text
-from podium.results.reading import STDIN, Results, loaded, unknown_column
+from podium.results.reading import STDIN, Results, loaded, read_results, unknown_column
 
 
 def read_understood(path: str, name: str, content: bytes | None = None) -> Results:
     """Read a table that is no results table as its headings and cells surely mean it."""
-    understood, mapped = understand(load_one(path, content))
-    return checked(mapped, name, (understood.note,))
+    if content is None and len(sources(path)) > 1:
+        imported = read([path], Options())
+        if imported.bad:
+            raise ResultsError(name, imported.bad)
+        return Results(
+            read_results(imported.table, name=name).frame, name, None, imported.notes + left_out(imported.dropped)
+        )
+    note, mapped = understand(path, content, name)
+    return checked(mapped, name, (note,) if note else ())
 
 
-def load_one(
-    path: str, content: bytes | None = None, *, rule: SourceRule | None = None, name: str | None = None
-) -> Grid:
-    """The table of a file."""
+def left_out(dropped: Mapping[str, int]) -> tuple[str, ...]:
+    """A line of what is valid and no result."""
+    counts = ", ".join(f"{count:,} {reason}" for reason, count in dropped.items() if count)
+    return (f"left out {counts}",) if counts else ()
+
+
+def load_one(path: str, content: bytes | None = None, mapping: Map | None = None, *, name: str | None = None) -> Grid:
+    """The table of a file, with the columns of a map."""
     files = [of_bytes(content, "standard input")] if content is not None else sources(path)
     if len(files) != 1:
         remedy = f"holds {len(files)} files; name one, or read them all by a map: podium import csv"
         raise ResultsError(path, [Fault(None, None, None, remedy)])
     own_name = "standard input" if content is not None else Path(path).name
     try:
-        return replace(load(files[0], rule or SourceRule()), name=name or own_name)
+        return replace(
+            load(files[0], *((mapping.source, mapping.names) if mapping else (SourceRule(),))), name=name or own_name
+        )
     except ResultsError as error:
         raise ResultsError(name or own_name, error.faults) from None
 
 
-def understand(grid: Grid, written: Mapping[str, Any] | None = None) -> tuple[Guess, Mapped]:
-    """What a table says, and its rows as results."""
-    understood = guess(grid, written)
-    return understood, apply_map(grid, build_map(understood.document, grid.name))
+def understand(path: str, content: bytes | None = None, name: str | None = None) -> tuple[str, Mapped]:
+    """What a file's table says, in a line, and its rows as results."""
+    source = of_bytes(content, "standard input") if content is not None else sources(path)[0]
+    own_name = name or Path(path).name
+    try:
+        grid, mapping, note = understood(source, Options())
+    except UndecidedError as error:
+        raise UndecidedError(own_name, [each._replace(file="") for each in error.faults], error.questions) from None
+    except ResultsError as error:
+        raise ResultsError(own_name, error.faults) from None
+    return note, apply_map(replace(grid, name=own_name), mapping)
 
 
 def checked(mapped: Mapped, name: str, notes: tuple[str, ...] = ()) -> Results:
@@ -52,7 +73,7 @@ def checked(mapped: Mapped, name: str, notes: tuple[str, ...] = ()) -> Results:
     if findings.faults:
         raise ResultsError(name, [fault._replace(file=name) for fault in findings.faults])
     frame, sent = findings.checked
-    return Results(frame, name, sent, (*notes, *mapped.notes))
+    return Results(frame, name, sent, (*notes, *mapped.notes, *left_out(mapped.dropped)))
 
 
 def as_they_were(mapped: Mapped) -> pl.DataFrame:
@@ -74,12 +95,12 @@ Names = str | Sequence[str]
 
 def read_mapped(source: Any, mapping: Map, name: str | None = None) -> Results:
     """Read and check a table as a map says."""
-    return checked(apply_map(grid_of(source, name, mapping.source), mapping), name or table_name(source))
+    return checked(apply_map(grid_of(source, name, mapping), mapping), name or table_name(source))
 
 
 def read_columns(source: Any, columns: Mapping[str, Any], ignore: Names, name: str | None = None) -> Results:
     """Read and check a table some of whose columns are named; the others keep the meaning of their names."""
-    grid = grid_of(source, name, SourceRule())
+    grid = grid_of(source, name)
     document = {"columns": {**kept_columns(grid, dict(columns), ignore), **columns}}
     return checked(apply_map(grid, build_map(document, "columns")), grid.name)
 
@@ -100,7 +121,7 @@ def from_matches(
         matches: a table, as `read_results` takes it.
         winner: the column with who won; several where a team did, a column for each of its members.
         loser: as `winner`.
-        event: the columns that together name the match; the number of its row where None.
+        event: the columns that together name the match; its date and players where None, and a count of repeats.
         date: the column with the day or moment, or its rule: `{"from": "Day", "format": "%d.%m.%Y"}`.
         name: what faults call the table.
         columns: other results columns of the match, such as `pool` or `mode`, by their column or rule.
@@ -109,7 +130,7 @@ def from_matches(
         The checked results: a row for each player, positions 1 and 2, and teams where there are several a side.
     """
     document = matches_map(winner, loser, event, date, columns)
-    grid = grid_of(matches, name, SourceRule())
+    grid = grid_of(matches, name)
     return checked(apply_map(grid, build_map(document, "from_matches")), grid.name)
 
 
@@ -122,12 +143,20 @@ def matches_map(
         players = as_list(members)
         team = {"team": {"value": side}} if len(players) > 1 else {}
         sides += [{"player": {"from": [player]}, "position": {"value": position}, **team} for player in players]
-    names = as_list(event) if event is not None else []
-    written = "-".join(f"{{{each}}}" for each in names) or "{row}"
-    rules = {"event_id": written if len(names) != 1 else {"from": names}, **columns}
     if date is not None:
-        rules["started_at"] = {"from": [date]} if isinstance(date, str) else date
+        columns = {**columns, "started_at": {"from": [date]} if isinstance(date, str) else date}
+    names = as_list(event) if event is not None else []
+    written = "-".join(f"{{{each}}}" for each in names) if len(names) != 1 else {"from": names}
+    rules = {"event_id": written or match_id(as_list(winner), as_list(loser), columns), **columns}
     return {"layout": {"kind": "wide", "sides": sides}, "columns": rules}
+
+
+def match_id(first: Sequence[str], second: Sequence[str], columns: Mapping[str, Any]) -> dict[str, Any]:
+    """What names a match that has no event: its day, who met, and a count where they meet again."""
+    moment = columns.get("started_at", {})
+    days = moment.get("from", []) if isinstance(moment, Mapping) else moment
+    sides = (" / ".join(f"{{{name}}}" for name in names) for names in (first, second))
+    return {"from": " ".join([*(f"{{{day}}}" for day in as_list(days)), " - ".join(sides)]), "count": True}
 
 
 def as_list(names: Names) -> list[str]:
@@ -148,14 +177,16 @@ def kept_columns(grid: Grid, columns: Mapping[str, Any], ignore: Names) -> dict[
     return {name: {"from": [name]} for name in own}
 
 
-def grid_of(source: Any, name: str | None, rule: SourceRule) -> Grid:
+def grid_of(source: Any, name: str | None, mapping: Map | None = None) -> Grid:
     """The table as it is, in its own types where it has any."""
     if isinstance(source, str | Path):
         content = sys.stdin.buffer.read() if str(source) == STDIN else None
-        return load_one(str(source), content, rule=rule, name=name)
+        return load_one(str(source), content, mapping, name=name)
     frame, called = loaded(source.frame if isinstance(source, Results) else source, name)
     categories = [column for column, kind in frame.schema.items() if isinstance(kind, pl.Categorical | pl.Enum)]
-    return Grid(called, frame.with_columns(pl.col(categories).cast(pl.String)), rule=rule)
+    return Grid(
+        called, frame.with_columns(pl.col(categories).cast(pl.String)), rule=mapping.source if mapping else SourceRule()
+    )
 
 
 def table_name(source: Any) -> str:

@@ -19,8 +19,8 @@ from pydantic import (
 )
 from pydantic.json_schema import models_json_schema
 
-from podium.results.column_guide import fold, meanings
 from podium.results.columns import LONGEST_URL, MOST_WEIGHT
+from podium.results.headings import fold, meanings
 from podium.service.access.visitors import limited_stream
 from podium.service.http.json import RefusedError, loads, printable
 from podium.service.http.names import MAX_SENT_CHARACTERS, Identifier, Name, SentName

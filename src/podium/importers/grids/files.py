@@ -1,0 +1,247 @@
+"""Tables as they are written: delimited text, JSON, XML, workbooks, databases and Parquet."""
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Collection, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path, PurePath
+
+import polars as pl
+
+from podium.errors import Fault, ResultsError
+from podium.importers.grids.grid import SHEET, TITLE, Choice, Grid, SourceRule, decide
+from podium.importers.grids.heads import LINES, find_head
+from podium.importers.grids.stored import from_database, from_spreadsheet
+from podium.importers.grids.trees import from_json, rows_of_tree, xml_document
+from podium.importers.sources import UTF16_MARKS, Source, decode, refuse_file, unmarked_codec
+from podium.results.columns import refuse_wide
+from podium.results.headings import encoding_of
+from podium.results.plain_rows import DELIMITERS, counted_from, from_csv, malformed_rows, rows_of
+
+TWO_ROWS = 1 << 17  # characters that surely have the header and a row
+
+
+def from_text(
+    text: str, name: str, rule: SourceRule, wanted: Collection[str], *, skip_bad: bool = False
+) -> tuple[pl.DataFrame, int, SourceRule, list[Fault]]:
+    """A table of delimited text, every cell as text without spaces around it."""
+    if not text.strip():
+        raise ResultsError(name, [Fault(None, None, None, "is empty; it needs a header with event_id and player")])
+    above = rule.header - 1 if isinstance(rule.header, int) and rule.header else 0  # lines of other delimiters, perhaps
+    delimiter = rule.delimiter or find_delimiter(text.split("\n", above)[-1].lstrip("\r\n"), name)
+    starts, rows = first_rows(text, delimiter, above + LINES)
+    titles, first_row = "", 1
+    if rule.header == 0:
+        names = [f"c{number}" for number in range(1, len(rows[0]) + 1)]
+        text = delimiter.join(names) + "\n" + text[len(text) - len(text.lstrip("\r\n")) :]
+    else:
+        head = find_head(rows, starts, rule.header, wanted)
+        first_row, titles, rule = starts[head.lines[-1]] + 2, head.titles, replace(rule, header=head.header)
+        line = first_row - 1 if len(head.lines) > 1 else first_row - 2
+        rest = text.split("\n", line)[-1] if line else text
+        text = written_row(head.names, delimiter) + rest if len(head.lines) > 1 else rest
+    content, faults = text.encode(), list[Fault]()
+    if skip_bad:
+        width = len(next(csv.reader(io.StringIO(text[:TWO_ROWS], newline=""), delimiter=delimiter)))
+        faults = list(malformed_rows(content, width, delimiter))
+        bad = {fault.row for fault in faults}
+        if faults:
+            rows = [row for number, row in enumerate(rows_of(content, delimiter)) if number not in bad]
+            kept = io.StringIO()
+            csv.writer(kept, delimiter=delimiter).writerows(rows)
+            content = kept.getvalue().encode()
+    frame = from_csv(content, name, delimiter, first_row - 1)
+    if titles:
+        frame = frame.with_columns(pl.lit(titles).alias(TITLE))
+    return frame, first_row, replace(rule, delimiter=delimiter), counted_from(faults, first_row - 1)
+
+
+def first_rows(text: str, delimiter: str, count: int) -> tuple[list[int], list[list[str]]]:
+    """The first rows that are not empty, and the lines that they begin on, from 0."""
+    starts, rows, line = [], [], 0
+    reader = csv.reader(io.StringIO(text[:TWO_ROWS], newline=""), delimiter=delimiter)
+    for cells in islice(reader, count):
+        if any(cells):
+            starts.append(line)
+            rows.append([cell.strip() for cell in cells])
+        line = reader.line_num
+    return starts, rows
+
+
+def written_row(cells: Sequence[str], delimiter: str) -> str:
+    """A row of delimited text."""
+    written = io.StringIO()
+    csv.writer(written, delimiter=delimiter, lineterminator="\n").writerow(cells)
+    return written.getvalue()
+
+
+def find_delimiter(text: str, name: str) -> str:
+    """The mark that parts the header and the next row into as many cells, and more than one; else most of the first."""
+    counts: dict[str, list[int]] = {}
+    start = text[:TWO_ROWS]
+    for mark in DELIMITERS:
+        try:
+            rows = list(islice(csv.reader(io.StringIO(start, newline=""), delimiter=mark), LINES))
+        except csv.Error:
+            continue
+        counts[mark] = [len(row) for row in rows if row]
+    even = [mark for mark, cells in counts.items() if cells[0] > 1 and len(set(cells[:2])) == 1]
+    if len(even) > 1:
+        words = " or a ".join(DELIMITERS[mark] for mark in even)
+        choices = [Choice(DELIMITERS[mark], "source.delimiter", mark) for mark in even]
+        raise decide(name, f"a {words} may part its cells", *choices)
+    if even:
+        return even[0]
+    common = {mark: Counter(size for size in cells if size > 1).most_common(1) for mark, cells in counts.items()}
+    sizes = {mark: (each[0][1], each[0][0]) for mark, each in common.items() if each}
+    return max(sizes, key=lambda mark: sizes[mark], default=",")  # where rows are uneven they will be named
+
+
+SPREADSHEETS, DATABASES = ("xlsx", "xls", "xlsb", "ods"), ("sqlite", "db", "sqlite3")
+WRAPPERS = (".gz", ".zst", ".zip")
+STARTS = {b"PAR1": "parquet", b"SQLite format 3\0": "sqlite", b"PK\x03\x04": "xlsx", b"\xd0\xcf\x11\xe0": "xls"}
+PICTURES = {
+    b"\x89PNG": "a picture (PNG)", b"\xff\xd8\xff": "a picture (JPEG)", b"GIF8": "a picture (GIF)", b"%PDF": "a PDF"
+}  # fmt: skip
+WEB_PAGE = re.compile(rb"<(?:!doctype )?html", re.IGNORECASE)
+SHOWN_START = 256  # bytes that say what a file is
+ENCODINGS = (
+    'save it as CSV UTF-8, or name its encoding, in a map as [source] encoding = "cp1252" (Western Europe; cp1250 is '
+    "Central Europe's, cp1251 Cyrillic)"
+)
+
+
+def load(source: Source, rule: SourceRule, wanted: Collection[str] = (), *, skip_bad: bool = False) -> Grid:
+    """Read a table; `skip_bad` leaves out rows of text with too many cells or too few.
+
+    Args:
+        wanted: the columns that are read, of which what rows of JSON or XML stand in may have some.
+    """
+    grid = replace(read(source, rule, wanted, skip_bad=skip_bad), folder=Path(source.name).parent)
+    return replace(grid, frame=filled_down(grid.frame, rule.fill))
+
+
+def filled_down(frame: pl.DataFrame, names: Collection[str]) -> pl.DataFrame:
+    """The table, empty cells of some columns with the value above."""
+    columns = [pl.col(name).replace("", None).forward_fill() for name in names if name in frame.columns]
+    return frame.with_columns(columns)
+
+
+def read(source: Source, rule: SourceRule, wanted: Collection[str], *, skip_bad: bool = False) -> Grid:
+    """Read a table, whichever format it has."""
+    content = source.content()
+    kind = rule.format or kind_of(content, source.name)
+    rule = replace(rule, format=kind)
+    if kind == "parquet":
+        return Grid(source.name, from_parquet(content, source.name), rule=rule)
+    if kind in SPREADSHEETS:
+        frame, labels, whole = from_spreadsheet(
+            content, source.name, rule, wanted, is_ods=source.name.lower().endswith("ods")
+        )
+        sheets = frame[SHEET].unique(maintain_order=True)
+        sheets = frame[SHEET].unique(maintain_order=True)
+        read_sheets = () if rule.sheet else (f"sheet{'s' * (sheets.len() > 1)} {', '.join(sheets)}",)
+        return Grid(source.name, frame, labels=labels, rule=whole, notes=read_sheets)
+    if kind == "sqlite":
+        return Grid(source.name, from_database(content, source.name, rule.table), rule=rule)
+    if kind == "csv" and rule.encoding is None:
+        rule = replace(rule, encoding=language_encoding(content))
+    text = decode(content, source.name, rule.encoding or ("xml" if kind == "xml" else None), advice=ENCODINGS)
+    notes: tuple[str, ...] = (
+        ("UTF-16",) if content[:2] in UTF16_MARKS or unmarked_codec(content[:SHOWN_START]) != "utf-8" else ()
+    )
+    notes += (rule.encoding,) if rule.encoding else ()
+    if kind == "xml":
+        frame, labels = rows_of_tree([("", xml_document(text, source.name))], source.name, rule.records or "", wanted)
+        return Grid(source.name, frame, labels=labels, rule=rule, notes=notes)
+    if kind in ("json", "jsonl"):
+        frame, labels = from_json(text, source.name, rule.records, wanted, lines=kind == "jsonl")
+        return Grid(source.name, frame, labels=labels, rule=rule, notes=notes)
+    if kind == "lines":
+        return replace(from_lines(text, source.name, rule), rule=rule, notes=notes)
+    frame, first, rule, faults = from_text(text, source.name, rule, wanted, skip_bad=skip_bad)
+    gone = {fault.row for fault in faults}
+    rows = [row for row in range(first, first + frame.height + len(gone)) if row not in gone] if gone else []
+    numbered = [f"row {row}" for row in rows] or None
+    grid = Grid(source.name, frame, first, numbered, rule, notes, tuple(faults))
+    return without_empty_rows(grid) if frame.width and frame.to_series(0).null_count() else grid
+
+
+def from_lines(text: str, name: str, rule: SourceRule) -> Grid:
+    """A table of lines of fixed columns: those that a pattern fits are rows, the others titles."""
+    lines = pl.Series("line", text.splitlines(), pl.String)
+    pattern = rule.pattern or r"^(?<line>.*)$"
+    rows = lines.str.contains(pattern).arg_true()
+    if not rows.len():
+        refuse_file(name, f"has no line that is a row ({pattern})")
+    frame = lines.gather(rows).str.extract_groups(pattern).struct.unnest()
+    if rule.width:
+        rest = lines.gather(rows).str.replace(pattern, "")
+        above = lines.filter(lines.str.contains(rule.names or "$^"))
+        over = above.str.replace(rule.names or "$^", "")[0] if above.len() else ""
+        for start in range(0, max(map(len, rest)), rule.width):
+            name_above = over[start : start + rule.width].strip()
+            cells = rest.str.slice(start, rule.width).str.replace_all(" ", "")
+            frame = frame.with_columns(cells.alias(f"{start // rule.width + 1} {name_above}".strip()))
+    titles = "\n".join(lines.filter(~lines.str.contains(pattern)))
+    frame = frame.with_columns(pl.all().str.strip_chars()).with_columns(pl.lit(titles).alias(TITLE))
+    return Grid(name, frame, labels=[f"line {row + 1}" for row in rows])
+
+
+def language_encoding(content: bytes) -> str | None:
+    """The encoding of text that is not UTF-8, where its headings are in a language that says which."""
+    with suppress(UnicodeDecodeError):
+        if content.isascii() or content.decode():
+            return None
+    start = content[:TWO_ROWS].decode("cp1252", "replace")
+    return None if b"\0" in content[:SHOWN_START] else encoding_of(re.split(r"[,;\t|\r\n]", start))
+
+
+def without_empty_rows(grid: Grid) -> Grid:
+    """The table without rows of empty cells alone; the others keep their numbers."""
+    filled = grid.frame.select(pl.any_horizontal((pl.col(grid.headings) != "").fill_null(value=False))).to_series()
+    rows = filled.arg_true()
+    if rows.len() == grid.frame.height:
+        return grid
+    return replace(grid, frame=grid.frame[rows], labels=[grid.place(row) for row in rows])
+
+
+def kind_of(content: bytes, name: str) -> str:
+    """The format of a file, by how it begins and by its name."""
+    path = PurePath(name.lower())
+    suffix = (PurePath(path.stem) if path.suffix in WRAPPERS else path).suffix.removeprefix(".")
+    found = next((kind for start, kind in STARTS.items() if content.startswith(start)), None)
+    if found is not None:
+        return suffix if found == "xlsx" and suffix in SPREADSHEETS else found
+    picture = next((kind for start, kind in PICTURES.items() if content.startswith(start)), None)
+    start = content[:SHOWN_START].lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n\0").replace(b"\0", b"")
+    if picture is not None or WEB_PAGE.match(start):
+        refuse_file(name, f"is {picture or 'a web page'}, and no table; export its results as CSV or a workbook")
+    if suffix in ("json", "jsonl"):
+        return suffix
+    if suffix == "ndjson":
+        return "jsonl"
+    if start.startswith((b"//", b"/*")):
+        return "json"
+    if start.startswith((b"012 ", b"001 ")) and b"\n001 " in b"\n" + content:
+        return "lines"
+    return {b"[": "json", b"{": "json" if is_one_document(start) else "jsonl", b"<": "xml"}.get(start[:1], "csv")
+
+
+def is_one_document(start: bytes) -> bool:
+    """Whether JSON goes on in the line after its first brace."""
+    return start.splitlines()[0].strip() == b"{" if start else False
+
+
+def from_parquet(content: bytes, name: str) -> pl.DataFrame:
+    """The table of a Parquet file."""
+    try:
+        refuse_wide(pl.read_parquet_schema(io.BytesIO(content)), name)
+        return pl.read_parquet(content)
+    except pl.exceptions.PolarsError as error:
+        reason = (str(error).splitlines() or [""])[0]
+        raise ResultsError(name, [Fault(None, None, None, f"is not a Parquet file ({reason})")]) from None

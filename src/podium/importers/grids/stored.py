@@ -1,0 +1,317 @@
+"""Tables of spreadsheets and databases, every cell as text; dates and times in the forms of ISO 8601."""
+
+import io
+import re
+import sqlite3
+import zipfile
+import zlib
+from collections.abc import Collection, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+from xml.etree import ElementTree as ET
+
+import polars as pl
+
+from podium.importers.grids.grid import EVERY, SHEET, TITLE, Choice, SourceRule, decide
+from podium.importers.grids.heads import LINES, find_head
+from podium.importers.sources import MAX_EXPANSION, is_database, refuse_file
+from podium.results.columns import FREE_CELLS, MAX_BOX, refuse_repeated, refuse_wide
+from podium.results.headings import is_heading, is_total
+
+LONG_TIME = re.compile(rb'office:time-value="-?PT(?:2[4-9]|[3-9][0-9]|[0-9]{3,})H')  # what calamine leaves out
+ROW_OR_CELL = re.compile(rb"<(?:\w+:)?(row|c)(?=[\s/>])([^>]*)")  # of a sheet of .xlsx
+PLACE = re.compile(rb"""\br=["']([A-Z]{0,3})([0-9]{1,7})["']""")
+MERGED = re.compile(rb'<(?:\w+:)?mergeCell\s+ref="([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})"')
+WRITTEN_CELL = re.compile(rb'<(?:\w+:)?c\s[^>]*?\br="([A-Z]{1,3})\d+"[^>]*(?<!/)>')
+FAR_AWAY = 10**8
+SHEET_FILE = re.compile(r"xl/worksheets/[^/]+\.xml")
+OLD_DATE = r"^(1899-12-3[01]|1900-0[12]-\d\d)[ T]"  # a time alone, as a date of Excel's first days
+BUSY_S = 5
+ARCHIVE = b"PK\x03\x04"
+
+
+Merged = dict[str, tuple[list["Box"], int]]
+SheetTable = tuple[pl.DataFrame, list[int], Any]  # its rows, their numbers, and the lines of its head
+Box = tuple[int, int, int, int]  # of merged cells: the first row and column, and those after the last, from 0
+
+
+def from_spreadsheet(
+    content: bytes, name: str, rule: SourceRule, wanted: Collection[str], *, is_ods: bool
+) -> tuple[pl.DataFrame, list[str], SourceRule]:
+    """The sheets of a workbook that are read, without empty rows; where each row stands; how the table is written."""
+    import fastexcel  # noqa: PLC0415  (only where a workbook comes)
+
+    boxes = check_archive(content, name, is_ods=is_ods)
+    try:
+        book = fastexcel.read_excel(content)
+        if rule.sheet not in (None, EVERY, *book.sheet_names):
+            refuse_file(name, f"has no sheet {rule.sheet!r} ({', '.join(book.sheet_names)})")
+        names = book.sheet_names if rule.sheet in (None, EVERY) else [rule.sheet]
+        texts = {each: sheet_texts(book, each) for each in names}
+    except fastexcel.FastExcelError as error:
+        refuse_file(name, f"is not a workbook that can be read ({str(error).splitlines()[0]})")
+    filled = {each: frame for each, frame in texts.items() if frame.height}
+    if not filled:
+        refuse_file(
+            name, f"sheet {names[0]} is empty; it needs a header with event_id and player" if names else "has no sheet"
+        )
+    tables = {each: sheet_table(frame, boxes.get(each, ([], 0)), rule, name, wanted) for each, frame in filled.items()}
+    if rule.sheet in (None, EVERY) and len(tables) > 1:
+        tables = alike(tables, name)
+    sheet = next(iter(tables)) if len(tables) == 1 else EVERY
+    labels = [
+        f"{f'{each}, ' if sheet == EVERY else ''}row {row}" for each, (_, rows, _) in tables.items() for row in rows
+    ]
+    frames = [frame.with_columns(pl.lit(each).alias(SHEET)) for each, (frame, _, _) in tables.items()]
+    headers = {table[2] for table in tables.values()}
+    header = headers.pop() if len(headers) == 1 else rule.header
+    return pl.concat(frames, how="diagonal"), labels, replace(rule, sheet=sheet, header=header)
+
+
+def sheet_texts(book: Any, sheet: str) -> pl.DataFrame:
+    """All cells of a sheet as text."""
+    texts, times = (
+        book.load_sheet(sheet, header_row=None, skip_rows=0, dtypes=kind).to_polars() for kind in ("string", "duration")
+    )
+    return texts.with_columns(with_times(texts[each], times[each]).str.strip_chars() for each in texts.columns)  # type: ignore[no-any-return]
+
+
+def alike(tables: dict[str, SheetTable], name: str) -> dict[str, SheetTable]:
+    """The sheets that are parts of one table: all, or all but those whose names say that they sum others up."""
+    parts = {
+        each: table for each, table in tables.items() if any(map(is_heading, table[0].columns)) and not is_total(each)
+    }
+    if len({tuple(table[0].columns) for table in parts.values()}) == 1:
+        return parts
+    choices = [Choice("that sheet", "source.sheet", each) for each in tables]
+    raise decide(name, f"has {len(tables)} sheets ({', '.join(tables)}) of several heads; which are results", *choices)
+
+
+def sheet_table(
+    texts: pl.DataFrame, merged: tuple[list[Box], int], rule: SourceRule, name: str, wanted: Collection[str]
+) -> SheetTable:
+    """The rows of a sheet below its head, their numbers, and the lines of the head where it is not the first."""
+    texts = with_merged(texts, *merged)
+    is_filled = texts.select(pl.any_horizontal(pl.all().is_not_null())).to_series()
+    rows: list[int] = is_filled.arg_true().to_list()
+    header, titles, shown = -1, "", rule.header
+    names = [f"c{number}" for number in range(1, texts.width + 1)]
+    if rule.header != 0:
+        count = LINES + rule.header if isinstance(rule.header, int) else LINES
+        first = [[cell or "" for cell in texts.row(row)] for row in rows[:count]]
+        head = find_head(first, rows[:count], rule.header, wanted)
+        header, titles, shown = rows[head.lines[-1]], head.titles, head.header
+        texts = texts.select(column for column, cell in zip(texts.columns, head.names, strict=False) if cell)
+        names = [cell for cell in head.names if cell]
+    refuse_wide(names, name)
+    refuse_repeated(names, name)
+    numbers = [row for row in rows if row > header]
+    texts = texts[numbers]
+    texts.columns = names
+    texts = texts.with_columns(pl.lit(titles or None, pl.String).alias(TITLE))
+    return texts, [row + 1 for row in numbers], shown
+
+
+def with_merged(texts: pl.DataFrame, boxes: list[Box], offset: int) -> pl.DataFrame:
+    """The cells of a sheet, those that are merged all with the value of the first."""
+    columns: dict[int, list[str | None]] = {}
+    for top, left, bottom, right in boxes:
+        first = left - offset
+        if top < texts.height and 0 <= first < texts.width:
+            value = texts[top, first]
+            for column in range(first, min(right - offset, texts.width)):
+                cells = columns.setdefault(column, texts.to_series(column).to_list())
+                cells[top:bottom] = [value] * len(cells[top:bottom])
+    changed = (pl.Series(texts.columns[column], cells, pl.String) for column, cells in columns.items())
+    return texts.with_columns(changed)
+
+
+def merged_boxes(archive: zipfile.ZipFile, *, is_ods: bool) -> Merged:
+    """The merged cells of each sheet, by its name, and its first column with a value."""
+    names = archive.namelist()
+    if is_ods:
+        return {sheet.name: (sheet.merged, sheet.first) for sheet in ods_sheets(archive.read("content.xml"))}
+    if "xl/workbook.xml" not in names:
+        return {}
+    links = ET.fromstring(archive.read("xl/_rels/workbook.xml.rels"))  # noqa: S314  (expat limits entities)
+    targets = {each.get("Id"): f"xl/{each.get('Target', '')}".replace("xl//xl/", "xl/") for each in links}
+    found = {}
+    for sheet in ET.fromstring(archive.read("xl/workbook.xml")).iter():  # noqa: S314
+        link = next((value for key, value in sheet.items() if key.endswith("}id")), None)
+        if sheet.tag.endswith("}sheet") and targets.get(link) in names:
+            found[sheet.get("name", "")] = xlsx_merged(archive.read(targets[link]))
+    return found
+
+
+def xlsx_merged(document: bytes) -> tuple[list[Box], int]:
+    """The merged cells of a sheet of .xlsx, and its first column with a value."""
+    boxes = [
+        (int(top) - 1, column_number(left) - 1, int(bottom), column_number(right))
+        for left, top, right, bottom in MERGED.findall(document)
+    ]
+    return boxes, min((column_number(each) - 1 for each in WRITTEN_CELL.findall(document)), default=0) if boxes else 0
+
+
+def check_archive(content: bytes, name: str, *, is_ods: bool) -> Merged:
+    """Refuse a workbook that would become too large, or lose something without a word; return its merged cells."""
+    if not content.startswith(ARCHIVE):
+        return {}
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            size = sum(info.file_size for info in archive.infolist())
+            document = archive.read("content.xml") if is_ods and size <= MAX_EXPANSION * len(content) else b""
+            boxes = sheet_boxes(archive, is_ods=is_ods) if size <= MAX_EXPANSION * len(content) else []
+            merged = merged_boxes(archive, is_ods=is_ods) if size <= MAX_EXPANSION * len(content) else {}
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        KeyError,
+        EOFError,
+        ValueError,
+        RuntimeError,
+        ET.ParseError,
+    ) as error:
+        refuse_file(name, f"is not a workbook that can be read ({error})")
+    if size > MAX_EXPANSION * len(content):
+        refuse_file(name, f"expands to more than {MAX_EXPANSION} times its size; save it as CSV")
+    for spanned, filled in boxes:
+        if spanned > max(FREE_CELLS, MAX_BOX * filled):
+            refuse_file(name, f"has a sheet that spans {spanned:,} cells and fills {filled:,}; save it as CSV")
+    if LONG_TIME.search(document):
+        refuse_file(name, "has times of 24 hours and more, which cannot be read from .ods; save it as .xlsx or CSV")
+    return merged
+
+
+def with_times(texts: pl.Series, times: pl.Series) -> pl.Series:
+    """A column of texts with its times of day and durations as H:MM:SS.f."""
+    alone = times.is_not_null() & (texts.is_null() | texts.str.contains(OLD_DATE))
+    if not alone.any():
+        return texts
+    millis = times.dt.total_milliseconds()
+    hours, minutes, seconds = millis // 3_600_000, millis // 60_000 % 60, millis % 60_000
+    clock = pl.DataFrame(
+        {"text": texts, "alone": alone, "h": hours, "m": minutes, "s": seconds // 1000, "f": seconds % 1000}
+    )
+    written = pl.concat_str(
+        pl.col("h").cast(pl.String), pl.lit(":"), pl.col("m").cast(pl.String).str.zfill(2), pl.lit(":"),
+        pl.col("s").cast(pl.String).str.zfill(2), pl.lit("."), pl.col("f").cast(pl.String).str.zfill(3),
+    )  # fmt: skip
+    return clock.select(pl.when("alone").then(written).otherwise("text").alias(texts.name)).to_series()
+
+
+def sheet_boxes(archive: zipfile.ZipFile, *, is_ods: bool) -> list[tuple[int, int]]:
+    """Of each sheet, how many cells it spans, all of which would be laid out, and how many it fills."""
+    if is_ods:
+        return list(ods_boxes(archive.read("content.xml")))
+    return [xlsx_box(archive.read(info)) for info in archive.infolist() if SHEET_FILE.fullmatch(info.filename)]
+
+
+def xlsx_box(document: bytes) -> tuple[int, int]:
+    """How many cells a sheet spans, and how many it fills."""
+    filled = row = column = 0
+    first_row, last_row, first_column, last_column = FAR_AWAY, 0, FAR_AWAY, 0
+    for tag, attributes in ROW_OR_CELL.findall(document):
+        place = PLACE.search(attributes)
+        if tag == b"row":
+            row, column = int(place[2]) if place else row + 1, 0
+            continue
+        column = column_number(place[1]) if place and place[1] else column + 1
+        row = int(place[2]) if place else row
+        filled += 1
+        first_row, last_row = min(first_row, row), max(last_row, row)
+        first_column, last_column = min(first_column, column), max(last_column, column)
+    return (1 + last_row - first_row) * (1 + last_column - first_column) if filled else 0, filled
+
+
+def column_number(letters: bytes) -> int:
+    """The number of a column, A being 1."""
+    number = 0
+    for letter in letters:
+        number = 26 * number + letter - ord("A") + 1
+    return number
+
+
+def ods_boxes(document: bytes) -> Iterator[tuple[int, int]]:
+    """Of each sheet, how many cells it spans with its repetitions written out, and how many are written."""
+    return ((sheet.spanned, sheet.filled) for sheet in ods_sheets(document))
+
+
+class OdsSheet(NamedTuple):
+    """A sheet of .ods: how many cells it spans and fills, those that are merged, and its first column with a value."""
+
+    name: str
+    spanned: int
+    filled: int
+    merged: list[Box]
+    first: int
+
+
+def ods_sheets(document: bytes) -> Iterator[OdsSheet]:
+    """The extent of each sheet, its repetitions written out."""
+    boxes: list[Box] = []
+    height = width = filled = row = column = repeated = first = 0
+    name = ""
+    for event, element in ET.iterparse(io.BytesIO(document), ("start", "end")):  # noqa: S314  (expat limits entities)
+        tag = element.tag.rpartition("}")[2]
+        if event == "start" and tag == "table":
+            name = next((value for key, value in element.items() if key.endswith("}name")), "")
+            boxes, height, width, filled, row, first = [], 0, 0, 0, 0, FAR_AWAY
+        elif event == "start" and tag == "table-row":
+            column, repeated = 0, repetitions(element, "rows")
+        elif event == "end" and tag in ("table-cell", "covered-table-cell"):
+            down, right = (repetitions(element, what, "spanned") for what in ("rows", "columns"))
+            boxes += [(row, column, row + down, column + right)] if max(down, right) > 1 else []
+            before, column = column, column + repetitions(element, "columns")
+            if len(element) or any(key.endswith("value-type") for key in element.attrib):
+                filled, height, width, first = filled + 1, row + repeated, max(width, column), min(first, before)
+        elif event == "end" and tag == "table-row":
+            row += repeated
+            element.clear()
+        elif event == "end" and tag == "table":
+            yield OdsSheet(name, height * width, filled, boxes, first)
+
+
+def repetitions(element: ET.Element, what: str, how: str = "repeated") -> int:
+    """How often a row or a cell of .ods stands there, or how many it is merged of."""
+    return next((int(value) for key, value in element.items() if key.endswith(f"number-{what}-{how}")), 1)
+
+
+def from_database(content: bytes, name: str, table: str | None) -> pl.DataFrame:
+    """The rows of the tables of an SQLite database whose names fit a pattern, table by table."""
+    try:
+        with connect(content, name) as connection:
+            select = "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE ? AND name NOT LIKE 'sqlite_%'"
+            tables = [each for (each,) in connection.execute(f"{select} ORDER BY name", [table or "%"])]
+            if not tables:
+                refuse_file(name, f"has no table {table or 'at all'}")
+            if table is None and len(tables) > 1:
+                refuse_file(name, f"has {len(tables)} tables ({', '.join(tables)}); name one: [source] table = …")
+            return pl.concat([rows_of(connection, each) for each in tables], how="diagonal")
+    except sqlite3.Error as error:
+        refuse_file(name, f"cannot be read as an SQLite database ({error})")
+
+
+@contextmanager
+def connect(content: bytes, name: str) -> Iterator[sqlite3.Connection]:
+    """The database, for reading alone: the file itself, so that what a server has just written counts, or its bytes."""
+    path = Path(name)
+    is_file = is_database(path)
+    address = f"{path.resolve().as_uri()}?mode=ro" if is_file else ":memory:"
+    with closing(sqlite3.connect(address, uri=True, timeout=BUSY_S)) as connection:
+        if not is_file:
+            connection.deserialize(content)
+        yield connection
+
+
+def rows_of(connection: sqlite3.Connection, table: str) -> pl.DataFrame:
+    """The rows of a table as they were written, as text."""
+    quoted = '"' + table.replace('"', '""') + '"'
+    try:
+        cursor = connection.execute(f"SELECT * FROM {quoted} ORDER BY rowid")  # noqa: S608  (a name that is in the database)
+    except sqlite3.OperationalError:  # a table without row ids
+        cursor = connection.execute(f"SELECT * FROM {quoted}")  # noqa: S608
+    names = [each[0] for each in cursor.description]
+    rows = [[None if each is None else str(each) for each in row] for row in cursor]
+    return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")

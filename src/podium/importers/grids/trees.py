@@ -1,0 +1,195 @@
+"""The rows within JSON and XML, by the path to them; each knows what it stands in."""
+
+import json
+import re
+from collections.abc import Collection, Iterator
+from fnmatch import fnmatchcase
+from typing import Any, NamedTuple
+from xml.parsers import expat
+
+import polars as pl
+
+from podium.errors import Fault, FormatError
+from podium.importers.sources import MAX_DEPTH, refuse_file, strict_json
+from podium.results.columns import refuse_wide
+
+STEP = re.compile(r"([^.\[\]]*)((?:\[\]\??)?)")
+COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
+FROM_AROUND = re.compile(r"(\.\.|\^*)(.*)", re.DOTALL)
+NUMBER, KEY = "#", "@"  # of a row: its number in its list, from 1, and the key that it or its list stands under
+ENTITY_CHARACTERS = 64  # of an XML document's own entity, which nothing here is made of
+
+
+class Level(NamedTuple):
+    """An object, and where it stands in the one around it."""
+
+    value: Any
+    key: str = ""
+    number: int | None = None
+
+
+Chain = tuple[Level, ...]  # the row, then what it stands in, the nearest first
+
+
+def from_json(
+    text: str, name: str, records: str | None, wanted: Collection[str], *, lines: bool
+) -> tuple[pl.DataFrame, list[str]]:
+    """The rows of JSON, every value as the text that it is written as."""
+    if not lines:
+        whole = json_document(text, name)
+        path = records if records is not None else "[]" if isinstance(whole, list) else ""
+        return rows_of_tree([("", whole)], name, path, wanted)
+    parts = enumerate(text.split("\n"), start=1)
+    documents = ((f"line {number}", read_line(part, name, number)) for number, part in parts if part.strip())
+    return rows_of_tree(documents, name, records or "", wanted)
+
+
+def json_document(text: str, name: str) -> Any:
+    """A document, its numbers as they are written; comments count as blanks."""
+    if "//" in text or "/*" in text:
+        text = COMMENT.sub(lambda each: each[1] or re.sub(r"[^\n]", " ", each[0]), text)
+    return strict_json(text, name, literal_numbers=True)
+
+
+def read_line(text: str, name: str, number: int) -> Any:
+    try:
+        return strict_json(text, name, literal_numbers=True)
+    except FormatError as error:
+        raise FormatError(name, [fault._replace(place=f"line {number}") for fault in error.faults]) from None
+
+
+def rows_of_tree(
+    documents: Any, name: str, records: str, wanted: Collection[str] = ()
+) -> tuple[pl.DataFrame, list[str]]:
+    """The rows at a path of each document, and where each stands."""
+    rows: list[dict[str, str | None]] = []
+    labels: list[str] = []
+    steps = parse_path(records, name)
+    for label, document in documents:
+        for place, chain in walk(Level(document), steps, (), ""):
+            where = " ".join(part for part in (label, place.removeprefix(".")) if part) or "the document"
+            if not isinstance(chain[0].value, dict):
+                raise FormatError(name, [Fault(None, None, None, "is no object with the columns as names", where)])
+            fields = fields_of(chain)
+            others = {each: found(chain, each) for each in wanted if each not in fields}
+            rows.append(fields | {each: text for each, text in others.items() if text or is_from_around(each)})
+            labels.append(where)
+    names = dict.fromkeys(key for row in rows for key in row)
+    refuse_wide(names, name)
+    if not rows and records:
+        refuse_file(name, f"has no rows at {records}")
+    return pl.DataFrame({key: [row.get(key) for row in rows] for key in names}, dict.fromkeys(names, pl.String)), labels
+
+
+def parse_path(path: str, name: str) -> list[str]:
+    """The steps of a path: keys, of which * is any part, [] for each item of a list, []? where there may be one."""
+    steps: list[str] = []
+    for piece in path.split(".") if path else []:
+        match = STEP.fullmatch(piece)
+        if match is None or not piece:
+            refuse_file(name, f"{path!r} is no path to records; write it as races[].results[]")
+        key, items = match.groups()
+        steps += [f"{key}?"] if items == "[]?" else [part for part in (key, items) if part]
+    return steps
+
+
+def walk(level: Level, steps: list[str], above: Chain, place: str) -> Iterator[tuple[str, Chain]]:
+    """The values at the end of a path, each with the objects around it."""
+    value, step = level.value, steps[0] if steps else None
+    if step is None:
+        yield place, (level, *above)
+    elif step == "[]":
+        items = value if isinstance(value, list) else [value] if isinstance(value, dict) and value else []
+        for number, each in enumerate(items):
+            yield from walk(Level(each, level.key, number + 1), steps[1:], above, f"{place}[{number}]")
+    elif isinstance(value, dict) and step.endswith("?"):
+        key = step.removesuffix("?")
+        within = [key, "[]", *steps[1:]] if value.get(key) else steps[1:]
+        yield from walk(level, within, above, place)
+    elif isinstance(value, dict):
+        for key in [step] if step in value else [each for each in value if fnmatchcase(each, step)]:
+            yield from walk(Level(value[key], key), steps[1:], (level, *above), f"{place}.{key}")
+
+
+def is_from_around(name: str) -> bool:
+    """Whether a name says more than the key of a field."""
+    return name.startswith("..") or name.endswith((NUMBER, KEY)) or re.search(r"\.\d+(\.|$)", name) is not None
+
+
+def found(chain: Chain, name: str) -> str | None:
+    """The value of a name: `^` for what the row stands in, `..` for the nearest that has it, `a.0.b` through lists."""
+    around, path = FROM_AROUND.fullmatch(name).groups()  # type: ignore[union-attr]
+    levels = chain if around == ".." else chain[len(around) : len(around) + 1]
+    for level in levels:
+        if path in (NUMBER, KEY):
+            return level.key if path == KEY else None if level.number is None else str(level.number)
+        value = level.value
+        for step in path.split("."):
+            inside = value.get(step) if isinstance(value, dict) else None
+            is_item = isinstance(value, list) and step.isdecimal() and int(step) < len(value)
+            value = value[int(step)] if is_item else inside
+        if value is not None and not isinstance(value, dict | list):
+            return as_text(value)
+    return None
+
+
+def as_text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def fields_of(chain: Chain) -> dict[str, str | None]:
+    """The fields of a row and of what it stands in, by name; those within objects as `goal.name`."""
+    fields: dict[str, str | None] = {}
+    for number, level in enumerate(chain):
+        for key, value in leaves(level.value, with_lists=number == 0):
+            fields["^" * number + key] = value
+    return fields
+
+
+def leaves(value: dict[str, Any], *, with_lists: bool) -> Iterator[tuple[str, str | None]]:
+    """The values within an object that are none themselves, each under its path; lists as they are written."""
+    for key, each in value.items():
+        if isinstance(each, dict):
+            for below, leaf in leaves(each, with_lists=with_lists):
+                yield f"{key}.{below}", leaf
+        elif isinstance(each, list):
+            if with_lists:
+                yield key, json.dumps(each, ensure_ascii=False)
+        else:
+            yield key, None if each is None else as_text(each)
+
+
+def xml_document(text: str, name: str) -> dict[str, Any]:
+    """A document as objects: attributes and elements by name, those that repeat as lists, and texts."""
+    parser = expat.ParserCreate("utf-8")
+    stack: list[tuple[str, dict[str, Any], list[str]]] = [("", {}, [])]
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        if len(stack) > MAX_DEPTH:
+            refuse_file(name, f"has XML deeper than {MAX_DEPTH}")
+        stack.append((tag, dict(attributes), []))
+
+    def end(_tag: str) -> None:
+        tag, fields, texts = stack.pop()
+        text = "".join(texts).strip()
+        value: Any = fields | ({"text": text} if text else {}) if fields else text or None
+        outer = stack[-1][1]
+        if isinstance(outer.get(tag), list):
+            outer[tag].append(value)
+        else:
+            outer[tag] = [outer[tag], value] if tag in outer else value
+
+    def refuse_entity(_name: str, _is_parameter: int, value: str | None, *_rest: Any) -> None:
+        if value is None or len(value) > ENTITY_CHARACTERS or "&" in value or "%" in value:
+            refuse_file(name, "declares an entity that is more than a word; podium reads XML without them")
+
+    parser.StartElementHandler, parser.EndElementHandler = start, end
+    parser.CharacterDataHandler = lambda text: stack[-1][2].append(text)  # noqa: PLW0108  (the last of each moment)
+    parser.EntityDeclHandler = refuse_entity
+    parser.DefaultHandler = lambda _text: None  # and so no entity is written out
+    try:
+        parser.Parse(text.encode(), True)
+    except expat.ExpatError as error:
+        fault = Fault(None, None, None, f"is not XML ({expat.errors.messages[error.code]})", f"line {error.lineno}")
+        raise FormatError(name, [fault]) from None
+    return stack[0][1]

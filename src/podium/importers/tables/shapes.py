@@ -1,0 +1,260 @@
+"""What a table's rows are, where they are no entrants: matches, or lines of a grid of places, games or results."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import polars as pl
+
+from podium.errors import Fault, ResultsError
+from podium.importers import dates, times
+from podium.importers.grids.grid import EVERY, SHEET, TITLE, Choice, Grid, Question
+from podium.importers.tables.applying import apply_map
+from podium.importers.tables.cells import PLACE
+from podium.importers.tables.layouts import BY_ORDER
+from podium.importers.tables.maps import build_map
+from podium.importers.tables.scores import GAME, WHOLE, parse_result, plain
+from podium.results.headings import BYE, FORFEIT, fold, is_round, is_total, meanings, side_of, sides
+
+UNPLAYED = r"^(\*|\?|x|[-:. ]+)$"
+DIAGONAL = frozenset({"", "x", "X", "*", "-", "\u2013", "\u2014", "#", "■", "█", "///", "\\", "xxx", "XXX", "0", "***"})
+MARKS = (" / ", "/", " & ", " + ")  # between the members of a side
+COMPARED = frozenset({"position", "score", "time_s"})
+MOST_LINES = 10_000  # of a grid
+TWO, FEW, TINY = 2, 20, 1e-6
+Document = dict[str, Any]
+
+
+class Shapes:
+    """Looks for a shape in a table's headings, and then in its cells; what it cannot know it asks."""
+
+    def __init__(self, grid: Grid, given: Document, ask: Callable[[Question], None]) -> None:
+        self.grid, self.given, self.ask = grid, given, ask
+        self.of_column: dict[str, list[str]] = {}
+        for heading in grid.headings:
+            self.of_column.setdefault(meanings().get(fold(heading), ""), []).append(heading)
+
+    def first(self, *columns: str) -> str | None:
+        """The first heading of the first of some results columns that has one."""
+        return next((self.of_column[each][0] for each in columns if each in self.of_column), None)
+
+    def texts(self, heading: str) -> pl.Series:
+        column = self.grid.frame[heading].cast(pl.String)
+        return column.replace("", None) if (column == "").any() else column
+
+    def cells(self, headings: Iterable[str]) -> pl.Series:
+        """The cells of columns that are not empty."""
+        return pl.concat([self.texts(each).drop_nulls().alias("cell") for each in headings])
+
+    def document(self) -> Document | None:
+        """The map of the shape, without dates; None where rows are entrants."""
+        if {"event_id", "player"} <= self.of_column.keys() and self.of_column.keys() & {"position", "time_s"}:
+            return None
+        player = self.first("player", "team")
+        return self.matches() or (
+            self.lines(player) if player is not None and 1 < self.grid.frame.height <= MOST_LINES else None
+        )
+
+    def event(self) -> str:
+        """What names the event of a sheet that has one only; empty where nothing does."""
+        if self.grid.rule.sheet == EVERY and SHEET in self.grid.frame.columns:
+            return "{title}" if self.titles().len() == self.grid.frame[SHEET].n_unique() else "{sheet}"
+        return "{title}" if self.titles().len() else ""
+
+    def titles(self) -> pl.Series:
+        """The different lines above the heads, where each sheet has some."""
+        titles = self.grid.frame.get_column(TITLE, default=pl.Series([], dtype=pl.String))
+        return titles.head(0) if titles.null_count() else titles.unique(maintain_order=True)
+
+    def title_dates(self) -> pl.Series:
+        """The dates in those lines, null where one has none; empty where all have none."""
+        found = self.titles().str.extract(dates.A_DATE)
+        return found.head(0) if found.null_count() == found.len() else found
+
+    def matches(self) -> Document | None:
+        """The map of a match a row."""
+        parts: dict[str, str] = {}
+        for heading in self.grid.headings:
+            parts.setdefault(side_of(heading) or "", heading)
+        names = next((each for each in (("winner", "loser"), ("first", "second")) if parts.keys() >= {*each}), None)
+        if names is None:
+            return None
+        one, other = (parts[name] for name in names)
+        compared, conditions = self.decided(parts) if names[0] == "winner" else self.compared(parts)
+        conditions += [each for name in (other, one) for each in self.condition(name, BYE, "bye", "no opponent")]
+        mark = next((mark for mark in MARKS if self.all_have(mark, one, other)), None)
+        sides: list[Document] = [{"player": one, **compared[0]}, {"player": other, **compared[1]}]
+        if mark is not None:
+            sides = [{f"team_{key}" if key == "score" else key: rule for key, rule in each.items()} for each in sides]
+            sides = [each | {"player": {"from": [each["player"]], "split": mark.strip()}} for each in sides]
+        named = self.first("started_at", "event_id")
+        lead = f"{{{named}}}" if named else self.event()
+        columns: Document = {"event_id": {"from": f"{lead} {{{one}}} - {{{other}}}".strip(), "count": True}}
+        columns |= {"pool": self.of_column["pool"][0]} if "pool" in self.of_column else {}
+        where = {"where": {"drop": conditions}} if conditions else {}
+        return {"layout": {"kind": "wide", "sides": sides}, **where, "columns": columns}
+
+    def all_have(self, mark: str, *headings: str) -> bool:
+        """Whether all cells of two and more have a mark once, with something on both sides."""
+        if not all(self.texts(each).head(FEW).str.contains(mark, literal=True).any() for each in headings):
+            return False
+        cells = self.cells(headings)
+        parts = cells.filter(~cells.str.contains(BYE)).str.split(mark)
+        return bool((parts.list.eval(pl.element().str.strip_chars() != "").list.sum() == TWO).all())
+
+    def condition(self, heading: str, pattern: str, reason: str, empty: str = "") -> list[Document]:
+        """The condition that drops the cells of a pattern, and empty ones, where there are any."""
+        texts = self.texts(heading)
+        found = [{"column": heading, "matches": pattern, "reason": reason}] if texts.str.contains(pattern).any() else []
+        return found + ([{"column": heading, "null": True, "reason": empty}] if empty and texts.null_count() else [])
+
+    def decided(self, parts: dict[str, str]) -> tuple[list[Document], list[Document]]:
+        """The places of a winner and a loser; and which rows were not played."""
+        conditions = self.condition(parts["result"], FORFEIT, "forfeit") if "result" in parts else []
+        return [{"position": {"value": place}} for place in (1, 2)], conditions
+
+    def compared(self, parts: dict[str, str]) -> tuple[list[Document], list[Document]]:
+        """What says who won, of each side; and which rows have no result."""
+        result, winner = parts.get("result"), parts.get("winner")
+        scores = [parts[name] for name in ("score of first", "score of second") if name in parts]
+        if len(scores) == TWO:
+            conditions = [each for name in scores for each in self.condition(name, UNPLAYED, *["no result"] * TWO)]
+            return [{"score": {"from": [score], "as": "result"}} for score in scores], conditions
+        if result is None:
+            if winner is None:
+                self.ask(Question("no column says who won", ()))
+            then = {"equals": winner, "then": 1, "other": 2}
+            return [{"position": {"from": [parts[side]], **then}} for side in ("first", "second")], []
+        conditions = self.condition(result, FORFEIT, "forfeit", "no result")
+        conditions += self.condition(result, UNPLAYED, "no result")
+        read = filter(None, map(parse_result, self.texts(result).drop_nulls().unique()))
+        name = (
+            "position" if all(own in WHOLE and other == 1 - own for own, other in read if own is not None) else "score"
+        )
+        return [{name: {"from": [result], "as": "result", "side": side}} for side in (1, TWO)], conditions
+
+    def lines(self, player: str) -> Document | None:
+        """The map of a grid: a crosstable, a Swiss list, or a column a round."""
+        headings, players = [each for each in self.grid.headings if each != player], self.texts(player).to_list()
+        numbered = [each for each in headings if each.isdecimal()]
+        known = {*players}
+        named = [each for each in headings if each in known]
+        counts = [str(number) for number in range(1, len(players) + 1)]
+        if len(named) == len(players) or (numbered == counts and self.is_diagonal(numbered)):
+            return self.crosstable(player, named if len(named) == len(players) else numbered)
+        totals, suffix = [each for each in headings if is_total(each)], self.place_of_rounds(headings)
+        rounds = [each for each in headings if (each.endswith(suffix) if suffix else self.is_of_a_round(each))]
+        if len(rounds) < TWO:
+            rounds = [each for each in headings if each not in totals and self.is_unknown(each)]
+            if len(rounds) < TWO or not self.meaning(rounds, totals):
+                return None
+        if not {*self.of_column.get("event_id", ())} <= {*rounds}:
+            return None
+        aside = [each for each in headings if each not in rounds]
+        event = f"{self.event()} {{column}}".strip()
+        return self.swiss(player, rounds, aside, event) or self.rounds(player, rounds, aside, event, suffix)
+
+    def swiss(self, player: str, rounds: list[str], aside: list[str], event: str) -> Document | None:
+        """The map of a Swiss list: by the first numbers of lines with which each game fits its opponent's cell."""
+        bare = [plain(each).replace(" ", "") for each in self.cells(rounds).unique()]
+        if not any(GAME.fullmatch(each) and any(map(str.isalpha, each)) for each in bare):
+            return None
+        numbers = [each for each in aside if sides().get(fold(each)) == "number"]
+        columns = {"event_id": event, "heat": "{pair}", "score": {"from": "cell", "as": "number"}}
+        refusal = None
+        for number in (*numbers, *self.of_column.get("position", []), BY_ORDER):
+            excluded = [each for each in aside if each != number]
+            layout = {"kind": "swiss", "rows": player, "number": number, "except": excluded}
+            document = {"layout": layout, "columns": columns}
+            try:
+                apply_map(self.grid, build_map(document, self.grid.name))
+            except ResultsError as error:
+                refusal = refusal or error
+            else:
+                return document
+        raise refusal or ResultsError(self.grid.name, [])
+
+    def rounds(self, player: str, rounds: list[str], aside: list[str], event: str, suffix: str) -> Document:
+        """The map of an event a column."""
+        columns: Document = {"event_id": {"from": event, "regex": [f"^(.*){suffix}$", "$1"]} if suffix else event}
+        columns |= self.meaning(rounds, [each for each in aside if is_total(each)])
+        if not COMPARED & (columns.keys() | self.given.keys()):
+            points = Choice("points, the more the better", "columns.score", "cell")
+            choices = points, Choice("places", "columns.position", "cell")
+            self.ask(Question(f"what the cells of {rounds[0]}, {rounds[1]} … are", choices))
+        if all(pl.Series([each]).str.contains(dates.A_DATE).any() for each in rounds):
+            columns["started_at"] = {"from": "{column}", "regex": [f"^.*?{dates.A_DATE}.*$", "$1"]}
+        layout = {"kind": "matrix", "rows": player, "except": aside}
+        return {"layout": layout, **self.without(rounds, UNPLAYED, "no result"), "columns": columns}
+
+    def without(self, names: list[str], pattern: str, reason: str) -> Document:
+        """The condition that drops cells of a pattern, where there are any."""
+        found = self.cells(names).str.contains(pattern).any()
+        return {"where": {"drop": [{"column": "cell", "matches": pattern, "reason": reason}]}} if found else {}
+
+    def place_of_rounds(self, headings: list[str]) -> str:
+        """What stands behind the rounds in headings of two lines, where it is the place."""
+        ends = [end for start, _, end in (each.rpartition(" ") for each in headings) if start]
+        places = [end for end in ends if meanings().get(fold(end)) == "position"]
+        return f" {places[0]}" if len(places) >= TWO and places.count(places[0]) == len(places) else ""
+
+    def is_unknown(self, heading: str) -> bool:
+        word = fold(heading)
+        return word not in meanings() and word not in sides() and side_of(heading) is None
+
+    def is_of_a_round(self, heading: str) -> bool:
+        return is_round(heading) or bool(pl.Series([heading]).str.contains(rf"^(?:{dates.IN_A_LINE})$").any())
+
+    def is_diagonal(self, names: list[str]) -> bool:
+        """Whether a grid has nothing where a line meets its own column."""
+        return all((self.texts(name)[line] or "") in DIAGONAL for line, name in enumerate(names))
+
+    def crosstable(self, player: str, names: list[str]) -> Document:
+        """The map of a crosstable, all of whose cells fit their mirrors."""
+        columns = [self.texts(name).to_list() for name in names]
+        sums = set()
+        for line in range(len(names)):
+            for column in range(line + 1, len(names)):
+                one, other = (parse_result(each or "") for each in (columns[column][line], columns[line][column]))
+                if one and other and not (one == other[::-1] and one[1] != 1 - (one[0] or 0)):
+                    sums.add((one[0] or 0) + (other[0] or 0))
+        if len(sums) > 1:
+            remedy = "holds results that do not fit their mirrors: who beat whom is not clear"
+            raise ResultsError(self.grid.name, [Fault(None, None, None, remedy)])
+        aside = [each for each in self.grid.headings if each not in (player, *names)]
+        numbers = [each for each in aside if self.texts(each).to_list() == names][:1]
+        layout: Document = {"kind": "crosstable", "rows": player}
+        layout |= {"number": (numbers or [BY_ORDER])[0]} if names[0].isdecimal() else {}
+        layout["except"] = [each for each in aside if each not in numbers]
+        rules = {"heat": "{row_name} - {column}", "score": {"from": "cell", "as": "result"}}
+        columns_of = {"event_id": self.event() or "{file}", **rules}
+        return {"layout": layout, **self.without(names, FORFEIT, "forfeit"), "columns": columns_of}
+
+    def meaning(self, rounds: list[str], totals: list[str]) -> Document:
+        """Which results column the cells of rounds surely are: points that a total sums up, times, or places."""
+        if self.given.keys() & COMPARED:
+            return {}
+        columns = [[number(each) for each in self.texts(name)] for name in rounds]
+        sums = [sum(row) for row in zip(*columns, strict=True)]
+        for total in totals:
+            if all(abs(number(each) - own) < TINY for each, own in zip(self.texts(total), sums, strict=True)):
+                return {"score": {"from": "cell", "as": "result"}}
+        cells = [
+            each for each in self.cells(rounds).unique() if not times.status_word(each) and not times.is_lapped(each)
+        ]
+        if cells and all(":" in each and times.parse(each.replace(",", ".")) for each in cells):
+            return {"time_s": {"from": "cell", "as": "duration"}}
+        return {"position": {"from": "cell", "as": "place"}} if all(map(self.ranks, rounds)) else {}
+
+    def ranks(self, heading: str) -> bool:
+        """Whether a column has the places of one event: 1, and as many better ones as each place says."""
+        words = [
+            each for each in self.texts(heading).drop_nulls() if not times.status_word(each) and each not in DIAGONAL
+        ]
+        places = pl.Series(words, dtype=pl.String).str.strip_chars().str.extract(PLACE).cast(pl.Float64)
+        return bool(places.null_count() == 0 and places.len() and (places.rank("min") == places).all())
+
+
+def number(text: str | None) -> float:
+    """The number in a cell, 0 where there is none."""
+    own, _ = parse_result(text or "") or (None, None)
+    return own or 0.0

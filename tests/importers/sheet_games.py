@@ -1,0 +1,298 @@
+"""Sheets of games: lists, crosstables, Swiss lists and FIDE's file; each gives its sheets and the truth."""
+
+from typing import NamedTuple
+
+from sheet_hand import Event, Truth, heat_of
+from workbooks import Merged
+
+RESULTS = (  # a win, a loss and a draw of the first named; forfeits won and lost
+    ("1-0", "0-1", "½-½", "+--", "--+"), ("1-0", "0-1", "1/2-1/2", "1-0F", "0-1F"), ("1:0", "0:1", "½:½", "+:-", "-:+"),
+    ("1 - 0", "0 - 1", "½ - ½", "+ - -", "- - +"), ("1\u20130", "0\u20131", "½\u2013½", "+--", "--+"),
+    ("1-0", "0-1", "0.5-0.5", "+--", "--+"),
+)  # fmt: skip
+WIN, LOSS, DRAW, FORFEIT, LOST_FORFEIT = range(5)
+UNPLAYED = 5
+
+
+class Game(NamedTuple):
+    """Two sides, and how it ended for the first."""
+
+    one: tuple[str, ...]
+    two: tuple[str, ...]
+    end: int
+
+    @property
+    def heat(self):
+        """What is compared."""
+        return heat_of([(self.one, self.end == LOSS), (self.two, self.end == WIN)])
+
+
+def round_of(hand, sides, *, draws=True):
+    """The games of a round, and who has none; now and then one is not played."""
+    order = list(sides)
+    hand.rng.shuffle(order)
+    pairs = list(zip(order[::2], order[1::2], strict=False))
+    ends = {WIN: 45, LOSS: 35, DRAW: 20 if draws else 0}
+    games = [Game(*pair, hand.drawn(ends | {FORFEIT: 3, LOST_FORFEIT: 2})) for pair in pairs]
+    return games, order[-1] if len(order) % 2 else None
+
+
+def sets_of(hand, end):
+    """A score of sets as the first named has it, and what parts its numbers."""
+    colon = hand.kept.setdefault("score mark", hand.rng.choice((":", ":", "-")))
+    form = hand.kept.setdefault("score form", hand.drawn({"sets": 65, "goals": 35}))
+    between = hand.kept.setdefault("sets mark", hand.rng.choice((" ", " ", ", ")))
+    if form == "goals":
+        low = hand.rng.randint(0, 2)
+        high = low if end == DRAW else low + hand.rng.randint(1, 3)
+        numbers = [(low, high) if end == LOSS else (high, low)]
+    else:
+        won = [(6, hand.rng.randint(0, 4)), hand.rng.choice(((7, 5), (7, 6), (6, 3)))]
+        lost = [(hand.rng.randint(0, 4), 6)] * hand.chance(0.3)
+        numbers = [won[0], *lost, won[1]]
+        numbers = [pair[::-1] for pair in numbers] if end == LOSS else numbers
+    return between.join(f"{one}{colon}{two}" for one, two in numbers)
+
+
+def side_cell(hand, side):
+    """A player, or two with a mark between."""
+    return hand.kept.setdefault("pair mark", hand.drawn({" / ": 6, "/": 3, " & ": 1})).join(side)
+
+
+def game_cells(hand, style, game):
+    """The cells of a game: two sides and its result, if the sheet has one; and whether it was played."""
+    played = game.end in (WIN, LOSS, DRAW) and not hand.chance(0.02)
+    one, two = side_cell(hand, game.one), side_cell(hand, game.two)
+    if style == "white black":
+        forms = RESULTS[int(hand.kept.setdefault("results", str(hand.rng.randrange(len(RESULTS)))))]
+        written = forms[game.end].replace("0.5", f"0{hand.decimal}5")
+        return [one, two, written if played or game.end > DRAW else None], played
+    gone = hand.word("walkover") if game.end > DRAW else None
+    if style == "home guest":
+        return [one, two, sets_of(hand, game.end) if played else gone], played
+    first, second = (two, one) if game.end in (LOSS, LOST_FORFEIT) else (one, two)
+    if not has_score(hand):
+        return [first, second], game.end in (WIN, LOSS)  # without a score nobody can know of a walkover
+    return [first, second, gone or sets_of(hand, WIN)], game.end in (WIN, LOSS)
+
+
+def heads_of(hand, style, width, *, pairs):
+    """The headings of the two sides, and of the result."""
+    named = {"white black": ("white", "black"), "home guest": ("home", "guest"), "winner loser": ("winner", "loser")}
+    heads = [hand.word(key) for key in named[style]]
+    if style == "home guest" and (pairs or hand.chance(0.4)):
+        of = hand.words["team_of" if pairs else "player_of"]
+        heads = [f"{of} 1", f"{of} 2"]
+    return [*heads, hand.word("result")][:width]
+
+
+def game_rows(hand, style, games, idle):
+    """Rows of a round's games, and the heats of those that were played."""
+    rows, heats = [], []
+    for game in games:
+        if style == "winner loser" and (game.end == DRAW or (game.end > DRAW and not has_score(hand))):
+            continue
+        cells, played = game_cells(hand, style, game)
+        rows.append(cells)
+        heats += [game.heat] * played
+    if idle and style != "winner loser" and hand.chance(0.6):
+        won = hand.rng.choice((None, "1-0", "+")) if style == "white black" else None
+        rows.append([side_cell(hand, idle), hand.word("bye"), won])
+    return rows, heats
+
+
+def has_score(hand):
+    """Whether a list of winners and losers has a score."""
+    return hand.kept.setdefault("with score", str(hand.chance(0.5))) == "True"
+
+
+def sides_of(hand, *, pairs):
+    """Who plays: players, or for a round two of them a side."""
+    people = hand.people(hand.rng.choice((8, 8, 10, 12)) if pairs else hand.rng.randint(5, 10))
+    if not pairs:
+        return [(each,) for each in people]
+    hand.rng.shuffle(people)
+    return [tuple(both) for both in zip(people[::2], people[1::2], strict=True)]
+
+
+def game_list(style, *, pairs=False):
+    """A row a game, of several rounds."""
+
+    def layout(hand):
+        own = hand.rng.choice(("winner loser", "home guest")) if pairs else style
+        sides, count = sides_of(hand, pairs=pairs), hand.rng.randint(2, 5)
+        dates, with_round = hand.dates(count), hand.chance(0.4)
+        blocks, events = [], []
+        for number, (cell, accepted) in enumerate(dates, start=1):
+            games, idle = round_of(hand, sides, draws=own == "white black" or hand.kept.get("score form") == "goals")
+            rows, heats = game_rows(hand, own, games, idle)
+            before = [number] * with_round + [cell] * bool(hand.date_form)
+            blocks.append([before + row for row in rows])
+            known = with_round or hand.date_form not in ("", "year")
+            events += [Event(accepted, heats)] if known else [Event(accepted, [heat]) for heat in heats]
+        if hand.date_form not in ("", "year") and hand.chance(0.12):
+            blocks.reverse()  # the last round on top
+        width = max(len(row) for block in blocks for row in block)
+        heads = [hand.word("round")] * with_round
+        heads += [hand.word("year" if hand.date_form == "year" else "date")] * bool(hand.date_form)
+        heads += heads_of(hand, own, width - len(heads), pairs=pairs)
+        rows = [heads, *(row for block in blocks for row in block)]
+        events = [event for event in events if event.heats]
+        return {"Sheet1": hand.titled(rows) if hand.chance(0.25) else rows}, Truth(events, grouped=False)
+
+    return layout
+
+
+def game_sheets(hand):
+    """A workbook with the games of a round on each sheet, below its title."""
+    style = hand.rng.choice(("white black", "home guest"))
+    sides, count = sides_of(hand, pairs=False), hand.rng.randint(2, 4)
+    dates, dated, titled = hand.sure_dates(count), hand.chance(0.6), hand.chance(0.8)
+    heads = heads_of(hand, style, 3, pairs=False)
+    sheets, events = {}, []
+    for number, (cell, accepted) in enumerate(dates, start=1):
+        rows, heats = game_rows(hand, style, *round_of(hand, sides, draws=style == "white black"))
+        name = f"{hand.word('round')} {number}"
+        sheets[name] = hand.titled([heads, *rows], name, *[cell] * dated) if titled else [heads, *rows]
+        events.append(Event(accepted if titled and dated else [None], heats))
+    return sheets, Truth([event for event in events if event.heats], grouped=False)
+
+
+def crosstable(by):
+    """A row and a column a player, the row's result in each cell."""
+
+    def layout(hand):
+        people = hand.people(hand.rng.randint(4, 8))
+        ((cell, accepted),) = hand.sure_dates(1)
+        scored = hand.chance(0.25)  # sets, as 3:1, and no points
+        half = hand.kept.setdefault("half", hand.rng.choice(("½", "½", "point", "1/2")))
+        empty = hand.rng.choice(("x", "X", "***", "#", None))
+        one_half = hand.chance(0.12)  # the cells below the diagonal are left empty
+        table, heats = {}, []
+        totals = dict.fromkeys(people, 0.0)
+        for j, one in enumerate(people):
+            for two in people[j + 1 :]:
+                end = hand.drawn({WIN: 45, LOSS: 35, DRAW: 0 if scored else 20, FORFEIT: 2, UNPLAYED: 4})
+                cells = crosstable_cells(hand, end, hand.number(0.5) if half == "point" else half, scored=scored)
+                table[one, two], table[two, one] = cells[0], None if one_half else cells[1]
+                heats += [Game((one,), (two,), end).heat] * (end <= DRAW)
+                totals[one] += {WIN: 1, FORFEIT: 1, DRAW: 0.5}.get(end, 0)
+                totals[two] += {LOSS: 1, DRAW: 0.5}.get(end, 0)
+        if not one_half and not scored and hand.chance(0.08):
+            won = [pair for pair, cell in table.items() if cell == 1]
+            if won:
+                one, two = hand.rng.choice(won)
+                table[two, one] = 1
+                hand.ask = "two winners of one game"
+        numbered, with_points = by == "number", hand.chance(0.7)
+        heads = [hand.word("number")] * numbered + [hand.word("entrant")]
+        heads += [k if hand.is_book else str(k) for k in range(1, len(people) + 1)] if numbered else people
+        heads += [hand.word("points")] * with_points
+        rows = [
+            [k] * numbered
+            + [one]
+            + [empty if one == two else table[one, two] for two in people]
+            + [hand.number(totals[one])] * with_points
+            for k, one in enumerate(people, start=1)
+        ]
+        dated = hand.chance(0.4)
+        titled = dated or hand.chance(0.2)
+        rows = hand.titled([heads, *rows], *[cell] * dated) if titled else [heads, *rows]
+        return {"Sheet1": rows}, Truth([Event(accepted if dated else [None], heats)])
+
+    return layout
+
+
+def crosstable_cells(hand, end, half, *, scored):
+    """What stands in the cell of the row's player, and in that of the other."""
+    if end == UNPLAYED:
+        return None, None
+    if end == FORFEIT:
+        return "+", "-"
+    if scored:
+        lost = hand.rng.randint(0, 2)
+        return (f"3:{lost}", f"{lost}:3") if end == WIN else (f"{lost}:3", f"3:{lost}")
+    return {WIN: (1, 0), LOSS: (0, 1), DRAW: (half, half)}[end]
+
+
+def swiss_rounds(hand, count, rounds):
+    """Of each round the opponent, colour and result of each player by number, and the games that were played."""
+    cells, events = {number: [] for number in range(1, count + 1)}, []
+    for _ in range(rounds):
+        games, idle = round_of(hand, [(number,) for number in cells])
+        for (white,), (black,), end in games:
+            cells[white].append((black, 0, end))
+            mirrored = {WIN: LOSS, LOSS: WIN, FORFEIT: LOST_FORFEIT, LOST_FORFEIT: FORFEIT}.get(end, end)
+            cells[black].append((white, 1, mirrored))
+        if idle:
+            cells[idle[0]].append((0, 0, hand.drawn({WIN: 70, DRAW: 20, LOSS: 10})))
+        events.append([game for game in games if game.end <= DRAW])
+    return cells, events
+
+
+def points_of(cells):
+    """The points of a player: byes and forfeits count as they stand."""
+    return sum({WIN: 1, FORFEIT: 1, DRAW: 0.5}.get(end, 0) for _, _, end in cells)
+
+
+def named_games(games, names):
+    """Games of numbers as games of names."""
+    return [Game((names[one],), (names[two],), end).heat for (one,), (two,), end in games]
+
+
+def swiss(hand):
+    """A row a player, a column a round: the opponent's number, the colour and the result, as 4w1 or 2b½."""
+    people, rounds = hand.people(hand.rng.randint(5, 11)), hand.rng.randint(3, 6)
+    cells, events = swiss_rounds(hand, len(people), rounds)
+    names = dict(enumerate(people, start=1))
+    colours = hand.rng.choice(("wb", hand.words["colours"]))
+    half = hand.rng.choice(("½", "½", "½", "=", f"0{hand.decimal}5"))
+    forfeits = hand.rng.choice(("numbered", "bare"))
+    signs = {WIN: "1", LOSS: "0", DRAW: half, FORFEIT: "+", LOST_FORFEIT: "-"}
+
+    def written(other, colour, end):
+        if not other:
+            return f"-{signs[end].replace('=', '½')}"
+        if end > DRAW and forfeits == "bare":
+            return signs[end]
+        return f"{other}{colours[colour]}{signs[end]}"
+
+    column = hand.drawn({"R{}": 40, "{}": 25, "word": 35})
+    column = f"{hand.word('round')} {{}}" if column == "word" else column
+    heads = [hand.word("number"), hand.word("entrant")]
+    heads += [column.format(number) for number in range(1, rounds + 1)] + [hand.word("points")]
+    order = sorted(names, key=lambda number: -points_of(cells[number])) if hand.chance(0.4) else list(names)
+    rows = [
+        [number, names[number], *(written(*cell) for cell in cells[number]), hand.number(points_of(cells[number]))]
+        for number in order
+    ]
+    if hand.chance(0.25):  # the rank before the number that opponents are called by
+        heads, rows = [hand.word("place"), *heads], [[rank, *row] for rank, row in enumerate(rows, start=1)]
+    truth = Truth([Event([None], named_games(games, names)) for games in events if games])
+    table = [heads, *rows]
+    if hand.chance(0.15):
+        over = [None] * (len(heads) - rounds - 1) + [Merged(hand.word("round"), rounds, 1), *[None] * rounds]
+        table = [over, *table]
+    return {"Sheet1": hand.titled(table) if hand.chance(0.35) else table}, truth
+
+
+def trf(hand):
+    """FIDE's tournament report file, of fixed columns."""
+    people, rounds = hand.people(hand.rng.randint(5, 11)), hand.rng.randint(3, 6)
+    cells, events = swiss_rounds(hand, len(people), rounds)
+    names = dict(enumerate(people, start=1))
+    day = hand.days(rounds)
+    lines = [f"012 {hand.word('title')}", f"042 {day[0]:%Y/%m/%d}", f"052 {day[-1]:%Y/%m/%d}", f"062 {len(people)}"]
+    dated = hand.chance(0.5)
+    lines += ["132" + " " * 88 + "".join(f"{each:%y/%m/%d}  " for each in day)] if dated else []
+    ranks = {n: k for k, n in enumerate(sorted(names, key=lambda each: -points_of(cells[each])), start=1)}
+    signs, byes = {WIN: "1", LOSS: "0", DRAW: "=", FORFEIT: "+", LOST_FORFEIT: "-"}, {WIN: "U", DRAW: "H", LOSS: "Z"}
+    for number, name in names.items():
+        line = f"001 {number:4} m    {name:<33} {1500 + 10 * number:4} FIN {20000000 + number:11} {'':10} "
+        line += f"{points_of(cells[number]):4.1f} {ranks[number]:4}"
+        for other, colour, end in cells[number]:
+            line += f"  {other:4} {'wb'[colour]} {signs[end]}" if other else f"  0000 - {byes[end]}"
+        lines.append(line)
+    accepted = [[str(each)] for each in day] if dated else [[None, str(day[0])]] * rounds
+    truth = Truth([Event(a, named_games(games, names)) for a, games in zip(accepted, events, strict=True) if games])
+    return lines, truth

@@ -1,0 +1,131 @@
+"""Shapes of sheets: what each becomes, the map that says the same, and what is asked."""
+
+import pytest
+from workbooks import write_xlsx
+
+import podium
+from podium.importers import Options
+from podium.importers.tables.csv import answer, questions, understand
+from podium.importers.tables.maps import build_map, tomllib, write_map
+from podium.importers.tables.scores import parse_game, parse_result
+
+SHEETS = {
+    "winners": "Datum;Sieger;Verlierer;Ergebnis\n12.01.2025;Ana;Ben;6:4 6:3\n26.01.2025;Cy;Ana;w.o.\n"
+    "26.01.2025;Ana;Ben;6:0\n",
+    "games": "Date,White,Black,Result\n05/03/2025,Ana,Ben,1-0\n19/03/2025,Cy,Ben,½:½\n19/03/2025,Ana,Cy,+--\n"
+    "19/03/2025,Ben,Bye,1-0\n",
+    "numbers": "Nr;Name;1;2;3\n1;Ana;x;1;½\n2;Ben;0;x;1\n3;Cy;½;0;x\n",
+    "half": "Name;1;2;3\nAna;x;1;½\nBen;;x;1\nCy;;;x\n",
+    "names": "Player,Ana,Ben,Cy\nAna,,3:1,2:2\nBen,1:3,,0:1\nCy,2:2,1:0,\n",
+    "swiss": "Open,,,,\n12.01.2025,,,,\nRk.,SNo,Name,1.Rd,2.Rd\n1,1,Ana,3w1,2b½\n2,3,Cy,1b0,-1\n3,2,Ben,+,1w½\n",
+    "two lines": "Runde;Paarung;;Ergebnis;\n;Heim;Gast;Heim;Gast\n1;Ana;Ben;3;1\n1;Cy;Dee;2;2\n",
+    "rounds": "Name,R1,R2\nAna,1,2\nBen,2,1\nCy,DNF,3\n",
+    "points": "Name;R1;R2;Punkte\nAna;25;12,5;37,5\nBen;18;25;43\n",
+    "doubles": "Heim,Gast,Sätze\nAna / Ben,Cy / Dee,2:1\nEva / Flo,Ana / Ben,0:2\n",
+}
+EVENTS = {  # how many there are, and how many rows
+    "winners": (2, 4), "games": (2, 4), "numbers": (1, 6), "half": (1, 6), "names": (1, 6), "swiss": (2, 4),
+    "two lines": (2, 4), "rounds": (2, 6), "points": (2, 4), "doubles": (2, 8),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SHEETS)
+def test_a_sheet_is_read_bare_and_its_map_says_the_same(name, tmp_path):
+    path = tmp_path / "sheet.csv"
+    path.write_text(SHEETS[name], encoding="utf-8")
+    frame = podium.read_results(path, lenient=True).frame
+    assert (frame["event_id"].n_unique(), frame.height) == EVENTS[name]
+    document = tomllib.loads(write_map(understand([str(path)], Options()).document))
+    assert podium.read_results(path, map=document).frame.equals(frame)
+
+
+def read(tmp_path, text, name="sheet.csv"):
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    return podium.read_results(path, lenient=True)
+
+
+def test_matches_are_named_by_date_names_and_a_count(tmp_path):
+    games = "Date,Winner,Loser\n2025-01-12,Ana,Ben\n2025-01-12,Ana,Ben\n2025-01-19,Ben,Ana\n"
+    ids = read(tmp_path, games).frame["event_id"].unique(maintain_order=True).to_list()
+    assert ids == ["2025-01-12 Ana - Ben", "2025-01-12 Ana - Ben #2", "2025-01-19 Ben - Ana"]
+    above = games.replace("2025-01-12,Ana,Ben\n", "2025-01-05,Cy,Ben\n2025-01-12,Ana,Ben\n", 1)
+    assert read(tmp_path, above).frame["event_id"].unique(maintain_order=True).to_list()[1:] == ids
+
+
+def test_forfeits_and_byes_are_counted(tmp_path):
+    notes = read(tmp_path, SHEETS["games"]).notes
+    assert notes[-1] == "left out 1 forfeit, 1 bye"
+
+
+def test_bye_is_a_player_like_any_other_in_a_race(tmp_path):
+    frame = read(tmp_path, "Race,Driver,Pos\nr,Bye,1\nr,Ana,2\n").frame
+    assert frame["player"].to_list() == ["Bye", "Ana"]
+
+
+def test_two_winners_of_a_game_are_refused(tmp_path):
+    for text in ("Name;1;2;3\nA;x;1;1\nB;1;x;1\nC;0;0;x\n", "No,Name,R1,R2\n1,A,2w1,2b0\n2,B,1b1,1w1\n"):
+        with pytest.raises(podium.ResultsError, match=r"mirrors|opponent's cell"):
+            read(tmp_path, text)
+
+
+def test_every_sheet_is_read_and_standings_are_left_aside(tmp_path):
+    rounds = {
+        f"Runde {n}": [[f"Runde {n}, {day}.01.2025"], ["Spieler 1", "Spieler 2", "Ergebnis"], ["Ana", "Ben", "6:4"]]
+        for n, day in ((1, 12), (2, 26))
+    }
+    write_xlsx(tmp_path / "x.xlsx", **rounds, Gesamt=[["Platz", "Spieler", "Punkte"], [1, "Ana", 2], [2, "Ben", 0]])
+    results = podium.read_results(tmp_path / "x.xlsx", lenient=True)
+    assert results.frame["started_at"].dt.strftime("%d.%m.").to_list() == ["12.01.", "12.01.", "26.01.", "26.01."]
+    assert "sheets Runde 1, Runde 2" in results.notes[0]
+
+
+OPEN = [  # a sheet, and the key that settles it with what is then read
+    ("Turnier;Platz;Name\nA;1;Ana\n;2;Ben\nB;1;Ben\n;2;Ana\n", "source.fill", 4),
+    ("Date,Home,Away,Result\n3/4/2025,Ana,Ben,3:1\n5/4/2025,Ana,Cy,2:2\n", "columns.started_at.format", 4),
+    ("Name,R1,R2\nAna,25,18\nBen,18,25\n", "columns.score", 4),
+]
+
+
+@pytest.mark.parametrize(("text", "key", "height"), OPEN)
+def test_what_is_open_is_asked_once_and_the_answer_reads_it(text, key, height, tmp_path):
+    path = tmp_path / "sheet.csv"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(podium.ResultsError) as caught:
+        podium.read_results(path, lenient=True)
+    (question,) = questions([str(path)])
+    choice = question.choices[0]
+    assert choice.key == key
+    assert "podium import sheet.csv --set " in str(caught.value)
+    options = Options(map=answer(choice.key, choice.value), guess=True)
+    assert questions([str(path)], options) == []
+    mapping = understand([str(path)], options)
+    assert podium.read_results(path, map=tomllib.loads(write_map(mapping.document))).frame.height == height
+    assert build_map(mapping.document).rules()
+
+
+RESULTS = {
+    "1-0": (1, 0), "½-½": (0.5, 0.5), "½:½": (0.5, 0.5), "1/2-1/2": (0.5, 0.5), "0,5-0,5": (0.5, 0.5), "6:4": (6, 4),
+    "6:4 7:5": (2, 0), "6-4, 3-6, [10-8]": (2, 1), "7-6(3) 6-4": (2, 0), "1": (1, 0), "½": (0.5, 0.5), "3": (3, None),
+    "w.o.": None, "": None, "6:4 7": None, "0\u20131": (0, 1),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", RESULTS)
+def test_results_as_people_write_them(text):
+    assert parse_result(text) == RESULTS[text]
+
+
+@pytest.mark.parametrize(
+    ("text", "game"),
+    [("4w1", ("4", 1.0)), ("12b½", ("12", 0.5)), ("7w0", ("7", 0.0)), ("3b+", ("3", None)), ("5w=", ("5", 0.5))],
+)
+def test_games_of_a_swiss_list(text, game):
+    assert parse_game(text) == game
+
+
+def test_byes_of_a_swiss_list_are_no_games_and_other_words_none_either():
+    assert [parse_game(each) for each in ("-1", "-½", "+", "bye", "0000-U")] == [None] * 5
+    for text in ("12", "5w", "4w7", "1:0"):
+        with pytest.raises(ValueError, match=text):
+            parse_game(text)

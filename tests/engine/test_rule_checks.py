@@ -168,6 +168,23 @@ def test_a_mistake_is_one_sentence_with_file_and_line(tmp_path, use, mistake):
     assert caught.value.__suppress_context__ or caught.value.__context__ is None  # numba's words do not follow
 
 
+@pytest.mark.parametrize(
+    ("rule", "arguments", "mistake"),
+    [
+        ("credit", "params: Params, me, totals, after, comparison", "comparison.lost"),
+        ("causes", "params: Params, before, me, totals, after", "before.lost"),
+    ],
+)
+def test_a_rule_that_explains_is_tried_before_anything_is_rated(tmp_path, rule, arguments, mistake):
+    file = broken(tmp_path, "", "")
+    explaining = f"\n\n@podium.engine.rules.{rule}.register\ndef give({arguments}):\n    return {mistake}\n"
+    file.write_text(file.read_text(encoding="utf-8") + explaining, encoding="utf-8")
+    with pytest.raises(
+        podium.RuleError, match=rf"stakes.py:{line_with(file, mistake)}: give \({rule}\) cannot run: .*lost"
+    ):
+        podium.rate(RACES, load(f"{file}:Stakes")())
+
+
 def test_the_system_without_a_mistake_is_rated(tmp_path):
     rated = podium.rate(RACES, load(f"{broken(tmp_path, '', '')}:Stakes")(stake=5.0))
     assert rated.ratings["rating"].to_list() == [130.0, 100.0, 70.0]

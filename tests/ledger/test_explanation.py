@@ -141,6 +141,26 @@ def test_who_is_not_compared_and_why():
     assert why.standings["gap_s"].drop_nulls().to_list() == [0.0, 1.25]
 
 
+@pytest.mark.parametrize(
+    ("event_id", "player", "meant"),
+    [
+        ("winter", "Ben", "Grand winter cup"),  # the one that has it
+        ("Grand wintr cup", "Ben", "Grand winter cup"),
+        ("Grand winter cup", "lopez", "Ana Lopez"),
+        ("Grand winter cup", "ANA LOPES", "Ana Lopez"),
+        ("cup", "Ben", None),  # two have it
+    ],
+)
+def test_who_is_not_there_is_looked_for_among_those_who_are(event_id, player, meant):
+    names = ("Grand winter cup", "Summer cup, in the rain")
+    field = enumerate(("Ana Lopez", "Ben"), start=1)
+    rows = [{"player": name, "position": place} for place, name in field]
+    rated = podium.rate([row | {"event_id": name} for name in names for row in rows], "elo")
+    with pytest.raises(podium.UnknownError) as caught:
+        rated.explain(event_id, player)
+    assert re.findall("did you mean '(.*)'", str(caught.value)) == ([meant] if meant else [])
+
+
 def test_a_period_has_a_group_for_each_event():
     rows = [
         {"event_id": event, "started_at": f"2025-01-0{day}", "player": player, "position": place}

@@ -97,6 +97,12 @@ def test_a_quit_without_other_heats_ends_where_the_ratings_expected_it():
     assert deltas(heat("cABD"), "elo") == {}
 
 
+def test_a_quit_ends_no_later_than_last_of_those_who_were_there():
+    rows = [*heat("abdc", "1"), *heat("badc", "2"), *heat("aC", "3")]
+    words = "finished heat 3 second (the middle of the other heats) instead of quitting"
+    assert words in deltas(rows, "elo")
+
+
 def test_ties_are_broken():
     tied = [row | {"position": 1} if row["player"] in "ac" else row for row in heat("acbd")]
     tied[1]["time_s"], tied[1]["score"] = tied[0]["time_s"], tied[0]["score"]

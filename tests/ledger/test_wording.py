@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import podium
-from podium.ledger.reasons.wording import Phrases, cause, rated_words, verdict
+from podium.ledger.reasons.wording import Phrases, Tally, band_result, cause, rated_words, verdict
 from podium.systems import find, names
 
 PLAYED = {"played_s": 600.0, "duration_s": 600.0}
@@ -93,6 +93,20 @@ def test_gaps_have_the_scale_of_the_system():
     assert rated_words(0.4, 3, you=True) == "rated 0.40 above you"
     assert rated_words(-0.004, 3, you=True) == "rated as you are"
     assert rated_words(-723.4, 1, you=False) == "rated 723 below"
+
+
+@pytest.mark.parametrize(
+    ("duels", "words"),
+    [
+        ((1, 0, 0), "beat the one"),
+        ((0, 0, 12), "lost to all 12"),
+        ((0, 2, 0), "drew with all 2"),
+        ((3, 1, 8), "beat 3 of 12, drew with 1"),
+        ((0, 1, 2), "drew with 1 of 3, lost to 2"),
+    ],
+)
+def test_a_band_has_its_duels_in_words(duels, words):
+    assert band_result(Tally(*duels)) == words
 
 
 def test_a_system_without_a_slope_has_elos_scale(monkeypatch):

@@ -113,12 +113,21 @@ def test_a_bad_table_is_refused_with_where_and_how_to_mend_it(text, fault):
     assert fault in refused(text)
 
 
-def test_twenty_faults_are_told_at_once_and_no_more():
-    text = "event_id,player,position\n" + "".join(f"a,p{n},-1\n" for n in range(30))
+@pytest.mark.parametrize(
+    ("column", "first", "second"), [("position", -1, -1), ("pool", "x", "y"), ("title", "x", "y"), ("sequence", 1, 2)]
+)
+def test_twenty_faults_are_told_at_once_and_no_more(column, first, second):
+    text = f"event_id,player,{column}\n" + "".join(f"a,p{n},{second if n else first}\n" for n in range(30))
     lines = refused(text).splitlines()
     assert len(lines) == 22
-    assert lines[0].startswith("results.csv row 1, ")
+    assert lines[0].startswith(f"results.csv row {1 if first == second else 2}, column {column}: ")
     assert "more faults follow" in lines[-2]
+
+
+def test_rows_without_a_fault_are_not_named():
+    lines = refused("event_id,player,started_at\na,ana,2025-01-01\nb,ben,soon\n").splitlines()
+    assert [line for line in lines if " row " in line] == lines[:1]
+    assert lines[0].startswith("results.csv row 2, ")
 
 
 def test_an_event_split_by_other_rows_is_one_event():

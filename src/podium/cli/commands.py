@@ -24,8 +24,9 @@ COMMANDS = {
         ("rating:rate", "rate", None),
         ("rating:leaderboard", "leaderboard", None),
         ("rating:explain", "explain", "Say why a rating moved, point by point."),
-        ("rating:predict", "predict", "Tell the chances of a field of entrants."),
-        ("rating:strength", "strength", "Show how strong the field of each event was."),
+        ("forecasting:predict", "predict", "Tell the chances of a field of entrants."),
+        ("forecasting:stakes", "stakes", "Show what each place of a race to come would bring."),
+        ("forecasting:strength", "strength", "Show how strong the field of each event was."),
     ),
     "Systems": (
         ("systems:systems", "systems", "List the rating systems, or describe one."),

@@ -71,5 +71,9 @@ def stakes_after(
         lines=last_lines(system, rated.events, name, len(field)),
     )
     others = np.sort(players.filter(~pl.col("player").is_in(starts))["rating"].to_numpy())
-    board = Board(others, np.isin(starts, players["player"].to_list()), np.ones(len(starts), np.bool_))
+    board = Board(
+        lambda ratings: others.size - np.searchsorted(others, ratings, side="right"),
+        is_listed=np.isin(starts, players["player"].to_list()),
+        will_be_listed=np.ones(len(starts), np.bool_),
+    )
     return stakes(race, chosen, board, heats=heats, draws=has_draws(rated.events, name))

@@ -3,7 +3,7 @@
 import functools
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,14 +34,13 @@ MOST_CELLS = 4_000_000  # numbers of states, in one call of the engine
 class Board:
     """Who else a rank is counted against."""
 
-    others: Floats  # ratings of those listed who do not start, the lowest first
+    count_above: Callable[[Floats], npt.NDArray[np.int64]]  # how many of those who do not start are above some ratings
     is_listed: npt.NDArray[np.bool_]  # (players who start) whether they are listed today
     will_be_listed: npt.NDArray[np.bool_]  # (players who start) whether they are once they have started
 
     def ranks(self, mine: Floats, rivals: Floats) -> npt.NDArray[np.int64]:
         """The ranks, (lines), of ratings, (lines), among the others and some who start, (lines, rivals)."""
-        ahead = self.others.size - np.searchsorted(self.others, mine, side="right")
-        ranks: npt.NDArray[np.int64] = 1 + ahead + (rivals > mine[:, None]).sum(axis=1)
+        ranks: npt.NDArray[np.int64] = 1 + self.count_above(mine) + (rivals > mine[:, None]).sum(axis=1)
         return ranks
 
 
@@ -81,22 +80,38 @@ class Stakes:
         )
 
     def lines(self, player: str | None = None) -> list[dict[str, Any]]:
-        """The lines of one player's table, the best place first; the first player's where None."""
+        """List the lines of one player's table.
+
+        Returns:
+            A dict a line, the best place first; of the first player where None is named.
+        """
         if self.frame.is_empty():
             return []
         return self.frame.filter(player=self.frame["player"][0] if player is None else player).to_dicts()
 
     def in_words(self) -> pl.DataFrame:
-        """The table with its places as people name them."""
+        """Name places as people do.
+
+        Returns:
+            The table, its places in words: "3rd", "draw", "quit".
+        """
         words = [wording.place_words(place, self.sides) for place in self.frame["place"]]
         return self.frame.with_columns(place=pl.Series(words, dtype=pl.String))
 
     def headline(self, player: str | None = None) -> str:
-        """Which places gain, in a sentence."""
+        """Say which places gain.
+
+        Returns:
+            A sentence.
+        """
         return self.notice or wording.headline(self.lines(player), self.sides, self.digits)
 
     def promise(self, player: str | None = None) -> str | None:
-        """What the best place that is likely would bring, in a sentence: the likeliest place where none is."""
+        """Say what the best place that is likely would bring.
+
+        Returns:
+            A sentence, of the likeliest place where none is likely; None where there is no table.
+        """
         lines = [each for each in self.lines(player) if each["chance"] is not None]
         if not lines:
             return None

@@ -55,6 +55,7 @@ COMMANDS = {
         ("service.storing:snapshot", "snapshot", "Store the ranks of a day."),
         ("service.storing:verify", "verify", "Compare all that is stored with the log."),
         ("service.pools:pool", "pool", None),
+        ("service.fixtures:fixture", "fixture", None),
         ("service.serving:season", "season", None),
         ("service.keys:key", "key", None),
         ("service.keys:webhook", "webhook", None),

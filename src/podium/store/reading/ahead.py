@@ -1,6 +1,7 @@
 """What is at stake in a race of a pool: before it, from how its entrants stand; after it, as it was promised."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +28,7 @@ from podium.store.rating.rating import as_table, with_names
 from podium.store.rating.standing_rows import standings_before, stored_standings
 from podium.store.reading.boards.ranks import count_better
 from podium.store.reading.events.events import event_results
+from podium.store.reading.models import rows_as
 from podium.store.reading.moments import Answers
 from podium.store.sql.schema import event, log
 from podium.store.sql.statements import instant
@@ -120,7 +122,7 @@ def stakes_of(
 
     Args:
         entrants: the names of those who start alone.
-        player: whose table; one who is not among them joins them. Everyone's where None.
+        player: whose table; one who is not among them joins them. The first one's where None.
         sides: the names of each side's members, where several start together.
         fixture: the race of this id instead; those who start, and when.
         heats: the table is the sum of so many.
@@ -133,21 +135,21 @@ def stakes_of(
         ParameterError: fewer than two sides, a player twice, over 200 players, or a name that the rule refuses.
     """
     started_at = None
-    field = field_of(entrants, sides, lambda names: admit_names(connection, pool, names, "entrant"))
+    starting = field_of(entrants, sides, lambda names: admit_names(connection, pool, names, "entrant"))
     if fixture is not None:
         planned = get_fixture(connection, pool, fixture)
-        field, started_at = planned.sides, planned.starts_at
+        starting, started_at = planned.sides, planned.starts_at
     chosen = [] if player is None else admit_names(connection, pool, [player], "entrant")
-    if chosen and not any(chosen[0] in side for side in field):
-        field = [*field, chosen]
+    if chosen and not any(chosen[0] in side for side in starting):
+        starting = [*starting, chosen]
     when = None if started_at is None else round(started_at.timestamp() * 1e6)
 
     def find() -> Stakes:
-        race, _, draws = starters_at(connection, pool, field, when, FOREVER)
+        race, _, draws = starters_at(connection, pool, starting, when, FOREVER)
         board = settled_board(connection, pool, race)
-        return stakes(race, chosen or race.players, board, heats=heats, draws=draws)
+        return stakes(race, chosen or race.players[:1], board, heats=heats, draws=draws)
 
-    key = ("stakes", pool.id, tuple(map(tuple, field)), *chosen, when, heats)
+    key = ("stakes", pool.id, tuple(map(tuple, starting)), *chosen, when, heats)
     return answers.value(key, newest_seq(connection, pool), find)
 
 
@@ -179,3 +181,49 @@ def promised(connection: sa.Connection, pool: Pool, answers: Answers, event_id: 
         return stakes(race, [player], board, draws=draws)
 
     return answers.value(("promise", pool.id, event_id, player), newest_seq(connection, pool), find)
+
+
+@dataclass(frozen=True, slots=True)
+class StakesLine:
+    """What one place would bring one player."""
+
+    player: str = field(metadata={"description": "Whose line it is."})
+    place: float | None = field(metadata={"description": "The place, 1.5 for a draw of two; null for a quit."})
+    chance: float | None = field(metadata={"description": "Of the place, from 0 to 1; null for a draw and a quit."})
+    delta: float = field(metadata={"description": "By how much the rating would change."})
+    rating: float = field(metadata={"description": "What it would be then."})
+    rank: int = field(metadata={"description": "Among the settled then."})
+    error: float = field(metadata={"description": "Twice the standard error of the change; 0 where it is exact."})
+
+
+@dataclass(frozen=True, slots=True)
+class StakesEntrant:
+    """Who would start."""
+
+    player: str = field(metadata={"description": "The player."})
+    rating: float = field(metadata={"description": "The rating now."})
+    rank: int | None = field(metadata={"description": "Among the settled; null for whoever is not."})
+    win: float = field(metadata={"description": "The chance to win, from 0 to 1."})
+    break_even: int | None = field(metadata={"description": "The last place that loses nothing; null where none is."})
+
+
+@dataclass(frozen=True, slots=True)
+class RaceStakes:
+    """What each place of a race to come would bring."""
+
+    stakes: tuple[StakesLine, ...] = field(metadata={"description": "A line a place, the best first."})
+    entrants: tuple[StakesEntrant, ...] = field(metadata={"description": "Who starts, the highest rating first."})
+    headline: str = field(metadata={"description": "Which places gain, of the first player."})
+    promise: str | None = field(metadata={"description": "What the best likely place brings; null without a table."})
+    method: str = field(metadata={"description": "How it was computed, with its error; or why there is no table."})
+    draws: int = field(metadata={"description": "Orders of the others that were rated."})
+    is_exact: bool = field(metadata={"description": "Whether these are all."})
+    error: float = field(metadata={"description": "The largest of the lines."})
+    age_s: float = field(metadata={"description": "Seconds since it was worked out, where newer results came since."})
+
+
+def race_stakes(found: Stakes, age_s: float) -> RaceStakes:
+    """Stakes as the HTTP API has them."""
+    lines, starters = rows_as(StakesLine, found.frame), rows_as(StakesEntrant, found.field)
+    texts = found.headline(), found.promise(), found.method
+    return RaceStakes(lines, starters, *texts, found.draws, found.is_exact, found.error, round(age_s, 3))

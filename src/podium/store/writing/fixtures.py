@@ -34,7 +34,7 @@ SELECT_FIXTURE = SELECT_FIXTURES.where(fixture.c.fixture_id == sa.bindparam("fix
 
 
 @dataclass(frozen=True, slots=True)
-class Entrant:
+class Starter:
     """Who is to start."""
 
     player: str = field(metadata={"description": "The name as it is now."})
@@ -48,7 +48,7 @@ class Fixture:
     fixture_id: str = field(metadata={"description": "The race; its result is the event of this id."})
     title: str | None = field(metadata={"description": "What people call it."})
     starts_at: datetime = field(metadata={"description": "When it starts."})
-    entrants: tuple[Entrant, ...] | None = field(metadata={"description": "Who starts; null for whoever comes."})
+    entrants: tuple[Starter, ...] | None = field(metadata={"description": "Who starts; null for whoever comes."})
     status: str = field(
         metadata={
             "description": "What became of it; a day after its start it has no result.",
@@ -208,7 +208,7 @@ def as_fixtures(connection: sa.Connection, pool: Pool, rows: Sequence[Any]) -> t
     found = []
     for row, entrants in zip(rows, lists, strict=True):
         teams = {merged.get(each["player"], each["player"]): each["team"] for each in entrants or ()}
-        starts = None if entrants is None else tuple(Entrant(names[number], team) for number, team in teams.items())
+        starts = None if entrants is None else tuple(Starter(names[number], team) for number, team in teams.items())
         found.append(Fixture(row.fixture_id, row.title, instant(row.starts_at), starts, status_of(row)))
     return tuple(found)
 

@@ -66,7 +66,7 @@ def test_what_is_there_is_answered_as_documented(service, operations):
     assert len(reading) > 15
     for operation in reading:
         names = {each.name: KNOWN[each.name] for each in operation.path_parameters}
-        queries = {"compare": {"player": "ana", "other": "ben"}, "search": {"text": "an"}}
+        queries: dict[str, dict[str, object]] = {"compare": {"player": "ana", "other": "ben"}, "search": {"text": "an"}}
         queries["{pool}/stakes"] = {"entrants": ["ana", "ben"]}
         query = next((each for end, each in queries.items() if operation.path.endswith(f"/{end}")), {})
         case = operation.Case(

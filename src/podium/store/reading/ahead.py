@@ -21,7 +21,16 @@ from podium.results.reading import Results
 from podium.store.log.content import read_bodies
 from podium.store.log.log import newest_seq
 from podium.store.log.players import admit_names, known_numbers, merges
-from podium.store.log.pools import BOUND_KEY, FOREVER, OrderKey, Pool, key_of, key_params, refuse_other_arithmetic
+from podium.store.log.pools import (
+    BOUND_KEY,
+    FOREVER,
+    OrderKey,
+    Pool,
+    key_of,
+    key_params,
+    other_arithmetic,
+    refuse_other_arithmetic,
+)
 from podium.store.rating.events import RATED, get_event
 from podium.store.rating.ledger_rows import newest_pool_state
 from podium.store.rating.rating import as_table, with_names
@@ -163,6 +172,8 @@ def promised(connection: sa.Connection, pool: Pool, answers: Answers, event_id: 
         UnknownError: no such pool or event, or the event is not rated.
     """
     row = get_event(connection, pool, event_id)
+    if other_arithmetic(pool):
+        return None
     results = event_results(connection, pool, row).frame
     table = results.filter(~pl.col("status").is_in(UNRATED_STATUS))
     if row.status != RATED or ("heat" in table.columns and table["heat"].n_unique() > 1):

@@ -176,7 +176,13 @@ def get_fixture(connection: sa.Connection, pool: Pool, fixture_id: str) -> Fixtu
 
 
 def fixtures(
-    connection: sa.Connection, pool: Pool, *, since: datetime | None = None, most: int = 100, ahead: bool = False
+    connection: sa.Connection,
+    pool: Pool,
+    *,
+    since: datetime | None = None,
+    most: int = 100,
+    ahead: bool = False,
+    newest: bool = False,
 ) -> tuple[Fixture, ...]:
     """List fixtures, the first to start first.
 
@@ -184,6 +190,7 @@ def fixtures(
         since: those that start then or later; all where None.
         most: fixtures to list at most.
         ahead: only those that may still take place: neither cancelled nor with a result.
+        newest: the last to start first.
 
     Returns:
         The fixtures as they stand.
@@ -191,7 +198,8 @@ def fixtures(
     Raises:
         UnknownError: there is no such pool.
     """
-    select = SELECT_FIXTURES.order_by(fixture.c.starts_at, fixture.c.fixture_id).limit(most)
+    order = fixture.c.starts_at, fixture.c.fixture_id
+    select = SELECT_FIXTURES.order_by(*(each.desc() if newest else each for each in order)).limit(most)
     if since is not None:
         select = select.where(fixture.c.starts_at >= microseconds(since))
     if ahead:

@@ -3,11 +3,13 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from html_tree import tree
 from leagues import HOSTILE
 from races import rows
 
 from podium.pages.numbers import percent
+from podium.store.keys import create_key
 from podium.support.rounding import shown_change, signed
 from podium.systems import find
 
@@ -128,3 +130,92 @@ def test_without_script_the_table_is_there_and_no_slider(site, browser):
     page.get_by_role("button", name="What would it bring me?").click()
     assert "This is if Nobody yet came" in page.locator("main").inner_text()
     context.close()
+
+
+@pytest.fixture(scope="module")
+def tonight(site, pool):
+    """A race that starts now, and a key that may write."""
+    pool.plan_fixture("races", "tonight", starts_at=datetime.now(UTC), title="Tonight", entrants=FIELD[:3])
+    return create_key(site.store.engine, "organiser", "write", "races")
+
+
+def plan_and_change(page, key, race_id, look):
+    """Plan a race, let one more start, cancel it, and plan it again."""
+    page.goto("/sign-in?next=/admin/races/races")
+    page.fill("[name=key]", key)
+    page.click("button.main")
+    look()
+    page.get_by_label("Id, as its result will be sent").fill(race_id)
+    page.get_by_label("Title").fill("Sprint")
+    page.get_by_label("Start, UTC").fill(f"{datetime.now(UTC):%Y-%m-%dT%H:%M}")
+    page.get_by_label("Who starts").fill("\n".join(FIELD[:4]))
+    page.get_by_role("button", name="Plan").click()
+    assert "What each place would bring" in page.inner_text("main")
+    look()
+    page.get_by_role("link", name="Change this race").click()
+    page.get_by_label("Who starts").fill("\n".join(FIELD[:5]))  # a late entrant
+    page.get_by_role("button", name="Plan it so").click()
+    assert "5 players" in page.inner_text("main")
+    page.get_by_role("link", name="Change this race").click()
+    page.get_by_role("button", name="Cancel this race").click()
+    assert "cancelled" in page.inner_text("main")
+    page.get_by_role("link", name="Change this race").click()
+    page.get_by_role("button", name="Plan it so").click()  # it takes place after all
+
+
+@pytest.mark.parametrize("script", [True, False])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_an_organiser_plans_taps_and_sends_and_all_see_it(site, pool, tonight, browser, width, script):
+    """From the plan to the Why with what was promised, on a phone and a desk, with script and without."""
+    race_id = f"run-{width}-{script}"
+    context = browser.new_context(
+        base_url=site.address, viewport={"width": width, "height": 844}, java_script_enabled=script
+    )
+    page = context.new_page()
+
+    def look():
+        if script:
+            assert Axe().run(page).response["violations"] == []
+            assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
+
+    plan_and_change(page, tonight, race_id, look)
+    assert page.url == f"{site.address}/races/matches/{race_id}"
+    page.get_by_role("link", name="Tap the places").click()
+    look()
+    logged = pool.version("races")
+    for name in ("Cleo", "Ana", "Dov"):
+        page.locator("section[aria-labelledby=next] > form").get_by_role("button", name=name, exact=True).click()
+    page.get_by_label("Take Ana back").click()
+    assert pool.places("races", race_id).places == ("Cleo", "Dov")
+    page.locator("section[aria-labelledby=next] > form").get_by_role("button", name="Ana", exact=True).click()
+    page.locator("summary", has_text="Did not finish").click()
+    page.locator("details").get_by_role("button", name="Béla", exact=True).click()
+    assert pool.version("races") == logged  # the log never knows of it
+    look()
+    page.goto(f"/races/matches/{race_id}?player=Dov")
+    seen = page.inner_text("main")
+    assert "If it ended now" in seen
+    assert "Nothing counts until the result is in." in seen
+    assert page.locator("section[aria-labelledby=now] tbody tr").first.inner_text().split()[:2] == ["1", "Cleo"]
+    look()
+    page.goto(f"/admin/races/races/{race_id}/places")
+    page.get_by_role("button", name="Make it the result").click()
+    assert "Nothing is stored yet" in page.inner_text("main")
+    page.click("main form button.main")
+    page.goto(f"/races/matches/{race_id}?player=Dov")
+    assert page.url.startswith(f"{site.address}/races/events/{race_id}")
+    page.goto(f"/races/events/{race_id}/Dov")
+    assert "Promised for 2nd place" in page.inner_text("#why")
+    look()
+    assert pool.verify("races") == []
+    context.close()
+
+
+def test_the_places_of_the_moment_come_by_themselves(site, pool, tonight, browser):
+    page = browser.new_page(base_url=site.address)
+    page.goto("/races/matches/tonight")
+    assert page.locator("#now").count() == 0
+    pool.post_places("races", "tonight", ["Béla", "Ana"])
+    page.wait_for_selector("#now", timeout=10_000)
+    assert "Béla" in page.locator("section[aria-labelledby=now] tbody tr").first.inner_text()
+    page.close()

@@ -56,3 +56,21 @@ class RaceStakes(TypedDict):
     is_exact: bool  # Whether these are all.
     error: float  # The largest of the lines.
     age_s: float  # Seconds since it was worked out, where newer results came since.
+
+
+class RunningRace(TypedDict):
+    """How a race stands, and what everyone's rating would change by, were it to end so."""
+
+    places: list[str]  # Who is where, the first first.
+    out: list[str]  # Who does not finish.
+    posted_at: datetime | None  # As of when; null where nothing was posted.
+    changes: dict[str, float | None]  # By player; null for who would not be rated.
+
+
+class Places(TypedDict):
+    """How a race stands; nothing of it counts until the result is in."""
+
+    race_id: str  # The race.
+    posted_at: datetime  # As of when.
+    places: list[str]  # Who is where, the first first.
+    out: list[str]  # Who does not finish.

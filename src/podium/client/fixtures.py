@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from podium.client.calls import POOL, Call, Moment, json_call, moment_text, route
-from podium.client.fixture_answers import Fixture, RaceStakes
+from podium.client.fixture_answers import Fixture, Places, RaceStakes, RunningRace
 
 FIXTURE = f"{POOL}/fixtures/{{fixture_id}}"
 Entrants = Iterable[str | Mapping[str, Any]]
@@ -105,6 +105,34 @@ class FixtureRoutes:
         if since is not None:
             params["since"] = moment_text(since)
         return json_call("GET", f"{POOL}/fixtures", list[Fixture], params=params, pool=pool)
+
+    @route
+    def post_places(
+        self, pool: str, fixture_id: str, places: Iterable[str], *, out: Iterable[str] = ()
+    ) -> Call[Places]:
+        """Say how a race stands at this moment, at most once a second; nothing of it counts.
+
+        Args:
+            places: the players in their places, the first first.
+            out: those who do not finish.
+
+        Returns:
+            The places of the moment.
+
+        Raises:
+            ClientError: 404 where one is not entered, 409 where it has its result or was posted within this second.
+        """
+        body = {"places": [*places], "out": [*out]}
+        return json_call("PUT", f"{FIXTURE}/places", Places, body, pool=pool, fixture_id=fixture_id)
+
+    @route
+    def places(self, pool: str, fixture_id: str) -> Call[RunningRace]:
+        """Show how a race stands, and what it would do to ratings if it ended now.
+
+        Returns:
+            `places`, `out`, `posted_at`, and the `changes` by player.
+        """
+        return json_call("GET", f"{FIXTURE}/places", RunningRace, pool=pool, fixture_id=fixture_id)
 
     @route
     def fixture_stakes(

@@ -18,7 +18,7 @@ from podium.store.reading.previews import Act
 from podium.store.reading.reader import Reader
 from podium.store.sql.database import UnavailableError, write_transaction
 from podium.store.sql.files import truncate_wal
-from podium.store.writing import accounts, administration, execution, fixtures, pool_files, staging, submission
+from podium.store.writing import accounts, administration, execution, fixtures, pool_files, running, staging, submission
 from podium.store.writing.execution import Propose
 from podium.store.writing.receipts import Done, Receipt
 from podium.store.writing.submission import Submission, VoidingOptions
@@ -209,6 +209,7 @@ class Store(Reader):
 
     register = writes(administration.register)
     plan_fixture, cancel_fixture = writes(fixtures.plan_fixture), writes(fixtures.cancel_fixture)
+    post_places = writes(running.post_places)
     preview = reads(previews.preview)
 
     def run(self, pool_name: str, act: Act, *, version: int, actor: str = "", reason: str = "") -> Any:

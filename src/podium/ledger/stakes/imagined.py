@@ -85,15 +85,15 @@ class Race:
             self.system, states, expected_scores(self.system, states) if are_several else np.empty((0, 0))
         )
 
-    def ended(self, quits: int | None = None) -> Events:
-        """The race as it might have ended, encoded once; a side may have quit."""
+    def ended(self, *quits: int) -> Events:
+        """The race as it might have ended, encoded once; sides may have quit."""
         lines = self.lines
         last = 0 if lines is None else lines.measures.height - 1
         are_teams = any(len(side) > 1 for side in self.sides)
         rows: list[dict[str, Any]] = []
         for side, members in enumerate(self.sides):
             measures = {} if lines is None else lines.measures.row(min(side, last), named=True)
-            of_side: dict[str, Any] = {"status": "quit"} if side == quits else {"position": side + 1} | measures
+            of_side: dict[str, Any] = {"status": "quit"} if side in quits else {"position": side + 1} | measures
             rows += [
                 {"event_id": IMAGINED, "pool": self.pool, "player": name}
                 | of_side

@@ -183,6 +183,22 @@ def stakes(race: Race, chosen: Sequence[str], board: Board, *, heats: int = 1, d
     return Stakes(lines, field_of(race, ranks, board, places), sides, heats, drawn, is_exact(race), digits, event_id)
 
 
+def changes_now(race: Race, order: Sequence[int], out: Sequence[int]) -> Floats:
+    """What everyone's rating would change by, (players), were the race to end now; NaN for who would not be rated.
+
+    Args:
+        order: the sides in their places, the best first; those who have none yet come behind, the highest rated first.
+        out: the sides who do not finish.
+    """
+    level = [race.before[race.side_of == side].mean() for side in range(len(race.sides))]
+    waiting = [side for side in range(len(race.sides)) if side not in {*order, *out}]
+    places = np.full((1, len(race.sides)), np.nan)
+    for place, side in enumerate([*order, *sorted(waiting, key=lambda each: -level[each])], 1):
+        places[0, side] = float(place)
+    changes: Floats = race.changes(race.ended(*out), places)[0]
+    return changes
+
+
 def is_exact(race: Race) -> bool:
     """Whether the field is so small that every order of the others is rated."""
     return len(race.sides) <= MOST_EXACT

@@ -214,7 +214,17 @@
 
   showShare();
 
-  /* What the chosen place would bring, by the line of the table. */
+  /* A race that runs. */
+  if (find("[data-live]"))
+    setInterval(async () => {
+      if (document.hidden) return;
+      const page = await fetchPage(location.href).catch(() => null);
+      const next = page && find("[data-live]", page);
+      if (next) find("[data-live]").replaceWith(next);
+      else if (page && find("#result", page)) location.reload();
+    }, 2000);
+
+  /* What the chosen place would bring. */
   for (const stakes of document.querySelectorAll("[data-stakes]")) {
     const slider = find("input", stakes);
     slider.closest("p").hidden = false;

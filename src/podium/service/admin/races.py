@@ -11,15 +11,17 @@ from podium.errors import ParameterError, PodiumError
 from podium.ledger.forecast import names_in
 from podium.ledger.leaderboard import instant
 from podium.service.access.visitors import Form
-from podium.service.admin.intents import POOL_ADDRESS, Sender
+from podium.service.admin.dry_run import look_at
+from podium.service.admin.intents import POOL_ADDRESS, Intent, Sender
 from podium.service.http.errors import status_of
 from podium.service.http.names import FixtureId
 from podium.service.http.threads import CurrentStore, run_in
-from podium.service.web.rendering import Page, PageRouter, pool_address, pool_header, render
+from podium.service.web.rendering import Page, PageRouter, address, pool_address, pool_header, render
 from podium.service.web.visiting import SEE_OTHER
 from podium.store import Store
 from podium.store.writing.fixtures import CANCELLED, Fixture
 
+STATUS_REFUSED = 409
 router = PageRouter(prefix=POOL_ADDRESS + "/races", include_in_schema=False)
 
 
@@ -113,6 +115,74 @@ async def cancel(request: Request, admission: Sender, fixture_id: FixtureId, sto
     act = store.cancel_fixture
     await run_in(request.app.state.threads.writing, act, admission.pool, fixture_id, actor=admission.key.name)
     return RedirectResponse(pool_address(admission.pool, "matches", fixture_id), SEE_OTHER)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlacesPage(Page):
+    """Where names are tapped in the order in which they cross the line."""
+
+    template: ClassVar[str] = "places.html"
+
+    title: str = "Places"
+    race: Fixture
+    places: tuple[str, ...]
+    out: tuple[str, ...]
+    waiting: tuple[str, ...]  # who has no place yet
+    refusal: str = ""
+
+
+@router.page("/{fixture_id}/places")
+def places_page(request: Request, admission: Sender, fixture_id: FixtureId, store: CurrentStore) -> Response:
+    """The names to tap, and the places so far."""
+    return places_response(request, store, admission.pool, fixture_id)
+
+
+def places_response(request: Request, store: Store, pool: str, fixture_id: str, refusal: str = "") -> Response:
+    """Return the page of the names to tap."""
+    planned, stands = store.fixture(pool, fixture_id), store.places(pool, fixture_id)
+    places, out = (stands.places, stands.out) if stands else ((), ())
+    waiting = tuple(each.player for each in planned.entrants or () if each.player not in {*places, *out})
+    header = pool_header(store.pool(pool))
+    page = PlacesPage(pool=header, race=planned, places=places, out=out, waiting=waiting, refusal=refusal)
+    return render(request, page, status=STATUS_REFUSED if refusal else 200)
+
+
+@router.post("/{fixture_id}/places")
+async def tap(request: Request, admission: Sender, fixture_id: FixtureId, store: CurrentStore) -> Response:
+    """Take a tap: the next across the line, one who is out, or the last tap back."""
+    form = await admission.form(request)
+
+    def take() -> Response:
+        stands = store.places(admission.pool, fixture_id)
+        places, out = (list(stands.places), list(stands.out)) if stands else ([], [])
+        if name := form.text("next"):
+            places = [*(each for each in places if each != name), name]
+        elif name := form.text("out"):
+            out = [*(each for each in out if each != name), name]
+        elif name := form.text("back"):
+            places, out = ([each for each in several if each != name] for several in (places, out))
+        try:
+            store.post_places(admission.pool, fixture_id, places, out=out, by_hand=True)
+        except PodiumError as error:
+            return places_response(request, store, admission.pool, fixture_id, str(error))
+        return RedirectResponse(address("admin", admission.pool, "races", fixture_id, "places"), SEE_OTHER)
+
+    return await run_in(request.app.state.threads.writing, take)
+
+
+@router.post("/{fixture_id}/result")
+async def make_result(request: Request, admission: Sender, fixture_id: FixtureId, store: CurrentStore) -> Response:
+    """Show what the places of the moment would do as the result; nothing is stored before it is applied."""
+    await admission.form(request)
+    planned = await run_in_threadpool(store.fixture, admission.pool, fixture_id)
+    stands = await run_in_threadpool(store.places, admission.pool, fixture_id)
+    if stands is None:
+        raise ParameterError("no places are there yet: tap the names in the order in which they cross the line")
+    shared = {"event_id": fixture_id, "started_at": planned.starts_at.isoformat()}
+    shared |= {"title": planned.title} if planned.title else {}
+    rows = [shared | {"player": name, "position": place} for place, name in enumerate(stands.places, 1)]
+    rows += [shared | {"player": name, "status": "dnf"} for name in stands.out]
+    return await look_at(request, store, admission, Intent("submit", {"rows": rows, "names": {}}))
 
 
 async def keep(request: Request, admission: Any, store: Store, sent: RaceForm, *, is_new: bool) -> Response:

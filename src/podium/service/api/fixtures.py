@@ -4,17 +4,18 @@ from datetime import datetime
 from typing import Annotated
 
 from fastapi import Query, Request
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BaseModel, Field
 
 from podium.service.api.dependencies import ReadAccess, Writer
 from podium.service.api.models import EARLIEST, Entrant, Moment, Strict, in_utc, read_body, request_body, with_example
 from podium.service.http.errors import READ_ERRORS, WRITE_ERRORS, error_responses
-from podium.service.http.names import MAX_SENT_CHARACTERS, POOLS_PATH, FixtureId, Identifier, PoolName
+from podium.service.http.names import MAX_SENT_CHARACTERS, POOLS_PATH, FixtureId, Identifier, PoolName, SentName
 from podium.service.http.threads import CurrentStore, CurrentThreads, ReadRouter, run_in
 from podium.service.web.ahead.keeping import Aged, CurrentStakes, KeptStakes
 from podium.store import Store
 from podium.store.reading.ahead import RaceStakes, race_stakes
 from podium.store.writing.fixtures import MOST_ENTRANTS, Fixture
+from podium.store.writing.running import Places
 
 router = ReadRouter(prefix=POOLS_PATH)
 REFUSALS, REFUSALS_OF_BODIES = error_responses(*READ_ERRORS), error_responses(*WRITE_ERRORS)
@@ -56,7 +57,25 @@ class FixtureChange(Strict):
     anybody: Annotated[bool, Field(description="It has no entrants any more: whoever comes starts.")] = False
 
 
-REQUEST_MODELS = NewFixture, FixtureChange
+class NewPlaces(Strict):
+    """How a race stands at this moment."""
+
+    model_config = with_example({"places": ["ben", "ana"]})
+
+    places: Annotated[list[SentName], Field(max_length=MOST_ENTRANTS, description="Who is where, the first first.")]
+    out: list[SentName] = Field([], max_length=MOST_ENTRANTS, description="Who does not finish.")
+
+
+class RunningRace(BaseModel):
+    """How a race stands, and what everyone's rating would change by, were it to end so."""
+
+    places: Annotated[tuple[str, ...], Field(description="Who is where, the first first.")]
+    out: Annotated[tuple[str, ...], Field(description="Who does not finish.")]
+    posted_at: Annotated[datetime | None, Field(description="As of when; null where nothing was posted.")]
+    changes: Annotated[dict[str, float | None], Field(description="By player; null for who would not be rated.")]
+
+
+REQUEST_MODELS = NewFixture, FixtureChange, NewPlaces
 
 
 @router.get("/{pool}/fixtures", responses=REFUSALS, tags=["fixtures"])
@@ -118,6 +137,30 @@ def stakes(
     key = tuple(entrants), player, heats
     aged = kept.find(store, pool, key, lambda: store.stakes(pool, entrants, player, heats=heats))
     return race_stakes(aged.stakes, aged.age_s)
+
+
+@router.get("/{pool}/fixtures/{fixture_id}/places", responses=REFUSALS, tags=["fixtures"])
+def places(pool: PoolName, fixture_id: FixtureId, store: CurrentStore, _key: ReadAccess) -> RunningRace:
+    """How a race stands that runs, and what it would do to ratings if it ended now; nothing of it counts."""
+    store.fixture(pool, fixture_id)
+    stands, changes = store.places(pool, fixture_id), store.if_it_ended(pool, fixture_id)
+    if stands is None:
+        return RunningRace(places=(), out=(), posted_at=None, changes=changes)
+    return RunningRace(places=stands.places, out=stands.out, posted_at=stands.posted_at, changes=changes)
+
+
+@router.put(
+    "/{pool}/fixtures/{fixture_id}/places",
+    responses=REFUSALS_OF_BODIES,
+    tags=["fixtures"],
+    openapi_extra=request_body(NewPlaces),
+)
+async def post_places(
+    request: Request, pool: PoolName, fixture_id: FixtureId, store: CurrentStore, threads: CurrentThreads, _key: Writer
+) -> Places:
+    """Say how a race stands, at most once a second; the log never knows of it."""
+    body = await read_body(request, NewPlaces)
+    return await run_in(threads.writing, store.post_places, pool, fixture_id, body.places, out=body.out)
 
 
 @router.post(

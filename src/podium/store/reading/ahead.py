@@ -1,5 +1,6 @@
 """What is at stake in a race of a pool: before it, from how its entrants stand; after it, as it was promised."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -15,7 +16,7 @@ from podium.engine.tables.selection import UNRATED_STATUS
 from podium.errors import ParameterError
 from podium.ledger.forecast import field_of
 from podium.ledger.stakes.imagined import Race, has_draws, last_lines
-from podium.ledger.stakes.stakes import Board, Stakes, stakes
+from podium.ledger.stakes.stakes import Board, Stakes, changes_now, stakes
 from podium.probability.ranks import Floats
 from podium.results.reading import Results
 from podium.store.log.content import read_bodies
@@ -42,6 +43,7 @@ from podium.store.reading.moments import Answers
 from podium.store.sql.schema import event, log
 from podium.store.sql.statements import instant
 from podium.store.writing.fixtures import get_fixture
+from podium.store.writing.running import places_now
 
 MOST_STARTERS = 200
 RECENT_EVENTS = 200  # among which the last comparable heat, and draws, are looked for
@@ -160,6 +162,30 @@ def stakes_of(
 
     key = ("stakes", pool.id, tuple(map(tuple, starting)), *chosen, when, heats)
     return answers.value(key, newest_seq(connection, pool), find)
+
+
+def if_it_ended(connection: sa.Connection, pool: Pool, race_id: str) -> dict[str, float | None]:
+    """Say what everyone's rating would change by, were a race that runs to end as it stands; nothing is rated.
+
+    Returns:
+        By player; None for who would not be rated; nobody where no places were posted.
+
+    Raises:
+        UnknownError: no such pool or fixture.
+    """
+    planned, stands = get_fixture(connection, pool, race_id), places_now(connection, pool, race_id)
+    if stands is None:
+        return {}
+    sides = planned.sides if planned.entrants is not None else [[name] for name in (*stands.places, *stands.out)]
+    side_of = {name: number for number, members in enumerate(sides) for name in members}
+    order = [*dict.fromkeys(side_of[name] for name in stands.places if name in side_of)]
+    out = [side for side in dict.fromkeys(side_of[name] for name in stands.out if name in side_of) if side not in order]
+    started_at = round(planned.starts_at.timestamp() * 1e6)
+    race = starters_at(connection, pool, sides, started_at, FOREVER).race
+    if len(sides) < 2 or (race.system.needs and race.lines is None):  # noqa: PLR2004  (nobody met)
+        return {}
+    moved = changes_now(race, order, out).tolist()
+    return {name: None if math.isnan(change) else change for name, change in zip(race.players, moved, strict=True)}
 
 
 def promised(connection: sa.Connection, pool: Pool, answers: Answers, event_id: str, player: str) -> Stakes | None:

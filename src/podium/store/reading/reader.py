@@ -26,7 +26,7 @@ from podium.store.reading.pools import pool_facts as whole
 from podium.store.reading.pools.models import FairExpectation
 from podium.store.sql.database import close_engine, open_database
 from podium.store.sql.files import truncate_wal
-from podium.store.writing import administration
+from podium.store.writing import administration, running
 from podium.store.writing import fixtures as planned
 from podium.store.writing.pool_files import export_lines
 
@@ -107,6 +107,8 @@ class Reader(Moments):
 
     fixture = reads(planned.get_fixture)
     fixtures = reads(planned.fixtures)
+    places = reads(running.places_now)
+    if_it_ended = reads(ahead.if_it_ended)
     stakes = reads_kept(ahead.stakes_of)
     promise = reads_kept(ahead.promised)
 

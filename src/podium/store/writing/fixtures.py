@@ -17,7 +17,7 @@ from podium.store.log.log import CANCEL, PLAN, append, json_entry
 from podium.store.log.players import admit_names, merges, names_of, numbers_of
 from podium.store.log.pools import Pool, admit_title
 from podium.store.sql.database import StoreError
-from podium.store.sql.schema import event, fixture, log, registration
+from podium.store.sql.schema import event, fixture, log, registration, running
 from podium.store.sql.statements import DAY_US, instant, microseconds, now, upsert
 from podium.store.writing.accounts import refuse_entrant_twice
 
@@ -157,6 +157,7 @@ def cancel_fixture(connection: sa.Connection, pool: Pool, fixture_id: str, *, ac
         append(connection, pool, CANCEL, [json_entry(fixture_id, None, actor)])
         of_id = fixture.c.pool_id == pool.id, fixture.c.fixture_id == fixture_id
         connection.execute(sa.update(fixture).where(*of_id).values(is_cancelled=True))
+        connection.execute(sa.delete(running).where(running.c.pool_id == pool.id, running.c.race_id == fixture_id))
     return get_fixture(connection, pool, fixture_id)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Annotated, Any, ClassVar
 
@@ -14,7 +14,7 @@ from podium.errors import ParameterError, UnknownError
 from podium.ledger.reasons.what_if import ordinal_number
 from podium.ledger.stakes.wording import DUEL, TWO, place_words
 from podium.pages.drawing.bars import signed_bar
-from podium.pages.numbers import percent, with_minus
+from podium.pages.numbers import DASH, MINUTE_S, counted, percent, with_minus
 from podium.service.http.names import MAX_SENT_CHARACTERS, MatchId
 from podium.service.http.threads import CurrentStore
 from podium.service.web.ahead.keeping import Aged, CurrentStakes
@@ -93,6 +93,44 @@ class StakesView:
         return tuple(line for line in self.lines if not line.is_near)
 
 
+@dataclass(frozen=True, slots=True)
+class MomentLine:
+    """A line of the race as it stands."""
+
+    place: str
+    player: str
+    change: Decimal | None  # were it to end so; None where that is not known
+
+
+@dataclass(frozen=True, slots=True)
+class MomentView:
+    """A race as it stands."""
+
+    lines: tuple[MomentLine, ...]
+    posted_at: datetime
+    age: str  # in words, where it is older than a minute
+    number: int | None  # of the chosen player's line of the stakes
+
+
+def moment_view(store: Store, pool: PoolHeader, race_id: str, player: str) -> MomentView | None:
+    """A race as it stands; None where no places were posted."""
+    stands = store.places(pool.name, race_id)
+    if stands is None:
+        return None
+    changes = store.if_it_ended(pool.name, race_id)
+    places = [(f"{place}", name) for place, name in enumerate(stands.places, 1)]
+    waiting = sorted(changes.keys() - {*stands.places, *stands.out})
+    rows = [*places, *(("out", name) for name in stands.out), *((DASH, name) for name in waiting)]
+    lines = []
+    for place, name in rows:
+        moved = changes.get(name)
+        lines.append(MomentLine(place, name, None if moved is None else shown(moved, pool.digits)))
+    minutes = int((datetime.now(UTC) - stands.posted_at).total_seconds() // MINUTE_S)
+    age = f"that is {counted(minutes, 'minute')} ago" if minutes else ""
+    number = stands.places.index(player) if player in stands.places else None
+    return MomentView(tuple(lines), stands.posted_at, age, number)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RacePage(Page):
     """A race to come."""
@@ -106,6 +144,7 @@ class RacePage(Page):
     rule: str  # what becomes of whoever is missing from the result
     entrants: tuple[Starter, ...] | None
     view: StakesView | None
+    moment: MomentView | None  # as it stands, where it runs
     reason: str  # why there is no table
     chosen: str  # the name that was sent
     change_address: str  # where whoever may changes it
@@ -157,6 +196,7 @@ def race(
         rule=rule.words,
         entrants=planned.entrants,
         view=view,
+        moment=None if rule.is_match else moment_view(store, pool, planned.fixture_id, player),
         reason=reason,
         chosen=chosen.strip(),
         change_address=change_address(visit, pool, planned) if not rule.is_match else "",

@@ -154,3 +154,18 @@ def test_a_promise_is_the_table_from_just_before_and_a_correction_moves_it(pool)
     heats = [row | {"heat": heat} for heat in "12" for row in rows(10, "ab")]
     pool.submit("main", heats)
     assert pool.promise("main", "e10", "a") is None
+
+
+def test_in_a_counted_pool_a_race_has_a_start_and_its_stakes_no_date(store):
+    store.create_pool("main", find("podium")())
+    for number in range(5):
+        order = "abcd" if number % 2 else "bacd"
+        rows_of_event = [{"event_id": f"e{number}", "player": name, "position": k} for k, name in enumerate(order, 1)]
+        store.submit("main", rows_of_event)
+    assert store.pool("main").is_counted
+    store.plan_fixture("main", "gp", starts_at=SOON, entrants=["a", "b", "c"])
+    found, expected = store.stakes("main", fixture="gp", player="b"), store.rated("main").stakes(["a", "b", "c"], "b")
+    assert found.frame["delta"].to_list() == pytest.approx(expected.frame["delta"].to_list(), abs=1e-9)
+    promise = store.promise("main", "e4", "a")
+    assert promise.frame.filter(place=2.0).height == 1
+    assert store.verify() == []

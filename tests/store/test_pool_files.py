@@ -56,7 +56,7 @@ def carried_rows(store, pool):
         (number,) = connection.execute(sa.text("SELECT id FROM pool WHERE name = :name"), {"name": pool}).scalars()
         seqs = connection.execute(sa.text("SELECT seq, place FROM log WHERE pool_id = :pool"), {"pool": number})
         places = dict(seqs.all())
-        apart = ("log", "correction", "webhook", "pool_fact")  # other numbers, and what belongs to the database alone
+        apart = ("log", "correction", "webhook", "pool_fact", "running")  # other numbers, and what is of one database
         tables = [each for each in metadata.sorted_tables if "pool_id" in each.c and each.name not in apart]
         found = {}
         for table in tables:

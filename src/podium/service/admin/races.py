@@ -178,7 +178,9 @@ async def make_result(request: Request, admission: Sender, fixture_id: FixtureId
     stands = await run_in_threadpool(store.places, admission.pool, fixture_id)
     if stands is None:
         raise ParameterError("no places are there yet: tap the names in the order in which they cross the line")
-    shared = {"event_id": fixture_id, "started_at": planned.starts_at.isoformat()}
+    pool = await run_in_threadpool(store.pool, admission.pool)
+    shared = {"event_id": fixture_id}
+    shared |= {} if pool.is_counted else {"started_at": planned.starts_at.isoformat()}
     shared |= {"title": planned.title} if planned.title else {}
     rows = [shared | {"player": name, "position": place} for place, name in enumerate(stands.places, 1)]
     rows += [shared | {"player": name, "status": "dnf"} for name in stands.out]

@@ -67,7 +67,7 @@ class Starters(NamedTuple):
 def starters_at(
     connection: sa.Connection, pool: Pool, sides: Sequence[Sequence[str]], started_at: int | None, key: OrderKey
 ) -> Starters:
-    """A race of these sides, as everyone and the pool stood before a position in the order of rating."""
+    """A race of these sides, as everyone and the pool stood before a position; in a counted pool without a date."""
     refuse_other_arithmetic(pool)
     names = [name for side in sides for name in side]
     if len(names) > MOST_STARTERS:
@@ -88,7 +88,7 @@ def starters_at(
         pool=pool.name,
         sides=tuple(map(tuple, sides)),
         states=np.array([newcomer if each is None else np.frombuffer(each.state, "<f8") for each in found]),
-        started_at=None if started_at is None else instant(started_at),
+        started_at=None if started_at is None or pool.is_counted else instant(started_at),
         seen=np.array([NEVER if each is None else each.played_at for each in found], np.int64),
         lines=None if recent is None else last_lines(system, recent, pool.name, len(sides)),
     )

@@ -46,7 +46,7 @@ def print_fixture(planned: "Fixture") -> None:
     typer.echo(f"{planned.fixture_id}{title}: {planned.status}, {planned.starts_at:%Y-%m-%d %H:%M} UTC, {count}")
 
 
-@fixture.command("plan", "podium fixture plan race-18 --pool karts --starts 2026-06-08T19:00Z --entrants Ana,Ben")
+@fixture.command("plan", "podium fixture plan race-18 --pool karts --starts 2026-06-08T19:00Z")
 def plan(
     fixture_id: str = FIXTURE,
     pool: str = POOL_NAME,

@@ -23,7 +23,7 @@ Entrants = Annotated[list[Entrant] | None, Field(max_length=MOST_ENTRANTS, descr
 RaceTitle = Annotated[
     str | None, Field(max_length=MAX_SENT_CHARACTERS, description="What people call it; an empty one is removed.")
 ]
-Chosen = Annotated[
+Named = Annotated[
     str | None, Query(max_length=MAX_SENT_CHARACTERS, description="Whose table; who is not in the field joins it.")
 ]
 Heats = Annotated[int, Query(ge=1, le=100, description="The table is the sum of so many heats.")]
@@ -105,7 +105,7 @@ def fixture_stakes(
     store: CurrentStore,
     kept: CurrentStakes,
     _key: ReadAccess,
-    player: Chosen = None,
+    player: Named = None,
     heats: Heats = 1,
 ) -> RaceStakes:
     """What each place of a race to come would bring, at most a minute old; of the first entrant, or of a player."""
@@ -130,7 +130,7 @@ def stakes(
     kept: CurrentStakes,
     _key: ReadAccess,
     entrants: Names,
-    player: Chosen = None,
+    player: Named = None,
     heats: Heats = 1,
 ) -> RaceStakes:
     """What each place of a race of these entrants would bring, as of a fixture; everyone starts alone."""

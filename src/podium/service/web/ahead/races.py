@@ -150,7 +150,7 @@ class RacePage(Page):
     change_address: str  # where whoever may changes it
 
 
-Chosen = Annotated[str, Query(alias="player", max_length=MAX_SENT_CHARACTERS)]
+Named = Annotated[str, Query(alias="player", max_length=MAX_SENT_CHARACTERS)]
 
 
 @router.pool_page("/matches/{match_id}")
@@ -160,7 +160,7 @@ def race(
     match_id: MatchId,
     store: CurrentStore,
     kept: CurrentStakes,
-    chosen: Chosen = "",
+    chosen: Named = "",
 ) -> Response:
     """A race before its result; then its address is the event's."""
     pool = pool_header(store.pool(visit.pool))

@@ -204,6 +204,8 @@ def test_what_is_new_in_the_service(bridge):
         assert client.fixtures("main", ahead=True, since="2035-01-01T00:00:00Z") == [client.fixture("main", "gp")]
         assert client.fixture_stakes("main", "gp", "b")["stakes"][0]["player"] == "b"
         assert len(client.stakes("main", ["a", "b", "c"], "b", heats=2)["entrants"]) == 3
+        assert client.post_places("main", "gp", ["b"], out=["a"])["places"] == ["b"]
+        assert client.places("main", "gp")["changes"]["b"] > 0.0
         assert client.cancel_fixture("main", "gp")["status"] == "cancelled"
         assert client.begin_season("main", "s", "2025-02-01T00:00:00Z", keep=0.5) == 2
         assert client.configure("main", "glicko2") > 0

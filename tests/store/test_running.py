@@ -106,3 +106,14 @@ def test_a_restored_copy_has_no_race_that_runs(tmp_path):
     assert other.places("main", "gp") is None
     source.close()
     other.close()
+
+
+def test_every_process_shows_the_same_moment(pool):
+    url = pool.engine.url.render_as_string(hide_password=False)
+    other = Store(url)
+    posted = pool.post_places("main", "e9", ["b", "a"])
+    assert other.places("main", "e9") == posted
+    assert other.if_it_ended("main", "e9") == pool.if_it_ended("main", "e9")
+    pool.submit("main", rows(9, "ba"))
+    assert other.places("main", "e9") is None
+    other.close()

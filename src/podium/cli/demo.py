@@ -32,6 +32,7 @@ SHOWN = (  # addresses to open, and what they show
     ("/bikes/events/bikes-058/Dragana", "why she won, and lost points"),
     ("/bikes/system", "how its ratings work"),
     ("/bikes/matches/bikes-next", "what a race to come would bring"),
+    ("/bikes/matches/bikes-now", "a race that runs"),
 )
 
 
@@ -80,6 +81,7 @@ def plan_races(store: "Store") -> None:
         field = [each.player for each in store.event(pool.name, newest[0].event_id).changes] if newest else []
         for name, title, starts in (("now", "This race", now), ("next", "The next race", now + timedelta(days=1))):
             store.plan_fixture(pool.name, f"{pool.name}-{name}", starts_at=starts, title=title, entrants=field)
+        store.post_places(pool.name, f"{pool.name}-now", field[: len(field) // 2])
 
 
 def listening_socket(port: int | None) -> socket.socket:

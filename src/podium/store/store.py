@@ -207,9 +207,8 @@ class Store(Reader):
         propose = partial(set_voided, event_id=event_id, voided=voided, actor=actor, reason=reason, versions=versions)
         return self._run(pool_name, propose, **options).receipts[0]
 
-    register = writes(administration.register)
+    register, post_places = writes(administration.register), writes(running.post_places)
     plan_fixture, cancel_fixture = writes(fixtures.plan_fixture), writes(fixtures.cancel_fixture)
-    post_places = writes(running.post_places)
     preview = reads(previews.preview)
 
     def run(self, pool_name: str, act: Act, *, version: int, actor: str = "", reason: str = "") -> Any:
@@ -232,8 +231,7 @@ class Store(Reader):
 
     # Players
 
-    rename = writes(players.rename_player)
-    name_players = writes(players.name_players)
+    rename, name_players = writes(players.rename_player), writes(players.name_players)
     pseudonymise = writes(players.pseudonymise, even_closed=True, forgets=True)
     blank_reason = writes(log.blank_reason, even_closed=True, forgets=True)
 

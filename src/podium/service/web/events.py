@@ -233,7 +233,7 @@ def event_page(
     story: EventStory,
     expectation: FairExpectation | None,
     first: int | None,
-    promise: str,
+    promise: str = "",
     *,
     is_about_player: bool,
 ) -> EventPage:

@@ -18,6 +18,7 @@ FOLDER = Path(__file__).parents[1] / "src" / "podium" / "client"
 MODULES = {  # by the tag of the operations whose answers are in none of those before
     None: ("answers", "The service's answers"),
     "chances": ("chance_answers", "The service's answers about chances"),
+    "fixtures": ("fixture_answers", "The service's answers about races to come"),
     "pages": ("page_answers", "The service's answers with what pages show"),
 }
 TYPING = ("Literal", "NotRequired", "TypedDict")

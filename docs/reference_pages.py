@@ -23,6 +23,7 @@ NAMES_OF = {  # the names that a group has; every other one is under the last ti
         "PlayerChange",
         "Explanation",
         "WhatIf",
+        "Stakes",
         "Forecast",
     ),
     "Results": ("read_results", "from_matches", "Results"),

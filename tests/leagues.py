@@ -115,6 +115,21 @@ def fill(store):
     add_fields(store, "forty", "trueskill", (40,), (1, 8))
     add_names(store)
     add_states(store)
+    add_races(store)
+
+
+RACES_START = datetime(2199, 6, 1, 18, tzinfo=UTC)  # they are always to come
+
+
+def add_races(store):
+    """Races to come of some pools: of six, of forty, of two, of hostile names, of whoever comes; one is cancelled."""
+    for pool, count in (("bikes", 6), ("forty", 40), ("pairs", 2), ("names", len(HOSTILE)), ("karts", 8)):
+        field = [row.player for row in store.leaderboard(pool, top=count).players]
+        store.plan_fixture(pool, "tonight", starts_at=RACES_START, title="Grand Prix", entrants=field)
+    store.plan_fixture("bikes", "open", starts_at=RACES_START + timedelta(days=1))
+    store.plan_fixture("bikes", "off", starts_at=RACES_START + timedelta(days=2), title=HOSTILE[0])
+    store.cancel_fixture("bikes", "off")
+    store.register("club", "lobby", ["Ana", "Eve"])
 
 
 if __name__ == "__main__":

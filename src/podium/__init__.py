@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from podium.ledger.forecast import Forecast
     from podium.ledger.reasons.explanation import Explanation
     from podium.ledger.reasons.what_if import WhatIf
+    from podium.ledger.stakes.stakes import Stakes
     from podium.live import Live, PlayerChange, RatedEvent
     from podium.rated import Rated
     from podium.rating import predict, rate
@@ -49,6 +50,7 @@ __all__ = [
     "RuleError",
     "Scenario",
     "Simulated",
+    "Stakes",
     "SystemCheck",
     "Tuned",
     "UnknownError",
@@ -89,6 +91,7 @@ _HOMES = {
     "RuleError": "errors",
     "Scenario": "analysis.simulation",
     "Simulated": "analysis.simulation",
+    "Stakes": "ledger.stakes.stakes",
     "SystemCheck": "analysis.conformance",
     "Tuned": "analysis.tuning",
     "UnknownError": "errors",

@@ -198,6 +198,15 @@ def test_what_is_new_in_the_service(bridge):
         assert client.predict("main", sides=[["a", "b"], ["c"]])["pairs"][0]["opponent"] in ("a, b", "c")
         (match,) = client.matchmaking("main", [{"player": name, "waited_s": 99.0} for name in "ab"], size=2)
         assert sorted(match["players"]) == ["a", "b"]
+        planned = client.plan_fixture("main", "gp", "2035-02-01T00:00:00Z", entrants=["a", {"player": "b"}])
+        assert planned["status"] == "planned"
+        assert client.change_fixture("main", "gp", title="Grand Prix")["title"] == "Grand Prix"
+        assert client.fixtures("main", ahead=True, since="2035-01-01T00:00:00Z") == [client.fixture("main", "gp")]
+        assert client.fixture_stakes("main", "gp", "b")["stakes"][0]["player"] == "b"
+        assert len(client.stakes("main", ["a", "b", "c"], "b", heats=2)["entrants"]) == 3
+        assert client.post_places("main", "gp", ["b"], out=["a"])["places"] == ["b"]
+        assert client.places("main", "gp")["changes"]["b"] > 0.0
+        assert client.cancel_fixture("main", "gp")["status"] == "cancelled"
         assert client.begin_season("main", "s", "2025-02-01T00:00:00Z", keep=0.5) == 2
         assert client.configure("main", "glicko2") > 0
         client.rename("main", "a", "anna")

@@ -32,8 +32,8 @@ def test_the_demo_serves_the_season_until_it_is_interrupted(tmp_path):
                 line = demo.stdout.readline()
                 assert line, printed
                 printed += line
-            _, board, _, why, _ = re.findall(r"http://\S+(?=  )", printed)
-            board, why = fetch(board), fetch(why)
+            _, board, _, why, _, race, running = re.findall(r"http://\S+(?=  )", printed)
+            board, why, race, running = (fetch(each) for each in (board, why, race, running))
             assert [each.name for each in tmp_path.glob("podium-demo-*/*.db")] == ["podium.db"]
             demo.send_signal(signal.SIGINT)
             rest = demo.stdout.read()
@@ -42,6 +42,8 @@ def test_the_demo_serves_the_season_until_it_is_interrupted(tmp_path):
             demo.kill()
     assert "Since 16" in board
     assert "Dragana</bdi> won, but lost 40.5 points." in why
+    assert "What each place would bring" in race
+    assert "If it ended now" in running
     assert rest == "The demo has ended; its database is removed.\n"
     assert [*tmp_path.iterdir()] == []
 

@@ -28,7 +28,7 @@ EXAMPLES = times(5, 200)  # of every operation
 ROOT = Path(__file__).parents[2]
 KNOWN = {
     "pool": "karts", "event_id": "race-1", "player": "ana", "match_id": "lobby-9", "season": "2025",
-    "day": "2025-01-04", "table": "history", "kind": "csv", "secret": "podium_guessed",
+    "fixture_id": "race-9", "day": "2025-01-04", "table": "history", "kind": "csv", "secret": "podium_guessed",
 }  # fmt: skip
 
 
@@ -42,6 +42,7 @@ def service(tmp_path_factory):
             for place, name in enumerate(("ana", "ben", "cleo"), start=1)
         ])  # fmt: skip
     store.register("karts", "lobby-9", ["ana", "ben"])
+    store.plan_fixture("karts", "race-9", starts_at=datetime(2035, 1, 9, tzinfo=UTC), entrants=["ana", "ben"])
     store.begin_season("karts", "2025", datetime(2025, 1, 3, tzinfo=UTC), keep=0.5)
     store.snapshot("karts", 20_092)
     app = create_app(store)
@@ -65,8 +66,9 @@ def test_what_is_there_is_answered_as_documented(service, operations):
     assert len(reading) > 15
     for operation in reading:
         names = {each.name: KNOWN[each.name] for each in operation.path_parameters}
-        queries = {"compare": {"player": "ana", "other": "ben"}, "search": {"text": "an"}}
-        query = queries.get(operation.path.rsplit("/", 1)[-1], {})
+        queries: dict[str, dict[str, object]] = {"compare": {"player": "ana", "other": "ben"}, "search": {"text": "an"}}
+        queries["{pool}/stakes"] = {"entrants": ["ana", "ben"]}
+        query = next((each for end, each in queries.items() if operation.path.endswith(f"/{end}")), {})
         case = operation.Case(
             path_parameters=names, query=query, headers={"Authorization": f"Bearer {service.state.key}"}
         )

@@ -35,6 +35,9 @@ def fill(store):
     store.register("main", "lobby", ["ana", "José", "ben"])
     store.submit("main", rows(5, ["José", "ana"]), match_ids={"e5": "lobby"})
     store.submit("main", rows(6, ["ana"], ranked=False))
+    store.plan_fixture("main", "tonight", starts_at=datetime(2025, 2, 1, tzinfo=UTC), entrants=["José", "never seen"])
+    store.plan_fixture("main", "off", starts_at=datetime(2025, 2, 2, tzinfo=UTC), title="Größter <Preis>")
+    store.cancel_fixture("main", "off")
     store.amend("main", rows(3, ["ana", "ben"]), reason="wrong <way> round")
     store.merge("main", "old", "ana", reason="the same")
     store.rename("main", "ben", "Benoît")
@@ -53,7 +56,7 @@ def carried_rows(store, pool):
         (number,) = connection.execute(sa.text("SELECT id FROM pool WHERE name = :name"), {"name": pool}).scalars()
         seqs = connection.execute(sa.text("SELECT seq, place FROM log WHERE pool_id = :pool"), {"pool": number})
         places = dict(seqs.all())
-        apart = ("log", "correction", "webhook", "pool_fact")  # other numbers, and what belongs to the database alone
+        apart = ("log", "correction", "webhook", "pool_fact", "running")  # other numbers, and what is of one database
         tables = [each for each in metadata.sorted_tables if "pool_id" in each.c and each.name not in apart]
         found = {}
         for table in tables:

@@ -5,6 +5,7 @@ import signal
 import socket
 import tempfile
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,6 +31,8 @@ SHOWN = (  # addresses to open, and what they show
     ("/bikes/players/Dragana", "a player"),
     ("/bikes/events/bikes-058/Dragana", "why she won, and lost points"),
     ("/bikes/system", "how its ratings work"),
+    ("/bikes/matches/bikes-next", "what a race to come would bring"),
+    ("/bikes/matches/bikes-now", "a race that runs"),
 )
 
 
@@ -70,6 +73,17 @@ def season_store(season: Path) -> Iterator["Store"]:
             store.close()
 
 
+def plan_races(store: "Store") -> None:
+    """Two races with the field of each pool's newest event: one that starts now, and one tomorrow."""
+    now = datetime.now(UTC).replace(second=0, microsecond=0)
+    for pool in store.pools():
+        newest = store.event_list(pool.name, top=1).events
+        field = [each.player for each in store.event(pool.name, newest[0].event_id).changes] if newest else []
+        for name, title, starts in (("now", "This race", now), ("next", "The next race", now + timedelta(days=1))):
+            store.plan_fixture(pool.name, f"{pool.name}-{name}", starts_at=starts, title=title, entrants=field)
+        store.post_places(pool.name, f"{pool.name}-now", field[: len(field) // 2])
+
+
 def listening_socket(port: int | None) -> socket.socket:
     """A socket that listens on this machine only."""
     for each in (PORT, 0) if port is None else (port,):
@@ -97,6 +111,7 @@ def serve_season(season: Path, port: int | None) -> None:
     address = f"http://{HOST}:{listener.getsockname()[1]}"
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends as Ctrl-C does: with its files removed
     with contextlib.suppress(KeyboardInterrupt), listener, season_store(season) as store:
+        plan_races(store)
         typer.echo("The example season is live. Open, for instance:\n")
         width = len(address) + max(len(path) for path, _ in SHOWN)
         for path, words in SHOWN:

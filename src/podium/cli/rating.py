@@ -1,7 +1,6 @@
-"""Commands that rate a results file: rate, leaderboard, explain, predict, strength."""
+"""Commands that rate a results file: rate, leaderboard, explain."""
 
 from collections.abc import Iterator
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -202,74 +201,3 @@ def explain(
         typer.echo(explanation_text(explanation))
         if imagined is not None:
             typer.echo(f"\n{what_if_text(imagined)}")
-
-
-@examples(
-    "podium predict results.csv --entrants Ana,Ben,Cleo",
-    'podium predict results.csv --entrant "Doe, John" --entrant "Roe, Jane"',
-    "podium predict results.csv -s trueskill --side Ana,Ben --side Cleo,Dan",
-)
-def predict(
-    file: Input = input_option(),
-    system: "System" = SYSTEM,
-    entrants: list[str] | None = Option(
-        None, metavar="A,B,...", help="Who is in the field; quote a name with a comma in it. May repeat."
-    ),
-    entrant: list[str] | None = Option(
-        None, metavar="NAME", help="One who is in the field, commas and quotes being of the name. May repeat."
-    ),
-    side: list[str] | None = Option(
-        None, metavar="A,B,...", help="Who starts on one side; quote a name with a comma in it. May repeat."
-    ),
-    top: int = Option(3, min=1, help="The chance to finish among so many."),
-    pool: str | None = options.pool_option("The pool whose ratings to use, where there are several."),
-    period: str = options.PERIOD,
-    columns: str | None = options.SHOWN_COLUMNS,
-    form: Format = PRINTED,
-) -> None:
-    """Predict a field from the ratings that FILE leads to: chances to win, of the first places, of each pair."""
-    from podium.ledger.forecast import names_in
-
-    names = [name for row in names_in(entrants or []) for name in row]
-    names += [name.strip() for name in entrant or [] if name.strip()]
-    sides = names_in(side or [])
-    if not names and not sides:
-        raise ParameterError("name the field with --entrants A,B,..., --entrant NAME or --side A,B,... for each")
-    with show.progress("reading", "rating", "predicting") as steps:
-        rated = rated_file(file, system, period, steps)
-        forecast = rated.predict(names, sides=sides, top=top, pool=pool)
-        strangers = rated.newcomers([*names, *chain.from_iterable(sides)], pool=pool)
-    scope = file if pool is None else f"pool {pool} of {file}"
-    for name, near in strangers.items():
-        hint = f" (did you mean {near}?)" if near else ""
-        typer.echo(f"podium: {name} is not in {scope}{hint}; predicted as a newcomer", err=True)
-    if form is Format.json:
-        tables = {"entrants": forecast.entrants, "ranks": forecast.ranks, "pairs": forecast.pairs}
-        show.show_json({name: table.to_dicts() for name, table in tables.items()})
-        return
-    show.show(forecast.entrants, form, system.label, columns=columns)
-
-
-@examples("podium strength results.csv --top 5", "podium strength results.csv -s folyami --chart strength.svg")
-def strength(
-    file: Input = input_option(),
-    system: "System" = SYSTEM,
-    top: int = Option(5, min=1, help="A probe's chance to finish among so many is what counts."),
-    probe: float | None = Option(None, help="The probe's rating; a newcomer's if not given."),
-    period: str = options.PERIOD,
-    chart: Path | None = Option(None, help="Draw the strengths here: .svg, .png or .html."),
-    columns: str | None = options.SHOWN_COLUMNS,
-    form: Format = PRINTED,
-) -> None:
-    """Show how strong the field of each event of FILE was, by the ratings before it."""
-    from podium.reporting import plotting
-    from podium.reporting.plotting import check_path, save
-
-    if chart is not None:
-        check_path(chart)
-    with show.progress("reading", "rating", "integrating") as steps:
-        strengths = rated_file(file, system, period, steps).strengths(top=top, probe=probe)
-        if chart is not None:
-            save(plotting.race_strengths(strengths, f"{system.title}: the first {top}"), chart)
-    ordered = strengths.sort("strength", descending=True) if form is Format.table else strengths
-    show.show(ordered, form, system.label, max_rows=50, columns=columns)

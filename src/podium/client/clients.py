@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import Any, ClassVar, Self, TypeVar, get_origin
 
 from podium.client.calls import PATIENCE_S, Attempts, Call, ClientError, encode
+from podium.client.fixtures import FixtureRoutes
 from podium.client.pages import PageRoutes
 from podium.client.reads import ReadRoutes
 from podium.client.writes import WriteRoutes
@@ -15,7 +16,7 @@ from podium.errors import ParameterError, needs_extra
 Answer = TypeVar("Answer")
 
 
-class Routes(ReadRoutes, PageRoutes, WriteRoutes):
+class Routes(ReadRoutes, PageRoutes, FixtureRoutes, WriteRoutes):
     """All routes of the service at an address, for a key."""
 
     _KIND: ClassVar[str]  # of the client of httpx2

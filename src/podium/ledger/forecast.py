@@ -102,6 +102,21 @@ def field_of(
     return [[next(names) for _ in side] for side in field]
 
 
+def names_of_field(field: Sequence[Sequence[str]]) -> list[str]:
+    """Everyone's names, side by side.
+
+    Raises:
+        ParameterError: fewer than two sides, or a name twice.
+    """
+    if len(field) < 2:  # noqa: PLR2004  (it takes two to compare)
+        raise ParameterError("a field needs two entrants at least")
+    names = [name for side in field for name in side]
+    repeated = sorted(name for name, count in Counter(names).items() if count > 1)
+    if repeated:
+        raise ParameterError(f"{repeated[0]!r} appears twice among the entrants")
+    return names
+
+
 def forecast(system: System, field: Sequence[Sequence[str]], states: Sequence[Any], top: int) -> Forecast:
     """The chances of players in these states against each other, alone or in sides.
 
@@ -118,12 +133,7 @@ def forecast(system: System, field: Sequence[Sequence[str]], states: Sequence[An
     Raises:
         ParameterError: fewer than two sides, a name twice, or `top` below 1.
     """
-    if len(field) < 2:  # noqa: PLR2004  (it takes two to compare)
-        raise ParameterError("a field needs two entrants at least")
-    names = [name for side in field for name in side]
-    repeated = sorted(name for name, count in Counter(names).items() if count > 1)
-    if repeated:
-        raise ParameterError(f"{repeated[0]!r} appears twice among the entrants")
+    names = names_of_field(field)
     if top < 1:
         raise ParameterError(f"top is {top}; it must be at least 1")
     waiting = iter(states)

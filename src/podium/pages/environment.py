@@ -30,6 +30,7 @@ FILTERS = {
     "capitalised": capitalised,
     "change": numbers.change,
     "clock": numbers.clock,
+    "second": numbers.second,
     "counted": numbers.counted,
     "day": numbers.day,
     "direction": numbers.direction,

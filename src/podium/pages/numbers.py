@@ -118,6 +118,11 @@ def clock(moment: datetime) -> str:
     return f"{moment.astimezone(UTC):%H:%M}{GAP}UTC"
 
 
+def second(moment: datetime) -> str:
+    """The time of day to the second: "19:42:07 UTC"."""
+    return f"{moment.astimezone(UTC):%H:%M:%S}{GAP}UTC"
+
+
 def duration(seconds: float) -> str:
     """A time that was sent: "1:23.456", "59.8 s"; its digits are those sent."""
     text = plain(seconds)

@@ -15,7 +15,6 @@ from podium.engine.system import System
 from podium.engine.tables.encoding import Events
 from podium.engine.tables.selection import EVENT
 from podium.errors import ParameterError, UnknownError
-from podium.kernels.records import read
 from podium.ledger import history
 from podium.ledger import leaderboard as boards
 from podium.ledger.leaderboard import why_nothing_counts
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from podium.ledger.forecast import Forecast
     from podium.ledger.reasons.explanation import Explanation
     from podium.ledger.reasons.what_if import WhatIf
+    from podium.ledger.stakes.stakes import Stakes
 
 
 @dataclass(frozen=True, repr=False)
@@ -242,8 +242,10 @@ class Rated:
             UnknownError: no such pool.
         """
         from podium.ledger.forecast import expected_score
+        from podium.rated.ahead import standing_of
 
-        return expected_score(self._system_in(pool), *(self._state(normalise(name), pool) for name in (a, b)))
+        system, states = standing_of(self, [normalise(a), normalise(b)], pool)
+        return expected_score(system, *states)
 
     def predict(
         self,
@@ -270,12 +272,42 @@ class Rated:
             UnknownError: no such pool.
         """
         from podium.ledger.forecast import field_of, forecast
+        from podium.rated.ahead import standing_of
 
         if pool is not None:
             self.pool(pool)
         field = field_of(entrants, sides, lambda names: [admit(name, "entrant") for name in names])
-        states = [self._state(name, pool) for side in field for name in side]
-        return forecast(self._system_in(pool), field, states, top)
+        system, states = standing_of(self, [name for side in field for name in side], pool)
+        return forecast(system, field, states, top)
+
+    def stakes(
+        self,
+        entrants: Sequence[str] = (),
+        player: str | None = None,
+        *,
+        sides: Sequence[Sequence[str]] = (),
+        pool: str | None = None,
+        heats: int = 1,
+        at: str | date | datetime | None = None,
+    ) -> "Stakes":
+        """What each place of a race to come would bring; see `podium.ledger.stakes.stakes.stakes`.
+
+        Args:
+            entrants: the names of those who start alone; `sides` and `pool` as `predict` takes them.
+            player: whose table; one who is not among them joins them. Everyone's where None.
+            heats: the table is the sum of so many.
+            at: when it starts; as the last event where None.
+
+        Returns:
+            `frame`: `player, place, chance, delta, rating, rank, error`; `field`: each one's break-even place.
+
+        Raises:
+            ParameterError: as `predict` raises it.
+            UnknownError: no such pool.
+        """
+        from podium.rated.ahead import stakes_after
+
+        return stakes_after(self, entrants, sides, player, pool, heats, at)
 
     def predictions(self) -> pl.DataFrame:
         """List what was expected of every pair before each event, and what came: for metrics of your own.
@@ -350,11 +382,6 @@ class Rated:
         known = {} if self.start is None else dict(self.start.pools)
         return known | {pool.name: self.replayed.pools[k] for k, pool in enumerate(self.events.pools)}
 
-    def _system_in(self, pool: str | None) -> System:
-        from podium.ledger.forecast import only_pool, system_in
-
-        return system_in(self.system, self._pool_states, only_pool([name for name, _ in self._pools()], pool))
-
     def learnt(self, *, pool: str | None = None) -> pl.DataFrame:
         """The parameters that a pool has learnt after each event, for systems that learn them.
 
@@ -371,14 +398,3 @@ class Rated:
         from podium.ledger.forecast import learnt_history
 
         return learnt_history(self.system, self.events, self.replayed, self.pool(pool))
-
-    def _state(self, player: str, pool: str | None) -> Any:
-        from podium.ledger.forecast import only_pool
-
-        chosen = only_pool([name for name, _ in self._pools()], pool)
-        players, states = self._everyone
-        rows = players["player"] == player
-        if chosen is not None:
-            rows &= players["pool"] == chosen
-        numbers = rows.arg_true()
-        return read(states, numbers[0], self.system.newcomer()) if numbers.len() else self.system.newcomer()

@@ -13,8 +13,9 @@ from podium import __version__
 from podium.service.access.keys import KeyGuard
 from podium.service.access.visitors import COOKIE, Sessions, Visibility
 from podium.service.admin import dry_run, records, sending
+from podium.service.admin import races as race_forms
 from podium.service.admin.uploads import UploadProcess
-from podium.service.api import pages, reads, receiving, status, streams, writes
+from podium.service.api import fixtures, pages, reads, receiving, status, streams, writes
 from podium.service.api.dependencies import BoardCache, Intake
 from podium.service.api.models import REQUEST_MODELS, schemas
 from podium.service.delivery.watchers import Announcements, Watchers
@@ -28,12 +29,26 @@ from podium.service.metrics import Metrics
 from podium.service.upkeep import Upkeep
 from podium.service.web import boards, chances, front, players, rendering, sharing, visiting
 from podium.service.web import events as event_pages
+from podium.service.web.ahead import calendar, races
+from podium.service.web.ahead.keeping import KeptStakes
 from podium.service.web.rules import page as rules
 from podium.store import Store
 from podium.store.reading.moments import VersionCache
 from podium.store.sql.database import Turn
 
-PAGES = rendering, visiting, front, boards, event_pages, players, chances, rules, sharing  # in the order of trying
+PAGES = (
+    rendering,
+    visiting,
+    front,
+    boards,
+    event_pages,
+    players,
+    chances,
+    races,
+    calendar,
+    rules,
+    sharing,
+)  # in the order of trying
 MOST_RULES_PAGES = 256  # pools
 MOST_PICTURES = 256  # that are kept, of some 130 kB each
 ABOUT = """Results go in once, ratings come out, and each point has its reason.
@@ -108,11 +123,12 @@ def create_app(
     app.state.watchers = Watchers(store, threads, announcements)
     app.state.board_cache = BoardCache(store)
     app.state.front_pages = front.FrontPages(store)
+    app.state.stakes = KeptStakes()
     app.state.rules_pages = VersionCache(most=MOST_RULES_PAGES)
     store.observe_write = observe_write
     metrics.add_part("podium_waiting_events", "Events that wait to be stored", app.state.intake.waiting_events)
     # Flat: FastAPI searches an included router slower.
-    for module in (writes, reads, pages, streams, status, receiving, sending, records, dry_run):
+    for module in (writes, reads, fixtures, pages, streams, status, receiving, sending, records, race_forms, dry_run):
         app.router.routes.extend(module.router.routes)
     app.router.routes.extend(sorted(chain.from_iterable(each.router.routes for each in PAGES), key=precedence))
     app.add_middleware(CompressionMiddleware, session_cookie=COOKIE)
@@ -148,7 +164,9 @@ def add_request_models(app: FastAPI) -> None:
 
     def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:
-            build_document()["components"]["schemas"].update(schemas(REQUEST_MODELS))  # the document is cached by now
+            build_document()["components"]["schemas"].update(
+                schemas((*REQUEST_MODELS, *fixtures.REQUEST_MODELS))
+            )  # the document is cached by now
         return app.openapi_schema or {}
 
     app.openapi = openapi  # type: ignore[method-assign]

@@ -18,8 +18,10 @@ from podium.store.sql.database import (
     is_current,
     plain_engine,
     require_database,
+    write_transaction,
 )
 from podium.store.sql.files import SIDE_FILES, file_of, files_of, integrity_faults
+from podium.store.sql.schema import running
 from podium.store.store import Store
 from podium.support.part_files import part_file
 
@@ -61,6 +63,8 @@ def restore(source: Path, url: str, *, unverified: bool = False) -> Verification
         require_database(str(part), str(source))
         with closing(Store(str(part))) as store:
             verification = store.verification()
+            with write_transaction(store.engine) as connection:  # no race of the copy's moment runs any more
+                connection.execute(sa.delete(running))
         if verification.differences and not unverified:
             head = f"{source}: is not what its log says; nothing is put in place (--unverified does)"
             raise StoreError("\n".join([head, *verification.differences]))

@@ -18,7 +18,7 @@ from podium.store.reading.previews import Act
 from podium.store.reading.reader import Reader
 from podium.store.sql.database import UnavailableError, write_transaction
 from podium.store.sql.files import truncate_wal
-from podium.store.writing import accounts, administration, execution, pool_files, staging, submission
+from podium.store.writing import accounts, administration, execution, fixtures, pool_files, running, staging, submission
 from podium.store.writing.execution import Propose
 from podium.store.writing.receipts import Done, Receipt
 from podium.store.writing.submission import Submission, VoidingOptions
@@ -207,7 +207,8 @@ class Store(Reader):
         propose = partial(set_voided, event_id=event_id, voided=voided, actor=actor, reason=reason, versions=versions)
         return self._run(pool_name, propose, **options).receipts[0]
 
-    register = writes(administration.register)
+    register, post_places = writes(administration.register), writes(running.post_places)
+    plan_fixture, cancel_fixture = writes(fixtures.plan_fixture), writes(fixtures.cancel_fixture)
     preview = reads(previews.preview)
 
     def run(self, pool_name: str, act: Act, *, version: int, actor: str = "", reason: str = "") -> Any:
@@ -230,8 +231,7 @@ class Store(Reader):
 
     # Players
 
-    rename = writes(players.rename_player)
-    name_players = writes(players.name_players)
+    rename, name_players = writes(players.rename_player), writes(players.name_players)
     pseudonymise = writes(players.pseudonymise, even_closed=True, forgets=True)
     blank_reason = writes(log.blank_reason, even_closed=True, forgets=True)
 

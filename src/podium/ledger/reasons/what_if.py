@@ -220,6 +220,11 @@ def ordinal(place: int) -> str:
     """A place in words: "first", "12th"."""
     if place <= len(ORDINALS):
         return ORDINALS[place - 1]
+    return ordinal_number(place)
+
+
+def ordinal_number(place: int) -> str:
+    """A place in figures: "1st", "12th"."""
     ending = "th" if place % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(place % 10, "th")
     return f"{place}{ending}"
 

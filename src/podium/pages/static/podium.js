@@ -213,4 +213,31 @@
   }
 
   showShare();
+
+  /* A race that runs. */
+  if (find("[data-live]"))
+    setInterval(async () => {
+      if (document.hidden) return;
+      const page = await fetchPage(location.href).catch(() => null);
+      const next = page && find("[data-live]", page);
+      if (next) find("[data-live]").replaceWith(next);
+      else if (page && find("#result", page)) location.reload();
+    }, 2000);
+
+  /* What the chosen place would bring. */
+  for (const stakes of document.querySelectorAll("[data-stakes]")) {
+    const slider = find("input", stakes);
+    slider.closest("p").hidden = false;
+    slider.oninput = () => {
+      for (const line of document.querySelectorAll("tr[data-place]")) {
+        line.classList.toggle("me", line.dataset.place === slider.value);
+        if (line.dataset.place !== slider.value) continue;
+        const [, change, then] = line.querySelectorAll("td");
+        find(".big", stakes).innerHTML = change.innerHTML;
+        find("strong", stakes).textContent = find("span", then).textContent;
+        find("[role=status]", stakes).textContent = line.dataset.words;
+        slider.setAttribute("aria-valuetext", line.dataset.words);
+      }
+    };
+  }
 })();

@@ -31,6 +31,8 @@ DEEDS = {  # what was done, in words before whom or what it was done to
     "void": "Voided",
     "restore": "Restored",
     "register": "Registered the match",
+    "plan": "Planned the race",
+    "cancel": "Cancelled the race",
     "merge": "Merged",
     "unmerge": "Took the merge back of",
     "rename": "Renamed a player, who is now",

@@ -35,10 +35,12 @@ from podium.store.log.pools import Pool
 from podium.store.reading.boards.models import EventHeadline, FoundPlayer, ListedPage, ListedRow, Listing
 from podium.store.reading.models import RatingCount
 from podium.store.reading.players.models import PlayerCard
+from podium.store.writing.fixtures import Fixture
 
 Sort = Literal["rating", "move"]
 MIN_EVENTS: Final = (1, 10, 50)  # that the form offers
 ROWS: Final = 50
+NEXT_RACES: Final = 3
 ROW: Final = "#me"  # the part of a page with the visitor's row
 SPAN_VALID_S: Final = 60.0
 router = PageRouter()
@@ -52,6 +54,7 @@ class LeaderboardPage(Page):
     pool: PoolHeader
 
     board: ListedPage
+    ahead: tuple[Fixture, ...]  # the next races
     reasons: str  # what those who are listed have in common; empty where all players are
     made_up: tuple[str, ...]  # of results as they were sent
     settling: str  # when a rating is settled
@@ -115,6 +118,7 @@ def leaderboard(
         tab="leaderboard",
         newest_entry=store.version(pool.name),
         board=board,
+        ahead=store.fixtures(pool.name, ahead=True, most=NEXT_RACES) if not cursor else (),
         reasons=listing_reasons(pool.system, listing, spans[span]) if board.listed < board.players else "",
         made_up=store.made_up(pool.name),
         settling=settling_rule(pool.system),

@@ -18,6 +18,7 @@ from podium.pages.why import WhyView, why_view
 from podium.results.derived_heats import OVERALL
 from podium.service.http.names import EventId, PlayerName
 from podium.service.http.threads import CurrentStore
+from podium.service.web.ahead.promise import promised_words
 from podium.service.web.rendering import Page, PageRouter, PoolHeader, pool_header, render, unchanged
 from podium.service.web.visiting import VisiblePool, Visit
 from podium.store import Store
@@ -156,6 +157,7 @@ class EventPage(Page):
     mean_rating: float | None  # of those who are rated, before it
     reason: str  # why it is not rated; empty where it is
     result: ResultTable
+    promise: str  # what its place had promised before the start, in a sentence; empty where that is not known
     performance: str  # how well the player played in it, in a sentence; empty where that is not known
     why: WhyView | None
     contact: str  # where a wrong result is reported; empty where nobody is named
@@ -173,6 +175,11 @@ class EventPage(Page):
     def tag(self) -> str:
         """What became of it, in a word or two."""
         return TAGS.get(self.story.details.status, "not rated")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of everybody in it, for sentences."""
+        return tuple(dict.fromkeys(entry.player for entry in self.story.details.entries))
 
     @property
     def corrections(self) -> tuple[CorrectionRecord, ...]:
@@ -214,14 +221,23 @@ def event_response(
     expectation = None
     if story.explanation is not None:
         expectation = fair_expectation(store.pool_facts(visit.pool), story.explanation)
-    page = event_page(visit, story, expectation, first, is_about_player=player is not None)
+    promise = ""
+    if story.explanation is not None:
+        promise = promised_words(store.promise(visit.pool, event_id, story.player), story)
+    page = event_page(visit, story, expectation, first, promise, is_about_player=player is not None)
     return render(request, page, version=version)
 
 
 def event_page(
-    visit: Visit, story: EventStory, expectation: FairExpectation | None, first: int | None, *, is_about_player: bool
+    visit: Visit,
+    story: EventStory,
+    expectation: FairExpectation | None,
+    first: int | None,
+    promise: str = "",
+    *,
+    is_about_player: bool,
 ) -> EventPage:
-    """The page of what an event tells, and of what would have been fair to expect."""
+    """The page of what an event tells, of what was promised, and of what would have been fair to expect."""
     pool, details, explanation = pool_header(story.pool), story.details, story.explanation
     address = f"{pool.address}/events/{part(details.event_id)}"
     why_address = f"{address}/{part(story.player)}" if story.player else ""
@@ -244,6 +260,7 @@ def event_page(
         mean_rating=fmean(before) if before else None,
         reason=reason,
         result=result_of(story).page(first),
+        promise=promise,
         performance=performance_words(story),
         why=None if explanation is None else why_view(explanation),
         contact=contact_address(pool.contact, pool.name, details.event_id, story.player),

@@ -28,6 +28,7 @@ from podium.service.web.rendering import (
 from podium.service.web.visiting import VisiblePools
 from podium.store import Store
 from podium.store.reading.boards.models import EventHeadline, ListedRow, Surprise
+from podium.store.writing.fixtures import Fixture
 
 WEEK_S: Final = 7 * 86_400.0
 MAX_CARDS: Final = 6
@@ -46,6 +47,7 @@ class PoolCard:
     top: tuple[ListedRow, ...]
     newest: tuple[EventHeadline, ...]
     moments: tuple[datetime, ...]  # of the newest events, by which those of several pools compare
+    ahead: tuple[Fixture, ...]  # the next races
     surprise: Surprise | None
     spread: float  # of the pool's ratings, so that surprises of several compare
 
@@ -87,6 +89,7 @@ def pool_card(store: Store, name: str) -> PoolCard:
         top=board.rows,
         newest=newest,
         moments=tuple(moments[each.event_id] for each in newest),
+        ahead=store.fixtures(name, ahead=True, most=TOP),
         surprise=movers.surprise,
         spread=movers.spread,
     )

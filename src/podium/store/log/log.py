@@ -30,6 +30,7 @@ from podium.store.sql.statements import insert
 
 SUBMIT, AMEND, VOID, RESTORE = "submit", "amend", "void", "restore"  # of an event
 REGISTER = "register"  # a match that starts, with its entrants
+PLAN, CANCEL = "plan", "cancel"  # of a fixture: all that it is from now on, and that it will not take place
 MERGE, UNMERGE = "merge", "unmerge"  # of an account, by number
 RENAME, PSEUDONYMISE = "rename", "pseudonymise"  # of a player, by number
 SEASON, CONFIGURE, RERATE = "season", "configure", "rerate"  # of the pool; the last by a version of other arithmetic
@@ -38,7 +39,7 @@ DESCRIBE = "describe"  # of the pool: all that it says of itself from now on
 BLANK = "blank"  # of the reason of an entry, by the entry's place in the chain
 KINDS = (
     SUBMIT, AMEND, VOID, RESTORE, REGISTER, MERGE, UNMERGE, RENAME, PSEUDONYMISE, SEASON, CONFIGURE, RERATE, CLOSE,
-    REOPEN, DESCRIBE, BLANK,
+    REOPEN, DESCRIBE, BLANK, PLAN, CANCEL,
 )  # fmt: skip
 WITH_CONTENT = (SUBMIT, AMEND)  # whose body is an event's content, and whose digest tells a repeat
 DIGEST_BYTES = 16

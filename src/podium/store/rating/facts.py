@@ -16,10 +16,12 @@ from podium.results.columns import FOR_PAGES
 from podium.store.log.content import start_in
 from podium.store.log.log import (
     AMEND,
+    CANCEL,
     CLOSE,
     CONFIGURE,
     DESCRIBE,
     MERGE,
+    PLAN,
     REGISTER,
     REOPEN,
     RESTORE,
@@ -33,12 +35,13 @@ from podium.store.log.players import follow_entry, resolved
 from podium.store.log.pools import SILENT, OrderKey, Pool, PoolDescription
 from podium.store.rating.events import SELECT_NEWEST_START, SUPERSEDED, VOIDED
 from podium.store.rating.standing_rows import newest_standings, state_columns
-from podium.store.sql.schema import event, log, merged, pools, registration, season, snapshot, snapshot_day
+from podium.store.sql.schema import event, fixture, log, merged, pools, registration, season, snapshot, snapshot_day
 from podium.store.sql.statements import DAY_US, execute_prepared, instant
 
 MARSHAL_VERSION = 2  # which has no references, so that equal values have equal bytes
 CHUNK_ROWS = 1_000  # that are read at once
 Facts = dict[tuple[str, Any], Any]  # by ("event", its id), ("season", its name), …
+WITH_SUBJECT = (REGISTER, PLAN, CANCEL, SEASON)
 OF_POOL = (CONFIGURE, CLOSE, REOPEN, DESCRIBE)
 SELECT_REVISED = sa.select(log.c.subject).where(
     log.c.pool_id == sa.bindparam("pool"),
@@ -104,11 +107,9 @@ def facts_from_log(connection: sa.Connection, pool: Pool, plain: PlainEvents | N
             events[subject] = SentEvent(seq, content_seq, started_at, match_id, present, title, url, is_voided)
         elif row.kind in (VOID, RESTORE):
             events[row.subject] = events[row.subject]._replace(is_voided=row.kind == VOID)
-        elif row.kind == REGISTER:
-            facts["match", row.subject] = row.seq, json.loads(row.body)["expires_at"]
-        elif row.kind == SEASON:
-            body = json.loads(row.body)
-            facts["season", row.subject] = row.seq, body["started_at"], body["keep"]
+        elif row.kind in WITH_SUBJECT:
+            fact, value = subject_fact(row, facts)
+            facts[fact, row.subject] = value
         elif row.kind in OF_POOL:
             facts |= pool_fact(row)
         elif row.kind in (MERGE, UNMERGE):
@@ -131,6 +132,18 @@ def pool_fact(row: Any) -> Facts:
     if row.kind == DESCRIBE:
         return {("pool", "description"): PoolDescription.from_body(body)}
     return {("pool", "system"): (body["system"], body["parameters"])}
+
+
+def subject_fact(row: Any, facts: Facts) -> tuple[str, tuple[Any, ...]]:
+    """What an entry of the log makes of a match, a fixture or a season: which of these, and its fact."""
+    if row.kind == CANCEL:
+        return "fixture", (*facts["fixture", row.subject][:-1], True)
+    body = json.loads(row.body)
+    if row.kind == PLAN:
+        return "fixture", (row.seq, body["starts_at"], body["title"], False)
+    if row.kind == REGISTER:
+        return "match", (row.seq, body["expires_at"])
+    return "season", (row.seq, body["started_at"], body["keep"])
 
 
 def standing_results(events: Mapping[str, SentEvent]) -> dict[str, str]:
@@ -160,6 +173,8 @@ def stored_facts(
             yield ("event", event_id), fact
     for row in connection.execute(sa.select(registration).where(registration.c.pool_id == pool.id)):
         yield ("match", row.match_id), (row.seq, row.expires_at)
+    for row in connection.execute(sa.select(fixture).where(fixture.c.pool_id == pool.id)):
+        yield ("fixture", row.fixture_id), (row.seq, row.starts_at, row.title, row.is_cancelled)
     for row in connection.execute(sa.select(season).where(season.c.pool_id == pool.id)):
         yield ("season", row.name), (row.seq, row.started_at, row.keep)
     for row in connection.execute(sa.select(merged).where(merged.c.pool_id == pool.id)):
@@ -172,7 +187,7 @@ def stored_facts(
 
 def store_facts(connection: sa.Connection, pool: Pool, facts: Facts) -> None:
     """Store the facts of a pool that has none yet; no event is rated by that."""
-    rows: dict[sa.Table, list[dict[str, Any]]] = {event: [], registration: [], season: [], merged: []}
+    rows: dict[sa.Table, list[dict[str, Any]]] = {event: [], registration: [], fixture: [], season: [], merged: []}
     for (subject, name), fact in facts.items():
         if subject == "event":
             seq, content_seq, started_at, match_id, present, title, url, status = fact
@@ -182,6 +197,9 @@ def store_facts(connection: sa.Connection, pool: Pool, facts: Facts) -> None:
             rows[event].append(row)
         elif subject == "match":
             rows[registration].append({"match_id": name, "seq": fact[0], "expires_at": fact[1]})
+        elif subject == "fixture":
+            row = dict(zip(("seq", "starts_at", "title", "is_cancelled"), fact, strict=True))
+            rows[fixture].append(row | {"fixture_id": name})
         elif subject == "season":
             rows[season].append({"name": name, "seq": fact[0], "started_at": fact[1], "keep": fact[2]})
         elif subject == "account":

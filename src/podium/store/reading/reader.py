@@ -13,6 +13,7 @@ from podium.store.rating import facts
 from podium.store.rating.events import get_event, version_of
 from podium.store.rating.rating import counting_results
 from podium.store.rating.verification import Verification, verify_database
+from podium.store.reading import ahead
 from podium.store.reading.boards import listings, pages, ranks
 from podium.store.reading.boards.models import FoundPlayer
 from podium.store.reading.events import events, headlines, stories
@@ -25,7 +26,8 @@ from podium.store.reading.pools import pool_facts as whole
 from podium.store.reading.pools.models import FairExpectation
 from podium.store.sql.database import close_engine, open_database
 from podium.store.sql.files import truncate_wal
-from podium.store.writing import administration
+from podium.store.writing import administration, running
+from podium.store.writing import fixtures as planned
 from podium.store.writing.pool_files import export_lines
 
 
@@ -100,6 +102,15 @@ class Reader(Moments):
     news = reads(events.news)
     match = reads(administration.match_of)
     waiting_matches = reads(administration.waiting_matches)
+
+    # Races to come
+
+    fixture = reads(planned.get_fixture)
+    fixtures = reads(planned.fixtures)
+    places = reads(running.places_now)
+    if_it_ended = reads(ahead.if_it_ended)
+    stakes = reads_kept(ahead.stakes_of)
+    promise = reads_kept(ahead.promised)
 
     def export_pool(self, pool_name: str) -> Iterator[str]:
         """Write a pool as lines of JSON: its log with the chain, and its players' names.

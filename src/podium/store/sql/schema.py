@@ -207,6 +207,27 @@ registration = Table(
     Column("expires_at", BigInteger, nullable=False),  # microseconds since 1970, UTC
 )
 
+fixture = Table(  # a race to come
+    "fixture",
+    metadata,
+    Column("pool_id", Number, ForeignKey("pool.id"), primary_key=True),
+    Column("fixture_id", Text, primary_key=True),
+    Column("seq", Number, nullable=False),  # of the newest log entry that says what it is
+    Column("starts_at", BigInteger, nullable=False),  # microseconds since 1970, UTC
+    Column("title", Text, nullable=True),
+    Column("is_cancelled", Boolean, nullable=False),
+    Index(None, "pool_id", "starts_at"),
+)
+
+running = Table(  # the places of the moment in a race; apart from the log, which never knows of them
+    "running",
+    metadata,
+    Column("pool_id", Number, ForeignKey("pool.id"), primary_key=True),
+    Column("race_id", Text, primary_key=True),
+    Column("posted_at", BigInteger, nullable=False),  # microseconds since 1970, UTC
+    Column("body", Text, nullable=False),  # JSON: players by number, in their places, and those who are out
+)
+
 season = Table(
     "season",
     metadata,

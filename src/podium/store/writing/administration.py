@@ -23,7 +23,7 @@ from podium.store.log.pools import START, DescriptionChanges, OrderKey, Pool, Po
 from podium.store.rating.events import SUPERSEDED, VOIDED, EventRow, NewSeason, Proposal
 from podium.store.rating.facts import current_day
 from podium.store.sql.database import StoreError
-from podium.store.sql.schema import api_key, event, generation, log, metadata, pools, registration, season
+from podium.store.sql.schema import api_key, event, fixture, generation, log, metadata, pools, registration, season
 from podium.store.sql.statements import instant, now
 from podium.store.writing.accounts import refuse_entrant_twice
 from podium.store.writing.execution import Propose
@@ -269,6 +269,9 @@ def register(
             raise StoreError(f"match {match_id!r} is registered already, with other entrants")
         return match_of(connection, pool, match_id)
     refuse_entrant_twice(connection, pool, match_id, names, numbers)
+    planned = sa.select(fixture.c.seq).where(fixture.c.pool_id == pool.id, fixture.c.fixture_id == match_id)
+    if connection.execute(planned).first() is not None:
+        raise StoreError(f"match {match_id!r}: there is a fixture of that id, whose result is the event of that id")
     expires_at = now() + round(held_s * 1e6)
     body = {"entrants": entrants_by_number, "expires_at": expires_at}
     (seq,), _ = append(connection, pool, REGISTER, [json_entry(match_id, body, actor)])

@@ -1,0 +1,150 @@
+"""Commands that look ahead from a results file: predict, stakes, strength."""
+
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+from typer import Option
+
+from podium.cli.rating import rated_file
+from podium.cli.results.reading import PRINTED, Input, input_option
+from podium.cli.terminal import options, show
+from podium.cli.terminal.helping import examples
+from podium.cli.terminal.show import Format
+from podium.cli.terminal.system_choice import SYSTEM
+from podium.errors import ParameterError
+
+if TYPE_CHECKING:
+    from podium.engine.system import System
+
+ENTRANTS = Option(
+    None, "--entrants", metavar="A,B,...", help="Who is in the field; quote a name with a comma in it. May repeat."
+)
+ENTRANT = Option(
+    None, "--entrant", metavar="NAME", help="One who is in the field, commas and quotes being of the name. May repeat."
+)
+SIDE = Option(
+    None, "--side", metavar="A,B,...", help="Who starts on one side; quote a name with a comma in it. May repeat."
+)
+
+
+def field_named(
+    entrants: Sequence[str] | None, entrant: Sequence[str] | None, side: Sequence[str] | None
+) -> tuple[list[str], list[list[str]]]:
+    """The names of those who start alone, and of each side's members."""
+    from podium.ledger.forecast import names_in
+
+    names = [name for row in names_in(entrants or []) for name in row]
+    names += [name.strip() for name in entrant or [] if name.strip()]
+    sides = names_in(side or [])
+    if not names and not sides:
+        raise ParameterError("name the field with --entrants A,B,..., --entrant NAME or --side A,B,... for each")
+    return names, sides
+
+
+def warn_of_strangers(strangers: Mapping[str, str | None], file: Input, pool: str | None) -> None:
+    """Say who is in no result, and who may have been meant."""
+    scope = file if pool is None else f"pool {pool} of {file}"
+    for name, near in strangers.items():
+        hint = f" (did you mean {near}?)" if near else ""
+        typer.echo(f"podium: {name} is not in {scope}{hint}; predicted as a newcomer", err=True)
+
+
+@examples(
+    "podium predict results.csv --entrants Ana,Ben,Cleo",
+    'podium predict results.csv --entrant "Doe, John" --entrant "Roe, Jane"',
+    "podium predict results.csv -s trueskill --side Ana,Ben --side Cleo,Dan",
+)
+def predict(
+    file: Input = input_option(),
+    system: "System" = SYSTEM,
+    entrants: list[str] | None = ENTRANTS,
+    entrant: list[str] | None = ENTRANT,
+    side: list[str] | None = SIDE,
+    top: int = Option(3, min=1, help="The chance to finish among so many."),
+    pool: str | None = options.pool_option("The pool whose ratings to use, where there are several."),
+    period: str = options.PERIOD,
+    columns: str | None = options.SHOWN_COLUMNS,
+    form: Format = PRINTED,
+) -> None:
+    """Predict a field from the ratings that FILE leads to: chances to win, of the first places, of each pair."""
+    names, sides = field_named(entrants, entrant, side)
+    with show.progress("reading", "rating", "predicting") as steps:
+        rated = rated_file(file, system, period, steps)
+        forecast = rated.predict(names, sides=sides, top=top, pool=pool)
+        strangers = rated.newcomers([*names, *chain.from_iterable(sides)], pool=pool)
+    warn_of_strangers(strangers, file, pool)
+    if form is Format.json:
+        tables = {"entrants": forecast.entrants, "ranks": forecast.ranks, "pairs": forecast.pairs}
+        show.show_json({name: table.to_dicts() for name, table in tables.items()})
+        return
+    show.show(forecast.entrants, form, system.label, columns=columns)
+
+
+@examples(
+    "podium stakes results.csv --entrants Ana,Ben,Cleo --player Ana",
+    "podium stakes results.csv -s trueskill --side Ana,Ben --side Cleo,Dan",
+)
+def stakes(
+    file: Input = input_option(),
+    system: "System" = SYSTEM,
+    entrants: list[str] | None = ENTRANTS,
+    entrant: list[str] | None = ENTRANT,
+    side: list[str] | None = SIDE,
+    player: str | None = Option(
+        None, "--player", "-p", help="Whose table; one who is not in the field joins it. Everyone's if not given."
+    ),
+    heats: int = Option(1, min=1, help="The sum of so many heats, the same place in each."),
+    at: str | None = Option(None, metavar="TIME", help="When the race starts; as the last event if not given."),
+    pool: str | None = options.pool_option("The pool whose ratings to use, where there are several."),
+    period: str = options.PERIOD,
+    columns: str | None = options.SHOWN_COLUMNS,
+    form: Format = PRINTED,
+) -> None:
+    """Show what each place of a race to come would bring, from the ratings that FILE leads to."""
+    names, sides = field_named(entrants, entrant, side)
+    with show.progress("reading", "rating", "imagining") as steps:
+        rated = rated_file(file, system, period, steps)
+        found = rated.stakes(names, player, sides=sides, pool=pool, heats=heats, at=at)
+        strangers = rated.newcomers(found.field["player"].to_list(), pool=pool)
+    warn_of_strangers(strangers, file, pool)
+    if form is Format.json:
+        show.show_json(found.to_dict())
+        return
+    if form is Format.csv or columns is not None:
+        show.show(found.frame, form, columns=columns)
+        return
+    if player is not None and found.notice is None:
+        typer.echo(f"{found.frame['player'][0]}: {found.headline()} {found.promise()}\n")
+    if found.notice is None:
+        table = found.in_words() if player is None else found.in_words().drop("player")
+        show.show(table, form, system.label)
+    show.show(found.field, form, "The field, each with the last place that loses nothing")
+    typer.echo(found.method)
+
+
+@examples("podium strength results.csv --top 5", "podium strength results.csv -s folyami --chart strength.svg")
+def strength(
+    file: Input = input_option(),
+    system: "System" = SYSTEM,
+    top: int = Option(5, min=1, help="A probe's chance to finish among so many is what counts."),
+    probe: float | None = Option(None, help="The probe's rating; a newcomer's if not given."),
+    period: str = options.PERIOD,
+    chart: Path | None = Option(None, help="Draw the strengths here: .svg, .png or .html."),
+    columns: str | None = options.SHOWN_COLUMNS,
+    form: Format = PRINTED,
+) -> None:
+    """Show how strong the field of each event of FILE was, by the ratings before it."""
+    from podium.reporting import plotting
+    from podium.reporting.plotting import check_path, save
+
+    if chart is not None:
+        check_path(chart)
+    with show.progress("reading", "rating", "integrating") as steps:
+        strengths = rated_file(file, system, period, steps).strengths(top=top, probe=probe)
+        if chart is not None:
+            save(plotting.race_strengths(strengths, f"{system.title}: the first {top}"), chart)
+    ordered = strengths.sort("strength", descending=True) if form is Format.table else strengths
+    show.show(ordered, form, system.label, max_rows=50, columns=columns)

@@ -1,0 +1,205 @@
+"""A race to come, rated as if it had ended: in any order, from the states in which its entrants start."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from podium.engine.inputs import (
+    ABSENT,
+    ENTRANT_COLUMNS,
+    ENTRY_COLUMNS,
+    HEAT_COLUMNS,
+    SETTLEMENT_COLUMNS,
+    entries_of,
+    heats_of,
+)
+from podium.engine.replay import NEVER, States, replay, with_idle_before
+from podium.engine.system import System
+from podium.engine.tables.encoding import Events, Pool, encode, frozen, place_columns
+from podium.engine.tables.placing import Reported, place_heats
+from podium.engine.tables.selection import EVENT, MEASURES
+from podium.engine.tables.teams import expected_scores
+from podium.errors import NotFiniteError
+from podium.kernels.records import read
+from podium.ledger.forecast import performances_of
+from podium.probability.ranks import Floats, Performances
+from podium.results.hashing import Integers
+from podium.results.reading import read_results
+
+IMAGINED = "the race to come"
+TILED = (*ENTRANT_COLUMNS, *HEAT_COLUMNS, *SETTLEMENT_COLUMNS, *ENTRY_COLUMNS)
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """What finishers of an earlier heat brought home beside their places, the best first."""
+
+    event_id: str
+    mode: str | None
+    measures: pl.DataFrame  # time_s, score, played_s, duration_s
+
+
+@dataclass(frozen=True)
+class Race:
+    """Who starts in a race to come, and what of the pool its result would be rated with."""
+
+    system: System  # bound to the pool's state
+    pool: str
+    sides: tuple[tuple[str, ...], ...]
+    states: States  # (players of all sides, fields): in which they start
+    period: str = EVENT
+    started_at: datetime | None = None
+    seen: Integers = field(default_factory=lambda: np.empty(0, np.int64))  # (players) when they last played, or none
+    lines: Lines | None = None  # where times or scores rate
+
+    @cached_property
+    def players(self) -> tuple[str, ...]:
+        """Everyone's names, side by side."""
+        return tuple(name for side in self.sides for name in side)
+
+    @cached_property
+    def side_of(self) -> npt.NDArray[np.int64]:
+        """The side of each player."""
+        return np.repeat(np.arange(len(self.sides)), [len(side) for side in self.sides])
+
+    @cached_property
+    def before(self) -> Floats:
+        """Everyone's rating now."""
+        ratings: Floats = self.states[:, self.system.column("rating")]
+        return ratings
+
+    def performances(self, sides: Sequence[int]) -> Performances:
+        """How some of the sides perform, by the system's own model."""
+        newcomer = self.system.newcomer()
+        states = [
+            [read(self.states, k, newcomer) for k in np.flatnonzero(self.side_of == side).tolist()] for side in sides
+        ]
+        are_several = any(len(each) > 1 for each in states)
+        return performances_of(
+            self.system, states, expected_scores(self.system, states) if are_several else np.empty((0, 0))
+        )
+
+    def ended(self, *quits: int) -> Events:
+        """The race as it might have ended, encoded once; sides may have quit."""
+        lines = self.lines
+        last = 0 if lines is None else lines.measures.height - 1
+        are_teams = any(len(side) > 1 for side in self.sides)
+        rows: list[dict[str, Any]] = []
+        for side, members in enumerate(self.sides):
+            measures = {} if lines is None else lines.measures.row(min(side, last), named=True)
+            of_side: dict[str, Any] = {"status": "quit"} if side in quits else {"position": side + 1} | measures
+            rows += [
+                {"event_id": IMAGINED, "pool": self.pool, "player": name}
+                | of_side
+                | ({"team": f"{side}"} if are_teams else {})
+                | ({} if self.started_at is None else {"started_at": self.started_at})
+                | ({} if lines is None or lines.mode is None else {"mode": lines.mode})
+                for name in members
+            ]
+        events = encode(read_results(pl.DataFrame(rows, infer_schema_length=None)), self.system, self.period)
+        if not self.seen.size:
+            return events
+        known = dict(zip(self.players, self.seen.tolist(), strict=True))
+        seen = np.array([known.get(name, NEVER) for name in events.player_names.to_list()], np.int64)
+        return with_idle_before(events, self.system, self.period, seen)
+
+    def seats(self, ended: Events) -> npt.NDArray[np.int64]:
+        """Which of the players each entrant of the encoded race is."""
+        number = {name: k for k, name in enumerate(self.players)}
+        names = ended.player_names.gather(ended.columns.player).to_list()
+        return np.array([number[name] for name in names], np.int64)
+
+    def changes(self, ended: Events, places: Floats) -> Floats:
+        """What everyone's rating would change by, (races, players), were the race to end so; NaN for who is not rated.
+
+        Args:
+            ended: the race, encoded; who quit there quits here.
+            places: (races, sides) from 1; equal ones tie.
+        """
+        seats, columns, count = self.seats(ended), ended.columns, len(places)
+        size = seats.size
+        tiled = {name: np.tile(getattr(columns, name), count) for name in TILED if getattr(columns, name).size}
+        position = places[:, self.side_of[seats]].ravel()
+        if self.lines is not None:
+            measures = self.lines.measures
+            line = np.minimum(np.nan_to_num(position, nan=1.0), measures.height).astype(np.int64) - 1
+            for name in MEASURES:
+                if name in tiled:
+                    known = measures[name].to_numpy().astype(np.float64)[line]
+                    tiled[name] = np.where(np.isnan(position), np.nan, known)
+        reported = Reported(
+            heats=frozen(np.arange(count + 1) * size, np.int64),
+            finished=frozen(tiled.get("finished", ABSENT), np.bool_),
+            position=frozen(position),
+            score=frozen(tiled.get("score", ABSENT)),
+            time_s=frozen(tiled.get("time_s", ABSENT)),
+            team=frozen(tiled.get("side", ABSENT), np.int32),
+            team_score=frozen(ABSENT),
+        )
+        whole = {name: frozen(values, values.dtype.type) for name, values in tiled.items()}
+        whole |= place_columns(place_heats(reported, teams=self.system.teams), reported)
+        whole |= {"entrants": reported.heats, "player": frozen(np.arange(count * size), np.int32)}
+        apart = [(k, k + 1) for k in range(count)] if self.system.pool_fields else [(0, count)]
+        imagined = replace(
+            ended,
+            columns=columns._replace(**whole),
+            pools=tuple(Pool(IMAGINED, first, last, first * size, last * size) for first, last in apart),
+        )
+        start = np.tile(self.states[seats], (count, 1))
+        try:
+            replayed = replay(
+                self.system, imagined, start, pool_start=np.tile(self.system.standing[0], (len(apart), 1))
+            )
+        except NotFiniteError as error:
+            name = self.players[seats[error.entrant % size]]
+            raise NotFiniteError(self.system.name, error.settlement, error.entrant, IMAGINED, name) from None
+        changes = np.full((count, len(self.players)), np.nan)
+        moved = replayed.after[:, self.system.column("rating")] - replayed.before
+        changes[:, seats] = moved.reshape(count, size)
+        return changes
+
+
+def last_lines(system: System, events: Events, pool: str, sides: int) -> Lines | None:
+    """The lines of the pool's last heat that has enough finishers, or of the last of the largest; None without a heat.
+
+    Only entries count that the system rates.
+    """
+    span = next((each for each in events.pools if each.name == pool), None)
+    columns, best, chosen = events.columns, 0, None
+    if span is None or not system.needs:
+        return None
+    for settlement in range(span.last - 1, span.first - 1, -1):
+        first, stop = heats_of(columns, settlement)
+        for heat in range(stop - 1, first - 1, -1):
+            start, end = entries_of(columns, heat)
+            finished = [i for i in range(start, end) if not columns.finished.size or columns.finished[i]]
+            if min(len(finished), sides) > best:
+                best, chosen = min(len(finished), sides), sorted(finished, key=lambda i: (columns.place[i], i))
+        if best == sides:
+            break
+    if chosen is None:
+        return None
+    known = {name: getattr(columns, name) for name in MEASURES}
+    measures = pl.DataFrame(
+        {name: each[chosen] if each.size else np.full(len(chosen), np.nan) for name, each in known.items()}
+    )
+    row = events.results.frame[events.entry_row.at(chosen[0])]
+    return Lines(str(row["event_id"][0]), row["mode"][0] if "mode" in row.columns else None, measures.fill_nan(None))
+
+
+def has_draws(events: Events, pool: str) -> bool:
+    """Whether any two finishers of a heat of the pool have drawn."""
+    columns = events.columns
+    span = next((each for each in events.pools if each.name == pool), None)
+    if span is None or not columns.rank.size:
+        return False
+    first, last = heats_of(columns, span.first)[0], heats_of(columns, span.last - 1)[1]
+    entries = slice(entries_of(columns, first)[0], entries_of(columns, last - 1)[1])
+    tied = columns.rank[entries] != columns.place[entries]
+    return bool((tied & (columns.finished[entries] > 0.0)).any() if columns.finished.size else tied.any())

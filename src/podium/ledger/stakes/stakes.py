@@ -1,0 +1,379 @@
+"""What each place of a race to come would bring: the mean over the orders in which the others may come in."""
+
+import functools
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from podium.errors import ParameterError
+from podium.ledger.forecast import names_of_field
+from podium.ledger.stakes import wording
+from podium.ledger.stakes.imagined import Race
+from podium.probability.orders import Orders, drawn_orders, order_chances
+from podium.probability.ranks import Floats, rank_distribution
+from podium.support.notebook import counted, table_html
+
+MOST_EXACT = 6  # sides, up to which every order of the others is rated
+FIRST_DRAWS, MOST_DRAWS, DRAWS_OF_OTHERS = 8, 4096, 16
+CLOSE = 0.01  # of a table's range, below which twice its standard error has to come
+BUDGET_S, BUDGET_SIDES, BUDGET_GROWTH, MOST_BUDGET_S = 0.3, 22.0, 1.25, 2.0  # 0.3 s at 22 sides, 2 s at 100 and beyond
+SHARE_OF_TABLE, SHARE_OF_OTHERS = 0.55, 0.2  # of the time, for drawing orders and rating them
+LIKELY = 0.05  # the least chance of a place that is held out to a player
+SEED = 41
+EVEN = -1e-9  # a change above it loses nothing
+MOST_CELLS = 4_000_000  # numbers of states, in one call of the engine
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """Who else a rank is counted against."""
+
+    count_above: Callable[[Floats], npt.NDArray[np.int64]]  # how many of those who do not start are above some ratings
+    is_listed: npt.NDArray[np.bool_]  # (players who start) whether they are listed today
+    will_be_listed: npt.NDArray[np.bool_]  # (players who start) whether they are once they have started
+
+    def ranks(self, mine: Floats, rivals: Floats) -> npt.NDArray[np.int64]:
+        """The ranks, (lines), of ratings, (lines), among the others and some who start, (lines, rivals)."""
+        ranks: npt.NDArray[np.int64] = 1 + self.count_above(mine) + (rivals > mine[:, None]).sum(axis=1)
+        return ranks
+
+
+@dataclass(frozen=True, repr=False)
+class Stakes:
+    """What each place of a race to come would bring, with the others in every order as likely as the system has it."""
+
+    frame: pl.DataFrame  # player, place, chance, delta, rating, rank, error: a quit has no place, half places are draws
+    field: pl.DataFrame  # player, rating, rank, win, break_even: the last place that loses nothing; none where none is
+    sides: int
+    heats: int
+    draws: int  # orders of the others that were rated
+    is_exact: bool  # whether those are all orders
+    digits: int  # decimals of points that people read
+    lines_from: str | None = None  # the event whose times or scores places would bring
+    notice: str | None = None  # why there is no table
+
+    def __repr__(self) -> str:
+        players = self.frame["player"].n_unique()
+        return f"Stakes({counted(self.sides, 'side')}, {counted(players, 'player')}: {self.method})"
+
+    def _repr_html_(self) -> str:
+        """The table, as a notebook shows it."""
+        return table_html(repr(self), self.frame)
+
+    @functools.cached_property
+    def error(self) -> float:
+        """Twice the largest standard error of any change of the table; 0 where every order was rated."""
+        error: float = self.frame["error"].max() or 0.0  # type: ignore[assignment]
+        return error
+
+    @property
+    def method(self) -> str:
+        """How the table was computed, and how near it is, in a sentence."""
+        return self.notice or wording.method(
+            self.draws, self.error, self.digits, self.lines_from, is_exact=self.is_exact
+        )
+
+    def lines(self, player: str | None = None) -> list[dict[str, Any]]:
+        """List the lines of one player's table.
+
+        Returns:
+            A dict a line, the best place first; of the first player where None is named.
+        """
+        if self.frame.is_empty():
+            return []
+        return self.frame.filter(player=self.frame["player"][0] if player is None else player).to_dicts()
+
+    def in_words(self) -> pl.DataFrame:
+        """Name places as people do.
+
+        Returns:
+            The table, its places in words: "3rd", "draw", "quit".
+        """
+        words = [wording.place_words(place, self.sides) for place in self.frame["place"]]
+        return self.frame.with_columns(place=pl.Series(words, dtype=pl.String))
+
+    def headline(self, player: str | None = None) -> str:
+        """Say which places gain.
+
+        Returns:
+            A sentence.
+        """
+        return self.notice or wording.headline(self.lines(player), self.sides, self.digits)
+
+    def promise(self, player: str | None = None) -> str | None:
+        """Say what the best place that is likely would bring.
+
+        Returns:
+            A sentence, of the likeliest place where none is likely; None where there is no table.
+        """
+        lines = [each for each in self.lines(player) if each["chance"] is not None]
+        if not lines:
+            return None
+        likeliest = max(lines, key=lambda each: float(each["chance"]))
+        best = next((each for each in lines if each["chance"] >= LIKELY), likeliest)
+        return wording.promise(best, self.sides, dict(self.field.select("player", "rank").iter_rows())[best["player"]])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Turn it into what JSON can hold.
+
+        Returns:
+            `stakes` and `field`, a line each, and how they came about.
+        """
+        plain = {name: getattr(self, name) for name in ("sides", "heats", "draws", "is_exact", "lines_from", "notice")}
+        return {"stakes": self.frame.to_dicts(), "field": self.field.to_dicts()} | plain | {"error": self.error}
+
+
+def stakes(race: Race, chosen: Sequence[str], board: Board, *, heats: int = 1, draws: bool = False) -> Stakes:
+    """What each place would bring some of those who start.
+
+    The others come in as the system's own model has it without the player, who is put at each place in turn; a line is
+    the plain mean over the same orders at all places. Up to `MOST_EXACT` sides that is over every order, each by its
+    chance; else orders are drawn until twice the standard error is below 1 % of the table's range, or the time is
+    spent. A rank counts the others at their mean in the same orders.
+
+    Args:
+        race: who starts.
+        chosen: whose tables.
+        board: whom ranks are counted against.
+        heats: of such heats the table is the sum, each place the same in all of them.
+        draws: whether two can draw, which makes a line in a duel.
+
+    Raises:
+        ParameterError: fewer than two sides, a name twice, or less than one heat.
+    """
+    names_of_field(race.sides)
+    if heats < 1:
+        raise ParameterError(f"heats is {heats}; it must be at least 1")
+    everyone = range(len(race.sides))
+    ranks = rank_distribution(race.performances(everyone))
+    digits, sides = race.system.digits, len(race.sides)
+    if race.system.needs and race.lines is None:
+        lacking = " and ".join(name.removesuffix("_s") for name in race.system.needs)
+        notice = (
+            f"{race.system.title} rates by {lacking}, and the pool has no earlier race that says them of each place."
+        )
+        return Stakes(
+            empty_lines(),
+            field_of(race, ranks, board, [None] * len(race.players)),
+            sides,
+            heats,
+            0,
+            False,
+            digits,
+            None,
+            notice,
+        )
+    budget = min(MOST_BUDGET_S, BUDGET_S * max(1.0, sides / BUDGET_SIDES) ** BUDGET_GROWTH)
+    tables = [Table(race, race.players.index(name), draws=draws) for name in chosen]
+    for table in tables:
+        table.fill(SHARE_OF_TABLE * budget)
+    first = tables[0]
+    known = {table.number: table.break_even() for table in tables}
+    found = break_evens(race, [k for k in range(len(race.players)) if k not in known], first, SHARE_OF_OTHERS * budget)
+    places = [(known | found)[k] for k in range(len(race.players))]
+    lines = pl.concat([table.lines(ranks, board, heats) for table in tables])
+    drawn = max(table.draws for table in tables)
+    event_id = race.lines.event_id if race.lines else None
+    return Stakes(lines, field_of(race, ranks, board, places), sides, heats, drawn, is_exact(race), digits, event_id)
+
+
+def changes_now(race: Race, order: Sequence[int], out: Sequence[int]) -> Floats:
+    """What everyone's rating would change by, (players), were the race to end now; NaN for who would not be rated.
+
+    Args:
+        order: the sides in their places, the best first; those who have none yet come behind, the highest rated first.
+        out: the sides who do not finish.
+    """
+    level = [race.before[race.side_of == side].mean() for side in range(len(race.sides))]
+    waiting = [side for side in range(len(race.sides)) if side not in {*order, *out}]
+    places = np.full((1, len(race.sides)), np.nan)
+    for place, side in enumerate([*order, *sorted(waiting, key=lambda each: -level[each])], 1):
+        places[0, side] = float(place)
+    changes: Floats = race.changes(race.ended(*out), places)[0]
+    return changes
+
+
+def is_exact(race: Race) -> bool:
+    """Whether the field is so small that every order of the others is rated."""
+    return len(race.sides) <= MOST_EXACT
+
+
+def empty_lines() -> pl.DataFrame:
+    """A table of no line."""
+    names = ("place", "chance", "delta", "rating")
+    schema = {"player": pl.String, **dict.fromkeys(names, pl.Float64), "rank": pl.Int64, "error": pl.Float64}
+    return pl.DataFrame(schema=schema)
+
+
+def field_of(race: Race, ranks: Floats, board: Board, places: Sequence[int | None]) -> pl.DataFrame:
+    """Who starts, the highest rating first: `player, rating, rank, win, break_even`; the rank is a listed one's."""
+    now = board.ranks(race.before, np.tile(race.before[board.is_listed], (len(race.players), 1))).tolist()
+    table = {
+        "player": pl.Series(race.players, dtype=pl.String),
+        "rating": race.before,
+        "rank": pl.Series(
+            [rank if is_listed else None for rank, is_listed in zip(now, board.is_listed, strict=True)], dtype=pl.Int64
+        ),
+        "win": ranks[race.side_of, 0],
+        "break_even": pl.Series(places, dtype=pl.Int64),
+    }
+    return pl.DataFrame(table).sort("rating", descending=True, maintain_order=True)
+
+
+class Table:
+    """One player's table as it is filled, order by order of the others."""
+
+    def __init__(self, race: Race, number: int, *, draws: bool) -> None:
+        self.race, self.number, self.side = race, number, int(race.side_of[number])
+        sides = len(race.sides)
+        self.others = [side for side in range(sides) if side != self.side]
+        self.places = [1.0, 1.5, 2.0] if draws and sides == 2 else [float(k) for k in range(1, sides + 1)]  # noqa: PLR2004
+        self.ended = race.ended()
+        quit_race = race.ended(self.side) if sides > 2 else None  # noqa: PLR2004  (in a duel it is the loss)
+        self.quit = quit_race if quit_race is not None and number in race.seats(quit_race) else None
+        self.moved: list[Floats] = []  # (orders, lines, players) each
+        self.weights: Floats | None = None
+        self.seconds_a_draw = 0.0
+
+    @property
+    def draws(self) -> int:
+        """How many orders have been rated."""
+        return sum(len(each) for each in self.moved)
+
+    def fill(self, budget_s: float) -> None:
+        """Rate every order of the others, or draw orders until the table is close or the time is spent."""
+        begin = time.perf_counter()
+        if is_exact(self.race):
+            orders, self.weights = order_chances(self.race.performances(self.others))
+            self.moved.append(self.rate(orders))
+            return
+        generator = np.random.default_rng(SEED)
+        performances = self.race.performances(self.others)
+        wanted = FIRST_DRAWS
+        while wanted > 0:
+            started = time.perf_counter()
+            uniform = generator.random((wanted, len(self.others)))
+            self.moved.append(self.rate(drawn_orders(performances, uniform)))
+            now = time.perf_counter()
+            self.seconds_a_draw = (now - started) / wanted
+            left = int((budget_s - (now - begin)) / self.seconds_a_draw)
+            wanted = min(self.draws_lacking(), left, MOST_DRAWS - self.draws)
+
+    def draws_lacking(self) -> int:
+        """How many more orders it takes until the table is close, as far as those that were drawn tell."""
+        mean, error = self.mine()
+        widest = float(error.max())
+        close = CLOSE * float(np.ptp(mean))
+        if widest <= close or widest == 0.0:
+            return 0
+        more = self.draws * (widest / close) ** 2 - self.draws if close > 0.0 else math.inf
+        return max(1, math.ceil(min(more, 3.0 * self.draws)))
+
+    def rate(self, orders: Orders) -> Floats:
+        """The changes, (orders, lines, players), with the player at each place among the others in each order."""
+        count, lines = len(orders), len(self.places)
+        behind = np.argsort(orders, axis=1) + 1.0  # the place of each other, without the player
+        places = np.empty((count, lines, len(self.race.sides)))
+        for k, place in enumerate(self.places):
+            is_draw = place != int(place)
+            places[:, k, self.others] = 1.0 if is_draw else behind + (behind >= place)
+            places[:, k, self.side] = 1.0 if is_draw else place
+        moved = changes_in_parts(self.race, self.ended, places.reshape(count * lines, -1))
+        whole = moved.reshape(count, lines, -1)
+        if self.quit is None:
+            return whole
+        places = np.full((count, len(self.race.sides)), np.nan)
+        places[:, self.others] = behind
+        return np.concatenate([whole, changes_in_parts(self.race, self.quit, places)[:, None]], axis=1)
+
+    def means(self) -> Floats:
+        """The mean change, (lines, players)."""
+        every = np.concatenate(self.moved)
+        weights = np.full(len(every), 1.0 / len(every)) if self.weights is None else self.weights / self.weights.sum()
+        mean: Floats = np.tensordot(weights, every, 1)
+        return mean
+
+    def mine(self) -> tuple[Floats, Floats]:
+        """The player's own mean change, and twice its standard error: (lines) each."""
+        own = np.concatenate([each[:, :, self.number] for each in self.moved])
+        if self.weights is not None:
+            return self.means()[:, self.number], np.zeros(own.shape[1])
+        return own.mean(axis=0), 2.0 * own.std(axis=0, ddof=1) / math.sqrt(len(own))
+
+    def break_even(self) -> int | None:
+        """The last place of those from the first on that lose nothing; None where even the first loses."""
+        loses = np.flatnonzero(self.mine()[0][: len(self.places)] < EVEN)
+        place = int(self.places[-1]) if not loses.size else int(math.ceil(self.places[loses[0]]) - 1)
+        return place or None
+
+    def lines(self, ranks: Floats, board: Board, heats: int) -> pl.DataFrame:
+        """The table: `player, place, chance, delta, rating, rank, error`."""
+        mean, error = self.mine()
+        count, now = len(mean), self.race.before
+        chance = [ranks[self.side, int(place) - 1] if place == int(place) else None for place in self.places]
+        then = now + heats * self.means()
+        rivals = [k for k in np.flatnonzero(board.will_be_listed) if k != self.number]
+        mine = now[self.number] + heats * mean
+        quits = [None] * (count - len(self.places))
+        table = {
+            "player": pl.Series([self.race.players[self.number]] * count, dtype=pl.String),
+            "place": pl.Series([*self.places, *quits], dtype=pl.Float64),
+            "chance": pl.Series([*chance, *quits], dtype=pl.Float64),
+            "delta": heats * mean,
+            "rating": mine,
+            "rank": pl.Series(board.ranks(mine, then[:, rivals]), dtype=pl.Int64),
+            "error": heats * error,
+        }
+        return pl.DataFrame(table)
+
+
+def changes_in_parts(race: Race, ended: Any, places: Floats) -> Floats:
+    """`Race.changes` of many races, in as many calls as memory asks for."""
+    most = max(1, MOST_CELLS // race.states.size)
+    return np.concatenate([race.changes(ended, places[first : first + most]) for first in range(0, len(places), most)])
+
+
+def break_evens(race: Race, numbers: Sequence[int], table: Table, budget_s: float) -> dict[int, int | None]:
+    """The last place that loses nothing of each of some players, by bisection; None where even a win loses.
+
+    Where orders are drawn, all are drawn once, and each player is left out of them.
+    """
+    sides = len(race.sides)
+    if not numbers:
+        return {}
+    if is_exact(race):
+        found = {
+            side: order_chances(race.performances([k for k in range(sides) if k != side])) for side in range(sides)
+        }
+        orders = {side: np.array([k for k in range(sides) if k != side])[each] for side, (each, _) in found.items()}
+        weights = {side: chances / chances.sum() for side, (_, chances) in found.items()}
+    else:
+        races_a_draw = len(numbers) * math.ceil(math.log2(sides + 1))
+        affordable = int(budget_s / (races_a_draw * table.seconds_a_draw / len(table.places)))
+        count = max(1, min(DRAWS_OF_OTHERS, table.draws, affordable))
+        uniform = np.random.default_rng(SEED).random((count, sides))
+        every = drawn_orders(race.performances(range(sides)), uniform)
+        orders = {side: every[every != side].reshape(count, sides - 1) for side in range(sides)}
+        weights = dict.fromkeys(range(sides), np.full(count, 1.0 / count))
+    side_of = [int(race.side_of[number]) for number in numbers]
+    low, high = np.zeros(len(numbers), np.int64), np.full(len(numbers), sides)
+    while (low < high).any():
+        middle = (low + high + 1) // 2
+        races = [with_place(orders[side], side, int(place)) for side, place in zip(side_of, middle, strict=True)]
+        moved = changes_in_parts(race, table.ended, np.concatenate(races))
+        ends = np.cumsum([len(each) for each in races])[:-1]
+        own = zip(numbers, side_of, np.split(moved, ends), strict=True)
+        gains = np.array([float(weights[side] @ each[:, number]) >= EVEN for number, side, each in own])
+        low, high = np.where(gains, middle, low), np.where(gains, high, middle - 1)
+    return {number: int(place) or None for number, place in zip(numbers, low, strict=True)}
+
+
+def with_place(orders: Orders, side: int, place: int) -> Floats:
+    """The places, (orders, sides), of everyone where one side is put at a place among the others in each order."""
+    return np.argsort(np.insert(orders, place - 1, side, axis=1), axis=1).astype(np.float64) + 1.0

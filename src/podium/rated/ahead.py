@@ -1,0 +1,79 @@
+"""What lies ahead of rated results: where players stand, and the stakes of a race to come."""
+
+from collections.abc import Sequence
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from podium.engine.replay import NEVER
+from podium.engine.system import System
+from podium.kernels.records import read
+from podium.ledger.forecast import field_of, only_pool, system_in
+from podium.ledger.leaderboard import instant
+from podium.ledger.stakes.imagined import Race, has_draws, last_lines
+from podium.ledger.stakes.stakes import Board, Stakes, stakes
+from podium.results.columns import DEFAULTS
+from podium.results.names import admit
+
+if TYPE_CHECKING:
+    from podium.rated.rated import Rated
+
+
+def standing_of(rated: "Rated", names: Sequence[str], pool: str | None) -> tuple[System, list[Any]]:
+    """The system in the pool of that name, or in the only one there is, and the states of players there."""
+    chosen, standing = pool_among(rated, pool), rated.standing()
+    known = standing.players.with_row_index("row").filter(pl.col("player").is_in([*names]), pool=chosen or "")
+    rows = dict(known.select("player", "row").iter_rows())
+    newcomer = rated.system.newcomer()
+    found = [read(standing.states, rows[name], newcomer) if name in rows else newcomer for name in names]
+    return system_in(rated.system, standing.pools, chosen), found
+
+
+def pool_among(rated: "Rated", pool: str | None) -> str | None:
+    """The pool of that name, or the only one; None where nobody is rated."""
+    return only_pool(rated.standing().players["pool"].unique(maintain_order=True).to_list(), pool)
+
+
+def stakes_after(
+    rated: "Rated",
+    entrants: Sequence[str],
+    sides: Sequence[Sequence[str]],
+    player: str | None,
+    pool: str | None,
+    heats: int,
+    at: str | date | datetime | None,
+) -> Stakes:
+    """The stakes of a race of a pool, the only one where it has no name, after the last event."""
+    field = [
+        tuple(side) for side in field_of(entrants, sides, lambda names: [admit(each, "entrant") for each in names])
+    ]
+    starts = [name for side in field for name in side]
+    chosen = starts if player is None else [admit(player, "entrant")]
+    if player is not None and chosen[0] not in starts:
+        field.append((chosen[0],))
+        starts = [*starts, *chosen]
+    system, states = standing_of(rated, starts, pool)
+    name = pool_among(rated, pool) or DEFAULTS["pool"]
+    players = rated.ratings.filter(pool=name)
+    played = players["last_played_at"]
+    seen = dict(zip(players["player"], played.cast(pl.Int64).fill_null(NEVER), strict=True))
+    when = played.max() if at is None else instant(at, whole_day=False)
+    race = Race(
+        system=system,
+        pool=name,
+        sides=tuple(field),
+        states=np.array(states, np.float64).reshape(-1, len(system.newcomer())),
+        period=rated.period,
+        started_at=when if isinstance(when, datetime) else None,
+        seen=np.array([seen.get(each, NEVER) for each in starts], np.int64),
+        lines=last_lines(system, rated.events, name, len(field)),
+    )
+    others = np.sort(players.filter(~pl.col("player").is_in(starts))["rating"].to_numpy())
+    board = Board(
+        lambda ratings: others.size - np.searchsorted(others, ratings, side="right"),
+        is_listed=np.isin(starts, players["player"].to_list()),
+        will_be_listed=np.ones(len(starts), np.bool_),
+    )
+    return stakes(race, chosen, board, heats=heats, draws=has_draws(rated.events, name))

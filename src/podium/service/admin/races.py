@@ -1,0 +1,206 @@
+"""Planning races, and changing those that are planned."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from fastapi import Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import RedirectResponse
+
+from podium.errors import ParameterError, PodiumError
+from podium.ledger.forecast import names_in
+from podium.ledger.leaderboard import instant
+from podium.service.access.visitors import Form
+from podium.service.admin.dry_run import look_at
+from podium.service.admin.intents import POOL_ADDRESS, Intent, Sender
+from podium.service.http.errors import status_of
+from podium.service.http.names import FixtureId
+from podium.service.http.threads import CurrentStore, run_in
+from podium.service.web.rendering import Page, PageRouter, address, pool_address, pool_header, render
+from podium.service.web.visiting import SEE_OTHER
+from podium.store import Store
+from podium.store.writing.fixtures import CANCELLED, Fixture
+
+STATUS_REFUSED = 409
+router = PageRouter(prefix=POOL_ADDRESS + "/races", include_in_schema=False)
+
+
+@dataclass(frozen=True, slots=True)
+class RaceForm:
+    """What the form of a race holds, as it was written."""
+
+    race_id: str = ""
+    name: str = ""
+    starts: str = ""  # UTC
+    entrants: str = ""  # a line each
+    anybody: bool = False
+
+    @classmethod
+    def of(cls, planned: Fixture) -> "RaceForm":
+        """A race as it is planned."""
+        names = "\n".join(each.player for each in planned.entrants or ())
+        starts = f"{planned.starts_at:%Y-%m-%dT%H:%M}"
+        return cls(planned.fixture_id, planned.title or "", starts, names, planned.entrants is None)
+
+    @classmethod
+    def sent(cls, form: Form, race_id: str) -> "RaceForm":
+        """What was sent."""
+        name, starts, entrants = (form.text(each).strip() for each in ("name", "starts", "entrants"))
+        return cls(race_id, name, starts, entrants, form.text("anybody") == "yes")
+
+    def changes(self) -> dict[str, Any]:
+        """What the store is to plan.
+
+        Raises:
+            ParameterError: no start, or one that is no time.
+        """
+        if not self.starts:
+            raise ParameterError("say when the race starts")
+        names = [name for row in names_in(self.entrants.splitlines()) for name in row]
+        starts_at = instant(self.starts, whole_day=False)
+        return {"starts_at": starts_at, "title": self.name, "entrants": names, "anybody": self.anybody}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RaceFormPage(Page):
+    """A race that is planned, or to be planned."""
+
+    template: ClassVar[str] = "race_form.html"
+
+    form: RaceForm
+    is_new: bool
+    is_cancelled: bool = False
+    refusal: str = ""
+
+
+@router.page("")
+def new_race(request: Request, admission: Sender, store: CurrentStore) -> Response:
+    """The form that plans a race."""
+    page = RaceFormPage(title="Plan a race", pool=pool_header(store.pool(admission.pool)), form=RaceForm(), is_new=True)
+    return render(request, page)
+
+
+@router.page("/{fixture_id}")
+def planned_race(request: Request, admission: Sender, fixture_id: FixtureId, store: CurrentStore) -> Response:
+    """A race as it is planned, to be changed."""
+    planned = store.fixture(admission.pool, fixture_id)
+    page = RaceFormPage(
+        title=f"Change {fixture_id}",
+        pool=pool_header(store.pool(admission.pool)),
+        form=RaceForm.of(planned),
+        is_new=False,
+        is_cancelled=planned.status == CANCELLED,
+    )
+    return render(request, page)
+
+
+@router.post("")
+async def plan(request: Request, admission: Sender, store: CurrentStore) -> Response:
+    """Plan a race; one that is there already is not changed."""
+    form = await admission.form(request)
+    sent = RaceForm.sent(form, form.text("race_id").strip())
+    return await keep(request, admission, store, sent, is_new=True)
+
+
+@router.post("/{fixture_id}")
+async def change(request: Request, admission: Sender, fixture_id: FixtureId, store: CurrentStore) -> Response:
+    """Change a race that is planned; one that was cancelled takes place again."""
+    return await keep(request, admission, store, RaceForm.sent(await admission.form(request), fixture_id), is_new=False)
+
+
+@router.post("/{fixture_id}/cancel")
+async def cancel(request: Request, admission: Sender, fixture_id: FixtureId, store: CurrentStore) -> Response:
+    """Say that a race will not take place."""
+    await admission.form(request)
+    act = store.cancel_fixture
+    await run_in(request.app.state.threads.writing, act, admission.pool, fixture_id, actor=admission.key.name)
+    return RedirectResponse(pool_address(admission.pool, "matches", fixture_id), SEE_OTHER)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlacesPage(Page):
+    """Where names are tapped in the order in which they cross the line."""
+
+    template: ClassVar[str] = "places.html"
+
+    title: str = "Places"
+    race: Fixture
+    places: tuple[str, ...]
+    out: tuple[str, ...]
+    waiting: tuple[str, ...]  # who has no place yet
+    refusal: str = ""
+
+
+@router.page("/{fixture_id}/places")
+def places_page(request: Request, admission: Sender, fixture_id: FixtureId, store: CurrentStore) -> Response:
+    """The names to tap, and the places so far."""
+    return places_response(request, store, admission.pool, fixture_id)
+
+
+def places_response(request: Request, store: Store, pool: str, fixture_id: str, refusal: str = "") -> Response:
+    """Return the page of the names to tap."""
+    planned, stands = store.fixture(pool, fixture_id), store.places(pool, fixture_id)
+    places, out = (stands.places, stands.out) if stands else ((), ())
+    waiting = tuple(each.player for each in planned.entrants or () if each.player not in {*places, *out})
+    header = pool_header(store.pool(pool))
+    page = PlacesPage(pool=header, race=planned, places=places, out=out, waiting=waiting, refusal=refusal)
+    return render(request, page, status=STATUS_REFUSED if refusal else 200)
+
+
+@router.post("/{fixture_id}/places")
+async def tap(request: Request, admission: Sender, fixture_id: FixtureId, store: CurrentStore) -> Response:
+    """Take a tap: the next across the line, one who is out, or the last tap back."""
+    form = await admission.form(request)
+
+    def take() -> Response:
+        stands = store.places(admission.pool, fixture_id)
+        places, out = (list(stands.places), list(stands.out)) if stands else ([], [])
+        if name := form.text("next"):
+            places = [*(each for each in places if each != name), name]
+        elif name := form.text("out"):
+            out = [*(each for each in out if each != name), name]
+        elif name := form.text("back"):
+            places, out = ([each for each in several if each != name] for several in (places, out))
+        try:
+            store.post_places(admission.pool, fixture_id, places, out=out, by_hand=True)
+        except PodiumError as error:
+            return places_response(request, store, admission.pool, fixture_id, str(error))
+        return RedirectResponse(address("admin", admission.pool, "races", fixture_id, "places"), SEE_OTHER)
+
+    return await run_in(request.app.state.threads.writing, take)
+
+
+@router.post("/{fixture_id}/result")
+async def make_result(request: Request, admission: Sender, fixture_id: FixtureId, store: CurrentStore) -> Response:
+    """Show what the places of the moment would do as the result; nothing is stored before it is applied."""
+    await admission.form(request)
+    planned = await run_in_threadpool(store.fixture, admission.pool, fixture_id)
+    stands = await run_in_threadpool(store.places, admission.pool, fixture_id)
+    if stands is None:
+        raise ParameterError("no places are there yet: tap the names in the order in which they cross the line")
+    pool = await run_in_threadpool(store.pool, admission.pool)
+    shared = {"event_id": fixture_id}
+    shared |= {} if pool.is_counted else {"started_at": planned.starts_at.isoformat()}
+    shared |= {"title": planned.title} if planned.title else {}
+    rows = [shared | {"player": name, "position": place} for place, name in enumerate(stands.places, 1)]
+    rows += [shared | {"player": name, "status": "dnf"} for name in stands.out]
+    return await look_at(request, store, admission, Intent("submit", {"rows": rows, "names": {}}))
+
+
+async def keep(request: Request, admission: Any, store: Store, sent: RaceForm, *, is_new: bool) -> Response:
+    """Plan what was sent, or show the form again with what is wrong."""
+    try:
+        if is_new and sent.race_id in await run_in_threadpool(known_races, store, admission.pool):
+            raise ParameterError(f"there is a race {sent.race_id!r} already; change that, or choose another id")
+        threads, changes = request.app.state.threads.writing, sent.changes()
+        await run_in(threads, store.plan_fixture, admission.pool, sent.race_id, **changes, actor=admission.key.name)
+    except PodiumError as error:
+        pool = pool_header(await run_in_threadpool(store.pool, admission.pool))
+        page = RaceFormPage(title="Plan a race", pool=pool, form=sent, is_new=is_new, refusal=str(error))
+        return render(request, page, status=status_of(error))
+    return RedirectResponse(pool_address(admission.pool, "matches", sent.race_id), SEE_OTHER)
+
+
+def known_races(store: Store, pool: str) -> set[str]:
+    """The ids of the races that are planned."""
+    return {each.fixture_id for each in store.fixtures(pool, most=1_000, newest=True)}

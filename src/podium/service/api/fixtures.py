@@ -1,0 +1,228 @@
+"""The routes of fixtures, and of what is at stake in them."""
+
+from datetime import datetime
+from typing import Annotated
+
+from fastapi import Query, Request
+from pydantic import AfterValidator, BaseModel, Field
+
+from podium.service.api.dependencies import ReadAccess, Writer
+from podium.service.api.models import EARLIEST, Entrant, Moment, Strict, in_utc, read_body, request_body, with_example
+from podium.service.http.errors import READ_ERRORS, WRITE_ERRORS, error_responses
+from podium.service.http.names import MAX_SENT_CHARACTERS, POOLS_PATH, FixtureId, Identifier, PoolName, SentName
+from podium.service.http.threads import CurrentStore, CurrentThreads, ReadRouter, run_in
+from podium.service.web.ahead.keeping import Aged, CurrentStakes, KeptStakes
+from podium.store import Store
+from podium.store.reading.ahead import RaceStakes, race_stakes
+from podium.store.writing.fixtures import MOST_ENTRANTS, Fixture
+from podium.store.writing.running import Places
+
+router = ReadRouter(prefix=POOLS_PATH)
+REFUSALS, REFUSALS_OF_BODIES = error_responses(*READ_ERRORS), error_responses(*WRITE_ERRORS)
+Entrants = Annotated[list[Entrant] | None, Field(max_length=MOST_ENTRANTS, description="Who starts.")]
+RaceTitle = Annotated[
+    str | None, Field(max_length=MAX_SENT_CHARACTERS, description="What people call it; an empty one is removed.")
+]
+Named = Annotated[
+    str | None, Query(max_length=MAX_SENT_CHARACTERS, description="Whose table; who is not in the field joins it.")
+]
+Heats = Annotated[int, Query(ge=1, le=100, description="The table is the sum of so many heats.")]
+Names = Annotated[
+    list[Annotated[str, Field(max_length=MAX_SENT_CHARACTERS)]],
+    Query(max_length=200, description="Who starts; once for each."),
+]
+
+
+class NewFixture(Strict):
+    """A race to come; without entrants whoever comes starts."""
+
+    model_config = with_example(
+        {"fixture_id": "race-18", "starts_at": "2026-06-08T19:00:00Z", "entrants": [{"player": "ana"}]}
+    )
+
+    fixture_id: Identifier
+    starts_at: Moment
+    title: RaceTitle = None
+    entrants: Entrants = None
+
+
+class FixtureChange(Strict):
+    """What of a race to come is to be other; what is left out stays."""
+
+    model_config = with_example({"starts_at": "2026-06-08T20:00:00Z"})
+
+    starts_at: Moment | None = None
+    title: RaceTitle = None
+    entrants: Entrants = None
+    anybody: Annotated[bool, Field(description="It has no entrants any more: whoever comes starts.")] = False
+
+
+class NewPlaces(Strict):
+    """How a race stands at this moment."""
+
+    model_config = with_example({"places": ["ben", "ana"]})
+
+    places: Annotated[list[SentName], Field(max_length=MOST_ENTRANTS, description="Who is where, the first first.")]
+    out: list[SentName] = Field([], max_length=MOST_ENTRANTS, description="Who does not finish.")
+
+
+class RunningRace(BaseModel):
+    """How a race stands, and what everyone's rating would change by, were it to end so."""
+
+    places: Annotated[tuple[str, ...], Field(description="Who is where, the first first.")]
+    out: Annotated[tuple[str, ...], Field(description="Who does not finish.")]
+    posted_at: Annotated[datetime | None, Field(description="As of when; null where nothing was posted.")]
+    changes: Annotated[dict[str, float | None], Field(description="By player; null for who would not be rated.")]
+
+
+REQUEST_MODELS = NewFixture, FixtureChange, NewPlaces
+
+
+@router.get("/{pool}/fixtures", responses=REFUSALS, tags=["fixtures"])
+def fixtures(
+    pool: PoolName,
+    store: CurrentStore,
+    _key: ReadAccess,
+    since: Annotated[datetime, Query(description="Those that start then or later."), AfterValidator(in_utc)] = EARLIEST,
+    *,
+    ahead: Annotated[bool, Query(description="Only those that may still take place.")] = False,
+    most: Annotated[int, Query(ge=1, le=1000)] = 100,
+) -> tuple[Fixture, ...]:
+    """The races to come and those that were planned, the first to start first."""
+    return store.fixtures(pool, since=since, ahead=ahead, most=most)
+
+
+@router.get("/{pool}/fixtures/{fixture_id}", responses=REFUSALS, tags=["fixtures"])
+def fixture(pool: PoolName, fixture_id: FixtureId, store: CurrentStore, _key: ReadAccess) -> Fixture:
+    """A race to come as it is planned, and what became of it."""
+    return store.fixture(pool, fixture_id)
+
+
+@router.get("/{pool}/fixtures/{fixture_id}/stakes", responses=REFUSALS, tags=["fixtures"])
+def fixture_stakes(
+    pool: PoolName,
+    fixture_id: FixtureId,
+    store: CurrentStore,
+    kept: CurrentStakes,
+    _key: ReadAccess,
+    player: Named = None,
+    heats: Heats = 1,
+) -> RaceStakes:
+    """What each place of a race to come would bring, at most a minute old; of the first entrant, or of a player."""
+    aged = stakes_of_fixture(store, kept, pool, store.fixture(pool, fixture_id), player, heats)
+    return race_stakes(aged.stakes, aged.age_s)
+
+
+def stakes_of_fixture(
+    store: Store, kept: KeptStakes, pool: str, planned: Fixture, player: str | None, heats: int = 1
+) -> Aged:
+    """Return the stakes of a fixture as it is planned, at most a minute old."""
+    key = planned, player, heats
+    return kept.find(
+        store, pool, key, lambda: store.stakes(pool, fixture=planned.fixture_id, player=player, heats=heats)
+    )
+
+
+@router.get("/{pool}/stakes", responses=REFUSALS, tags=["fixtures"])
+def stakes(
+    pool: PoolName,
+    store: CurrentStore,
+    kept: CurrentStakes,
+    _key: ReadAccess,
+    entrants: Names,
+    player: Named = None,
+    heats: Heats = 1,
+) -> RaceStakes:
+    """What each place of a race of these entrants would bring, as of a fixture; everyone starts alone."""
+    key = tuple(entrants), player, heats
+    aged = kept.find(store, pool, key, lambda: store.stakes(pool, entrants, player, heats=heats))
+    return race_stakes(aged.stakes, aged.age_s)
+
+
+@router.get("/{pool}/fixtures/{fixture_id}/places", responses=REFUSALS, tags=["fixtures"])
+def places(pool: PoolName, fixture_id: FixtureId, store: CurrentStore, _key: ReadAccess) -> RunningRace:
+    """How a race stands that runs, and what it would do to ratings if it ended now; nothing of it counts."""
+    store.fixture(pool, fixture_id)
+    stands, changes = store.places(pool, fixture_id), store.if_it_ended(pool, fixture_id)
+    if stands is None:
+        return RunningRace(places=(), out=(), posted_at=None, changes=changes)
+    return RunningRace(places=stands.places, out=stands.out, posted_at=stands.posted_at, changes=changes)
+
+
+@router.put(
+    "/{pool}/fixtures/{fixture_id}/places",
+    responses=REFUSALS_OF_BODIES,
+    tags=["fixtures"],
+    openapi_extra=request_body(NewPlaces),
+)
+async def post_places(
+    request: Request, pool: PoolName, fixture_id: FixtureId, store: CurrentStore, threads: CurrentThreads, _key: Writer
+) -> Places:
+    """Say how a race stands, at most once a second; the log never knows of it."""
+    body = await read_body(request, NewPlaces)
+    return await run_in(threads.writing, store.post_places, pool, fixture_id, body.places, out=body.out)
+
+
+@router.post(
+    "/{pool}/fixtures",
+    status_code=201,
+    responses=REFUSALS_OF_BODIES,
+    tags=["fixtures"],
+    openapi_extra=request_body(NewFixture),
+)
+async def plan(request: Request, pool: PoolName, store: CurrentStore, threads: CurrentThreads, key: Writer) -> Fixture:
+    """Plan a race; its result is the event of its id, and who is missing from that did not start."""
+    body = await read_body(request, NewFixture)
+    return await run_in(
+        threads.writing,
+        store.plan_fixture,
+        pool,
+        body.fixture_id,
+        starts_at=body.starts_at,
+        title=body.title,
+        entrants=as_rows(body.entrants),
+        actor=key,
+    )
+
+
+@router.put(
+    "/{pool}/fixtures/{fixture_id}",
+    responses=REFUSALS_OF_BODIES,
+    tags=["fixtures"],
+    openapi_extra=request_body(FixtureChange),
+)
+async def change(
+    request: Request,
+    pool: PoolName,
+    fixture_id: FixtureId,
+    store: CurrentStore,
+    threads: CurrentThreads,
+    key: Writer,
+) -> Fixture:
+    """Change a race to come: move it, name it, let others start; one that was cancelled takes place again."""
+    body = await read_body(request, FixtureChange)
+    await run_in(threads.writing, store.fixture, pool, fixture_id)  # there is one
+    return await run_in(
+        threads.writing,
+        store.plan_fixture,
+        pool,
+        fixture_id,
+        starts_at=body.starts_at,
+        title=body.title,
+        entrants=as_rows(body.entrants),
+        anybody=body.anybody,
+        actor=key,
+    )
+
+
+@router.post("/{pool}/fixtures/{fixture_id}/cancel", responses=REFUSALS_OF_BODIES, tags=["fixtures"])
+async def cancel(
+    pool: PoolName, fixture_id: FixtureId, store: CurrentStore, threads: CurrentThreads, key: Writer
+) -> Fixture:
+    """Say that a race will not take place."""
+    return await run_in(threads.writing, store.cancel_fixture, pool, fixture_id, actor=key)
+
+
+def as_rows(entrants: list[Entrant] | None) -> list[dict[str, object]] | None:
+    """Return entrants as the store takes them."""
+    return None if entrants is None else [each.model_dump() for each in entrants]

@@ -1,0 +1,1 @@
+"""What lies ahead: the calendar, a race before and during, and its stakes."""

@@ -1,0 +1,341 @@
+"""The page of a race to come: what each place would bring; with the result, the event's page is its page."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Annotated, Any, ClassVar
+
+from fastapi import Query, Request, Response
+from fastapi.responses import RedirectResponse
+from markupsafe import Markup
+
+from podium.errors import ParameterError, UnknownError
+from podium.ledger.reasons.what_if import ordinal_number
+from podium.ledger.stakes.wording import DUEL, TWO, place_words
+from podium.pages.drawing.bars import signed_bar
+from podium.pages.numbers import DASH, MINUTE_S, counted, percent, with_minus
+from podium.service.http.names import MAX_SENT_CHARACTERS, MatchId
+from podium.service.http.threads import CurrentStore
+from podium.service.web.ahead.keeping import Aged, CurrentStakes
+from podium.service.web.rendering import (
+    Page,
+    PageRouter,
+    PoolHeader,
+    address,
+    chosen_player,
+    pool_address,
+    pool_header,
+    render,
+)
+from podium.service.web.visiting import SEE_OTHER, VisiblePool, Visit
+from podium.store import Store
+from podium.store.writing.fixtures import NO_RESULT, Fixture, Starter
+from podium.support.rounding import shown, shown_change
+
+router = PageRouter()
+MOST_LINES = 30  # of a table that is shown whole
+AROUND = 4  # lines on either side of the likeliest, in a longer one
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceLine:
+    """A line of the table, as the page has it."""
+
+    number: int  # among the lines, from 0
+    place: str  # "3rd", "win", "quit"
+    sentence: str  # "3rd place would make you 4th."
+    bar: Markup
+    change: Decimal
+    rating: Decimal
+    rank_words: str  # "4th"
+    chance: str
+    is_likeliest: bool
+    is_near: bool  # whether it is shown where the table is long
+
+
+@dataclass(frozen=True, slots=True)
+class FieldLine:
+    """Who starts, as the page has it."""
+
+    player: str
+    rating: Decimal
+    rank_words: str
+    win: str
+    break_even: str
+    is_chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StakesView:
+    """What is at stake for one player."""
+
+    player: str
+    headline: str
+    promise: str
+    before: Decimal
+    standing: str  # "Now 6th, with 1894."
+    lines: tuple[PlaceLine, ...]
+    likeliest: int  # the number of its line, from 0
+    field: tuple[FieldLine, ...]
+    method: str
+    age_s: float
+    is_entrant: bool
+
+    @property
+    def near(self) -> tuple[PlaceLine, ...]:
+        """The lines that are shown at first."""
+        return tuple(line for line in self.lines if line.is_near)
+
+    @property
+    def rest(self) -> tuple[PlaceLine, ...]:
+        """The lines of a long table that are not."""
+        return tuple(line for line in self.lines if not line.is_near)
+
+
+@dataclass(frozen=True, slots=True)
+class MomentLine:
+    """A line of the race as it stands."""
+
+    place: str
+    player: str
+    change: Decimal | None  # were it to end so; None where that is not known
+
+
+@dataclass(frozen=True, slots=True)
+class MomentView:
+    """A race as it stands."""
+
+    lines: tuple[MomentLine, ...]
+    posted_at: datetime
+    age: str  # in words, where it is older than a minute
+    number: int | None  # of the chosen player's line of the stakes
+
+
+def moment_view(store: Store, pool: PoolHeader, race_id: str, player: str) -> MomentView | None:
+    """A race as it stands; None where no places were posted."""
+    stands = store.places(pool.name, race_id)
+    if stands is None:
+        return None
+    changes = store.if_it_ended(pool.name, race_id)
+    places = [(f"{place}", name) for place, name in enumerate(stands.places, 1)]
+    waiting = sorted(changes.keys() - {*stands.places, *stands.out})
+    rows = [*places, *(("out", name) for name in stands.out), *((DASH, name) for name in waiting)]
+    lines = []
+    for place, name in rows:
+        moved = changes.get(name)
+        lines.append(MomentLine(place, name, None if moved is None else shown(moved, pool.digits)))
+    minutes = int((datetime.now(UTC) - stands.posted_at).total_seconds() // MINUTE_S)
+    age = f"that is {counted(minutes, 'minute')} ago" if minutes else ""
+    number = stands.places.index(player) if player in stands.places else None
+    return MomentView(tuple(lines), stands.posted_at, age, number)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RacePage(Page):
+    """A race to come."""
+
+    template: ClassVar[str] = "race.html"
+
+    race_id: str
+    heading: str
+    starts_at: datetime | None  # None of a registered match, which is about to start
+    status: str
+    rule: str  # what becomes of whoever is missing from the result
+    entrants: tuple[Starter, ...] | None
+    view: StakesView | None
+    moment: MomentView | None  # as it stands, where it runs
+    reason: str  # why there is no table
+    chosen: str  # the name that was sent
+    change_address: str  # where whoever may changes it
+
+
+Named = Annotated[str, Query(alias="player", max_length=MAX_SENT_CHARACTERS)]
+
+
+@router.pool_page("/matches/{match_id}")
+def race(
+    request: Request,
+    visit: VisiblePool,
+    match_id: MatchId,
+    store: CurrentStore,
+    kept: CurrentStakes,
+    chosen: Named = "",
+) -> Response:
+    """A race before its result; then its address is the event's."""
+    pool = pool_header(store.pool(visit.pool))
+    result = result_of(store, visit.pool, match_id)
+    if result:
+        return RedirectResponse(pool_address(pool.name, "events", result), SEE_OTHER)
+    planned, rule = planned_race(store, visit.pool, match_id)
+    view, reason = None, ""
+    player = chosen.strip() or default_player(request, planned)
+    if planned.entrants is not None and player:
+        try:
+            sides = planned.sides
+            aged = kept.find(
+                store,
+                visit.pool,
+                (planned.fixture_id, planned.starts_at, str(sides), player),
+                lambda: stakes_of(store, visit.pool, planned, player, is_fixture=not rule.is_match),
+            )
+            view = stakes_view(aged, player, is_entrant=any(player in side for side in sides))
+            reason = aged.stakes.notice or ""
+        except ParameterError as error:
+            reason = str(error)
+    page = RacePage(
+        title=planned.title or planned.fixture_id,
+        description=f"{view.player}: {view.headline}" if view else "",
+        pool=pool,
+        tab="calendar",
+        newest_entry=store.version(visit.pool),
+        race_id=planned.fixture_id,
+        heading=planned.title or planned.fixture_id,
+        starts_at=None if rule.is_match else planned.starts_at,
+        status=planned.status,
+        rule=rule.words,
+        entrants=planned.entrants,
+        view=view,
+        moment=None if rule.is_match else moment_view(store, pool, planned.fixture_id, player),
+        reason=reason,
+        chosen=chosen.strip(),
+        change_address=change_address(visit, pool, planned) if not rule.is_match else "",
+    )
+    return render(request, page, status=422 if reason and chosen and view is None else 200)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What a result means for whoever is missing from it."""
+
+    words: str
+    is_match: bool = False
+
+
+DID_NOT_START = Rule("Whoever is missing from the result did not start.")
+
+
+def result_of(store: Store, pool: str, race_id: str) -> str:
+    """The event that is the result of a race; empty where there is none yet."""
+    try:
+        return store.event(pool, race_id).event_id
+    except UnknownError:
+        pass
+    try:
+        results = store.match(pool, race_id).results
+    except UnknownError:
+        return ""
+    return results[0] if results else ""
+
+
+def planned_race(store: Store, pool: str, race_id: str) -> tuple[Fixture, Rule]:
+    """A fixture, or a registered match as one."""
+    try:
+        return store.fixture(pool, race_id), DID_NOT_START
+    except UnknownError:
+        match = store.match(pool, race_id)
+    starters = tuple(Starter(name, None) for name in match.entrants)
+    status = NO_RESULT if match.status == "expired" else "waits for its result"
+    words = f"Whoever is missing from the result has quit. The match waits for it until {match.expires_at:%H:%M} UTC."
+    return Fixture(race_id, None, match.expires_at, starters, status), Rule(words, is_match=True)
+
+
+def stakes_of(store: Store, pool: str, planned: Fixture, player: str, *, is_fixture: bool) -> Any:
+    """The stakes of a race for a player."""
+    if is_fixture:
+        return store.stakes(pool, fixture=planned.fixture_id, player=player)
+    return store.stakes(pool, player=player, sides=planned.sides)
+
+
+def default_player(request: Request, planned: Fixture) -> str:
+    """Whose table is shown where nobody is named: the visitor's own, or the first entrant's."""
+    names = [each.player for each in planned.entrants or ()]
+    me = chosen_player(request)
+    return me if me in names else names[0] if len(names) > 1 else ""
+
+
+def change_address(visit: Visit, pool: PoolHeader, planned: Fixture) -> str:
+    """Where a race is changed; empty for whoever may not."""
+    return address("admin", pool.name, "races", planned.fixture_id) if visit.visitor.may("write", pool.name) else ""
+
+
+def stakes_view(aged: Aged, player: str, *, is_entrant: bool) -> StakesView | None:
+    """A table as the page has it; None where there is none."""
+    found = aged.stakes
+    lines = found.lines()
+    if not lines:
+        return None
+    own = found.field.filter(player=lines[0]["player"]).to_dicts()[0]
+    before, headline = shown(own["rating"], found.digits), found.headline()
+    changes = [shown_change(own["rating"], line["rating"], found.digits) for line in lines]
+    chances = [line["chance"] or 0.0 for line in lines]
+    likeliest = chances.index(max(chances))
+    near = lines_near(lines, likeliest, own, found.sides)
+    low, high = float(min(changes)), float(max(changes))
+    view_lines = tuple(
+        PlaceLine(
+            number=k,
+            place=place_words(line["place"], found.sides),
+            sentence=sentence_of(line, found.sides),
+            bar=signed_bar(float(change), low, high),
+            change=change,
+            rating=shown(line["rating"], found.digits),
+            rank_words=ordinal_number(line["rank"]),
+            chance=percent(line["chance"]) if line["chance"] is not None else "",
+            is_likeliest=k == likeliest,
+            is_near=k in near,
+        )
+        for k, (line, change) in enumerate(zip(lines, changes, strict=True))
+    )
+    starters = tuple(
+        FieldLine(
+            each["player"],
+            shown(each["rating"], found.digits - 1),
+            rank_words(each["rank"]),
+            percent(each["win"]),
+            break_even_words(each["break_even"], found.sides),
+            each["player"] == own["player"],
+        )
+        for each in found.field.to_dicts()
+    )
+    return StakesView(
+        player=own["player"],
+        headline=f"{headline[0].lower()}{headline[1:]}",
+        promise=found.promise() or "",
+        before=before,
+        standing=f"Now {rank_words(own['rank']) or 'without a rank'}, with {with_minus(before)}.",
+        lines=view_lines,
+        likeliest=likeliest,
+        field=starters,
+        method=found.method,
+        age_s=aged.age_s,
+        is_entrant=is_entrant,
+    )
+
+
+def lines_near(lines: Sequence[Any], likeliest: int, own: Any, sides: int) -> set[int]:
+    """The lines that are shown of a long table: around the likeliest, the ends, the next rank's, and the break-even."""
+    if len(lines) <= MOST_LINES:
+        return set(range(len(lines)))
+    near = {0, sides - 1, len(lines) - 1, *range(max(0, likeliest - AROUND), min(sides, likeliest + AROUND + 1))}
+    better = [k for k, line in enumerate(lines[:sides]) if own["rank"] is not None and line["rank"] < own["rank"]]
+    return near | set(better[-1:]) | ({own["break_even"] - 1} if own["break_even"] else set())
+
+
+def sentence_of(line: Any, sides: int) -> str:
+    """What a line says of the rank."""
+    place = place_words(line["place"], sides)
+    where = f"With a {place}" if sides == TWO or place == "quit" else f"In {place} place"
+    return f"{where}: {ordinal_number(line['rank'])} in the ranking."
+
+
+def rank_words(rank: int | None) -> str:
+    """A rank; empty for whoever has none."""
+    return "" if rank is None else ordinal_number(rank)
+
+
+def break_even_words(place: int | None, sides: int) -> str:
+    """The last place that loses nothing, in words."""
+    if place is None:
+        return "none"
+    return DUEL[float(place)] if sides == TWO else place_words(float(place), sides)

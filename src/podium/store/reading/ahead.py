@@ -1,0 +1,266 @@
+"""What is at stake in a race of a pool: before it, from how its entrants stand; after it, as it was promised."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+import sqlalchemy as sa
+
+from podium.engine.replay import NEVER
+from podium.engine.tables.encoding import Events, encode
+from podium.engine.tables.selection import UNRATED_STATUS
+from podium.errors import ParameterError
+from podium.ledger.forecast import field_of
+from podium.ledger.stakes.imagined import Race, has_draws, last_lines
+from podium.ledger.stakes.stakes import Board, Stakes, changes_now, stakes
+from podium.probability.ranks import Floats
+from podium.results.reading import Results
+from podium.store.log.content import read_bodies
+from podium.store.log.log import newest_seq
+from podium.store.log.players import admit_names, known_numbers, merges
+from podium.store.log.pools import (
+    BOUND_KEY,
+    FOREVER,
+    OrderKey,
+    Pool,
+    key_of,
+    key_params,
+    other_arithmetic,
+    refuse_other_arithmetic,
+)
+from podium.store.rating.events import RATED, get_event
+from podium.store.rating.ledger_rows import newest_pool_state
+from podium.store.rating.rating import as_table, with_names
+from podium.store.rating.standing_rows import standings_before, stored_standings
+from podium.store.reading.boards.ranks import count_better
+from podium.store.reading.events.events import event_results
+from podium.store.reading.models import rows_as
+from podium.store.reading.moments import Answers
+from podium.store.sql.schema import event, log
+from podium.store.sql.statements import instant
+from podium.store.writing.fixtures import get_fixture
+from podium.store.writing.running import places_now
+
+MOST_STARTERS = 200
+RECENT_EVENTS = 200  # among which the last comparable heat, and draws, are looked for
+SELECT_RECENT = (
+    sa.select(log.c.body, event.c.started_at)
+    .join(log, log.c.seq == event.c.content_seq)
+    .where(event.c.pool_id == sa.bindparam("pool"), event.c.status == RATED, key_of(event) < BOUND_KEY)
+    .order_by(event.c.started_at.desc(), event.c.seq.desc())
+    .limit(RECENT_EVENTS)
+)
+
+
+class Starters(NamedTuple):
+    """A race of a pool, and what its table needs beside it."""
+
+    race: Race
+    numbers: list[int | None]  # of its players; None of a newcomer
+    draws: bool  # whether duels of the pool may be drawn
+
+
+def starters_at(
+    connection: sa.Connection, pool: Pool, sides: Sequence[Sequence[str]], started_at: int | None, key: OrderKey
+) -> Starters:
+    """A race of these sides, as everyone and the pool stood before a position; in a counted pool without a date."""
+    refuse_other_arithmetic(pool)
+    names = [name for side in sides for name in side]
+    if len(names) > MOST_STARTERS:
+        raise ParameterError(f"there are {len(names):,} players; the stakes of a race are shown for {MOST_STARTERS}")
+    merged = merges(connection, pool)
+    number_of = {name: merged.get(number, number) for name, number in known_numbers(connection, pool, names).items()}
+    known = stored_standings(connection, pool, set(number_of.values()))
+    if key != FOREVER:
+        known = standings_before(connection, pool, known, key)
+    newest = newest_pool_state(connection, pool, key)
+    system = pool.system if newest is None else pool.system.within(np.frombuffer(newest.state, "<f8"))
+    newcomer = np.array(system.newcomer(), np.float64)
+    found = [known.get(number_of.get(name, 0)) for name in names]
+    reads_recent = bool(system.needs) or len(sides) == 2  # noqa: PLR2004  (a duel)
+    recent = recent_events(connection, pool, key) if reads_recent else None
+    race = Race(
+        system=system,
+        pool=pool.name,
+        sides=tuple(map(tuple, sides)),
+        states=np.array([newcomer if each is None else np.frombuffer(each.state, "<f8") for each in found]),
+        started_at=None if started_at is None or pool.is_counted else instant(started_at),
+        seen=np.array([NEVER if each is None else each.played_at for each in found], np.int64),
+        lines=None if recent is None else last_lines(system, recent, pool.name, len(sides)),
+    )
+    draws = recent is not None and has_draws(recent, pool.name)
+    return Starters(race, [number_of.get(name) for name in names], draws)
+
+
+def recent_events(connection: sa.Connection, pool: Pool, key: OrderKey) -> Events | None:
+    """The newest events before a position that were rated; None without one."""
+    rows = connection.execute(SELECT_RECENT, key_params(pool, key)).all()
+    if not rows:
+        return None
+    table = with_names(connection, pool, read_bodies((row.body, row.started_at) for row in reversed(rows)))
+    return encode(Results(as_table(pool, table), pool.name), pool.system)
+
+
+def settled_board(connection: sa.Connection, pool: Pool, race: Race) -> Board:
+    """The board of today: ranks are among the settled."""
+    settled = ~pool.system.unsettled(race.states) & (race.states[:, pool.system.column("events")] > 0.0)
+    mine = race.before[settled]
+
+    def count_above(ratings: Floats) -> npt.NDArray[np.int64]:
+        better = [count_better(connection, pool, rating, settled=True) for rating in ratings.tolist()]
+        others: npt.NDArray[np.int64] = np.array(better, np.int64) - (mine > ratings[:, None]).sum(axis=1)
+        return others
+
+    return Board(count_above, settled, settled)
+
+
+def stakes_of(
+    connection: sa.Connection,
+    pool: Pool,
+    answers: Answers,
+    entrants: Sequence[str] = (),
+    player: str | None = None,
+    *,
+    sides: Sequence[Sequence[str]] = (),
+    fixture: str | None = None,
+    heats: int = 1,
+) -> Stakes:
+    """Say what each place of a race would bring, from how players stand; kept as long as the log has nothing new.
+
+    Args:
+        entrants: the names of those who start alone.
+        player: whose table; one who is not among them joins them. The first one's where None.
+        sides: the names of each side's members, where several start together.
+        fixture: the race of this id instead; those who start, and when.
+        heats: the table is the sum of so many.
+
+    Returns:
+        The table, as `podium.Rated.stakes` has it; ranks are among the settled.
+
+    Raises:
+        UnknownError: no such pool or fixture.
+        ParameterError: fewer than two sides, a player twice, over 200 players, or a name that the rule refuses.
+    """
+    started_at = None
+    starting = field_of(entrants, sides, lambda names: admit_names(connection, pool, names, "entrant"))
+    if fixture is not None:
+        planned = get_fixture(connection, pool, fixture)
+        starting, started_at = planned.sides, planned.starts_at
+    chosen = [] if player is None else admit_names(connection, pool, [player], "entrant")
+    if chosen and not any(chosen[0] in side for side in starting):
+        starting = [*starting, chosen]
+    when = None if started_at is None else round(started_at.timestamp() * 1e6)
+
+    def find() -> Stakes:
+        race, _, draws = starters_at(connection, pool, starting, when, FOREVER)
+        board = settled_board(connection, pool, race)
+        return stakes(race, chosen or race.players[:1], board, heats=heats, draws=draws)
+
+    key = ("stakes", pool.id, tuple(map(tuple, starting)), *chosen, when, heats)
+    return answers.value(key, newest_seq(connection, pool), find)
+
+
+def if_it_ended(connection: sa.Connection, pool: Pool, race_id: str) -> dict[str, float | None]:
+    """Say what everyone's rating would change by, were a race that runs to end as it stands; nothing is rated.
+
+    Returns:
+        By player; None for who would not be rated; nobody where no places were posted.
+
+    Raises:
+        UnknownError: no such pool or fixture.
+    """
+    planned, stands = get_fixture(connection, pool, race_id), places_now(connection, pool, race_id)
+    if stands is None:
+        return {}
+    sides = planned.sides if planned.entrants is not None else [[name] for name in (*stands.places, *stands.out)]
+    side_of = {name: number for number, members in enumerate(sides) for name in members}
+    order = [*dict.fromkeys(side_of[name] for name in stands.places if name in side_of)]
+    out = [side for side in dict.fromkeys(side_of[name] for name in stands.out if name in side_of) if side not in order]
+    started_at = round(planned.starts_at.timestamp() * 1e6)
+    race = starters_at(connection, pool, sides, started_at, FOREVER).race
+    if len(sides) < 2 or (race.system.needs and race.lines is None):  # noqa: PLR2004  (nobody met)
+        return {}
+    moved = changes_now(race, order, out).tolist()
+    return {name: None if math.isnan(change) else change for name, change in zip(race.players, moved, strict=True)}
+
+
+def promised(connection: sa.Connection, pool: Pool, answers: Answers, event_id: str, player: str) -> Stakes | None:
+    """Work out what each place of an event of one heat had promised a player, from the states just before it.
+
+    Returns:
+        The table without ranks; None of an event of several heats.
+
+    Raises:
+        UnknownError: no such pool or event, or the event is not rated.
+    """
+    row = get_event(connection, pool, event_id)
+    if other_arithmetic(pool):
+        return None
+    results = event_results(connection, pool, row).frame
+    table = results.filter(~pl.col("status").is_in(UNRATED_STATUS))
+    if row.status != RATED or ("heat" in table.columns and table["heat"].n_unique() > 1):
+        return None
+    sides: dict[str | tuple[str], list[str]] = {}
+    for name, team in table.select("player", "team" if "team" in table.columns else "event_id").iter_rows():
+        sides.setdefault(team if "team" in table.columns and team is not None else (name,), []).append(name)
+    if len(sides) < 2 or table.height > MOST_STARTERS:  # noqa: PLR2004  (nobody met)
+        return None
+
+    def find() -> Stakes:
+        key = OrderKey(row.started_at, row.seq)
+        race, _, draws = starters_at(connection, pool, [*sides.values()], row.started_at, key)
+        nobody = np.zeros(len(race.players), np.bool_)
+        board = Board(lambda ratings: np.zeros(ratings.size, np.int64), nobody, nobody)
+        return stakes(race, [player], board, draws=draws)
+
+    return answers.value(("promise", pool.id, event_id, player), newest_seq(connection, pool), find)
+
+
+@dataclass(frozen=True, slots=True)
+class StakesLine:
+    """What one place would bring one player."""
+
+    player: str = field(metadata={"description": "Whose line it is."})
+    place: float | None = field(metadata={"description": "The place, 1.5 for a draw of two; null for a quit."})
+    chance: float | None = field(metadata={"description": "Of the place, from 0 to 1; null for a draw and a quit."})
+    delta: float = field(metadata={"description": "By how much the rating would change."})
+    rating: float = field(metadata={"description": "What it would be then."})
+    rank: int = field(metadata={"description": "Among the settled then."})
+    error: float = field(metadata={"description": "Twice the standard error of the change; 0 where it is exact."})
+
+
+@dataclass(frozen=True, slots=True)
+class StakesEntrant:
+    """Who would start."""
+
+    player: str = field(metadata={"description": "The player."})
+    rating: float = field(metadata={"description": "The rating now."})
+    rank: int | None = field(metadata={"description": "Among the settled; null for whoever is not."})
+    win: float = field(metadata={"description": "The chance to win, from 0 to 1."})
+    break_even: int | None = field(metadata={"description": "The last place that loses nothing; null where none is."})
+
+
+@dataclass(frozen=True, slots=True)
+class RaceStakes:
+    """What each place of a race to come would bring."""
+
+    stakes: tuple[StakesLine, ...] = field(metadata={"description": "A line a place, the best first."})
+    entrants: tuple[StakesEntrant, ...] = field(metadata={"description": "Who starts, the highest rating first."})
+    headline: str = field(metadata={"description": "Which places gain, of the first player."})
+    promise: str | None = field(metadata={"description": "What the best likely place brings; null without a table."})
+    method: str = field(metadata={"description": "How it was computed, with its error; or why there is no table."})
+    draws: int = field(metadata={"description": "Orders of the others that were rated."})
+    is_exact: bool = field(metadata={"description": "Whether these are all."})
+    error: float = field(metadata={"description": "The largest of the lines."})
+    age_s: float = field(metadata={"description": "Seconds since it was worked out, where newer results came since."})
+
+
+def race_stakes(found: Stakes, age_s: float) -> RaceStakes:
+    """Stakes as the HTTP API has them."""
+    lines, starters = rows_as(StakesLine, found.frame), rows_as(StakesEntrant, found.field)
+    texts = found.headline(), found.promise(), found.method
+    return RaceStakes(lines, starters, *texts, found.draws, found.is_exact, found.error, round(age_s, 3))

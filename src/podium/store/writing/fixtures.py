@@ -1,0 +1,232 @@
+"""Fixtures: races to come, planned, moved and cancelled; no rating moves by any of it.
+
+The result of a fixture is the event of its id. Whoever is missing from it did not start.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+
+from podium.errors import ParameterError, UnknownError
+from podium.results.names import admit
+from podium.store.log.log import CANCEL, PLAN, append, json_entry
+from podium.store.log.players import admit_names, merges, names_of, numbers_of
+from podium.store.log.pools import Pool, admit_title
+from podium.store.sql.database import StoreError
+from podium.store.sql.schema import event, fixture, log, registration, running
+from podium.store.sql.statements import DAY_US, instant, microseconds, now, upsert
+from podium.store.writing.accounts import refuse_entrant_twice
+
+PLANNED, STARTED, REPORTED, CANCELLED, NO_RESULT = "planned", "started", "reported", "cancelled", "no result"
+WAITS_US = DAY_US  # for a result, after the start, before it counts as having none
+MOST_ENTRANTS = 1_000
+HAS_RESULT = sa.exists().where(event.c.pool_id == fixture.c.pool_id, event.c.event_id == fixture.c.fixture_id)
+SELECT_FIXTURES = (
+    sa.select(fixture, log.c.body, HAS_RESULT.label("has_result"))
+    .join(log, log.c.seq == fixture.c.seq)
+    .where(fixture.c.pool_id == sa.bindparam("pool"))
+)
+SELECT_FIXTURE = SELECT_FIXTURES.where(fixture.c.fixture_id == sa.bindparam("fixture"))
+
+
+@dataclass(frozen=True, slots=True)
+class Starter:
+    """Who is to start."""
+
+    player: str = field(metadata={"description": "The name as it is now."})
+    team: str | None = field(metadata={"description": "With whom; null for one who starts alone."})
+
+
+@dataclass(frozen=True, slots=True)
+class Fixture:
+    """A race to come, or one that was."""
+
+    fixture_id: str = field(metadata={"description": "The race; its result is the event of this id."})
+    title: str | None = field(metadata={"description": "What people call it."})
+    starts_at: datetime = field(metadata={"description": "When it starts."})
+    entrants: tuple[Starter, ...] | None = field(metadata={"description": "Who starts; null for whoever comes."})
+    status: str = field(
+        metadata={
+            "description": "What became of it; a day after its start it has no result.",
+            "json_schema_extra": {"enum": [PLANNED, STARTED, REPORTED, CANCELLED, NO_RESULT]},
+        }
+    )
+
+    @property
+    def sides(self) -> list[list[str]]:
+        """The names of each side's members, in the order of their first ones."""
+        sides: dict[Any, list[str]] = {}
+        for number, each in enumerate(self.entrants or ()):
+            sides.setdefault(number if each.team is None else each.team, []).append(each.player)
+        return list(sides.values())
+
+
+def plan_fixture(
+    connection: sa.Connection,
+    pool: Pool,
+    fixture_id: str,
+    *,
+    starts_at: datetime | None = None,
+    title: str | None = None,
+    entrants: Sequence[Any] | None = None,
+    anybody: bool = False,
+    actor: str = "",
+) -> Fixture:
+    """Plan a race, or change one that is planned: move it, name it, let others start; no rating moves.
+
+    Args:
+        starts_at: when it starts, with its zone; a new one needs it.
+        title: what people call it; an empty one is removed.
+        entrants: names, or a `player` and a `team` each, instead of those that it has.
+        anybody: it has no entrants any more: whoever comes starts.
+
+    Returns:
+        The fixture as it stands.
+
+    Raises:
+        ParameterError: a new one without a start, an entrant twice, or a name that the rule refuses.
+        ResultsError: one player stands there twice, by two names.
+        StoreError: it has its result, or an event or a registered match has its id.
+    """
+    admit(fixture_id, "a fixture's id")
+    known = connection.execute(SELECT_FIXTURE, {"pool": pool.id, "fixture": fixture_id}).first()
+    if known is None:
+        refuse_taken(connection, pool, fixture_id)
+        if starts_at is None:
+            raise ParameterError("starts_at: a new fixture needs a start")
+    elif known.has_result:
+        raise StoreError(f"fixture {fixture_id!r} has its result; amend the event instead")
+    body = {"title": None, "entrants": None} if known is None else json.loads(known.body)
+    if starts_at is not None:
+        body["starts_at"] = microseconds(starts_at)
+    if title is not None:
+        body["title"] = admit_title(title) or None
+    if anybody:
+        body["entrants"] = None
+    elif entrants is not None:
+        body["entrants"] = numbered_entrants(connection, pool, fixture_id, entrants)
+    if known is None or known.is_cancelled or body != json.loads(known.body):
+        (seq,), _ = append(connection, pool, PLAN, [json_entry(fixture_id, body, actor)])
+        upsert(connection, fixture, [(pool.id, fixture_id, seq, body["starts_at"], body["title"], False)])
+    return get_fixture(connection, pool, fixture_id)
+
+
+def numbered_entrants(
+    connection: sa.Connection, pool: Pool, fixture_id: str, entrants: Sequence[Any]
+) -> list[dict[str, Any]]:
+    """Who is to start, by number."""
+    rows = [each if isinstance(each, Mapping) else {"player": each} for each in entrants]
+    if len(rows) > MOST_ENTRANTS:
+        raise ParameterError(f"entrants: there are {len(rows):,}; a fixture may have {MOST_ENTRANTS:,}")
+    names = admit_names(connection, pool, [str(each["player"]) for each in rows], "entrant")
+    teams = [None if each.get("team") is None else admit(str(each["team"]), "team") for each in rows]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ParameterError(f"entrants: {twice!r} stands there twice")
+    numbers = numbers_of(connection, pool, names)
+    refuse_entrant_twice(connection, pool, fixture_id, names, numbers)
+    return [{"player": numbers[name], "team": team} for name, team in zip(names, teams, strict=True)]
+
+
+def refuse_taken(connection: sa.Connection, pool: Pool, fixture_id: str) -> None:
+    """Refuse the id of an event or of a registered match for a new fixture."""
+    for table, column, what in ((event, event.c.event_id, "event"), (registration, registration.c.match_id, "match")):
+        select = sa.select(column).where(table.c.pool_id == pool.id, column == fixture_id)
+        if connection.execute(select).first() is not None:
+            raise StoreError(f"fixture {fixture_id!r}: there is {'an' if what == 'event' else 'a'} {what} of that id")
+
+
+def cancel_fixture(connection: sa.Connection, pool: Pool, fixture_id: str, *, actor: str = "") -> Fixture:
+    """Say that a race will not take place; planned again, it will.
+
+    Returns:
+        The fixture as it stands.
+
+    Raises:
+        UnknownError: no such pool or fixture.
+        StoreError: it has its result.
+    """
+    known = get_fixture(connection, pool, fixture_id)
+    if known.status == REPORTED:
+        raise StoreError(f"fixture {fixture_id!r} has its result; void the event instead")
+    if known.status != CANCELLED:
+        append(connection, pool, CANCEL, [json_entry(fixture_id, None, actor)])
+        of_id = fixture.c.pool_id == pool.id, fixture.c.fixture_id == fixture_id
+        connection.execute(sa.update(fixture).where(*of_id).values(is_cancelled=True))
+        connection.execute(sa.delete(running).where(running.c.pool_id == pool.id, running.c.race_id == fixture_id))
+    return get_fixture(connection, pool, fixture_id)
+
+
+def get_fixture(connection: sa.Connection, pool: Pool, fixture_id: str) -> Fixture:
+    """Show a fixture as it stands.
+
+    Returns:
+        The fixture: title, start, entrants, and what became of it.
+
+    Raises:
+        UnknownError: no such pool or fixture.
+    """
+    row = connection.execute(SELECT_FIXTURE, {"pool": pool.id, "fixture": fixture_id}).first()
+    if row is None:
+        raise UnknownError(f"no fixture {fixture_id!r} is planned in pool {pool.name!r}")
+    return as_fixtures(connection, pool, [row])[0]
+
+
+def fixtures(
+    connection: sa.Connection,
+    pool: Pool,
+    *,
+    since: datetime | None = None,
+    most: int = 100,
+    ahead: bool = False,
+    newest: bool = False,
+) -> tuple[Fixture, ...]:
+    """List fixtures, the first to start first.
+
+    Args:
+        since: those that start then or later; all where None.
+        most: fixtures to list at most.
+        ahead: only those that may still take place: neither cancelled nor with a result.
+        newest: the last to start first.
+
+    Returns:
+        The fixtures as they stand.
+
+    Raises:
+        UnknownError: there is no such pool.
+    """
+    order = fixture.c.starts_at, fixture.c.fixture_id
+    select = SELECT_FIXTURES.order_by(*(each.desc() if newest else each for each in order)).limit(most)
+    if since is not None:
+        select = select.where(fixture.c.starts_at >= microseconds(since))
+    if ahead:
+        select = select.where(~fixture.c.is_cancelled, ~HAS_RESULT, fixture.c.starts_at >= now() - WAITS_US)
+    return as_fixtures(connection, pool, connection.execute(select, {"pool": pool.id}).all())
+
+
+def as_fixtures(connection: sa.Connection, pool: Pool, rows: Sequence[Any]) -> tuple[Fixture, ...]:
+    """The fixtures of rows; accounts that were merged since start once, as who they are now."""
+    lists = [json.loads(row.body)["entrants"] for row in rows]
+    merged = merges(connection, pool)
+    numbers = {merged.get(each["player"], each["player"]) for entrants in lists for each in entrants or ()}
+    names = names_of(connection, pool, numbers)
+    found = []
+    for row, entrants in zip(rows, lists, strict=True):
+        teams = {merged.get(each["player"], each["player"]): each["team"] for each in entrants or ()}
+        starts = None if entrants is None else tuple(Starter(names[number], team) for number, team in teams.items())
+        found.append(Fixture(row.fixture_id, row.title, instant(row.starts_at), starts, status_of(row)))
+    return tuple(found)
+
+
+def status_of(row: Any) -> str:
+    """What became of a fixture."""
+    if row.has_result:
+        return REPORTED
+    if row.is_cancelled:
+        return CANCELLED
+    passed = now() - row.starts_at
+    return PLANNED if passed < 0 else STARTED if passed < WAITS_US else NO_RESULT

@@ -1,0 +1,293 @@
+"""Stakes are the mean over real results of the race: each order of the others rated, weighed by its chance."""
+
+import json
+from itertools import permutations, product
+
+import numpy as np
+import polars as pl
+import pytest
+
+import podium
+from podium.cli.commands import build
+from podium.ledger.stakes import stakes as definition
+from podium.probability.orders import drawn_orders, order_chances
+from podium.probability.ranks import GumbelPerformances, rank_distribution
+from podium.systems import names
+
+FIELD = ("ana", "ben", "cleo", "dov")
+CIRCLE = (*FIELD, "eli", "fay", "gus", "hal")
+every_system = pytest.mark.parametrize("name", names())
+
+
+def line(place):
+    """What the k-th of any heat brings home, unevenly, so that each place has a line of its own."""
+    return {"time_s": 60.0 + place * place, "score": 40.0 - 3.0 * place, "played_s": 600.0, "duration_s": 600.0}
+
+
+def heat(event, order, day=1, **more):
+    shared = {"event_id": event, "started_at": f"2025-01-{day:02}"} | more
+    return [shared | {"player": player, "position": k} | line(k) for k, player in enumerate(order, 1)]
+
+
+EARLIER = [
+    row
+    for day, order in enumerate((CIRCLE, CIRCLE[::-1], CIRCLE[3:] + CIRCLE[:3], ("fay", *FIELD)), 1)
+    for row in heat(f"e{day}", order, day)
+]
+
+
+def rated_by(name):
+    return podium.rate(EARLIER, name)
+
+
+def result(order, quitter=None):
+    """The race as it is sent: the file in the order of the field, as the stakes rate it."""
+    rows = {row["player"]: row for row in heat("race", order, 4)}
+    if quitter is not None:
+        rows[quitter] = {"event_id": "race", "started_at": "2025-01-04", "player": quitter, "status": "quit"}
+    return [rows[player] for player in FIELD if player in rows]
+
+
+def chance_of(field, order):
+    """The chance that three come in in this order, by integrating over the second."""
+    low, high = field.support()
+    u = np.linspace(low.min(), high.max(), 400_001)
+    first, second, third = order
+    cdf, pdf = field.cdf(u), field.pdf(u)
+    return float((pdf[:, second] * cdf[:, first] * (1.0 - cdf[:, third])).sum() * (u[1] - u[0]))
+
+
+@every_system
+def test_a_table_is_the_mean_over_real_results_of_every_order(name):
+    rated = rated_by(name)
+    found = rated.stakes(FIELD, "cleo")
+    others = [player for player in FIELD if player != "cleo"]
+    system, states = podium.rated.ahead.standing_of(rated, others, None)
+    race = definition.Race(system, "default", tuple((each,) for each in others), np.array(states))
+    field = race.performances(range(3))
+    chances = {order: chance_of(field, order) for order in permutations(range(3))}
+    forecast = rated.predict(FIELD)
+    rows = found.frame.to_dicts()
+    quits = 0 if name == "xonstat-2015" else 1  # there, who was not timed is left out
+    assert [row["place"] for row in rows] == [1.0, 2.0, 3.0, 4.0, *[None] * quits]
+    for row in rows:
+        mine, rivals, total = 0.0, dict.fromkeys(others, 0.0), sum(chances.values())
+        for order, chance in chances.items():
+            finish = [others[k] for k in order]
+            if row["place"] is not None:
+                finish.insert(int(row["place"]) - 1, "cleo")
+            after = podium.rate(result(finish, None if row["place"] else "cleo"), rated.system, start=rated)
+            deltas = dict(after.history.select("player", "delta").iter_rows())
+            mine += chance / total * deltas["cleo"]
+            for player in others:
+                rivals[player] += chance / total * deltas[player]
+        now = dict(rated.ratings.select("player", "rating").iter_rows())
+        then = now | {player: now[player] + moved for player, moved in rivals.items()} | {"cleo": now["cleo"] + mine}
+        assert row["delta"] == pytest.approx(mine, abs=1e-9)
+        assert row["rating"] == pytest.approx(then["cleo"], abs=1e-9)
+        assert row["rank"] == 1 + sum(other > then["cleo"] + 1e-9 for player, other in then.items() if player != "cleo")
+        assert row["error"] == 0.0
+        if row["place"] is not None:
+            chance = forecast.ranks.filter(player="cleo", rank=int(row["place"]))["chance"].item()
+            assert row["chance"] == pytest.approx(chance, abs=1e-9)
+
+
+@every_system
+def test_a_duel_is_the_dry_run_to_the_digit(name):
+    rated = rated_by(name)
+    lines = rated.stakes(["ana", "ben"], "ben").frame
+    assert lines["place"].to_list() == [1.0, 2.0]
+    for place, order in ((1.0, ("ben", "ana")), (2.0, ("ana", "ben"))):
+        rows = [row for row in heat("race", order, 4) if row["player"] in order]
+        after = podium.rate(sorted(rows, key=lambda row: row["player"]), rated.system, start=rated)
+        assert lines.filter(place=place)["delta"].item() == after.history.filter(player="ben")["delta"].item()
+
+
+@every_system
+def test_orders_of_five_have_the_ranks_of_the_systems_model(name):
+    rated = rated_by(name)
+    system, states = podium.rated.ahead.standing_of(rated, CIRCLE[:5], None)
+    field = definition.Race(system, "default", tuple((each,) for each in CIRCLE[:5]), np.array(states)).performances(
+        range(5)
+    )
+    orders, chances = order_chances(field)
+    found = np.array([[chances[orders[:, rank] == k].sum() for rank in range(5)] for k in range(5)])
+    assert found == pytest.approx(rank_distribution(field), abs=1e-9)
+    assert chances.sum() == pytest.approx(1.0, abs=1e-11)
+
+
+def test_orders_are_plackett_and_luces_where_performances_are_gumbels():
+    field = GumbelPerformances(np.array([-0.3, 0.0, 1.5, -2.0]), np.ones(4))
+    orders, chances = order_chances(field)
+    strength = np.exp(-field.location)
+    for order, chance in zip(orders, chances, strict=True):
+        expected = np.prod([strength[each] / strength[order[k:]].sum() for k, each in enumerate(order)])
+        assert chance == pytest.approx(expected, abs=1e-12)
+
+
+def test_drawn_orders_come_as_often_as_their_chances_say():
+    field = GumbelPerformances(np.array([-0.3, 0.0, 1.5]), np.array([1.0, 0.5, 2.0]))
+    drawn = drawn_orders(field, np.random.default_rng(5).random((200_000, 3)))
+    for order, chance in zip(*order_chances(field), strict=True):
+        assert (drawn == order).all(axis=1).mean() == pytest.approx(chance, abs=0.005)
+
+
+@pytest.mark.parametrize("name", ["trueskill", "codeforces", "stk"])
+def test_drawn_tables_are_as_near_as_they_say(name, monkeypatch):
+    rated = rated_by(name)
+    drawn = rated.stakes(CIRCLE, "cleo")
+    assert not drawn.is_exact
+    assert "drawn as the system expects them, ±" in drawn.method
+    monkeypatch.setattr(definition, "MOST_EXACT", 8)
+    exact = rated.stakes(CIRCLE, "cleo")
+    assert (exact.draws, exact.is_exact) == (5040, True)
+    off = (drawn.frame["delta"] - exact.frame["delta"]).abs()
+    assert (off <= 2.0 * drawn.frame["error"] + 1e-9).all()
+    spread = exact.frame["delta"].max() - exact.frame["delta"].min()
+    assert drawn.error <= 0.01 * spread or drawn.draws == definition.MOST_DRAWS
+    assert drawn.field["break_even"].to_list() == exact.field["break_even"].to_list()
+
+
+@every_system
+def test_break_even_places_are_those_of_everyones_own_table(name):
+    rated = rated_by(name)
+    everyone = rated.stakes(FIELD).frame
+    places = dict(rated.stakes(FIELD, "dov").field.select("player", "break_even").iter_rows())
+    for player in FIELD:
+        deltas = everyone.filter(pl.col("place").is_not_null(), player=player)["delta"].to_list()
+        gains = [delta >= -1e-9 for delta in deltas]
+        assert gains == sorted(gains, reverse=True)
+        assert places[player] == (sum(gains) or None)
+
+
+def test_whoever_is_not_in_the_field_would_come_too():
+    rated = rated_by("elo")
+    joined = rated.stakes(FIELD[:3], "dov")
+    assert joined.frame.equals(rated.stakes(FIELD, "dov").frame)
+    stranger = rated.stakes(FIELD, "nobody yet")
+    assert stranger.sides == 5
+    assert stranger.field.filter(player="nobody yet")["rank"].to_list() == [None]
+
+
+def test_draws_are_a_line_where_the_pool_has_them():
+    drawn = [row | {"position": 1} for row in heat("drawn", ("ana", "ben"), 3)]
+    rated = podium.rate([*EARLIER, *drawn], "elo")
+    lines = rated.stakes(["ana", "ben"], "ana").frame
+    assert lines["place"].to_list() == [1.0, 1.5, 2.0]
+    tie = [row | {"event_id": "race", "started_at": "2025-01-04"} for row in drawn]
+    after = podium.rate(tie, "elo", start=rated)
+    assert lines["delta"][1] == after.history.filter(player="ana")["delta"].item()
+    assert lines["chance"].to_list()[1] is None
+    assert rated.stakes(FIELD, "ana").frame["place"].to_list() == [1.0, 2.0, 3.0, 4.0, None]
+
+
+def test_heats_add_up():
+    rated = rated_by("glicko2")
+    one, three = rated.stakes(FIELD, "ana").frame, rated.stakes(FIELD, "ana", heats=3).frame
+    assert three["delta"].to_list() == pytest.approx([3.0 * delta for delta in one["delta"]])
+    now = rated.ratings.filter(player="ana")["rating"].item()
+    assert three["rating"].to_list() == pytest.approx([now + delta for delta in three["delta"]])
+    with pytest.raises(podium.ParameterError, match="at least 1"):
+        rated.stakes(FIELD, "ana", heats=0)
+
+
+@pytest.mark.parametrize("name", ["trueskill", "openskill-pl", "elo", "podium"])
+def test_sides_take_places_together(name):
+    sides = (("ana", "ben"), ("cleo",), ("dov", "eli", "fay"))
+    rated = rated_by(name)
+    found = rated.stakes(sides=sides, player="ben")
+    others = [1, 2]
+    system, states = podium.rated.ahead.standing_of(rated, [name for side in sides for name in side], None)
+    field = definition.Race(system, "default", sides, np.array(states)).performances(others)
+    ahead = rank_distribution(field)[0, 0]
+    for place, (chance, order) in product((1, 2, 3), ((ahead, [1, 2]), (1.0 - ahead, [2, 1]))):
+        order.insert(place - 1, 0)
+        found_places = {side: k for k, side in enumerate(order, 1)}
+        rows = [
+            {"event_id": "race", "started_at": "2025-01-04", "player": player, "team": f"{side}"}
+            | {"position": found_places[side]}
+            for side, members in enumerate(sides)
+            for player in members
+        ]
+        after = podium.rate(rows, rated.system, start=rated)
+        expected = after.history.filter(player="ben")["delta"].item()
+        order.remove(0)
+        line_of_place = found.frame.filter(place=float(place))["delta"].item()
+        if order == [1, 2]:
+            first = chance * expected
+        else:
+            assert line_of_place == pytest.approx(first + chance * expected, abs=1e-9)
+
+
+def test_times_come_from_the_last_heat_and_the_source_is_named():
+    found = rated_by("stk").stakes(FIELD, "ana")
+    assert found.lines_from == "e4"
+    assert "of the same place of e4" in found.method
+    wider = rated_by("stk").stakes(CIRCLE, "ana")
+    assert wider.lines_from == "e3"  # the last with eight
+    none = podium.rate(EARLIER, "elo").states.select("pool", "player", rating=pl.lit(2000.0))
+    empty = podium.rate(podium.rated.empty_results(), "stk", start=none)
+    lacking = empty.stakes(FIELD, "ana")
+    assert lacking.frame.is_empty()
+    assert lacking.notice == lacking.headline() == lacking.method
+    assert "no earlier race" in lacking.notice
+    assert lacking.promise() is None
+
+
+def test_idle_time_counts_up_to_the_start():
+    rated = podium.rate(EARLIER, "glicko", idle_growth=20.0)
+    late = rated.stakes(FIELD[:2], "ben", at="2025-06-01").frame
+    rows = [row | {"started_at": "2025-06-01"} for row in heat("race", ("ana", "ben"))]
+    after = podium.rate(rows, rated.system, start=rated)
+    assert late["delta"][1] == after.history.filter(player="ben")["delta"].item()
+    assert late["delta"][1] != rated.stakes(FIELD[:2], "ben").frame["delta"][1]
+
+
+def test_what_is_at_stake_in_words():
+    rated = rated_by("elo")
+    found = rated.stakes(FIELD, "ana")
+    assert found.headline() == "A place in the top 2 gains."
+    assert found.promise().startswith("1st would ")
+    assert found.to_dict()["stakes"] == found.frame.to_dicts()
+    assert repr(found) == f"Stakes(4 sides, 1 player: {found.method})"
+    duel = rated.stakes(["ana", "ben"], "ana")
+    assert duel.headline() == "A win gains."
+    assert podium.rate(EARLIER, "stk").stakes(FIELD, "ana").headline() == "Every place gains."
+
+
+def test_a_field_that_is_none_is_refused():
+    rated = rated_by("elo")
+    for field in ([], ["ana"], ["ana", "ana"]):
+        with pytest.raises(podium.ParameterError):
+            rated.stakes(field)
+    with pytest.raises(podium.UnknownError):
+        rated.stakes(FIELD, pool="elsewhere")
+
+
+def test_a_pool_that_is_empty_has_newcomers_alone():
+    rated = podium.rate(podium.rated.empty_results(), "elo")
+    found = rated.stakes(["ana", "ben", "cleo"], "ana")
+    assert found.frame["rank"].to_list() == [1, 1, 3, 3]
+
+
+def test_the_command(tmp_path, capsys):
+    table = tmp_path / "results.json"
+    table.write_text(json.dumps(EARLIER))
+    command = ["stakes", str(table), "--system", "elo", "--entrants", "ana,ben"]
+
+    def printed(*more):
+        build()([*command, *more], standalone_mode=False)
+        return capsys.readouterr()
+
+    found = json.loads(printed("--entrant", "cleo", "--player", "ana", "--format", "json").out)
+    assert found["stakes"] == rated_by("elo").stakes(FIELD[:3], "ana").frame.to_dicts()
+    text = printed("--entrant", "cleo", "--player", "ana").out
+    assert text.startswith("ana: Only a win gains. 1st would ")
+    assert "\n1st " in text
+    assert "\nquit " in text
+    assert text.endswith("The mean over all 2 orders of the others, each as likely as the system expects it.\n")
+    assert printed("--entrant", "nobdy").err.startswith("podium: nobdy is not in ")
+    assert "\nana     win  " in printed().out
+    assert len(printed("--format", "csv").out.splitlines()) == 5
+    heats = printed("--player", "ana", "--heats", "2", "--format", "csv").out.splitlines()
+    assert len(heats) == 3

@@ -1,0 +1,171 @@
+"""Fixtures: races to come, each act an entry of the log, of which none moves a rating."""
+
+from datetime import UTC, datetime, timedelta
+
+import polars as pl
+import pytest
+import sqlalchemy as sa
+from races import START, ratings, rows
+
+import podium
+from podium.store.log.log import CANCEL, PLAN
+from podium.store.sql.database import StoreError
+from podium.store.sql.schema import fixture, log
+from podium.systems import find
+
+SOON = datetime.now(UTC).replace(microsecond=0) + timedelta(days=1)
+
+
+@pytest.fixture
+def pool(store):
+    """Six events of four players."""
+    store.create_pool("main", find("elo")())
+    for number, order in enumerate(("abcd", "bacd", "cabd", "abdc", "badc", "acbd")):
+        store.submit("main", rows(number, order))
+    return store
+
+
+def entries(store, *kinds):
+    with store.engine.connect() as connection:
+        return list(connection.execute(sa.select(log.c.kind, log.c.subject).where(log.c.kind.in_(kinds))))
+
+
+def test_every_act_is_an_entry_and_none_moves_a_rating(pool):
+    before = pool.history("main"), ratings(pool)
+    planned = pool.plan_fixture("main", "gp", starts_at=SOON, title="Grand Prix", entrants=["a", "b"])
+    assert (planned.fixture_id, planned.title, planned.starts_at, planned.status) == (
+        "gp",
+        "Grand Prix",
+        SOON,
+        "planned",
+    )
+    assert planned.sides == [["a"], ["b"]]
+    assert pool.plan_fixture("main", "gp", starts_at=SOON, entrants=["a", "b"]) == planned  # as it is: no entry
+    moved = pool.plan_fixture("main", "gp", starts_at=SOON + timedelta(hours=2))
+    assert (moved.starts_at, moved.title, moved.sides) == (SOON + timedelta(hours=2), "Grand Prix", planned.sides)
+    late = pool.plan_fixture("main", "gp", entrants=["a", "b", "nobody yet"])
+    assert late.sides == [["a"], ["b"], ["nobody yet"]]
+    assert pool.plan_fixture("main", "gp", anybody=True).entrants is None
+    assert pool.plan_fixture("main", "gp", title="").title is None
+    assert pool.cancel_fixture("main", "gp").status == "cancelled"
+    assert pool.cancel_fixture("main", "gp").status == "cancelled"
+    assert pool.plan_fixture("main", "gp").status == "planned"  # it takes place after all
+    assert [row.kind for row in entries(pool, PLAN, CANCEL)] == [PLAN] * 5 + [CANCEL, PLAN]
+    assert pool.history("main").equals(before[0])
+    assert ratings(pool) == before[1]
+    assert pool.verify() == []
+
+
+def test_the_event_of_its_id_is_the_result_and_who_is_missing_did_not_start(pool):
+    pool.plan_fixture("main", "e9", starts_at=START + timedelta(minutes=9), entrants=["a", "b", "c"])
+    assert pool.fixture("main", "e9").status == "no result"
+    pool.submit("main", rows(9, "ba"))
+    assert pool.fixture("main", "e9").status == "reported"
+    assert {change.player for change in pool.event("main", "e9").changes} == {"a", "b"}
+    for act in (pool.plan_fixture, pool.cancel_fixture):
+        with pytest.raises(StoreError, match="has its result"):
+            act("main", "e9")
+    assert pool.fixtures("main", ahead=True) == ()
+
+
+def test_what_is_refused(pool):
+    with pytest.raises(podium.ParameterError, match="needs a start"):
+        pool.plan_fixture("main", "gp")
+    with pytest.raises(StoreError, match="an event of that id"):
+        pool.plan_fixture("main", "e1", starts_at=SOON)
+    pool.register("main", "lobby", ["a", "b"])
+    with pytest.raises(StoreError, match="a match of that id"):
+        pool.plan_fixture("main", "lobby", starts_at=SOON)
+    with pytest.raises(podium.ParameterError, match="'a' stands there twice"):
+        pool.plan_fixture("main", "gp", starts_at=SOON, entrants=["a", "b", "a"])
+    pool.submit("main", rows(7, ["old", "d"]))
+    pool.merge("main", "old", "c")
+    with pytest.raises(podium.ResultsError, match="are one player"):
+        pool.plan_fixture("main", "gp", starts_at=SOON, entrants=["c", "old"])
+    for act in (pool.fixture, pool.cancel_fixture):
+        with pytest.raises(podium.UnknownError, match="no fixture 'gp'"):
+            act("main", "gp")
+    with pool.engine.connect() as connection:
+        assert connection.execute(sa.select(fixture)).all() == []
+    pool.plan_fixture("main", "gp", starts_at=SOON)
+    with pytest.raises(StoreError, match="a fixture of that id"):
+        pool.register("main", "gp", ["a", "b"])
+    pool.close_pool("main")
+    with pytest.raises(StoreError, match="closed"):
+        pool.cancel_fixture("main", "gp")
+
+
+def test_a_calendar_is_in_the_order_of_starts(pool):
+    for number in (3, 1, 2, 4):
+        pool.plan_fixture("main", f"f{number}", starts_at=SOON + timedelta(days=number))
+    pool.cancel_fixture("main", "f2")
+    assert [each.fixture_id for each in pool.fixtures("main")] == ["f1", "f2", "f3", "f4"]
+    assert [each.fixture_id for each in pool.fixtures("main", ahead=True, most=2)] == ["f1", "f3"]
+    assert [each.fixture_id for each in pool.fixtures("main", since=SOON + timedelta(days=3))] == ["f3", "f4"]
+
+
+def test_whoever_was_merged_renamed_or_forgotten_starts_under_the_name_of_now(pool):
+    pool.submit("main", rows(7, ["old", "d"]))
+    pool.plan_fixture("main", "gp", starts_at=SOON, entrants=["a", "old", "b"])
+    pool.merge("main", "old", "a")
+    pool.rename("main", "b", "Béla")
+    assert pool.fixture("main", "gp").sides == [["a"], ["Béla"]]
+    forgotten = pool.pseudonymise("main", "Béla")
+    assert pool.fixture("main", "gp").sides == [["a"], [forgotten]]
+    assert pool.verify() == []
+
+
+def test_a_fact_that_is_not_the_logs_is_found(pool):
+    pool.plan_fixture("main", "gp", starts_at=SOON)
+    with pool.engine.begin() as connection:
+        connection.execute(sa.update(fixture).values(is_cancelled=True))
+    assert ["fixture 'gp' is stored" in each for each in pool.verify()] == [True]
+
+
+@pytest.mark.parametrize("name", ["elo", "podium", "glicko2"])
+def test_stakes_of_a_pool_are_those_of_the_library(pool, name):
+    pool.configure("main", find(name)())
+    rated = pool.rated("main")
+    pool.plan_fixture("main", "gp", starts_at=SOON, entrants=["a", "b", "c"])
+    found = pool.stakes("main", fixture="gp", player="b")
+    expected = rated.stakes(["a", "b", "c"], "b", at=SOON)
+    assert found.frame.drop("rank").equals(expected.frame.drop("rank"))
+    assert found is pool.stakes("main", fixture="gp", player="b")
+    joined = pool.stakes("main", fixture="gp", player="d")
+    assert joined.sides == 4
+    assert pool.stakes("main", ["a", "b"], "a").frame["place"].to_list() == [1.0, 2.0]
+    settled = {row.player: row.rating for row in pool.leaderboard("main", top=10).players if not row.provisional}
+    for line in found.lines("b"):
+        others = sum(rating > line["rating"] for player, rating in settled.items() if player == "d")
+        assert line["rank"] >= 1 + others
+
+
+def test_a_promise_is_the_table_from_just_before_and_a_correction_moves_it(pool):
+    names = ["a", "b", "c", "d"]
+    pool.submit("main", rows(8, "dcba"))
+    before = podium.rate(pool.results("main").frame.filter(pl.col("event_id") != "e8"), "elo")
+    promise = pool.promise("main", "e8", "c")
+    expected = before.stakes(names, "c")
+    assert promise.frame["delta"].to_list() == pytest.approx(expected.frame["delta"].to_list(), abs=1e-9)
+    came = pool.explain("main", "e8", "c").delta
+    assert promise.frame.filter(place=2.0)["delta"].item() == pytest.approx(came, abs=1e-9)  # of elo, in any order
+    pool.amend("main", rows(0, "dcba"))
+    assert pool.promise("main", "e8", "c").frame["delta"].to_list() != promise.frame["delta"].to_list()
+    heats = [row | {"heat": heat} for heat in "12" for row in rows(10, "ab")]
+    pool.submit("main", heats)
+    assert pool.promise("main", "e10", "a") is None
+
+
+def test_in_a_counted_pool_a_race_has_a_start_and_its_stakes_no_date(store):
+    store.create_pool("main", find("podium")())
+    for number in range(5):
+        order = "abcd" if number % 2 else "bacd"
+        rows_of_event = [{"event_id": f"e{number}", "player": name, "position": k} for k, name in enumerate(order, 1)]
+        store.submit("main", rows_of_event)
+    assert store.pool("main").is_counted
+    store.plan_fixture("main", "gp", starts_at=SOON, entrants=["a", "b", "c"])
+    found, expected = store.stakes("main", fixture="gp", player="b"), store.rated("main").stakes(["a", "b", "c"], "b")
+    assert found.frame["delta"].to_list() == pytest.approx(expected.frame["delta"].to_list(), abs=1e-9)
+    promise = store.promise("main", "e4", "a")
+    assert promise.frame.filter(place=2.0).height == 1
+    assert store.verify() == []

@@ -1,0 +1,119 @@
+"""Places of the moment: outside the log, replaced at each post, gone with the result."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+import sqlalchemy as sa
+from races import rows
+
+import podium
+from podium.store import Store
+from podium.store.backup import back_up, restore
+from podium.store.sql.database import StoreError
+from podium.store.sql.schema import log, running
+from podium.systems import find
+
+NOW = datetime.now(UTC)
+
+
+@pytest.fixture
+def pool(store):
+    store.create_pool("main", find("elo")())
+    for number, order in enumerate(("abcd", "bacd", "cabd")):
+        store.submit("main", rows(number, order))
+    store.plan_fixture("main", "e9", starts_at=NOW, entrants=["a", "b", "c", "d"])
+    return store
+
+
+def entries(store):
+    with store.engine.connect() as connection:
+        return connection.execute(sa.select(sa.func.count()).select_from(log)).scalar_one()
+
+
+def kept(store):
+    with store.engine.connect() as connection:
+        return connection.execute(sa.select(sa.func.count()).select_from(running)).scalar_one()
+
+
+def test_the_log_never_knows_of_it_and_it_is_replaced(pool):
+    logged, before = entries(pool), pool.history("main")
+    assert pool.places("main", "e9") is None
+    first = pool.post_places("main", "e9", ["b", "a"], out=["d"])
+    assert (first.places, first.out) == (("b", "a"), ("d",))
+    assert timedelta(0) <= datetime.now(UTC) - first.posted_at < timedelta(minutes=1)
+    with pytest.raises(StoreError, match="once a second"):
+        pool.post_places("main", "e9", ["a"])
+    second = pool.post_places("main", "e9", ["a"], by_hand=True)
+    assert pool.places("main", "e9") == second
+    assert kept(pool) == 1
+    assert entries(pool) == logged
+    assert pool.history("main").equals(before)
+    assert pool.verify() == []
+
+
+def test_if_it_ended_now_is_the_dry_run_of_that_result(pool):
+    pool.post_places("main", "e9", ["c", "a", "b", "d"])
+    moved = pool.if_it_ended("main", "e9")
+    rated = pool.rated("main")
+    result = [
+        {"event_id": "x", "pool": "main", "started_at": NOW.isoformat(), "player": name, "position": place}
+        for place, name in enumerate("cabd", 1)
+    ]
+    after = podium.rate(result, "elo", start=rated)
+    for name, delta in after.history.select("player", "delta").iter_rows():
+        assert moved[name] == pytest.approx(delta, abs=1e-9)
+    pool.post_places("main", "e9", ["c"], out=["a"], by_hand=True)
+    partly = pool.if_it_ended("main", "e9")  # b and d come behind by their ratings; a has quit
+    assert partly["c"] > 0.0 > partly["a"]
+
+
+def test_it_is_gone_with_the_result_or_a_cancellation(pool):
+    pool.post_places("main", "e9", ["b", "a"])
+    pool.submit("main", rows(9, "ba"))
+    assert pool.places("main", "e9") is None
+    with pytest.raises(StoreError, match="has its result"):
+        pool.post_places("main", "e9", ["a"], by_hand=True)
+    pool.plan_fixture("main", "off", starts_at=NOW, entrants=["a", "b"])
+    pool.post_places("main", "off", ["a"])
+    assert kept(pool) == 1  # what was over is cleared
+    pool.cancel_fixture("main", "off")
+    assert pool.places("main", "off") is None
+    assert kept(pool) == 0
+    with pytest.raises(StoreError, match="is cancelled"):
+        pool.post_places("main", "off", ["a"])
+
+
+def test_what_is_refused(pool):
+    with pytest.raises(podium.UnknownError, match="is not entered"):
+        pool.post_places("main", "e9", ["stranger"])
+    with pytest.raises(podium.ParameterError, match="twice"):
+        pool.post_places("main", "e9", ["a"], out=["a"])
+    with pytest.raises(podium.UnknownError, match="no fixture"):
+        pool.post_places("main", "nothing", ["a"])
+    assert kept(pool) == 0
+
+
+def test_a_restored_copy_has_no_race_that_runs(tmp_path):
+    source = Store(str(tmp_path / "one.db"))
+    source.create_pool("main", find("elo")())
+    source.submit("main", rows(0, "ab"))
+    source.plan_fixture("main", "gp", starts_at=NOW, entrants=["a", "b"])
+    source.post_places("main", "gp", ["b"])
+    back_up(str(tmp_path / "one.db"), tmp_path / "copy.db")
+    restore(tmp_path / "copy.db", str(tmp_path / "two.db"))
+    other = Store(str(tmp_path / "two.db"))
+    assert other.fixture("main", "gp").fixture_id == "gp"
+    assert other.places("main", "gp") is None
+    source.close()
+    other.close()
+
+
+def test_every_process_shows_the_same_moment(pool):
+    url = pool.engine.url.render_as_string(hide_password=False)
+    other = Store(url)
+    posted = pool.post_places("main", "e9", ["b", "a"])
+    assert other.places("main", "e9") == posted
+    assert other.if_it_ended("main", "e9") == pool.if_it_ended("main", "e9")
+    pool.submit("main", rows(9, "ba"))
+    assert other.places("main", "e9") is None
+    other.close()

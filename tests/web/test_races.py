@@ -1,0 +1,221 @@
+"""A race page that lives: before its result what each place would bring, then the event with what was promised."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from html_tree import tree
+from leagues import HOSTILE
+from races import rows
+
+from podium.pages.numbers import percent
+from podium.store.keys import create_key
+from podium.support.rounding import shown_change, signed
+from podium.systems import find
+
+SOON = datetime.now(UTC) + timedelta(hours=3)
+FIELD = ["Ana", "Béla", "Cleo", "Dov", "Eve", "Fay", "Gus"]
+
+
+@pytest.fixture(scope="module")
+def pool(site):
+    """A pool of its own, whose races are planned and held here."""
+    site.store.create_pool("untimed", find("stk")(), public=True)
+    site.store.create_pool("races", find("glicko2")(), public=True)
+    for number in range(8):
+        site.store.submit("races", rows(number, FIELD[number % 3 :] + FIELD[: number % 3]))
+    return site.store
+
+
+def text_of(site, path, status=200):
+    found, _, text = site.get(path)
+    assert found == status, text[-500:]
+    return " ".join(tree(text).first("main").text.split())
+
+
+def test_a_race_from_its_plan_to_its_why(site, pool):
+    pool.plan_fixture("races", "e50", starts_at=SOON, title="Grand Prix", entrants=FIELD[:4])
+    assert "Grand Prix" in text_of(site, "/races")
+    assert "Grand Prix" in text_of(site, "/races/calendar")
+    found = pool.stakes("races", fixture="e50", player="Cleo")
+    before = text_of(site, "/races/matches/e50?player=Cleo")
+    headline = found.headline()
+    assert f"Cleo: {headline[0].lower()}{headline[1:]}" in before
+    assert found.promise() in before
+    assert "Whoever is missing from the result did not start." in before
+    pool.plan_fixture("races", "e50", entrants=FIELD[:5], starts_at=SOON + timedelta(hours=1))  # a late entrant
+    assert "5 players" in text_of(site, "/races/matches/e50")
+    joined = text_of(site, "/races/matches/e50?player=Gus")
+    assert "This is if Gus came: not entered yet." in joined
+    pool.cancel_fixture("races", "e50")
+    assert "cancelled" in text_of(site, "/races/matches/e50")
+    pool.plan_fixture("races", "e50")
+    pool.submit("races", rows(50, [FIELD[k] for k in (3, 2, 0, 1)]))  # Eve did not start
+    _, _, text = site.get("/races/matches/e50?player=Cleo")
+    assert 'id="why"' in text  # the event's page, by a 303
+    assert "Promised for" in text_of(site, "/races/events/e50/Cleo")
+    assert "Eve" not in {change.player for change in pool.event("races", "e50").changes}
+    assert pool.verify("races") == []
+
+
+def test_what_was_promised_is_the_line_of_the_place_from_just_before(site, pool):
+    pool.submit("races", rows(60, FIELD))
+    promise = pool.promise("races", "e60", "Béla")
+    line = next(each for each in promise.lines() if each["place"] == 2.0)
+    promised = shown_change(line["rating"] - line["delta"], line["rating"], promise.digits)
+    change = next(each for each in pool.event("races", "e60").changes if each.player == "Béla")
+    came = shown_change(change.rating_before, change.rating, promise.digits)
+    words = (
+        f"Promised for 2nd place, a chance of {percent(line['chance'])}: {signed(promised)}. It came to {signed(came)}"
+    )
+    assert " ".join(words.split()) in text_of(site, "/races/events/e60/B%C3%A9la")
+
+
+def test_a_registered_match_says_that_who_is_missing_has_quit(site, pool):
+    pool.register("races", "lobby", FIELD[:3])
+    assert "Whoever is missing from the result has quit." in text_of(site, "/races/matches/lobby")
+    pool.submit("races", rows(70, FIELD[:2]), match_ids={"e70": "lobby"})
+    _, _, text = site.get("/races/matches/lobby")
+    assert "e70" in text
+
+
+def test_what_cannot_be_shown_is_said_in_words(site, pool):
+    site.store.plan_fixture("untimed", "gp", starts_at=SOON, entrants=["a", "b", "c"])
+    assert "has no earlier race" in text_of(site, "/untimed/matches/gp")
+    site.store.plan_fixture("untimed", "alone", starts_at=SOON, entrants=["a"])
+    text_of(site, "/untimed/matches/alone")
+    text_of(site, "/untimed/matches/alone?player=a", 422)
+    text_of(site, "/races/matches/nothing", 404)
+
+
+def test_a_calendar_for_calendars(site, pool):
+    pool.plan_fixture("races", "long", starts_at=SOON, title="Größter Preis, " * 10 + "Ende; ja")
+    status, headers, text = site.get("/races/calendar.ics")
+    assert (status, headers["Content-Type"]) == (200, "text/calendar; charset=utf-8")
+    lines = text.encode().split(b"\r\n")
+    assert max(map(len, lines)) <= 75
+    assert lines[0] == b"BEGIN:VCALENDAR"
+    assert text.count("BEGIN:VEVENT") == len(pool.fixtures("races"))
+    unfolded = text.replace("\r\n ", "")
+    assert "SUMMARY:" + "Größter Preis\\, " * 10 + "Ende\\; ja" in unfolded
+
+
+def test_hostile_names_stand_in_their_own_direction(site):
+    _, _, text = site.get("/names/matches/tonight")
+    for name in HOSTILE[:3]:
+        assert f"<script>{name}" not in text
+
+
+def test_the_slider_says_what_the_line_says(site, browser):
+    page = browser.new_page(base_url=site.address, viewport={"width": 390, "height": 844})
+    page.goto("/bikes/matches/tonight")
+    slider = page.locator("input[type=range]")
+    slider.focus()
+    page.keyboard.press("Home")
+    first = page.locator("tr[data-place='0']")
+    assert slider.get_attribute("aria-valuetext") == first.get_attribute("data-words")
+    assert page.locator("[data-stakes] .big").inner_text() == first.locator("td").nth(1).inner_text()
+    assert page.locator("[data-stakes] [role=status]").inner_text() == first.get_attribute("data-words")
+    assert "me" in (first.get_attribute("class") or "")
+    page.close()
+
+
+def test_without_script_the_table_is_there_and_no_slider(site, browser):
+    context = browser.new_context(base_url=site.address, java_script_enabled=False)
+    page = context.new_page()
+    page.goto("/bikes/matches/tonight")
+    assert page.locator("tr[data-place]").count() == 7
+    assert not page.locator("input[type=range]").is_visible()
+    page.get_by_label("Choose your name").fill("Nobody yet")
+    page.get_by_role("button", name="What would it bring me?").click()
+    assert "This is if Nobody yet came" in page.locator("main").inner_text()
+    context.close()
+
+
+@pytest.fixture(scope="module")
+def tonight(site, pool):
+    """A race that starts now, and a key that may write."""
+    pool.plan_fixture("races", "tonight", starts_at=datetime.now(UTC), title="Tonight", entrants=FIELD[:3])
+    return create_key(site.store.engine, "organiser", "write", "races")
+
+
+def plan_and_change(page, key, race_id, look):
+    """Plan a race, let one more start, cancel it, and plan it again."""
+    page.goto("/sign-in?next=/admin/races/races")
+    page.fill("[name=key]", key)
+    page.click("button.main")
+    look()
+    page.get_by_label("Id, as its result will be sent").fill(race_id)
+    page.get_by_label("Title").fill("Sprint")
+    page.get_by_label("Start, UTC").fill(f"{datetime.now(UTC):%Y-%m-%dT%H:%M}")
+    page.get_by_label("Who starts").fill("\n".join(FIELD[:4]))
+    page.get_by_role("button", name="Plan").click()
+    assert "What each place would bring" in page.inner_text("main")
+    look()
+    page.get_by_role("link", name="Change this race").click()
+    page.get_by_label("Who starts").fill("\n".join(FIELD[:5]))  # a late entrant
+    page.get_by_role("button", name="Plan it so").click()
+    assert "5 players" in page.inner_text("main")
+    page.get_by_role("link", name="Change this race").click()
+    page.get_by_role("button", name="Cancel this race").click()
+    assert "cancelled" in page.inner_text("main")
+    page.get_by_role("link", name="Change this race").click()
+    page.get_by_role("button", name="Plan it so").click()  # it takes place after all
+
+
+@pytest.mark.parametrize("script", [True, False])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_an_organiser_plans_taps_and_sends_and_all_see_it(site, pool, tonight, browser, width, script):
+    """From the plan to the Why with what was promised, on a phone and a desk, with script and without."""
+    race_id = f"run-{width}-{script}"
+    context = browser.new_context(
+        base_url=site.address, viewport={"width": width, "height": 844}, java_script_enabled=script
+    )
+    page = context.new_page()
+
+    def look():
+        if script:
+            assert Axe().run(page).response["violations"] == []
+            assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
+
+    plan_and_change(page, tonight, race_id, look)
+    assert page.url == f"{site.address}/races/matches/{race_id}"
+    page.get_by_role("link", name="Tap the places").click()
+    look()
+    logged = pool.version("races")
+    for name in ("Cleo", "Ana", "Dov"):
+        page.locator("section[aria-labelledby=next] > form").get_by_role("button", name=name, exact=True).click()
+    page.get_by_label("Take Ana back").click()
+    assert pool.places("races", race_id).places == ("Cleo", "Dov")
+    page.locator("section[aria-labelledby=next] > form").get_by_role("button", name="Ana", exact=True).click()
+    page.locator("summary", has_text="Did not finish").click()
+    page.locator("details").get_by_role("button", name="Béla", exact=True).click()
+    assert pool.version("races") == logged  # the log never knows of it
+    look()
+    page.goto(f"/races/matches/{race_id}?player=Dov")
+    seen = page.inner_text("main")
+    assert "If it ended now" in seen
+    assert "Nothing counts until the result is in." in seen
+    assert page.locator("section[aria-labelledby=now] tbody tr").first.inner_text().split()[:2] == ["1", "Cleo"]
+    look()
+    page.goto(f"/admin/races/races/{race_id}/places")
+    page.get_by_role("button", name="Make it the result").click()
+    assert "Nothing is stored yet" in page.inner_text("main")
+    page.click("main form button.main")
+    page.goto(f"/races/matches/{race_id}?player=Dov")
+    assert page.url.startswith(f"{site.address}/races/events/{race_id}")
+    page.goto(f"/races/events/{race_id}/Dov")
+    assert "Promised for 2nd place" in page.inner_text("#why")
+    look()
+    assert pool.verify("races") == []
+    context.close()
+
+
+def test_the_places_of_the_moment_come_by_themselves(site, pool, tonight, browser):
+    page = browser.new_page(base_url=site.address)
+    page.goto("/races/matches/tonight")
+    assert page.locator("#now").count() == 0
+    pool.post_places("races", "tonight", ["Béla", "Ana"])
+    page.wait_for_selector("#now", timeout=10_000)
+    assert "Béla" in page.locator("section[aria-labelledby=now] tbody tr").first.inner_text()
+    page.close()

@@ -129,3 +129,13 @@ def test_byes_of_a_swiss_list_are_no_games_and_other_words_none_either():
     for text in ("12", "5w", "4w7", "1:0"):
         with pytest.raises(ValueError, match=text):
             parse_game(text)
+
+
+@pytest.mark.parametrize("place", [False, True])
+def test_laps_come_before_times(place, tmp_path):
+    rows = [("Ana", 23, "38:49.1"), ("Ben", 23, "38:51.2"), ("Cy", 21, "36:21.8")]
+    head = "Race,Driver,Laps,Time" + (",Pos" if place else "")
+    lines = [f"r,{name},{laps},{time}{f',{n}' if place else ''}" for n, (name, laps, time) in enumerate(rows, start=1)]
+    frame = read(tmp_path, "\n".join([head, *lines])).frame
+    assert frame.sort("position")["player"].to_list() == ["Ana", "Ben", "Cy"]
+    assert frame.filter(player="Cy")["time_s"].to_list() == [None]

@@ -70,7 +70,7 @@ SIDES = {  # heads of a match a row: who won and who lost, or the two who met, a
         "musta mustat vieras vierasjoukkue vieraat | czarne czarny gosc goscie"
     ),
     "result": (
-        "result results score scores sets games | ergebnis endergebnis spielergebnis resultat resultats resultado "
+        "result results score scores sets games | ergebnis endergebnis spielergebnis erg resultat resultats resultado "
         "resultados risultato punteggio uitslag resultaat tulos lopputulos stand spielstand marcador placar satze "
         "parziali | wynik wyniki"
     ),
@@ -89,6 +89,22 @@ PAIRING = (  # over the two sides, in a head of two lines
     "pairing pairings paarung paarungen begegnung begegnungen appariement appariements rencontre emparejamiento "
     "enfrentamiento abbinamento incontro para pary skojarzenie paring partij emparceiramento confronto parit ottelu "
     "players spieler joueurs jugadores giocatori gracze spelers jogadores pelaajat teams mannschaften equipes"
+)
+LAPS_WORDS = frozenset(
+    [
+        "laps",
+        "laps_comp",
+        "laps_completed",
+        "runden",
+        "rundenzahl",
+        "tours",
+        "vueltas",
+        "giri",
+        "okrazenia",
+        "ronden",
+        "voltas",
+        "kierrokset",
+    ]
 )
 SIDE = re.compile(r"([12ab])_(.+)|(.+?)_?([12ab])")  # of a head like Player 1 or Team B
 GOALS = [

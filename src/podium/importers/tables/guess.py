@@ -12,9 +12,10 @@ from podium.importers.grids.grid import Choice, Grid, Question, UndecidedError
 from podium.importers.tables.applying import decimal_marks, may_be_thousands, status_words
 from podium.importers.tables.cells import PLACE
 from podium.importers.tables.maps import build_map, is_refinement, toml_value
+from podium.importers.tables.model import LAPS
 from podium.importers.tables.shapes import Shapes
 from podium.results.columns import ALL, FOR_PAGES, GAP, NUMBERS, REQUIRED, TIMES
-from podium.results.headings import DOUBTFUL, fold, meanings, near_miss
+from podium.results.headings import DOUBTFUL, LAPS_WORDS, fold, meanings, near_miss
 from podium.results.plain_rows import DELIMITERS
 
 SHAPE = (
@@ -74,7 +75,7 @@ class Guesser:
         source = self.source()
         self.refuse()
         columns |= {name: self.rule(name, heading) for name, heading in self.chosen.items()}
-        columns |= self.titled(columns)
+        columns |= self.titled(columns) | self.laps(columns)
         self.add_statuses(columns)
         columns = {name: rule for name, rule in columns.items() if rule is not None} | self.given
         self.refuse()
@@ -114,6 +115,17 @@ class Guesser:
         rule = self.moments("{title}", found.unique(maintain_order=True))
         rule = rule if isinstance(rule, dict) else {"from": rule}
         return {"started_at": rule | {"regex": [f"(?s)^.*?{dates.in_a_line(rule.get('format'))}.*$", "$1"]}}
+
+    def laps(self, columns: Mapping[str, Any]) -> dict[str, Any]:
+        """The laps beside times: who was lapped may have the shorter time."""
+        heading = next((each for each in self.grid.headings if fold(each) in LAPS_WORDS), None)
+        if heading is None or columns.get("time_s") is None or self.texts(heading).n_unique() == 1:
+            return {}
+        if not self.texts(heading).str.contains(r"^[0-9]+$").all():
+            return {}
+        self.taken.add(heading)
+        self.words.append(f"{heading} before times")
+        return {LAPS: {"from": heading, "as": "number"}}
 
     def one_event(self) -> dict[str, Any]:
         """The event of a table without a column of events: the sheet's, the day's or the file's."""

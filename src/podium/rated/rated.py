@@ -25,6 +25,7 @@ from podium.support.notebook import counted, table_html
 
 if TYPE_CHECKING:
     from podium.ledger.forecast import Forecast
+    from podium.ledger.hindsight import Hindsight
     from podium.ledger.reasons.explanation import Explanation
     from podium.ledger.reasons.what_if import WhatIf
     from podium.ledger.stakes.stakes import Stakes
@@ -308,6 +309,19 @@ class Rated:
         from podium.rated.ahead import stakes_after
 
         return stakes_after(self, entrants, sides, player, pool, heats, at)
+
+    def hindsight(self) -> "Hindsight":
+        """Tell how strong everybody was at every event, knowing all since; ratings that count stay what they are.
+
+        Returns:
+            `frame`: player, pool, event_id, at, rating, deviation; in the order of rating.
+
+        Raises:
+            ParameterError: the system is another than podium, on whose model this rests, or podium with modes.
+        """
+        from podium.ledger.hindsight import hindsight
+
+        return hindsight(self.system, self.events, self.replayed)
 
     def predictions(self) -> pl.DataFrame:
         """List what was expected of every pair before each event, and what came: for metrics of your own.

@@ -143,7 +143,7 @@ def hindsight(
         known = rated.hindsight()
     table = known.frame if at is None else known.at(instant(at))
     table = table if pool is None else table.filter(pl.col("pool") == rated.pool(pool))
-    show.show(table, form, system.label, max_rows=SHOWN_ROWS)
+    show.show(table, form, system.label, max_rows=50)
 
 
 @examples("podium strength results.csv --top 5", "podium strength results.csv -s folyami --chart strength.svg")

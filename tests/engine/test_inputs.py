@@ -8,6 +8,7 @@ from podium.engine.inputs import (
     ENTRY_COLUMNS,
     HEAT_COLUMNS,
     SETTLEMENT_COLUMNS,
+    SHARED_COLUMNS,
     Columns,
     Entry,
     entries_of,
@@ -21,7 +22,7 @@ THREE_EVENTS = Columns(**dict.fromkeys(Columns._fields, ABSENT))._replace(entran
 
 
 def test_every_column_has_one_level():
-    levels = (*OFFSETS, *ENTRANT_COLUMNS, *HEAT_COLUMNS, *ENTRY_COLUMNS, *SETTLEMENT_COLUMNS)
+    levels = (*OFFSETS, *ENTRANT_COLUMNS, *HEAT_COLUMNS, *ENTRY_COLUMNS, *SETTLEMENT_COLUMNS, *SHARED_COLUMNS)
     assert sorted(levels) == sorted(Columns._fields)
 
 

@@ -6,6 +6,7 @@ import itertools
 import math
 import pickle
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 
 import numpy as np
 import polars as pl
@@ -16,18 +17,22 @@ from podium.engine import rules
 from podium.engine.inputs import PRESENT, Occasion
 from podium.engine.replay import newcomers, replay, scratch_for
 from podium.engine.tables.encoding import encode
+from podium.engine.tables.things import MARK
 from podium.errors import ParameterError
 from podium.kernels.records import read
-from podium.systems import _podium_state, make_system
-from podium.systems._podium_state import MEANS, PARAMETERS, SCALE, START, THETA, TICK
+from podium.ledger.forecast import events_of_settlements
+from podium.systems import _podium_update, make_system
+from podium.systems._podium_state import MEANS, SCALE, SIDE_VARIANCE, THETA, TICK, reading
 from podium.systems.podium import Podium
 
 STILL = 1e200  # a curvature under which theta never moves
-THETA_NAMES = ("spread", "event", "day", "noise", "growth", "ageing", "dnf", "reach")  # of the prototype
 
 
-def mixed_season(events=60, players=9, modes=(None,)):
-    """Fields of two to five, in up to two heats, weeks apart, with quits and ties, over nine years."""
+def mixed_season(events=60, players=9, modes=(None,), cars=0):
+    """Fields of two to five, in up to two heats, weeks apart, with quits and ties, over nine years.
+
+    With cars, two of each field drive one, and whoever stands first in a heat of every other event has the first move.
+    """
     rng, day = np.random.default_rng(11), 0.0
     rows = []
     for number in range(events):
@@ -46,26 +51,44 @@ def mixed_season(events=60, players=9, modes=(None,)):
                         "status": "dnf" if place == field.size and number % 4 == 0 else "finished",
                         "mode": modes[number % len(modes)],
                     }
+                    | ({"shared:car": f"car {(place + number) // 2 % cars}"} if cars else {})
+                    | ({"side": "white"} if cars and number % 2 and place == 1 + heat else {})
                 )
     return podium.read_results(pl.DataFrame(rows, infer_schema_length=None))
 
 
+def count_of(system):
+    """How many parameters a pool has, those of the side that begins among them."""
+    names = system.pool_state_type._fields[THETA:]
+    return next(k for k, name in enumerate(names) if name.startswith("m_"))
+
+
+def start_of(system):
+    """Where the parameters begin."""
+    return np.array(system.new_pool())[THETA : THETA + count_of(system)]
+
+
+def curvature_in(system):
+    """Where a pool's state has the curvature."""
+    count = count_of(system)
+    return slice(THETA + count, THETA + count + count * (count + 1) // 2)
+
+
 def pool_of(system, theta=None, curvature=None):
     """A pool's state at other parameters, or with so much curvature."""
-    pool = np.array(system.new_pool())
-    count = sum(not name.startswith("m_") for name in system.pool_state_type._fields) - THETA
+    pool, count = np.array(system.new_pool()), count_of(system)
     if theta is not None:
         pool[THETA : THETA + count] = theta
     if curvature is not None:
-        pool[THETA + count :] = np.eye(count)[np.tril_indices(count)] * curvature
+        pool[curvature_in(system)] = np.eye(count)[np.tril_indices(count)] * curvature
     return pool[None]
 
 
 def read_states(system, states, pool):
     """Everybody's mean and variance as theta reads them, without time passing: (players, 2) each."""
-    bound = system.within(pool, Occasion(0.0, -1.0))
-    entering = [rules.enter(bound.params(), read(states, k, system.newcomer()), PRESENT) for k in range(len(states))]
-    return np.array([[each.mean_reading, each.variance_reading] for each in entering])
+    params, count = system.within(pool, Occasion(0.0, -1.0)).params(), count_of(system)
+    everyone = [read(states, k, system.newcomer()) for k in range(len(states))]
+    return np.array([[reading(params, me, at, count) for at in (MEANS, MEANS + count + 1)] for me in everyone])
 
 
 def skills(system, states):
@@ -74,113 +97,149 @@ def skills(system, states):
 
 
 @functools.cache
-def rated_history(path):
-    """Of ZakStunts, which has no dates, as the prototype dates it: 30.4 days apart."""
+def rated_history(path, system):
+    """A history as it is rated; ZakStunts, which has no dates, as the prototype dates it: 30.4 days apart."""
     results = pl.read_parquet(path)
     number = pl.col("event_id").rle_id()
     day = pl.duration(microseconds=(number * 30.4 * 86_400_000_000).cast(pl.Int64))
-    return podium.rate(results.with_columns(pl.col("started_at").fill_null(pl.datetime(1990, 1, 1) + day)), "podium")
+    dated = results.with_columns(pl.col("started_at").fill_null(pl.datetime(1990, 1, 1) + day))
+    return podium.rate(dated.drop("odds", "team_name", strict=False), system)
 
 
-@pytest.fixture(params=["zakstunts", "speedway"])
+HISTORIES = {
+    "zakstunts": ("data/zakstunts", "podium"),
+    "tcec": ("truth/data/tcec", "podium"),
+    "volley_players": ("truth/data/volley_players", "podium:shared=team"),
+}
+
+
+@pytest.fixture(params=HISTORIES)
 def measured(request, shared):
-    """What the prototype gave, by kind, and the history as it is rated; a meeting of speedway is one event."""
+    """What the prototype gave, by kind, and the history as it is rated."""
+    path, system = HISTORIES[request.param]
 
     def reference(kind):
-        return pl.read_csv(shared(f"truth/golden/core_{request.param}_{kind}.csv"))
+        return pl.read_csv(shared(f"truth/fourth_golden/{request.param}_{kind}.csv"))
 
-    return reference, rated_history(shared(f"data/{request.param}.parquet"))
+    return reference, rated_history(shared(f"{path}.parquet"), system)
 
 
-def test_ratings_deviations_and_readings_are_the_prototype_s(measured):
+def sorted_states(frame, columns):
+    """States by their rating, as a table: players of two pools may have one name."""
+    return frame.select(columns).sort(columns).to_numpy()
+
+
+def test_ratings_and_deviations_are_the_prototype_s(measured):
     reference, rated = measured
-    pool = rated.system.within(rated.replayed.pools[0])
-    everyone = rated.states.join(reference("ratings"), on="player", suffix="_then", validate="1:1")
-    assert everyone.height == rated.states.height
-    for column in ("rating", "deviation", "events"):
-        assert everyone[column].to_numpy() == pytest.approx(everyone[f"{column}_then"].to_numpy(), abs=1e-6)
-    known = reference("readings")
-    states = rated.states.join(known, on="player", maintain_order="right").select(rated.system.state_type._fields)
-    brought = [rules.enter(pool.params(), rated.system.state_type(*row), PRESENT) for row in states.iter_rows()]
-    assert [SCALE * me.mean_reading for me in brought] == pytest.approx(known["x_rating"].to_list(), abs=1e-6)
-    assert [me.variance_reading for me in brought] == pytest.approx(known["x_variance"].to_list(), abs=1e-6)
+    columns, known = ["rating", "deviation", "events"], reference("ratings")
+    is_player = ~pl.col("state").str.contains(r"^(team|side) \d+$")
+    assert sorted_states(rated.ratings, columns) == pytest.approx(
+        sorted_states(known.filter(is_player), columns), abs=1e-6
+    )
+    things = [
+        (state[0] - 1500.0, state[1], state[2])
+        for name, state in zip(rated.events.player_names, rated.replayed.states, strict=True)
+        if name.startswith(MARK)
+    ]
+    teams = known.filter(pl.col("state").str.starts_with("team "))
+    assert len(things) == teams.height
+    if things:
+        assert np.array(sorted(things)) == pytest.approx(sorted_states(teams, columns), abs=1e-6)
+    sides = [(SCALE * pool[4], SCALE * math.sqrt(pool[5])) for pool in rated.replayed.pools if pool[SIDE_VARIANCE] > 0]
+    expected = known.filter(pl.col("state").str.contains(r"^side \d+$")).select("rating", "deviation").iter_rows()
+    assert list(chain(*sorted(sides))) == pytest.approx(list(chain(*sorted(expected))), abs=1e-6)
 
 
-def test_theta_is_the_prototype_s_after_every_event(measured):
+def test_readings_are_the_prototype_s(measured):
+    reference, rated = measured
+    known = reference("ratings").select("state", "x_rating", "x_variance")
+    once = rated.states.filter(pl.len().over("player") == 1)  # in the last pool, by whose theta the prototype reads
+    states = once.filter(pool=rated.events.pools[-1].name).join(known, left_on="player", right_on="state")
+    assert states.height > 100
+    system = rated.system.within(rated.replayed.pools[-1])
+    for row in states.iter_rows(named=True):
+        me = rules.enter(
+            system.params(), system.state_type(*(row[name] for name in system.state_type._fields)), PRESENT
+        )
+        assert SCALE * me.mean_reading == pytest.approx(row["x_rating"], abs=1e-6)
+
+
+def test_theta_is_the_prototype_s(measured):
     reference, rated = measured
     theta = reference("theta")
-    mine = rated.replayed.pool_history[:, THETA : THETA + PARAMETERS]
-    assert np.abs(mine - theta.select(THETA_NAMES).to_numpy()).max() < 1e-6
-    assert rated.pool_state().spread == mine[-1, 0]
+    settled = events_of_settlements(rated.events).select("settlement", event="event_id")
+    both = theta.join(settled, on="event", maintain_order="left")
+    mine = rated.replayed.pool_history[both["settlement"].to_numpy(), THETA : THETA + theta.width - 1]
+    assert np.abs(mine - theta.drop("event").to_numpy()).max() < 1e-6
 
 
 def test_changes_and_their_reasons_are_the_prototype_s(measured):
     reference, rated = measured
-    deltas = reference("deltas")
-    first = rated.history.head(deltas.height)
-    assert first["player"].to_list() == deltas["player"].to_list()
-    assert (first["delta"] - deltas["by_time"] - deltas["by_opponents"]).abs().max() < 1e-6
-    by_opponent = {
-        key: (points["points"].sum(), points.height)
-        for key, points in reference("contributions").group_by("event", "player", "opponent")
-    }
-    compared = 0
-    for event, player, by_time in deltas.select("event", "player", "by_time").head(60).iter_rows():
+    deltas = reference("deltas").join(rated.history, left_on=["event", "state"], right_on=["event_id", "player"])
+    assert deltas.height > 100
+    assert (deltas["delta"] - deltas["by_time"] - deltas["by_opponents"]).abs().max() < 1e-6
+    assert (deltas["before"] - deltas["rating_before"]).abs().max() < 1e-6
+    for event, player, delta in deltas.select("event", "state", "delta").head(40).iter_rows():
         explanation = rated.explain(event, player)
-        assert explanation.rows["contribution"].sum() == pytest.approx(explanation.delta, abs=1e-9)
-        reasons = explanation.rows.group_by("cause", "opponent").agg(pl.col("contribution").sum(), pl.len())
-        for cause, opponent, contribution, duels in reasons.iter_rows():
-            if cause == "time":
-                assert contribution == pytest.approx(by_time, abs=1e-6)
-                continue
-            points, written = by_opponent.get((event, player, opponent), (0.0, 0))
-            if written == duels:  # the file ends within an event
-                assert contribution == pytest.approx(points, abs=1e-6)
-                compared += 1
-    assert compared > 100
+        assert explanation.delta == delta
+        assert explanation.rows["contribution"].sum() == pytest.approx(delta, abs=1e-9)
 
 
-def test_predictions_are_the_prototype_s(measured):
-    reference, rated = measured
+def test_each_opponent_s_part_and_the_predictions_are_the_prototype_s(shared):
+    rated = rated_history(shared("data/zakstunts.parquet"), "podium")
     keys = ["event_id", "player", "opponent"]
-    known = reference("contributions").rename({"event": "event_id", "expected": "then"})
+    known = pl.read_csv(shared("truth/fourth_golden/zakstunts_contributions.csv")).rename({"event": "event_id"})
     known = known.with_columns(row=pl.int_range(pl.len()).over(keys))
     pairs = rated.predictions().with_columns(row=pl.int_range(pl.len()).over(keys))
-    both = pairs.join(known, on=[*keys, "row"])
+    both = pairs.join(known, on=[*keys, "row"], suffix="_then")
     assert both.height == known.height // 2
-    assert (both["expected"] - both["then"]).abs().max() < 1e-6
+    assert (both["expected"] - both["expected_then"]).abs().max() < 1e-6
+    whole = known.group_by("event_id", "player").agg(pl.col("points").sum(), pl.len()).head(20)
+    compared = 0
+    for event, player, points, count in whole.iter_rows():
+        mine = rated.explain(event, player).rows.filter(pl.col("cause") != "time")
+        if mine.height == count:  # the file ends within an event
+            assert mine["contribution"].sum() == pytest.approx(points, abs=1e-6)
+            compared += 1
+    assert compared > 10
 
 
 def test_a_duel_s_forecast_is_its_expected_score(measured):
     _, rated = measured
-    one, two = rated.ratings["player"][0], rated.ratings["player"][7]
-    forecast = rated.predict([one, two])
+    pool = rated.events.pools[0].name
+    one, two = rated.ratings.filter(pool=pool)["player"][[0, 7]]
+    forecast = rated.predict([one, two], pool=pool)
     chances = dict(forecast.entrants.select("player", "win").iter_rows())
-    assert chances[one] == pytest.approx(rated.expected(one, two), abs=1e-6)
+    assert chances[one] == pytest.approx(rated.expected(one, two, pool), abs=1e-6)
     assert forecast.pairs["expected"].sum() == pytest.approx(1.0)
 
 
 SEASON = mixed_season()
 CLAY = mixed_season(modes=("Clay", "grass", None, "Clay"))
-SYSTEMS = {"core": (Podium(), SEASON), "modes": (Podium(modes="clay, grass"), CLAY)}
+CARS = mixed_season(cars=3)
+SYSTEMS = {
+    "core": (Podium(), SEASON),
+    "modes": (Podium(modes="clay, grass"), CLAY),
+    "units": (Podium(shared="car"), CARS),
+}
 
 
 @pytest.fixture(scope="module", params=SYSTEMS)
 def case(request):
-    """A system, its events, and its parameters' number."""
+    """A system, its events, and how many parameters move anything: the side's last two only where there is one."""
     system, results = SYSTEMS[request.param]
-    return system, encode(results, system), PARAMETERS + (system.modes is not None)
+    return system, encode(results, system), count_of(system) - (0 if request.param == "units" else 2)
 
 
 def derivatives(system, states, count):
     """Of everybody's skill: mean and variance by each parameter, (players, 2, parameters)."""
-    columns = count + 1
-    return np.stack([states[:, MEANS : MEANS + count], states[:, MEANS + columns : MEANS + columns + count]], axis=1)
+    columns = count_of(system) + 1
+    return np.stack([states[:, at : at + count] for at in (MEANS + 1, MEANS + columns + 1)], axis=1)
 
 
 def test_derivatives_are_those_of_central_differences(case):
     system, events, count = case
-    start = START[:count].copy()
+    start = start_of(system)
     start[4], start[5] = 0.05, 0.02  # or neither growth nor ageing would move anything
     exact = derivatives(system, replay(system, events, None, pool_of(system, start, STILL)).states, count)
     assert (np.abs(exact).max(axis=(0, 1)) > 1e-4).all()
@@ -197,15 +256,15 @@ def test_derivatives_are_those_of_central_differences(case):
 def test_theta_steps_along_the_slope_of_the_log_loss(case):
     """With a curvature so large that theta hardly moves, M times the steps is what the loss loses by theta."""
     system, events, count = case
-    large, start = 1e6, START[:count].copy()
+    large, start, whole = 1e6, start_of(system), count_of(system)
     replayed = replay(system, events, None, pool_of(system, start, large))
     history = np.concatenate([pool_of(system, start, large), replayed.pool_history])
-    summed = np.zeros(count)
+    summed = np.zeros(whole)
     for before, after in itertools.pairwise(history):
-        curvature = np.zeros((count, count))
-        curvature[np.tril_indices(count)] = after[THETA + count :]
+        curvature = np.zeros((whole, whole))
+        curvature[np.tril_indices(whole)] = after[curvature_in(system)]
         curvature = curvature + np.tril(curvature, -1).T
-        summed += curvature @ (after - before)[THETA : THETA + count]
+        summed += curvature @ (after - before)[THETA : THETA + whole]
 
     def loss(theta):
         rated = podium.Rated(system, "event", events, replay(system, events, None, pool_of(system, theta, STILL)))
@@ -216,7 +275,7 @@ def test_theta_steps_along_the_slope_of_the_log_loss(case):
         return -pairs.select((gain * (2.0 / entries).sqrt()).sum()).item()
 
     for k in range(count):
-        step = np.eye(count)[k] * 1e-4
+        step = np.eye(whole)[k] * 1e-4
         slope = (loss(start + step) - loss(start - step)) / 2e-4
         assert summed[k] == pytest.approx(-slope, rel=2e-3, abs=1e-3)
 
@@ -225,20 +284,22 @@ def test_a_still_theta_leaves_no_reading(case):
     system, events, _ = case
     pool = pool_of(system, curvature=STILL)
     replayed = replay(system, events, None, pool)
-    assert replayed.pools[0, THETA : THETA + PARAMETERS] == pytest.approx(START[:PARAMETERS], rel=0.0, abs=1e-150)
+    start = start_of(system)
+    assert replayed.pools[0, THETA : THETA + start.size] == pytest.approx(start, rel=0.0, abs=1e-150)
     assert np.abs(read_states(system, replayed.states, replayed.pools[0])).max() < 1e-12
 
 
 def test_a_reading_is_what_another_theta_would_have_given(case, monkeypatch):
     """Theta jumps half way: state and reading are then the state under the new theta from the start, to first order."""
-    monkeypatch.setattr(_podium_state, "LINGER", 1.0)
+    monkeypatch.setattr(_podium_update, "LINGER", 1.0)
+    monkeypatch.setattr(_podium_update, "NEAR_MODE", 1e-10)  # what a step stops short of the mode by is no slope
     system, events, count = case
     half = 30
 
     def run(first, then):
         return in_python(system, events, pool_of(system, first, STILL)[0], pool_of(system, then, STILL)[0], half)
 
-    theta = START[:count].copy()
+    theta = start_of(system)
     theta[4], theta[5] = 0.05, 0.02
     old = skills(system, run(theta, theta)[0])
     for k in range(count):
@@ -261,7 +322,7 @@ def in_python(system, events, first, then, half):
     after = np.empty((scratch.entering_states.shape[0], states.shape[1]))
     for settlement in range(last):
         if settlement == half:
-            scratch.pool[THETA:] = then[THETA:]
+            scratch.pool[THETA : curvature_in(system).stop] = then[THETA : curvature_in(system).stop]
         params = rules.params_in_pool(system.params(), columns, settlement, scratch.pool)
         rules.rate_event(params, system.prototypes(), columns, settlement, states, scratch, after, 0)
         players = columns.player[columns.entrants[settlement] : columns.entrants[settlement + 1]]
@@ -341,6 +402,17 @@ def test_modes_live_equals_replay_and_survive_copies():
         assert whole.explain(event, player).rows["contribution"].sum() == pytest.approx(delta, abs=1e-9)
 
 
+def test_cars_and_the_first_move_live_equal_replay_and_are_no_players():
+    whole, live = podium.rate(CARS, "podium:shared=car"), podium.Live("podium:shared=car")
+    parts = [live.rate(event) for event in CARS.frame.partition_by("event_id", maintain_order=True)]
+    assert pl.concat(parts).rows() == whole.history.rows()
+    assert live.pool_state() == whole.pool_state()
+    assert live.pool_state().side_variance > 0.0
+    assert set(whole.ratings["player"]) == set(live.leaderboard()["player"]) == set(CARS.frame["player"])
+    for event, player, delta in whole.history.select("event_id", "player", "delta").tail(40).iter_rows():
+        assert whole.explain(event, player).rows["contribution"].sum() == pytest.approx(delta, abs=1e-9)
+
+
 def test_a_player_is_expected_to_do_better_in_the_mode_that_suits():
     duels = [
         {"event_id": f"e{k}", "mode": mode, "player": player, "position": 1 + (player == loser)}
@@ -376,7 +448,7 @@ def test_a_new_season_shrinks_means_with_all_that_theta_does_to_them():
     pool, system = live.pool_state(), live.system
     _, before, after = live.reset(0.5)
     assert live.pool_state() == pool
-    columns = PARAMETERS + 1
+    columns = count_of(system) + 1
     assert (after[:, 0] - 1500.0).tolist() == pytest.approx((0.5 * (before[:, 0] - 1500.0)).tolist())
     assert after[:, MEANS : MEANS + columns].tolist() == (0.5 * before[:, MEANS : MEANS + columns]).tolist()
     assert after[:, MEANS + columns :].tolist() == before[:, MEANS + columns :].tolist()

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -32,7 +32,7 @@ from podium.systems import make_system
 RESAMPLES = 1000
 SEED = 1
 INTERVAL = (0.025, 0.975)
-WEIGHTS = ("pair", "event")
+WEIGHTS = ("pair", "event", "player")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ def evaluate(
         period: when ratings settle: `event`, or the end of every `1d`, `1w`, `1mo`.
         results: anything that `read_results` takes, or a dataset, which is judged pool by pool.
         labels: what to call the systems; their names where None.
-        weight: `pair` weighs every pair alike, `event` every event.
+        weight: `pair` weighs every pair of sides alike, `player` every pair of players, `event` every event.
         engine: who judges the pools of a dataset, as `rate` takes it; so are `scheduler` and `workers`. All engines
             give the same figures, to the bit.
 
@@ -95,6 +95,8 @@ def evaluate(
     if weight not in WEIGHTS:
         raise ParameterError(f"weight {weight!r} is not one of {', '.join(WEIGHTS)}")
     chosen = window or Window()
+    if weight == "player":
+        chosen, weight = replace(chosen, by_player=True), "pair"
     chosen_systems = [make_system(each) for each in texts]
     names = list(labels or [each if isinstance(each, str) else each.name for each in texts])
     if is_dataset(results):

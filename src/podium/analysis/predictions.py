@@ -14,10 +14,10 @@ from podium.engine.rule_checks import run_kernel
 from podium.engine.rules import enter, expect_side, params_in_pool, rate_event
 from podium.engine.system import System
 from podium.engine.tables.encoding import Events
-from podium.engine.tables.teams import Sides, gather_sides, room_for_sides
+from podium.engine.tables.sides import Sides, gather_sides, room_for_sides
 from podium.errors import NotFiniteError
 from podium.kernels.compiled import compile_kernel, kernel
-from podium.kernels.records import finite, plus, read, write
+from podium.kernels.records import finite, plus, read, times, write
 
 BINS = 10  # of the reliability table
 MIN_PROBABILITY = 1e-15  # no prediction counts as surer, so that one upset costs a finite loss
@@ -71,6 +71,7 @@ class HeatSelection(NamedTuple):
     heats: npt.NDArray[np.bool_]  # (heats)
     min_events: float = 0.0  # rated events before of each player on both sides, for a pair to be judged
     settled_events: float = 10.0  # the same, for a pair to be one of settled players
+    by_player: float = 0.0  # 1 where a pair of sides counts as often as there are pairs of their players, else once
 
 
 class Tables(NamedTuple):
@@ -175,10 +176,20 @@ def judge_heat(
                 theirs = entry_at(events, j, size).place
                 s = 1.0 if place < theirs else 0.0 if place > theirs else 0.5
                 settled = 1.0 if record >= selection.settled_events else 0.0
-                scores = plus(scores, judge_pair(p, s, settled))
+                pairs = float(members_of(sides, a) * members_of(sides, b)) if selection.by_player else 1.0
+                scores = plus(scores, times(judge_pair(p, s, settled), pairs))
                 count_in_bin(tables.bins, p, s)
                 count_in_bin(tables.bins, 1.0 - p, 1.0 - s)
     return scores, judge_winner(tables.lean, events, sides, count) if scores.pairs > 0.0 else NO_WINNER, -1
+
+
+@kernel
+def members_of(sides: Sides, side: int) -> int:
+    """How many players a side has."""
+    count = 0
+    for k in range(sides.start[side], sides.start[side + 1]):
+        count += 1 - sides.shared[k]
+    return count
 
 
 @kernel
@@ -280,12 +291,12 @@ def predict(
         after=np.empty((scratch.entering_states.shape[0], states.shape[1])),
         lean=np.empty(scratch.lines.shape[0]),
         record=np.empty(scratch.lines.shape[0]),
-        sides=room_for_sides(scratch.lines.shape[0], scratch.entering_states.shape[1]),
+        sides=room_for_sides(scratch.lines.shape[0], scratch.entering_states.shape[1], len(system.kinds)),
         pairs=np.zeros((heats, len(PairScores._fields))),
         winners=np.zeros((heats, len(WinnerScores._fields))),
         bins=np.zeros((BINS, 3)),
     )
-    judged = HeatSelection(selection.heats, float(selection.min_events), float(selection.settled_events))
+    judged = HeatSelection(selection.heats, *map(float, selection[1:]))
     for number, pool in enumerate(events.pools):
         stopped, entrant = run_kernel(
             system,

@@ -35,6 +35,7 @@ class Window:
     since: str | date | datetime | None = None  # a plain date counts from its first moment
     until: str | date | datetime | None = None  # a plain date counts the whole day
     min_events: int = 0
+    by_player: bool = False  # a pair of sides counts as often as there are pairs of their players
 
 
 class Judged(NamedTuple):
@@ -66,7 +67,8 @@ def own_scores(
 
 def judge_events(events: Events, system: System, window: Window) -> tuple[pl.DataFrame, Predictions]:
     """Judge events that are encoded: the sums of each that has a pair to judge, and all predictions."""
-    return judge_heats(events, system, HeatSelection(judged_heats(events, window), window.min_events))
+    selection = HeatSelection(judged_heats(events, window), window.min_events, by_player=window.by_player)
+    return judge_heats(events, system, selection)
 
 
 def judge_heats(

@@ -125,6 +125,27 @@ def stakes(
     typer.echo(found.method)
 
 
+@examples("podium hindsight results.csv --at 1995-06-30", "podium hindsight results.csv -s podium:shared=car -f csv")
+def hindsight(
+    file: Input = input_option(),
+    system: "System" = SYSTEM,
+    at: str | None = Option(None, metavar="DATE", help="Who was how strong on this day; every event if not given."),
+    pool: str | None = options.pool_option("Tell of this pool only; of all if not given."),
+    form: Format = PRINTED,
+) -> None:
+    """Tell how strong everybody was in FILE, knowing all since; only podium can."""
+    import polars as pl
+
+    from podium.ledger.leaderboard import instant
+
+    with show.progress("reading", "rating", "looking back") as steps:
+        rated = rated_file(file, system, "event", steps)
+        known = rated.hindsight()
+    table = known.frame if at is None else known.at(instant(at))
+    table = table if pool is None else table.filter(pl.col("pool") == rated.pool(pool))
+    show.show(table, form, system.label, max_rows=50)
+
+
 @examples("podium strength results.csv --top 5", "podium strength results.csv -s folyami --chart strength.svg")
 def strength(
     file: Input = input_option(),

@@ -16,6 +16,7 @@ class Entrant(NamedTuple):
     events: float  # rated events in the period; 1 where every event settles
     quit: float  # 1 when the player quit a heat, else 0
     idle: float  # whole days (whole periods) missed since the player's last; 0 for a newcomer
+    kind: float = 0.0  # 0 for a player; from 1 for a thing that entrants share, by its place in the system's `shared`
 
 
 PRESENT = Entrant(1.0, 0.0, 0.0)  # someone about to play one event, after no idle time
@@ -57,6 +58,7 @@ class Columns(NamedTuple):
     played_events: Any  # float64 (entrants), default 1
     quit: Any  # float64 (entrants), default 0
     idle: Any  # float64 (entrants), default 0
+    kind: Any  # float64 (entrants), default 0: what each is; things that players share stand behind all players
     heats: Any  # int64 (settlements + 1): the heats of a settlement; default: one heat each
     entries: Any  # int64 (heats + 1): the entries of a heat; default: `entrants`
     entrant: Any  # int32 (entries): which entrant of the settlement; default: the entry itself
@@ -72,16 +74,19 @@ class Columns(NamedTuple):
     duration_s: Any
     handicap: Any  # default 0
     opponents: Any  # default: all other entries
+    home: Any  # float64 (entries), default 0: 1 of the side that begins, or is at home
+    shared: Any  # int32 (entries x kinds): which entrant of the settlement is shared, -1 for none; default: none is
     day: Any  # float64 (settlements): days since the year 1 began, NaN without a date; default: of no system's interest
 
 
 # Which of them have a value an entrant, a heat, an entry, a settlement; the others are offsets into these.
-ENTRANT_COLUMNS = ("player", "played_events", "quit", "idle")
+ENTRANT_COLUMNS = ("player", "played_events", "quit", "idle", "kind")
 HEAT_COLUMNS = ("mode", "weight")
 SETTLEMENT_COLUMNS = ("day",)
+SHARED_COLUMNS = ("shared",)  # as many values an entry as there are kinds of things
 ENTRY_COLUMNS = (
     *("entrant", "side", "finished", "place", "rank", "time_s", "score", "played_s", "duration_s", "handicap"),
-    "opponents",
+    *("opponents", "home"),
 )
 ABSENT = np.empty(0)  # a column at its default
 
@@ -97,9 +102,10 @@ class Scratch(NamedTuple):
     lines: Any  # float64 (entries, LINE)
     room: Any  # float64 (entrants and more, numbers): as wide and as long as the system's `room` says
     pool: Any  # float64 (fields of the pool's state): as it is now; `rate_event` moves it; no numbers without a state
+    sides: Any = ()  # `Sides` for systems that rate sides as one
 
 
-def empty_scratch(prototypes: Any, room: tuple[int, int], widest: int, longest: int, pool: Any) -> Scratch:
+def empty_scratch(prototypes: Any, room: tuple[int, int], widest: int, longest: int, pool: Any, sides: Any) -> Scratch:
     """Room for so many entrants in a settlement and entries in a heat, and the state of the pool itself.
 
     Args:
@@ -114,6 +120,7 @@ def empty_scratch(prototypes: Any, room: tuple[int, int], widest: int, longest: 
         lines=np.empty((longest, LINE)),
         room=np.empty((widest + beside, numbers)),
         pool=pool,
+        sides=sides,
     )
 
 
@@ -152,6 +159,7 @@ def plain(columns: Any) -> bool:
     heats = (
         columns.heats.size + columns.weight.size + columns.side.size + columns.finished.size + columns.opponents.size
     )
+    heats += columns.home.size + columns.shared.size
     entrants = columns.played_events.size + columns.quit.size + columns.idle.size
     return bool(heats + entrants + columns.handicap.size == 0)
 
@@ -247,6 +255,7 @@ def entrant_at(columns: Any, i: int) -> Entrant:
         columns.played_events[i] if columns.played_events.size else 1.0,
         columns.quit[i] if columns.quit.size else 0.0,
         columns.idle[i] if columns.idle.size else 0.0,
+        columns.kind[i] if columns.kind.size else 0.0,
     )
 
 

@@ -165,7 +165,7 @@ def empty_columns() -> Columns:
     whole, small = frozen(ABSENT, np.int64), frozen(ABSENT, np.int32)
     numbers = dict.fromkeys(Columns._fields, frozen(ABSENT))
     offsets = dict.fromkeys(("entrants", "heats", "entries"), whole)
-    return Columns(**(numbers | offsets | {"player": small, "entrant": small, "side": small}))
+    return Columns(**(numbers | offsets | dict.fromkeys(("player", "entrant", "side", "shared"), small)))
 
 
 def _judge(

@@ -43,6 +43,14 @@ class PoolReader:
     reads_days: ClassVar[bool] = False  # whether its events have the column `day`
     room: ClassVar[tuple[int, int]] = (0, 0)  # scratch of its own: numbers a row, rows beside those of the entrants
 
+    rates_sides: ClassVar[bool] = False  # a side, and what it shares, is rated as one, from the room of `Sides`
+    has_offsets: ClassVar[bool] = False  # of entrants in modes: each is a state beside its own
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of things that entrants share, of which the system rates each."""
+        return ()
+
     def mode_number(self, mode: str) -> float:
         """The number by which the rules know a mode."""
         return MODES.get(mode, OTHER_MODE)

@@ -18,6 +18,7 @@ from podium.engine.rules import params_in_pool, rate_event
 from podium.engine.system import System
 from podium.engine.tables.encoding import Events, Pool, frozen
 from podium.engine.tables.selection import DAY_US, numbers_at
+from podium.engine.tables.sides import room_for_sides
 from podium.errors import NotFiniteError
 from podium.kernels.compiled import compile_kernel
 
@@ -180,8 +181,28 @@ def scratch_for(system: System, columns: Columns, first: int, last: int, pool: P
     """Room for the widest of settlements `first` to `last`, and the state of their pool, which rating them moves."""
     widest = int(np.diff(columns.entrants[first : last + 1]).max(initial=0))
     sizes = heat_sizes(columns, first, last)
-    scratch = empty_scratch(system.prototypes(), system.room, widest, int(sizes.max(initial=0)), pool)
+    longest = int(sizes.max(initial=0))
+    sides: Any = ()
+    if system.rates_sides:
+        longest = most_entries(columns, first, last)
+        widest = most_rows(system, columns, widest, longest)
+        sides = room_for_sides(longest, len(system.entering_type._fields), len(system.kinds))
+    scratch = empty_scratch(system.prototypes(), system.room, widest, longest, pool, sides)
     return wide_scratch(system, sizes, scratch)
+
+
+def most_entries(columns: Columns, first: int, last: int) -> int:
+    """The entries of the settlement with most, all heats together."""
+    offsets = columns.entries if columns.entries.size else columns.entrants
+    bounds = columns.heats[first : last + 1] if columns.heats.size else np.arange(first, last + 1)
+    return int(np.diff(offsets[bounds]).max(initial=0))
+
+
+def most_rows(system: System, columns: Columns, widest: int, longest: int) -> int:
+    """The states and units of the widest settlement: entrants alone where each is a unit, of one state."""
+    if not (system.has_offsets or columns.side.size + columns.shared.size + columns.home.size):
+        return widest
+    return 2 * widest + 1 + longest
 
 
 def heat_sizes(columns: Columns, first: int, last: int) -> npt.NDArray[np.int64]:

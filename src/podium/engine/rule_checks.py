@@ -36,6 +36,7 @@ from podium.engine.rule_errors import (
 )
 from podium.engine.rules import overrides
 from podium.engine.system import System, blank
+from podium.engine.tables.sides import room_for_sides
 from podium.errors import RuleError
 from podium.kernels.records import read
 
@@ -246,7 +247,8 @@ def run_event(system: System, columns: Columns, states: list[Any]) -> list[Any]:
         run(rules.enter, params, me, entrant_at(columns, i), returns=system.entering_type)
         for i, me in enumerate(states)
     ]
-    scratch = empty_scratch(prototypes, system.room, PROBE_ENTRANTS, PROBE_ENTRANTS, pool)
+    sides = room_for_sides(PROBE_ENTRANTS, len(prototypes[1])) if system.rates_sides else ()
+    scratch = empty_scratch(prototypes, system.room, 4 * PROBE_ENTRANTS, PROBE_ENTRANTS, pool, sides)
     after = np.zeros((PROBE_ENTRANTS, len(newcomer)))
     run(rules.rate_event, params, prototypes, columns, 0, np.array(states, np.float64), scratch, after, 0)
     run_expect(system, params, entering_states)

@@ -28,6 +28,7 @@ from podium.engine.fast.large_heats import compare_all as compare_all  # rules a
 from podium.engine.fast.large_heats import judge_in_bulk
 from podium.engine.fast.large_heats import judge_large_heat as judge_large_heat
 from podium.engine.inputs import (
+    PRESENT,
     TIME_TRIAL,
     Columns,
     Entrant,
@@ -144,6 +145,11 @@ def expect_side(params: Any, entering: Any, sides: Any, a: int, b: int) -> float
         for j in range(sides.start[b], sides.start[b + 1]):
             expected += expect(params, mine, read(sides.members, j, entering))
     return expected / ((sides.start[a + 1] - sides.start[a]) * (sides.start[b + 1] - sides.start[b]))
+
+
+@singledispatch
+def face(params: Any, entering: Any, sides: Any, a: int, b: int) -> Any:
+    """What side `a` and side `b` bring to their duel, of a system that rates a side as one."""
 
 
 @singledispatch
@@ -281,10 +287,8 @@ def compare_among(
                 for_a, for_b = compare(params, a, b, mine, read(lines, j - start, blank), course)
                 evidence_a, evidence_b = evidence(params, for_a), evidence(params, for_b)
                 if columns.weight.size:
-                    evidence_a, evidence_b = (
-                        times(evidence_a, columns.weight[heat]),
-                        times(evidence_b, columns.weight[heat]),
-                    )
+                    weight = columns.weight[heat]
+                    evidence_a, evidence_b = times(evidence_a, weight), times(evidence_b, weight)
                 totals = plus(totals, evidence_a)
                 add(sums, you, evidence_b)
         write(sums, me, totals)
@@ -297,10 +301,9 @@ def rate_two(params: Any, a: Any, b: Any, mine: Entry, theirs: Entry, heat: Heat
     By default a pair's evidence. A system with a `rate_event` of its own may have a `rate_two`, too: runs of duels of
     a plain table, in which nobody's time played is known, then go by it.
     """
-    one = Entrant(1.0, 0.0, 0.0)
-    x, y = enter(params, a, one), enter(params, b, one)
+    x, y = enter(params, a, PRESENT), enter(params, b, PRESENT)
     for_x, for_y = compare(params, x, y, mine, theirs, heat)
-    return settle(params, x, evidence(params, for_x), one), settle(params, y, evidence(params, for_y), one)
+    return settle(params, x, evidence(params, for_x), PRESENT), settle(params, y, evidence(params, for_y), PRESENT)
 
 
 @kernel
@@ -370,6 +373,11 @@ def _(params, a, b):  # type: ignore[no-untyped-def]
 @overload(expect_side, jit_options=IN_KERNELS)
 def _(params, entering, sides, a, b):  # type: ignore[no-untyped-def]
     return compiled_as(expect_side)(params)
+
+
+@overload(face, jit_options=IN_KERNELS)
+def _(params, entering, sides, a, b):  # type: ignore[no-untyped-def]
+    return compiled_as(face)(params)
 
 
 @overload(counts, jit_options=IN_KERNELS)

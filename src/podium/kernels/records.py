@@ -45,6 +45,12 @@ def alike(values: Any, prototype: Any) -> Any:
     return type(prototype)(*values)
 
 
+def after_row(numbers: Any, start: int, values: Any, prototype: Any) -> Any:
+    """The prototype's NamedTuple of numbers from `start` on, as many as it takes, and then the values."""
+    stop = start + len(prototype) - len(values)
+    return type(prototype)(*map(float, numbers[start:stop]), *values)
+
+
 def plus(totals: Any, values: Any) -> Any:
     """The sum of two NamedTuples of one type."""
     return type(totals)(*(a + b for a, b in zip(totals, values, strict=True)))
@@ -168,6 +174,19 @@ def _(typing: Any, values: Any, prototype: Any) -> Any:
         return context.make_tuple(builder, prototype, numbers)
 
     return prototype(values, prototype), generate
+
+
+@in_kernels(after_row)
+def _(typing: Any, numbers: Any, start: Any, values: Any, prototype: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        data, number = context.make_array(numbers)(context, builder, args[0]).data, context.get_constant
+        first = builder.gep(data, [args[1]])
+        cells = [builder.gep(first, [number(types.intp, k)]) for k in range(len(prototype) - len(values))]
+        others = zip(cgutils.unpack_tuple(builder, args[2], len(values)), values, strict=True)
+        rest = [context.cast(builder, value, kind, types.float64) for value, kind in others]
+        return context.make_tuple(builder, prototype, [*(builder.load(cell) for cell in cells), *rest])
+
+    return prototype(numbers, types.intp, values, prototype), generate
 
 
 @in_kernels(plus)

@@ -20,7 +20,7 @@ from podium.large.dataset import MANIFEST, Dataset, PartFile, PoolFiles, is_url
 from podium.large.long_periods import Part
 from podium.large.parts import moments
 from podium.large.slices import read_ahead, refusal
-from podium.results.columns import ALL, DEFAULTS, has_values
+from podium.results.columns import DEFAULTS, has_values, in_order
 from podium.results.consistency import Places
 from podium.results.hashing import Numbered, runs
 from podium.results.reading import Results, first_line
@@ -140,7 +140,7 @@ def read_file(pool: PoolFiles, file: PartFile) -> pl.DataFrame:
         constants["status"] = DEFAULTS["status"]  # a column of one value, which the frame holds once
     held = frame.select(name for name in frame.columns if name not in constants and has_values(frame[name]))
     whole = held.with_columns(pl.lit(value).alias(name) for name, value in constants.items())
-    return whole.select(name for name in ALL if name in whole.columns)
+    return whole.select(in_order(whole.columns))
 
 
 def write_part(storage: Storage, path: str, frame: pl.DataFrame, events: int, **how: Any) -> PartFile:

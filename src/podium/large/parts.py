@@ -16,7 +16,7 @@ from podium.errors import Fault, ResultsError
 from podium.large import long_periods
 from podium.large.long_periods import LongPart, LongPeriod, LongPeriods, Part
 from podium.large.slices import Position, Rows, SeenIds, Slice, check_events, grouped_slices
-from podium.results.columns import ALL, normalise_table
+from podium.results.columns import in_order, normalise_table
 from podium.results.consistency import SEQUENCE, Places
 from podium.results.reading import Results, header_faults, refuse
 
@@ -55,7 +55,7 @@ class Tables:
         height = part.frame.height
         number = np.full(height, len(self.sources) - 1, np.int32)
         places = Places(self.sources, number, np.arange(part.first, part.first + height))
-        checked = normalise_table(pl.DataFrame([part.frame[name] for name in ALL if name in part.frame.columns]))
+        checked = normalise_table(pl.DataFrame([part.frame[name] for name in in_order(part.frame.columns)]))
         refuse(part.source, places.located(checked.faults))
         columns = {name for name in ALL_OR_NONE if name in checked.frame.columns}
         before = columns if self.columns is None else self.columns
@@ -223,7 +223,7 @@ def joined(pieces: list[Rows]) -> Rows:
     """Rows one after the other, each column in one piece."""
     frames, places = zip(*pieces, strict=True)
     frame = frames[0].rechunk() if len(frames) == 1 else pl.concat(frames, how="diagonal", rechunk=True)
-    frame = frame.select(name for name in ALL if name in frame.columns)
+    frame = frame.select(in_order(frame.columns))
     frame = frame.with_columns(
         pl.col(name).fill_null(value)
         for name, value in FILLED.items()

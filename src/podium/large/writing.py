@@ -34,7 +34,7 @@ from podium.large.slices import (
     with_places,
     without_places,
 )
-from podium.results.columns import ALL, DEFAULTS
+from podium.results.columns import DEFAULTS, in_order
 from podium.results.consistency import SEQUENCE, order_keys
 from podium.results.hashing import runs
 from podium.results.reading import Results, read_results
@@ -141,7 +141,7 @@ class Pieces:
     @property
     def schema(self) -> dict[str, Any]:
         """The columns of all rows but for the pool, in the order of a results table, and their types."""
-        return {name: self._kinds[name] for name in ALL if name in self._kinds and name != "pool"}
+        return {name: self._kinds[name] for name in in_order(self._kinds) if name != "pool"}
 
     @property
     def written(self) -> dict[str, str]:

@@ -217,6 +217,12 @@ def nearest_name(name: str, known: Iterable[str]) -> str | None:
     return by_case[near[0]] if near else None
 
 
+def unknown_names(names: Iterable[str], frame: pl.DataFrame) -> dict[str, str | None]:
+    """The names that are no player's in a table of results, each with the nearest one where one is near."""
+    known = set(frame["player"].unique().to_list())
+    return {name: nearest_name(name, known) for name in names if name not in known}
+
+
 def suggestion(name: str, known: Sequence[str]) -> str:
     """What was probably meant by a name that there is not, to end a sentence: a near one, or the one that has it."""
     holding = [each for each in known if name.casefold() in each.casefold()]

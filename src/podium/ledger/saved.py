@@ -71,6 +71,18 @@ class Start:
         return seen
 
 
+def pools_after(system: System, events: Events, pools: PoolNumbers, start: Start | None) -> Mapping[str, PoolNumbers]:
+    """The state of every pool after the last event, by name; of none where pools have no state.
+
+    Args:
+        pools: of the events, (pools, fields).
+    """
+    if not system.pool_fields:
+        return {}
+    known = {} if start is None else dict(start.pools)
+    return known | {pool.name: pools[k] for k, pool in enumerate(events.pools)}
+
+
 def pool_table(system: System, names: Sequence[str], known: Mapping[str, PoolNumbers]) -> PoolNumbers:
     """The states of pools by name, new ones where none is known: (pools, fields)."""
     table = new_pools(system, len(names))

@@ -18,13 +18,14 @@ from podium.errors import ParameterError, UnknownError
 from podium.ledger import history
 from podium.ledger import leaderboard as boards
 from podium.ledger.leaderboard import why_nothing_counts
-from podium.ledger.saved import Start, metadata, with_pool_columns
+from podium.ledger.saved import Start, metadata, pools_after, with_pool_columns
 from podium.results.names import admit, normalise
 from podium.results.reading import Results
 from podium.support.notebook import counted, table_html
 
 if TYPE_CHECKING:
     from podium.ledger.forecast import Forecast
+    from podium.ledger.hindsight import Hindsight
     from podium.ledger.reasons.explanation import Explanation
     from podium.ledger.reasons.what_if import WhatIf
     from podium.ledger.stakes.stakes import Stakes
@@ -42,11 +43,7 @@ class Rated:
 
     def __repr__(self) -> str:
         pools = [name for name, _ in self._pools()]
-        sizes = (
-            counted(self.event_count, "event"),
-            counted(self.ratings.height, "player"),
-            counted(len(pools), "pool"),
-        )
+        sizes = counted(self.event_count, "event"), counted(self.ratings.height, "player"), counted(len(pools), "pool")
         return f"Rated({self.system.label}: {', '.join(sizes)})"
 
     def _repr_html_(self) -> str:
@@ -309,6 +306,16 @@ class Rated:
 
         return stakes_after(self, entrants, sides, player, pool, heats, at)
 
+    def hindsight(self) -> "Hindsight":
+        """How strong everybody was at every event, knowing all since; ratings that count stay what they are.
+
+        Raises:
+            ParameterError: the system is another than podium, on whose model this rests, or podium with modes.
+        """
+        from podium.ledger.hindsight import hindsight
+
+        return hindsight(self.system, self.events, self.replayed)
+
     def predictions(self) -> pl.DataFrame:
         """List what was expected of every pair before each event, and what came: for metrics of your own.
 
@@ -333,11 +340,9 @@ class Rated:
         Returns:
             Each of their names, with the nearest name of the results where one is near.
         """
-        from podium.ledger.forecast import nearest_name
+        from podium.ledger.forecast import unknown_names
 
-        table = self.results.frame if pool is None else self.results.frame.filter(pool=pool)
-        known = set(table["player"].unique().to_list())
-        return {name: nearest_name(name, known) for name in entrants if name not in known}
+        return unknown_names(entrants, self.results.frame if pool is None else self.results.frame.filter(pool=pool))
 
     def strengths(self, *, top: int = 5, probe: float | None = None) -> pl.DataFrame:
         """How strong the field of each event was; see `podium.ledger.forecast.strengths`.
@@ -347,8 +352,7 @@ class Rated:
             probe: the rating of the newcomer whose chances are measured; the system's own where None.
 
         Returns:
-            `event_id, pool, started_at, entrants, mean_rating, strength`, an event a row, in the order of
-            rating.
+            `event_id, pool, started_at, entrants, mean_rating, strength`, an event a row, in the order of rating.
 
         Raises:
             ParameterError: `top` is below 1.
@@ -377,10 +381,7 @@ class Rated:
     @functools.cached_property
     def _pool_states(self) -> Mapping[str, PoolNumbers]:
         """The state of every pool after the last event, by name; of none where pools have no state."""
-        if not self.system.pool_fields:
-            return {}
-        known = {} if self.start is None else dict(self.start.pools)
-        return known | {pool.name: self.replayed.pools[k] for k, pool in enumerate(self.events.pools)}
+        return pools_after(self.system, self.events, self.replayed.pools, self.start)
 
     def learnt(self, *, pool: str | None = None) -> pl.DataFrame:
         """The parameters that a pool has learnt after each event, for systems that learn them.

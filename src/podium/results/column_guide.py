@@ -88,6 +88,15 @@ COLUMNS: tuple[Column, ...] = (
         "red",
     ),
     Column(
+        "side",
+        "home, away, white or black",
+        "",
+        "no side begins",
+        "Who is at home, or has the first move: home or white of one player or team of a heat, away or black of the "
+        "rest. podium learns what it is worth; other systems do not read it.",
+        "home",
+    ),
+    Column(
         "player",
         "text",
         "",

@@ -14,7 +14,9 @@ from podium.results import column_guide
 from podium.results.names import SPACES, is_page_address, normalise, normalise_column
 
 REQUIRED = ("event_id", "player")
-TEXTS = ("event_id", "pool", "mode", "heat", "player", "team", "title", "url")
+TEXTS = ("event_id", "pool", "mode", "heat", "player", "team", "side", "title", "url")
+SHARED, MOST_KINDS = "shared:", 4  # columns of things that entrants share, as shared:car; so many kinds at most
+BEGINNING, SIDES = ("home", "white"), ("home", "white", "away", "black")
 FOR_PAGES = ("title", "url")  # of an event: on any of its rows; no rating depends on them
 LONGEST_URL = 2_000  # characters
 POSITIVE = ("position", "time_s", "weight")
@@ -42,6 +44,7 @@ SYNONYMS = {
 SPELLINGS = {
     "heat": {"overall": r"(?i)^overall$"},
     "mode": {"time-trial": r"(?i)^time[-_ ]?trial$", "duel": r"(?i)^duel$"},
+    "side": {side: f"(?i)^{side}$" for side in SIDES},
 }
 EXACT = 2.0**53  # from here on a double stands for several whole numbers
 TOO_LARGE = "is too large to be exact as a number; give it as text"
@@ -57,6 +60,16 @@ TYPES: dict[str, Any] = {
     **dict.fromkeys(TRUTHS, pl.Boolean),
     "started_at": UTC,
 }
+
+
+def is_shared(name: str) -> bool:
+    """Whether a column is one of things that entrants share."""
+    return name.startswith(SHARED) and name != SHARED
+
+
+def in_order(names: Collection[str]) -> list[str]:
+    """Those of the names that are columns of a results table, in its order: shared things last."""
+    return [*(name for name in ALL if name in names), *sorted(name for name in names if is_shared(name))]
 
 
 class Cells(NamedTuple):
@@ -96,9 +109,9 @@ def normalise_table(frame: pl.DataFrame, known: Known = none_known) -> Checked:
             del constants[name]
     if "weight" in columns and has_values(columns["weight"]):
         columns["weight"] = columns["weight"].fill_null(1.0)
-    held = pl.DataFrame({name: columns[name] for name in ALL if name in columns and has_values(columns[name])})
+    held = pl.DataFrame({name: columns[name] for name in in_order(columns) if has_values(columns[name])})
     whole = held.with_columns(pl.lit(value).alias(name) for name, value in constants.items())
-    whole = whole.select(name for name in ALL if name in whole.columns)
+    whole = whole.select(in_order(whole.columns))
     sent = [each.sent for name, each in cells.items() if each.sent is not None and name in whole.columns]
     return Checked(whole, [], whole.with_columns(sent) if sent else None)
 
@@ -116,7 +129,7 @@ def cast_column(series: pl.Series, known: Known = none_known) -> Cells:
         series = series.replace("", None)
     if series.name == "url":
         return Cells(*addresses(series))
-    if series.name in TEXTS:
+    if series.name in TEXTS or is_shared(series.name):
         return names(series, known)
     if series.name in NUMBERS:
         return Cells(*number(series))
@@ -154,6 +167,8 @@ def names(series: pl.Series, known: Known) -> Cells:
     for word, pattern in SPELLINGS.get(series.name, {}).items():
         if settled.str.contains(pattern).any():
             settled = settled.str.replace(pattern, word)
+    if series.name == "side":
+        faults += faults_at(column, ~settled.is_in(SIDES) & settled.is_not_null(), f"is not one of {', '.join(SIDES)}")
     if settled is column or settled.equals(column, null_equal=True):
         return Cells(settled, faults)
     return Cells(settled, faults, column)

@@ -8,7 +8,7 @@ import numpy.typing as npt
 import polars as pl
 
 from podium.errors import Fault
-from podium.results.columns import FOR_PAGES
+from podium.results.columns import BEGINNING, FOR_PAGES
 from podium.results.hashing import Integers, as_indices, index_type, number_runs, surely_distinct_within
 
 NOTHING_COMPARES = "nothing compares the finishers"
@@ -29,6 +29,7 @@ def contradictions(frame: pl.DataFrame, event: Integers | None = None) -> Iterat
         twice_in_a_heat,
         two_modes,
         uneven_team_scores,
+        two_sides_begin,
         positions_against_times,
         nothing_to_compare,
     ):
@@ -100,6 +101,20 @@ def uneven_team_scores(table: pl.DataFrame) -> Iterator[Fault]:
     differing = scored.filter(pl.col("team_score") != pl.col("team_score").first().over("unit", "team"))
     for row, team, value in differing.select("row", "team", "team_score").head(21).iter_rows():
         yield Fault(row, "team_score", value, f"differs from an earlier row of team {team} in the same heat")
+
+
+def two_sides_begin(table: pl.DataFrame) -> Iterator[Fault]:
+    """Of a heat one player, or one whole team, is at home or has the first move."""
+    if "side" not in table.columns:
+        return
+    team = pl.col("team").fill_null("") if "team" in table.columns else pl.lit("")
+    alone = pl.when(team == "").then(pl.col("player")).otherwise(team)
+    sided = table.with_columns(alone=alone, begins=pl.col("side").is_in(BEGINNING).fill_null(value=False))
+    first = pl.col("alone").filter("begins").first().over("unit")
+    differing = sided.filter(first.is_not_null() & (pl.col("begins") != (pl.col("alone") == first)))
+    for row, event, value in differing.select("row", "event_id", "side").head(21).iter_rows():
+        remedy = f"is beside another in one heat of event {event}: one player, or all of one team, is home or white"
+        yield Fault(row, "side", value, remedy)
 
 
 def counted_mask(table: pl.DataFrame) -> npt.NDArray[np.bool_]:

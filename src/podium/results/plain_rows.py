@@ -40,7 +40,7 @@ from podium.results.names import are_plain, is_page_address, normalise, refusal
 
 MOST_ROWS = 20_000
 MOST_FRAME_ROWS = 500  # of a table that is Polars' own; from twice as many on it is quicker
-READ = frozenset(ALL) - {"sequence", "team_score"}  # rows with these are for Polars
+READ = frozenset(ALL) - {"sequence", "team_score", "side"}  # rows with these are for Polars
 AN_EVENT = ("started_at", "pool", "weight", *FOR_PAGES)  # one of each event; the last two may lack in some rows
 MEASURES = ("position", "score", "time_s")  # any of which compares finishers
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -11,7 +11,18 @@ from typing import Any
 import polars as pl
 
 from podium.errors import SHOWN_FAULTS, Fault, ResultsError
-from podium.results.columns import ALL, REQUIRED, TYPES, Known, none_known, normalise_table, refuse_wide
+from podium.results.columns import (
+    ALL,
+    MOST_KINDS,
+    REQUIRED,
+    TYPES,
+    Known,
+    in_order,
+    is_shared,
+    none_known,
+    normalise_table,
+    refuse_wide,
+)
 from podium.results.consistency import contradictions
 from podium.results.hashing import Numbered, number_names, number_runs
 from podium.results.headings import fold, meanings, near_miss
@@ -70,7 +81,7 @@ def read_table(source: Any, name: str | None, known: Known) -> tuple[Results, Nu
     faults = header_faults(frame)
     if faults:
         raise ResultsError(table_name, faults)
-    columns = [frame[column] for column in reversed(ALL) if column in frame.columns]
+    columns = [frame[column] for column in reversed(in_order(frame.columns))]
     del frame
     frame = in_one_piece_each(columns)
     checked, cell_faults, sent = normalise_table(frame, known)
@@ -101,8 +112,11 @@ def refuse(source: str, faults: Iterator[Fault]) -> None:
 
 def header_faults(frame: pl.DataFrame) -> list[Fault]:
     """Columns that are unknown, and required ones that are missing."""
-    unknown = [column for column in frame.columns if column not in ALL]
+    unknown = [column for column in frame.columns if column not in ALL and not is_shared(column)]
     faults = [unknown_column(column, is_shown=k < SHOWN_FAULTS) for k, column in enumerate(unknown)]
+    shared = [column for column in frame.columns if is_shared(column)]
+    remedy = f"is one kind of shared things too many; a table has {MOST_KINDS} at most"
+    faults += [Fault(None, column, None, remedy) for column in shared[MOST_KINDS:]]
     missing = [column for column in REQUIRED if column not in frame.columns]
     renaming = (
         f"; podium.read_results(…, columns={{{missing[0]!r}: …}}) says which column it is" if faults and missing else ""

@@ -55,4 +55,4 @@ def paused_collection() -> Iterator[None]:
         PAUSES.end()
 
 
-ARITHMETIC = 5
+ARITHMETIC = 6

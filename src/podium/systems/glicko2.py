@@ -88,6 +88,7 @@ class Glicko2(System):
     limits: ClassVar[tuple[str, ...]] = (
         "the volatility is capped at `max_volatility`, which the paper does not do",
         "a race of many entrants is a duel with each, and step 5 may drive volatility and ratings beyond all bounds",
+        "a step of the paper's may end far beyond what a result says: after a long absence it has moved 1,000 points",
     )
     instead: ClassVar[str] = (
         "rate fields of many with elo, folyami or elo-mmr, or settle duels at the end of rating periods"

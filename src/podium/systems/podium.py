@@ -1,4 +1,4 @@
-"""Podium's own: a Gaussian filter that learns its eight parameters from the results of its pool.
+"""Podium's own: a Gaussian filter that learns its parameters from the results of its pool.
 
 A player has a skill of mean m and variance V in log-odds. The evidence is pairwise and logistic, and one update settles
 an event. What the filter has to know of a sport, its parameters theta, is the pool's: after every event one damped
@@ -12,80 +12,71 @@ the update; A. Ebtekar and P. Liu, "Elo-MMR" (2021), for the noise of a day; the
 
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from podium.engine.inputs import (
-    Columns,
-    Heat,
-    Scratch,
-    comparable,
-    entrant_at,
-    entries_of,
-    entry_at,
-    heats_of,
-    mode_at,
-    slot_at,
-    weight_at,
-)
+from podium.engine.inputs import Columns, Scratch, entrant_at, entries_of, heats_of
 from podium.engine.pool_state import LearntParameter
-from podium.engine.rules import compare, enter, evidence, expect, kernel, rate_event
+from podium.engine.rules import kernel, rate_event
 from podium.engine.system import System, parameter
-from podium.kernels.records import add, read, times, write
+from podium.errors import ParameterError
+from podium.kernels.records import read, write
 from podium.probability.ranks import GumbelPerformances, Performances
 from podium.probability.uncertain import uncertain_performances
-from podium.systems._podium_rules import (
-    LEARNT,
-    LEARNT_OF_MODES,
+from podium.systems._podium_entering import (
     NEWCOMER_DEVIATION,
     Entering,
-    Evidence,
     Params,
-    ageing_of,
-    expected_log_odds,
-    first_day,
-    gain,
-    growth_of,
-    idle_days,
+    entered,
+    full_of,
     is_new,
-    offset_in,
+    joined,
+    modal_of,
+    params_with,
     read_pool,
-    steepness,
+    seen,
+    time_passed,
 )
+from podium.systems._podium_learnt import learnt_with
+from podium.systems._podium_pairs import judge_pairs, pairs_counted
+from podium.systems._podium_rules import Evidence, expected_log_odds
 from podium.systems._podium_state import (
-    BESIDE,
     COUNTED,
     DAY,
-    DEVIATION,
-    EVENTS,
     FIRST,
     LAST,
     MEANS,
-    PARAMETERS,
+    OF_SIDE,
     RATING,
-    SCALE,
-    Pair,
-    Passed,
+    SIDE_VARIANCE,
     begin_event,
-    carry_pair,
-    count_of,
-    enter_row,
+    block_at,
+    count_entry,
     learn_gap,
-    learn_pair,
     new_pool,
-    offset_at,
     pool_states_with,
-    room_for,
-    settle_row,
     states_with,
     take_step,
 )
+from podium.systems._podium_units import (
+    BESIDE,
+    Layout,
+    clear_row,
+    enter_offset,
+    enter_row,
+    enter_side,
+    form_units,
+    line_up,
+    room_for,
+)
+from podium.systems._podium_update import find_modes, leave, leave_side, settle_units
 
 LEAST_VARIANCE = 1e-6  # of a skill as it is read, in forecasts
+MOST_KINDS = 4  # of things that entrants share
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,22 +87,28 @@ class Podium(System):
     title: ClassVar[str] = "Podium"
     source: ClassVar[str] = "Podium's own; the update after Glickman (1999), the noise of a day after Elo-MMR (2021)"
     formulas: ClassVar[tuple[str, ...]] = (
-        "C = 3 / pi^2, rating = initial + 173.7178 m, deviation = 173.7178 sqrt(V); a newcomer has m = 0, V = spread",
-        "time: V += event + day days, m += years idle (growth e^(-days since first / 800) - ageing min(decades, 2))",
-        "p(i beats j) = sigma((m_i - m_j) / sqrt(1 + C (V_i + V_j + 2 noise))), as today's theta reads m and V",
-        "g = 1 / sqrt(1 + C (V_j + noise)), e = sigma(g (m_i - m_j))",
+        "C = 3 / pi^2, rating = initial + 173.7178 m, deviation = 173.7178 sqrt(V)",
+        "a newcomer has m = entry maturity, V = spread; maturity: the share of known players in the last 500 entries",
+        "time: V += event, then V = 2 spread - (2 spread - V) e^(-day days / (2 spread)), if V is below 2 spread",
+        "m += years idle, at most 3, times (growth e^(-days since first / 800) - ageing min(decades, 2))",
+        "a unit: mu = sum of c m, U = sum of c^2 V; c = 1 / n in a side of n, 1 of what it shares and where it is",
+        "p(i beats j) = sigma((mu_i - mu_j) / sqrt(1 + C (U_i + U_j + 2 noise))), without the U of what both share",
+        "g = 1 / sqrt(1 + C (U_j + noise)), e = sigma(g (mu_i - mu_j))",
         "w = unfinished^[one did not finish] / (1 + (pi (places apart - 1) / (reach n))^2)",
-        "S = sum of w g (s - e), J = sum of w g^2 e (1 - e), D = 1 + (V + noise) J; m += V S / D, V -= V^2 J / D",
+        "S = sum of w g (s - e), J = sum of w g^2 e (1 - e), A = U + noise; step d = A S / (1 + A J)",
+        "or to the mode, d = A S(d), or to 4, if that is nearer: then J = S / d - 1 / A",
+        "m += c V S / (1 + A J), V -= c^2 V^2 J / (1 + A J); what is in several units moves by the sums of its shares",
         "theta += clip(M^-1 (sum of c (s - p) u + pull to the start), 0.2), u = d logit p / d theta, c = sqrt(2 / n)",
         "M = memory M + (1 - memory) M_0 + sum of c p (1 - p) u u', memory = e^(-sum of c / 20000)",
     )
-    state_type = states_with(0)
+    state_type = states_with(0, 0)
     entering_type = Entering
     evidence_type = Evidence
-    pool_state_type = pool_states_with(PARAMETERS)
-    learnt_parameters: ClassVar[tuple[LearntParameter, ...]] = LEARNT
+    pool_state_type = pool_states_with(0, 0)
+    learnt_parameters: ClassVar[tuple[LearntParameter, ...]] = learnt_with(0, ())
     reads_days: ClassVar[bool] = True
-    room: ClassVar[tuple[int, int]] = room_for(0)
+    rates_sides: ClassVar[bool] = True
+    room: ClassVar[tuple[int, int]] = room_for(0, 0)
     takes_periods: ClassVar[bool] = False
     margin: ClassVar[str] = (
         "Not by time. But the further apart in places two finish, the less their duel counts, as much less as the "
@@ -124,38 +121,56 @@ class Podium(System):
         "It loses to everyone who finished the heat, but such a duel counts for less, as much less as the pool's "
         "results ask for; two who did not finish are not compared."
     )
-    signed: ClassVar[tuple[str, ...]] = states_with(0)._fields[MEANS:]
+    signed: ClassVar[tuple[str, ...]] = states_with(0, 0)._fields[MEANS:]
 
     initial: float = parameter(1500.0, "a newcomer's rating", unit="points")
     growth: bool = parameter(True, "newcomers improve and veterans decline with time, as much as the pool has shown")
     modes: str | None = parameter(
         None, "modes in which a player has an offset, as clay/grass/hard; the rest is one more"
     )
+    shared: str | None = parameter(
+        None,
+        "what entrants share and has a rating of its own, as car/tyres: the columns shared:car, shared:tyres; or team",
+    )
 
-    def __new__(cls, *_: Any, modes: Any = None, **__: Any) -> Self:
-        """Of the class for so many modes, whose states have room for an offset in each and in all others."""
-        kind = with_modes(len(names_of(modes)) + 1) if isinstance(modes, str) and names_of(modes) else Podium
-        return object.__new__(kind)  # type: ignore[return-value]
+    def __new__(cls, *_: Any, modes: Any = None, shared: Any = None, **__: Any) -> Self:
+        """Of the class for so many modes and kinds of things, whose states and pools have room for them."""
+        return object.__new__(kind_with(modes, shared))  # type: ignore[no-any-return]
 
     def __post_init__(self) -> None:
-        if isinstance(self.modes, str):
-            object.__setattr__(self, "modes", "/".join(names_of(self.modes)) or None)
+        for name in ("modes", "shared"):
+            value = getattr(self, name)
+            if isinstance(value, str):
+                object.__setattr__(self, name, "/".join(names_of(value)) or None)
         System.__post_init__(self)
+        if len(self.kinds) > MOST_KINDS:
+            raise ParameterError(f"podium: shared names {len(self.kinds)} kinds; at most {MOST_KINDS} are rated")
 
     def __reduce__(self) -> Any:
-        """Copies and pickles are made anew, of the class that the modes ask for."""
+        """Copies and pickles are made anew, of the class that modes and things ask for."""
         return functools.partial(Podium, **{setting.name: getattr(self, setting.name) for setting in fields(self)}), ()
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of things that entrants share."""
+        return names_of(self.shared or "")
 
     def mode_number(self, mode: str) -> float:
         """The mode's place among those that are named, from 1; 0 for any other."""
         names = names_of(self.modes or "")
         return names.index(mode.casefold()) + 1.0 if mode.casefold() in names else 0.0
 
-    def params(self) -> Params:
+    def params(self) -> Any:
         """The numbers that the rules read, in the pool that the system is bound to."""
-        names = names_of(self.modes or "")
-        own = [self.initial, float(self.growth), len(names) + 1.0 if names else 0.0]
-        return read_pool(Params._make([0.0] * (len(Params._fields) - len(own)) + own), *self.standing)
+        names, kind = names_of(self.modes or ""), params_with(self.modal, len(self.kinds))
+        blank = kind._make([0.0] * len(kind._fields))
+        own = {"initial": self.initial, "timely": float(self.growth), "modes": len(names) + 1.0 if names else 0.0}
+        return read_pool(blank._replace(**own), *self.standing)
+
+    @property
+    def modal(self) -> int:
+        """1 where modes are named, else 0."""
+        return int(self.modes is not None)
 
     def newcomer(self) -> Any:
         """A player who has not played."""
@@ -163,7 +178,15 @@ class Podium(System):
 
     def new_pool(self) -> Any:
         """The start, the same everywhere."""
-        return new_pool(PARAMETERS + (self.modes is not None))
+        return new_pool(self.modal, len(self.kinds))
+
+    def as_one(self, members: Sequence[Any]) -> Any:
+        """A side of several, were it one player: the mean of its members."""
+        params = self.params()
+        side = seen(params, math.fsum(each.rating for each in members) / len(members), 0.0, 0.0, 0.0, 0.0)
+        for each in members:
+            side = joined(params, side, 1.0 / len(members), each)
+        return side
 
     def performances(self, entering_states: Sequence[Any]) -> Performances:
         """Logistic performances around uncertain skills, as today's theta reads them; a duel's odds are `expect`'s."""
@@ -178,14 +201,20 @@ class Podium(System):
     def season_begins(self, states: npt.NDArray[np.float64], keep: float) -> npt.NDArray[np.float64]:
         """The states after a soft reset: means shrink, and with them all that is known of how theta moves them."""
         moved = System.season_begins(self, states, keep)
-        count = PARAMETERS + (self.modes is not None)
-        blocks = [slice(MEANS, MEANS + count + 1)]
+        full = full_of(self.params())
+        blocks = [slice(MEANS, MEANS + full + 1)]
         for mode in range(len(names_of(self.modes or "")) + 1 if self.modes else 0):
-            start = offset_at(count, float(mode))
-            blocks += [slice(start, start + 1), slice(start + 2, start + 3 + count)]
+            start = block_at(full, float(mode))
+            blocks += [slice(start, start + 1), slice(start + 2, start + 3 + full)]
         for block in blocks:
             moved[:, block] *= keep
         return moved
+
+    def filled_states(self, known: Mapping[str, npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
+        """Whole states from what is known of players; whoever has a rating already is no newcomer by it."""
+        states = System.filled_states(self, known)
+        states[states[:, LAST] == 0.0, FIRST] = 1.0
+        return states
 
     def shown(self, states: npt.NDArray[np.float64]) -> dict[str, npt.NDArray[Any]]:
         """The state for people: without days and derivatives."""
@@ -198,26 +227,34 @@ def names_of(modes: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, (name.strip().casefold() for name in modes.replace(",", "/").split("/")))))
 
 
+def kind_with(modes: Any, shared: Any) -> Any:
+    """The class for these modes and things, or Podium itself."""
+    named = names_of(modes) if isinstance(modes, str) else ()
+    things = names_of(shared)[:MOST_KINDS] if isinstance(shared, str) else ()
+    return with_states(len(named) + 1 if named else 0, things) if named or things else Podium
+
+
 @functools.cache
-def with_modes(count: int) -> type[Podium]:
-    """The class for so many modes."""
+def with_states(modes: int, things: tuple[str, ...]) -> type[Podium]:
+    """The class for so many modes and these kinds of things."""
     facts = {
         "__slots__": (),
         "__module__": __name__,
         "__qualname__": Podium.__qualname__,
         "__doc__": Podium.__doc__,
-        "state_type": states_with(count),
-        "signed": states_with(count)._fields[MEANS:],
-        "pool_state_type": pool_states_with(PARAMETERS + 1),
-        "learnt_parameters": (*LEARNT, LEARNT_OF_MODES),
-        "room": room_for(count),
+        "state_type": states_with(modes, len(things)),
+        "has_offsets": modes > 0,
+        "signed": states_with(modes, len(things))._fields[MEANS:],
+        "pool_state_type": pool_states_with(min(modes, 1), len(things)),
+        "learnt_parameters": learnt_with(modes, things),
+        "room": room_for(modes, len(things)),
     }
     return type(Podium.__name__, (Podium,), facts)
 
 
-@rate_event.register
+@rate_event.register(Params)
 def rate_and_learn(
-    params: Params,
+    params: Any,
     prototypes: Any,
     columns: Columns,
     settlement: int,
@@ -226,100 +263,105 @@ def rate_and_learn(
     after: Any,
     at: int,
 ) -> None:
-    """Everyone enters, every pair is predicted and compared, everyone settles; then the pool learns."""
-    newcomer, entering, zero_evidence = prototypes
-    room, pool, count = scratch.room, scratch.pool, count_of(newcomer)
-    first = columns.entrants[settlement]
+    """Everyone enters, every pair of units is predicted and compared, everyone settles; then the pool learns."""
+    anyone = anyone_home(columns, settlement)
+    if anyone or scratch.pool[SIDE_VARIANCE] > 0.0:
+        rate_in(params, prototypes, columns, settlement, states, scratch, after, at, anyone, (1.0,))
+    else:  # half again as quick without what two parameters do to every number
+        rate_in(params, prototypes, columns, settlement, states, scratch, after, at, anyone, ())
+
+
+@kernel
+def anyone_home(columns: Columns, settlement: int) -> int:
+    """1 where a unit of the event begins, or is at home, else 0."""
+    found = 0
+    if columns.home.size:
+        first_heat, after_last = heats_of(columns, settlement)
+        for heat in range(first_heat, after_last):
+            start, stop = entries_of(columns, heat)
+            for i in range(start, stop):
+                found = max(found, int(columns.home[i]))
+    return found
+
+
+@kernel
+def rate_in(
+    params: Any,
+    prototypes: Any,
+    columns: Columns,
+    settlement: int,
+    states: Any,
+    scratch: Scratch,
+    after: Any,
+    at: int,
+    sided: int,
+    side: Any,
+) -> None:
+    """Rate an event in a pool that learns of the side that begins (`side` has an element) or does not."""
+    newcomer, entering, _ = prototypes
+    room, pool, full = scratch.room, scratch.pool, full_of(params)
+    learner, modal = room.shape[0] - BESIDE, modal_of(params) if params.mode >= 0.0 else 0
+    count, first = full - OF_SIDE + OF_SIDE * len(side), columns.entrants[settlement]
     size = columns.entrants[settlement + 1] - first
-    for i in range(size):
-        player = columns.player[first + i]
-        me = read(states, player, newcomer)
-        brought = enter(params, me, entrant_at(columns, first + i))
-        write(scratch.entering_states, i, brought)
-        write(scratch.sums, i, zero_evidence)
-        passed = Passed(is_new(me), idle_days(params, me), growth_of(params, me), ageing_of(params, me))
-        enter_row(params, me, brought, passed, offset_in(params, me), states, player, room, i, count)
-    learner = room.shape[0] - BESIDE
+    enter_all(params, prototypes, columns, first, size, states, scratch, modal, count)
+    base = 0
+    if columns.side.size + columns.shared.size + modal + sided > 0:
+        base = size * (1 + modal) + sided
+    if sided:
+        enter_side(params, scratch, base - 1, full)
+    units = line_up(columns, settlement, first, base, entering, scratch)
+    layout = Layout(first, size, modal, sided, base, units, count, full)
+    if base:
+        form_units(params, entering, layout, scratch)
+    for row in range(base, base + units):
+        write(scratch.sums, row, Evidence(0.0, 0.0, 0.0, 0.0))
+    begin_event(pool, room, learner, count, full, modal_of(params), pairs_counted(columns, settlement, scratch.lines))
     first_heat, after_last = heats_of(columns, settlement)
-    begin_event(pool, room, learner, count, pairs_counted(columns, first_heat, after_last))
     for heat in range(first_heat, after_last):
-        start, stop = entries_of(columns, heat)
-        judge_pairs(params, entering, columns, heat, start, stop, first, scratch, learner, count)
+        judge_pairs(params, prototypes, columns, settlement, heat, scratch, learner, layout)
+    find_modes(params, prototypes, columns, settlement, scratch, layout)
+    settle_units(params, prototypes, scratch, layout)
     for i in range(size):
-        player = columns.player[first + i]
-        brought, totals = read(scratch.entering_states, i, entering), read(scratch.sums, i, zero_evidence)
-        me = read(states, player, newcomer)
-        offset, moved = offset_in(params, me), gain(params, brought, totals)
-        write(after, at + i, me)
-        settle_row(brought, totals, params.noise, pool, room, i, after, at + i, offset, count)
-        after[at + i, RATING] = brought.rating + SCALE * moved * totals.surprise
-        after[at + i, DEVIATION] = SCALE * math.sqrt(brought.skill - brought.skill * moved * totals.information)
-        after[at + i, EVENTS] += entrant_at(columns, first + i).events
-        after[at + i, FIRST] = first_day(params, me)
-        after[at + i, LAST] = params.today
-        if params.today < COUNTED and me.last > 0.0:
-            learn_gap(pool, params.today - me.last)
-        if offset:
-            free = brought.variance - brought.skill
-            share = moved / brought.skill * free
-            after[at + i, offset] += share * totals.surprise
-            after[at + i, offset + 1] = free - free * share * totals.information
-    take_step(pool, room, learner, count)
+        me = read(states, columns.player[first + i], newcomer)
+        leave(params, me, prototypes, columns, scratch, layout, i, after, at + i)
+        if entrant_at(columns, first + i).kind == 0.0:
+            count_entry(pool, 0.0 if is_new(me) else 1.0)
+            if params.today < COUNTED and me.last > 0.0:
+                learn_gap(pool, params.today - me.last)
+    if sided:
+        leave_side(params, entering, scratch, layout)
+    take_step(pool, room, learner, count, full, modal_of(params))
     pool[DAY] = params.today
 
 
 @kernel
-def pair_weight(entries: float) -> float:
-    """What a pair of a heat counts in what theta learns."""
-    return math.sqrt(2.0 / entries)
-
-
-@kernel
-def pairs_counted(columns: Columns, first_heat: int, after_last: int) -> float:
-    """The pairs of an event, as much as they count."""
-    count = 0.0
-    for heat in range(first_heat, after_last):
-        start, stop = entries_of(columns, heat)
-        entries = float(stop - start)
-        count += weight_at(columns, heat) * 0.5 * entries * (entries - 1.0) * pair_weight(entries)
-    return count
-
-
-@kernel
-def judge_pairs(
-    params: Params,
-    entering: Any,
+def enter_all(
+    params: Any,
+    prototypes: Any,
     columns: Columns,
-    heat: int,
-    start: int,
-    stop: int,
     first: int,
+    size: int,
+    states: Any,
     scratch: Scratch,
-    learner: int,
+    modal: int,
     count: int,
 ) -> None:
-    """Predict and compare every pair of a heat: entries `start` to `stop`, entrants from `first`."""
-    entries, weight = float(stop - start), weight_at(columns, heat)
-    course, each = Heat(entries, mode_at(columns, heat)), weight * pair_weight(entries)
-    for i in range(start, stop):
-        mine = entry_at(columns, i, entries)
-        me = slot_at(columns, i, first)
-        a = read(scratch.entering_states, me, entering)
-        for j in range(i + 1, stop):
-            if not comparable(columns, i, j):
-                continue
-            theirs = entry_at(columns, j, entries)
-            you = slot_at(columns, j, first)
-            b = read(scratch.entering_states, you, entering)
-            for_a, for_b = compare(params, a, b, mine, theirs, course)
-            add(scratch.sums, me, times(evidence(params, for_a), weight))
-            add(scratch.sums, you, times(evidence(params, for_b), weight))
-            unfinished = 0.0 if mine.finished and theirs.finished else 1.0
-            pair = Pair(a.mean - b.mean, steepness(params, a, b), unfinished, params.noise)
-            carry_pair(pair, for_a, for_b, weight, scratch.room, me, you, count)
-            p = expect(params, a, b)
-            off, spread = (for_a.result - p) * each, p * (1.0 - p) * each
-            learn_pair(pair, off, spread, scratch.pool, scratch.room, me, you, learner, count)
+    """Write what each entrant brings, and its offset in the event's mode where there are such."""
+    newcomer, _, _ = prototypes
+    for i in range(size):
+        me, kind = read(states, columns.player[first + i], newcomer), entrant_at(columns, first + i).kind
+        passed = time_passed(params, me, kind)
+        brought = entered(params, me, passed, kind)
+        if passed.new:  # what a newcomer comes with is no change
+            states[columns.player[first + i], RATING] = brought.rating
+            states[columns.player[first + i], FIRST] = params.today
+        write(scratch.entering_states, i, brought)
+        enter_row(params, me, brought, passed, kind, scratch.room, i, count)
+        if modal and kind == 0.0:
+            enter_offset(params, me, scratch, size + i, count)
+        elif modal:  # a thing has none
+            write(scratch.entering_states, size + i, seen(params, 0.0, 0.0, 0.0, 0.0, 0.0))
+            clear_row(scratch.room, size + i, count)
 
 
 SYSTEM = Podium

@@ -16,7 +16,8 @@ from podium.engine.fast.steps import face_off, judge_result, judge_two_heats, ra
 from podium.engine.inputs import PRESENT, Columns, Entrant, Scratch, nobody_finished, slot_at, weight_at
 from podium.engine.rules import enter, expect, expect_side, judge_heat, kernel, rate_event, rate_heats, rate_two, settle
 from podium.engine.system import System, parameter
-from podium.engine.tables.teams import MU, VARIANCE, Sides, counted_part, gather_teams, part_in_team, row_of
+from podium.engine.tables.sides import Sides
+from podium.engine.tables.teams import MU, VARIANCE, counted_part, gather_teams, part_in_team, row_of
 from podium.kernels.records import add, read
 from podium.probability.normal import distribution, draw_corrections, win_corrections
 from podium.probability.ranks import NormalPerformances, Performances

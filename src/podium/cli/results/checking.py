@@ -71,6 +71,7 @@ def write_certain(file: Input, fix: Path) -> None:
 
 def report(results: "Results") -> None:
     from podium.ledger.leaderboard import needs, why_nothing_counts
+    from podium.results.columns import SHARED, is_shared
     from podium.results.consistency import tie_notice
     from podium.results.names import pairs_alike, warning
 
@@ -83,6 +84,11 @@ def report(results: "Results") -> None:
     if reason is None:
         for line in needs(results):
             typer.echo(f"{results.source}: {line}")
+    shared = [name for name in frame.columns if name == "side" or is_shared(name)]
+    if shared:
+        kinds = "/".join(name.removeprefix(SHARED) for name in shared if name != "side")
+        how = f" (the things with --set shared={kinds})" if kinds else ""
+        typer.echo(f"{results.source}: of all systems podium alone reads {', '.join(shared)}{how}")
     notice = tie_notice(frame)
     if notice is not None:
         typer.echo(f"{results.source}: {notice}")

@@ -110,7 +110,7 @@ side_by_side_uncached = compile_kernel(_replay_side_by_side, cached=False)
 
 
 Row = Mapping[str, Any]
-NOT_PLAIN = {"heat", "team", "team_score"}
+NOT_PLAIN = {"heat", "team", "team_score", "side"}
 NO_SLOTS = frozen(ABSENT, np.int32)
 NO_OFFSETS = frozen(ABSENT, np.int64)
 NOTHING = frozen(ABSENT)
@@ -185,6 +185,9 @@ def encode_small(
         played_s=column("played_s"),
         duration_s=column("duration_s"),
         handicap=frozen(np.array([row.get("handicap", False) for row in entries])) if "handicap" in given else NOTHING,
+        kind=NOTHING,
+        home=NOTHING,
+        shared=NO_SLOTS,
         day=frozen(np.array([day])) if system.reads_days else NOTHING,
         heats=NO_OFFSETS,
         entries=NO_OFFSETS,
@@ -199,11 +202,12 @@ ENTRY_FIELDS = len(Entry._fields)
 class WideScratch(NamedTuple):
     """Scratch with room to judge wide heats, too."""
 
-    entering_states: Any  # as in Scratch, these five
+    entering_states: Any  # as in Scratch, these six
     sums: Any
     lines: Any
     room: Any
     pool: Any
+    sides: Any
     lanes: Any  # float64 (fields, LANES): see `Fields`
     large: Any  # as the system's `large_heat_room` says; () without a large heat, or a rule for one
 

@@ -1,6 +1,6 @@
 """Events: a checked results table encoded once, strings to integers, into the columns that kernels read."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,9 @@ from podium.engine.tables.selection import (
     period_numbers,
     rated_rows,
 )
+from podium.engine.tables.things import seats, things_of, with_things
 from podium.errors import ParameterError
+from podium.results.columns import BEGINNING
 from podium.results.hashing import Integers, Numbered, index_type, run_bounds
 from podium.results.reading import Results
 
@@ -95,18 +97,30 @@ def encode(results: Results, system: System, period: str = EVENT, numbered: Numb
     heat = None if rows.heat is None and numbers is None else run_numbers(rows.event, rows.heat)
     entries = entrants.offsets if heat is None else offsets(heat)
     row, finishes = rows.row, finish_mask(rows.frame)
+    columns = {
+        **entrant_columns(rows, system, entrants, numbers, finishes),
+        **entry_columns(rows, system, entrants, entries, finishes),
+        "day": settlement_days(rows, entrants) if system.reads_days else frozen(ABSENT),
+        "heats": frozen(ABSENT if heat is None else heat_offsets(entrants.settlement, heat), np.int64),
+        "entries": frozen(ABSENT if heat is None else entries, np.int64),
+    }
+    pools, names, of_row = pool_slices(rows, entrants.settlement), rows.player_names, entrants.of_row
+    things = things_of(rows, system.kinds) if system.kinds else None
+    if things is not None:
+        seated = seats(rows, things)
+        moved, of_row = with_things(columns, entrants.settlement, of_row, things, seated)
+        moved["entries"] = entries
+        if heat is None:
+            moved["heats"] = np.arange(entries.size)
+        columns |= {name: frozen(values, columns[name].dtype.type) for name, values in moved.items()}
+        names = seated.names(names, things.names)
+        pools = pool_slices(rows, entrants.settlement, seated.before)
     return Events(
         results=results,
-        columns=Columns(
-            **entrant_columns(rows, system, entrants, numbers, finishes),
-            **entry_columns(rows, system, entrants, entries, finishes),
-            day=settlement_days(rows, entrants) if system.reads_days else frozen(ABSENT),
-            heats=frozen(ABSENT if heat is None else heat_offsets(entrants.settlement, heat), np.int64),
-            entries=frozen(ABSENT if heat is None else entries, np.int64),
-        ),
-        pools=pool_slices(rows, entrants.settlement),
-        player_names=rows.player_names,
-        ledger=ledger_rows(rows, entrants, row, whole=numbers is None),
+        columns=Columns(**columns),
+        pools=pools,
+        player_names=names,
+        ledger=ledger_rows(rows, replace(entrants, of_row=of_row), row, whole=numbers is None),
         entry_row=Positions.of(row),
         entry_heat=None if rows.heat is None else rows.frame["heat"].fill_null(""),
     )
@@ -168,6 +182,7 @@ def entrant_columns(
         "played_events": frozen(played),
         "quit": frozen(quits),
         "idle": frozen(idle),
+        "kind": frozen(ABSENT),
     }
 
 
@@ -239,7 +254,16 @@ def entry_columns(
         "played_s": frozen(float_column(frame, "played_s")),
         "duration_s": frozen(float_column(frame, "duration_s")),
         "handicap": frozen(handicap),
+        "home": frozen(home_entries(frame) if system.rates_sides else ABSENT),
+        "shared": frozen(ABSENT, np.int32),
     }
+
+
+def home_entries(frame: pl.DataFrame) -> Floats:
+    """1 for each entry of a side that is at home, or has the first move; no entries where none is."""
+    if "side" not in frame.columns:
+        return np.empty(0)
+    return frame["side"].is_in(BEGINNING).fill_null(value=False).cast(pl.Float64).to_numpy()
 
 
 def place_columns(places: Places, reported: Reported) -> dict[str, Any]:
@@ -291,17 +315,22 @@ def heat_offsets(settlement: Integers, heat: Integers) -> Integers:
     return offsets(of_heat)
 
 
-def pool_slices(rows: Rows, settlement: Integers) -> tuple[Pool, ...]:
-    """Each pool's settlements and players."""
+def pool_slices(rows: Rows, settlement: Integers, before: Integers | None = None) -> tuple[Pool, ...]:
+    """Each pool's settlements and players.
+
+    Args:
+        before: (pools + 1) how many things that players share stand before each; none where None.
+    """
     pools = []
     starts = np.array([0, rows.pool.size]) if len(rows.pool_names) == 1 else offsets(rows.pool)
     for first, stop in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
         if first == stop:
             continue
         players = rows.player[first:stop]
-        name = rows.pool_names[int(rows.pool[first])]
+        pool = int(rows.pool[first])
         span = int(settlement[first]), int(settlement[stop - 1]) + 1
-        pools.append(Pool(name, *span, int(players.min()), int(players.max()) + 1))
+        shift, end = (0, 0) if before is None else (int(before[pool]), int(before[pool + 1]))
+        pools.append(Pool(rows.pool_names[pool], *span, int(players.min()) + shift, int(players.max()) + 1 + end))
     return tuple(pools)
 
 

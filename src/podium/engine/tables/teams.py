@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from podium.engine.inputs import PRESENT, part_at, rank_at, slot_at
+from podium.engine.inputs import PRESENT, part_at, rank_at
 from podium.engine.rule_checks import run_kernel
 from podium.engine.rules import enter, expect_side
 from podium.engine.system import System
+from podium.engine.tables.sides import room_for_sides
 from podium.kernels.compiled import compile_kernel, kernel
-from podium.kernels.records import read, write
 
 COMPILED_MIN_MEMBERS = 64  # below, Python has filled the table before a kernel is loaded
 LEAST_PART = 1e-4  # so that a team of players who hardly played still has a variance
@@ -92,59 +92,6 @@ def counted_part(part: float, partial_play: float) -> float:
     return max(part, LEAST_PART) if partial_play else 1.0
 
 
-class Sides(NamedTuple):
-    """The sides of a heat: team mates of one rank (whoever quits has another), or one without mates."""
-
-    members: Any  # float64 (entries, fields of an entering state), side by side
-    parts: Any  # float64 (entries): the part of the game that each member was there for; 1 of one without mates
-    entry: Any  # int64 (entries): which entry of all each member is
-    start: Any  # int64 (entries + 1): each side's first member, and the end of the last
-
-
-def room_for_sides(longest: int, fields: int) -> Sides:
-    """Room for the sides of heats of up to so many entries."""
-    return Sides(
-        np.empty((longest, fields)), np.empty(longest), np.empty(longest, np.int64), np.empty(longest + 1, np.int64)
-    )
-
-
-@kernel
-def gather_sides(
-    columns: Any, begin: int, end: int, first: int, entering_states: Any, entering: Any, sides: Any
-) -> int:
-    """Gather the sides of entries `begin` to `end`, in the order of their first ones in the file; how many they are.
-
-    Args:
-        entering_states: what each entrant of the settlement brings, (entrants, fields).
-    """
-    count, members = 0, 0
-    has_teams = columns.side.size > 0
-    sides.start[0] = 0
-    for i in range(begin, end):
-        is_mate = False
-        for k in range(count if has_teams else 0):
-            is_mate = is_mate or are_mates(columns, i, sides.entry[sides.start[k]])
-        if is_mate:
-            continue
-        for j in range(i, end if has_teams else i + 1):
-            if j == i or are_mates(columns, i, j):
-                write(sides.members, members, read(entering_states, slot_at(columns, j, first), entering))
-                sides.parts[members] = part_at(columns, j)
-                sides.entry[members] = j
-                members += 1
-        if members == sides.start[count] + 1:  # who had no mates was expected to play all of it, and quits as a result
-            sides.parts[members - 1] = 1.0
-        count += 1
-        sides.start[count] = members
-    return count
-
-
-@kernel
-def are_mates(columns: Any, i: int, j: int) -> bool:
-    """Whether two entries of a heat that teams contest are on one side."""
-    return bool(columns.side[i] == columns.side[j] and rank_at(columns, i) == rank_at(columns, j))
-
-
 def expected_scores(system: System, states: Sequence[Sequence[Any]]) -> npt.NDArray[np.float64]:
     """The expected score of each side against each other, by the system's own model of a side.
 
@@ -153,12 +100,10 @@ def expected_scores(system: System, states: Sequence[Sequence[Any]]) -> npt.NDAr
     """
     params, (_, entering, _) = system.arguments()
     members = [enter(params, state, PRESENT) for side in states for state in side]
-    sides = Sides(
-        np.array(members),
-        np.ones(len(members)),
-        np.arange(len(members)),
-        np.cumsum([0, *map(len, states)]),
+    sides = room_for_sides(len(members), len(entering))._replace(
+        members=np.array(members), share=np.repeat([1.0 / len(side) for side in states], list(map(len, states)))
     )
+    sides.start[: len(states) + 1] = np.cumsum([0, *map(len, states)])
     expected = np.full((len(states), len(states)), 0.5)
     if len(members) < COMPILED_MIN_MEMBERS:
         _expect_all(params, entering, sides, expected)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from podium.engine import inputs, rules
 from podium.engine.system import ELO_SCALE, System, blank
 from podium.engine.tables.encoding import Events
+from podium.engine.tables.sides import gather_sides, room_for_sides
 from podium.kernels.records import read, times
 from podium.ledger.reasons.shares import MOST_PARTS, Part, Settlement, fair_shares, settlement_of
 from podium.support.rounding import shown
@@ -30,6 +32,7 @@ class Duel:
     weight: float | None = None  # rating points at stake; None where a system has no such number
     contribution: float = 0.0  # what it did to the rating, in points
     comparison: Any = None
+    share: float = 1.0  # of what the opponent's side says, where sides are rated as one
 
 
 class Account:
@@ -71,7 +74,9 @@ class Account:
 
     def duels(self) -> list[Duel]:
         """Every duel, heat by heat, in the order in which the replay adds them; no contribution is known yet."""
-        duels = self.compared() if self.by_pairs else self.ranked()
+        columns = self.columns
+        in_sides = self.system.rates_sides and columns.side.size + columns.home.size + columns.shared.size > 0
+        duels = self.faced() if in_sides else self.compared() if self.by_pairs else self.ranked()
         return list(duels)
 
     def compared(self) -> Iterator[Duel]:
@@ -99,6 +104,38 @@ class Account:
                     heat, j, opponent, float(comparison.result), float(comparison.expected), comparison=comparison
                 )
 
+    def faced(self) -> Iterator[Duel]:
+        """The duels of a system that rates a side as one: of each opponent's, its members have equal shares."""
+        columns, first = self.columns, int(self.columns.entrants[self.settlement.number])
+        prototype = blank(self.system.entering_type)
+        entering = np.array([self.entering(k) for k in range(first, int(columns.entrants[self.settlement.number + 1]))])
+        for heat, start, stop, i in self.heats():
+            sides = room_for_sides(stop - start, len(prototype), len(self.system.kinds))
+            count = gather_sides(columns, start, stop, first, entering, prototype, sides)
+            members = [[*dict.fromkeys(sides.entry[a:b])] for a, b in pairwise(sides.start[: count + 1].tolist())]
+            mine = next(number for number, entries in enumerate(members) if i in entries)
+            ranks = np.array([float(inputs.rank_at(columns, entries[0])) for entries in members])
+            places = [(ranks < rank).sum() + 0.5 * ((ranks == rank).sum() + 1.0) for rank in ranks]
+            lines = [
+                inputs.Entry(*map(float, inputs.entry_at(columns, entries[0], float(count))))._replace(place=place)
+                for entries, place in zip(members, places, strict=True)
+            ]
+            course = inputs.Heat(float(count), float(inputs.mode_at(columns, heat)))
+            for other, entries in enumerate(members):
+                if not inputs.comparable(columns, i, entries[0]):
+                    same = columns.side.size and columns.side[i] == columns.side[entries[0]]
+                    why = SAME_TEAM if same else NEITHER_FINISHED
+                    self.left_out += [(heat, self.entrant_of(j), why) for j in entries if j != i]
+                    continue
+                a, b = (mine, other) if mine < other else (other, mine)  # who stands first in the file is `a`
+                whole = rules.face(self.params, prototype, sides, a, b)
+                both = rules.compare(self.params, whole[0], whole[1], lines[a], lines[b], course)
+                comparison = both[0] if mine < other else both[1]
+                for j in entries:
+                    numbers = float(comparison.result), float(comparison.expected)
+                    duel = Duel(heat, j, self.entrant_of(j), *numbers, comparison=comparison, share=1.0 / len(entries))
+                    yield duel
+
     def ranked(self) -> Iterator[Duel]:
         """The duels of a system that judges a whole field: all but with team mates who share the player's place."""
         columns = self.columns
@@ -115,7 +152,7 @@ class Account:
 
     def credited(self, duels: list[Duel], after: Any) -> tuple[list[Duel], dict[str, float]]:
         """The duels with what each did, by the rules of a sum over pairs, and other causes in points."""
-        weights = [float(inputs.weight_at(self.columns, duel.heat)) for duel in duels]
+        weights = [float(inputs.weight_at(self.columns, duel.heat)) * duel.share for duel in duels]
         sums = list(blank(self.system.evidence_type))
         for duel, weight in zip(duels, weights, strict=True):
             evidence = times(rules.evidence(self.params, duel.comparison), weight)

@@ -49,7 +49,7 @@ def explain(system: System, events: Events, replayed: Replayed, event_id: str, p
     account = Account(standing, events, settlement, entrant, states_before(system, events, settlement, replayed))
     after = system.state_type(*replayed.after[entrant].tolist())
     table = standings(events, account.settlement, events.results.frame[rows], rows)
-    return Breakdown(account, table, event_id, player, after).explanation()
+    return Breakdown(account, table, event_id, player, before, after).explanation()
 
 
 def find_entrant(events: Events, event_id: str, player: str) -> tuple[list[int], str, int, bool]:
@@ -97,10 +97,12 @@ def states_before(system: System, events: Events, settlement: int, replayed: Rep
 class Breakdown:
     """One change taken apart: its parts, what each did, and the words for them."""
 
-    def __init__(self, account: Account, table: Standings, event_id: str, player: str, after: Any) -> None:
+    def __init__(
+        self, account: Account, table: Standings, event_id: str, player: str, before: float, after: Any
+    ) -> None:
         self.account, self.table, self.event_id, self.player, self.after = account, table, event_id, player, after
         self.system, self.events = account.system, account.events
-        self.before = float(account.state(account.entrant).rating)
+        self.before = before  # of a newcomer what it came with
         self.delta = float(after.rating - self.before)
         self.change = shown_change(self.before, float(after.rating), self.system.digits)
         self.entry_in = {heat: i for heat, _, _, i in account.heats()}

@@ -14,7 +14,7 @@ import polars as pl
 
 from podium.errors import Fault, ResultsError
 from podium.ledger.reasons.standings import plain
-from podium.results.columns import ALL, FOR_PAGES, REQUIRED, TYPES, Known
+from podium.results.columns import ALL, FOR_PAGES, REQUIRED, TYPES, Known, is_shared
 from podium.results.columns import DEFAULTS as OF_TABLES
 from podium.results.consistency import SEQUENCE, in_sequence
 from podium.results.names import normalise
@@ -115,6 +115,10 @@ def check_results(rows: Any, pool: str, known: Known) -> Results:
     """
     results = read_results(rows, known=known)
     frame = results.frame
+    shared = [name for name in frame.columns if is_shared(name)]
+    if shared:
+        remedy = "is of things that entrants share, which a database does not keep; send the event without"
+        raise ResultsError(results.source, [Fault(None, name, None, remedy) for name in shared])
     other_pools = frame["pool"].filter(~frame["pool"].is_in([pool, normalise(pool), DEFAULT_POOL]))
     if other_pools.len():
         raise other_pool_error(results.source, other_pools[0], pool)

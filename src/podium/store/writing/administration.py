@@ -114,6 +114,10 @@ def refuse_nameless(system: System) -> None:
         registered: Any = find(system.name)
     except ParameterError:
         registered = ()  # nothing is an instance of
+    if system.kinds:
+        raise ParameterError(
+            f"{system.name}: a pool in a database does not rate what entrants share; leave out shared, or rate a file"
+        )
     own = {each.name: getattr(system, each.name) for each in fields(system)}
     if not (isinstance(system, registered) and type(registered(**own)) is type(system)):
         raise ParameterError(

@@ -1,0 +1,343 @@
+"""How strong everybody was at every event, knowing all since: a smoother on the model of the system `podium`.
+
+A skill is a random walk, and an event says of it what the filter's pairs say. Every visit of a player to an event has a
+site, a Gaussian that stands for what the event says: it is taken at the smoothed mean, against what all other events
+say of the opponents. Sites and walks are worked out in turn until they agree.
+
+Source: H. Rauch, F. Tung and C. Striebel, "Maximum likelihood estimates of linear dynamic systems" (1965), for walks;
+T. Minka, "Expectation propagation for approximate Bayesian inference" (2001), for sites and cavities.
+"""
+
+import math
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from podium.engine.inputs import heats_of, weight_at
+from podium.engine.replay import Replayed, scratch_for
+from podium.engine.system import System
+from podium.engine.tables.encoding import Events
+from podium.errors import ParameterError
+from podium.kernels.compiled import compile_kernel, kernel
+from podium.ledger.history import named_rows
+from podium.probability.logistic import logistic, score
+from podium.systems._podium_entering import CEILING, DECADE, GROWTH_DAYS, MOST_DECADES, MOST_YEARS, YEAR
+from podium.systems._podium_state import (
+    COUNTED,
+    FIRST,
+    GAP,
+    LAST,
+    OF_THINGS,
+    OWN,
+    OWN_GAP_DAYS,
+    SCALE,
+    SIDE_MEAN,
+    THETA,
+    TICK,
+    C,
+)
+from podium.systems._podium_units import FINISHED, PLACE, SIDE, UNIT, heat_at, line_up
+from podium.systems.podium import Podium
+
+CLOSE, MOST_SWEEPS = 3e-4, 100  # log-odds of the mean change at which it ends
+MOMENTUM, FASTER = 0.8, 0.2  # of a change that goes on at most, and what is added while changes get less
+LEAST_PRECISION = 1e-9
+
+
+class Visits(NamedTuple):
+    """What is known of each entrant of each settlement, (entrants) float64."""
+
+    mean: Any  # smoothed
+    variance: Any
+    cavity_mean: Any  # without what the event itself says
+    cavity_variance: Any
+    precision: Any  # the site's
+    shift: Any
+    last: Any  # the mean as the sweep before left it
+    surprise: Any  # sums over opponents, of a sweep
+    information: Any
+    expected_mean: Any  # before the event, by the past alone
+    expected_variance: Any
+    drift: Any  # of the mean since the visit before, or the mean of a newcomer
+    growth: Any  # of the variance by the event, or that of a newcomer
+    days: Any  # share of the way to the ceiling since the visit before
+    ceiling: Any
+
+
+class Heats(NamedTuple):
+    """Every heat as lines of units."""
+
+    start: Any  # int64 (heats + 1)
+    unit: Any  # int64 (lines)
+    result: Any  # float64 (lines, 4): as `podium`'s lines from PLACE on
+    weight: Any  # float64 (heats)
+    numbers: Any  # float64 (heats, 3): noise of a day, what a pair counts of which one did not finish, reach
+    parts: Any  # int64 (units + 1)
+    part: Any  # int64 (parts): the visit
+    share: Any  # float64 (parts)
+    ahead: Any  # float64 (units): what the side that begins is worth
+
+
+@dataclass(frozen=True, slots=True)
+class Hindsight:
+    """Where everybody stood at every event, knowing all since."""
+
+    frame: pl.DataFrame  # player, pool, event_id, at, rating, deviation; in the order of rating
+    sweeps: int
+
+    def at(self, moment: datetime) -> pl.DataFrame:
+        """Where everybody stood at a moment, by the event before it, best first: of those who had played."""
+        if self.frame["at"].null_count():
+            raise ParameterError("a date needs the column started_at in the results")
+        known = self.frame.filter(pl.col("at") <= moment).group_by("pool", "player", maintain_order=True).last()
+        return known.sort("pool", "rating", descending=[False, True], maintain_order=True)
+
+
+def hindsight(system: System, events: Events, replayed: Replayed) -> Hindsight:
+    """How strong everybody was at every event, knowing all since, by the parameters that each pool has learnt.
+
+    Raises:
+        ParameterError: the system is another than podium, or podium with modes.
+    """
+    visits, sweeps = smoothed(system, events, replayed)
+    rows = events.ledger
+    taken = named_rows(events.results)[rows.row.array]
+    frame = taken.select("player", "pool", "event_id", at="started_at").with_columns(
+        rating=system.initial + SCALE * pl.Series(visits.mean[rows.entrant.array]),  # type: ignore[attr-defined]
+        deviation=SCALE * pl.Series(np.sqrt(visits.variance[rows.entrant.array])),
+    )
+    return Hindsight(frame, sweeps)
+
+
+def smoothed(
+    system: System, events: Events, replayed: Replayed, silent: npt.NDArray[np.bool_] | None = None
+) -> tuple[Visits, int]:
+    """The visits of all entrants, and how many sweeps it took; settlements that are `silent` say nothing."""
+    if not isinstance(system, Podium) or system.modes is not None:
+        name = f"{system.name} with modes" if isinstance(system, Podium) else system.name
+        raise ParameterError(f"hindsight is for podium, on whose model it rests; {name} has none")
+    visits = visits_of(system, events, replayed)
+    heats = heats_in(system, events, replayed)
+    if silent is not None:
+        of_heat = np.repeat(np.arange(silent.size), np.diff(heat_bounds(events)))
+        heats.weight[silent[of_heat]] = 0.0
+    order = np.lexsort((np.arange(events.columns.player.size), events.columns.player))
+    start = np.flatnonzero(np.diff(events.columns.player[order], prepend=-1, append=np.iinfo(np.int32).max))
+    return visits, int(_settle(heats, visits, order, start))
+
+
+def heat_bounds(events: Events) -> npt.NDArray[np.int64]:
+    """The heats of each settlement: (settlements + 1)."""
+    heats = events.columns.heats
+    return heats if heats.size else np.arange(events.columns.entrants.size)
+
+
+def of_settlements(events: Events, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """A value a pool, as one a settlement."""
+    counts = [pool.last - pool.first for pool in events.pools]
+    return np.repeat(values, counts, axis=0)
+
+
+def visits_of(system: Podium, events: Events, replayed: Replayed) -> Visits:
+    """The visits before the first sweep: as the filter left everybody."""
+    columns, after, kinds = events.columns, replayed.after, len(system.kinds)
+    size = np.diff(columns.entrants)
+    theta = np.repeat(of_settlements(events, replayed.pools), size, axis=0)
+    kind = columns.kind.astype(np.int64) if columns.kind.size else np.zeros(after.shape[0], np.int64)
+    column = THETA + np.where(kind > 0, OWN + OF_THINGS * (kind - 1), 0)
+    row = np.arange(kind.size)
+    spread = np.exp(theta[row, column])
+    a_day = np.exp(theta[row, np.where(kind > 0, column + 1, column + 2)]) if kinds else np.exp(theta[:, THETA + 2])
+    order = np.lexsort((row, columns.player))
+    again = np.concatenate([[False], columns.player[order][1:] == columns.player[order][:-1]])
+    before = np.full(kind.size, -1)
+    before[order[1:]] = np.where(again[1:], order[:-1], -1)
+    seen, today = after[before, LAST], after[:, LAST]
+    pace = OWN_GAP_DAYS / TICK * np.exp(-theta[:, GAP])
+    days = np.where(today < COUNTED, (today - seen) * pace, np.where(seen >= COUNTED, today - seen, 0.0))
+    here = np.where((today < COUNTED) == (after[:, FIRST] < COUNTED), today - after[:, FIRST], 0.0)
+    here = np.where(today < COUNTED, here * pace, here)
+    years = np.minimum(days / YEAR, MOST_YEARS) * (kind == 0) * float(system.growth)
+    drift = years * (
+        theta[:, THETA + 4] * np.exp(-here / GROWTH_DAYS)
+        - theta[:, THETA + 5] * np.minimum(here / DECADE, MOST_DECADES)
+    )
+    is_first = before < 0
+    mean, variance = (after[:, 0] - system.initial) / SCALE, (after[:, 1] / SCALE) ** 2
+    first_mean = np.where(kind == 0, (replayed.before - system.initial) / SCALE, 0.0)
+    numbers = (
+        mean.copy(),
+        variance.copy(),
+        mean.copy(),
+        variance.copy(),
+        *(np.zeros(kind.size) for _ in Visits._fields[4:11]),
+        np.where(is_first, first_mean, drift),
+        np.where(is_first, spread, np.exp(theta[:, THETA + 1]) * (kind == 0)),
+        np.where(is_first, 0.0, a_day * days / (CEILING * spread)),
+        CEILING * spread,
+    )
+    return Visits._make(numbers)
+
+
+def heats_in(system: Podium, events: Events, replayed: Replayed) -> Heats:
+    """Every heat's units, as the filter lines them up."""
+    columns, kinds = events.columns, len(system.kinds)
+    last, entries = columns.entrants.size - 1, columns.place.size
+    scratch = scratch_for(system, columns, 0, last, np.array(system.new_pool()))
+    bounds = heat_bounds(events)
+    numbers = np.exp(replayed.pools[:, [THETA + 3, THETA + 6, THETA + 7]])
+    heats = Heats(
+        np.zeros(bounds[-1] + 1, np.int64),
+        np.zeros(entries, np.int64),
+        np.zeros((entries, 4)),
+        np.ones(bounds[-1]),
+        np.repeat(of_settlements(events, numbers), np.diff(bounds), axis=0),
+        np.zeros(entries + 1, np.int64),
+        np.zeros(entries * (1 + kinds), np.int64),
+        np.zeros(entries * (1 + kinds)),
+        np.zeros(entries),
+    )
+    _line_up(columns, last, scratch, replayed.pool_history[:, SIDE_MEAN], blank_of(system), heats)
+    return heats
+
+
+def blank_of(system: System) -> Any:
+    """An example of what an entrant brings."""
+    return system.prototypes()[1]
+
+
+@compile_kernel
+def _line_up(columns: Any, last: int, scratch: Any, side: Any, entering: Any, heats: Any) -> None:
+    at, unit = 0, 0
+    for settlement in range(last):
+        first = columns.entrants[settlement]
+        units = line_up(columns, settlement, first, 1, entering, scratch)
+        first_heat, after_last = heats_of(columns, settlement)
+        for heat in range(first_heat, after_last):
+            start, stop = heat_at(columns, settlement, heat, scratch.lines)
+            heats.weight[heat] = weight_at(columns, heat)
+            for i in range(start, stop):
+                heats.unit[at] = unit + int(scratch.lines[i, UNIT]) - 1
+                for k in range(4):
+                    heats.result[at, k] = scratch.lines[i, PLACE + k]
+                at += 1
+            heats.start[heat + 1] = at
+        sides = scratch.sides
+        for number in range(units):
+            part = heats.parts[unit]
+            for k in range(sides.start[number], sides.start[number + 1]):
+                heats.part[part], heats.share[part] = first + sides.slot[k], sides.share[k]
+                part += 1
+            heats.ahead[unit] = side[settlement] if sides.home[number] else 0.0
+            unit += 1
+            heats.parts[unit] = part
+
+
+@compile_kernel
+def _settle(heats: Any, visits: Any, order: Any, start: Any) -> int:
+    """Sweep until the means hardly change; how many sweeps it took.
+
+    Each mean goes on in its direction while all of them change less from sweep to sweep; else they pause.
+    """
+    before, momentum = math.inf, 0.0
+    for sweep in range(MOST_SWEEPS):
+        for heat in range(heats.start.size - 1):
+            judge_heat(heats, visits, heat)
+        moved = 0.0
+        for player in range(start.size - 1):
+            moved += walk(visits, order, start[player], start[player + 1], momentum, sweep == 0)
+        if moved < CLOSE * order.size:
+            return sweep + 1
+        momentum = min(momentum + FASTER, MOMENTUM) if moved < before else 0.5 * momentum - 0.25
+        before = moved
+    return MOST_SWEEPS
+
+
+@kernel
+def unit_mean(heats: Any, visits: Any, unit: int) -> tuple[float, float]:
+    """A unit's mean and variance by all other events."""
+    mean, variance = heats.ahead[unit], 0.0
+    for part in range(heats.parts[unit], heats.parts[unit + 1]):
+        share, visit = heats.share[part], heats.part[part]
+        mean += share * visits.cavity_mean[visit]
+        variance += share * share * visits.cavity_variance[visit]
+    return mean, variance
+
+
+@kernel
+def judge_heat(heats: Any, visits: Any, heat: int) -> None:
+    """Add what every pair of a heat says of all who are in one of both units."""
+    begin, end = heats.start[heat], heats.start[heat + 1]
+    noise, unfinished, reach = heats.numbers[heat, 0], heats.numbers[heat, 1], heats.numbers[heat, 2]
+    for i in range(begin, end):
+        mean, variance = unit_mean(heats, visits, heats.unit[i])
+        for j in range(i + 1, end):
+            finished = heats.result[i, FINISHED - PLACE], heats.result[j, FINISHED - PLACE]
+            if heats.result[i, SIDE - PLACE] == heats.result[j, SIDE - PLACE] or finished == (0.0, 0.0):
+                continue
+            places = heats.result[i, 0], heats.result[j, 0]
+            apart = max(abs(places[0] - places[1]) - 1.0, 0.0) / (reach * (end - begin))
+            worth = heats.weight[heat] / (1.0 + math.pi * math.pi * apart * apart)
+            if finished[0] == 0.0 or finished[1] == 0.0:
+                worth *= unfinished
+            other_mean, other_variance = unit_mean(heats, visits, heats.unit[j])
+            spread, result = variance + other_variance + 2.0 * noise, score(places[0], places[1])
+            say(heats, visits, heats.unit[i], heats.unit[j], mean - other_mean, spread, result, worth)
+            say(heats, visits, heats.unit[j], heats.unit[i], other_mean - mean, spread, 1.0 - result, worth)
+
+
+@kernel
+def say(heats: Any, visits: Any, unit: int, other: int, gap: float, spread: float, result: float, worth: float) -> None:
+    """Add what a duel says of each of a unit's parts, which are uncertain all but the one it is about."""
+    for part in range(heats.parts[unit], heats.parts[unit + 1]):
+        share, visit = heats.share[part], heats.part[part]
+        is_common = False
+        for theirs in range(heats.parts[other], heats.parts[other + 1]):
+            is_common = is_common or heats.part[theirs] == visit
+        if is_common:
+            continue
+        own = share * share * visits.cavity_variance[visit]
+        g = 1.0 / math.sqrt(1.0 + C * (spread - own))
+        expected = logistic(g * (gap + share * (visits.mean[visit] - visits.cavity_mean[visit])))
+        visits.surprise[visit] += worth * share * g * (result - expected)
+        visits.information[visit] += worth * share * share * g * g * expected * (1.0 - expected)
+
+
+@kernel
+def walk(visits: Any, order: Any, start: int, stop: int, momentum: float, first: bool) -> float:  # noqa: FBT001  (of a kernel)
+    """Go along a player's visits, forth and back; by how much the means have moved."""
+    mean, variance = 0.0, 0.0
+    for k in range(start, stop):
+        v = order[k]
+        visits.precision[v] = visits.information[v]
+        visits.shift[v] = visits.information[v] * visits.mean[v] + visits.surprise[v]
+        visits.surprise[v], visits.information[v] = 0.0, 0.0
+        mean, variance = mean + visits.drift[v], variance + visits.growth[v]
+        if visits.days[v] > 0.0 and variance < visits.ceiling[v]:
+            variance = visits.ceiling[v] - (visits.ceiling[v] - variance) * math.exp(-visits.days[v])
+        visits.expected_mean[v], visits.expected_variance[v] = mean, variance
+        precision = 1.0 / variance + visits.precision[v]
+        mean = (mean / variance + visits.shift[v]) / precision
+        variance = 1.0 / precision
+        visits.cavity_mean[v], visits.cavity_variance[v] = mean, variance  # of the past and the event, for now
+    moved = 0.0
+    for k in range(stop - 1, start - 1, -1):
+        v = order[k]
+        if k < stop - 1:
+            after = order[k + 1]
+            pull = visits.cavity_variance[v] / visits.expected_variance[after]
+            mean = visits.cavity_mean[v] + pull * (mean - visits.expected_mean[after])
+            left = variance - visits.expected_variance[after]
+            variance = visits.cavity_variance[v] + pull * pull * left
+        before = visits.mean[v] if first else visits.last[v]
+        moved += abs(mean - before)
+        ahead = momentum * (mean - before)
+        visits.mean[v], visits.variance[v], visits.last[v] = mean + ahead, variance, mean
+        rest = max(1.0 / variance - visits.precision[v], LEAST_PRECISION)
+        visits.cavity_mean[v] = (mean / variance - visits.shift[v]) / rest + ahead
+        visits.cavity_variance[v] = 1.0 / rest
+    return moved

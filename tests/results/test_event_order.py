@@ -135,8 +135,8 @@ def test_a_store_logs_by_sequence_and_keeps_none(tmp_path):
 
 
 @pytest.mark.parametrize("where", ["event", "entry"])
-def test_the_service_takes_no_sequence(where):
+def test_the_service_takes_no_sequence_beside_a_date(where):
     event = {"event_id": "e", "started_at": DAY, "entries": [{"player": "ana"}, {"player": "ben"}]}
     (event if where == "event" else event["entries"][1])["sequence"] = 1
     with pytest.raises(RefusedError, match="sequence: is for files only"):
-        validate(event, Event)
+        validate(event, Event).rows()

@@ -147,9 +147,9 @@ class Event(Strict):
 
     def rows(self) -> list[dict[str, Any]]:
         """The rows of a results table."""
-        shared = given(self)
-        del shared["entries"]
-        shared.pop("match_id", None)
+        if self.started_at is not None and self.sequence is not None:
+            raise RefusedError("sequence", unknown_field("sequence"))
+        shared = {name: value for name, value in given(self).items() if name not in ("entries", "match_id")}
         return [shared | given(entry) for entry in self.entries]
 
     def whens(self) -> list[datetime | float]:
@@ -369,7 +369,7 @@ def validate(value: Any, model: type[Body]) -> Body:
 def unknown_field(name: str) -> str:
     """Return what is wrong with a field that a body has not."""
     if name == "sequence":
-        return "is for files only; events of one start are rated in the order in which they are sent"
+        return "is for files only where events have dates; those of one start are rated in the order in which they are sent"
     meaning = meanings().get(fold(name))
     return f"is not a field of this body{f'; did you mean {meaning}?' if meaning not in (None, name) else ''}"
 

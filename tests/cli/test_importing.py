@@ -102,7 +102,7 @@ def test_every_command_that_takes_results_reads_foreign_formats():
             assert {"formats", "map_file"} <= parameters, name
     assert taking == {
         "rate", "leaderboard", "explain", "check", "evaluate", "tune", "audit", "predict", "strength", "recover",
-        "plot", "report", "ingest", "amend", "site", "stakes",
+        "plot", "report", "ingest", "amend", "site", "stakes", "hindsight",
     }  # fmt: skip
 
 

@@ -369,7 +369,7 @@ def validate(value: Any, model: type[Body]) -> Body:
 def unknown_field(name: str) -> str:
     """Return what is wrong with a field that a body has not."""
     if name == "sequence":
-        return "is for files only where events have dates; those of one start are rated in the order in which they are sent"
+        return "is for files only where events have dates; those of one start are rated in the order they are sent in"
     meaning = meanings().get(fold(name))
     return f"is not a field of this body{f'; did you mean {meaning}?' if meaning not in (None, name) else ''}"
 

@@ -12,8 +12,8 @@ from starlette.routing import BaseRoute
 from podium import __version__
 from podium.service.access.keys import KeyGuard
 from podium.service.access.visitors import COOKIE, Sessions, Visibility
-from podium.service.admin import dry_run, records, sending
 from podium.service.admin import races as race_forms
+from podium.service.admin import dry_run, first_link, records, sending
 from podium.service.admin.uploads import UploadProcess
 from podium.service.api import fixtures, pages, reads, receiving, status, streams, writes
 from podium.service.api.dependencies import BoardCache, Intake
@@ -39,6 +39,7 @@ from podium.store.sql.database import Turn
 PAGES = (
     rendering,
     visiting,
+    first_link,
     front,
     boards,
     event_pages,

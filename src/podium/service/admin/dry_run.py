@@ -13,7 +13,7 @@ from fastapi.responses import RedirectResponse
 from podium.errors import Fault, PodiumError, ResultsError
 from podium.service.admin.intents import POOL_ADDRESS, Admission, Intent, Sender, refuse_beyond_key, unpack
 from podium.service.admin.uploads import MAX_UPLOAD_BYTES
-from podium.service.http.errors import AccessError, TooLargeError, status_of
+from podium.service.http.errors import TooLargeError, refusal_status
 from podium.service.http.threads import CurrentStore, run_in
 from podium.service.web.rendering import Page, PageRouter, address, pool_header, render
 from podium.store import Store
@@ -194,4 +194,4 @@ async def refusal(
         detail="" if is_of_file else str(error),
         back=back or address("admin", admission.pool),
     )
-    return render(request, page, status=error.status if isinstance(error, AccessError) else status_of(error))
+    return render(request, page, status=refusal_status(error))

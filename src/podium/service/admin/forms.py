@@ -1,0 +1,126 @@
+"""Pages of lists and forms: what a form has, how it is filled in again after a fault, and what follows what it did."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+from fastapi import Request, Response
+from fastapi.concurrency import run_in_threadpool
+
+from podium.errors import PodiumError
+from podium.service.access.visitors import Form
+from podium.service.http.errors import refusal_status
+from podium.service.http.threads import run_in
+from podium.service.web.rendering import Page, go_on, render
+
+Choices = tuple[tuple[str, str], ...]  # a value, and its words
+Buttons = tuple[tuple[str, str], ...]  # an address, and what sending there does
+YES_NO: Choices = (("no", "whoever has a key"), ("yes", "everybody"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field:
+    """What is filled in, or chosen."""
+
+    name: str
+    label: str
+    value: str = ""
+    choices: Choices = ()  # empty: any text
+    required: bool = False
+    most: int = 200  # characters
+    example: str = ""
+    hidden: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """A line of a list."""
+
+    name: str
+    note: str = ""
+    address: str = ""  # that the name leads to
+    tag: str = ""
+    buttons: Buttons = ()
+    lines: tuple[tuple[str, str], ...] = ()  # that unfold: what, and what became of it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """A heading with a form, a list, or both."""
+
+    heading: str
+    action: str = ""  # where the form is sent; empty: there is none
+    method: str = "post"
+    fields: tuple[Field, ...] = ()
+    button: str = ""
+    notes: tuple[str, ...] = ()
+    items: tuple[Item, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FormsPage(Page):
+    """Sections under a heading."""
+
+    template: ClassVar[str] = "forms.html"
+
+    heading: str
+    sections: tuple[Section, ...]
+    current: str = ""  # of the ways through a pool's pages
+    refusal: str = ""  # why what was sent did nothing
+    secret: str = ""  # that is shown only once
+    shown: str = "key"  # what the secret is
+    may_administer: bool = True
+
+    def filled(self, form: Form, path: str) -> Self:
+        """The page with what was sent to a path."""
+        return replace(
+            self, sections=tuple(filled(each, form) if each.action == path else each for each in self.sections)
+        )
+
+
+def filled(section: Section, form: Form) -> Section:
+    """A section with what was filled in."""
+    values = (
+        replace(each, value=form.text(each.name)) if each.name in form.fields else each for each in section.fields
+    )
+    return replace(section, fields=tuple(values))
+
+
+async def show_again(request: Request, form: Form, build: Callable[[], FormsPage], error: PodiumError) -> Response:
+    """The page of a form that was refused, and why; it holds what was filled in."""
+    page = (await run_in_threadpool(build)).filled(form, request.scope["raw_path"].decode("ascii"))
+    return render(request, replace(page, refusal=str(error)), status=refusal_status(error))
+
+
+async def carry_out(
+    request: Request, form: Form, build: Callable[[], FormsPage], act: Callable[[], tuple[str, str]]
+) -> Response:
+    """Do what a form asks for, and go on to what is changed; or show the form again.
+
+    Args:
+        build: the page of the form.
+        act: gives the address to go on to, and a sentence of what happened.
+    """
+    try:
+        path, sentence = await run_in(request.app.state.threads.writing, act)
+    except PodiumError as error:
+        return await show_again(request, form, build, error)
+    return go_on(request, path, sentence)
+
+
+async def show_secret(
+    request: Request, form: Form, build: Callable[[], FormsPage], act: Callable[[], str], what: str = "key"
+) -> Response:
+    """Create what has a secret, and show that once; or show the form again."""
+    try:
+        secret = await run_in(request.app.state.threads.writing, act)
+    except PodiumError as error:
+        return await show_again(request, form, build, error)
+    return once(request, replace(await run_in_threadpool(build), secret=secret, shown=what))
+
+
+def once(request: Request, page: FormsPage) -> Response:
+    """A page that no cache keeps."""
+    answer = render(request, page)
+    answer.headers["Cache-Control"] = "no-store"
+    return answer

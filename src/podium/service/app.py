@@ -12,8 +12,8 @@ from starlette.routing import BaseRoute
 from podium import __version__
 from podium.service.access.keys import KeyGuard
 from podium.service.access.visitors import COOKIE, Sessions, Visibility
+from podium.service.admin import connections, dry_run, first_link, pools, records, sending
 from podium.service.admin import races as race_forms
-from podium.service.admin import dry_run, first_link, records, sending
 from podium.service.admin.uploads import UploadProcess
 from podium.service.api import fixtures, pages, reads, receiving, status, streams, writes
 from podium.service.api.dependencies import BoardCache, Intake
@@ -113,6 +113,7 @@ def create_app(
     announcements = Announcements(store, threads)
     log = None if request_log is None else RequestLog(request_log)
     app.state.store = store
+    app.state.private_webhooks = private_webhooks
     app.state.threads = threads
     app.state.metrics = metrics
     app.state.key_guard = KeyGuard(store, threads)
@@ -129,7 +130,8 @@ def create_app(
     store.observe_write = observe_write
     metrics.add_part("podium_waiting_events", "Events that wait to be stored", app.state.intake.waiting_events)
     # Flat: FastAPI searches an included router slower.
-    for module in (writes, reads, fixtures, pages, streams, status, receiving, sending, records, race_forms, dry_run):
+    api = writes, reads, fixtures, pages, streams, status, receiving
+    for module in (*api, pools, sending, records, connections, race_forms, dry_run):
         app.router.routes.extend(module.router.routes)
     app.router.routes.extend(sorted(chain.from_iterable(each.router.routes for each in PAGES), key=precedence))
     app.add_middleware(CompressionMiddleware, session_cookie=COOKIE)

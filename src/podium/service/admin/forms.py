@@ -2,20 +2,22 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from functools import partial
+from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
-from fastapi import Request, Response
+from fastapi import Depends, Request, Response
 from fastapi.concurrency import run_in_threadpool
 
 from podium.errors import PodiumError
 from podium.service.access.visitors import Form
+from podium.service.admin.intents import Admission, admitting
 from podium.service.http.errors import refusal_status
-from podium.service.http.threads import run_in
-from podium.service.web.rendering import Page, go_on, render
+from podium.service.http.threads import CurrentStore, run_in
+from podium.service.web.rendering import Page, PageRouter, go_on, render
+from podium.store import Store
 
 Choices = tuple[tuple[str, str], ...]  # a value, and its words
 Buttons = tuple[tuple[str, str], ...]  # an address, and what sending there does
-YES_NO: Choices = (("no", "whoever has a key"), ("yes", "everybody"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,31 +94,53 @@ async def show_again(request: Request, form: Form, build: Callable[[], FormsPage
     return render(request, replace(page, refusal=str(error)), status=refusal_status(error))
 
 
-async def carry_out(
-    request: Request, form: Form, build: Callable[[], FormsPage], act: Callable[[], tuple[str, str]]
-) -> Response:
-    """Do what a form asks for, and go on to what is changed; or show the form again.
+class Done(NamedTuple):
+    """What was done: where it is to be seen, and a sentence of what happened."""
+
+    path: str
+    sentence: str
+
+
+class Secret(NamedTuple):
+    """What was created, to be shown once."""
+
+    text: str
+    what: str
+
+
+Act = Callable[[Store, Admission, Form], Done | Secret]
+Build = Callable[[Store, Admission], FormsPage]
+Admitted = Annotated[Admission, Depends(admitting("admin"))]
+
+
+def acts(router: PageRouter, path: str, build: Build, admission_of: Any = Admitted) -> Callable[[Act], Act]:
+    """Add what a form of a page sends to: it is done, or the page is shown again, as it was filled in.
 
     Args:
         build: the page of the form.
-        act: gives the address to go on to, and a sentence of what happened.
+        admission_of: the type of the dependency that lets senders pass.
     """
-    try:
-        path, sentence = await run_in(request.app.state.threads.writing, act)
-    except PodiumError as error:
-        return await show_again(request, form, build, error)
-    return go_on(request, path, sentence)
 
+    def add(act: Act) -> Act:
+        async def answer(request: Request, admission: Admission, store: CurrentStore) -> Response:
+            form = await admission.form(request)
+            numbers = {name: (str(value),) for name, value in request.path_params.items() if name != "pool"}
+            sent = replace(form, fields={**form.fields, **numbers})
+            built = partial(build, store, admission)
+            try:
+                done = await run_in(request.app.state.threads.writing, act, store, admission, sent)
+            except PodiumError as error:
+                return await show_again(request, form, built, error)
+            if isinstance(done, Done):
+                return go_on(request, *done)
+            page = await run_in_threadpool(built)
+            return once(request, replace(page, secret=done.text, shown=done.what))
 
-async def show_secret(
-    request: Request, form: Form, build: Callable[[], FormsPage], act: Callable[[], str], what: str = "key"
-) -> Response:
-    """Create what has a secret, and show that once; or show the form again."""
-    try:
-        secret = await run_in(request.app.state.threads.writing, act)
-    except PodiumError as error:
-        return await show_again(request, form, build, error)
-    return once(request, replace(await run_in_threadpool(build), secret=secret, shown=what))
+        answer.__annotations__["admission"] = admission_of
+        router.post(path, include_in_schema=False)(answer)
+        return act
+
+    return add
 
 
 def once(request: Request, page: FormsPage) -> Response:

@@ -251,7 +251,7 @@ def system_page(store: Store, admission: Admission, name: str = "") -> FormsPage
         heading=f"{chosen.title}: settings",
         action=path,
         fields=(Field(name="system", label="", value=chosen.name, hidden=True), *parameter_fields(chosen)),
-        button="Show what it does",
+        button="Show what moves",
         notes=(note,),
     )
     return FormsPage(

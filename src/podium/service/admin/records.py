@@ -111,12 +111,12 @@ def players_page(store: Store, admission: Admission) -> FormsPage:
 
     sections = (
         section(
-            f"Merge two accounts of one {word}", "merge", "Show what it does",
+            f"Merge two accounts of one {word}", "merge", "Show what merging does",
             f"The results of both count as those of one {word}, from the first on. It can be undone.",
             ("player", "The account that goes"), ("into", "The account that stays"),
         ),
         section(
-            "Undo a merge", "unmerge", "Show what it does",
+            "Undo a merge", "unmerge", "Show what undoing does",
             f"It is a {word} of its own again, as if it had never been merged.",
             ("player", "The account that was merged into another"),
         ),
@@ -192,7 +192,7 @@ def seasons_page(store: Store, admission: Admission) -> FormsPage:
             Field(name="starts_at", label=starts, required=True, example="101" if pool.is_counted else "2026-01-01"),
             Field(name="keep", label=share, required=True, value="50"),
         ),
-        button="Show what it does",
+        button="Show what the season does",
     )
     items = tuple(
         Item(name=each.name, note=Markup("{}, {} of each lead stayed").format(day(each.when), percent(each.keep)))

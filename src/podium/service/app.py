@@ -36,6 +36,8 @@ from podium.store import Store
 from podium.store.reading.moments import VersionCache
 from podium.store.sql.database import Turn
 
+API = writes, reads, fixtures, pages, streams, status, receiving
+ADMIN = pools, sending, records, connections, race_forms, dry_run
 PAGES = (
     rendering,
     visiting,
@@ -112,8 +114,7 @@ def create_app(
     threads, metrics = Threads(), Metrics()
     announcements = Announcements(store, threads)
     log = None if request_log is None else RequestLog(request_log)
-    app.state.store = store
-    app.state.private_webhooks = private_webhooks
+    app.state.store, app.state.private_webhooks = store, private_webhooks
     app.state.threads = threads
     app.state.metrics = metrics
     app.state.key_guard = KeyGuard(store, threads)
@@ -130,8 +131,7 @@ def create_app(
     store.observe_write = observe_write
     metrics.add_part("podium_waiting_events", "Events that wait to be stored", app.state.intake.waiting_events)
     # Flat: FastAPI searches an included router slower.
-    api = writes, reads, fixtures, pages, streams, status, receiving
-    for module in (*api, pools, sending, records, connections, race_forms, dry_run):
+    for module in (*API, *ADMIN):
         app.router.routes.extend(module.router.routes)
     app.router.routes.extend(sorted(chain.from_iterable(each.router.routes for each in PAGES), key=precedence))
     app.add_middleware(CompressionMiddleware, session_cookie=COOKIE)

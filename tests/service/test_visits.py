@@ -245,3 +245,27 @@ def test_a_pool_that_was_called_like_a_page_is_at_another_address(store, browser
     assert browser.get("/p/find/events").status_code == 200
     assert 'href="/p/find/events/e1' in browser.get("/p/find/events").text
     assert browser.get("/p/open").status_code == 401
+
+
+def test_scripts_of_other_sites_read_what_is_public_and_nothing_else(store):
+    """As if neither a cookie nor a key had come, whatever came."""
+    key = create_key(store.engine, "admin", "admin")
+    with TestClient(create_app(store), base_url="https://podium.test") as client:
+        signed_in = client.post("/sign-in", data={"key": key}, follow_redirects=False).cookies
+        cookie = "; ".join(f"{name}={value}" for name, value in signed_in.items())
+        elsewhere, known, unknown = "https://elsewhere.test", f"Bearer {key}", "Bearer wrong"
+        values = (("Origin", elsewhere), ("Authorization", known), ("Authorization", unknown), ("Cookie", cookie))
+        senders = [{}, *({name: value} for name, value in values)]
+        client.cookies.clear()
+        for path in (*READS, "/players/nobody"):
+            answers = [client.get(f"{BASE}/open{path}", headers=headers) for headers in senders]
+            assert {each.headers.get("access-control-allow-origin") for each in answers} == {"*"}, path
+            assert len({each.status_code for each in answers}) == 1
+            assert not any("set-cookie" in each.headers for each in answers)
+            bodies = {each.text for each in answers if each.status_code == 200}
+            assert len(bodies) == (0 if path == "/players/nobody" else 1), path
+        for path in ("/open/log", "/main", "/main/leaderboard", "/none", ""):
+            for headers in senders:
+                assert "access-control-allow-origin" not in client.get(f"{BASE}{path}", headers=headers).headers, path
+        assert "access-control-allow-origin" not in client.post(f"{BASE}/open/events", json=event(2)).headers
+        assert client.options(f"{BASE}/open/events", headers={"Origin": "https://elsewhere.test"}).status_code == 405

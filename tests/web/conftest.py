@@ -5,7 +5,7 @@ import os
 import shutil
 import threading
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
@@ -42,11 +42,9 @@ class Site:
                 return error.code, error.headers, error.read().decode()
 
 
-@pytest.fixture(scope="session")
-def site(tmp_path_factory):
-    """Pools of all kinds, served as `podium serve` does."""
-    store = Store(str(tmp_path_factory.mktemp("web") / "podium.db"))
-    fill(store)
+@contextmanager
+def serving(store):
+    """The pages of a store, served as `podium serve` does."""
     server = uvicorn.Server(uvicorn.Config(create_app(store), port=0, log_level="error", lifespan="on"))
     thread = threading.Thread(target=server.run)
     thread.start()
@@ -59,6 +57,22 @@ def site(tmp_path_factory):
     server.should_exit = True
     thread.join()
     store.close()
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory):
+    """Pools of all kinds."""
+    store = Store(str(tmp_path_factory.mktemp("web") / "podium.db"))
+    fill(store)
+    with serving(store) as served:
+        yield served
+
+
+@pytest.fixture
+def new_site(tmp_path):
+    """What nobody administers yet."""
+    with serving(Store(str(tmp_path / "podium.db"))) as served:
+        yield served
 
 
 CHROMIUM = pytest.StashKey()
@@ -99,11 +113,17 @@ def browser(request):
 
 
 @pytest.fixture
-def large_text(browser, site):
-    """A page of a phone on which all text is twice as large."""
+def large_browser(browser):
+    """Chromium in which all text is twice as large."""
     other = browser.browser_type.launch(executable_path=chromium(), args=[*ARGUMENTS, LARGE_TEXT])
-    yield other.new_page(base_url=site.address, viewport={"width": 390, "height": 844})
+    yield other
     other.close()
+
+
+@pytest.fixture
+def large_text(large_browser, site):
+    """A page of a phone on which all text is twice as large."""
+    return large_browser.new_page(base_url=site.address, viewport={"width": 390, "height": 844})
 
 
 @functools.cache

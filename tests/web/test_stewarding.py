@@ -11,7 +11,18 @@ from podium.systems import find
 
 POOL = "stewards' cup"  # private, and to be quoted
 ADDRESS = "/stewards'%20cup"
-ADMIN_PAGES = ("", "/upload", "/events/e3", "/players", "/seasons", "/log", "/keys", "/settings")
+ADMIN_PAGES = (
+    "",
+    "/upload",
+    "/events/e3",
+    "/players",
+    "/seasons",
+    "/log",
+    "/system",
+    "/keys",
+    "/webhooks",
+    "/settings",
+)
 
 
 @pytest.fixture(scope="module")

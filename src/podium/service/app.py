@@ -12,7 +12,7 @@ from starlette.routing import BaseRoute
 from podium import __version__
 from podium.service.access.keys import KeyGuard
 from podium.service.access.visitors import COOKIE, Sessions, Visibility
-from podium.service.admin import dry_run, records, sending
+from podium.service.admin import connections, dry_run, first_link, pools, records, sending
 from podium.service.admin import races as race_forms
 from podium.service.admin.uploads import UploadProcess
 from podium.service.api import fixtures, pages, reads, receiving, status, streams, writes
@@ -36,9 +36,12 @@ from podium.store import Store
 from podium.store.reading.moments import VersionCache
 from podium.store.sql.database import Turn
 
+API = writes, reads, fixtures, pages, streams, status, receiving
+ADMIN = pools, sending, records, connections, race_forms, dry_run
 PAGES = (
     rendering,
     visiting,
+    first_link,
     front,
     boards,
     event_pages,
@@ -111,7 +114,7 @@ def create_app(
     threads, metrics = Threads(), Metrics()
     announcements = Announcements(store, threads)
     log = None if request_log is None else RequestLog(request_log)
-    app.state.store = store
+    app.state.store, app.state.private_webhooks = store, private_webhooks
     app.state.threads = threads
     app.state.metrics = metrics
     app.state.key_guard = KeyGuard(store, threads)
@@ -128,7 +131,7 @@ def create_app(
     store.observe_write = observe_write
     metrics.add_part("podium_waiting_events", "Events that wait to be stored", app.state.intake.waiting_events)
     # Flat: FastAPI searches an included router slower.
-    for module in (writes, reads, fixtures, pages, streams, status, receiving, sending, records, race_forms, dry_run):
+    for module in (*API, *ADMIN):
         app.router.routes.extend(module.router.routes)
     app.router.routes.extend(sorted(chain.from_iterable(each.router.routes for each in PAGES), key=precedence))
     app.add_middleware(CompressionMiddleware, session_cookie=COOKIE)

@@ -12,12 +12,13 @@ from typing import Any, NamedTuple, Self
 import sqlalchemy as sa
 
 from podium.errors import ParameterError, UnknownError
-from podium.store.sql.database import read_transaction, write_transaction
+from podium.store.sql.database import acquire_pool_lock, read_transaction, write_transaction
 from podium.store.sql.schema import api_key, pools, signing_secret
 from podium.store.sql.statements import among, values
 
 ROLES = ("read", "write", "admin")  # each includes those before it
 PREFIX = "podium_"
+NO_POOL = 0  # whose lock keeps two from creating the first admin's key
 FINGERPRINT_CHARACTERS = 24
 REACH = re.compile(r"([0-9]{1,6})([dhm])")
 REACH_UNITS_S = {"d": 86_400.0, "h": 3_600.0, "m": 60.0}
@@ -27,6 +28,11 @@ SELECT_KEY = sa.select(api_key).where(api_key.c.digest == sa.bindparam("digest")
 SELECT_NUMBERED = sa.select(api_key).where(api_key.c.id == sa.bindparam("number"), IS_VALID)
 SELECT_VALID = sa.select(api_key.c.id).where(among(api_key.c.id), IS_VALID)
 SELECT_EXPIRED = sa.select(api_key.c.id).where(~api_key.c.revoked, HAS_EXPIRED)
+ADMINISTERS_ALL = sa.and_(api_key.c.role == "admin", api_key.c.pool.is_(None))
+SELECT_ADMINS = sa.select(api_key.c.id).where(ADMINISTERS_ALL, IS_VALID)
+SELECT_ADMINS_SINCE = sa.select(api_key.c.id).where(
+    ADMINISTERS_ALL, sa.or_(IS_VALID, api_key.c.created_at >= sa.bindparam("since"))
+)
 UPDATE_EXPIRED = sa.update(api_key).where(~api_key.c.revoked, HAS_EXPIRED).values(
     revoked=True, revoked_at=api_key.c.expires_at
 )  # fmt: skip
@@ -99,6 +105,22 @@ def create_key(
         if pool is not None:
             refuse_unknown_pool(connection, pool)
         return insert_key(connection, row)
+
+
+def has_admin(engine: sa.Engine) -> bool:
+    """Whether any key administers all pools."""
+    with read_transaction(engine) as connection:
+        return connection.execute(SELECT_ADMINS, {"now": timestamp()}).first() is not None
+
+
+def create_first_admin(engine: sa.Engine, since: datetime) -> str | None:
+    """Create a key that administers all pools; None where there is one, or one was created since a moment."""
+    moment = since.isoformat(timespec="seconds")
+    with write_transaction(engine) as connection:
+        acquire_pool_lock(connection, NO_POOL)
+        if connection.execute(SELECT_ADMINS_SINCE, {"now": timestamp(), "since": moment}).first() is not None:
+            return None
+        return insert_key(connection, {"name": "first admin", "role": "admin", "created_at": timestamp()})
 
 
 def parse_reach(text: str) -> float:

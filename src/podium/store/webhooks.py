@@ -34,6 +34,7 @@ class Webhook:
     last_error: str
     stopped: bool  # it failed for too long, or the receiver wants no more
     private: bool  # its URL may be of a private address
+    created_at: str  # ISO 8601
     under_way_since: str | None  # ISO 8601: where a delivery takes long at this moment
 
 

@@ -16,6 +16,8 @@ from podium.cli.terminal.show import Format
 from podium.errors import PodiumError, needs_extra
 from podium.support.collector import keep_loaded
 
+EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}  # noqa: S104  (as this machine names them)
+
 if TYPE_CHECKING:
     from podium.store import Store
 
@@ -42,7 +44,7 @@ def serve(
     private_webhooks: bool = Option(False, "--private-webhooks", help="Send webhooks to private addresses, too."),
     workers: int = Option(1, min=1, max=64, help="Processes that serve; more than one with PostgreSQL only."),
 ) -> None:
-    """Serve the HTTP API; the first admin key is shown only once."""
+    """Serve the pages and the HTTP API; a terminal shows a link that makes the first admin."""
     os.environ.setdefault("POLARS_MAX_THREADS", "1")  # small tables: handing them to threads costs more than it saves
     with needs_extra("service", "the service"):
         import uvicorn  # noqa: F401  (who has none hears of it before all the rest is loaded)
@@ -55,8 +57,10 @@ def serve(
     store = storing.create_store(url)
     for each in upgrade_pools(store.engine, "podium serve"):
         typer.echo(str(each), err=bool(each.error))
-    create_first_key(store, key_file)
+    if key_file is not None:
+        create_first_key(store, key_file)
     typer.echo(f"Podium listens on http://{host}:{port}; http://{host}:{port}/api/docs describes the API")
+    show_first_link(store, host, port)
     if workers > 1:
         prepare_kernels(store)
         store.close()
@@ -69,14 +73,28 @@ def serve(
     run(app, host, port, trusted_proxies or ())
 
 
-def create_first_key(store: "Store", key_file: Path | None) -> None:
-    """Create an admin key where there is no key yet, and show it, or write it to a file that only its owner reads."""
+def show_first_link(store: "Store", host: str, port: int) -> None:
+    """While no key administers all pools, print a link on a terminal that makes one; to a pipe only how to."""
+    from podium.service.admin.first_link import VALID_S, first_path, is_loopback
+    from podium.store.keys import has_admin
+
+    if has_admin(store.engine):
+        return
+    here = EVERYWHERE.get(host, f"[{host}]" if ":" in host else host)
+    if sys.stdout.isatty() and is_loopback(here):
+        link = f"http://{here}:{port}{first_path(store.engine)}"
+        typer.echo(
+            f"Nobody administers it yet. This link makes you its admin, once, within {VALID_S // 60} minutes:\n{link}"
+        )
+    else:
+        typer.echo("Nobody administers it yet: podium key create NAME --role admin makes a key, with the same --db")
+
+
+def create_first_key(store: "Store", key_file: Path) -> None:
+    """Create an admin key where there is no key yet, in a file that only its owner reads."""
     from podium.store.keys import create_key, list_keys
 
     if list_keys(store.engine):
-        return
-    if key_file is None:
-        typer.echo(f"The first admin key, shown only once: {create_key(store.engine, 'first admin', 'admin')}")
         return
     try:
         descriptor = os.open(key_file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)

@@ -267,11 +267,17 @@ async def is_public(request: Request, pool: str) -> bool:
 async def check_reader(request: Request) -> Visitor:
     """Let whoever may read the pool of the address pass; of what belongs to no pool, a key to all.
 
+    To get what is public is anybody's, whoever asks: scripts of other sites may read the answer.
+
     Raises:
         AccessError: the visitor may not.
     """
     guard: KeyGuard = request.app.state.key_guard
-    visitor, pool = await find_visitor(request), pool_in_path(request)
+    pool = pool_in_path(request)
+    if request.method == "GET" and pool is not None and await is_public(request, pool):
+        request.state.is_anybodys = True
+        return Visitor()
+    visitor = await find_visitor(request)
     if visitor.may("read", pool) or (pool is not None and await is_public(request, pool)):
         return visitor
     if visitor.key is None:

@@ -2,27 +2,27 @@
 
 import logging
 import re
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, ClassVar
 
 from fastapi import Request, Response
 from fastapi.concurrency import run_in_threadpool
-from fastapi.responses import RedirectResponse
 
 from podium.errors import Fault, PodiumError, ResultsError
 from podium.service.admin.intents import POOL_ADDRESS, Admission, Intent, Sender, refuse_beyond_key, unpack
 from podium.service.admin.uploads import MAX_UPLOAD_BYTES
-from podium.service.http.errors import AccessError, TooLargeError, status_of
+from podium.service.http.errors import TooLargeError, refusal_status
 from podium.service.http.threads import CurrentStore, run_in
-from podium.service.web.rendering import Page, PageRouter, address, pool_header, render
+from podium.service.web.rendering import Page, PageRouter, address, go_on, pool_address, pool_header, render
 from podium.store import Store
 from podium.store.rating.events import StaleError
 from podium.store.reading.previews import MovedRating, Preview
 from podium.store.writing.receipts import Receipt
 from podium.support.rounding import shown_change
 
-SEE_OTHER, OK, CONFLICT = 303, 200, 409
+OK, CONFLICT = 200, 409
 MAX_PACKED_BYTES = MAX_UPLOAD_BYTES - 100_000  # of a form that is sent back, beside its other fields
 VERSION = re.compile("[0-9]{1,18}")
 LOGGER = logging.getLogger(__name__)
@@ -85,8 +85,9 @@ async def look_at(
     notes: tuple[str, ...] = (),
     reason: str = "",
     is_stale: bool = False,
+    refused: Callable[[PodiumError], Awaitable[Response]] | None = None,
 ) -> Response:
-    """Return the dry run of an intent, or why it is refused."""
+    """Return the dry run of an intent, or why it is refused: on a page of its own, or as `refused` has it."""
 
     def find_effect() -> DryRunPage:
         refuse_beyond_key(request, store, admission, intent)
@@ -116,7 +117,7 @@ async def look_at(
     try:
         page = await run_in(request.app.state.threads.planning, find_effect)
     except PodiumError as error:
-        return await refusal(request, store, admission, error, intent.heading)
+        return await (refused(error) if refused else refusal(request, store, admission, error, intent.heading))
     return render(request, page, status=CONFLICT if is_stale else OK)
 
 
@@ -157,7 +158,8 @@ async def apply(request: Request, admission: Sender, store: CurrentStore) -> Res
         return await refusal(request, store, admission, error, intent.heading)
     count(request, admission.pool, answer)
     await run_in(request.app.state.threads.writing, name_players, store, admission, intent)
-    return RedirectResponse(address("admin", admission.pool, "log", done="yes"), SEE_OTHER)
+    path = pool_address(admission.pool, *intent.kind.lands(intent.details))
+    return go_on(request, path, intent.kind.done(intent.details))
 
 
 def name_players(store: Store, admission: Admission, intent: Intent) -> None:
@@ -194,4 +196,4 @@ async def refusal(
         detail="" if is_of_file else str(error),
         back=back or address("admin", admission.pool),
     )
-    return render(request, page, status=error.status if isinstance(error, AccessError) else status_of(error))
+    return render(request, page, status=refusal_status(error))

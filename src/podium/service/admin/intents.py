@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 from fastapi import Depends, Request
 
+from podium.engine.system import System
 from podium.pages.numbers import counted
 from podium.service.access.keys import KeyGuard, lacking, pool_in_path, refuse_limited_reach, refuse_out_of_reach
 from podium.service.access.visitors import (
@@ -27,6 +28,7 @@ from podium.store.keys import ApiKey
 from podium.store.log.order import When
 from podium.store.reading import previews
 from podium.store.reading.previews import Act
+from podium.systems import find
 
 POOL_ADDRESS = "/admin/{pool}"
 SIGN_IN = "sign in with a key that may do this"
@@ -52,16 +54,17 @@ class Admission:
         return form
 
 
-def admitting(role: str) -> Callable[[Request], Awaitable[Admission]]:
-    """Return a dependency: whoever has signed in with a key that has a role in the pool of the route."""
+def admitting(role: str, *, of_all: bool = False) -> Callable[[Request], Awaitable[Admission]]:
+    """Return a dependency: whoever has signed in with a key that has a role in the pool of the route, or in all."""
 
     async def check(request: Request) -> Admission:
         visitor, pool = await find_visitor(request), pool_in_path(request)
         guard: KeyGuard = request.app.state.key_guard
         if visitor.key is None or visitor.session is None:
             raise await guard.refusal(request, 401, SIGN_IN)
-        if pool is not None and not visitor.key.may(role, pool):
-            raise await guard.refusal(request, 403, lacking(role, pool))
+        needed = None if of_all else pool
+        if (of_all or pool is not None) and not visitor.key.may(role, needed):
+            raise await guard.refusal(request, 403, lacking(role, needed))
         return Admission(visitor.key, visitor.session, pool or "")
 
     return check
@@ -70,6 +73,7 @@ def admitting(role: str) -> Callable[[Request], Awaitable[Admission]]:
 SignedIn = Annotated[Admission, Depends(admitting("read"))]
 Sender = Annotated[Admission, Depends(admitting("write"))]
 Admin = Annotated[Admission, Depends(admitting("admin"))]
+AdminOfAll = Annotated[Admission, Depends(admitting("admin", of_all=True))]
 
 
 MAX_DETAILS_BYTES = 100_000_000  # once expanded
@@ -85,48 +89,72 @@ class Kind:
     act: Callable[[Mapping[str, Any]], Act]  # of its details
     heading: Callable[[Mapping[str, Any]], str]
     button: str
+    lands: Callable[[Mapping[str, Any]], tuple[str, ...]]  # below the pool's address: where it is to be seen
+    done: Callable[[Mapping[str, Any]], str]  # a sentence of what happened
     has_reason: bool = True
 
 
-def event_count(details: Mapping[str, Any]) -> int:
-    """How many events there are among the rows."""
-    return len({row["event_id"] for row in details["rows"]})
+def events_in(details: Mapping[str, Any]) -> set[str]:
+    """The events among the rows."""
+    return {row["event_id"] for row in details["rows"]}
+
+
+def event_path(details: Mapping[str, Any]) -> tuple[str, ...]:
+    """Where the event is, or all are."""
+    ids = events_in(details) if "rows" in details else {details["event_id"]}
+    return ("events", *ids) if len(ids) == 1 else ("events",)
+
+
+def system_in(details: Mapping[str, Any]) -> System:
+    return find(details["system"]).from_text(details["parameters"])
 
 
 KINDS = {
     "submit": Kind(
         WRITE,
         lambda details: previews.submit(details["rows"], details.get("made_up", "")),
-        lambda details: f"Store {counted(event_count(details), 'event')}",
-        "Store results",
+        lambda details: f"Store {counted(len(events_in(details)), 'event')}",
+        "Store results", event_path, lambda details: f"Stored. {counted(len(events_in(details)), 'event')} came in.",
         has_reason=False,
     ),
     "amend": Kind(
         ADMIN, lambda details: previews.amend(details["rows"]), lambda details: f"Correct {details['event_id']}",
-        "Store correction",
+        "Store correction", event_path, lambda details: f"Stored. {details['event_id']} is corrected.",
     ),
     "void": Kind(
         ADMIN, lambda details: previews.void(details["event_id"]), lambda details: f"Void {details['event_id']}",
-        "Void event",
+        "Void event", event_path, lambda details: f"Stored. {details['event_id']} counts for nothing.",
     ),
     "restore": Kind(
         ADMIN, lambda details: previews.restore(details["event_id"]), lambda details: f"Restore {details['event_id']}",
-        "Restore event",
+        "Restore event", event_path, lambda details: f"Stored. {details['event_id']} counts again.",
     ),
     "merge": Kind(
         ADMIN, lambda details: previews.merge(details["player"], details["into"]),
         lambda details: f"Merge {details['player']} into {details['into']}", "Merge players",
+        lambda details: ("players", details["into"]),
+        lambda details: f"Stored. {details['player']} plays on as {details['into']}.",
     ),
     "unmerge": Kind(
         ADMIN, lambda details: previews.unmerge(details["player"]),
         lambda details: f"Take {details['player']} apart again", "Undo the merge",
+        lambda details: ("players", details["player"]),
+        lambda details: f"Stored. {details['player']} is a player of their own again.",
     ),
     "season": Kind(
         ADMIN,
         lambda details: previews.begin_season(
             details["name"], when_in(details["starts_at"]), details["keep"]
         ),
-        lambda details: f"Begin season {details['name']}", "Begin season", has_reason=False,
+        lambda details: f"Begin season {details['name']}", "Begin season",
+        lambda _details: (), lambda details: f"Stored. Season {details['name']} has begun.", has_reason=False,
+    ),
+    "configure": Kind(
+        ADMIN, lambda details: previews.configure(system_in(details)),
+        lambda details: f"Rate with {find(details['system']).title}", "Change system",
+        lambda _details: ("system",),
+        lambda details: f"Stored. All is rated with {find(details['system']).title}, from the first event on.",
+        has_reason=False,
     ),
 }  # fmt: skip
 
@@ -197,7 +225,7 @@ def refuse_beyond_key(request: Request, store: Store, admission: Admission, inte
     if admission.key.reach_s is None:
         return
     details = intent.details
-    if intent.name in ("merge", "unmerge"):
+    if intent.name in ("merge", "unmerge", "configure"):
         refuse_limited_reach(request)
     rows = details.get("rows", ())
     starts = [row[name] for row in rows for name in ("started_at", "sequence") if row.get(name) is not None]

@@ -83,6 +83,11 @@ def status_of(error: PodiumError) -> int:
     return next((code for kind, code in STATUS_BY_ERROR if isinstance(error, kind)), 400)
 
 
+def refusal_status(error: PodiumError) -> int:
+    """The status of a page that says why nothing was done."""
+    return error.status if isinstance(error, AccessError) else status_of(error)
+
+
 def error_responses(*codes: int) -> dict[int | str, dict[str, Any]]:
     """Return the OpenAPI descriptions of these errors."""
     return {code: {"model": Problem, "content": {MEDIA_TYPE: {}}, "description": DESCRIPTIONS[code]} for code in codes}

@@ -13,6 +13,7 @@ from podium.service.http.errors import RETRY_AFTER_S, problem
 from podium.service.http.json import RefusedError
 from podium.service.http.logs import HEADER, RequestLog, choose_request_id, current_request_id
 
+ANY_ORIGIN = (b"access-control-allow-origin", b"*")  # of answers that are the same for everybody
 Observe = Callable[[str, str, int, float], None]  # method, route, status, seconds
 
 
@@ -35,7 +36,8 @@ class RequestMiddleware:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = [*message.get("headers", ()), (HEADER, request_id.encode())]
+                shared = (ANY_ORIGIN,) if scope.get("state", {}).get("is_anybodys") else ()
+                message["headers"] = [*message.get("headers", ()), (HEADER, request_id.encode()), *shared]
             await send(message)
 
         try:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final, TypeVar
 from urllib.parse import quote, unquote
 
 from fastapi import APIRouter, Request, Response
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, RedirectResponse
 from starlette.exceptions import HTTPException
 
 from podium import __version__
@@ -24,6 +24,7 @@ from podium.store.log.players import is_reserved
 from podium.store.log.pools import Pool
 
 METHODS = ["GET", "HEAD"]
+SEE_OTHER = 303
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -184,6 +185,7 @@ class Site:
     me: str = ""  # the player whom the visitor chose as "me", in this pool
     signed_in: str = ""  # the name of the visitor's key, if any
     token: str = ""  # that a form of the visitor's session sends; empty where nobody has signed in
+    done: str = ""  # a sentence of what was done just now, where that led here
     is_static: bool = False  # whether it becomes a file, which answers no form
 
 
@@ -214,8 +216,27 @@ def site(request: Request) -> Site:
         me=chosen_player(request),
         signed_in=getattr(request.state, "signed_in", ""),
         token=getattr(request.state, "token", ""),
+        done=done_just_now(request),
         is_static=getattr(request.state, "is_static", False),
     )
+
+
+DONE = "podium_done"  # the cookie of a sentence, which the page that follows shows once
+DONE_S = 60
+MAX_DONE_CHARACTERS = 300
+
+
+def go_on(request: Request, path: str, sentence: str) -> Response:
+    """Lead a browser to a page, which says what was done."""
+    response = RedirectResponse(path, SEE_OTHER)
+    words, secure = quote(sentence[:MAX_DONE_CHARACTERS], safe=""), request.url.scheme == "https"
+    response.set_cookie(DONE, words, DONE_S, path=path, secure=secure, httponly=True, samesite="lax")
+    return response
+
+
+def done_just_now(request: Request) -> str:
+    """The sentence of what led to this page; empty where nothing was done."""
+    return unquote(request.cookies.get(DONE, ""))
 
 
 def origin_of(request: Request) -> str:
@@ -237,6 +258,7 @@ def chosen_player(request: Request) -> str:
 def entity_tag_of(request: Request, version: str) -> str:
     """The entity tag of a page of this version, for whoever looks and the host that they look at."""
     seen_by = f"{request.url.netloc}\0{chosen_player(request)}\0{getattr(request.state, 'signed_in', '')}"
+    seen_by += f"\0{done_just_now(request)}"
     digest = hashlib.blake2b(f"{version}\0{seen_by}\0{templates_digest()}".encode("utf-8", "replace"), digest_size=12)
     return f'W/"{digest.hexdigest()}"'
 
@@ -269,7 +291,10 @@ def page_response(
         if same is not None:
             return same
         headers["ETag"] = entity_tag_of(request, version)
-    return HTMLResponse(text, status, headers)
+    response = HTMLResponse(text, status, headers)
+    if DONE in request.cookies:
+        response.delete_cookie(DONE, path=path_of(request))
+    return response
 
 
 API_PATH = POOLS_PATH.split("/")[1]

@@ -1,0 +1,253 @@
+"""What programs come with, and where news goes: keys and webhooks."""
+
+from datetime import datetime, timedelta
+
+from fastapi import Request, Response
+from fastapi.concurrency import run_in_threadpool
+
+from podium.errors import ParameterError, UnknownError
+from podium.service.access.keys import lacking
+from podium.service.access.visitors import Form
+from podium.service.admin.forms import Done, Field, FormsPage, Item, Secret, Section, acts
+from podium.service.admin.intents import POOL_ADDRESS, Admin, Admission
+from podium.service.admin.records import DEEDS
+from podium.service.delivery.webhooks import DeliveryError, send_test
+from podium.service.http.errors import AccessError
+from podium.service.http.threads import CurrentStore
+from podium.service.web.rendering import PageRouter, address, go_on, pool_header, render
+from podium.store import Store
+from podium.store.keys import ApiKey, create_key, list_keys, parse_reach, revoke_key, rotate_key
+from podium.store.reading.models import LogRecord
+from podium.store.webhooks import (
+    Webhook,
+    create_webhook,
+    delete_webhook,
+    list_webhooks,
+    resume_webhook,
+)
+
+MAX_DAYS = 36_525.0
+MAX_DELIVERIES = 10  # that are listed of a webhook
+ALL = "all"
+router = PageRouter(prefix=POOL_ADDRESS, include_in_schema=False)
+
+
+@router.page("/keys")
+def keys(request: Request, admission: Admin, store: CurrentStore) -> Response:
+    """The keys to a pool, and the form that creates one."""
+    return render(request, keys_page(store, admission))
+
+
+def keys_page(store: Store, admission: Admission) -> FormsPage:
+    """The keys that open a pool, the newest first: those to it alone, and to whoever has one to all, those to all."""
+    pool = pool_header(store.pool(admission.pool))
+    base = address("admin", pool.name, "keys")
+    opens = [("this", "this ladder alone"), *([(ALL, "every ladder")] if admission.key.pool is None else [])]
+    create = Section(
+        heading="Create a key",
+        action=base,
+        fields=(
+            Field(name="name", label="Whose it is", required=True, example="race server 1"),
+            Field(
+                name="role",
+                label="What it may do",
+                value="write",
+                choices=(("read", "read"), ("write", "send results"), ("admin", "administer")),
+            ),
+            Field(name="opens", label="Where", value="this", choices=tuple(opens)),
+            Field(name="days", label="Days until it expires; never if empty"),
+            Field(name="reach", label="How far back it reaches; without limit if empty", example="30d"),
+            Field(name="rate", label="Requests a second; without limit if empty"),
+        ),
+        button="Create key",
+    )
+    if is_limited(admission.key):
+        create = Section(heading="Create a key", notes=("Your key expires or has a limit, so it creates no others.",))
+    seen = [each for each in reversed(list_keys(store.engine)) if opened(each, admission)]
+    items = tuple(key_item(each, admission.key, base) for each in seen)
+    known = Section(heading="Keys", items=items, notes=() if items else ("There is none.",))
+    heading = f"Keys to {pool.title}"
+    return FormsPage(title="Keys", pool=pool, heading=heading, current="Keys", sections=(create, known))
+
+
+def opened(key: ApiKey, admission: Admission) -> bool:
+    """Whether an admin may see a key, and end it."""
+    return key.pool == admission.pool or (key.pool is None and admission.key.pool is None)
+
+
+def key_item(key: ApiKey, own: ApiKey, base: str) -> Item:
+    """A key in the list."""
+    moments = (("created", key.created_at), ("expires", key.expires_at), ("last used", key.last_used_at))
+    parts = [key.role, "every ladder" if key.pool is None else "this ladder alone", f"number {key.id}"]
+    parts += [f"{what} {moment[:10]}" for what, moment in moments if moment]
+    replace_it = ((f"{base}/{key.id}/replace", "Replace"),) if key.id != own.id and not is_limited(own) else ()
+    return Item(
+        name=key.name + (" (yours)" if key.id == own.id else ""),
+        note=", ".join(parts),
+        tag="revoked" if key.revoked else "",
+        buttons=() if key.revoked else ((f"{base}/{key.id}/revoke", "Revoke"), *replace_it),
+    )
+
+
+def is_limited(key: ApiKey) -> bool:
+    """Whether a key has a limit that one which it created would not have."""
+    return key.reach_s is not None or key.per_second is not None or key.expires_at is not None
+
+
+def refuse_limited(key: ApiKey) -> None:
+    """Refuse to create keys with a key that has a limit: they would outlive it, or reach further.
+
+    Raises:
+        AccessError: it has.
+    """
+    if is_limited(key):
+        raise AccessError(403, "a key that expires, or has a limit, creates no others; sign in with one that has none")
+
+
+@acts(router, "/keys", keys_page)
+def create(store: Store, admission: Admission, form: Form) -> Secret:
+    """Create a key."""
+    refuse_limited(admission.key)
+    name, reach = form.text("name").strip(), form.text("reach").strip()
+    if not name:
+        raise ParameterError("the key needs a name: whose it is")
+    pool = None if form.text("opens") == ALL else admission.pool
+    if not admission.key.may("admin", pool):
+        raise AccessError(403, lacking("admin", pool))
+    days, rate = number_in(form, "days", "the days until it expires"), number_in(form, "rate", "the requests a second")
+    if days is not None and not days <= MAX_DAYS:
+        raise ParameterError(f"a key expires after {MAX_DAYS:,.0f} days at most")
+    lifetime = None if days is None else timedelta(days=days)
+    reach_s = parse_reach(reach) if reach else None
+    role = form.text("role")
+    return Secret(create_key(store.engine, name, role, pool, rate, lifetime=lifetime, reach_s=reach_s), "key")
+
+
+def number_in(form: Form, name: str, what: str) -> float | None:
+    """The number in a field; None where it is empty."""
+    text = form.text(name).strip()
+    try:
+        return float(text) if text else None
+    except ValueError:
+        raise ParameterError(f"{what} are a number, not {text!r}") from None
+
+
+def key_of(store: Store, admission: Admission, number: int) -> ApiKey:
+    """A key that an admin may end."""
+    for each in list_keys(store.engine):
+        if each.id == number and opened(each, admission):
+            return each
+    raise UnknownError(f"pool {admission.pool!r} has no key {number} of its own")
+
+
+@acts(router, "/keys/{number:int}/revoke", keys_page)
+def revoke(store: Store, admission: Admission, form: Form) -> Done:
+    """Revoke a key."""
+    key = key_of(store, admission, int(form.text("number")))
+    revoke_key(store.engine, int(form.text("number")))
+    return Done(address("admin", admission.pool, "keys"), f"The key of {key.name} is revoked, and opens nothing more.")
+
+
+@acts(router, "/keys/{number:int}/replace", keys_page)
+def replace_key(store: Store, admission: Admission, form: Form) -> Secret:
+    """Replace a key by a new one with the same rights, and show that, once."""
+    refuse_limited(admission.key)
+    return Secret(rotate_key(store.engine, key_of(store, admission, int(form.text("number"))).id), "key")
+
+
+@router.page("/webhooks")
+def webhooks(request: Request, admission: Admin, store: CurrentStore) -> Response:
+    """Where what happens in a pool is sent, and the form that adds an address."""
+    return render(request, webhooks_page(store, admission))
+
+
+def webhooks_page(store: Store, admission: Admission) -> FormsPage:
+    """The webhooks of a pool, each with its newest deliveries."""
+    pool = pool_header(store.pool(admission.pool))
+    base, newest = address("admin", pool.name, "webhooks"), store.newest_log(pool.name, most=MAX_DELIVERIES)
+    create = Section(
+        heading="Send what happens to an address",
+        action=base,
+        fields=(
+            Field(name="url", label="The address", required=True, most=2_000, example="https://example.org/podium"),
+        ),
+        button="Create webhook",
+        notes=("Every entry of the log is sent from now on, signed with a secret that is shown once.",),
+    )
+    items = tuple(webhook_item(each, newest, base) for each in list_webhooks(store.engine) if each.pool == pool.name)
+    known = Section(heading="Webhooks", items=items, notes=() if items else ("There is none.",))
+    return FormsPage(title="Webhooks", pool=pool, heading="Webhooks", current="Webhooks", sections=(create, known))
+
+
+def webhook_item(webhook: Webhook, newest: tuple[LogRecord, ...], base: str) -> Item:
+    """A webhook in the list."""
+    note = f"number {webhook.id}, has taken all up to entry {webhook.delivered_seq}"
+    if webhook.failing_since:
+        note += f"; fails since {webhook.failing_since[:16].replace('T', ' ')}: {webhook.last_error}"
+    created_at = datetime.fromisoformat(webhook.created_at)
+    sent = [each for each in newest if each.received_at >= created_at]
+    following = min((each.seq for each in sent if each.seq > webhook.delivered_seq), default=0)
+    resume = ((f"{base}/{webhook.id}/resume", "Start again"),) if webhook.stopped else ()
+    return Item(
+        name=webhook.url,
+        note=note,
+        tag="stopped" if webhook.stopped else "failing" if webhook.failing_since else "",
+        buttons=((f"{base}/{webhook.id}/test", "Send a test"), *resume, (f"{base}/{webhook.id}/delete", "Delete")),
+        lines=tuple((entry_words(each), delivery_words(webhook, each.seq, following)) for each in sent),
+    )
+
+
+def entry_words(entry: LogRecord) -> str:
+    return f"Entry {entry.seq}: {DEEDS[entry.kind]} {entry.player or entry.subject}".rstrip()
+
+
+def delivery_words(webhook: Webhook, seq: int, following: int) -> str:
+    """What became of an entry of the log; the one that follows those that were taken is tried."""
+    if seq <= webhook.delivered_seq:
+        return "taken"
+    if seq == following and webhook.failing_since:
+        return f"failed: {webhook.last_error}"
+    return "waits"
+
+
+def webhook_of(store: Store, admission: Admission, number: int) -> Webhook:
+    for each in list_webhooks(store.engine):
+        if each.id == number and each.pool == admission.pool:
+            return each
+    raise UnknownError(f"pool {admission.pool!r} has no webhook {number}")
+
+
+@acts(router, "/webhooks", webhooks_page)
+def add(store: Store, admission: Admission, form: Form) -> Secret:
+    """Send a pool's log to an address."""
+    created = create_webhook(store.engine, admission.pool, form.text("url").strip())
+    return Secret(created.secret, "secret of the signatures")
+
+
+@acts(router, "/webhooks/{number:int}/resume", webhooks_page)
+def resume(store: Store, admission: Admission, form: Form) -> Done:
+    """Send to a webhook again that was stopped."""
+    url = webhook_of(store, admission, int(form.text("number"))).url
+    resume_webhook(store.engine, int(form.text("number")))
+    return Done(address("admin", admission.pool, "webhooks"), f"{url} is sent to again, from where it stopped.")
+
+
+@acts(router, "/webhooks/{number:int}/delete", webhooks_page)
+def delete(store: Store, admission: Admission, form: Form) -> Done:
+    """Send nothing more to a webhook."""
+    url = webhook_of(store, admission, int(form.text("number"))).url
+    delete_webhook(store.engine, int(form.text("number")))
+    return Done(address("admin", admission.pool, "webhooks"), f"Nothing more is sent to {url}.")
+
+
+@router.post("/webhooks/{number:int}/test")
+async def test(request: Request, admission: Admin, number: int, store: CurrentStore) -> Response:
+    """Send a test to a webhook, and say how it was answered."""
+    await admission.form(request)
+    webhook = await run_in_threadpool(webhook_of, store, admission, number)
+    try:
+        await send_test(webhook, allow_private=request.app.state.private_webhooks or webhook.private)
+        sentence = f"{webhook.url} has taken the test."
+    except DeliveryError as error:
+        sentence = f"{webhook.url} has not taken the test: {error}."
+    return go_on(request, address("admin", admission.pool, "webhooks"), sentence)

@@ -1,0 +1,97 @@
+"""The link that makes the first admin: once, for a quarter of an hour, on this machine or over TLS alone."""
+
+import secrets
+from datetime import datetime
+from ipaddress import ip_address
+
+import sqlalchemy as sa
+from fastapi import Request, Response
+from itsdangerous import BadData, URLSafeTimedSerializer
+
+from podium.service.access.visitors import NONCE_BYTES, CurrentKeyGuard, CurrentSessions, set_cookie
+from podium.service.admin.forms import FormsPage, Item, Section, once
+from podium.service.http.errors import AccessError
+from podium.service.http.threads import CurrentStore, CurrentThreads, run_in
+from podium.service.web.rendering import PageRouter
+from podium.store.keys import create_first_admin, session_key, session_secret
+
+VALID_S = 900
+SALT = "podium first link"
+USED = "this link is used, or too old; podium serve prints another while no key administers all ladders"
+NOT_PRIVATE = "this link opens on the machine that serves, or over https; elsewhere others might read the key"
+FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
+router = PageRouter()
+
+
+def first_path(engine: sa.Engine) -> str:
+    """The path of a new link."""
+    return f"/sign-in/{serializer(engine).dumps(secrets.token_urlsafe(NONCE_BYTES))}"
+
+
+def serializer(engine: sa.Engine) -> URLSafeTimedSerializer:
+    return URLSafeTimedSerializer(session_secret(engine), SALT)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine, as itself sees it."""
+    try:
+        return host == "localhost" or ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def is_private(request: Request) -> bool:
+    """Whether nobody between the browser and this machine reads along."""
+    if request.url.scheme == "https":
+        return True
+    is_forwarded = any(name in request.headers for name in FORWARDED)
+    client = request.client.host if request.client else ""
+    return not is_forwarded and is_loopback(client) and is_loopback(request.url.hostname or "")
+
+
+def take(engine: sa.Engine, link: str) -> str | None:
+    """Create the key that a link is for; None where it opens nothing any more."""
+    try:
+        _, made_at = serializer(engine).loads(link, max_age=VALID_S, return_timestamp=True)
+    except BadData:
+        return None
+    assert isinstance(made_at, datetime)  # noqa: S101  (as `return_timestamp` has it)
+    return create_first_admin(engine, made_at)
+
+
+@router.get("/sign-in/{link}", include_in_schema=False)
+async def open_link(
+    request: Request,
+    link: str,
+    store: CurrentStore,
+    threads: CurrentThreads,
+    guard: CurrentKeyGuard,
+    sessions: CurrentSessions,
+) -> Response:
+    """Create the first admin's key, show it, and sign in with it.
+
+    Raises:
+        AccessError: others might read along, a browser looks before anybody asks it to, or the link opens nothing.
+    """
+    if not is_private(request):
+        raise await guard.refusal(request, 403, NOT_PRIVATE)
+    if "prefetch" in request.headers.get("sec-purpose", request.headers.get("purpose", "")):
+        raise AccessError(403, "this link opens once, and not before somebody follows it")
+    secret = await run_in(threads.writing, take, store.engine, link)
+    key = None if secret is None else await guard.key(secret)
+    if secret is None or key is None:
+        raise await guard.refusal(request, 403, USED)
+    request.state.signed_in = key.name
+    items = (Item(name="Administer", address="/admin", note="Create a ladder, send results, make keys for others."),)
+    note = (
+        "You are signed in for a week. Keep the key where you keep passwords: it signs you in again, here or elsewhere."
+    )
+    page = FormsPage(
+        title="You administer this site",
+        heading="You administer this site",
+        sections=(Section(heading="Go on", notes=(note,), items=items),),
+        secret=secret,
+    )
+    response = once(request, page)
+    set_cookie(request, response, await sessions.cookie(session_key(key, secret)))
+    return response

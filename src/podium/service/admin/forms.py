@@ -1,0 +1,150 @@
+"""Pages of lists and forms: what a form has, how it is filled in again after a fault, and what follows what it did."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Annotated, Any, ClassVar, NamedTuple, Self
+
+from fastapi import Depends, Request, Response
+from fastapi.concurrency import run_in_threadpool
+
+from podium.errors import PodiumError
+from podium.service.access.visitors import Form
+from podium.service.admin.intents import Admission, admitting
+from podium.service.http.errors import refusal_status
+from podium.service.http.threads import CurrentStore, run_in
+from podium.service.web.rendering import Page, PageRouter, go_on, render
+from podium.store import Store
+
+Choices = tuple[tuple[str, str], ...]  # a value, and its words
+Buttons = tuple[tuple[str, str], ...]  # an address, and what sending there does
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field:
+    """What is filled in, or chosen."""
+
+    name: str
+    label: str
+    value: str = ""
+    choices: Choices = ()  # empty: any text
+    required: bool = False
+    most: int = 200  # characters
+    example: str = ""
+    hidden: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """A line of a list."""
+
+    name: str
+    note: str = ""
+    address: str = ""  # that the name leads to
+    tag: str = ""
+    buttons: Buttons = ()
+    lines: tuple[tuple[str, str], ...] = ()  # that unfold: what, and what became of it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """A heading with a form, a list, or both."""
+
+    heading: str
+    action: str = ""  # where the form is sent; empty: there is none
+    method: str = "post"
+    fields: tuple[Field, ...] = ()
+    button: str = ""
+    notes: tuple[str, ...] = ()
+    items: tuple[Item, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FormsPage(Page):
+    """Sections under a heading."""
+
+    template: ClassVar[str] = "forms.html"
+
+    heading: str
+    sections: tuple[Section, ...]
+    current: str = ""  # of the ways through a pool's pages
+    refusal: str = ""  # why what was sent did nothing
+    secret: str = ""  # that is shown only once
+    shown: str = "key"  # what the secret is
+    may_administer: bool = True
+
+    def filled(self, form: Form, path: str) -> Self:
+        """The page with what was sent to a path."""
+        return replace(
+            self, sections=tuple(filled(each, form) if each.action == path else each for each in self.sections)
+        )
+
+
+def filled(section: Section, form: Form) -> Section:
+    """A section with what was filled in."""
+    values = (
+        replace(each, value=form.text(each.name)) if each.name in form.fields else each for each in section.fields
+    )
+    return replace(section, fields=tuple(values))
+
+
+async def show_again(request: Request, form: Form, build: Callable[[], FormsPage], error: PodiumError) -> Response:
+    """The page of a form that was refused, and why; it holds what was filled in."""
+    page = (await run_in_threadpool(build)).filled(form, request.scope["raw_path"].decode("ascii"))
+    return render(request, replace(page, refusal=str(error)), status=refusal_status(error))
+
+
+class Done(NamedTuple):
+    """What was done: where it is to be seen, and a sentence of what happened."""
+
+    path: str
+    sentence: str
+
+
+class Secret(NamedTuple):
+    """What was created, to be shown once."""
+
+    text: str
+    what: str
+
+
+Act = Callable[[Store, Admission, Form], Done | Secret]
+Build = Callable[[Store, Admission], FormsPage]
+Admitted = Annotated[Admission, Depends(admitting("admin"))]
+
+
+def acts(router: PageRouter, path: str, build: Build, admission_of: Any = Admitted) -> Callable[[Act], Act]:
+    """Add what a form of a page sends to: it is done, or the page is shown again, as it was filled in.
+
+    Args:
+        build: the page of the form.
+        admission_of: the type of the dependency that lets senders pass.
+    """
+
+    def add(act: Act) -> Act:
+        async def answer(request: Request, admission: Admission, store: CurrentStore) -> Response:
+            form = await admission.form(request)
+            numbers = {name: (str(value),) for name, value in request.path_params.items() if name != "pool"}
+            sent = replace(form, fields={**form.fields, **numbers})
+            built = partial(build, store, admission)
+            try:
+                done = await run_in(request.app.state.threads.writing, act, store, admission, sent)
+            except PodiumError as error:
+                return await show_again(request, form, built, error)
+            if isinstance(done, Done):
+                return go_on(request, *done)
+            page = await run_in_threadpool(built)
+            return once(request, replace(page, secret=done.text, shown=done.what))
+
+        answer.__annotations__["admission"] = admission_of
+        router.post(path, include_in_schema=False)(answer)
+        return act
+
+    return add
+
+
+def once(request: Request, page: FormsPage) -> Response:
+    """A page that no cache keeps."""
+    answer = render(request, page)
+    answer.headers["Cache-Control"] = "no-store"
+    return answer

@@ -1,0 +1,292 @@
+"""Ladders as admins see them: opened, described, rated with another system, exported, closed and deleted."""
+
+from dataclasses import fields
+from functools import cache, partial
+from tempfile import SpooledTemporaryFile
+from urllib.parse import quote
+
+from fastapi import Request, Response
+from fastapi.responses import StreamingResponse
+from starlette.background import BackgroundTask
+
+from podium.engine.system import System, as_setting, kinds
+from podium.errors import ParameterError
+from podium.results.names import normalise
+from podium.service.access.visitors import Form
+from podium.service.admin.dry_run import look_at
+from podium.service.admin.forms import Choices, Done, Field, FormsPage, Item, Section, acts, show_again
+from podium.service.admin.intents import POOL_ADDRESS, Admin, AdminOfAll, Admission, Intent, SignedIn
+from podium.service.http.threads import CurrentStore, CurrentThreads, run_in
+from podium.service.web.rendering import PageRouter, address, pool_header, render
+from podium.store import Store
+from podium.store.keys import ROLES
+from podium.store.log.pools import SILENT, DescriptionChanges, PoolDescription
+from podium.systems import find, names, outsiders
+
+READERS: Choices = (("no", "whoever has a key"), ("yes", "everybody"))
+PREFIX = "set-"  # of the fields of a system's parameters
+IN_MEMORY, CHUNK = 1_000_000, 65_536  # bytes of an export
+router = PageRouter(include_in_schema=False)
+
+
+@cache
+def system_choices() -> Choices:
+    """Every system that can rate a pool."""
+    return tuple((each.name, each.title) for each in (*map(find, names()), *outsiders()[0]))
+
+
+def description_fields(says: PoolDescription, name: str = "its name") -> tuple[Field, ...]:
+    """What a ladder may say of itself."""
+    contact = "Who corrects results: a mail address, or the address of a page"
+    return (
+        Field(name="title", label=f"Title, instead of {name}", value=says.title),
+        Field(name="contact", label=contact, value=says.contact, most=500, example="stewards@example.org"),
+        Field(name="player_word", label="What one player is called", value=says.player_word, most=40, example="player"),
+        Field(name="public", label="Who may read", value="yes" if says.public else "no", choices=READERS),
+    )
+
+
+def description_in(form: Form) -> DescriptionChanges:
+    return {
+        "title": form.text("title"),
+        "contact": form.text("contact"),
+        "player_word": form.text("player_word"),
+        "public": form.text("public") == "yes",
+    }
+
+
+@router.page("/admin")
+def admin(request: Request, admission: SignedIn, store: CurrentStore) -> Response:
+    """The ladders that the key of the session opens."""
+    return render(request, admin_page(store, admission))
+
+
+def admin_page(store: Store, admission: Admission) -> FormsPage:
+    """The ladders of a key, and the form that opens another."""
+    opened = [each for each in store.pools() if admission.key.may(ROLES[0], each.name)]
+    items = tuple(
+        Item(
+            name=header.title,
+            note=header.system_title + (", closed" if pool.closed else ""),
+            address=address("admin", header.name),
+            tag="" if header.is_public else "private",
+        )
+        for pool, header in ((each, pool_header(each)) for each in opened)
+    )
+    note = () if items else ("There is none yet.",)
+    ladders = Section(heading="Ladders", items=items, notes=note)
+    create = Section(
+        heading="Create a ladder",
+        action="/admin",
+        fields=(
+            Field(name="name", label="Its name, in addresses", required=True, example="karts"),
+            Field(name="system", label="Rated with", value="podium", choices=system_choices()),
+            *description_fields(SILENT),
+        ),
+        button="Create ladder",
+        notes=("All of it but the name can be changed later, the system with a dry run of what moves.",),
+    )
+    sections = (ladders, create) if admission.key.may("admin", None) else (ladders,)
+    return FormsPage(title="Admin", heading="Admin", sections=sections)
+
+
+@acts(router, "/admin", admin_page, AdminOfAll)
+def create(store: Store, admission: Admission, form: Form) -> Done:
+    """Open a ladder."""
+    name, system = normalise(form.text("name")), find(form.text("system"))()
+    store.create_pool(name, system, actor=admission.key.name, **description_in(form))
+    sentence = f"The ladder {name} is open, rated with {system.title}. Send its first results."
+    return Done(address("admin", name), sentence)
+
+
+@router.page(POOL_ADDRESS)
+def overview(request: Request, admission: SignedIn, store: CurrentStore) -> Response:
+    """What the key of the session may do to a pool."""
+    pool = store.pool(admission.pool)
+    header, may_administer = pool_header(pool), admission.key.may("admin", pool.name)
+    ways = [
+        ("Send results", "upload", "A file, or pasted text; you see what it does first.", False),
+        ("Plan a race", "races", "Its page says what each place would bring; change or cancel it from there.", False),
+        ("Correct or void an event", "", "Choose it in the list of events, then “Correct this event”.", True),
+        (f"{header.words.capitalize()}", "players", "Two accounts of one, another name, or one to be forgotten.", True),
+        ("Begin a season", "seasons", "Every lead shrinks to a share of itself.", True),
+        ("System", "system", "What the ladder is rated with; you see what another moves first.", True),
+        ("Keys", "keys", "For servers that send results, and for other admins.", True),
+        ("Webhooks", "webhooks", "Where all that happens is sent.", True),
+        ("Settings", "settings", "Title, contact, who may read; export, close, delete.", True),
+        ("Log", "log", "Who did what, when and why.", False),
+    ]
+    may_write = admission.key.may("write", pool.name)
+    items = tuple(
+        Item(name=name, address=address("admin", pool.name, path) if path else f"{header.address}/events", note=note)
+        for name, path, note, needs_admin in ways
+        if may_administer or not needs_admin
+    )
+    notes = ("This ladder is closed: it can be read, and takes nothing more.",) if pool.closed else ()
+    if not may_write:
+        items = (Item(name="Sign in", address="/sign-in", note="with a key that may send or correct results."),)
+        notes = (*notes, "Your key reads this ladder.")
+    sections = [Section(heading="What you may do", notes=notes, items=items)]
+    waiting = tuple(Item(name=match) for match in store.waiting_matches(pool.name)[:50])
+    sections += [Section(heading="Matches that wait for a result", items=waiting)] if waiting else []
+    page = FormsPage(
+        title="Admin",
+        pool=header,
+        heading=f"Administer {header.title}",
+        sections=tuple(sections),
+        current="Overview" if may_write else "",
+        may_administer=may_administer,
+    )
+    return render(request, page)
+
+
+@router.page(POOL_ADDRESS + "/settings")
+def settings(request: Request, admission: Admin, store: CurrentStore) -> Response:
+    """What a pool says of itself, to be changed, and how it ends."""
+    return render(request, settings_page(store, admission))
+
+
+def settings_page(store: Store, admission: Admission) -> FormsPage:
+    """What a pool says of itself, and how it ends."""
+    pool = store.pool(admission.pool)
+    base = address("admin", pool.name)
+    says = Section(
+        heading="What it says of itself",
+        action=f"{base}/settings",
+        fields=description_fields(pool.description, pool.name),
+        button="Store settings",
+        notes=("All of it is kept in the log.",),
+    )
+    note = "Its log, chain and names, a line of JSON each."
+    file = Item(name=f"{pool.name}.jsonl", address=f"{base}/export", note=note)
+    export = Section(heading="Export", notes=("All that there is, for another Podium or to keep.",), items=(file,))
+    if not pool.closed:
+        notes = ("It can be read, and takes nothing more until it is opened again. Only then it can be deleted.",)
+        ends = [Section(heading="Close", action=f"{base}/close", button="Close ladder", notes=notes)]
+    else:
+        ends = [Section(heading="Open again", action=f"{base}/reopen", button="Open ladder")]
+    if pool.closed and admission.key.may("admin", None):
+        again = Field(name="name", label=f"Type {pool.name} again", required=True)
+        notes = ("Its results, ratings and log, and the keys to it alone. Nothing brings them back but an export.",)
+        end = f"{base}/delete"
+        ends += [Section(heading="Delete for good", action=end, fields=(again,), button="Delete ladder", notes=notes)]
+    return FormsPage(
+        title="Settings",
+        pool=pool_header(pool),
+        heading="Settings",
+        current="Settings",
+        sections=(says, export, *ends),
+    )
+
+
+@acts(router, POOL_ADDRESS + "/settings", settings_page)
+def describe(store: Store, admission: Admission, form: Form) -> Done:
+    """Change what a pool says of itself, and who may read it."""
+    now = store.describe_pool(admission.pool, actor=admission.key.name, **description_in(form))
+    readers = "everybody may" if now.public else "only whoever has a key may"
+    sentence = f"Stored. It is called {now.title or admission.pool}, and {readers} read it."
+    return Done(address("admin", admission.pool, "settings"), sentence)
+
+
+@acts(router, POOL_ADDRESS + "/close", settings_page)
+def close(store: Store, admission: Admission, _form: Form) -> Done:
+    """Take nothing more for a pool."""
+    store.close_pool(admission.pool, actor=admission.key.name)
+    sentence = "The ladder is closed: it can be read, and takes nothing more."
+    return Done(address("admin", admission.pool, "settings"), sentence)
+
+
+@acts(router, POOL_ADDRESS + "/reopen", settings_page)
+def reopen(store: Store, admission: Admission, _form: Form) -> Done:
+    """Open a closed pool again."""
+    store.reopen_pool(admission.pool, actor=admission.key.name)
+    return Done(address("admin", admission.pool, "settings"), "The ladder is open again.")
+
+
+@acts(router, POOL_ADDRESS + "/delete", settings_page, AdminOfAll)
+def delete(store: Store, admission: Admission, form: Form) -> Done:
+    """Delete a closed pool for good."""
+    if normalise(form.text("name")) != admission.pool:
+        raise ParameterError(f"{form.text('name')!r} is not the ladder's name; type {admission.pool} to delete it")
+    store.delete_pool(admission.pool)
+    return Done("/admin", f"The ladder {admission.pool} is deleted, and all that was in it.")
+
+
+@router.get(POOL_ADDRESS + "/export")
+async def export(admission: Admin, store: CurrentStore, threads: CurrentThreads) -> Response:
+    """A pool as a file, as `podium pool export` writes it."""
+
+    def write() -> "SpooledTemporaryFile[bytes]":  # first whole: a slow reader holds no moment of the database
+        file = SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115  (closed once it is sent)
+        file.writelines(line.encode() for line in store.export_pool(admission.pool))
+        file.seek(0)
+        return file
+
+    file = await run_in(threads.planning, write)
+    headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(admission.pool, safe='')}.jsonl"}
+    chunks = iter(partial(file.read, CHUNK), b"")
+    return StreamingResponse(chunks, 200, headers, "application/jsonl", BackgroundTask(file.close))
+
+
+@router.page(POOL_ADDRESS + "/system")
+def system(request: Request, admission: Admin, store: CurrentStore, system: str = "") -> Response:
+    """What a pool is rated with, or another system, to be set."""
+    return render(request, system_page(store, admission, system))
+
+
+def system_page(store: Store, admission: Admission, name: str = "") -> FormsPage:
+    """The parameters of a system: those of the pool where it is the pool's own, or none is named."""
+    pool = store.pool(admission.pool)
+    chosen = pool.system if name in ("", pool.system.name) else find(name)()
+    path = address("admin", pool.name, "system")
+    choose = Section(
+        heading="Choose a system",
+        action=path,
+        method="get",
+        fields=(Field(name="system", label="Rated with", value=chosen.name, choices=system_choices()),),
+        button="Show its settings",
+    )
+    note = "Every rating is computed anew from the first event on; you see what moves before anything is stored."
+    change = Section(
+        heading=f"{chosen.title}: settings",
+        action=path,
+        fields=(Field(name="system", label="", value=chosen.name, hidden=True), *parameter_fields(chosen)),
+        button="Show what moves",
+        notes=(note,),
+    )
+    return FormsPage(
+        title="System",
+        pool=pool_header(pool),
+        heading=f"Rated with {pool.system.title}",
+        current="System",
+        sections=(choose, change),
+    )
+
+
+def parameter_fields(system: System) -> tuple[Field, ...]:
+    """A field a parameter, with its value."""
+
+    def words(parameter: str) -> Choices:
+        (each,) = (one for one in fields(system) if one.name == parameter)
+        choices = each.metadata["choices"] or (("true", "false") if bool in kinds(type(system), each) else ())
+        return tuple((choice, choice) for choice in choices)
+
+    return tuple(
+        Field(
+            name=PREFIX + each.name,
+            label=f"{each.name}: {each.metadata['help']}" + (f" ({unit})" if (unit := each.metadata["unit"]) else ""),
+            value=as_setting(getattr(system, each.name)),
+            choices=words(each.name),
+        )
+        for each in fields(system)
+    )
+
+
+@router.post(POOL_ADDRESS + "/system")
+async def configure(request: Request, admission: Admin, store: CurrentStore) -> Response:
+    """Show what another system, or other parameters would move; nothing is stored."""
+    form = await admission.form(request)
+    sent = {name.removeprefix(PREFIX): form.text(name).strip() for name in form.fields if name.startswith(PREFIX)}
+    refused = partial(show_again, request, form, partial(system_page, store, admission, form.text("system")))
+    intent = Intent("configure", {"system": form.text("system"), "parameters": sent})
+    return await look_at(request, store, admission, intent, refused=refused)

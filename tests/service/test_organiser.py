@@ -1,0 +1,199 @@
+"""A ladder from its beginning to its end, as an organiser has it in a browser; and what only some may do."""
+
+import json
+import re
+import shutil
+from urllib.parse import unquote
+
+import pytest
+from races import ratings, rows
+from test_admin import Admin, form_of, words
+from test_webhooks import receiving
+
+from podium.client import verify_webhook
+from podium.errors import PodiumError
+from podium.service import create_app
+from podium.store import Store
+from podium.store.keys import list_keys
+from podium.store.webhooks import list_webhooks, store_progress
+from podium.systems import find
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    path = tmp_path_factory.mktemp("organiser") / "podium.db"
+    opened = Store(str(path))
+    opened.create_pool("main", find("elo")())
+    opened.submit("main", [row for number in range(1, 6) for row in rows(number, "abcd" if number % 2 else "dbca")])
+    opened.close()
+    return path
+
+
+@pytest.fixture
+def store(filled, tmp_path):
+    opened = Store(str(shutil.copy(filled, tmp_path)))
+    opened.app = create_app(opened)
+    yield opened
+    opened.close()
+
+
+def follow(admin, answer):
+    """The page that a form leads to."""
+    assert answer.status_code == 303, words(answer.text)
+    return admin.client.get(answer.headers["location"])
+
+
+def test_a_ladder_is_opened_and_what_was_typed_survives_a_fault(store):
+    admin = Admin(store)
+    start = admin.client.get("/admin")
+    for change, fault in (
+        ({"name": "karts", "contact": "nowhere"}, "neither a mail address"),
+        ({"name": "admin"}, "is the address of a page"),
+        ({"name": "main"}, "There is a pool 'main' already"),
+        ({"name": " "}, "name"),
+    ):
+        refused = admin.send(start, "/admin", title="<Karts>", system="glicko2", **change)
+        assert 400 <= refused.status_code < 500
+        assert fault in words(refused.text)
+        _, fields = form_of(refused.text, "/admin")
+        sent = {"title": "<Karts>", "system": "glicko2"} | change
+        assert sent.items() <= dict(fields).items()
+    assert [each.name for each in store.pools()] == ["main"]
+    opened = follow(
+        admin, admin.send(start, "/admin", name="karts ü/1", title="<Karts>", system="glicko2", public="yes")
+    )
+    assert opened.status_code == 200
+    assert "is open, rated with" in words(opened.text)
+    pool = store.pool("karts ü/1")
+    assert (pool.system.name, pool.description.title, pool.description.public) == ("glicko2", "<Karts>", True)
+    assert store.log("karts ü/1")[0].actor == "admin key"
+
+
+def test_another_system_is_looked_at_first(store):
+    admin, before = Admin(store), ratings(store)
+    page = admin.get("/system?system=glicko2")
+    assert "set-tau" in page.text
+    dry = admin.send(page, "/system", **{"set-deviation": "200"})
+    assert (dry.status_code, ratings(store)) == (200, before)
+    assert "moves 4 of 4 ratings" in words(dry.text)
+    done = follow(admin, admin.send(dry, "/apply"))
+    assert "from the first event on" in words(done.text)
+    assert (store.pool("main").system.name, store.pool("main").system.deviation) == ("glicko2", 200.0)
+    assert ratings(store) != before
+    assert store.verify() == []
+    refused = admin.send(admin.get("/system"), "/system", **{"set-tau": "many"})
+    assert refused.status_code == 422
+    assert ["set-tau", "many"] in form_of(refused.text, "/system")[1]
+    assert Admin(store, reach_s=60.0).send(admin.get("/system"), "/system").status_code == 403
+
+
+def test_a_player_has_another_name_and_is_forgotten(store):
+    admin, before = Admin(store), ratings(store)
+    for changes, status in (({"player": "nobody", "name": "Ann"}, 404), ({"player": "a", "name": "b"}, 409)):
+        refused = admin.send(admin.get("/players"), "/rename", **changes)
+        assert refused.status_code == status
+        assert changes.items() <= dict(form_of(refused.text, "/rename")[1]).items()
+        assert "Nothing was stored" in refused.text
+    renamed = follow(admin, admin.send(admin.get("/players"), "/rename", player="a", name="Ann <1>"))
+    assert (renamed.status_code, "a is now called Ann <1>." in words(renamed.text)) == (200, True)
+    assert admin.send(admin.get("/players"), "/forget", player="Ann <1>", again="Ann").status_code == 422
+    assert "Ann <1>" in ratings(store)
+    gone = follow(admin, admin.send(admin.get("/players"), "/forget", player="Ann <1>", again="Ann <1>"))
+    assert (gone.status_code, "Every name is forgotten" in gone.text) == (200, True)
+    assert "Ann" not in gone.text
+    assert sorted(ratings(store).values()) == sorted(before.values())
+    assert ratings(store).keys() & {"a", "Ann <1>"} == set()
+
+
+def test_keys_open_this_ladder_or_all_as_far_as_their_maker_s(store):
+    admin, of_pool = Admin(store), Admin(store, pool="main")
+    sent = {"name": "server", "role": "write", "opens": "all", "reach": "30d", "rate": "5"}
+    assert admin.send(admin.get("/keys"), "/keys", **sent | {"reach": "long"}).status_code == 422
+    created = admin.send(admin.get("/keys"), "/keys", **sent)
+    assert "podium_" in created.text
+    key = list_keys(store.engine)[-1]
+    assert (key.pool, key.role, key.reach_s, key.per_second) == (None, "write", 30 * 86_400.0, 5.0)
+    assert f"number {key.id}" not in of_pool.get("/keys").text
+    token = form_of(of_pool.get("/keys").text, "/keys")[1][0][1]
+    for path, fields in (("", {"name": "x", "role": "read", "opens": "all"}), (f"/{key.id}/replace", {})):
+        answer = of_pool.client.post(f"/admin/main/keys{path}", data={"token": token} | fields)
+        assert answer.status_code in (403, 404)
+    replaced = admin.send(admin.get("/keys"), f"/{key.id}/replace")
+    assert re.search(r'value="podium_', replaced.text)
+    old, new = (each for each in list_keys(store.engine) if each.name == "server")
+    assert (old.revoked, new.revoked, new.reach_s, new.pool) == (True, False, old.reach_s, None)
+
+
+def test_webhooks_show_their_deliveries_and_are_tested(store):
+    admin = Admin(store)
+    refused = admin.send(admin.get("/webhooks"), "/webhooks", url="ftp://example.org")
+    assert refused.status_code == 422
+    assert ["url", "ftp://example.org"] in form_of(refused.text, "/webhooks")[1]
+    created = admin.send(admin.get("/webhooks"), "/webhooks", url="https://example.org/podium")
+    (hook,) = list_webhooks(store.engine)
+    assert hook.secret in created.text
+    assert hook.secret not in admin.get("/webhooks").text
+    store.submit("main", rows(8, "ab"))
+    store.submit("main", rows(9, "ab"))
+    first, second = (each.seq for each in store.log("main", most=100)[-2:])
+    store_progress(
+        store.engine, hook.id, first, error="answered 503", failing_since="2026-01-01T10:00:00+00:00", stopped=True
+    )
+    seen = words(admin.get("/webhooks").text)
+    assert f"Entry {first}: Took the result e8 taken" in seen
+    assert f"Entry {second}: Took the result e9 failed: answered 503" in seen
+    assert "sent to again" in words(follow(admin, admin.send(admin.get("/webhooks"), f"/{hook.id}/resume")).text)
+    assert not list_webhooks(store.engine)[0].stopped
+    store.create_pool("other", find("elo")())
+    stranger = Admin(store, pool="other")
+    token = form_of(stranger.client.get("/admin/other/keys").text, "/keys")[1][0][1]
+    assert stranger.client.post(f"/admin/other/webhooks/{hook.id}/delete", data={"token": token}).status_code == 404
+    follow(admin, admin.send(admin.get("/webhooks"), f"/{hook.id}/delete"))
+    assert list_webhooks(store.engine) == []
+
+
+def test_a_test_is_signed_and_told_from_every_delivery(store):
+    admin = Admin(store)
+    with receiving(204, 500) as (url, sent):
+        (secret,) = re.findall(r'value="(whsec_[^"]+)"', admin.send(admin.get("/webhooks"), "/webhooks", url=url).text)
+        (hook,) = list_webhooks(store.engine)
+        private = follow(admin, admin.send(admin.get("/webhooks"), f"/{hook.id}/test"))
+        assert ("is not a public address" in private.text, sent) == (True, [])
+        store.app.state.private_webhooks = True  # as `serve --private-webhooks` has it
+        for answer in ("has taken the test", "has not taken the test: the receiver answered 500"):
+            tested = follow(admin, admin.send(admin.get("/webhooks"), f"/{hook.id}/test"))
+            assert answer in words(tested.text)
+    assert [verify_webhook(secret, headers, body) for headers, body in sent] == [
+        {"pool": "main", "seq": hook.delivered_seq, "kind": "test"}
+    ] * 2
+    assert len({headers["webhook-id"] for headers, _ in sent}) == 2
+    assert list_webhooks(store.engine) == [hook]  # it is no delivery
+
+
+def test_an_export_is_the_command_s(store):
+    admin = Admin(store)
+    file = admin.get("/export")
+    assert file.text == "".join(store.export_pool("main"))
+    assert unquote(file.headers["content-disposition"]).endswith("main.jsonl")
+    assert json.loads(file.text.splitlines()[0])["pool"] == "main"
+    assert Admin(store, "write", "main").get("/export").status_code == 403
+
+
+def test_a_ladder_is_closed_opened_again_and_deleted(store):
+    admin, of_pool = Admin(store), Admin(store, pool="main")
+    with pytest.raises(StopIteration):
+        form_of(admin.get("/settings").text, "/delete")  # only once it is closed
+    assert "The ladder is closed" in follow(of_pool, of_pool.send(of_pool.get("/settings"), "/close")).text
+    with pytest.raises(PodiumError, match="is closed"):
+        store.submit("main", rows(9, "ab"))
+    assert "open again" in follow(admin, admin.send(admin.get("/settings"), "/reopen")).text
+    follow(admin, admin.send(admin.get("/settings"), "/close"))
+    refused = admin.send(admin.get("/settings"), "/delete", name="Main")
+    assert refused.status_code == 422
+    assert ["name", "Main"] in form_of(refused.text, "/delete")[1]
+    token = form_of(of_pool.get("/settings").text, "/settings")[1][0][1]
+    assert of_pool.client.post("/admin/main/delete", data={"token": token, "name": "main"}).status_code == 403
+    assert [each.name for each in store.pools()] == ["main"]
+    done = follow(admin, admin.send(admin.get("/settings"), "/delete", name="main"))
+    assert "The ladder main is deleted" in done.text
+    assert store.pools() == []

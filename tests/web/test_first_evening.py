@@ -1,0 +1,149 @@
+"""From the printed link to a deleted ladder, in a browser alone: on a phone and a desk, with scripts and without."""
+
+import os
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from served import EVERY_WAY
+from test_screens import AXE, MEASURE, SIDEWAYS, UNFOLD
+
+from podium.service.admin.first_link import first_path
+from podium.store.keys import list_keys
+
+RESULTS = "event_id,started_at,player,position\n" + "".join(
+    f"race {k},2025-01-0{k},{player},{place}\n"
+    for k in range(1, 6)
+    for place, player in enumerate(("Ana", "Ben", "Cleo") if k % 2 else ("Cleo", "Ana", "Ben"), start=1)
+)
+WAYS = [(390, True), (1280, False), (1280, True), (390, False)][: 4 if EVERY_WAY else 2]
+PICTURES = os.environ.get("PODIUM_ORGANISER_PICTURES")
+
+
+def look(page, name):
+    """Nothing is pale, small or wider than the screen, and axe finds nothing."""
+    page.evaluate(UNFOLD)
+    seen = page.evaluate(MEASURE)
+    assert (seen["pale"], seen["small"], seen["wide"]) == ([], [], []), name
+    assert [
+        (each["id"], each["nodes"][0]["html"][:200]) for each in Axe().run(page, options=AXE).response["violations"]
+    ] == [], name
+    if PICTURES:
+        page.screenshot(path=f"{PICTURES}/{name}.png", full_page=True)
+
+
+def done(page):
+    return page.locator("main > .note[role=status]").inner_text()
+
+
+def fill(page, section, **values):
+    """Fill in the form under a heading, and send it."""
+    form = page.locator("section", has=page.get_by_role("heading", name=section, exact=True)).locator("form").first
+    for name, value in values.items():
+        field = form.locator(f"[name='{name}']")
+        field.select_option(value) if field.evaluate("each => each.tagName") == "SELECT" else field.fill(value)
+    form.locator("button.main").click()
+
+
+def begin(page, store, look_at):
+    """A ladder is opened, gets results and another system."""
+    page.goto(first_path(store.engine))
+    assert page.locator("input[readonly]").input_value().startswith("podium_")
+    look_at(page, "1-first-link")
+    page.click("main a[href='/admin']")
+    look_at(page, "2-admin")
+    fill(page, "Create a ladder", name="karts", title="Kart night", system="elo", contact="nowhere", public="yes")
+    assert "neither a mail address" in page.inner_text("[role=alert]")
+    look_at(page, "3-refused")
+    fill(page, "Create a ladder", contact="stewards@example.org")  # all else is still there
+    assert "karts is open, rated with" in done(page)
+    look_at(page, "4-overview")
+    page.click("main nav >> text=Send results")
+    page.fill("[name=pasted]", RESULTS)
+    page.click("main form button.main")
+    page.click("main form button.main")
+    assert done(page) == "Stored. 5 events came in."
+    page.goto("/admin/karts/system")
+    look_at(page, "5-system")
+    fill(page, "Choose a system", system="glicko2")
+    page.locator("section").nth(1).locator("button.main").click()
+    assert "moves 3 of 3 ratings" in page.inner_text("main")
+    look_at(page, "6-dry-run")
+    page.click("main form button.main")
+    assert "from the first event on" in done(page)
+    assert store.pool("karts").system.name == "glicko2"
+
+
+def run(page, store, look_at):
+    """Players are called otherwise, and programs get keys and news."""
+    page.goto("/admin/karts/players")
+    look_at(page, "7-players")
+    fill(page, "Rename a player", player="Ana", name="Ana B.")
+    assert done(page) == "Ana is now called Ana B.."
+    page.goto("/admin/karts/players")
+    fill(page, "Forget a player", player="Ben", again="Ben")
+    assert "Every name is forgotten" in done(page)
+    page.goto("/admin/karts/keys")
+    fill(page, "Create a key", name="race server", opens="all")
+    look_at(page, "8-keys")
+    assert [each.pool for each in list_keys(store.engine)] == [None, None]
+    page.goto("/admin/karts/webhooks")
+    fill(page, "Send what happens to an address", url="http://127.0.0.1:9/podium")
+    look_at(page, "9-webhooks")
+    page.click("button:has-text('Send a test')")
+    assert "has not taken the test" in done(page)
+
+
+def end(page, store, look_at):
+    """A ladder is described, exported, closed and deleted."""
+    page.goto("/admin/karts/settings")
+    fill(page, "What it says of itself", player_word="racer")
+    assert "Stored" in done(page)
+    with page.expect_download() as export:
+        page.click("a[href$='/export']")
+    assert export.value.suggested_filename == "karts.jsonl"
+    look_at(page, "10-settings")
+    fill(page, "Close")
+    look_at(page, "11-closed")
+    fill(page, "Delete for good", name="kart")
+    assert "is not the ladder's name" in page.inner_text("[role=alert]")
+    fill(page, "Delete for good", name="karts")
+    assert done(page) == "The ladder karts is deleted, and all that was in it."
+    assert store.pools() == []
+    page.reload()
+    assert page.locator("main > .note").count() == 0  # it is said once
+
+
+@pytest.mark.parametrize(("width", "script"), WAYS)
+def test_from_the_printed_link_to_a_deleted_ladder(browser, new_site, width, script):
+    context = browser.new_context(
+        java_script_enabled=script, base_url=new_site.address, viewport={"width": width, "height": 844}
+    )
+    page = context.new_page()
+    look_at = look if script else lambda *_: None  # axe is a script
+    begin(page, new_site.store, look_at)
+    run(page, new_site.store, look_at)
+    end(page, new_site.store, look_at)
+    context.close()
+
+
+def test_no_page_of_an_organiser_scrolls_sideways(browser, large_browser, new_site):
+    """On the narrowest phone, and where all text is twice as large."""
+    narrow = browser.new_page(base_url=new_site.address, viewport={"width": 320, "height": 700})
+    large = large_browser.new_page(base_url=new_site.address, viewport={"width": 390, "height": 844})
+    narrow.goto(first_path(new_site.store.engine))
+    secret = narrow.locator("input[readonly]").input_value()
+    assert narrow.evaluate(SIDEWAYS) <= 0
+    narrow.goto("/admin")
+    fill(narrow, "Create a ladder", name="karts", title="A ladder of a name that is long " * 3, system="podium")
+    large.goto("/sign-in")
+    large.fill("[name=key]", secret)
+    large.click("button.main")
+    for path in (
+        "",
+        "/karts",
+        *(f"/karts/{each}" for each in ("players", "seasons", "system", "keys", "webhooks", "settings")),
+    ):
+        for page in (narrow, large):
+            page.goto(f"/admin{path}")
+            assert page.evaluate(SIDEWAYS) <= 0, path
+    narrow.close()

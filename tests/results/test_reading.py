@@ -117,7 +117,8 @@ def test_a_bad_table_is_refused_with_where_and_how_to_mend_it(text, fault):
     ("column", "first", "second"), [("position", -1, -1), ("pool", "x", "y"), ("title", "x", "y"), ("sequence", 1, 2)]
 )
 def test_twenty_faults_are_told_at_once_and_no_more(column, first, second):
-    text = f"event_id,player,{column}\n" + "".join(f"a,p{n},{second if n else first}\n" for n in range(30))
+    rows = (f"a,p{n},{n}.5,{second if n else first}\n" for n in range(30))
+    text = f"event_id,player,time_s,{column}\n" + "".join(rows)
     lines = refused(text).splitlines()
     assert len(lines) == 22
     assert lines[0].startswith(f"results.csv row {1 if first == second else 2}, column {column}: ")

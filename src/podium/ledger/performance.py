@@ -272,13 +272,13 @@ class Duels:
     def totals(self, begin: int, shift: Floats) -> Floats:
         """The totals, (some, 3), of the entrants from `begin`, each so many points, (some), higher."""
         totals = np.zeros((shift.size, 3))
-        moved = self.moved(np.arange(begin, begin + shift.size), shift)
+        moved = self.moved(slice(begin, begin + shift.size), shift)
         self.run(_total_expected if self.by_chances else _total_compared, self.entered, moved, begin, totals)
         return totals
 
-    def moved(self, hosts: npt.NDArray[np.int64], shift: Floats) -> States:
+    def moved(self, hosts: npt.NDArray[np.int64] | slice, shift: Floats) -> States:
         """The states, (some, fields), of some entrants who are so many points, (some), higher."""
-        moved: States = self.states[hosts]
+        moved: States = np.array(self.states[hosts])
         moved[:, self.levels] += shift[:, None]
         return moved
 

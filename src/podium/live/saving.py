@@ -92,7 +92,7 @@ class LiveRatings:
         rows = numbers[rated.entrant.take(events.columns.player)]
         best = rated.entrant.take(np.maximum(replayed.before, replayed.after[:, self.system.column("rating")]))
         np.maximum.at(self.peaks, rows, best)
-        self.last_events[rows] = frame["event_id"].gather(rated.row.array).to_numpy()
+        self.last_events[rows] = frame["event_id"][rated.row.array].to_numpy()
         if "started_at" in frame.columns:
             self.seen[rows] = rated.row.take(frame["started_at"].to_physical().to_numpy())
 

@@ -147,23 +147,21 @@ def named(text: str) -> Markup:
 
 def in_sentence(sentence: str, *names: str) -> Markup:
     """A sentence in which each of these names, where it is a word of its own, keeps its direction to itself."""
-    known = sorted(
-        {name for name in names if name and name in sentence}, key=len, reverse=True
-    )  # the longest first: "Ana" is in "Ana Lu"
-    if not known:
-        return escape(sentence)
-    parts, begin, at = list[Markup](), 0, 0
-    while at < len(sentence):  # a regular expression would take ten times as long to compile
-        name = next((each for each in known if stands_at(sentence, each, at)), "")
-        if name:
-            parts += [escape(sentence[begin:at]), named(name)]
-            begin = at + len(name)
-        at = begin if name else at + 1
+    known = {name for name in names if name}
+    parts, begin = list[Markup](), 0
+    while found := [(at, -len(each), each) for each in known if (at := place_of(each, sentence, begin)) >= 0]:
+        at, _, name = min(found)  # of those at one place the longest: "Ana" is in "Ana Lu"
+        parts += [escape(sentence[begin:at]), named(name)]
+        begin = at + len(name)
     return Markup().join([*parts, escape(sentence[begin:])])
 
 
-def stands_at(sentence: str, name: str, at: int) -> bool:
-    """Whether a name stands there as a word of its own."""
-    end = at + len(name)
-    around = sentence[max(0, at - 1) : at] + sentence[end : end + 1]
-    return sentence.startswith(name, at) and not any(each.isalnum() or each == "_" for each in around)
+def place_of(name: str, sentence: str, begin: int) -> int:
+    """Where a name stands as a word of its own, from some place on; -1 where it does not."""
+    at = sentence.find(name, begin)
+    while at >= 0:
+        around = sentence[max(0, at - 1) : at] + sentence[at + len(name) : at + len(name) + 1]
+        if not any(each.isalnum() or each == "_" for each in around):
+            break
+        at = sentence.find(name, at + 1)
+    return at

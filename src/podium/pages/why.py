@@ -135,7 +135,7 @@ def why_view(explanation: Explanation) -> WhyView:
 
 def opponents(explanation: Explanation) -> list[str]:
     """The opponents' names."""
-    return explanation.rows["opponent"].drop_nulls().unique(maintain_order=True).to_list()
+    return list(dict.fromkeys(each for each in explanation.rows["opponent"].to_list() if each is not None))
 
 
 def partial_sums(before: Decimal, groups: tuple[Group, ...], steps: list[tuple[Step, ...]]) -> list[Decimal]:

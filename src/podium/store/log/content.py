@@ -271,16 +271,20 @@ def read_bodies(events: Iterable[tuple[bytes, int]]) -> pl.DataFrame:
     starts = np.repeat(np.array([start for _, start in bodies], np.int64), sizes)
     columns["started_at"] = pl.Series("started_at", starts).cast(UTC_DATETIME)
     for name, value in DEFAULTS.items():
-        if 0 < columns[name].null_count() < len(columns[name]):
+        if name in columns and 0 < columns[name].null_count() < len(columns[name]):
             columns[name] = columns[name].fill_null(value)
-    present = [name for name in SCHEMA if name in REQUIRED or columns[name].null_count() < len(columns[name])]
+    given = [name for name in SCHEMA if name in columns]
+    present = [name for name in given if name in REQUIRED or columns[name].null_count() < len(columns[name])]
     return pl.DataFrame([columns[name] for name in present])
 
 
 def parse_rows(text: bytes) -> dict[str, pl.Series]:
     """Read lines of JSON as columns; for one event quicker than Polars, which hands the text to another thread."""
     rows = json.loads(b"[" + text[:-1].replace(b"\n", b",") + b"]")  # no line has a newline within
-    columns = {name: pl.Series(name, [row.get(name) for row in rows], kind) for name, kind in SCHEMA.items()}
+    given = {*REQUIRED}.union(*rows)  # a column costs as much where no row has a value
+    columns = {
+        name: pl.Series(name, [row.get(name) for row in rows], kind) for name, kind in SCHEMA.items() if name in given
+    }
     return columns | {"player": pl.Series("player", [str(row["player"]) for row in rows], pl.String)}
 
 

@@ -198,11 +198,12 @@ def with_names(connection: sa.Connection, pool: Pool, table: pl.DataFrame) -> pl
     if table.is_empty():
         return table
     merged = merges(connection, pool)
-    numbers = [int(name) for name in table["player"].unique()]
+    is_small = table.height <= SMALL_BODY_ROWS
+    numbers = [int(name) for name in ({*table["player"].to_list()} if is_small else table["player"].unique())]
     ends = {number: merged.get(number, number) for number in numbers}
     names = names_of(connection, pool, set(ends.values()))
     name_of = {str(number): names[end] for number, end in ends.items()}
-    if table.height <= SMALL_BODY_ROWS:  # without an expression, which takes ten times as long for one event
+    if is_small:  # without an expression, which takes ten times as long for one event
         return table.with_columns(pl.Series("player", [name_of[each] for each in table["player"]], pl.String))
     return table.with_columns(pl.col("player").replace_strict(name_of, return_dtype=pl.String))
 

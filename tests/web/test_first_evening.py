@@ -98,6 +98,10 @@ def end(page, store, look_at):
     page.goto("/admin/karts/settings")
     fill(page, "What it says of itself", player_word="racer")
     assert "Stored" in done(page)
+    page.goto("/admin/karts/webhooks")
+    look_at(page, "12-deliveries")
+    assert "Changed what the pool says of itself" in page.locator("details").text_content()
+    page.goto("/admin/karts/settings")
     with page.expect_download() as export:
         page.click("a[href$='/export']")
     assert export.value.suggested_filename == "karts.jsonl"

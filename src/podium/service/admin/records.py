@@ -105,8 +105,8 @@ def players_page(store: Store, admission: Admission) -> FormsPage:
     pool = pool_header(store.pool(admission.pool))
     base, word = address("admin", pool.name), pool.word
 
-    def section(heading: str, path: str, button: str, note: str, *asked: tuple[str, str]) -> Section:
-        inputs = tuple(Field(name=name, label=label, required=True) for name, label in asked)
+    def section(heading: str, path: str, button: str, note: str, *needed: tuple[str, str]) -> Section:
+        inputs = tuple(Field(name=name, label=label, required=True) for name, label in needed)
         return Section(heading=heading, action=f"{base}/{path}", fields=inputs, button=button, notes=(note,))
 
     sections = (

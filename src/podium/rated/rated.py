@@ -17,7 +17,6 @@ from podium.engine.tables.selection import EVENT
 from podium.errors import ParameterError, UnknownError
 from podium.ledger import history
 from podium.ledger import leaderboard as boards
-from podium.ledger.leaderboard import why_nothing_counts
 from podium.ledger.saved import Start, metadata, pools_after, with_pool_columns
 from podium.results.names import admit, normalise
 from podium.results.reading import Results
@@ -68,9 +67,8 @@ class Rated:
     @functools.cached_property
     def states(self) -> pl.DataFrame:
         """The ratings with every number of each player's state, to the bit: what `start` takes to go on."""
-        return with_pool_columns(
-            boards.ratings(self.system, *self._everyone, whole=True), self.system, self._pool_states
-        )
+        states = boards.ratings(self.system, *self._everyone, whole=True)
+        return with_pool_columns(states, self.system, self._pool_states)
 
     @property
     def metadata(self) -> dict[str, str]:
@@ -171,7 +169,7 @@ class Rated:
         """
         sizes = dict(self._pools())
         if not sizes:
-            reason = why_nothing_counts(self.results.frame)
+            reason = boards.why_nothing_counts(self.results.frame)
             raise UnknownError(f"there is no rated event{f': {reason}' if reason else ''}")
         if name is None:
             return max(sizes, key=lambda each: sizes[each])
@@ -184,9 +182,8 @@ class Rated:
         played = {pool.name: pool.last - pool.first for pool in self.events.pools}
         yield from played.items()
         if self.start is not None:
-            for name in self.start.players["pool"].unique(maintain_order=True):
-                if name not in played:
-                    yield name, 0
+            known = self.start.players["pool"].unique(maintain_order=True)
+            yield from ((name, 0) for name in known if name not in played)
 
     def explain(self, event_id: str, player: str) -> "Explanation":
         """Why a player's rating moved in an event; see `podium.ledger.reasons.explaining.explain`.
@@ -213,8 +210,7 @@ class Rated:
             player: as the results have it.
 
         Returns:
-            The change as it was, and with each heat won, each quit a finish, and all heats won; see
-            `podium.ledger.reasons.what_if.what_if`.
+            The change as it was, and with each heat won, each quit a finish, and all heats won.
 
         Raises:
             UnknownError: there is no such event, or the player is not rated in it.
@@ -308,6 +304,9 @@ class Rated:
 
     def hindsight(self) -> "Hindsight":
         """How strong everybody was at every event, knowing all since; ratings that count stay what they are.
+
+        Returns:
+            `frame`: player, pool, event_id, at, rating, deviation; in the order of rating.
 
         Raises:
             ParameterError: the system is another than podium, on whose model this rests, or podium with modes.

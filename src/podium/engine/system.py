@@ -187,7 +187,7 @@ class System(PoolReader):
         return None
 
     @property
-    @functools.lru_cache(256)  # noqa: B019  (asked for at each number; a system is a few of them itself)
+    @functools.lru_cache(256)  # noqa: B019  (needed at each number; a system is a few of them itself)
     def points_per_logit(self) -> float:
         """The system's scale: points between newcomers that make the odds e to 1, by the slope of `expect` at equals.
 

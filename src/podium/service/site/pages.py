@@ -18,7 +18,6 @@ from podium.service.web.visiting import Visit
 from podium.store import Store
 from podium.store.reading.boards.models import EventHeadline, EventListPage, FoundPlayer, ListedPage, Listing
 from podium.store.reading.events.stories import EventStory
-from podium.store.reading.pools.pool_facts import fair_expectation
 
 MOST_STORIES: Final = 50  # of an event, kept at a time
 EVERYBODY: Final = Listing(unsettled=True)
@@ -110,7 +109,6 @@ class PoolPages:
         ]
         self.event_pages = [*pages_of(lambda cursor: view.event_list(name, before=cursor, top=boards.EVENT_ROWS))]
         self._stories = lru_cache(1)(self._find_stories)  # all pages of an event are written one after the other
-        self._facts = lru_cache(1)(lambda: view.pool_facts(name))
 
     def _board_pages(self, listing: Listing) -> Iterator[tuple[str, ListedPage]]:
         def read(cursor: str | None) -> ListedPage:
@@ -183,8 +181,7 @@ class PoolPages:
     def _event_page(self, event_id: str, about: tuple[str | None, ...], player: str | None, first: int | None) -> Page:
         """The page of an event, about one of those whose stories are read at once."""
         story = self._stories(event_id, about)[player]
-        fair = None if story.explanation is None else fair_expectation(self._facts(), story.explanation)
-        return events.event_page(self.visit, story, fair, first, is_about_player=player is not None)
+        return events.story_page(self.view, self.visit, story, first, is_about_player=player is not None)
 
     def _find_stories(self, event_id: str, about: tuple[str | None, ...]) -> dict[str | None, EventStory]:
         return dict(zip(about, self.view.event_stories(self.name, event_id, about), strict=True))

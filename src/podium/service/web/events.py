@@ -218,14 +218,16 @@ def event_response(
     if same is not None:
         return same
     story = store.event_story(visit.pool, event_id, player)
-    expectation = None
+    return render(request, story_page(store, visit, story, first, is_about_player=player is not None), version=version)
+
+
+def story_page(store: Store, visit: Visit, story: EventStory, first: int | None, *, is_about_player: bool) -> EventPage:
+    """The page of what an event tells."""
+    expectation, promise = None, ""
     if story.explanation is not None:
         expectation = fair_expectation(store.pool_facts(visit.pool), story.explanation)
-    promise = ""
-    if story.explanation is not None:
-        promise = promised_words(store.promise(visit.pool, event_id, story.player), story)
-    page = event_page(visit, story, expectation, first, promise, is_about_player=player is not None)
-    return render(request, page, version=version)
+        promise = promised_words(store.promise(visit.pool, story.details.event_id, story.player), story)
+    return event_page(visit, story, expectation, first, promise, is_about_player=is_about_player)
 
 
 def event_page(
@@ -233,7 +235,7 @@ def event_page(
     story: EventStory,
     expectation: FairExpectation | None,
     first: int | None,
-    promise: str = "",
+    promise: str,
     *,
     is_about_player: bool,
 ) -> EventPage:

@@ -117,8 +117,8 @@ def test_equals_gain_nothing_by_playing_each_other(name):
     """What asymmetric deviations let drift, the audit measures."""
     rated = podium.rate(list(equals()), name)
     month = audit(rated).months.row(0, named=True)
-    start, players = rated.system.newcomer().rating, rated.ratings.height
-    drift = (month["mean"] - start) * players - month["introduced_base_points"]
+    players = rated.ratings.height
+    drift = month["mean"] * players - month["introduced_starts"] - month["introduced_base_points"]
     assert month["created"] - month["leaked"] == pytest.approx(drift, abs=1e-6)
     assert month["drift"] == pytest.approx(drift / month["events"], abs=1e-6)
     if rated.system.conserves:

@@ -197,11 +197,10 @@ def unbalanced(rated: Rated, nets: pl.DataFrame) -> pl.DataFrame:
 def months(rated: Rated, changes: pl.DataFrame, nets: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Points introduced, exchanged, created and leaked by month; and how the players of each stand at its end."""
     month = pl.col("started_at").dt.strftime("%Y-%m").fill_null("all").alias("month")
-    start = float(rated.system.newcomer().rating)
     flows = changes.group_by(month, maintain_order=True).agg(
         events=pl.col("event_id").n_unique(),
         newcomers=pl.col("first").sum(),
-        introduced_starts=pl.col("first").sum() * start,
+        introduced_starts=(pl.col("rating") - pl.col("delta")).filter("first").sum(),
         introduced_base_points=pl.col("base_points").sum(),
         exchanged=0.5 * (pl.col("delta") - pl.col("base_points")).abs().sum(),
     )

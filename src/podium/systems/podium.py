@@ -213,7 +213,7 @@ class Podium(System):
     def filled_states(self, known: Mapping[str, npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
         """Whole states from what is known of players; whoever has a rating already is no newcomer by it."""
         states = System.filled_states(self, known)
-        states[states[:, LAST] == 0.0, FIRST] = 1.0
+        states[(states[:, LAST] == 0.0) & (states[:, RATING] != self.initial), FIRST] = 1.0
         return states
 
     def shown(self, states: npt.NDArray[np.float64]) -> dict[str, npt.NDArray[Any]]:

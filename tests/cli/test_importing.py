@@ -55,7 +55,7 @@ def test_what_is_written_reads_back_as_the_table(suffix, podium_command, tmp_pat
 
 def test_standard_input_and_output(tmp_path):
     piped = run("import", "pgn", "-", "-o", "-", stdin=games(("a", "1-0")))
-    assert piped.splitlines()[0] == "event_id,started_at,pool,mode,side,player,position,status,ranked"
+    assert piped.splitlines()[0] == "event_id,started_at,pool,mode,player,position,status,ranked"
 
 
 @pytest.mark.parametrize(

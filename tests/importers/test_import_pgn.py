@@ -17,10 +17,10 @@ PLAIN = """[Event "Open"]
 
 def test_comments_and_variations_hide_their_results(tmp_path):
     assert table(tmp_path, "pgn", games(("x", "1-0"), ("y", "1/2-1/2"))) == [
-        "lichess.org/x,2026-02-03T20:15:00Z,chess960,600+0,white,ana,1,finished,false",
-        "lichess.org/x,2026-02-03T20:15:00Z,chess960,600+0,black,ben,2,finished,false",
-        "lichess.org/y,2026-02-03T20:15:00Z,chess960,600+0,white,ana,1,finished,false",
-        "lichess.org/y,2026-02-03T20:15:00Z,chess960,600+0,black,ben,1,finished,false",
+        "lichess.org/x,2026-02-03T20:15:00Z,chess960,600+0,ana,1,finished,false",
+        "lichess.org/x,2026-02-03T20:15:00Z,chess960,600+0,ben,2,finished,false",
+        "lichess.org/y,2026-02-03T20:15:00Z,chess960,600+0,ana,1,finished,false",
+        "lichess.org/y,2026-02-03T20:15:00Z,chess960,600+0,ben,1,finished,false",
     ]
 
 

@@ -357,6 +357,5 @@ def add_sides(game: Game, event: Event, collector: Collector) -> None:
             collector.drop("no FIDE id")
         else:
             status = losers_status if position > other else "finished"
-            place = position if status == "finished" else None
-            values = {"position": place, "status": status, "side": side.lower()}
+            values = {"position": position if status == "finished" else None, "status": status}
             event.add(player, values, name=name if player != name else None, place=place_of(game, side))

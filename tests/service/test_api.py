@@ -4,7 +4,7 @@ import json
 import logging
 import re
 from contextlib import closing
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from races import calling, rows
@@ -14,6 +14,7 @@ from starlette.testclient import TestClient
 from podium.service import create_app
 from podium.store import Store
 from podium.store.keys import create_key, list_keys, revoke_key
+from podium.store.writing import running
 from podium.systems import find
 
 BASE = "/api/v1/pools"
@@ -103,6 +104,7 @@ def test_pools_are_opened_with_a_system(client):
 READ, WRITE, ADMIN = "read", "write", "admin"
 POOL, EVENT, PLAYER = f"{BASE}/{{pool}}", f"{BASE}/{{pool}}/events/{{event_id}}", f"{BASE}/{{pool}}/players/{{player}}"
 TICKETS = {"tickets": [{"player": "a", "waited_s": 50}, {"player": "b", "waited_s": 9}], "size": 2}
+FIXTURE, IN_AN_HOUR = f"{POOL}/fixtures/{{fixture_id}}", datetime.now(UTC) + timedelta(hours=1)
 ROUTES = [
     ("GET", BASE, None, READ),
     ("POST", BASE, {"name": "new", "system": "elo"}, ADMIN),
@@ -110,6 +112,15 @@ ROUTES = [
     ("PATCH", POOL, {"title": "Main"}, ADMIN),
     ("PUT", f"{POOL}/system", {"system": "glicko2"}, ADMIN),
     ("POST", f"{POOL}/events", race(50), WRITE),
+    ("GET", f"{POOL}/stakes?entrants=a&entrants=b", None, READ),
+    ("GET", f"{POOL}/fixtures", None, READ),
+    ("POST", f"{POOL}/fixtures", {"fixture_id": "new", "starts_at": IN_AN_HOUR.isoformat()}, WRITE),
+    ("GET", FIXTURE, None, READ),
+    ("PUT", FIXTURE, {"title": "Grand Prix"}, WRITE),
+    ("POST", f"{FIXTURE}/cancel", None, WRITE),
+    ("GET", f"{FIXTURE}/stakes", None, READ),
+    ("GET", f"{FIXTURE}/places", None, READ),
+    ("PUT", f"{FIXTURE}/places", {"places": ["b", "a"]}, WRITE),
     ("GET", EVENT, None, READ),
     ("PUT", EVENT, race(1), ADMIN),
     ("POST", f"{EVENT}/void", None, ADMIN),
@@ -160,7 +171,8 @@ ROUTES = [
 OPEN = ("/healthz", "/readyz")  # to everybody
 KEY_IN_ADDRESS = ("/submit/xonstat", "/submit/xonstat/{secret}")  # or a signature; tried in test_submit
 PARTS = {
-    "pool": "main", "event_id": "e1", "player": "a", "match_id": "m1", "season": "s1", "day": "2025-01-03",
+    "pool": "main", "event_id": "e1", "player": "a", "match_id": "m1", "fixture_id": "f1",
+    "season": "s1", "day": "2025-01-03",
     "table": "history", "kind": "csv",
 }  # fmt: skip
 
@@ -190,6 +202,7 @@ def fill(store):
     store.submit("main", rows(1, "abc"))
     store.submit("main", rows(0, "ad", minute=0.5))
     store.register("main", "m1", ["a", "b"])
+    store.plan_fixture("main", "f1", starts_at=IN_AN_HOUR, entrants=[{"player": "a"}, {"player": "b"}])
     store.begin_season("main", "s1", datetime(2025, 1, 1, tzinfo=UTC), keep=1.0)
     store.snapshot("main", 20_091)
     return store
@@ -217,7 +230,8 @@ def its_store(request, method, filled_store):
 @pytest.mark.parametrize(
     ("method", "path", "body", "needed"), ROUTES, ids=[f"{route[0]} {route[1]}" for route in ROUTES]
 )
-def test_access(method, path, body, needed, its_store):
+def test_access(method, path, body, needed, its_store, monkeypatch):
+    monkeypatch.setattr(running, "LEAST_US", 0)  # of places, which are taken once a second otherwise
     if path.endswith("/unmerge"):
         its_store.submit("main", rows(7, "xy"))
         its_store.merge("main", "a", "x")

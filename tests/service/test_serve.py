@@ -2,7 +2,6 @@
 
 import json
 import random
-import re
 import socket
 import subprocess
 import threading
@@ -127,15 +126,15 @@ def stop_in_the_midst(server, port, key):
 
 @pytest.mark.parametrize("kind", times(["sqlite"], ["sqlite", "postgresql"]))  # test_workers serves the other
 def test_what_was_answered_is_there_once_however_often_the_server_is_killed_and_stopped(kind, tmp_path, request):
-    """With SQLite it is started with no arguments but a port."""
+    """With SQLite it is started with no arguments but a port and where its first key goes."""
     url = request.getfixturevalue("new_url")(kind) if kind == "postgresql" else str(tmp_path / "podium.db")
     options = ("--db", url) if kind == "postgresql" else ()
     numbers, answered, key = iter(range(1000, 10**9)), {"e1", "e9"}, ""
     rng = random.Random(8)  # noqa: S311
     for _ in range(times(1, 1000)):
-        with serving(tmp_path, *options) as (server, port, first):
+        with serving(tmp_path, "--key-file", "admin.key", *options) as (server, port, _):
             if not key:
-                key = re.findall(r"podium_\S+", first)[0]
+                key = (tmp_path / "admin.key").read_text(encoding="utf-8").strip()
                 with client_of(port, key) as client:
                     for pool in ("main", *"xyz"):
                         client.post("/api/v1/pools", json={"name": pool, "system": "elo"}).raise_for_status()

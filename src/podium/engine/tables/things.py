@@ -32,11 +32,6 @@ def thing_name(kind: str, name: str) -> str:
     return f"{MARK}{kind}{MARK}{name}"
 
 
-def is_thing(names: pl.Expr) -> pl.Expr:
-    """Which names are those of things."""
-    return names.str.starts_with(MARK)
-
-
 def things_of(rows: Any, kinds: tuple[str, ...]) -> Things | None:
     """The things of these kinds that rows share; None where there is none."""
     columns = [TEAM if kind == TEAM else f"{SHARED}{kind}" for kind in kinds]

@@ -19,7 +19,6 @@ from podium.service.http.json import RefusedError, check_text
 from podium.service.http.threads import Threads, from_state, run_in
 from podium.store import Store
 from podium.store.keys import ApiKey, SessionKey, session_secret
-from podium.store.log.pools import Pool
 
 MAX_FORM_BYTES = 100_000  # of one without a file
 MAX_FIELDS = 20_000
@@ -223,10 +222,6 @@ class Visitor:
     def may(self, role: str, pool: str | None) -> bool:
         """Whether the visitor's key has a role in a pool; None stands for what belongs to no pool."""
         return self.key is not None and self.key.may(role, pool)
-
-    def sees(self, pool: Pool) -> bool:
-        """Whether the visitor may read a pool."""
-        return pool.description.public or self.may("read", pool.name)
 
 
 CurrentKeyGuard = Annotated[KeyGuard, from_state("key_guard")]

@@ -79,7 +79,7 @@ class Columns(NamedTuple):
     day: Any  # float64 (settlements): days since the year 1 began, NaN without a date; default: of no system's interest
 
 
-# Which of them have a value an entrant, a heat, an entry, a settlement; `shared` has several an entry, the others are offsets.
+# Which of them have one value an entrant, a heat, an entry, a settlement; `shared` has several, the others are offsets.
 ENTRANT_COLUMNS = ("player", "played_events", "quit", "idle", "kind")
 HEAT_COLUMNS = ("mode", "weight")
 SETTLEMENT_COLUMNS = ("day",)

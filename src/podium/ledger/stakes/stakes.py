@@ -129,7 +129,15 @@ class Stakes:
         return {"stakes": self.frame.to_dicts(), "field": self.field.to_dicts()} | plain | {"error": self.error}
 
 
-def stakes(race: Race, chosen: Sequence[str], board: Board, *, heats: int = 1, draws: bool = False) -> Stakes:
+def stakes(
+    race: Race,
+    chosen: Sequence[str],
+    board: Board,
+    *,
+    heats: int = 1,
+    draws: bool = False,
+    judges_others: bool = True,
+) -> Stakes:
     """What each place would bring some of those who start.
 
     The others come in as the system's own model has it without the player, who is put at each place in turn; a line is
@@ -143,6 +151,7 @@ def stakes(race: Race, chosen: Sequence[str], board: Board, *, heats: int = 1, d
         board: whom ranks are counted against.
         heats: of such heats the table is the sum, each place the same in all of them.
         draws: whether two can draw, which makes a line in a duel.
+        judges_others: whether the last place that loses nothing is sought for who is not chosen, too.
 
     Raises:
         ParameterError: fewer than two sides, a name twice, or less than one heat.
@@ -175,8 +184,9 @@ def stakes(race: Race, chosen: Sequence[str], board: Board, *, heats: int = 1, d
         table.fill(SHARE_OF_TABLE * budget)
     first = tables[0]
     known = {table.number: table.break_even() for table in tables}
-    found = break_evens(race, [k for k in range(len(race.players)) if k not in known], first, SHARE_OF_OTHERS * budget)
-    places = [(known | found)[k] for k in range(len(race.players))]
+    others = [k for k in range(len(race.players)) if k not in known] if judges_others else []
+    known |= break_evens(race, others, first, SHARE_OF_OTHERS * budget)
+    places = [known.get(k) for k in range(len(race.players))]
     lines = pl.concat([table.lines(ranks, board, heats) for table in tables])
     drawn = max(table.draws for table in tables)
     event_id = race.lines.event_id if race.lines else None

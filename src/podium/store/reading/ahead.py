@@ -192,7 +192,7 @@ def promised(connection: sa.Connection, pool: Pool, answers: Answers, event_id: 
     """Work out what each place of an event of one heat had promised a player, from the states just before it.
 
     Returns:
-        The table without ranks; None of an event of several heats.
+        The table without ranks and the others' break-even places; None of an event of several heats.
 
     Raises:
         UnknownError: no such pool or event, or the event is not rated.
@@ -215,7 +215,7 @@ def promised(connection: sa.Connection, pool: Pool, answers: Answers, event_id: 
         race, _, draws = starters_at(connection, pool, [*sides.values()], row.started_at, key)
         nobody = np.zeros(len(race.players), np.bool_)
         board = Board(lambda ratings: np.zeros(ratings.size, np.int64), nobody, nobody)
-        return stakes(race, [player], board, draws=draws)
+        return stakes(race, [player], board, draws=draws, judges_others=False)
 
     return answers.value(("promise", pool.id, event_id, player), newest_seq(connection, pool), find)
 

@@ -79,10 +79,11 @@ class Columns(NamedTuple):
     day: Any  # float64 (settlements): days since the year 1 began, NaN without a date; default: of no system's interest
 
 
-# Which of them have one value an entrant, a heat, an entry, a settlement; `shared` has several, the others are offsets.
+# Which of them have a value an entrant, a heat, an entry, a settlement; the others are offsets into these.
 ENTRANT_COLUMNS = ("player", "played_events", "quit", "idle", "kind")
 HEAT_COLUMNS = ("mode", "weight")
 SETTLEMENT_COLUMNS = ("day",)
+SHARED_COLUMNS = ("shared",)  # as many values an entry as there are kinds of things
 ENTRY_COLUMNS = (
     *("entrant", "side", "finished", "place", "rank", "time_s", "score", "played_s", "duration_s", "handicap"),
     *("opponents", "home"),

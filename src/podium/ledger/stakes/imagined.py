@@ -28,7 +28,7 @@ from podium.engine.tables.teams import expected_scores
 from podium.errors import NotFiniteError
 from podium.kernels.records import read
 from podium.ledger.forecast import performances_of
-from podium.probability.ranks import Floats, Performances
+from podium.probability.ranks import Floats, Performances, rank_distribution
 from podium.results.hashing import Integers
 from podium.results.reading import read_results
 
@@ -85,8 +85,18 @@ class Race:
             self.system, states, expected_scores(self.system, states) if are_several else np.empty((0, 0))
         )
 
+    @cached_property
+    def whole(self) -> Events:
+        """The race as it might have ended, with everybody at the end."""
+        return self.ended()
+
+    @cached_property
+    def ranks(self) -> Floats:
+        """The chance of each place, (sides, sides)."""
+        return rank_distribution(self.performances(range(len(self.sides))))
+
     def ended(self, *quits: int) -> Events:
-        """The race as it might have ended, encoded once; sides may have quit."""
+        """The race as it might have ended, encoded; sides may have quit."""
         lines = self.lines
         last = 0 if lines is None else lines.measures.height - 1
         are_teams = any(len(side) > 1 for side in self.sides)

@@ -16,7 +16,7 @@ from podium.ledger.forecast import names_of_field
 from podium.ledger.stakes import wording
 from podium.ledger.stakes.imagined import Race
 from podium.probability.orders import Orders, drawn_orders, order_chances
-from podium.probability.ranks import Floats, rank_distribution
+from podium.probability.ranks import Floats
 from podium.support.notebook import counted, table_html
 
 MOST_EXACT = 6  # sides, up to which every order of the others is rated
@@ -136,7 +136,7 @@ def stakes(
     *,
     heats: int = 1,
     draws: bool = False,
-    judges_others: bool = True,
+    promise: bool = False,
 ) -> Stakes:
     """What each place would bring some of those who start.
 
@@ -151,7 +151,8 @@ def stakes(
         board: whom ranks are counted against.
         heats: of such heats the table is the sum, each place the same in all of them.
         draws: whether two can draw, which makes a line in a duel.
-        judges_others: whether the last place that loses nothing is sought for who is not chosen, too.
+        promise: only what holds at any look: orders are drawn until the table is close, whatever time that takes, and
+            the last place that loses nothing is sought for nobody but who is chosen.
 
     Raises:
         ParameterError: fewer than two sides, a name twice, or less than one heat.
@@ -159,9 +160,7 @@ def stakes(
     names_of_field(race.sides)
     if heats < 1:
         raise ParameterError(f"heats is {heats}; it must be at least 1")
-    everyone = range(len(race.sides))
-    ranks = rank_distribution(race.performances(everyone))
-    digits, sides = race.system.digits, len(race.sides)
+    ranks, digits, sides = race.ranks, race.system.digits, len(race.sides)
     if race.system.needs and race.lines is None:
         lacking = " and ".join(name.removesuffix("_s") for name in race.system.needs)
         notice = (
@@ -181,10 +180,10 @@ def stakes(
     budget = min(MOST_BUDGET_S, BUDGET_S * max(1.0, sides / BUDGET_SIDES) ** BUDGET_GROWTH)
     tables = [Table(race, race.players.index(name), draws=draws) for name in chosen]
     for table in tables:
-        table.fill(SHARE_OF_TABLE * budget)
+        table.fill(math.inf if promise else SHARE_OF_TABLE * budget)
     first = tables[0]
     known = {table.number: table.break_even() for table in tables}
-    others = [k for k in range(len(race.players)) if k not in known] if judges_others else []
+    others = [] if promise else [k for k in range(len(race.players)) if k not in known]
     known |= break_evens(race, others, first, SHARE_OF_OTHERS * budget)
     places = [known.get(k) for k in range(len(race.players))]
     lines = pl.concat([table.lines(ranks, board, heats) for table in tables])
@@ -193,20 +192,24 @@ def stakes(
     return Stakes(lines, field_of(race, ranks, board, places), sides, heats, drawn, is_exact(race), digits, event_id)
 
 
-def changes_now(race: Race, order: Sequence[int], out: Sequence[int]) -> Floats:
-    """What everyone's rating would change by, (players), were the race to end now; NaN for who would not be rated.
+def changes_now(race: Race, order: Sequence[int], out: Sequence[int]) -> dict[str, float | None]:
+    """What everyone's rating would change by, were the race to end now.
 
     Args:
         order: the sides in their places, the best first; those who have none yet come behind, the highest rated first.
         out: the sides who do not finish.
+
+    Returns:
+        By player, in the order of the places, who does not finish last; None for who would not be rated.
     """
     level = [race.before[race.side_of == side].mean() for side in range(len(race.sides))]
     waiting = [side for side in range(len(race.sides)) if side not in {*order, *out}]
+    finishers = [*order, *sorted(waiting, key=lambda each: -level[each])]
     places = np.full((1, len(race.sides)), np.nan)
-    for place, side in enumerate([*order, *sorted(waiting, key=lambda each: -level[each])], 1):
-        places[0, side] = float(place)
-    changes: Floats = race.changes(race.ended(*out), places)[0]
-    return changes
+    places[0, finishers] = np.arange(1.0, len(finishers) + 1.0)
+    changes = race.changes(race.ended(*out), places)[0].tolist()
+    seats = [k for side in [*finishers, *out] for k in np.flatnonzero(race.side_of == side).tolist()]
+    return {race.players[k]: None if math.isnan(changes[k]) else changes[k] for k in seats}
 
 
 def is_exact(race: Race) -> bool:
@@ -244,7 +247,6 @@ class Table:
         sides = len(race.sides)
         self.others = [side for side in range(sides) if side != self.side]
         self.places = [1.0, 1.5, 2.0] if draws and sides == 2 else [float(k) for k in range(1, sides + 1)]  # noqa: PLR2004
-        self.ended = race.ended()
         quit_race = race.ended(self.side) if sides > 2 else None  # noqa: PLR2004  (in a duel it is the loss)
         self.quit = quit_race if quit_race is not None and number in race.seats(quit_race) else None
         self.moved: list[Floats] = []  # (orders, lines, players) each
@@ -272,8 +274,8 @@ class Table:
             self.moved.append(self.rate(drawn_orders(performances, uniform)))
             now = time.perf_counter()
             self.seconds_a_draw = (now - started) / wanted
-            left = int((budget_s - (now - begin)) / self.seconds_a_draw)
-            wanted = min(self.draws_lacking(), left, MOST_DRAWS - self.draws)
+            left = (budget_s - (now - begin)) / self.seconds_a_draw
+            wanted = int(min(self.draws_lacking(), left, MOST_DRAWS - self.draws))
 
     def draws_lacking(self) -> int:
         """How many more orders it takes until the table is close, as far as those that were drawn tell."""
@@ -294,7 +296,7 @@ class Table:
             is_draw = place != int(place)
             places[:, k, self.others] = 1.0 if is_draw else behind + (behind >= place)
             places[:, k, self.side] = 1.0 if is_draw else place
-        moved = changes_in_parts(self.race, self.ended, places.reshape(count * lines, -1))
+        moved = changes_in_parts(self.race, self.race.whole, places.reshape(count * lines, -1))
         whole = moved.reshape(count, lines, -1)
         if self.quit is None:
             return whole
@@ -376,7 +378,7 @@ def break_evens(race: Race, numbers: Sequence[int], table: Table, budget_s: floa
     while (low < high).any():
         middle = (low + high + 1) // 2
         races = [with_place(orders[side], side, int(place)) for side, place in zip(side_of, middle, strict=True)]
-        moved = changes_in_parts(race, table.ended, np.concatenate(races))
+        moved = changes_in_parts(race, race.whole, np.concatenate(races))
         ends = np.cumsum([len(each) for each in races])[:-1]
         own = zip(numbers, side_of, np.split(moved, ends), strict=True)
         gains = np.array([float(weights[side] @ each[:, number]) >= EVEN for number, side, each in own])

@@ -232,7 +232,7 @@
       for (const line of document.querySelectorAll("tr[data-place]")) {
         line.classList.toggle("me", line.dataset.place === slider.value);
         if (line.dataset.place !== slider.value) continue;
-        const [, change, then] = line.querySelectorAll("td");
+        const [change, then] = [...line.querySelectorAll("td")].slice(-3);
         find(".big", stakes).innerHTML = change.innerHTML;
         find("strong", stakes).textContent = find("span", then).textContent;
         find("[role=status]", stakes).textContent = line.dataset.words;

@@ -1,6 +1,5 @@
 """What is at stake in a race of a pool: before it, from how its entrants stand; after it, as it was promised."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -168,7 +167,7 @@ def if_it_ended(connection: sa.Connection, pool: Pool, race_id: str) -> dict[str
     """Say what everyone's rating would change by, were a race that runs to end as it stands; nothing is rated.
 
     Returns:
-        By player; None for who would not be rated; nobody where no places were posted.
+        By player, in the order of the places; None for who would not be rated; nobody where no places were posted.
 
     Raises:
         UnknownError: no such pool or fixture.
@@ -184,8 +183,7 @@ def if_it_ended(connection: sa.Connection, pool: Pool, race_id: str) -> dict[str
     race = starters_at(connection, pool, sides, started_at, FOREVER).race
     if len(sides) < 2 or (race.system.needs and race.lines is None):  # noqa: PLR2004  (nobody met)
         return {}
-    moved = changes_now(race, order, out).tolist()
-    return {name: None if math.isnan(change) else change for name, change in zip(race.players, moved, strict=True)}
+    return changes_now(race, order, out)
 
 
 def promised(connection: sa.Connection, pool: Pool, answers: Answers, event_id: str, player: str) -> Stakes | None:
@@ -210,14 +208,18 @@ def promised(connection: sa.Connection, pool: Pool, answers: Answers, event_id: 
     if len(sides) < 2 or table.height > MOST_STARTERS:  # noqa: PLR2004  (nobody met)
         return None
 
+    newest, key = newest_seq(connection, pool), OrderKey(row.started_at, row.seq)
+
+    def find_starters() -> Starters:
+        return starters_at(connection, pool, [*sides.values()], row.started_at, key)
+
     def find() -> Stakes:
-        key = OrderKey(row.started_at, row.seq)
-        race, _, draws = starters_at(connection, pool, [*sides.values()], row.started_at, key)
+        race, _, draws = answers.value(("before", pool.id, event_id), newest, find_starters)
         nobody = np.zeros(len(race.players), np.bool_)
         board = Board(lambda ratings: np.zeros(ratings.size, np.int64), nobody, nobody)
-        return stakes(race, [player], board, draws=draws, judges_others=False)
+        return stakes(race, [player], board, draws=draws, promise=True)
 
-    return answers.value(("promise", pool.id, event_id, player), newest_seq(connection, pool), find)
+    return answers.value(("promise", pool.id, event_id, player), newest, find)
 
 
 @dataclass(frozen=True, slots=True)

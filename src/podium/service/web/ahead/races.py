@@ -119,7 +119,7 @@ def moment_view(store: Store, pool: PoolHeader, race_id: str, player: str) -> Mo
         return None
     changes = store.if_it_ended(pool.name, race_id)
     places = [(f"{place}", name) for place, name in enumerate(stands.places, 1)]
-    waiting = sorted(changes.keys() - {*stands.places, *stands.out})
+    waiting = [name for name in changes if name not in {*stands.places, *stands.out}]
     rows = [*places, *(("out", name) for name in stands.out), *((DASH, name) for name in waiting)]
     lines = []
     for place, name in rows:

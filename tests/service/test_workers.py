@@ -101,7 +101,7 @@ def listen(client, entries, ended):
         entries.append(stream.headers["x-accel-buffering"])
         for line in stream.iter_lines():
             if line.startswith("data: "):
-                entries.append(json.loads(line[6:])["event_id"])
+                entries.append(json.loads(line[6:]).get("event_id"))
     ended.set()
 
 
@@ -113,6 +113,18 @@ def show_what_the_other_writes(one, other, entries):
     assert other.post(f"{POOL}/events", json=event(2)).status_code == 201
     until(lambda: entries[1:] == ["e1", "e2"])
     until(lambda: other.get(board).json()["players"] == one.get(board).json()["players"] != [])
+
+
+def show_the_same_moment(one, other):
+    """A race that runs stands the same at either worker, within two seconds of the post."""
+    race = f"{POOL}/fixtures/tonight"
+    planned = {"fixture_id": "tonight", "starts_at": "2035-01-01T00:00:00Z", "entrants": [{"player": x} for x in "abc"]}
+    assert one.post(f"{POOL}/fixtures", json=planned).status_code == 201
+    assert other.put(f"{race}/places", json={"places": ["c", "a"]}).status_code == 200
+    began = time.monotonic()
+    until(lambda: one.get(f"{race}/places").json()["places"] == ["c", "a"])
+    assert time.monotonic() - began < 2.0
+    assert one.get(f"{race}/places").json() == other.get(f"{race}/places").json()
 
 
 def limit_a_key_once(one, other, key):
@@ -188,6 +200,7 @@ def test_two_workers_behind_a_proxy_are_one_service(tmp_path, url):
         listener.start()
         until(lambda: entries)
         show_what_the_other_writes(one, other, entries)
+        show_the_same_moment(one, other)
         limit_a_key_once(one, other, limited)
         with client_of(proxy) as client:
             client.get("/healthz").raise_for_status()

@@ -93,3 +93,14 @@ def do_next_act(url, seed, outcomes, step):
             act.model(truth)
     with at_step(store.engine, step, end), suppress(PodiumError):  # who survives may be refused
         next_act(acts, truth).run(store)
+
+
+def post_places_half(url, step):
+    """Say how a race stands, and die at a step of it."""
+    from faults import at_step
+
+    from podium.store import Store
+
+    store = Store(url)
+    with at_step(store.engine, step, end):
+        store.post_places("main", "e9", ["c", "a"], by_hand=True)

@@ -1,9 +1,12 @@
 """Places of the moment: outside the log, replaced at each post, gone with the result."""
 
+import signal
 from datetime import UTC, datetime, timedelta
+from itertools import count
 
 import pytest
 import sqlalchemy as sa
+from killed import post_places_half, status_of
 from races import rows
 
 import podium
@@ -51,6 +54,21 @@ def test_the_log_never_knows_of_it_and_it_is_replaced(pool):
     assert pool.verify() == []
 
 
+def test_a_kill_within_a_post_leaves_the_places_before_or_those_of_the_post(pool):
+    logged = entries(pool)
+    before = pool.post_places("main", "e9", ["b", "a"])
+    url = pool.engine.url.render_as_string(hide_password=False)
+    for step in count(1):
+        died = status_of(post_places_half, url, step) == -signal.SIGKILL
+        stands = pool.places("main", "e9")
+        if not died:
+            break
+        assert stands == before or stands.places == ("c", "a")
+    assert step > 3
+    assert stands.places == ("c", "a")
+    assert (kept(pool), entries(pool), pool.verify()) == (1, logged, [])
+
+
 def test_if_it_ended_now_is_the_dry_run_of_that_result(pool):
     pool.post_places("main", "e9", ["c", "a", "b", "d"])
     moved = pool.if_it_ended("main", "e9")
@@ -65,6 +83,8 @@ def test_if_it_ended_now_is_the_dry_run_of_that_result(pool):
     pool.post_places("main", "e9", ["c"], out=["a"], by_hand=True)
     partly = pool.if_it_ended("main", "e9")  # b and d come behind by their ratings; a has quit
     assert partly["c"] > 0.0 > partly["a"]
+    rating = dict(rated.ratings.select("player", "rating").iter_rows())
+    assert [*partly] == ["c", *sorted("bd", key=lambda name: -rating[name]), "a"]
 
 
 def test_it_is_gone_with_the_result_or_a_cancellation(pool):

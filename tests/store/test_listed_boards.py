@@ -184,16 +184,18 @@ def test_ranks_move_since_the_newest_day_that_is_right(store):
     filtered = store.listed_board(POOL, Listing(min_events=1))
     assert filtered.since is None
     assert all(row.move is None and not row.is_new for row in filtered.rows)
-    store.snapshot(POOL, second)
-    assert {row.move for row in store.listed_board(POOL, Listing()).rows} == {0}
+    store.snapshot(POOL, second)  # the day after: whom the newest event moved, it still shows
+    assert store.listed_board(POOL, Listing()) == page
+    card = store.player_card(POOL, "e")
+    assert (card.rank, card.move, card.since) == (1, None, date_of(first))
     store.void(POOL, "e8")  # between the two days: the second is spoilt
     assert store.listed_board(POOL, Listing()).since == date_of(first)
     store.void(POOL, "e2")
     page = store.listed_board(POOL, Listing())
     assert page.since is None
     assert all(row.move is None and not row.is_new for row in page.rows)
-    store.snapshot(POOL, second)
-    assert store.listed_board(POOL, Listing()).since == date_of(second)
+    store.snapshot(POOL, second)  # and what was spoilt
+    assert store.listed_board(POOL, Listing()).since == date_of(first)
 
 
 def test_counts_of_the_settled_are_verified(store):

@@ -180,6 +180,15 @@ class NearbyRow(TypedDict):
     ahead_shown: float  # The change as people read it: the difference of the two ratings as they are shown.
 
 
+class Encounters(TypedDict):
+    """How a player finished against one opponent, by the overall results of the newest events."""
+
+    opponent: str  # The opponent.
+    met: int  # Events in which both have a rank.
+    ahead: int  # In how many of them the player finished ahead.
+    behind: int  # In how many behind; in the others they shared a rank.
+
+
 class PlayerCard(TypedDict):
     """A player at a glance."""
 
@@ -211,6 +220,9 @@ class PlayerCard(TypedDict):
     finding: float  # The sum of the changes by the first five events, in points.
     finding_shown: float  # The sum as people read it: that of the changes as each of them is shown.
     nearby: list[NearbyRow]  # Up to two who are rated above, the player, and up to two below; best first.
+    # Up to three whom the player finishes ahead of more often than behind, the largest lead first; then whoever is
+    # ahead of the player most, if anybody is. Over the newest hundred events at most.
+    encounters: list[Encounters]
     former_names: list[str]  # Other names that lead to the player, in the order of letters.
     first_sequence: NotRequired[float]  # The number of the first rated event in a counted pool.
     since_sequence: NotRequired[float]  # Since before which event in a counted pool.

@@ -18,8 +18,9 @@ class Tile:
     """A figure with its name, and what it means."""
 
     name: str
-    value: str
+    value: str | Markup
     note: str | Markup = ""
+    is_wide: bool = False  # a sentence, not a figure
 
 
 TRENDS = {"climbing": "Climbing", "falling": "Falling", "steady": "Steady"}

@@ -43,6 +43,13 @@ class HistoryLine:
 
     player: str
     points: Sequence[HistoryPoint]
+    peak_at: datetime | float | None = None  # when the peak was, that counts; the highest point where None
+
+    @property
+    def best(self) -> HistoryPoint:
+        """The peak; the highest point where it is none of the points."""
+        peaks = [point for point in self.points if point.at == self.peak_at]
+        return peaks[-1] if peaks else max(self.points, key=lambda each: each.rating)
 
 
 def history_chart(
@@ -127,7 +134,7 @@ def paths(plot: Plot, line: HistoryLine, deviations: float) -> Markup:
 def dots(plot: Plot, line: HistoryLine) -> Markup:
     """Links to reasons: all of them where they are few, else evenly chosen, beside the newest and the highest."""
     linked = [point for point in line.points if point.href]
-    best = max(line.points, key=lambda each: each.rating)
+    best = line.best
     every = -(-len(linked) // (MOST_DOTS - 1)) or 1
     chosen = [point for k, point in enumerate(linked[::-1]) if k % every == 0 or point is best]
     few = len(chosen) <= MOST_DOTS // EVERY_PHONE_DOT
@@ -144,8 +151,9 @@ def dots(plot: Plot, line: HistoryLine) -> Markup:
 
 def marks(plot: Plot, line: HistoryLine, digits: int) -> Markup:
     """Labels of the highest and of the newest rating, where there is room for both."""
-    best, newest = max(line.points, key=lambda each: each.rating), line.points[-1]
-    labels = [(best, "highest ")] if len(line.points) > 1 else []
+    best, newest = line.best, line.points[-1]
+    word = "peak " if best.at == line.peak_at else "highest "
+    labels = [(best, word)] if len(line.points) > 1 else []
     apart = abs(plot.x.share(place(best.at)) - plot.x.share(place(newest.at)))
     if not labels or apart > NEAR[0] or abs(plot.down(best.rating) - plot.down(newest.rating)) > NEAR[1]:
         labels.append((newest, ""))

@@ -139,6 +139,13 @@
     if (details.open && details.dataset.load && !details.ariaBusy) load(details).catch(() => {}); // its link stays
   }, true);
 
+  /* Parts that come after a page that may be kept: each is the part of the same name on another page. */
+  for (const part of document.querySelectorAll("[data-fetch]")) {
+    fetchPage(part.dataset.fetch)
+      .then((page) => part.replaceWith(find(`#${part.id}`, page) ?? ""))
+      .catch(() => {}); // the page is whole without
+  }
+
   /* News of the pool, from where the page ends: a bar says so, and no row moves. Nothing is read in a hidden tab. */
   const { stream, version } = document.body.dataset;
   let after = Number(version);

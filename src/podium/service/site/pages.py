@@ -12,6 +12,7 @@ from podium.pages.result_table import MOST_ROWS
 from podium.service.access.visitors import Visitor
 from podium.service.site.links import file_stem
 from podium.service.web import boards, events, front, players
+from podium.service.web.ahead.keeping import KeptStakes
 from podium.service.web.rendering import Page, page_text, pool_address, pool_header
 from podium.service.web.rules.page import rules_page
 from podium.service.web.visiting import Visit
@@ -99,6 +100,7 @@ class PoolPages:
     def __init__(self, view: Store, name: str, extent: Extent) -> None:
         self.view, self.name, self.extent = view, name, extent
         self.visit, self.folder = Visit(name, Visitor()), file_stem(name)
+        self.kept = KeptStakes()
         self.listing = boards.default_listing(view, view.pool(name))
         self.everybody = [*self._board_pages(EVERYBODY)]
         ranks = {row.player: row.rank for _, page in self._board_pages(Listing()) for row in page.rows}
@@ -160,7 +162,7 @@ class PoolPages:
         return boards.leaderboard(request, visit, view, **shown)
 
     def _player(self, name: str, request: Request, visit: Visit, view: Store) -> Response:
-        return players.player(request, name, visit, view, "all")
+        return players.player(request, name, visit, view, self.kept, "all")
 
     def _event(self, event: EventHeadline, *, is_explained: bool) -> Iterator[PageFile]:
         """The page of an event, those with the other rows of a long result, and everybody's Why."""

@@ -15,11 +15,22 @@ from podium.ledger.history import can_be_unsettled
 from podium.ledger.reasons.what_if import ordinal
 from podium.pages.careers import CareerSummary, Tile, career_verdict
 from podium.pages.drawing.history_chart import HistoryLine, HistoryPoint, history_chart
-from podium.pages.numbers import DASH, SIGMAS, change, counted, day_words, halves, rating, short_day
+from podium.pages.numbers import (
+    DASH,
+    change,
+    counted,
+    day_words,
+    halves,
+    rating,
+    short_day,
+)
 from podium.service.access.visitors import refuse_foreign
 from podium.service.http.names import PlayerName
 from podium.service.http.threads import CurrentStore
-from podium.service.web.boards import found_players, ranked_card
+from podium.service.web.ahead.keeping import CurrentStakes
+from podium.service.web.ahead.upcoming import upcoming
+from podium.service.web.boards import found_players, ranked_card, settling_rule
+from podium.service.web.figures import tiles
 from podium.service.web.rendering import Page, PageRouter, PoolHeader, pool_address, pool_header, render, unchanged
 from podium.service.web.spans import Active, Range, Span, ranges_of, spans_of
 from podium.service.web.visiting import VisiblePool
@@ -29,7 +40,6 @@ from podium.store.reading.players.models import CurvePoint, FormLine, PlayerCard
 from podium.support.rounding import shown
 
 MOST_POINTS = 300
-LAST_TEN = 10
 ROWS = 50  # of a page of changes
 MET_MOST, MOVED_MOST = 8, 6
 DAYS_FROM = 6  # what the events before it moved is shown from the sixth on
@@ -46,7 +56,9 @@ class PlayerPage(Page):
     address: str
     verdict: str
     tiles: tuple[Tile, ...]
+    waits: bool  # whether what the next race brings takes longer than a page may
     chart: Markup
+    is_below: bool  # whether the peak that counts is below the highest of the chart
     ranges: tuple[tuple[str, str, bool], ...]  # spans of the history: address, words, and whether it is the current one
     finding: Decimal | None  # what the first five events moved; None before the sixth
 
@@ -57,7 +69,10 @@ def player(
     player: PlayerName,
     visit: VisiblePool,
     store: CurrentStore,
+    kept: CurrentStakes,
     span: Annotated[Range, Query(alias="range")] = "all",
+    *,
+    draws: Annotated[bool, Query(alias="stakes")] = False,
 ) -> Response:
     """A player at a glance; names like this one, where nobody is called so."""
     pool = store.pool(visit.pool)
@@ -70,7 +85,8 @@ def player(
     length = spans[span].length
     since = None if length is None else earlier(card.last_when, length)
     curve = store.rating_curve(visit.pool, player, since, most=MOST_POINTS)
-    verdict = verdict_of(header, card)
+    verdict, ahead = verdict_of(header, card), upcoming(store, kept, header, card.player, draws=draws)
+    rank = rank_tile(card, listed_words(pool, header, card, active))
     page = PlayerPage(
         title=card.player,
         description=f"{rating(card.rating, header.digits - 1)} points in {header.title}. {verdict}",
@@ -80,8 +96,10 @@ def player(
         card=card,
         address=pool_address(visit.pool, "players", card.player),
         verdict=verdict,
-        tiles=tiles(header, card, listed_words(pool, header, card, active)),
-        chart=chart(header, card.player, curve) if len(curve) > 1 else Markup(""),
+        tiles=tiles(header, card, rank, settling_rule(pool.system), ahead),
+        waits=ahead is not None and ahead.waits,
+        chart=chart(header, card, curve) if len(curve) > 1 else Markup(""),
+        is_below=card.peak is not None and max(point.rating for point in curve) > card.peak.rating,
         ranges=ranges(header, card, spans, span),
         finding=shown(card.finding_shown, header.digits) if card.events >= DAYS_FROM else None,
     )
@@ -100,36 +118,6 @@ def verdict_of(header: PoolHeader, card: PlayerCard) -> str:
     )  # fmt: skip
 
 
-def tiles(header: PoolHeader, card: PlayerCard, listed: str) -> tuple[Tile, ...]:
-    """The figures of a player."""
-    digits = header.digits - 1
-    found = [Tile("Rating", rating(card.rating, digits), rating_note(header, card))]
-    found.append(rank_tile(card, listed))
-    if card.last_ten_events:
-        name = "Last ten" if card.last_ten_events == LAST_TEN else "Since the fifth"
-        moved = change(card.last_ten_shown, header.digits)
-        found.append(Tile(name, moved, f"{counted(card.last_ten_events, 'event')}, added up"))
-    if card.peak is not None:
-        reach = "" if card.peak.deviation is None else f" ±{shown(SIGMAS * card.peak.deviation, digits)}"
-        note = Markup('{} <a href="{}">{}</a>').format(
-            f"{reach}," if reach else "in" if header.is_counted else "on",
-            pool_address(header.name, "events", card.peak.event_id, card.player),
-            day_words(card.peak.when),
-        )
-        found.append(Tile("Peak", rating(card.peak.rating, digits), note))
-        found.append(streak_tile(card))
-    since = f"since {day_words(card.first_when)}"
-    found.append(Tile("Events", f"{card.events:,}", since))
-    return tuple(found)
-
-
-def rating_note(header: PoolHeader, card: PlayerCard) -> str:
-    """How far a rating may be off."""
-    if card.deviation is None:
-        return "points"
-    return f"±{shown(SIGMAS * card.deviation, header.digits - 1)}, 19 times in 20"
-
-
 def listed_words(pool: Pool, header: PoolHeader, card: PlayerCard, active: Active) -> str:
     """Among whom a rank is: "23 drivers who played in the last year"."""
     settled = "settled " if can_be_unsettled(pool.system) else ""
@@ -143,27 +131,19 @@ def rank_tile(card: PlayerCard, listed: str) -> Tile:
         place = f"would be {ordinal(card.would_be_rank)}" if card.would_be_rank else ""
         return Tile("Rank", DASH, f"once settled; {place}" if place else "once settled")
     among = f"of {listed}"
+    since = "" if card.since_when is None else f" since {short_day(card.since_when)}"
     if not card.move:
-        return Tile("Rank", f"{card.rank:,}", among)
+        return Tile("Rank", f"{card.rank:,}", f"{among}{f', the same{since}' if card.move == 0 and since else ''}")
     css, sign, word = ("gain", "▲", "up ") if card.move > 0 else ("loss", "▼", "down ")
     moved = Markup('<span class="{}"><span aria-hidden="true">{}</span><span class="vh">{}</span>{}</span>').format(
         css, sign, word, abs(card.move)
     )
-    since = "" if card.since_when is None else f" since {short_day(card.since_when)}"
     return Tile("Rank", f"{card.rank:,}", Markup('<span class="move">{}</span>{}, {}').format(moved, since, among))
 
 
-def streak_tile(card: PlayerCard) -> Tile:
-    """The longest run of events won; of gains, where fewer than two were won in a row."""
-    streaks = card.streaks
-    wins, current, words = streaks.wins, streaks.current_wins, "won in a row"
-    if wins < 2:  # noqa: PLR2004  (a row takes two)
-        wins, current, words = streaks.gains, streaks.current_gains, "in a row that gained"
-    return Tile("Best streak", f"{wins:,}", f"{'event' if wins == 1 else 'events'} {words}; now {current}")
-
-
-def chart(header: PoolHeader, name: str, curve: tuple[CurvePoint, ...]) -> Markup:
+def chart(header: PoolHeader, card: PlayerCard, curve: tuple[CurvePoint, ...]) -> Markup:
     """The history, each dot a link to its reasons."""
+    name, peak_at = card.player, None if card.peak is None else card.peak.when
     points = [
         HistoryPoint(
             point.when,
@@ -174,7 +154,8 @@ def chart(header: PoolHeader, name: str, curve: tuple[CurvePoint, ...]) -> Marku
         )
         for point in curve
     ]
-    return history_chart([HistoryLine(name, points)], chart_label(header, name, curve), digits=header.digits)
+    label = chart_label(header, name, curve)
+    return history_chart([HistoryLine(name, points, peak_at)], label, digits=header.digits)
 
 
 def point_label(header: PoolHeader, point: CurvePoint) -> str:

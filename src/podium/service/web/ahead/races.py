@@ -12,12 +12,13 @@ from markupsafe import Markup
 
 from podium.errors import ParameterError, UnknownError
 from podium.ledger.reasons.what_if import ordinal_number
+from podium.ledger.stakes.stakes import Stakes
 from podium.ledger.stakes.wording import DUEL, TWO, place_words
 from podium.pages.drawing.bars import signed_bar
 from podium.pages.numbers import DASH, MINUTE_S, counted, percent, with_minus
 from podium.service.http.names import MAX_SENT_CHARACTERS, MatchId
 from podium.service.http.threads import CurrentStore
-from podium.service.web.ahead.keeping import Aged, CurrentStakes
+from podium.service.web.ahead.keeping import Aged, CurrentStakes, KeptStakes
 from podium.service.web.rendering import (
     Page,
     PageRouter,
@@ -172,14 +173,8 @@ def race(
     player = chosen.strip() or default_player(request, planned)
     if planned.entrants is not None and player:
         try:
-            sides = planned.sides
-            aged = kept.find(
-                store,
-                visit.pool,
-                (planned.fixture_id, planned.starts_at, str(sides), player),
-                lambda: stakes_of(store, visit.pool, planned, player, is_fixture=not rule.is_match),
-            )
-            view = stakes_view(aged, player, is_entrant=any(player in side for side in sides))
+            aged = kept_stakes(store, kept, visit.pool, planned, player, is_fixture=not rule.is_match)
+            view = stakes_view(aged, player, is_entrant=any(player in side for side in planned.sides))
             reason = aged.stakes.notice or ""
         except ParameterError as error:
             reason = str(error)
@@ -240,11 +235,18 @@ def planned_race(store: Store, pool: str, race_id: str) -> tuple[Fixture, Rule]:
     return Fixture(race_id, None, match.expires_at, starters, status), Rule(words, is_match=True)
 
 
-def stakes_of(store: Store, pool: str, planned: Fixture, player: str, *, is_fixture: bool) -> Any:
-    """The stakes of a race for a player."""
-    if is_fixture:
-        return store.stakes(pool, fixture=planned.fixture_id, player=player)
-    return store.stakes(pool, player=player, sides=planned.sides)
+def kept_stakes(
+    store: Store, kept: KeptStakes, pool: str, planned: Fixture, player: str, *, is_fixture: bool = True
+) -> Aged:
+    """The stakes of a race for a player, drawn where none are kept."""
+    sides = planned.sides
+
+    def find() -> Stakes:
+        if is_fixture:
+            return store.stakes(pool, fixture=planned.fixture_id, player=player)
+        return store.stakes(pool, player=player, sides=sides)
+
+    return kept.find(store, pool, (planned.fixture_id, planned.starts_at, str(sides), player), find)
 
 
 def default_player(request: Request, planned: Fixture) -> str:

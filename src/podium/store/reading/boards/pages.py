@@ -27,7 +27,10 @@ from podium.support.rounding import shown_change
 
 IN_POOL = snapshot_day.c.pool_id == sa.bindparam("pool")
 SELECT_NEWEST_DAY = (
-    sa.select(snapshot_day.c.day).where(IN_POOL, ~snapshot_day.c.stale).order_by(snapshot_day.c.day.desc()).limit(1)
+    sa.select(snapshot_day.c.day)
+    .where(IN_POOL, ~snapshot_day.c.stale, snapshot_day.c.day <= sa.bindparam("until"))
+    .order_by(snapshot_day.c.day.desc())
+    .limit(1)
 )
 SELECT_RANKS = sa.select(snapshot.c.player_id, snapshot.c.rank, snapshot.c.settled_rank).where(
     snapshot.c.pool_id == sa.bindparam("pool"), snapshot.c.day == sa.bindparam("day"), among(snapshot.c.player_id)
@@ -61,13 +64,20 @@ class EarlierRanks(NamedTuple):
 NO_RANKS = EarlierRanks(None, {})
 
 
-def earlier_ranks(connection: sa.Connection, pool: Pool, players: Collection[int], *, settled: bool) -> EarlierRanks:
-    """The ranks that players had at 00:00 UTC of the newest day that no correction has spoilt."""
-    newest = connection.execute(SELECT_NEWEST_DAY, {"pool": pool.id}).first()
+def earlier_ranks(board: Board, players: Collection[int]) -> EarlierRanks:
+    """The ranks that players had before the newest event: at 00:00 UTC of the last day that began before it.
+
+    Days that a correction has spoilt do not count; a later one, whose ranks are those of now, does not either.
+    """
+    connection, pool = board.connection, board.pool
+    if board.newest is None:
+        return NO_RANKS
+    until = board.newest.started_at // pool.unit_us
+    newest = connection.execute(SELECT_NEWEST_DAY, {"pool": pool.id, "until": until}).first()
     if newest is None:
         return NO_RANKS
     rows = connection.execute(SELECT_RANKS, {"pool": pool.id, "day": newest.day, "among": values(players)})
-    ranks = {row.player_id: row.settled_rank if settled else row.rank for row in rows}
+    ranks = {row.player_id: row.settled_rank if board.only_settled else row.rank for row in rows}
     return EarlierRanks(
         day_shown(pool.order, newest.day), {number: rank for number, rank in ranks.items() if rank is not None}
     )
@@ -273,7 +283,7 @@ def page(board: Board, ranked: Ranked, beside: Ranked, following: str | None) ->
     newest = newest_changes(board, players)
     earlier = NO_RANKS
     if not board.is_filtered:
-        earlier = earlier_ranks(board.connection, board.pool, players, settled=board.only_settled)
+        earlier = earlier_ranks(board, players)
     rows, others = (
         tuple(
             listed_row(

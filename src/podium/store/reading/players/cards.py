@@ -28,6 +28,7 @@ from podium.store.reading.boards.listings import Board, open_board
 from podium.store.reading.boards.models import Listing
 from podium.store.reading.boards.pages import NO_RANKS, earlier_ranks
 from podium.store.reading.moments import Answers
+from podium.store.reading.players.encounters import encounters
 from podium.store.reading.players.explanations import states_of
 from podium.store.reading.players.models import ChangesPage, CurvePoint, FormLine, NearbyRow, Peak, PlayerCard, Streaks
 from podium.store.sql.schema import change, event, log
@@ -211,7 +212,7 @@ def player_card(
     highest = career.part(peak_row(pool.system, career))
     earlier = NO_RANKS
     if not board.is_filtered:
-        earlier = earlier_ranks(connection, pool, [stands.player_id], settled=board.only_settled)
+        earlier = earlier_ranks(board, [stands.player_id])
     names = event_names(connection, pool, (newest, best, worst, highest))
     form = form_lines(pool, newest, names)
     moved = math.fsum(judged.gain.tolist())
@@ -245,6 +246,7 @@ def player_card(
         finding=math.fsum(first_five.gain.tolist()),
         finding_shown=shown_sum(first_five, digits),
         nearby=beside,
+        encounters=encounters(connection, pool, answers, stands.player_id, career.field[::-1].tolist()),
         former_names=former_names(connection, pool, stands.player_id, stands.name),
     )
 

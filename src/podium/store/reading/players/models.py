@@ -61,6 +61,16 @@ class NearbyRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Encounters:
+    """How a player finished against one opponent, by the overall results of the newest events."""
+
+    opponent: str = field(metadata={"description": "The opponent."})
+    met: int = field(metadata={"description": "Events in which both have a rank."})
+    ahead: int = field(metadata={"description": "In how many of them the player finished ahead."})
+    behind: int = field(metadata={"description": "In how many behind; in the others they shared a rank."})
+
+
+@dataclass(frozen=True, slots=True)
 class PlayerCard(LastPlayed, Compared):
     """A player at a glance."""
 
@@ -114,6 +124,12 @@ class PlayerCard(LastPlayed, Compared):
     finding_shown: float = field(metadata=SHOWN_SUM)
     nearby: tuple[NearbyRow, ...] = field(
         metadata={"description": "Up to two who are rated above, the player, and up to two below; best first."}
+    )
+    encounters: tuple[Encounters, ...] = field(
+        metadata={
+            "description": "Up to three whom the player finishes ahead of more often than behind, the largest lead "
+            "first; then whoever is ahead of the player most, if anybody is. Over the newest hundred events at most."
+        }
     )
     former_names: tuple[str, ...] = field(
         metadata={"description": "Other names that lead to the player, in the order of letters."}

@@ -1,3 +1,7 @@
-"""Podium's version, alone, so that every layer can write it down."""
+"""Podium's version, and the revision of its arithmetic, so that every layer can write them down."""
 
 __version__ = "0.1.0"
+
+# Raised where the same results get other ratings than before, if only in a last digit; pools and files of an earlier
+# revision are rated again.
+ARITHMETIC = 7

@@ -7,8 +7,8 @@ import pytest
 
 import podium
 from podium.errors import OutputError
-from podium.support.collector import ARITHMETIC
 from podium.systems.elo import Elo
+from podium.version import ARITHMETIC
 
 
 def rated(system="glicko", **parameters):

@@ -181,7 +181,7 @@ def test_an_older_log_that_holds_it_is_rated_as_if_it_were_not_there(older):
 def test_a_stored_event_with_one_player_twice_is_marked_wherever_rating_comes_past(older):
     """Without `db upgrade`: a late result before it, and another system."""
     with older.engine.begin() as connection:
-        connection.execute(sa.update(pools).values(arithmetic=podium.support.collector.ARITHMETIC))
+        connection.execute(sa.update(pools).values(arithmetic=podium.version.ARITHMETIC))
     assert older.verify() != []
     assert older.submit("main", race(9, ["ben", "dan"], minute=0))[0].status == "rated"
     assert older.event("main", "e2").reason == "player_twice"

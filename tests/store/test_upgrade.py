@@ -18,8 +18,8 @@ from podium.store.sql import database
 from podium.store.sql.database import StoreError
 from podium.store.sql.schema import change, metadata, pools
 from podium.store.upgrade import due_pools, upgrade_pools
-from podium.support.collector import ARITHMETIC
 from podium.systems import find
+from podium.version import ARITHMETIC
 
 both_kinds = pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 

@@ -23,9 +23,8 @@ from podium.large.long_periods import LongPeriod, read_rows, write_rows
 from podium.large.parts import Read
 from podium.large.slices import FILES, SLICE_ROWS, Position, SeenIds, parquet_files, refusal
 from podium.ledger.saved import Start, parameters, refuse_other
-from podium.support.collector import ARITHMETIC
 from podium.support.part_files import part_file, remove_unfinished
-from podium.version import __version__
+from podium.version import ARITHMETIC, __version__
 
 STATE, LOCK, IDS, PIECES = "state.json", "lock", "ids", "pieces"
 PLAYER_COLUMNS = ("pool", "player", "last_event_id", "last_played_at")

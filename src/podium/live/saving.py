@@ -31,10 +31,9 @@ from podium.ledger.leaderboard import as_board
 from podium.ledger.saved import Start, parameters, pool_columns, pool_table, refuse_other, with_pool_columns
 from podium.live.one_event import Moment
 from podium.results.columns import UTC
-from podium.support.collector import ARITHMETIC
 from podium.support.part_files import part_file
 from podium.systems import find
-from podium.version import __version__
+from podium.version import ARITHMETIC, __version__
 
 PlayerKey = tuple[str, str]  # pool and player
 RowNumbers = npt.NDArray[np.int64]

@@ -26,7 +26,7 @@ from podium.store.sql.database import (
     write_transaction,
 )
 from podium.store.writing.staging import run
-from podium.support.collector import ARITHMETIC
+from podium.version import ARITHMETIC
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,6 +53,3 @@ def paused_collection() -> Iterator[None]:
         yield
     finally:
         PAUSES.end()
-
-
-ARITHMETIC = 6

@@ -71,6 +71,8 @@ def room_for_race(size: int) -> RaceRoom:
 @kernel
 def add_up_race(room: RaceRoom, size: int, slope: float, shape: float, closeness: float) -> bool:
     """Fill the totals of the table; False where the pairs are to be gone through one by one."""
+    if MOST_WORK * size < BOX_WORK:  # not even everybody in one box
+        return False
     width = WIDEST * min(1.0, STEEP / shape)
     count = fill_boxes(room.table, RATING, size, width / slope, room.boxes)
     kinds = 0

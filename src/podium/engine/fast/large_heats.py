@@ -17,7 +17,7 @@ from podium.kernels.compiled import IN_KERNELS, kernel
 from podium.kernels.records import add, read, times
 from podium.probability.logistic import TOTAL, WEIGHT, X, add_up_logistics
 
-LARGE_HEAT = 2048  # entrants; changing it changes ratings: see `podium.support.collector`
+LARGE_HEAT = 256  # entrants; changing it changes ratings: see `podium.version`
 
 
 @singledispatch

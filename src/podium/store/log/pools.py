@@ -19,8 +19,9 @@ from podium.store.log.order import COUNTED, COUNTED_BODY, DATED, DAY, NUMBER_US,
 from podium.store.sql.database import StoreError, acquire_pool_lock, write_transaction
 from podium.store.sql.schema import event, log, pools
 from podium.store.sql.statements import DAY_US, instant
-from podium.support.collector import ARITHMETIC, paused_collection
+from podium.support.collector import paused_collection
 from podium.systems import find
+from podium.version import ARITHMETIC
 
 MAX_WORD_CHARACTERS = 40
 MAX_CONTACT_CHARACTERS = 500

@@ -33,7 +33,8 @@ from podium.store.rating.standing_rows import columns_of, rank_counts
 from podium.store.sql.database import UnavailableError, read_transaction, reading_once
 from podium.store.sql.files import integrity_faults
 from podium.store.sql.schema import player, rank_count, standing
-from podium.support.collector import ARITHMETIC, paused_collection
+from podium.support.collector import paused_collection
+from podium.version import ARITHMETIC
 
 MAX_DIFFERENCES = 20  # that are reported
 BATCH_EVENTS = 5_000  # that are rated and compared before the next

@@ -27,8 +27,8 @@ from podium.store.sql.schema import api_key, event, fixture, generation, log, me
 from podium.store.sql.statements import instant, now
 from podium.store.writing.accounts import refuse_entrant_twice
 from podium.store.writing.execution import Propose
-from podium.support.collector import ARITHMETIC
 from podium.systems import find
+from podium.version import ARITHMETIC
 
 SECRET_BYTES = 32
 

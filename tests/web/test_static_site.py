@@ -2,6 +2,7 @@
 
 import json
 import re
+from unittest import mock
 from urllib.parse import unquote
 
 import polars as pl
@@ -14,9 +15,9 @@ from test_screens import AXE, MEASURE, SIDEWAYS, UNFOLD, Axe, heard
 
 import podium
 from podium.service.site import folder as folders
+from podium.service.site import one_file as reports
 from podium.service.site.folder import MANIFEST, SiteError, write_site
 from podium.service.site.links import file_stem
-from podium.service.site.one_file import one_file
 from podium.service.site.pages import Extent, public_pages
 from podium.service.site.sources import ResultsSource, StoreSource
 from podium.store import Store
@@ -50,6 +51,37 @@ def league():
         for place, name in enumerate(dict.fromkeys(names))
     ]
     return podium.read_results(rows, name="league.csv")
+
+
+@pytest.fixture(scope="module")
+def few(league):
+    """Two events of four of them: a site that is soon written."""
+    those = pl.col("event_id").is_in(["../A", "../e f"]), pl.col("player").is_in(["Ana", "ana", "con", HOSTILE[0]])
+    return podium.read_results(league.frame.filter(*those), name="league.csv")
+
+
+@pytest.fixture(scope="module")
+def site_written(league, tmp_path_factory):
+    """A folder that holds the site of the league, and in its parent a report of it; and what was written."""
+    out = tmp_path_factory.mktemp("static") / "sub path" / "site"
+    source = ResultsSource(league, find("folyami")(), "<script>alert(4)</script>")
+    written = write_site(out, source)
+    # Axe takes as long for all pages in one as for hundreds: a few of each kind.
+    fewest = mock.patch.multiple(reports, MOST_PLAYERS=4, MOST_EVENTS=2, MOST_EXPLAINED=1)
+    with fewest, source.opened({}) as (view, pools, _):
+        text = reports.one_file(view, pools, "<script>alert(5)</script>")
+        (out.parent / "report.html").write_text(text, encoding="utf-8")
+    return out, written
+
+
+@pytest.fixture
+def hostile_site(site_written):
+    return site_written[0]
+
+
+@pytest.fixture
+def report(hostile_site):
+    return hostile_site.parent / "report.html"
 
 
 def words(node):
@@ -93,9 +125,8 @@ def every_link(folder):
                 yield path, link, (path.parent / unquote(link.partition("#")[0])).resolve()
 
 
-def test_every_link_leads_to_a_file_and_none_away(league, tmp_path):
-    out = tmp_path / "sub path" / "site"
-    written = write_site(out, ResultsSource(league, find("folyami")()))
+def test_every_link_leads_to_a_file_and_none_away(league, site_written):
+    out, written = site_written
     assert written.files == written.changed == sum(path.is_file() for path in out.rglob("*")) - 1
     assert all(".." not in path.name and path.name.isascii() for path in out.rglob("*"))
     assert len({str(path).lower() for path in out.rglob("*")}) == len([*out.rglob("*")])
@@ -110,9 +141,9 @@ def test_every_link_leads_to_a_file_and_none_away(league, tmp_path):
     assert {*found} == {*league.frame["player"]}
 
 
-def test_results_without_dates_have_pages_too(league, tmp_path):
-    counted = podium.read_results(league.frame.drop("started_at"), name="league.csv")
-    assert write_site(tmp_path, ResultsSource(counted, find("elo")())).files > 100
+def test_results_without_dates_have_pages_too(few, tmp_path):
+    counted = podium.read_results(few.frame.drop("started_at"), name="league.csv")
+    assert write_site(tmp_path, ResultsSource(counted, find("elo")())).files > 20
     text = (tmp_path / "default" / "index.html").read_text(encoding="utf-8")
     assert str(START.year) not in main_of(text)
 
@@ -135,18 +166,18 @@ def files_of(folder):
     return {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in folder.rglob("*") if path.is_file()}
 
 
-def test_a_second_run_writes_what_changed_and_removes_what_is_gone(league, tmp_path):
+def test_a_second_run_writes_what_changed_and_removes_what_is_gone(few, tmp_path):
     own = tmp_path / "site" / "CNAME"
     own.parent.mkdir()
     own.write_text("club.example", encoding="utf-8")
-    source = ResultsSource(league, find("elo")())
+    source = ResultsSource(few, find("elo")())
     first = write_site(own.parent, source)
     before = files_of(own.parent)
     assert write_site(own.parent, source).changed == 0
     assert files_of(own.parent) == before
-    fewer = podium.read_results(league.frame.filter(pl.col("event_id") != "../e f"), name="league.csv")
+    fewer = podium.read_results(few.frame.filter(pl.col("event_id") != "../e f"), name="league.csv")
     second = write_site(own.parent, ResultsSource(fewer, find("elo")()))
-    assert second.removed == 1 + league.frame["player"].n_unique()
+    assert second.removed == 1 + few.frame["player"].n_unique()
     assert second.files == first.files - second.removed
     now = files_of(own.parent)
     written = [path for path in now if path.name != MANIFEST and now[path] != before[path]]
@@ -155,15 +186,15 @@ def test_a_second_run_writes_what_changed_and_removes_what_is_gone(league, tmp_p
     assert own.read_text(encoding="utf-8") == "club.example"
 
 
-def test_a_file_that_is_not_the_sites_own_is_not_touched(league, tmp_path):
+def test_a_file_that_is_not_the_sites_own_is_not_touched(few, tmp_path):
     (tmp_path / "index.html").write_text("mine", encoding="utf-8")
     with pytest.raises(SiteError, match=r"index.html: is there, and not the site's own"):
-        write_site(tmp_path, ResultsSource(league, find("elo")()))
+        write_site(tmp_path, ResultsSource(few, find("elo")()))
     assert [path.name for path in tmp_path.iterdir()] == ["index.html"]
 
 
-def test_an_interrupted_run_leaves_the_old_site(league, tmp_path, monkeypatch):
-    write_site(tmp_path, ResultsSource(league, find("elo")()))
+def test_an_interrupted_run_leaves_the_old_site(few, tmp_path, monkeypatch):
+    write_site(tmp_path, ResultsSource(few, find("elo")()))
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
 
     def fail(*_):
@@ -172,14 +203,14 @@ def test_an_interrupted_run_leaves_the_old_site(league, tmp_path, monkeypatch):
     monkeypatch.setattr(folders, "remove_empty", fail)
     monkeypatch.setattr(folders, "linked_file", fail)
     with pytest.raises(KeyboardInterrupt):
-        write_site(tmp_path, ResultsSource(league, find("trueskill")()))
+        write_site(tmp_path, ResultsSource(few, find("trueskill")()))
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
     monkeypatch.undo()
     monkeypatch.setattr(folders.Path, "replace", fail)  # all are made, and the first is put in place
     with pytest.raises(KeyboardInterrupt):
-        write_site(tmp_path, ResultsSource(league, find("trueskill")()))
+        write_site(tmp_path, ResultsSource(few, find("trueskill")()))
     monkeypatch.undo()
-    written = write_site(tmp_path, ResultsSource(league, find("trueskill")()))
+    written = write_site(tmp_path, ResultsSource(few, find("trueskill")()))
     assert written.files == len(json.loads((tmp_path / MANIFEST).read_text("utf-8"))["files"])
     assert not [*tmp_path.glob(".*")]
 
@@ -200,23 +231,13 @@ def test_only_public_pools_have_pages(tmp_path):
     assert not (tmp_path / "other").exists()
 
 
-@pytest.fixture(scope="module")
-def hostile_site(league, tmp_path_factory):
-    out = tmp_path_factory.mktemp("static") / "site"
-    source = ResultsSource(league, find("folyami")(), "<script>alert(4)</script>")
-    write_site(out, source)
-    with source.opened({}) as (view, pools, _):
-        (out / "report.html").write_text(one_file(view, pools, "<script>alert(5)</script>"), encoding="utf-8")
-    return out
-
-
 @pytest.mark.parametrize(("width", "scheme"), WAYS)
-def test_files_can_be_read_and_used_on_every_screen(screens, hostile_site, width, scheme):
+def test_files_can_be_read_and_used_on_every_screen(screens, hostile_site, report, width, scheme):
     faults = []
     page = screens(width, scheme, **heard(faults))
     folder = next(path.parent for path in hostile_site.glob("*/rules.html"))
     event = min((folder / "events").glob("*.html"))
-    files = [hostile_site / "index.html", hostile_site / "report.html"]
+    files = [hostile_site / "index.html", report]
     files += [folder / f"{each}.html" for each in ("index", "newest", "events", "find", "rules", "distribution")]
     files += [event, min((folder / "players").iterdir()), min(event.with_suffix("").iterdir())]
     for path in files:
@@ -243,9 +264,9 @@ def test_the_filter_finds_players_by_any_part_of_their_names(screens, hostile_si
     assert page.locator("#board tbody tr").count() > 10
 
 
-def test_without_scripts_all_pages_of_the_one_file_are_reached_and_one_is_shown(screens, hostile_site):
+def test_without_scripts_all_pages_of_the_one_file_are_reached_and_one_is_shown(screens, report):
     page = screens(390, script=False)
-    page.goto((hostile_site / "report.html").as_uri())
+    page.goto(report.as_uri())
     assert page.locator(".page:visible").count() == 1
     page.locator("main a:visible", has_text="alert(4)").first.click()
     assert page.locator(".page:visible").count() == 1
@@ -255,8 +276,8 @@ def test_without_scripts_all_pages_of_the_one_file_are_reached_and_one_is_shown(
     assert not page.locator("[data-filter]:visible").count()
 
 
-def test_the_one_file_loads_nothing_and_its_links_lead_within_it(hostile_site):
-    root = tree((hostile_site / "report.html").read_text("utf-8"))
+def test_the_one_file_loads_nothing_and_its_links_lead_within_it(report):
+    root = tree(report.read_text("utf-8"))
     anchors = [each.attributes["id"] for each in root.every() if "id" in each.attributes]
     assert len(anchors) == len({*anchors})
     for each in root.every():

@@ -97,6 +97,26 @@ def test_it_can_be_read_and_used(screens, name, width, scheme):
     assert [each for each in refused if answer.ok or "404" not in each] == []
 
 
+ROWS, ANSWERS = 13, ("Rating", "Rank", "Moved", "Next rank", "Next race", "Peak", "Mattered most", "Beats most")
+
+
+def test_the_first_screen_of_a_phone_has_what_players_ask(screens):
+    """Thirteen rows of a board, and the figures of a player: all of them above the edge of the screen."""
+    page = screens(390)
+    page.goto(PAGES["leaderboard"])
+    rows = page.locator("#board tbody tr").evaluate_all("rows => rows.map(each => each.getBoundingClientRect().bottom)")
+    assert sum(bottom <= 844 for bottom in rows) >= ROWS
+    assert page.evaluate("[...document.querySelectorAll('#board .name')].every(each => each.offsetHeight < 40)")
+    page.goto("/bikes/players/Viktor")
+    ends = page.evaluate(
+        "Object.fromEntries([...document.querySelectorAll('.first > div')]"
+        ".map(each => [each.firstChild.textContent, each.getBoundingClientRect().bottom]))"
+    )
+    assert [name for name in ANSWERS if ends[name] > 844] == []
+    page.goto("/forty/players/Entrant%2002")  # whose next race is too large for a page that may be kept
+    page.locator("#first:not([data-fetch])").get_by_text("gain").first.wait_for()
+
+
 LARGE = ("home", "leaderboard", "player", "why", "changes", "predict", "rivals", "compare two")
 
 

@@ -58,6 +58,7 @@ class System(PoolReader):
 
     name: ClassVar[str] = ""
     title: ClassVar[str] = ""
+    for_players: ClassVar[str] = "Beat those rated above you and you gain more."
     source: ClassVar[str] = ""
     formulas: ClassVar[tuple[str, ...]] = ()
 

@@ -110,6 +110,7 @@ def value_words(value: object, unit: str) -> str:
 
 
 COMMENT, BETWEEN = re.compile(r"/\*.*?\*/", re.DOTALL), re.compile(r"\s*([{};>])\s*|(?<=[:,])\s+")
+INDENT = re.compile(r"(?m)^\s+")
 
 
 def without_spaces(style: str) -> str:
@@ -118,6 +119,10 @@ def without_spaces(style: str) -> str:
 
 
 def static_content(name: str) -> bytes:
-    """A file of the folder `static` as it is sent."""
-    content = files("podium.pages").joinpath("static", name).read_bytes()
-    return without_spaces(content.decode()).encode() if name.endswith(".css") else content
+    """A file of the folder `static` as it is sent: style sheet and scripts without what only helps to read them."""
+    text = files("podium.pages").joinpath("static", name).read_text(encoding="utf-8")
+    if name.endswith(".css"):
+        text = without_spaces(text)
+    elif name.endswith(".js"):
+        text = INDENT.sub("", COMMENT.sub("", text))
+    return text.encode()

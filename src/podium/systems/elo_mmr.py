@@ -91,6 +91,7 @@ class EloMmr(System):
 
     name: ClassVar[str] = "elo-mmr"
     title: ClassVar[str] = "Elo-MMR"
+    for_players: ClassVar[str] = "Your rating moves towards how well you just placed."
     source: ClassVar[str] = "Ebtekar and Liu, Elo-MMR (2021)"
     formulas: ClassVar[tuple[str, ...]] = (
         "w = weight_limit * the event's weight, performance variance = (1 + 1 / w) limit^2 + drift / w",

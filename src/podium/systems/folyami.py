@@ -77,6 +77,7 @@ class Folyami(System):
 
     name: ClassVar[str] = "folyami"
     title: ClassVar[str] = "Folyami"
+    for_players: ClassVar[str] = "Beat those rated above you to gain more, most while you are new."
     source: ClassVar[str] = "Mlot, The Folyami Rating System (2023)"
     formulas: ClassVar[tuple[str, ...]] = (
         "change = sum over opponents of K q_remote q_prov (result - expected)",

@@ -58,6 +58,7 @@ class Glicko(System):
 
     name: ClassVar[str] = "glicko"
     title: ClassVar[str] = "Glicko"
+    for_players: ClassVar[str] = "Beat those rated above you to gain more, most while your rating is unsure."
     source: ClassVar[str] = "Glickman, The Glicko system (1999)"
     formulas: ClassVar[tuple[str, ...]] = (
         "q = ln 10 / 400, g(RD) = 1 / sqrt(1 + 3 q^2 RD^2 / pi^2)",

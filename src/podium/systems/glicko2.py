@@ -77,6 +77,7 @@ class Glicko2(System):
 
     name: ClassVar[str] = "glicko2"
     title: ClassVar[str] = "Glicko-2"
+    for_players: ClassVar[str] = "Beat those rated above you to gain more, most while your rating is unsure."
     source: ClassVar[str] = "Glickman, Example of the Glicko-2 system (2013)"
     formulas: ClassVar[tuple[str, ...]] = (
         "mu = (rating - initial) / 173.7178, phi = deviation / 173.7178, g(phi) = 1 / sqrt(1 + 3 phi^2 / pi^2)",

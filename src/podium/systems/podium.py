@@ -85,6 +85,7 @@ class Podium(System):
 
     name: ClassVar[str] = "podium"
     title: ClassVar[str] = "Podium"
+    for_players: ClassVar[str] = "Beat those you were not expected to and you gain more."
     source: ClassVar[str] = "Podium's own; the update after Glickman (1999), the noise of a day after Elo-MMR (2021)"
     formulas: ClassVar[tuple[str, ...]] = (
         "C = 3 / pi^2, rating = initial + 173.7178 m, deviation = 173.7178 sqrt(V)",

@@ -58,6 +58,7 @@ class Stk(System):
 
     name: ClassVar[str] = "stk"
     title: ClassVar[str] = "SuperTuxKart, as published"
+    for_players: ClassVar[str] = "Finish well ahead of those rated above you and you gain more."
     source: ClassVar[str] = "SuperTuxKart, About player rankings"
     formulas: ClassVar[tuple[str, ...]] = (
         "base points: max(2 (45 - n), 8) before the n-th event, n up to 45",

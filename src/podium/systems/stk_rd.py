@@ -100,6 +100,7 @@ class StkRd(System):
 
     name: ClassVar[str] = "stk-rd"
     title: ClassVar[str] = "SuperTuxKart, as its servers run it"
+    for_players: ClassVar[str] = "Finish well ahead of those rated above you and you gain more."
     source: ClassVar[str] = "SuperTuxKart's public server source, in words of our own"
     formulas: ClassVar[tuple[str, ...]] = (
         "rating = raw - 3 deviation + 300",

@@ -30,6 +30,7 @@ class Trials(System):
 
     name: ClassVar[str] = "trials"
     title: ClassVar[str] = "Trials Fusion"
+    for_players: ClassVar[str] = "Beat those rated above you, heat by heat, and you gain more."
     source: ClassVar[str] = "Sundvik, Multiplayer Ranking Explained; Glickman, Example of the Glicko-2 system (2013)"
     formulas: ClassVar[tuple[str, ...]] = (
         *glicko2.Glicko2.formulas[:-1],

@@ -84,6 +84,7 @@ class TrueSkill(System):
 
     name: ClassVar[str] = "trueskill"
     title: ClassVar[str] = "TrueSkill"
+    for_players: ClassVar[str] = "Beat those rated above you, alone or in a team, to gain more."
     source: ClassVar[str] = "Herbrich, Minka and Graepel, TrueSkill (2006)"
     formulas: ClassVar[tuple[str, ...]] = (
         "performance ~ N(skill, beta^2), skill ~ N(mu, sigma^2 + tau^2); a team's is the sum of its players'",

@@ -45,6 +45,7 @@ class Xonstat(System):
 
     name: ClassVar[str] = "xonstat"
     title: ClassVar[str] = "XonStat, as described"
+    for_players: ClassVar[str] = "Beat those rated above you to gain more; the longer you play, the more."
     source: ClassVar[str] = "Antibody, XonStat's ranking system (2012)"
     formulas: ClassVar[tuple[str, ...]] = (
         "expected = Q_me / (Q_me + Q_opponent), Q = 10^(rating / 400)",

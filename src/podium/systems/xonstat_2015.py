@@ -64,6 +64,7 @@ class Xonstat2015(System):
 
     name: ClassVar[str] = "xonstat-2015"
     title: ClassVar[str] = "XonStat, as deployed in 2015"
+    for_players: ClassVar[str] = "Score faster than those rated above you and you gain more."
     source: ClassVar[str] = "XonStat's public source (2015), in words of our own"
     formulas: ClassVar[tuple[str, ...]] = (
         "result = s_me / (s_me + s_opponent), s = score / played second; in a duel 1, 0.5 or 0",

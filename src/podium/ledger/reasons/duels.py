@@ -213,7 +213,7 @@ class Group:
     """One part of a change."""
 
     kind: str  # HEAT, OPPONENT, BAND or CAUSE
-    label: str  # "Heat 2", "Overall", "Chidi", "200 or more below Dragana", "Base points"
+    label: str  # "Heat 2", "Overall", "Chidi", "200+ below", "Base points"
     result: str  # how the player did: "quit, lost all 5"; empty for a cause
     duels: int
     expected: float  # duels that the ratings promised

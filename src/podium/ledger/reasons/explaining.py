@@ -223,7 +223,7 @@ class Breakdown:
         name, lead = self.account.name(opponent), self.leads[opponent]
         subjects = wording.opponent_subject(name, against, lead, points, digits)
         if heading.kind == BAND:
-            label = wording.capitalised(wording.band_words(heading, digits, self.player))
+            label = wording.band_label(heading, digits)
             if len(duels) > 1:
                 subjects = wording.band_subject(heading, against, points, digits)
             return label, wording.band_result(against), subjects

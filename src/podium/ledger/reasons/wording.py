@@ -172,6 +172,11 @@ def band_words(heading: Heading, digits: int, player: str = "") -> str:
     return f"{low} to {high - unit} above{beside}" if low > 0 else f"within {high}{near}"
 
 
+def band_label(heading: Heading, digits: int) -> str:
+    """The limits of a band where the player's name stands above: "200+ below", "Within 50"."""
+    return capitalised(band_words(heading, digits).replace(" or more", "+"))
+
+
 def cause_words(cause: str) -> str:
     """What moved the rating beside the opponents, in a sentence."""
     return CAUSES.get(cause, cause.replace("_", " "))

@@ -40,7 +40,6 @@ from podium.store.writing.fixtures import Fixture
 Sort = Literal["rating", "move"]
 MIN_EVENTS: Final = (1, 10, 50)  # that the form offers
 ROWS: Final = 50
-NEXT_RACES: Final = 3
 ROW: Final = "#me"  # the part of a page with the visitor's row
 SPAN_VALID_S: Final = 60.0
 router = PageRouter()
@@ -54,7 +53,7 @@ class LeaderboardPage(Page):
     pool: PoolHeader
 
     board: ListedPage
-    ahead: tuple[Fixture, ...]  # the next races
+    ahead: Fixture | None  # the next race
     reasons: str  # what those who are listed have in common; empty where all players are
     made_up: tuple[str, ...]  # of results as they were sent
     settling: str  # when a rating is settled
@@ -118,7 +117,7 @@ def leaderboard(
         tab="leaderboard",
         newest_entry=store.version(pool.name),
         board=board,
-        ahead=store.fixtures(pool.name, ahead=True, most=NEXT_RACES) if not cursor else (),
+        ahead=None if cursor else next(iter(store.fixtures(pool.name, ahead=True, most=1)), None),
         reasons=listing_reasons(pool.system, listing, spans[span]) if board.listed < board.players else "",
         made_up=store.made_up(pool.name),
         settling=settling_rule(pool.system),

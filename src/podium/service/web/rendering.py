@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from inspect import getdoc
 from typing import Any, ClassVar, Final, TypeVar
 from urllib.parse import quote, unquote
 
@@ -131,7 +130,7 @@ class PoolHeader:
     word: str  # for a player, such as "rider"
     contact: str = ""  # where whoever sees a wrong result turns to: an address of mail or of a page
     is_public: bool = True
-    sentence: str = ""  # what the system does
+    sentence: str = ""  # what gains points, to players
     is_counted: bool = False  # whether its events have numbers and no dates
 
     @property
@@ -156,7 +155,7 @@ def pool_header(pool: Pool) -> PoolHeader:
         word=says.player_word or "player",
         contact=says.contact,
         is_public=says.public,
-        sentence=(getdoc(type(pool.system)) or "").partition("\n")[0],
+        sentence=pool.system.for_players,
         is_counted=pool.is_counted,
     )
 

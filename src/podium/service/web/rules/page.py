@@ -3,6 +3,7 @@
 import threading
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from inspect import getdoc
 from typing import Annotated, ClassVar
 
 from fastapi import Request, Response
@@ -86,6 +87,7 @@ class RulesPage(Page):
     questions: tuple[tuple[str, Markup], ...]  # with their answers
     settings: tuple[Setting, ...]
     system: System
+    about: str  # what the system is, in a line
     made_up: tuple[str, ...]  # of results as they were sent
     without_days: str  # what becomes of idle time in a counted pool; empty where the system does not read it
 
@@ -114,6 +116,7 @@ def rules_page(store: Store, pool_name: str, newest_entry: int) -> RulesPage:
         questions=tuple(questions(Known(header, system, facts, find_examples(store, pool_name, header.digits)))),
         settings=settings(system),
         system=system,
+        about=(getdoc(type(system)) or "").partition("\n")[0],
         made_up=store.made_up(pool_name),
         without_days=without_days(system) if pool.is_counted else "",
     )

@@ -145,6 +145,10 @@ def headline_words(what: Happening, status: str, digits: int) -> str:
     if status != RATED:
         return " ".join([*sentences, "The result is void." if status == VOIDED else "It is not rated."])
     winner = next((each for each in what.changes if what.winners == (each.player,)), None)
+    loser = next((each for each in what.changes if what.entrants == 2 and each is not winner), None)  # noqa: PLR2004
+    if winner is not None and loser is not None and winner.shown >= 0.0:
+        moved = ", ".join(signed(shown(each.shown, digits)) for each in (winner, loser))
+        return f"{winner.player} beat {loser.player}: {moved}."
     if winner is not None and winner.shown < 0.0:
         return wording.verdict(winner.player, "won", shown(winner.shown, digits))
     best = what.most_gained

@@ -156,6 +156,7 @@ rate_event.register(Params, rate_heats)
 
 
 @judge_heat.register
+@kernel
 def judge_teams_of_heat(
     params: Params, prototypes: Any, columns: Columns, heat: int, start: int, stop: int, first: int, scratch: Scratch
 ) -> None:

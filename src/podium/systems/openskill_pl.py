@@ -5,16 +5,16 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from podium.engine.fast.steps import face_off, judge_result, rate_in_steps
-from podium.engine.inputs import PRESENT
-from podium.engine.rules import enter, expect, kernel, rate_two
+from podium.engine.inputs import PRESENT, nobody_finished
+from podium.engine.rules import enter, expect, judge_heat, kernel, rate_two
 from podium.engine.tables.teams import MU, RANK, SHRINK, SURPRISE, VARIANCE
 from podium.kernels.exponential import exp
 from podium.kernels.logarithm import log
 from podium.systems import _weng_lin as shared
 from podium.systems import _weng_lin_pairs as pairs
 from podium.systems._normal_skill import State
-
-FAR = 700.0  # from here on a field's strengths no longer fit into one scale of numbers
+from podium.systems._ranked_players import FAR, ROOM, judge_players
+from podium.systems._weng_lin import judge_teams_of_heat
 
 
 class Params(shared.Params):
@@ -35,6 +35,18 @@ class OpenskillPl(shared.WengLin):
     )
     params_type = Params
     logistic: ClassVar[bool] = True
+    room: ClassVar[tuple[int, int]] = ROOM
+
+
+@judge_heat.register
+def judge_ranking(
+    params: Params, prototypes: Any, columns: Any, heat: int, start: int, stop: int, first: int, scratch: Any
+) -> None:
+    """In lanes where nobody has a team."""
+    if nobody_finished(columns, start, stop):
+        return
+    if not judge_players(params, prototypes, columns, heat, start, stop, first, scratch):
+        judge_teams_of_heat(params, prototypes, columns, heat, start, stop, first, scratch)
 
 
 @pairs.judge_teams.register

@@ -6,8 +6,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from podium.analysis.evaluation import refuse_engine
 from podium.engine import rules
@@ -247,6 +245,9 @@ def farming(rated: Rated, changes: pl.DataFrame) -> pl.DataFrame:
 
 def isolated_groups(rated: Rated) -> pl.DataFrame:
     """Players who only meet each other, beside each pool's largest group: their ratings compare with nobody's."""
+    from scipy.sparse import coo_array  # noqa: PLC0415  (a tenth of a second, and only here)
+    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415
+
     columns, names = rated.events.columns, rated.events.player_names
     sizes = np.diff(columns.entrants)
     lead = np.repeat(columns.player[columns.entrants[:-1]], sizes)

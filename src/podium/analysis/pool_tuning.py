@@ -115,9 +115,7 @@ def judge_pool(task: JudgeTask) -> list[Sums]:
 def judge_part(part: Rated, window: Window, sums: Sums) -> pl.DataFrame:
     """The sums of each event of a rated part that has a pair to judge; and those of all in `sums`."""
     selection = HeatSelection(judged_heats(part.events, window), window.min_events)
-    replayed = part.replayed
-    start = None if part.start is None else replayed.start
-    predictions = predict(part.system, part.events, selection, start, replayed.pool_start)
+    predictions = predict(part.system, part.events, selection, part.replayed)
     sums.bins += predictions.bins
     table = event_sums(part.events, predictions)
     sums.events += table.height

@@ -1,4 +1,4 @@
-"""What a system expected before it knew: every event predicted from the ratings before it, then learnt."""
+"""What a system expected before it knew: every event predicted from the ratings before it."""
 
 import math
 from dataclasses import dataclass
@@ -7,17 +7,17 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from podium.engine.inputs import comparable, entrant_at, entry_at, slot_at
-from podium.engine.pool_state import PoolNumbers, new_pools
-from podium.engine.replay import States, newcomers, scratch_for, with_names
+from podium.engine.inputs import comparable, entrant_at, entries_of, entry_at, heats_of, slot_at
+from podium.engine.replay import Replayed, newcomers, replay, with_names
 from podium.engine.rule_checks import run_kernel
-from podium.engine.rules import enter, expect_side, params_in_pool, rate_event
+from podium.engine.rules import enter, expect_side, params_in_pool
 from podium.engine.system import System
 from podium.engine.tables.encoding import Events
 from podium.engine.tables.sides import Sides, gather_sides, room_for_sides
 from podium.errors import NotFiniteError
 from podium.kernels.compiled import compile_kernel, kernel
-from podium.kernels.records import finite, plus, read, times, write
+from podium.kernels.records import plus, read, times, write
+from podium.ledger.history import pools_brought
 
 BINS = 10  # of the reliability table
 MIN_PROBABILITY = 1e-15  # no prediction counts as surer, so that one upset costs a finite loss
@@ -77,8 +77,8 @@ class HeatSelection(NamedTuple):
 class Tables(NamedTuple):
     """What the kernel reads and writes."""
 
-    states: Any  # float64 (players, fields of the state)
-    after: Any  # float64 (entrants of the widest settlement, fields of the state)
+    states: Any  # float64 (players, fields of the state): before each settlement
+    entering_states: Any  # float64 (entrants of the widest settlement, fields of what they bring)
     lean: Any  # float64 (entries of the widest heat): sum of each side's log-odds against the others
     record: Any  # float64 (entries of the widest heat): rated events before of each side's least experienced member
     sides: Sides
@@ -91,39 +91,33 @@ def _judge(
     params: Any,
     prototypes: Any,
     events: Any,
-    first: int,
-    last: int,
+    pools: Any,
+    after: Any,
     selection: Any,
     events_field: int,
-    scratch: Any,
     tables: Any,
 ) -> tuple[int, int]:
-    """Judge and rate `first` to `last`; the settlement and entrant without a finite chance or state, or `last`, -1."""
+    """Judge every settlement; the one and its entrant without a finite chance, or -1 for both."""
     newcomer, entering, _ = prototypes
-    for settlement in range(first, last):
+    for settlement in range(events.entrants.size - 1):
         start, stop = events.entrants[settlement], events.entrants[settlement + 1]
-        own = params_in_pool(params, events, settlement, scratch.pool)
-        enter_all(own, newcomer, events, start, stop, tables.states, scratch.entering_states)
-        first_heat = events.heats[settlement] if events.heats.size else settlement
-        last_heat = events.heats[settlement + 1] if events.heats.size else settlement + 1
+        own = params_in_pool(params, events, settlement, pools[settlement])
+        enter_all(own, newcomer, events, start, stop, tables.states, tables.entering_states)
+        first_heat, last_heat = heats_of(events, settlement)
         for heat in range(first_heat, last_heat):
             if selection.heats[heat]:
-                begin = events.entries[heat] if events.entries.size else start
-                end = events.entries[heat + 1] if events.entries.size else stop
+                begin, end = entries_of(events, heat)
                 scores, winner, fault = judge_heat(
-                    own, entering, events, begin, end, start, selection, events_field, scratch, tables
+                    own, entering, events, begin, end, start, selection, events_field, tables
                 )
                 if fault >= 0:
                     return settlement, fault
                 write(tables.pairs, heat, scores)
                 write(tables.winners, heat, winner)
-        rate_event(own, prototypes, events, settlement, tables.states, scratch, tables.after, 0)
-        for i in range(stop - start):
-            state = read(tables.after, i, newcomer)
-            if not finite(state):
-                return settlement, start + i
-            write(tables.states, events.player[start + i], state)
-    return last, -1
+        for i in range(start, stop):
+            for k in range(len(newcomer)):
+                tables.states[events.player[i], k] = after[i, k]
+    return -1, -1
 
 
 @kernel
@@ -146,12 +140,11 @@ def judge_heat(
     start: int,
     selection: Any,
     events_field: int,
-    scratch: Any,
     tables: Any,
 ) -> tuple[PairScores, WinnerScores, int]:
     """Judge the pairs of sides of entries `begin` to `end`, and the winner; -1, or the entrant without a chance."""
     scores, size, sides = NO_PAIRS, float(end - begin), tables.sides
-    count = gather_sides(events, begin, end, start, scratch.entering_states, entering, sides)
+    count = gather_sides(events, begin, end, start, tables.entering_states, entering, sides)
     for a in range(count):
         tables.lean[a], tables.record[a] = 0.0, math.inf
         for member in range(sides.start[a], sides.start[a + 1]):
@@ -264,52 +257,43 @@ _judge_cached = compile_kernel(_judge)
 _judge_uncached = compile_kernel(_judge, cached=False)
 
 
-def predict(
-    system: System,
-    events: Events,
-    selection: HeatSelection,
-    start: States | None = None,
-    pool_start: PoolNumbers | None = None,
-) -> Predictions:
-    """Predict every selected event from the ratings before it, and learn every event.
+def predict(system: System, events: Events, selection: HeatSelection, replayed: Replayed | None = None) -> Predictions:
+    """Predict every selected event from the ratings before it.
 
     Args:
-        start: states to go on from, (players, fields) float64; newcomers where None. Not changed.
-        pool_start: states of the pools to go on from, (pools, fields) float64; new ones where None. Not changed.
+        replayed: what the system turns the events into, where that is known.
 
     Raises:
         NotFiniteError: a chance, or a player's new state, is not a finite number.
     """
-    columns = events.columns
+    if replayed is None:
+        replayed = replay(system, events)
+    columns, (params, prototypes) = events.columns, system.arguments()
     entries = columns.entries if columns.entries.size else columns.entrants
-    settlements, heats = columns.entrants.size - 1, entries.size - 1
-    pools = new_pools(system, len(events.pools)) if pool_start is None else pool_start.copy()
-    scratch = scratch_for(system, columns, 0, settlements, np.empty(0))
-    states = newcomers(system, events.player_names.len()) if start is None else start.copy()
+    heats, widest = entries.size - 1, int(np.diff(entries).max(initial=0))
+    brings, start = len(prototypes[1]), replayed.start
     tables = Tables(
-        states=states,
-        after=np.empty((scratch.entering_states.shape[0], states.shape[1])),
-        lean=np.empty(scratch.lines.shape[0]),
-        record=np.empty(scratch.lines.shape[0]),
-        sides=room_for_sides(scratch.lines.shape[0], scratch.entering_states.shape[1], len(system.kinds)),
+        states=newcomers(system, events.player_names.len()) if start is None else start.copy(),
+        entering_states=np.empty((int(np.diff(columns.entrants).max(initial=0)), brings)),
+        lean=np.empty(widest),
+        record=np.empty(widest),
+        sides=room_for_sides(widest, brings, len(system.kinds)),
         pairs=np.zeros((heats, len(PairScores._fields))),
         winners=np.zeros((heats, len(WinnerScores._fields))),
         bins=np.zeros((BINS, 3)),
     )
-    judged = HeatSelection(selection.heats, *map(float, selection[1:]))
-    for number, pool in enumerate(events.pools):
-        stopped, entrant = run_kernel(
-            system,
-            _judge_cached if system.shipped else _judge_uncached,
-            *system.arguments(),
-            columns,
-            pool.first,
-            pool.last,
-            judged,
-            system.column("events"),
-            scratch._replace(pool=pools[number]),
-            tables,
-        )
-        if stopped < pool.last:
-            raise with_names(NotFiniteError(system.name, stopped, entrant), events)
-    return Predictions(tables.pairs, tables.winners, events.entry_row[entries[:-1]], states, tables.bins)
+    settlement, entrant = run_kernel(
+        system,
+        _judge_cached if system.shipped else _judge_uncached,
+        params,
+        prototypes,
+        columns,
+        pools_brought(system, events, replayed),
+        np.asfortranarray(replayed.after),
+        HeatSelection(selection.heats, *map(float, selection[1:])),
+        system.column("events"),
+        tables,
+    )
+    if entrant >= 0:
+        raise with_names(NotFiniteError(system.name, settlement, entrant), events)
+    return Predictions(tables.pairs, tables.winners, events.entry_row[entries[:-1]], replayed.states, tables.bins)

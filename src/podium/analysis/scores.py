@@ -74,8 +74,8 @@ def judge_events(events: Events, system: System, window: Window) -> tuple[pl.Dat
 def judge_heats(
     events: Events, system: System, selection: HeatSelection, pool_start: PoolNumbers | None = None
 ) -> tuple[pl.DataFrame, Predictions]:
-    """Judge the selected heats of events that are encoded; see `judge_events`, and `predict` for `pool_start`."""
-    predictions = predict(system, events, selection, pool_start=pool_start)
+    """Judge the selected heats of events that are encoded; see `judge_events`, and `replay` for `pool_start`."""
+    predictions = predict(system, events, selection, replay(system, events, pool_start=pool_start))
     return event_sums(events, predictions), predictions
 
 

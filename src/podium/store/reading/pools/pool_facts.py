@@ -79,7 +79,7 @@ def promise_outcomes(connection: sa.Connection, pool: Pool, most: int) -> Promis
         if table.height:
             events, replayed = roster.advance(Results(as_table(pool, table), pool.name), table["started_at"])
             selection = HeatSelection(judged_heats(events, Window()))
-            bins += predict(pool.system, events, selection, replayed.start, replayed.pool_start).bins
+            bins += predict(pool.system, events, selection, replayed).bins
         if segment.reset is not None:
             roster.reset(segment.reset.keep)
     count = sum(table["event_id"].n_unique() for table in tables)

@@ -21,10 +21,11 @@ from podium.service.api.models import REQUEST_MODELS, schemas
 from podium.service.delivery.watchers import Announcements, Watchers
 from podium.service.delivery.webhooks import Webhooks
 from podium.service.http.errors import ERROR_HANDLERS, problem
+from podium.service.http.folders import remove_left_over
 from podium.service.http.logs import CompressionMiddleware, RequestLog
 from podium.service.http.names import PathMiddleware
 from podium.service.http.requests import RequestMiddleware, share_threads
-from podium.service.http.threads import Threads, in_background, remove_left_over, run_in
+from podium.service.http.threads import Threads, in_background, run_in
 from podium.service.metrics import Metrics
 from podium.service.upkeep import Upkeep
 from podium.service.web import boards, chances, front, players, rendering, sharing, visiting

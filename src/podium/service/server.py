@@ -21,8 +21,8 @@ from podium.kernels.compiled import compile_without_blas
 from podium.rating import rate
 from podium.service.app import create_app
 from podium.service.connections import LimitedProtocol, Phase
+from podium.service.http.folders import temporary_folder
 from podium.service.http.logs import LOG_CONFIG
-from podium.service.http.threads import temporary_folder
 from podium.service.metrics import SHARED_FOLDER
 from podium.store import Store
 from podium.store.sql.database import full_url

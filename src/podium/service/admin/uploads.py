@@ -26,7 +26,7 @@ from podium.importers.registry import FORMATS, Options
 from podium.ledger.leaderboard import instant
 from podium.results.columns import DEFAULTS
 from podium.results.made_dates import made_up, with_made_dates
-from podium.service.http.threads import temporary_folder, unwrap
+from podium.service.http.folders import temporary_folder
 
 if TYPE_CHECKING:
     from fastapi import Request  # large, and no use to the process
@@ -227,6 +227,8 @@ class UploadProcess:
 
     def read(self, left: threading.Event, content: bytes, name: str, *sent: Any, **options: Any) -> Upload:
         """Read results as `read_file` does, within limits."""
+        from podium.service.http.threads import unwrap  # noqa: PLC0415  (large, and no use to the process)
+
         with self._lock, stored(content, name) as path, self._busy() as reader:
             reader.ask((path, name, *sent), options)
             return cast("Upload", unwrap(*self._wait(reader, left)))

@@ -41,8 +41,9 @@ from podium.service.api.models import (
     validate,
 )
 from podium.service.http.errors import DESCRIPTIONS, MEDIA_TYPE, WRITE_ERRORS, AccessError, podium_error, refused_key
+from podium.service.http.folders import temporary_folder
 from podium.service.http.json import RefusedError, loads
-from podium.service.http.threads import CurrentStore, CurrentThreads, run_in, temporary_folder
+from podium.service.http.threads import CurrentStore, CurrentThreads, run_in
 from podium.store import Store
 from podium.store.keys import ApiKey
 from podium.store.rating.events import get_event

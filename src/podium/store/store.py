@@ -11,6 +11,7 @@ from podium.store.log.log import admit_reason
 from podium.store.log.order import When
 from podium.store.log.pools import SILENT, DescriptionChanges, Pool, locked_pool, refuse_closed, refuse_unwritable
 from podium.store.rating import facts, generations
+from podium.store.rating.events import Sheet
 from podium.store.reading import previews
 from podium.store.reading.moments import reads, writes
 from podium.store.reading.pools import pool_facts
@@ -18,8 +19,20 @@ from podium.store.reading.previews import Act
 from podium.store.reading.reader import Reader
 from podium.store.sql.database import UnavailableError, write_transaction
 from podium.store.sql.files import truncate_wal
-from podium.store.writing import accounts, administration, execution, fixtures, pool_files, running, staging, submission
+from podium.store.writing import (
+    accounts,
+    administration,
+    execution,
+    fixtures,
+    mending,
+    pool_files,
+    running,
+    sheets,
+    staging,
+    submission,
+)
 from podium.store.writing.execution import Propose
+from podium.store.writing.mending import SheetChanges
 from podium.store.writing.receipts import Done, Receipt
 from podium.store.writing.submission import Submission, VoidingOptions
 
@@ -63,6 +76,7 @@ class Store(Reader):
         match_ids: Mapping[str, str] | None = None,
         received: int | None = None,
         reason: str = "",
+        sheet: Sheet | None = None,
         dry_run: bool = False,
         effects_after: str | None = None,
     ) -> list[Receipt]:
@@ -76,6 +90,7 @@ class Store(Reader):
             match_ids: the registered match of each event that is the result of one.
             received: microseconds since 1970, when dated events without a `started_at` were; refused where None.
             reason: for the log: what was made up, as dates.
+            sheet: what the events came in, for `amend_sheet`.
 
         Returns:
             A receipt for each event, in the order of the rows.
@@ -87,8 +102,39 @@ class Store(Reader):
             StoreError: a match has expired.
         """
         sent = Submission(rows, actor, match_ids or {}, received, admit_reason(reason))
-        propose = partial(submission.submit, submissions=[sent])
+        propose: Propose = partial(submission.submit, submissions=[sent])
+        if sheet is not None:
+            propose = partial(sheets.submit, sent=sent, sheet=sheet)
         return [*self._run(pool_name, propose, dry_run=dry_run, effects_after=effects_after).receipts]
+
+    def amend_sheet(
+        self,
+        pool_name: str,
+        rows: Any,
+        *,
+        sheet: Sheet,
+        actor: str = "",
+        reason: str = "",
+        overrule: bool = False,
+        dry_run: bool = False,
+    ) -> SheetChanges:
+        """Make a pool what it would be, had a sheet that is sent again always been as it is now.
+
+        What is new is taken, what differs is amended, and what is gone is voided, all or nothing. What people corrected
+        or voided in the pool stays so, unless the sheet is to `overrule` them.
+
+        Returns:
+            How many events are the same, and which are new, other, gone or kept.
+
+        Raises:
+            ConflictError: an event that another sheet brought has other content.
+            StoreError: nothing that the sheet brought is in it any more.
+        """
+        propose = partial(
+            mending.amend, rows=rows, sheet=sheet, actor=actor, reason=admit_reason(reason), overrule=overrule
+        )
+        changes: SheetChanges = self._run(pool_name, propose, dry_run=dry_run).answer
+        return changes
 
     def submit_each(
         self, pool_name: str, sent: Sequence[Submission | tuple[Any, ...]], *, leave_long: bool = False
@@ -177,18 +223,7 @@ class Store(Reader):
         return self._set_voided(pool_name, event_id, voided=True, **options)
 
     def restore(self, pool_name: str, event_id: str, **options: Unpack[VoidingOptions]) -> Receipt:
-        """Let a voided event count again.
-
-        Args:
-            options: `actor`, `reason`, `versions`, `dry_run` and `effects_after`, as of `amend`.
-
-        Returns:
-            A receipt; with `dry_run` it has the largest changes that would come.
-
-        Raises:
-            UnknownError: no such pool or event.
-            StaleError: the event has another version.
-        """
+        """Let a voided event count again; all else is as of `void`."""
         return self._set_voided(pool_name, event_id, voided=False, **options)
 
     def _set_voided(

@@ -1,7 +1,9 @@
 """How commands read results: a results file, or one of a foreign format or with a map."""
 
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -15,11 +17,14 @@ from podium.errors import ParameterError
 from podium.importers.registry import FORMATS
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import polars as pl
 
     from podium.dataset import Dataset
     from podium.results.reading import Results
 
+EXPORTED = b'{"podium_pool":'  # how a pool begins that was exported
 SHAPES = tuple(each.value for each in Format)
 NAMES = ", ".join(name for name in FORMATS if name not in SHAPES)
 READS = "Results as CSV, Parquet, JSON lines or a workbook, or see --format"
@@ -52,7 +57,7 @@ class Input:
 
     path: str
     format: str | None = None
-    map: Path | None = None
+    map: "Path | Mapping[str, Any] | None" = None
     strict: bool = False
 
     def __str__(self) -> str:
@@ -68,6 +73,11 @@ class Input:
         from podium.errors import ResultsError
         from podium.results.columns import DEFAULTS
 
+        if self.is_exported():
+            raise ParameterError(
+                f"{self.path}: is a whole pool, as podium pool export writes it; podium pool import {self.path} makes "
+                f"a pool of it, podium ingest {self.path} --as {pool} takes its results into that pool"
+            )
         try:
             results = self.read()
         except ResultsError:
@@ -84,6 +94,34 @@ class Input:
         if others:
             typer.echo(f"podium: {self.path}: left aside are the events of other pools: {', '.join(others)}", err=True)
         return own
+
+    def events_as(self, pool: str | None) -> "pl.DataFrame":
+        """The events of one pool, for a pool of any name: of an exported one those that count, with today's names."""
+        import polars as pl
+
+        if self.is_exported():
+            from podium.store import Store
+
+            with TemporaryDirectory() as folder, closing(Store(f"{folder}/exported.db")) as store:
+                with Path(self.path).open(encoding="utf-8", newline="\n") as lines:
+                    exported = store.import_pool(lines, source=self.path).pool
+                return store.results(exported).frame.drop("pool")
+        frame = self.read().frame
+        pools = frame["pool"].unique(maintain_order=True).to_list()
+        if pool is None and len(pools) > 1:
+            raise ParameterError(f"{self.path}: has events of {', '.join(pools)}: name the one to take with --pool")
+        own = frame if pool is None else frame.filter(pl.col("pool") == pool)
+        if own.is_empty():
+            raise ParameterError(f"{self.path}: has no event of pool {pool}, but of {', '.join(pools)}")
+        return own.drop("pool")
+
+    def is_exported(self) -> bool:
+        """Whether it is a whole pool, as `podium pool export` writes it."""
+        path = Path(self.path)
+        if not path.is_file():
+            return False
+        with path.open("rb") as file:
+            return file.read(len(EXPORTED)) == EXPORTED
 
     def is_folder(self) -> bool:
         """Whether it is a folder of results as Parquet files, which are rated in bounded memory."""

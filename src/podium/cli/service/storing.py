@@ -2,8 +2,9 @@
 
 import atexit
 import json
+import tomllib
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -21,6 +22,8 @@ from podium.errors import ParameterError, PodiumError, needs_extra
 if TYPE_CHECKING:
     from podium.store import Store
     from podium.store.log.chain import Head
+    from podium.store.rating.events import Sheet
+    from podium.store.writing.mending import SheetChanges
     from podium.store.writing.receipts import Receipt
 
 
@@ -144,28 +147,100 @@ def show_receipts(receipts: list["Receipt"], form: Format) -> None:
     show.show(pl.DataFrame(rows), form, max_rows=50)
 
 
-@examples("podium ingest results.csv --pool karts", "podium ingest results.csv --pool karts --dry-run")
+@dataclass(frozen=True)
+class SheetFlags:
+    """How a sheet that is sent again is compared with what it had brought."""
+
+    amend: bool = Option(
+        False,
+        "--amend",
+        help="FILE was sent before: take all that is new, other and gone in it.",
+    )
+    overrule: bool = Option(False, "--overrule", help="With --amend: undo what was corrected by hand in the pool, too.")
+    sheet: str | None = Option(None, metavar="NAME", help="What the pool calls FILE; its own name if not given.")
+    prefix: str = Option("", metavar="TEXT", help="What stands before the ids of new events, as 2027/.")
+
+
+SHEET_FLAGS: Any = Made(SheetFlags)
+
+
+@examples(
+    "podium ingest results.csv --pool karts",
+    "podium ingest results.csv --pool karts --dry-run",
+    "podium ingest league.xlsx --pool karts --amend --dry-run",
+)
 def ingest(
     file: Input = input_option(named=True),
-    pool: str = POOL_NAME,
+    pool: str | None = Option(
+        None, "--pool", metavar="NAME", help="The ladder; if not given, the pool in podium.toml. With --as, FILE's own."
+    ),
+    own: str | None = Option(None, "--as", metavar="POOL", help="The ladder, where FILE is of another one."),
     actor: str = ACTOR,
     names: Path | None = Option(
         None, help="Call players by the names in this file, which podium import --names wrote for their ids."
     ),
     started_at: str | None = options.STARTED_AT,
     every: str | None = options.EVERY,
+    flags: SheetFlags = SHEET_FLAGS,
     dry_run: bool = DRY_RUN,
     store: "Store" = STORE,
     form: Format = PRINTED,
 ) -> None:
     """Submit the events of FILE to a pool, in the order of `sequence` or of FILE; what is there already stays."""
     called = {} if names is None else names_by_id(names)
-    rows, made = options.dated(file.events_of(pool), started_at, every)
+    target = own or pool or pool_of_settings()
+    file, sheet = read_as_kept(store, target, file, flags)
+    rows, made = options.dated(file.events_of(target) if own is None else file.events_as(pool), started_at, every)
     with show.progress("rating"):
-        receipts = store.submit(pool, rows, actor=actor, reason=made, dry_run=dry_run)
-    for refusal in [] if dry_run else store.name_players(pool, called, actor=actor):
+        if flags.amend:
+            if sheet is None:
+                raise ParameterError("--amend compares a file with what it had brought: say which it is with --sheet")
+            changes = store.amend_sheet(
+                target, rows, sheet=sheet, actor=actor, reason=made, overrule=flags.overrule, dry_run=dry_run
+            )
+        else:
+            receipts = store.submit(target, rows, actor=actor, reason=made, sheet=sheet, dry_run=dry_run)
+    for refusal in [] if dry_run else store.name_players(target, called, actor=actor):
         typer.echo(f"podium: {refusal}", err=True)
-    show_receipts(receipts, form)
+    if flags.amend:
+        show_changes(changes, form, dry_run=dry_run)
+    else:
+        show_receipts(receipts, form)
+
+
+def read_as_kept(store: "Store", pool: str, file: Input, flags: SheetFlags) -> "tuple[Input, Sheet | None]":
+    """A file with the map that the pool keeps for it, and the sheet that it is; none of standard input."""
+    from podium.importers.tables.maps import load_map, write_map
+    from podium.store.rating.events import Sheet
+
+    name = flags.sheet or ("" if file.path == "-" else Path(file.path).name)
+    if not name:
+        return file, None
+    kept = next((each.map for each in store.sheets(pool) if each.name == name), "")
+    if file.map is None and file.format is None and kept:
+        typer.echo(f"{file.path}: read by the map that pool {pool} keeps for {name}", err=True)
+        file = replace(file, map=tomllib.loads(kept))
+    elif isinstance(file.map, Path):
+        kept = write_map(load_map(file.map).document)
+    return file, Sheet(name, kept, flags.prefix)
+
+
+def show_changes(changes: "SheetChanges", form: Format, *, dry_run: bool) -> None:
+    """Print what became of a sheet that was sent again, event by event; the counts go to stderr."""
+    import polars as pl
+
+    typer.echo(f"podium: {changes.sheet}: {changes}", err=True)
+    if changes.is_first:
+        typer.echo("podium: it was not sent before under this name, so nothing can be gone", err=True)
+    moved = f"{changes.totals.changes:,} changes of ratings of {changes.totals.players:,} players"
+    typer.echo(f"podium: {moved} {'would move' if dry_run else 'moved'}", err=True)
+    rows = [
+        *(("new", each, "") for each in changes.new),
+        *(("differs", *each) for each in changes.other),
+        *(("gone", each, "") for each in changes.gone),
+        *(("stays", *each) for each in changes.kept),
+    ]
+    show.show(pl.DataFrame(rows, dict.fromkeys(("is", "event_id", "why"), pl.String), orient="row"), form, max_rows=50)
 
 
 def names_by_id(path: Path) -> dict[str, str]:

@@ -20,15 +20,16 @@ from podium.service.admin.intents import POOL_ADDRESS, Admin, Admission, Intent,
 from podium.service.http.threads import CurrentStore, run_in
 from podium.service.web.rendering import Page, PageRouter, address, go_on, pool_address, pool_header, render
 from podium.store import Store
-from podium.store.log.log import AMEND, RESTORE, SUBMIT, VOID
+from podium.store.log.log import RESTORE, VOID, WITH_CONTENT
 from podium.store.log.order import Order, read_when
 from podium.store.reading.models import LogRecord
 
 PAGE_ENTRIES = 50
-OF_EVENTS = (SUBMIT, AMEND, VOID, RESTORE)
+OF_EVENTS = (*WITH_CONTENT, VOID, RESTORE)
 DEEDS = {  # what was done, in words before whom or what it was done to
     "submit": "Took the result",
     "amend": "Corrected",
+    "move": "Moved among others of its moment",
     "void": "Voided",
     "restore": "Restored",
     "register": "Registered the match",

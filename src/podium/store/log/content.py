@@ -67,6 +67,20 @@ class Content:
         sent = None if self.sent is None else self.sent.at(order, started_at)
         return replace(self, order=order, started_at=started_at, heads=heads, sent=sent, sent_heads=self.heads)
 
+    def renamed(self, event_id: str) -> "Content":
+        """The content under another id, before the store gives it its date or number."""
+        if event_id == self.event_id:
+            return self
+        begin = head_begin(event_id, self.order, self.started_at)
+        sent = None if self.sent is None else self.sent.renamed(event_id)
+        return replace(self, event_id=event_id, heads=tuple(begin + rest for rest in self.rests), sent=sent)
+
+    @property
+    def rests(self) -> Iterator[str]:
+        """The heads without the id and the date or number."""
+        bare = len(head_begin(self.event_id, self.order, self.started_at))
+        return (head[bare:] for head in self.heads)
+
     def digest(self, secret: bytes) -> bytes:
         """The digest of what was sent, with the players' names, not their numbers, and a pool's secret as its key."""
         return keyed_digest(json_lines(self.sent_heads or self.heads, map(encode_text, self.players)).encode(), secret)

@@ -29,6 +29,7 @@ from podium.store.sql.schema import log, reason
 from podium.store.sql.statements import insert
 
 SUBMIT, AMEND, VOID, RESTORE = "submit", "amend", "void", "restore"  # of an event
+MOVE = "move"  # of an event: other content, or the same, and from now on it follows all others of its moment
 REGISTER = "register"  # a match that starts, with its entrants
 PLAN, CANCEL = "plan", "cancel"  # of a fixture: all that it is from now on, and that it will not take place
 MERGE, UNMERGE = "merge", "unmerge"  # of an account, by number
@@ -39,9 +40,9 @@ DESCRIBE = "describe"  # of the pool: all that it says of itself from now on
 BLANK = "blank"  # of the reason of an entry, by the entry's place in the chain
 KINDS = (
     SUBMIT, AMEND, VOID, RESTORE, REGISTER, MERGE, UNMERGE, RENAME, PSEUDONYMISE, SEASON, CONFIGURE, RERATE, CLOSE,
-    REOPEN, DESCRIBE, BLANK, PLAN, CANCEL,
+    REOPEN, DESCRIBE, BLANK, PLAN, CANCEL, MOVE,
 )  # fmt: skip
-WITH_CONTENT = (SUBMIT, AMEND)  # whose body is an event's content, and whose digest tells a repeat
+WITH_CONTENT = (SUBMIT, AMEND, MOVE)  # whose body is an event's content, and whose digest tells a repeat
 DIGEST_BYTES = 16
 INSERT_REASON = sa.insert(reason)
 SELECT_SEQUENCE = sa.text("SELECT seq FROM sqlite_sequence WHERE name = 'log'")
@@ -58,6 +59,7 @@ class LogEntry(NamedTuple):
     match_id: str | None = None  # the registered match whose result an event is
     present: int | None = None  # how many of its entrants are in the result
     reason: str = ""  # why it was done, in the actor's words
+    kind: str = ""  # where entries of several kinds are appended together
 
 
 class Logged(NamedTuple):
@@ -88,17 +90,18 @@ def append(connection: sa.Connection, pool: Pool, kind: str, entries: Sequence[L
     seqs = draw_numbers(connection, len(entries))
     previous, rows, reasons = bytes.fromhex(head.hash), list[tuple[Any, ...]](), list[dict[str, Any]]()
     for place, (seq, entry) in enumerate(zip(seqs, entries, strict=True), start=head.place + 1):
-        subject, body, actor, digest, match_id, present, text = entry
+        subject, body, actor, digest, match_id, present, text, own_kind = entry
+        own_kind = own_kind or kind
         reason_hash = None
         if text:
             sealed = seal(text)
             reason_hash = sealed.hash
             reasons.append({"pool_id": pool.id, "seq": seq, "salt": sealed.salt, "text": sealed.text})
         # as `HASHED` names them
-        hashed = place, received_at, kind, actor, subject, body, match_id, present, reason_hash
+        hashed = place, received_at, own_kind, actor, subject, body, match_id, present, reason_hash
         previous = hash_after(previous, hashed)
         logged = subject, body, digest, match_id, present, received_at, actor
-        rows.append((seq, pool.id, kind, *logged, place, previous, reason_hash))  # in the table's order
+        rows.append((seq, pool.id, own_kind, *logged, place, previous, reason_hash))  # in the table's order
     insert(connection, log, rows)
     if reasons:
         connection.execute(INSERT_REASON, reasons)

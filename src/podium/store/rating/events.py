@@ -73,6 +73,32 @@ class NewSeason(NamedTuple):
     seq: int = FIRST_PLACEHOLDER
 
 
+class BroughtEvent(NamedTuple):
+    """An event that a sheet has, or had."""
+
+    event_id: str
+    own_id: str  # what the sheet calls it
+    content_seq: int  # of the log entry with the content that the sheet had last
+    is_gone: bool = False  # the sheet has it no more
+
+
+class Sheet(NamedTuple):
+    """A sheet as it is sent."""
+
+    name: str
+    map: str = ""  # what its columns mean, as TOML has it; empty where the headings say all
+    prefix: str = ""  # of the ids of its new events, where others have those that it calls them by
+
+
+class SheetRecord(NamedTuple):
+    """What is to be kept of a sheet."""
+
+    name: str
+    map: str  # what its columns mean, as TOML has it; empty where the headings say all
+    events: Sequence[BroughtEvent]  # those of which something else is kept, or nothing yet
+    changes: Any = None  # what became of the sheet as a whole, where it was compared
+
+
 @dataclass(frozen=True, slots=True)
 class Proposal:
     """What is to be logged, and what it makes different in the tables; numbers of new entries are placeholders."""
@@ -91,6 +117,7 @@ class Proposal:
     season: NewSeason | None = None
     columns: Mapping[str, Any] = field(default_factory=dict)  # of the pool's row, that are to be other
     settles_order: bool = False  # whether its events are the pool's first
+    sheet: SheetRecord | None = None  # where its events came in one
     refuses_unrateable: bool = True  # whether it is refused where an event cannot be rated that could be before
 
     @property

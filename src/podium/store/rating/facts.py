@@ -21,6 +21,7 @@ from podium.store.log.log import (
     CONFIGURE,
     DESCRIBE,
     MERGE,
+    MOVE,
     PLAN,
     REGISTER,
     REOPEN,
@@ -29,6 +30,7 @@ from podium.store.log.log import (
     SUBMIT,
     UNMERGE,
     VOID,
+    WITH_CONTENT,
 )
 from podium.store.log.order import COUNTED, DATED, NUMBER_US, Order
 from podium.store.log.players import follow_entry, resolved
@@ -45,7 +47,7 @@ WITH_SUBJECT = (REGISTER, PLAN, CANCEL, SEASON)
 OF_POOL = (CONFIGURE, CLOSE, REOPEN, DESCRIBE)
 SELECT_REVISED = sa.select(log.c.subject).where(
     log.c.pool_id == sa.bindparam("pool"),
-    sa.or_(log.c.kind.in_([AMEND, VOID, RESTORE]), sa.and_(log.c.kind == SUBMIT, log.c.match_id.is_not(None))),
+    sa.or_(log.c.kind.in_([AMEND, VOID, RESTORE, MOVE]), sa.and_(log.c.kind == SUBMIT, log.c.match_id.is_not(None))),
 )
 SELECT_ENTRIES = (
     sa.select(log.c.seq, log.c.kind, log.c.subject, log.c.body, log.c.match_id, log.c.present)
@@ -95,7 +97,7 @@ def facts_from_log(connection: sa.Connection, pool: Pool, plain: PlainEvents | N
     direct: dict[int, int | None] = {}
     for row in connection.execute(SELECT_ENTRIES, {"pool": pool.id}, execution_options={"yield_per": CHUNK_ROWS}):
         content_seq, kind, subject, body, match_id, present = row
-        if kind in (SUBMIT, AMEND):
+        if kind in WITH_CONTENT:
             first = json.loads(body[: body.index(b"\n")].decode())
             started_at = start_in(first)
             title, url = map(first.get, FOR_PAGES)
@@ -103,7 +105,8 @@ def facts_from_log(connection: sa.Connection, pool: Pool, plain: PlainEvents | N
                 plain.add(subject, (content_seq, content_seq, started_at, None, present, title, url, ""))
                 continue
             known = events.get(subject)
-            seq, is_voided = (content_seq, False) if known is None else (known.seq, known.is_voided)
+            seq = content_seq if known is None or kind == MOVE else known.seq
+            is_voided = known is not None and known.is_voided
             events[subject] = SentEvent(seq, content_seq, started_at, match_id, present, title, url, is_voided)
         elif row.kind in (VOID, RESTORE):
             events[row.subject] = events[row.subject]._replace(is_voided=row.kind == VOID)

@@ -28,6 +28,7 @@ from podium.store.sql.database import close_engine, open_database
 from podium.store.sql.files import truncate_wal
 from podium.store.writing import administration, running
 from podium.store.writing import fixtures as planned
+from podium.store.writing import sheets as brought
 from podium.store.writing.pool_files import export_lines
 
 
@@ -102,6 +103,7 @@ class Reader(Moments):
     news = reads(events.news)
     match = reads(administration.match_of)
     waiting_matches = reads(administration.waiting_matches)
+    sheets = reads(brought.sheets)
 
     # Races to come
 

@@ -5,20 +5,16 @@ or forgotten without touching what was logged. Players are numbered within their
 wherever the pool's log is read.
 """
 
-from typing import Any
-
 from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
-    ColumnElement,
     Double,
     ForeignKey,
     ForeignKeyConstraint,
     Index,
     Integer,
     LargeBinary,
-    MetaData,
     String,
     Table,
     Text,
@@ -28,27 +24,7 @@ from sqlalchemy import (
     true,
 )
 
-metadata = MetaData(
-    naming_convention={
-        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
-        "pk": "pk_%(table_name)s",
-    }
-)
-Number = BigInteger().with_variant(Integer(), "sqlite")  # SQLite counts only INTEGER keys up by itself
-Prefixed = Text().with_variant(Text(collation="C"), "postgresql")  # in the order of its characters, as SQLite has any
-
-
-def where(condition: ColumnElement[bool]) -> dict[str, Any]:
-    """The arguments of an index that has only the rows which fit a condition."""
-    return {"sqlite_where": condition, "postgresql_where": condition}
-
-
-def player_of_pool(column: str = "player_id") -> ForeignKeyConstraint:
-    """The constraint that a column has the number of a player of the row's pool."""
-    return ForeignKeyConstraint(["pool_id", column], ["player.pool_id", "player.id"])
-
+from podium.store.sql.metadata import Number, Prefixed, metadata, player_of_pool, where
 
 pools = Table(
     "pool",
@@ -59,9 +35,7 @@ pools = Table(
     Column("parameters", Text, nullable=False),  # JSON
     Column("arithmetic", Integer, nullable=False, server_default=text("1")),  # revision of it that rated the ledger
     Column("secret", LargeBinary, nullable=True),  # the key of the digests in its log; never leaves the database
-    Column(
-        "closed", Boolean, nullable=False, server_default=false()
-    ),  # as the newest entry says that closes or opens it
+    Column("closed", Boolean, nullable=False, server_default=false()),  # as the newest entry that closes or opens it
     Column("generation_id", Number, nullable=False, server_default=text("0")),  # whose rows are read
     Column("staging_id", Number, nullable=True),  # the generation that is being staged, if there is one
     Column("title", Text, nullable=False, server_default=""),  # these four as the newest entry of a description says
@@ -168,6 +142,40 @@ webhook = Table(  # where a pool's log is sent, entry by entry
     Column("under_way_since", String(32), nullable=True),  # where a delivery takes long at this moment
 )
 
+sheet = Table(  # a file whose events were sent: under its name, with what its columns mean
+    "sheet",
+    metadata,
+    Column("pool_id", Number, ForeignKey("pool.id"), primary_key=True),
+    Column("name", Text, primary_key=True),
+    Column("map", Text, nullable=False),  # as TOML has it; empty where the headings say all
+)
+
+brought = Table(  # which events a sheet has, or had
+    "brought",
+    metadata,
+    Column("pool_id", Number, primary_key=True),
+    Column("sheet", Text, primary_key=True),
+    Column("event_id", Text, primary_key=True),
+    Column("own_id", Text, nullable=False),  # what the sheet calls it
+    Column("content_seq", Number, nullable=False),  # of the log entry with the content that the sheet had last
+    Column("is_gone", Boolean, nullable=False),  # the sheet has it no more
+    ForeignKeyConstraint(["pool_id", "sheet"], ["sheet.pool_id", "sheet.name"]),
+    Index(None, "pool_id", "event_id"),
+    sqlite_with_rowid=False,
+)
+
+waiting_file = Table(  # an upload that its sender is still to say something of
+    "waiting_file",
+    metadata,
+    Column("token", String(64), primary_key=True),
+    Column("pool_id", Number, ForeignKey("pool.id"), nullable=False),
+    Column("owner", String(64), nullable=False),  # the session, as a digest
+    Column("received_at", BigInteger, nullable=False),  # microseconds since 1970, UTC
+    Column("name", Text, nullable=False),
+    Column("content", LargeBinary, nullable=False),
+    Index(None, "pool_id"),
+)
+
 # Everything below derives from the log.
 
 event = Table(
@@ -238,20 +246,16 @@ season = Table(
     Column("keep", Double, nullable=False),  # share of each lead over a newcomer that stays
 )
 
-generation = (
-    Table(  # of a pool's ledger, standings and counts: one is read; another may be staged, or wait to be cleared
-        "generation",
-        metadata,
-        Column("id", Number, primary_key=True),
-        Column("pool_id", Number, ForeignKey("pool.id"), nullable=False),
-        Column(
-            "active_at", BigInteger, nullable=True
-        ),  # microseconds since 1970 of its newest part, while it is staged
-        Column("touched_at", BigInteger, nullable=True),  # where the pool was rated again since its staging began
-        Column("touched_seq", Number, nullable=True),
-        Index(None, "pool_id"),
-        sqlite_autoincrement=True,
-    )
+generation = Table(  # of a pool's ledger, standings and counts: one is read; another is staged, or to be cleared
+    "generation",
+    metadata,
+    Column("id", Number, primary_key=True),
+    Column("pool_id", Number, ForeignKey("pool.id"), nullable=False),
+    Column("active_at", BigInteger, nullable=True),  # microseconds since 1970 of its newest part, while it is staged
+    Column("touched_at", BigInteger, nullable=True),  # where the pool was rated again since its staging began
+    Column("touched_seq", Number, nullable=True),
+    Index(None, "pool_id"),
+    sqlite_autoincrement=True,
 )
 
 staged_status = Table(  # of events, that are to be theirs once the generation is read

@@ -21,12 +21,13 @@ from podium.store.rating.facts import forget_days
 from podium.store.rating.plan import Plan, Span
 from podium.store.rating.rating import LongWorkError
 from podium.store.rating.rerating import NOTHING, LargestEffects, Rerated
-from podium.store.sql.schema import event, merged, pools, season
-from podium.store.sql.statements import insert
+from podium.store.sql.schema import brought, event, merged, pools, season, sheet
+from podium.store.sql.statements import insert, upsert
 from podium.store.writing.receipts import Done, Effects, with_receipts
 
 LARGE_EVENT_ROWS = 2_000
 CORRECTED = (
+    "seq",
     "content_seq",
     "started_at",
     "status",
@@ -55,6 +56,7 @@ def execute(connection: sa.Connection, pool: Pool, propose: Propose, *, refuse_l
     """
     proposal = propose(connection, pool, numbers_and_newcomers)
     if not proposal.entries:
+        keep_sheet(connection, proposal)
         return with_receipts(connection, Done(proposal, head=newest_head(connection, pool)))
     if refuse_long and proposal.affected and is_large(proposal):
         raise LongWorkError
@@ -131,8 +133,9 @@ def record(connection: sa.Connection, proposal: Proposal) -> tuple[Proposal, Log
     logged = append(connection, pool, proposal.kind, proposal.entries)
     numbers = {FIRST_PLACEHOLDER + k: seq for k, seq in enumerate(logged.seqs)}
     recorded = with_numbers(proposal, numbers)
-    new = [recorded.events[each.event_id] for each in proposal.events.values() if each.seq in numbers]
-    other = [recorded.events[each.event_id] for each in proposal.events.values() if each.seq not in numbers]
+    submitted = {each.subject for each in proposal.entries if (each.kind or proposal.kind) == SUBMIT}
+    new = [each for event_id, each in recorded.events.items() if event_id in submitted]
+    other = [each for event_id, each in recorded.events.items() if event_id not in submitted]
     if new:
         insert(connection, event, [(pool.id, *each[:-1]) for each in new])
     if recorded.settles_order and pool.is_counted:
@@ -145,7 +148,16 @@ def record(connection: sa.Connection, proposal: Proposal) -> tuple[Proposal, Log
         connection.execute(sa.insert(season), {"pool_id": pool.id} | recorded.season._asdict())
     if recorded.columns:
         connection.execute(sa.update(pools).where(pools.c.id == pool.id).values(dict(recorded.columns)))
+    keep_sheet(connection, recorded)
     return recorded, logged
+
+
+def keep_sheet(connection: sa.Connection, proposal: Proposal) -> None:
+    """Store what a sheet has, and what its columns mean."""
+    pool, kept = proposal.pool, proposal.sheet
+    if kept is not None:
+        upsert(connection, sheet, [(pool.id, kept.name, kept.map)])
+        upsert(connection, brought, [(pool.id, kept.name, *each) for each in kept.events])
 
 
 def with_numbers(proposal: Proposal, numbers: Mapping[int, int]) -> Proposal:
@@ -157,9 +169,15 @@ def with_numbers(proposal: Proposal, numbers: Mapping[int, int]) -> Proposal:
         for event_id, each in proposal.events.items()
     }
     affected = tuple(OrderKey(key.started_at, numbers.get(key.seq, key.seq)) for key in proposal.affected)
+    kept = proposal.sheet
+    if kept is not None:
+        brought_now = [
+            each._replace(content_seq=numbers.get(each.content_seq, each.content_seq)) for each in kept.events
+        ]
+        kept = kept._replace(events=brought_now)
     season_ = proposal.season
     begun = None if season_ is None else season_._replace(seq=numbers.get(season_.seq, season_.seq))
-    return replace(proposal, events=events, affected=affected, season=begun)
+    return replace(proposal, events=events, affected=affected, season=begun, sheet=kept)
 
 
 def event_changes(pool: Pool, each: EventRow) -> dict[str, object]:

@@ -20,7 +20,7 @@ from podium.store.rating.events import (
     changes_of,
     get_event,
 )
-from podium.store.rating.rerating import Effect, Rerated, Totals
+from podium.store.rating.rerating import NOTHING, Effect, Rerated, Totals
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,13 @@ class Done:
 
     @property
     def answer(self) -> Any:
-        """The receipts of a submission, the receipt of a corrected event, or else how many rows of the ledger moved."""
+        """The receipts of a submission, the receipt of a corrected event, or else how many rows of the ledger moved.
+
+        Of a sheet that was compared as a whole it is what became of it.
+        """
+        if self.proposal.sheet is not None and self.proposal.sheet.changes is not None:
+            totals = NOTHING if self.rerated is None else self.rerated.totals
+            return replace(self.proposal.sheet.changes, receipts=self.receipts, totals=totals)
         if self.proposal.kind == SUBMIT:
             return [*self.receipts]
         return self.receipts[0] if self.receipts else self.written

@@ -93,7 +93,17 @@ def submit(
 ) -> Proposal:
     """Log and rate events, each once; those that are known already are only answered."""
     sent_by = [Submission(*each) for each in submissions]
-    contents = check_contents(connection, pool, sent_by)
+    return submit_contents(connection, pool, numbering, check_contents(connection, pool, sent_by), sent_by)
+
+
+def submit_contents(
+    connection: sa.Connection,
+    pool: Pool,
+    numbering: Numbering,
+    contents: Sequence[Mapping[str, Content]],
+    sent_by: Sequence[Submission],
+) -> Proposal:
+    """Log and rate what was sent, each sender's events by their ids."""
     sent = {
         event_id: event
         for checked, submission in zip(contents, sent_by, strict=True)

@@ -16,7 +16,7 @@ from podium.live import Live
 from podium.results.derived_heats import OVERALL, overall_rows
 from podium.results.reading import Results
 from podium.store.log.content import UTC_DATETIME, read_bodies
-from podium.store.log.log import AMEND, REGISTER, RESTORE, SEASON, SUBMIT, VOID, entries_after
+from podium.store.log.log import REGISTER, RESTORE, SEASON, VOID, WITH_CONTENT, entries_after
 from podium.store.log.players import known_numbers, names_of, number_of, unrated_error
 from podium.store.log.pools import OrderKey, Pool, refuse_other_arithmetic
 from podium.store.rating.events import changes_of, get_event, version_of
@@ -34,7 +34,7 @@ def same_event(one: sa.FromClause, other: sa.FromClause) -> sa.ColumnElement[boo
     return sa.and_(*(one.c[name] == other.c[name] for name in ("started_at", "seq")))
 
 
-EVENT_KINDS = (SUBMIT, AMEND, VOID, RESTORE)
+EVENT_KINDS = (*WITH_CONTENT, VOID, RESTORE)
 SELECT_BODY = sa.select(log.c.body).where(log.c.seq == sa.bindparam("number"))
 SELECT_CAREER = (
     sa.select(event.c.event_id, change.c.started_at, change.c.rating_before, change.c.rating, change.c.seq)

@@ -1,0 +1,26 @@
+"""What all tables share: the list of them, the names of their constraints, and two kinds of column."""
+
+from typing import Any
+
+from sqlalchemy import BigInteger, ColumnElement, ForeignKeyConstraint, Integer, MetaData, Text
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+Number = BigInteger().with_variant(Integer(), "sqlite")  # SQLite counts only INTEGER keys up by itself
+Prefixed = Text().with_variant(Text(collation="C"), "postgresql")  # in the order of its characters, as SQLite has any
+
+
+def where(condition: ColumnElement[bool]) -> dict[str, Any]:
+    """The arguments of an index that has only the rows which fit a condition."""
+    return {"sqlite_where": condition, "postgresql_where": condition}
+
+
+def player_of_pool(column: str = "player_id") -> ForeignKeyConstraint:
+    """The constraint that a column has the number of a player of the row's pool."""
+    return ForeignKeyConstraint(["pool_id", column], ["player.pool_id", "player.id"])

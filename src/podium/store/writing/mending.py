@@ -1,0 +1,376 @@
+"""A sheet that is sent again, compared with what it had brought, and what that makes of its pool."""
+
+import json
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import sqlalchemy as sa
+
+from podium.store.log.content import Content, difference, head_begin, rate_alike
+from podium.store.log.log import AMEND, MOVE, RESTORE, SUBMIT, VOID, LogEntry, json_entry
+from podium.store.log.order import DATED, NUMBER_US, number_at
+from podium.store.log.players import Numbered, Numbering, known_numbers, names_of
+from podium.store.log.pools import OrderKey, Pool
+from podium.store.rating.events import (
+    FIRST_PLACEHOLDER,
+    RATED,
+    SELECT_NEWEST_START,
+    VOIDED,
+    BroughtEvent,
+    EventRow,
+    Proposal,
+    Sheet,
+    SheetRecord,
+)
+from podium.store.rating.rerating import NOTHING, Totals
+from podium.store.sql.database import StoreError
+from podium.store.sql.statements import values
+from podium.store.writing import administration, submission
+from podium.store.writing.accounts import refuse_player_twice
+from podium.store.writing.receipts import Receipt
+from podium.store.writing.sheets import (
+    COUNT,
+    SELECT_BY_ID,
+    Sent,
+    Stored,
+    brought_by,
+    pair,
+    sent_events,
+    sheets,
+    stored_events,
+    suggested_prefix,
+    under_other_ids,
+)
+
+
+class Other(NamedTuple):
+    """An event of a sheet of which something is to be said."""
+
+    event_id: str
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class SheetChanges:
+    """What became of a sheet that was compared with what it had brought, or would."""
+
+    sheet: str
+    is_first: bool  # nothing was known of the sheet, so that nothing can be gone
+    new: tuple[str, ...]  # ids of events in the pool
+    other: tuple[Other, ...]  # events that differ, and how
+    gone: tuple[str, ...]
+    kept: tuple[Other, ...]  # events that people corrected or voided in the pool, and that stay so
+    same: int
+    receipts: tuple[Receipt, ...] = ()
+    totals: Totals = NOTHING  # how much moved
+
+    def __str__(self) -> str:
+        """The counts, in words."""
+        differ = "1 differs" if len(self.other) == 1 else f"{len(self.other):,} differ"
+        by_hand = f", {len(self.kept):,} corrected by hand" if self.kept else ""
+        return f"{len(self.new):,} new, {differ}, {len(self.gone):,} gone{by_hand}, {self.same:,} the same"
+
+
+def amend(
+    connection: sa.Connection,
+    pool: Pool,
+    numbering: Numbering,
+    *,
+    rows: Any,
+    sheet: Sheet,
+    actor: str,
+    reason: str,
+    overrule: bool = False,
+) -> Proposal:
+    """Make a pool what it would be if a sheet had always been as it is now, as far as it has the sheet's events.
+
+    Args:
+        overrule: whether the sheet holds against what people corrected in the pool.
+
+    Raises:
+        ConflictError: an event that another sheet brought has other content.
+        StoreError: nothing that the sheet brought is in it any more.
+    """
+    contents = submission.check_rows(connection, pool, rows)
+    order, settles_order = submission.order_with(connection, pool, contents.values()), pool.order is None
+    pool = replace(pool, order=order)
+    sheet, is_first = as_known(connection, pool, sheet, contents)
+    known = brought_by(connection, pool, sheet)
+    wanted = values(known.keys() | {sheet.prefix + each for each in contents})
+    found = connection.execute(SELECT_BY_ID, {"pool": pool.id, "among": wanted}).all()
+    stored, sent = stored_events(connection, pool, known, sheet, found), sent_events(connection, pool, contents)
+    pair(connection, pool, sheet, sent, stored)
+    if is_first:
+        new = [each for each in sent if each.stored is None]
+        for one, other in under_other_ids(connection, pool, sheet, new, len(sent)).items():
+            one.stored, one.is_same = other, True
+    refuse_others(pool, sheet, sent, stored)
+    for one in sent:
+        one.is_kept = not overrule and one.stored is not None and is_by_hand(one, one.stored)
+    place(connection, pool, [one for one in sent if not one.is_kept])
+    draft = Draft(connection, pool, actor, reason or f"{sheet.name} was mended")
+    draft.take(numbering, sent, sheet.prefix)
+    draft.void(
+        [each for each in stored if each.is_live and not any(one.stored is each for one in sent)], overrule=overrule
+    )
+    lists = tuple(draft.new), tuple(draft.other), tuple(draft.gone), tuple(draft.kept)
+    changes = SheetChanges(sheet.name, is_first, *lists, same=draft.same)
+    proposal = draft.proposal(settles_order=settles_order)
+    return replace(proposal, sheet=SheetRecord(sheet.name, sheet.map, draft.brought, changes))
+
+
+def as_known(
+    connection: sa.Connection, pool: Pool, sheet: Sheet, contents: Mapping[str, Content]
+) -> tuple[Sheet, bool]:
+    """A sheet under the name that it is known by: its own, or that of one with the same map and most of its events.
+
+    Returns:
+        The sheet, and whether nothing is known of it.
+    """
+    known = {each.name: each for each in sheets(connection, pool)}
+    if sheet.name in known:
+        return sheet, False
+    for each in known.values():
+        ids = {one.own_id for one in brought_by(connection, pool, Sheet(each.name)).values() if not one.is_gone}
+        if each.map == sheet.map and 2 * len(ids & contents.keys()) > max(len(ids), len(contents)):
+            return sheet._replace(name=each.name), False
+    return sheet, True
+
+
+def refuse_others(pool: Pool, sheet: Sheet, sent: Sequence[Sent], stored: Sequence[Stored]) -> None:
+    """Refuse a sheet that is another one, by all that is known."""
+    for one in sent:
+        other = one.stored
+        if other is not None and other.brought is None and other.others and not one.is_same:
+            contents = [each.content for each in sent]
+            raise submission.ConflictError(
+                f"event {other.row.event_id!r} came in another sheet, with other content; if {sheet.name} is that one, "
+                f"name it with --sheet; if these are other events, --prefix {suggested_prefix(sheet, contents)} gives "
+                "them ids of their own"
+            )
+    live = sum(each.is_live for each in stored)
+    if live and not any(each.stored and each.stored.is_live for each in sent):
+        raise StoreError(
+            f"none of the {live:,} events that {sheet.name} brought to pool {pool.name!r} is in it now; another sheet "
+            "needs a name of its own, with --sheet; void events that never were with podium void"
+        )
+
+
+def is_by_hand(one: Sent, other: Stored) -> bool:
+    """Whether an event is other than its sheet has it because people made it so in the pool."""
+    return other.is_voided_by_hand or (other.is_corrected and not one.is_same)
+
+
+def place(connection: sa.Connection, pool: Pool, sent: Sequence[Sent]) -> None:
+    """Say when each event is to be, so that those of one moment, or without any, are in the order of the sheet."""
+    if any(one.content.order is None for one in sent):
+        number(connection, pool, sent)
+    else:
+        for one in sent:
+            one.start = one.content.started_at
+    of_moment = defaultdict[int, list[Sent]](list)
+    for one in sent:
+        of_moment[one.start].append(one)
+    for together in of_moment.values():
+        last = 0
+        for one in together:
+            seq = FIRST_PLACEHOLDER if one.stored is None else one.stored.row.seq
+            one.moves = one.stored is not None and seq < last
+            last = FIRST_PLACEHOLDER if one.moves else seq
+
+
+def number(connection: sa.Connection, pool: Pool, sent: Sequence[Sent]) -> None:
+    """Number events without dates: as few as can be get another number, between those beside them or after all."""
+    if not pool.is_counted and any(one.stored is None for one in sent):
+        raise submission.other_order_error(pool, DATED)
+    starts = [None if one.stored is None else one.stored.row.started_at for one in sent]
+    if not pool.is_counted:
+        for one, start in zip(sent, starts, strict=True):
+            one.start = start or 0
+        return
+    newest = connection.execute(SELECT_NEWEST_START, {"pool": pool.id}).scalar_one() or 0
+    fixed = longest_rise(starts)
+    for k in fixed:
+        sent[k].start = starts[k] or 0
+    for before, after in pairwise([-1, *fixed, len(sent)]):
+        between = sent[before + 1 : after]
+        high = sent[after].start if after < len(sent) else None
+        low = (
+            newest // NUMBER_US * NUMBER_US if high is None else high - NUMBER_US if before < 0 else sent[before].start
+        )
+        step = NUMBER_US if high is None else (high - low) // (len(between) + 1) // STEP_US * STEP_US
+        if between and not step:
+            raise StoreError(
+                f"no number is left between {number_at(low):g} and {number_at(high or 0):g} for {between[0].own_id!r}; "
+                "give the events numbers in a column sequence"
+            )
+        for k, one in enumerate(between, start=1):
+            one.start = low + k * step
+
+
+def longest_rise(numbers: Sequence[int | None]) -> list[int]:
+    """The places of the longest part of numbers that rises, in their order; None is in none."""
+    ends, places, before = list[int](), list[int](), dict[int, int | None]()
+    for k, each in enumerate(numbers):
+        if each is not None:
+            length = bisect_left(ends, each)
+            before[k] = places[length - 1] if length else None
+            ends[length : length + 1], places[length : length + 1] = [each], [k]
+    rise, last = list[int](), places[-1] if places else None
+    while last is not None:
+        rise.append(last)
+        last = before[last]
+    return rise[::-1]
+
+
+SHEET = "sheet"  # what is done, where it is of several kinds
+STEP_US = 10  # the smallest difference of two numbers of events
+
+
+class Draft:
+    """What is to be done to a pool for a sheet, entry by entry."""
+
+    def __init__(self, connection: sa.Connection, pool: Pool, actor: str, reason: str) -> None:
+        self.connection, self.pool, self.actor, self.reason = connection, pool, actor, reason
+        self.entries: list[LogEntry] = []
+        self.events: dict[str, EventRow] = {}
+        self.affected: list[OrderKey] = []
+        self.brought: list[BroughtEvent] = []
+        self.numbered = Numbered({}, {}, {})
+        self.new: list[str] = []
+        self.other: list[Other] = []
+        self.gone: list[str] = []
+        self.kept: list[Other] = []
+        self.same = 0
+
+    @property
+    def next(self) -> int:
+        """The placeholder of the next entry's number."""
+        return FIRST_PLACEHOLDER + len(self.entries)
+
+    def take(self, numbering: Numbering, sent: Sequence[Sent], prefix: str) -> None:
+        """Take what is new, other and back, in the order of the sheet."""
+        logged = [one for one in sent if not one.is_same and not one.is_kept]
+        self.numbered = numbering(self.connection, self.pool, (name for one in logged for name in one.content.players))
+        taken = {one.stored.row.event_id for one in sent if one.stored is not None}
+        for one in sent:
+            other = one.stored
+            if other is None:
+                one.content = one.content.renamed(self.unused_id(prefix + one.own_id, taken))
+                taken.add(one.content.event_id)
+                seq = self.submit(one)
+            else:
+                one.content = one.content.renamed(other.row.event_id)
+                seq = self.keep(one, other) if one.is_kept else self.correct(one, other)
+            record = BroughtEvent(one.content.event_id, one.own_id, seq)
+            if other is None or other.brought != record:
+                self.brought.append(record)
+        contents = [one.content for one in logged]
+        refuse_player_twice(self.connection, self.pool, contents, self.numbered.numbers)
+
+    def unused_id(self, name: str, taken: set[str]) -> str:
+        """The id, or where an event of the pool has it, the first of `name #2`, `name #3`, … that none has."""
+        base = COUNT.sub("", name)
+        for each in (name, *(f"{base} #{k}" for k in range(2, 10**6))):
+            params = {"pool": self.pool.id, "among": values([each])}
+            if each not in taken and self.connection.execute(SELECT_BY_ID, params).first() is None:
+                return each
+        raise StoreError(f"there is no id left that begins with {base!r}")
+
+    def entry(self, one: Sent, kind: str, known: EventRow | None = None) -> LogEntry:
+        """The entry of an event's content, at its moment."""
+        content = one.content.at(self.pool.order or DATED, one.start)
+        match_id = None if known is None else known.match_id
+        event_ = submission.SentEvent(content, self.actor, match_id, None, "" if known is None else self.reason)
+        if known is None or one.stored is None or not one.is_same:
+            made = submission.to_entry(self.connection, self.pool, event_, self.numbered.numbers, late=True)
+            return made._replace(kind=kind)
+        begin = head_begin(known.event_id, self.pool.order, one.start)  # its players stay, whatever they are called now
+        body = "".join(f"{begin}{line}}}\n" for line in one.stored.lines).encode()
+        return LogEntry(known.event_id, body, self.actor, one.stored.digest, match_id, known.present, self.reason, kind)
+
+    def submit(self, one: Sent) -> int:
+        """Take a new event."""
+        entry, number, content = self.entry(one, SUBMIT), self.next, one.content
+        rest = entry.match_id, entry.present, content.title, content.url, entry.body
+        self.add(entry, EventRow(content.event_id, number, number, one.start, RATED, "", *rest))
+        self.new.append(content.event_id)
+        return number
+
+    def correct(self, one: Sent, other: Stored) -> int:
+        """Take other content of an event, or another place; let one that was gone count again."""
+        row, was = other.row, self.next
+        if not one.is_same or one.moves or one.start != row.started_at:
+            entry = self.entry(one, MOVE if one.moves else AMEND, row)
+            row = row._replace(
+                content_seq=self.next, started_at=one.start, present=entry.present, body=entry.body,
+                title=one.content.title, url=one.content.url, seq=self.next if one.moves else row.seq,
+            )  # fmt: skip
+            moved = one.moves or not rate_alike(other.row.body or b"", entry.body)
+            self.add(entry, row, *([other.row.key] if moved else []), moves=moved)
+        if row.status == VOIDED:
+            row = row._replace(status="", reason="")
+            self.add(json_entry(row.event_id, None, self.actor, self.reason)._replace(kind=RESTORE), row)
+            self.new.append(row.event_id)
+        elif self.next != was:
+            self.other.append(Other(row.event_id, self.sentence(one, other)))
+        else:
+            self.same += 1
+        return row.content_seq
+
+    def keep(self, one: Sent, other: Stored) -> int:
+        """Leave an event as people made it."""
+        if other.is_voided_by_hand:
+            sentence = "was voided by hand, and stays so"
+        else:
+            sentence = f"was corrected by hand, and stays so; of the sheet {self.sentence(one, other)}"
+        self.kept.append(Other(other.row.event_id, sentence))
+        return other.row.seq if other.brought is None else other.brought.content_seq
+
+    def sentence(self, one: Sent, other: Stored) -> str:
+        """How an event differs from what the pool has."""
+        if one.is_same:
+            return "it comes at another place"
+        body = other.row.body or b""
+        players = {json.loads(line)["player"] for line in body.decode().split("\n") if line}
+        numbers = known_numbers(self.connection, self.pool, sorted(set(one.content.players)))
+        names = names_of(self.connection, self.pool, players | {*numbers.values()})
+        called = tuple(names[numbers[name]] if name in numbers else name for name in one.content.players)
+        at = one.content.at(self.pool.order or DATED, one.start or other.row.started_at)
+        return difference(body, names, replace(at, players=called)).partition(";")[0]
+
+    def void(self, lost: Sequence[Stored], *, overrule: bool) -> None:
+        """Let events count no more that the sheet does not have, unless another has them, or people corrected them."""
+        for other in lost:
+            row = other.row
+            if row.status == VOIDED:
+                continue
+            if other.is_corrected and not overrule:
+                self.kept.append(Other(row.event_id, "was corrected by hand, and stays; the sheet has it no more"))
+                continue
+            self.brought.append(BroughtEvent(row.event_id, other.own_id, row.content_seq, is_gone=True))
+            if not other.others:
+                gone = row._replace(status=VOIDED, reason=VOIDED)
+                self.add(json_entry(row.event_id, None, self.actor, self.reason)._replace(kind=VOID), gone)
+                self.gone.append(row.event_id)
+
+    def add(self, entry: LogEntry, row: EventRow, *keys: OrderKey, moves: bool = True) -> None:
+        self.entries.append(entry)
+        self.events[row.event_id] = row
+        self.affected += [*keys, row.key] if moves else []
+
+    def proposal(self, *, settles_order: bool) -> Proposal:
+        """All of it."""
+        for match_id in dict.fromkeys(each.match_id for each in [*self.events.values()]):
+            self.affected += administration.choose_result(self.connection, self.pool, match_id, self.events)
+        is_plain = all(each.kind == SUBMIT for each in self.entries)
+        return Proposal(
+            self.pool, SUBMIT if is_plain else SHEET, tuple(self.entries), tuple(self.affected),
+            dict.fromkeys((each.subject for each in self.entries), 0), events=self.events,
+            newcomers=self.numbered.newcomers, names=self.numbered.names,
+            settles_order=settles_order and bool(self.entries),
+        )  # fmt: skip

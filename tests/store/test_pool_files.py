@@ -14,6 +14,7 @@ from podium.cli import main
 from podium.store import Store
 from podium.store.keys import create_key, list_keys
 from podium.store.log.chain import Head
+from podium.store.rating.events import Sheet
 from podium.store.rating.facts import day_of
 from podium.store.sql.database import StoreError
 from podium.store.sql.schema import api_key, metadata
@@ -34,7 +35,7 @@ def fill(store):
     store.submit("main", [*rows(3, ["ben", "ana"]), *rows(4, ["old", "José"])], actor="server")
     store.register("main", "lobby", ["ana", "José", "ben"])
     store.submit("main", rows(5, ["José", "ana"]), match_ids={"e5": "lobby"})
-    store.submit("main", rows(6, ["ana"], ranked=False))
+    store.submit("main", rows(6, ["ana"], ranked=False), sheet=Sheet("Frühjahr.csv", '[columns]\nplayer = "Fahrer"\n'))
     store.plan_fixture("main", "tonight", starts_at=datetime(2025, 2, 1, tzinfo=UTC), entrants=["José", "never seen"])
     store.plan_fixture("main", "off", starts_at=datetime(2025, 2, 2, tzinfo=UTC), title="Größter <Preis>")
     store.cancel_fixture("main", "off")
@@ -56,7 +57,14 @@ def carried_rows(store, pool):
         (number,) = connection.execute(sa.text("SELECT id FROM pool WHERE name = :name"), {"name": pool}).scalars()
         seqs = connection.execute(sa.text("SELECT seq, place FROM log WHERE pool_id = :pool"), {"pool": number})
         places = dict(seqs.all())
-        apart = ("log", "correction", "webhook", "pool_fact", "running")  # other numbers, and what is of one database
+        apart = (
+            "log",
+            "correction",
+            "webhook",
+            "pool_fact",
+            "running",
+            "waiting_file",
+        )  # other numbers, and what is of one database
         tables = [each for each in metadata.sorted_tables if "pool_id" in each.c and each.name not in apart]
         found = {}
         for table in tables:

@@ -1,17 +1,15 @@
 """Sheets that are sent again: the pool is as if the mended sheet had been sent first, whatever was edited in it."""
 
-import json
 import random
 from collections import Counter
 from contextlib import closing
 
 import pytest
-from killed import status_of
-from races import calling
 
 from podium.store import Store
 from podium.store.rating.events import Sheet
 from podium.store.sql.database import StoreError
+from podium.store.writing import execution
 from podium.store.writing.submission import ConflictError
 from podium.systems import find
 
@@ -25,7 +23,7 @@ def store(request, new_url):
         yield opened
 
 
-def match(day, one, other, score="1-0"):
+def a_match(day, one, other, score="1-0"):
     return {"day": day, "one": one, "other": other, "score": score}
 
 
@@ -59,13 +57,15 @@ def edited(rng, matches):
     one, other = rng.sample(NAMES, 2)
     match rng.randrange(8):
         case 0:
-            sheet[place]["one"] = next(each for each in NAMES if each not in (sheet[place]["one"], sheet[place]["other"]))
+            sheet[place]["one"] = next(
+                each for each in NAMES if each not in (sheet[place]["one"], sheet[place]["other"])
+            )
         case 1:
             sheet[place]["day"] = rng.randint(1, 9)
         case 2 if len(sheet) > 3:
             del sheet[place]
         case 3:
-            sheet.insert(place, globals()["match"](rng.randint(1, 9), one, other, rng.choice(["1-0", "0-1", "½-½"])))
+            sheet.insert(place, a_match(rng.randint(1, 9), one, other, rng.choice(["1-0", "0-1", "½-½"])))
         case 4:
             rng.shuffle(sheet)
         case 5:
@@ -73,18 +73,20 @@ def edited(rng, matches):
         case 6:
             sheet[place]["score"] = rng.choice(["1-0", "0-1", "½-½"])
         case 7:
-            sheet.append(globals()["match"](9, one, other))
+            sheet.append(a_match(9, one, other))
     return sheet
 
 
 @pytest.mark.parametrize("dated", [True, False])
 @pytest.mark.parametrize("system", ["elo", "podium"])
 def test_a_mended_sheet_gives_the_pool_of_one_that_was_always_so(store, dated, system):
-    rng = random.Random(f"{dated} {system}")
+    rng = random.Random(f"{dated} {system}")  # noqa: S311  (no secret)
     for trial in range(6):
         pool = f"p{trial}"
         store.create_pool(pool, find(system)())
-        sheet = [match(day, *rng.sample(NAMES, 2), rng.choice(["1-0", "0-1", "½-½"])) for day in (1, 1, 1, 2, 3, 3, 5, 8)]
+        sheet = [
+            a_match(day, *rng.sample(NAMES, 2), rng.choice(["1-0", "0-1", "½-½"])) for day in (1, 1, 1, 2, 3, 3, 5, 8)
+        ]
         store.submit(pool, rows_of(sheet, dated), sheet=LEAGUE)
         for step in range(4):
             for _ in range(rng.randint(1, 3)):
@@ -105,3 +107,182 @@ def test_a_mended_sheet_gives_the_pool_of_one_that_was_always_so(store, dated, s
             assert all(each.duplicate for each in store.submit(pool, rows, sheet=LEAGUE))
             assert store.version(pool) == before
     assert store.verify() == []
+
+
+@pytest.fixture
+def league(store):
+    """A pool with a sheet of three days."""
+    store.create_pool("main", find("elo")())
+    sheet = [a_match(1, "Ana", "Ben"), a_match(1, "Cleo", "Dan"), a_match(2, "Ana", "Cleo"), a_match(3, "Ben", "Dan")]
+    store.submit("main", rows_of(sheet), sheet=LEAGUE)
+    return sheet
+
+
+def test_a_corrected_date_is_a_change_of_the_same_match(store, league):
+    league[2]["day"] = 4
+    done = store.amend_sheet("main", rows_of(league), sheet=LEAGUE)
+    assert (done.new, done.gone, done.same) == ((), (), 3)
+    ((event_id, why),) = done.other
+    assert event_id == "2025-01-02 Ana - Cleo"  # its pages and links stay
+    assert "2025-01-04" in why
+    assert "2025-01-02" in why
+    assert str(done) == "0 new, 1 differs, 0 gone, 3 the same"
+    league.append(a_match(2, "Ana", "Cleo"))  # which has the id that another event was called by once
+    again = store.amend_sheet("main", rows_of(league), sheet=LEAGUE)
+    assert again.new == ("2025-01-02 Ana - Cleo #2",)
+    assert store.verify() == []
+
+
+def test_a_corrected_name_is_a_match_gone_and_a_new_one(store, league):
+    league[0]["one"] = "Anna"
+    done = store.amend_sheet("main", rows_of(league), sheet=LEAGUE, reason="it was Anna", actor="Jo")
+    assert (done.new, done.gone) == (("2025-01-01 Anna - Ben",), ("2025-01-01 Ana - Ben",))
+    record = store.event_record("main", "2025-01-01 Ana - Ben")
+    assert [(each.kind, each.actor, each.reason) for each in record[1:]] == [("void", "Jo", "it was Anna")]
+    league[0]["one"] = "Ana"
+    back = store.amend_sheet("main", rows_of(league), sheet=LEAGUE)
+    assert (back.new, back.gone) == (("2025-01-01 Ana - Ben",), ("2025-01-01 Anna - Ben",))
+    assert store.verify() == []
+
+
+def test_what_people_corrected_in_the_pool_stays_and_is_named(store, league):
+    by_hand = rows_of([a_match(1, "Ana", "Ben", "0-1")])
+    store.amend("main", by_hand)
+    store.void("main", "2025-01-01 Cleo - Dan")
+    league[2]["score"] = "0-1"
+    seen = store.amend_sheet("main", rows_of(league), sheet=LEAGUE, dry_run=True)
+    done = store.amend_sheet("main", rows_of(league), sheet=LEAGUE)
+    assert seen.kept == done.kept
+    assert [each.event_id for each in done.other] == ["2025-01-02 Ana - Cleo"]
+    corrected, voided = done.kept
+    assert corrected.event_id == "2025-01-01 Ana - Ben"
+    assert "was corrected by hand, and stays so" in corrected.sentence
+    assert "position 1.0, and was player Ana, position 2.0" in corrected.sentence
+    assert voided == ("2025-01-01 Cleo - Dan", "was voided by hand, and stays so")
+    assert str(done) == "0 new, 1 differs, 0 gone, 2 corrected by hand, 1 the same"
+    assert store.amend_sheet("main", rows_of(league), sheet=LEAGUE).kept == done.kept  # until somebody decides
+    gone = store.amend_sheet("main", rows_of(league[1:]), sheet=LEAGUE, dry_run=True)
+    assert not gone.gone
+    assert "the sheet has it no more" in gone.kept[-1].sentence
+
+    league[0]["score"] = "0-1"  # the sheet takes the correction over
+    assert [each.event_id for each in store.amend_sheet("main", rows_of(league), sheet=LEAGUE).kept] == [
+        voided.event_id
+    ]
+    league[0]["score"] = "½-½"  # and from then on it decides again
+    assert [each.event_id for each in store.amend_sheet("main", rows_of(league), sheet=LEAGUE).other] == [
+        "2025-01-01 Ana - Ben"
+    ]
+    done = store.amend_sheet("main", rows_of(league), sheet=LEAGUE, overrule=True)
+    assert (done.new, done.kept) == ((voided.event_id,), ())
+    store.create_pool("fresh", find("elo")())
+    store.submit("fresh", rows_of(league))
+    assert bits(store) == bits(store, "fresh")
+    assert store.verify() == []
+
+
+def test_renamed_and_forgotten_players_are_the_same(store, league):
+    store.rename("main", "Ana", "Anna Sieber")
+    assert store.amend_sheet("main", rows_of(league), sheet=LEAGUE).same == 4
+    forgotten = store.pseudonymise("main", "Dan")
+    for sheet in (league, [*league, a_match(8, "Ben", "Cleo")]):
+        done = store.amend_sheet("main", rows_of(sheet), sheet=LEAGUE)
+        assert (done.same, done.other, done.gone, done.kept) == (4, (), (), ())
+    assert {row.player for row in store.leaderboard("main").players} == {"Anna Sieber", "Ben", "Cleo", forgotten}
+    for each in league:
+        each.update({side: "Anna Sieber" for side in ("one", "other") if each[side] == "Ana"})
+    done = store.amend_sheet("main", rows_of([*league, a_match(8, "Ben", "Cleo")]), sheet=LEAGUE)
+    assert (done.same, done.new, done.gone) == (5, (), ())  # the sheet calls them otherwise, the pool's ids stay
+    assert all(each.duplicate for each in store.submit("main", rows_of(league), sheet=LEAGUE))
+
+
+def test_all_of_it_is_done_or_nothing(store, league, monkeypatch):
+    mended = [*league[1:], a_match(9, "Eve", "Fritz")]
+    before = store.version("main"), bits(store), store.sheets("main")
+
+    def fail(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(execution, "keep_sheet", fail)
+        with pytest.raises(KeyboardInterrupt):
+            store.amend_sheet("main", rows_of(mended), sheet=LEAGUE)
+    store.amend_sheet("main", rows_of(mended), sheet=LEAGUE, dry_run=True)
+    assert (store.version("main"), bits(store), store.sheets("main")) == before
+    store.amend_sheet("main", rows_of(mended), sheet=LEAGUE)
+    assert store.verify() == []
+
+
+def test_events_that_are_in_the_pool_under_other_ids_are_refused_and_adopted(store, league):
+    old = [row | {"event_id": f"m{place // 2}"} for place, row in enumerate(rows_of(league))]
+    for pool, rows in (("dated", old), ("undated", [{k: row[k] for k in row if k != "started_at"} for row in old])):
+        store.create_pool(pool, find("elo")())
+        store.submit(pool, rows)
+        sent = rows_of(league, dated=pool == "dated")
+        with pytest.raises(
+            StoreError, match=r"4 of the 4 events of league.csv are in pool .* under other ids, as 'm0'"
+        ):
+            store.submit(pool, sent, sheet=LEAGUE)
+        done = store.amend_sheet(pool, sent, sheet=LEAGUE)
+        assert (done.same, done.new, done.is_first) == (4, (), True)
+        assert [each.event_id for each in store.event_list(pool).events] == ["m3", "m2", "m1", "m0"]
+        assert all(each.duplicate for each in store.submit(pool, sent, sheet=LEAGUE))
+    assert not any(each.duplicate for each in store.submit("dated", rows_of([a_match(5, "Ana", "Ben")]), sheet=LEAGUE))
+
+
+def test_a_new_season_gets_a_prefix_and_is_no_mended_old_one(store):
+    rounds = [{"event_id": "Round 1", "player": name, "position": place} for place, name in enumerate("abc", 1)]
+    old = [row | {"started_at": "2025-01-01T00:00:00Z"} for row in rounds]
+    new = [row | {"started_at": "2026-01-01T00:00:00Z"} for row in rounds]
+    store.create_pool("main", find("elo")())
+    store.submit("main", old, sheet=LEAGUE)
+    cup = Sheet("league-2026.csv")
+    for send in (store.submit, store.amend_sheet):
+        with pytest.raises(ConflictError, match="--prefix 2026/ gives"):
+            send("main", new, sheet=cup)
+    last = [{**row, "position": 4 - row["position"]} for row in new]
+    with pytest.raises(ConflictError, match="is it another season's"):
+        store.amend_sheet("main", last, sheet=LEAGUE)
+    store.submit("main", new, sheet=cup._replace(prefix="2026/"))
+    assert [each.event_id for each in store.event_list("main").events] == ["2026/Round 1", "Round 1"]
+    more = [*new, *({**row, "event_id": "Round 2"} for row in new)]
+    done = store.amend_sheet("main", more, sheet=cup._replace(prefix="2026/"))
+    assert (done.same, done.new) == (1, ("2026/Round 2",))
+    assert store.amend_sheet("main", more, sheet=cup).same == 2  # what it is called by is known by now
+
+
+def test_a_sheet_is_known_by_its_name_or_by_its_map(store, league):
+    other = Sheet("league (2).csv")
+    done = store.amend_sheet("main", rows_of(league[:3]), sheet=other)
+    assert (done.sheet, done.same, len(done.gone)) == ("league.csv", 3, 1)
+    done = store.amend_sheet("main", rows_of(league[:1]), sheet=Sheet("extract.csv"))  # most of the sheet is not there
+    assert (done.is_first, done.gone) == (True, ())
+    with pytest.raises(StoreError, match=r"none of the 3 events that league.csv brought to pool 'main' is in it now"):
+        store.amend_sheet("main", rows_of([a_match(7, "Eve", "Fritz")]), sheet=LEAGUE)
+    done = store.amend_sheet("main", rows_of(league[1:3]), sheet=LEAGUE)
+    assert (done.same, done.gone) == (2, ())  # another sheet has it, too
+    assert {each.name: each.events for each in store.sheets("main")} == {"league.csv": 2, "extract.csv": 1}
+
+
+def test_numbers_of_a_counted_pool_stay_and_new_ones_lie_between(store):
+    store.create_pool("main", find("elo")())
+    sheet = [a_match(1, "Ana", "Ben"), a_match(1, "Cleo", "Dan"), a_match(1, "Eve", "Fritz")]
+    store.submit("main", rows_of(sheet, dated=False), sheet=LEAGUE)
+    sheet.insert(1, a_match(1, "Ana", "Fritz"))
+    done = store.amend_sheet("main", rows_of(sheet, dated=False), sheet=LEAGUE)
+    assert (len(done.new), done.other, done.same) == (1, (), 3)
+    events = store.event_list("main").events
+    assert [(each.sequence, each.event_id) for each in events] == [
+        (3.0, "Eve - Fritz"), (2.0, "Cleo - Dan"), (1.5, "Ana - Fritz"), (1.0, "Ana - Ben")
+    ]  # fmt: skip
+
+
+def test_a_pool_carries_its_sheets_to_another_database(store, league, new_url):
+    league[2]["day"] = 4
+    store.amend_sheet("main", rows_of(league), sheet=LEAGUE._replace(map="[columns]\n"))
+    with closing(Store(new_url("sqlite"))) as other:
+        other.import_pool(store.export_pool("main"))
+        assert other.sheets("main") == store.sheets("main")
+        done = other.amend_sheet("main", rows_of(league[:3]), sheet=LEAGUE)
+        assert (done.same, done.gone) == (3, ("2025-01-03 Ben - Dan",))
+        assert other.verify() == []

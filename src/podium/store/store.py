@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, Unpack
+from typing import Any, Unpack, cast
 
 from podium.engine.system import System
 from podium.store.log import log, players
@@ -19,21 +19,11 @@ from podium.store.reading.previews import Act
 from podium.store.reading.reader import Reader
 from podium.store.sql.database import UnavailableError, write_transaction
 from podium.store.sql.files import truncate_wal
-from podium.store.writing import (
-    accounts,
-    administration,
-    execution,
-    fixtures,
-    mending,
-    pool_files,
-    running,
-    sheets,
-    staging,
-    submission,
-)
+from podium.store.writing import accounts, administration, execution, fixtures, pool_files, running, staging, submission
 from podium.store.writing.execution import Propose
-from podium.store.writing.mending import SheetChanges
+from podium.store.writing.mending import SheetChanges, amend_sheet
 from podium.store.writing.receipts import Done, Receipt
+from podium.store.writing.sheets import submit_sheet
 from podium.store.writing.submission import Submission, VoidingOptions
 
 LOGGER = logging.getLogger(__name__)
@@ -104,7 +94,7 @@ class Store(Reader):
         sent = Submission(rows, actor, match_ids or {}, received, admit_reason(reason))
         propose: Propose = partial(submission.submit, submissions=[sent])
         if sheet is not None:
-            propose = partial(sheets.submit, sent=sent, sheet=sheet)
+            propose = partial(submit_sheet, sent=sent, sheet=sheet)
         return [*self._run(pool_name, propose, dry_run=dry_run, effects_after=effects_after).receipts]
 
     def amend_sheet(
@@ -130,26 +120,20 @@ class Store(Reader):
             ConflictError: an event that another sheet brought has other content.
             StoreError: nothing that the sheet brought is in it any more.
         """
-        propose = partial(
-            mending.amend, rows=rows, sheet=sheet, actor=actor, reason=admit_reason(reason), overrule=overrule
-        )
-        changes: SheetChanges = self._run(pool_name, propose, dry_run=dry_run).answer
-        return changes
+        why = admit_reason(reason)
+        propose = partial(amend_sheet, rows=rows, sheet=sheet, actor=actor, reason=why, overrule=overrule)
+        return cast("SheetChanges", self._run(pool_name, propose, dry_run=dry_run).answer)
 
     def submit_each(
         self, pool_name: str, sent: Sequence[Submission | tuple[Any, ...]], *, leave_long: bool = False
     ) -> list[list[Receipt] | Exception]:
         """Take what several sent, in one transaction if all of it can be taken.
 
-        What one of them raises, whatever it is, keeps nobody else's results out. No event may be in two of them.
-
-        Args:
-            sent: what each sent.
-            leave_long: whether to leave what takes more than a short transaction, for `submit`.
+        What one of them raises keeps nobody else's results out. No event may be in two of them. With `leave_long`
+        what takes more than a short transaction is left for `submit`.
 
         Returns:
-            In the order of `sent`: each one's receipts, or what it raised; a `PodiumError` where it was refused, a
-            `LongWorkError` where it is left.
+            In their order: each one's receipts, or what it raised; a `LongWorkError` where it is left.
         """
         try:
             if len(sent) > 1:
@@ -220,27 +204,19 @@ class Store(Reader):
             UnknownError: no such pool or event.
             StaleError: the event has another version.
         """
-        return self._set_voided(pool_name, event_id, voided=True, **options)
+        return self._set_voided(pool_name, event_id, options, voided=True)
 
     def restore(self, pool_name: str, event_id: str, **options: Unpack[VoidingOptions]) -> Receipt:
         """Let a voided event count again; all else is as of `void`."""
-        return self._set_voided(pool_name, event_id, voided=False, **options)
+        return self._set_voided(pool_name, event_id, options, voided=False)
 
-    def _set_voided(
-        self,
-        pool_name: str,
-        event_id: str,
-        *,
-        voided: bool,
-        actor: str = "",
-        reason: str = "",
-        versions: Collection[str] | None = None,
-        **options: Any,
-    ) -> Receipt:
+    def _set_voided(self, pool_name: str, event_id: str, options: VoidingOptions, *, voided: bool) -> Receipt:
         """Let an event count for nothing, or again."""
-        reason, set_voided = admit_reason(reason), submission.set_voided
-        propose = partial(set_voided, event_id=event_id, voided=voided, actor=actor, reason=reason, versions=versions)
-        return self._run(pool_name, propose, **options).receipts[0]
+        logged: Any = {"actor": "", "reason": "", "versions": None} | options
+        how: Any = {name: logged.pop(name) for name in ("dry_run", "effects_after") if name in logged}
+        logged["reason"] = admit_reason(logged["reason"])
+        propose = partial(submission.set_voided, event_id=event_id, voided=voided, **logged)
+        return self._run(pool_name, propose, **how).receipts[0]
 
     register, post_places = writes(administration.register), writes(running.post_places)
     plan_fixture, cancel_fixture = writes(fixtures.plan_fixture), writes(fixtures.cancel_fixture)
@@ -273,9 +249,6 @@ class Store(Reader):
     def merge(self, pool_name: str, name: str, into: str, *, actor: str = "", reason: str = "") -> int:
         """Let one player's results be another's, from the first on.
 
-        Args:
-            reason: why, for the log; it may be blanked later.
-
         Returns:
             How many rows of the ledger changed.
 
@@ -291,9 +264,6 @@ class Store(Reader):
         """Let a merged account be a player of its own again, as if that merge had never been.
 
         Results that came under its name since are its own too; accounts that were merged into it before stay so.
-
-        Args:
-            reason: why, for the log; it may be blanked later.
 
         Returns:
             How many rows of the ledger changed; 0 where it is a player of its own already.
@@ -390,10 +360,7 @@ class Store(Reader):
     # Upkeep
 
     def clear_unread(self) -> int:
-        """Delete what corrections have left behind that nobody reads any more, in short transactions.
-
-        Returns: how many generations of a pool's ledger there were.
-        """
+        """Delete what corrections have left behind that nobody reads; return how many generations there were."""
         return generations.clear_unread(self.engine)
 
     def snapshot(self, pool_name: str, day: int | None = None) -> dict[int, int]:
@@ -403,7 +370,7 @@ class Store(Reader):
             day: since 1970, or the event in a counted pool, before which they are; the current one where None.
 
         Returns:
-            Players ranked, by day; empty where nothing was due.
+            Players ranked, by day.
 
         Raises:
             ParameterError: the day is in the future.
@@ -422,9 +389,6 @@ class Store(Reader):
 
         Returns:
             Whether it was due.
-
-        Raises:
-            StoreError: another revision of the arithmetic rated the pool.
         """
         with self.reading(pool_name) as (connection, pool):
             if not pool_facts.are_due(connection, pool):

@@ -158,7 +158,7 @@ class SheetFlags:
     )
     overrule: bool = Option(False, "--overrule", help="With --amend: undo what was corrected by hand in the pool, too.")
     sheet: str | None = Option(None, metavar="NAME", help="What the pool calls FILE; its own name if not given.")
-    prefix: str = Option("", metavar="TEXT", help="What stands before the ids of new events, as 2027/.")
+    prefix: str = Option("", metavar="TEXT", help="What stands before the ids of its events, as 2027/.")
 
 
 SHEET_FLAGS: Any = Made(SheetFlags)
@@ -213,7 +213,7 @@ def read_as_kept(store: "Store", pool: str, file: Input, flags: SheetFlags) -> "
     from podium.importers.tables.maps import load_map, write_map
     from podium.store.rating.events import Sheet
 
-    name = flags.sheet or ("" if file.path == "-" else Path(file.path).name)
+    name = flags.sheet or ("" if file.path == "-" else flags.prefix + Path(file.path).name)
     if not name:
         return file, None
     kept = next((each.map for each in store.sheets(pool) if each.name == name), "")

@@ -3,14 +3,14 @@
 import json
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from podium.store.log.content import Content, difference, head_begin, rate_alike
+from podium.store.log.content import difference, head_begin, rate_alike
 from podium.store.log.log import AMEND, MOVE, RESTORE, SUBMIT, VOID, LogEntry, json_entry
 from podium.store.log.order import DATED, NUMBER_US, number_at
 from podium.store.log.players import Numbered, Numbering, known_numbers, names_of
@@ -38,6 +38,7 @@ from podium.store.writing.sheets import (
     Sent,
     Stored,
     brought_by,
+    by_id,
     pair,
     sent_events,
     sheets,
@@ -75,7 +76,7 @@ class SheetChanges:
         return f"{len(self.new):,} new, {differ}, {len(self.gone):,} gone{by_hand}, {self.same:,} the same"
 
 
-def amend(
+def amend_sheet(
     connection: sa.Connection,
     pool: Pool,
     numbering: Numbering,
@@ -98,11 +99,9 @@ def amend(
     contents = submission.check_rows(connection, pool, rows)
     order, settles_order = submission.order_with(connection, pool, contents.values()), pool.order is None
     pool = replace(pool, order=order)
-    sheet, is_first = as_known(connection, pool, sheet, contents)
-    known = brought_by(connection, pool, sheet)
-    wanted = values(known.keys() | {sheet.prefix + each for each in contents})
-    found = connection.execute(SELECT_BY_ID, {"pool": pool.id, "among": wanted}).all()
-    stored, sent = stored_events(connection, pool, known, sheet, found), sent_events(connection, pool, contents)
+    sent = sent_events(connection, pool, contents)
+    sheet, is_first = as_known(connection, pool, sheet, sent)
+    stored = events_of(connection, pool, sheet, sent)
     pair(connection, pool, sheet, sent, stored)
     if is_first:
         new = [each for each in sent if each.stored is None]
@@ -123,10 +122,8 @@ def amend(
     return replace(proposal, sheet=SheetRecord(sheet.name, sheet.map, draft.brought, changes))
 
 
-def as_known(
-    connection: sa.Connection, pool: Pool, sheet: Sheet, contents: Mapping[str, Content]
-) -> tuple[Sheet, bool]:
-    """A sheet under the name that it is known by: its own, or that of one with the same map and most of its events.
+def as_known(connection: sa.Connection, pool: Pool, sheet: Sheet, sent: Sequence[Sent]) -> tuple[Sheet, bool]:
+    """A sheet under the name that it is known by: its own, or that of one with the same map and mostly the same events.
 
     Returns:
         The sheet, and whether nothing is known of it.
@@ -135,10 +132,21 @@ def as_known(
     if sheet.name in known:
         return sheet, False
     for each in known.values():
-        ids = {one.own_id for one in brought_by(connection, pool, Sheet(each.name)).values() if not one.is_gone}
-        if each.map == sheet.map and 2 * len(ids & contents.keys()) > max(len(ids), len(contents)):
-            return sheet._replace(name=each.name), False
+        most = max(each.events, len(sent))
+        if each.map == sheet.map and 2 * min(each.events, len(sent)) > most:
+            named = sheet._replace(name=each.name)
+            same = by_id(connection, pool, named, sent, events_of(connection, pool, named, sent))
+            if 2 * sum(other.is_live for _, other in same) > most:
+                return named, False
     return sheet, True
+
+
+def events_of(connection: sa.Connection, pool: Pool, sheet: Sheet, sent: Sequence[Sent]) -> list[Stored]:
+    """The events of the pool that a sheet brought, and those that have the ids of what is sent."""
+    known = brought_by(connection, pool, sheet)
+    wanted = values(known.keys() | {sheet.prefix + each.own_id for each in sent})
+    found = connection.execute(SELECT_BY_ID, {"pool": pool.id, "among": wanted}).all()
+    return stored_events(connection, pool, known, sheet, found)
 
 
 def refuse_others(pool: Pool, sheet: Sheet, sent: Sequence[Sent], stored: Sequence[Stored]) -> None:
@@ -153,11 +161,24 @@ def refuse_others(pool: Pool, sheet: Sheet, sent: Sequence[Sent], stored: Sequen
                 "them ids of their own"
             )
     live = sum(each.is_live for each in stored)
-    if live and not any(each.stored and each.stored.is_live for each in sent):
+    paired = [(one, one.stored) for one in sent if one.stored is not None and one.stored.is_live]
+    if live and not paired:
         raise StoreError(
             f"none of the {live:,} events that {sheet.name} brought to pool {pool.name!r} is in it now; another sheet "
             "needs a name of its own, with --sheet; void events that never were with podium void"
         )
+    dated = all(one.content.order == DATED for one, _ in paired)
+    if paired and dated and not any(lines_or_date(one, other) for one, other in paired):
+        raise submission.ConflictError(
+            f"every event of {sheet.name} that pool {pool.name!r} knows has another date and another result: is it "
+            f"another season's? --prefix {suggested_prefix(sheet, [each.content for each in sent])} gives its events "
+            "ids of their own"
+        )
+
+
+def lines_or_date(one: Sent, other: Stored) -> bool:
+    """Whether an event has the result or the date that a sheet has."""
+    return one.is_same or one.lines == other.lines or one.content.started_at == other.row.started_at
 
 
 def is_by_hand(one: Sent, other: Stored) -> bool:

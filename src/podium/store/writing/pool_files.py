@@ -28,7 +28,8 @@ from podium.store.rating.facts import SELECT_DAYS, facts_from_log, store_facts
 from podium.store.rating.rerating import rerate
 from podium.store.rating.verification import differences
 from podium.store.sql.database import StoreError
-from podium.store.sql.schema import alias, snapshot_day
+from podium.store.sql.schema import alias, brought, log, sheet, snapshot_day
+from podium.store.sql.statements import insert
 from podium.store.writing.administration import insert_pool
 from podium.version import __version__
 
@@ -88,6 +89,7 @@ def import_lines(connection: sa.Connection, lines: Iterable[str], source: str, n
         store_facts(connection, pool, facts_from_log(connection, pool))
         pool = get_pool(connection, pool.name)
         import_days(connection, pool, header["days"])
+        import_sheets(connection, pool, header.get("sheets", []))
         rerate(connection, pool, START)
     except UNREADABLE as error:
         reason = str(getattr(error, "orig", None) or error).partition("\n")[0]
@@ -182,6 +184,25 @@ def import_days(connection: sa.Connection, pool: Pool, days: Iterable[str]) -> N
         connection.execute(sa.insert(snapshot_day), rows)
 
 
+def import_sheets(connection: sa.Connection, pool: Pool, kept: Iterable[Mapping[str, Any]]) -> None:
+    """Store the sheets, and which events each brought; in the file their contents are named by places in the log."""
+    numbers = sa.select(log.c.place, log.c.seq).where(log.c.pool_id == pool.id)
+    seqs = dict(connection.execute(numbers).all()) if kept else {}
+    for each in kept:
+        connection.execute(sa.insert(sheet), {"pool_id": pool.id, "name": each["name"], "map": each["map"]})
+        events = ((event_id, own_id, seqs[place], bool(gone)) for event_id, own_id, place, gone in each["events"])
+        insert(connection, brought, [(pool.id, each["name"], *row) for row in events])
+
+
+def exported_sheets(connection: sa.Connection, pool: Pool) -> list[dict[str, Any]]:
+    """The sheets as they are exported."""
+    rows = connection.execute(sa.select(sheet.c.name, sheet.c.map).where(sheet.c.pool_id == pool.id).order_by("name"))
+    found: dict[str, dict[str, Any]] = {row.name: {"name": row.name, "map": row.map, "events": []} for row in rows}
+    for name, *event in connection.execute(SELECT_BROUGHT, {"pool": pool.id}):
+        found[name]["events"].append(event)
+    return [*found.values()]
+
+
 def chunks(items: Iterable[Any]) -> Iterator[list[Any]]:
     """Items, some at a time."""
     remaining = iter(items)
@@ -189,6 +210,12 @@ def chunks(items: Iterable[Any]) -> Iterator[list[Any]]:
         yield chunk
 
 
+SELECT_BROUGHT = (
+    sa.select(brought.c.sheet, brought.c.event_id, brought.c.own_id, log.c.place, brought.c.is_gone)
+    .join(log, log.c.seq == brought.c.content_seq)
+    .where(brought.c.pool_id == sa.bindparam("pool"))
+    .order_by(brought.c.sheet, log.c.place)
+)
 SELECT_FORMER_NAMES = (
     sa.select(alias.c.name, alias.c.player_id).where(alias.c.pool_id == sa.bindparam("pool")).order_by(alias.c.name)
 )
@@ -213,6 +240,7 @@ def export_lines(connection: sa.Connection, pool: Pool) -> Iterator[str]:
             "days": [
                 str(facts.day_shown(pool.order, row.day)) for row in connection.execute(SELECT_DAYS, {"pool": pool.id})
             ],
+            "sheets": exported_sheets(connection, pool),
         }
     )
     for number in sorted(names):

@@ -112,7 +112,7 @@ def sheets(connection: sa.Connection, pool: Pool) -> tuple[KnownSheet, ...]:
 # A sheet that is sent
 
 
-def submit(
+def submit_sheet(
     connection: sa.Connection, pool: Pool, numbering: Numbering, *, sent: submission.Submission, sheet: Sheet
 ) -> Proposal:
     """Log and rate the events of a sheet, each once, and keep which it brought.
@@ -235,7 +235,7 @@ def pair(connection: sa.Connection, pool: Pool, sheet: Sheet, sent: Sequence[Sen
 Pairs = Iterable[tuple[Sent, Stored]]
 
 
-def by_id(connection: sa.Connection, pool: Pool, sheet: Sheet, sent: list[Sent], left: list[Stored]) -> Pairs:
+def by_id(connection: sa.Connection, pool: Pool, sheet: Sheet, sent: Sequence[Sent], left: list[Stored]) -> Pairs:
     """Events of one id and content."""
     known = {each.own_id: each for each in reversed(left)}
     for one in sent:

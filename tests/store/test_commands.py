@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 import sqlalchemy as sa
-from commands import run
+from commands import run, streams
 from earlier import make_earlier_database
 
 from podium.cli.demo import season_path
@@ -181,3 +181,71 @@ def test_a_pool_is_described(tmp_path):
         connection.execute(sa.text("UPDATE pool SET is_public = true"))
     store.close()
     assert "pool 'description' is stored as" in run("verify", status=1)
+
+
+CLUB = "Datum;Sieger;Verlierer\n03.01.2025;Ana;Ben\n03.01.2025;Cleo;Dan\n13.01.2025;Ana;Cleo\n"
+
+
+def test_a_mended_sheet_is_sent_again(tmp_path):
+    club = tmp_path / "club.csv"
+    club.write_text(CLUB, encoding="utf-8")
+    run("pool", "create", "club", "--system", "elo")
+    run("ingest", club, "--pool", "club")
+    club.write_text(
+        CLUB.replace("Cleo;Dan", "Dan;Cleo").replace("13.01", "14.01") + "20.01.2025;Dan;Ben\n", encoding="utf-8"
+    )
+    words, listed = streams("ingest", club, "--pool", "club", "--amend", "--dry-run", "--format", "json")
+    assert "club.csv: 2 new, 1 differs, 1 gone, 1 the same" in words
+    assert "changes of ratings of 4 players would move" in words
+    assert [(each["is"], each["event_id"]) for each in json.loads(listed)] == [
+        ("new", "03.01.2025 Dan - Cleo"),
+        ("new", "20.01.2025 Dan - Ben"),
+        ("differs", "13.01.2025 Ana - Cleo"),
+        ("gone", "03.01.2025 Cleo - Dan"),
+    ]
+    run("ingest", club, "--pool", "club", "--amend")
+    words, _ = streams("ingest", club, "--pool", "club", "--amend")
+    assert "0 new, 0 differ, 0 gone, 4 the same" in words
+    assert json.loads(run("pool", "sheets", "club", "--format", "json")) == [
+        {"sheet": "club.csv", "map": "", "events": 4}
+    ]
+    assert "say which it is with --sheet" in run("ingest", "-", "--pool", "club", "--amend", stdin=CLUB, status=2)
+    assert "everything stored equals what the log gives" in run("verify")
+
+
+def test_a_map_is_kept_and_read_by(tmp_path):
+    odd = tmp_path / "odd.csv"
+    odd.write_text("a,b,c\nr1,Ana,1\nr1,Ben,2\n", encoding="utf-8")
+    own = tmp_path / "own.toml"
+    own.write_text('[columns]\nevent_id = "a"\nplayer = "b"\nposition = "c"\n', encoding="utf-8")
+    run("pool", "create", "club", "--system", "elo")
+    run("ingest", odd, "--pool", "club", "--map", own)
+    odd.write_text("a,b,c\nr1,Ana,2\nr1,Ben,1\n", encoding="utf-8")
+    words, _ = streams("ingest", odd, "--pool", "club", "--amend")
+    assert "odd.csv: read by the map that pool club keeps for odd.csv" in words
+    assert "0 new, 1 differs, 0 gone, 0 the same" in words
+
+
+def test_the_results_of_another_pool_are_taken(tmp_path):
+    cup = tmp_path / "cup.csv"
+    cup.write_text("event_id,player,position,pool\nr1,Ana,1,cup\nr1,Ben,2,cup\n", encoding="utf-8")
+    for pool in ("cup", "club", "more"):
+        run("pool", "create", pool, "--system", "elo")
+    assert "is not club, where the event was sent" in run("ingest", cup, "--pool", "club", status=2)
+    run("ingest", cup, "--as", "club")
+    run("ingest", cup, "--pool", "cup")
+    assert "has no event of pool karts, but of cup" in run("ingest", cup, "--pool", "karts", "--as", "club", status=2)
+    run("rename", "--player", "Ana", "--to", "Anna", "--pool", "cup")
+    run("pool", "export", "cup", "--out", "cup.jsonl")
+    refusal = run("ingest", "cup.jsonl", "--pool", "more", status=2)
+    assert "podium pool import cup.jsonl makes a pool of it" in refusal
+    assert "podium ingest cup.jsonl --as more takes its results" in refusal
+    run("ingest", "cup.jsonl", "--as", "more")
+    with closing(Store("podium.db")) as store:
+        cup_board, more_board = (
+            [(row.player, row.rating) for row in store.leaderboard(pool).players] for pool in ("cup", "more")
+        )
+    assert cup_board == more_board
+    assert cup_board[0][0] == "Anna"
+    cup.write_text(cup.read_text(encoding="utf-8") + "r2,Ana,1,other\nr2,Ben,2,other\n", encoding="utf-8")
+    assert "has events of cup, other: name the one to take with --pool" in run("ingest", cup, "--as", "club", status=2)

@@ -93,8 +93,7 @@ class Store(Reader):
         """
         sent = Submission(rows, actor, match_ids or {}, received, admit_reason(reason))
         propose: Propose = partial(submission.submit, submissions=[sent])
-        if sheet is not None:
-            propose = partial(submit_sheet, sent=sent, sheet=sheet)
+        propose = partial(submit_sheet, sent=sent, sheet=sheet) if sheet else propose
         return [*self._run(pool_name, propose, dry_run=dry_run, effects_after=effects_after).receipts]
 
     def amend_sheet(
@@ -110,15 +109,11 @@ class Store(Reader):
     ) -> SheetChanges:
         """Make a pool what it would be, had a sheet that is sent again always been as it is now.
 
-        What is new is taken, what differs is amended, and what is gone is voided, all or nothing. What people corrected
-        or voided in the pool stays so, unless the sheet is to `overrule` them.
+        What is new is taken, what differs is amended, what is gone is voided, all or nothing. What people corrected or
+        voided in the pool stays so, unless the sheet is to `overrule` them.
 
         Returns:
             How many events are the same, and which are new, other, gone or kept.
-
-        Raises:
-            ConflictError: an event that another sheet brought has other content.
-            StoreError: nothing that the sheet brought is in it any more.
         """
         why = admit_reason(reason)
         propose = partial(amend_sheet, rows=rows, sheet=sheet, actor=actor, reason=why, overrule=overrule)
@@ -143,7 +138,6 @@ class Store(Reader):
         except UnavailableError as error:
             return [error] * len(sent)  # each alone would wait for it as long again
         except Exception as error:  # noqa: BLE001  (raised again below, where its sender is known)
-            # Fall through: nothing was taken, and whose rows are at fault shows as each is taken alone below.
             LOGGER.debug("pool %s: %d submissions are taken one by one, not together: %s", pool_name, len(sent), error)
         outcomes: list[list[Receipt] | Exception] = []
         for each in sent:
@@ -207,7 +201,11 @@ class Store(Reader):
         return self._set_voided(pool_name, event_id, options, voided=True)
 
     def restore(self, pool_name: str, event_id: str, **options: Unpack[VoidingOptions]) -> Receipt:
-        """Let a voided event count again; all else is as of `void`."""
+        """Let a voided event count again; all else is as of `void`.
+
+        Returns:
+            A receipt; with `dry_run` it has the largest changes that would come.
+        """
         return self._set_voided(pool_name, event_id, options, voided=False)
 
     def _set_voided(self, pool_name: str, event_id: str, options: VoidingOptions, *, voided: bool) -> Receipt:
@@ -360,7 +358,10 @@ class Store(Reader):
     # Upkeep
 
     def clear_unread(self) -> int:
-        """Delete what corrections have left behind that nobody reads; return how many generations there were."""
+        """Delete what corrections have left behind that nobody reads any more, in short transactions.
+
+        Returns: how many generations of a pool's ledger there were.
+        """
         return generations.clear_unread(self.engine)
 
     def snapshot(self, pool_name: str, day: int | None = None) -> dict[int, int]:

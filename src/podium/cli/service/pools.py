@@ -132,6 +132,16 @@ def show_log(
     show.show(pl.DataFrame([{key: row.get(key) for key in kinds} for row in rows], schema=kinds), form)
 
 
+@pool.command("sheets", "podium pool sheets karts")
+def list_sheets(name: str = NAME, store: "Store" = STORE, form: Format = options.FORM) -> None:
+    """List the sheets that were sent to a ladder; as JSON with their maps."""
+    import polars as pl
+
+    kinds = {"sheet": pl.String, "map": pl.String, "events": pl.Int64}
+    rows = pl.DataFrame(store.sheets(name), kinds, orient="row")
+    show.show(rows.with_columns(pl.col("map").str.strip_chars()) if form is Format.json else rows.drop("map"), form)
+
+
 @pool.command("close", "podium pool close karts", short_help="Close a ladder: it can be read, and takes nothing more.")
 def close_pool(name: str = NAME, actor: str = ACTOR, store: "Store" = STORE) -> None:
     """Close a ladder: it can be read, and takes nothing more until it is opened again."""

@@ -49,7 +49,7 @@ from podium.store.writing.sheets import (
 
 
 class Other(NamedTuple):
-    """An event of a sheet of which something is to be said."""
+    """An event of a sheet, and what is to be known of it."""
 
     event_id: str
     sentence: str

@@ -207,6 +207,40 @@ def test_the_next_race_says_what_it_brings_and_what_passes_the_next_rank(site):
     assert " gain" in read(site, address).first("dl", "first").text
 
 
+def test_whoever_is_the_player_reads_what_is_new_once_a_visit(tmp_path, monkeypatch):
+    """The page stays what caches have; the news begins where the last visit ended, and a reload shows it again."""
+    store = Store(str(tmp_path / "podium.db"))
+    store.create_pool("us", find("elo")(), public=True)
+    store.submit("us", list(events("e", 6, 1, ["Ana: Ben", "Cleo"])))
+    page = f"/us/players/{quote('Ana: Ben')}"
+    with closing(store), TestClient(create_app(store)) as client:
+        assert "data-fetch" not in client.get(page).text
+        client.post(f"{page}/me", data={"me": "yes"})
+        first = client.get(page)
+        assert f'data-fetch="{page}/news"' in first.text
+
+        def news(minute):
+            monkeypatch.setattr("podium.service.web.players.time.time", lambda: 60.0 * minute)
+            return next(
+                each
+                for each in tree(client.get(f"{page}/news").text).every("p")
+                if each.attributes.get("id") == "since"
+            ).text
+
+        assert news(1_000) == "Nothing new since you were last here."
+        assert client.get(page, headers={"If-None-Match": first.headers["ETag"]}).status_code == 304
+        store.submit("us", list(events("f", 1, 30, ["Cleo", "Ana: Ben"])))
+        store.submit("us", list(events("g", 1, 31, ["Cleo", "Dov"])))
+        store.void("us", "e6")
+        lost = signed(shown(store.player_card("us", "Ana: Ben").form[0].shown, 1))
+        for minute in (1_040, 1_060):  # one visit
+            text = news(minute)
+            assert text.startswith(f"Since you were last here: {lost} in 1 event, f1 {lost}")
+            assert text.endswith("2 new results in all, 1 correction.")
+        assert news(1_100) == "Nothing new since you were last here."
+        assert client.get("/us/players/Cleo/news", headers={"Cookie": "me=Cleo:1:x:-2"}).status_code == 200
+
+
 def test_an_unsettled_player_would_be_somewhere(lives):
     card = answer(lives, "/fresh/players/Zed/card")
     assert card["rank"] is None

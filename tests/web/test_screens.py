@@ -117,6 +117,16 @@ def test_the_first_screen_of_a_phone_has_what_players_ask(screens):
     page.locator("#first:not([data-fetch])").get_by_text("gain").first.wait_for()
 
 
+def test_times_are_in_the_zone_of_the_reader_with_a_script_and_in_utc_without(browser, site):
+    for zone, script, shown in (("Asia/Tokyo", True, "2 Jun 2199, 03:00 GMT+9"), ("Asia/Tokyo", False, "18:00 UTC")):
+        context = browser.new_context(timezone_id=zone, java_script_enabled=script, base_url=site.address)
+        page = context.new_page()
+        page.goto(PAGES["race"])
+        times = " ".join(page.locator("main time").all_inner_texts()).replace("\xa0", " ")
+        context.close()
+        assert shown in times
+
+
 LARGE = ("home", "leaderboard", "player", "why", "changes", "predict", "rivals", "compare two")
 
 

@@ -29,7 +29,6 @@ FILTERS = {
     "as_percent": numbers.percent,
     "capitalised": capitalised,
     "change": numbers.change,
-    "clock": numbers.clock,
     "second": numbers.second,
     "counted": numbers.counted,
     "day": numbers.day,

@@ -98,8 +98,17 @@ def utc_text(moment: datetime) -> str:
 
 
 def minute(moment: datetime | float) -> Markup:
-    """A day and its time: "12 Dec 2025, 09:27 UTC"; or the number of an event: "no. 17"."""
-    return day(moment) if isinstance(moment, int | float) else Markup("{}, {}").format(day(moment), clock(moment))
+    """A day and its time: "12 Dec 2025, 09:27 UTC", which a script tells in the reader's zone; or "no. 17"."""
+    return (
+        day(moment)
+        if isinstance(moment, int | float)
+        else of_day(moment, f"{day_words(moment.astimezone(UTC))}, {clock(moment)}")
+    )
+
+
+def of_day(moment: datetime, words: str) -> Markup:
+    """The words for a moment, which machines can read."""
+    return Markup('<time datetime="{}">{}</time>').format(utc_text(moment), words)
 
 
 def day_words(moment: date | float) -> str:
@@ -118,9 +127,9 @@ def clock(moment: datetime) -> str:
     return f"{moment.astimezone(UTC):%H:%M}{GAP}UTC"
 
 
-def second(moment: datetime) -> str:
+def second(moment: datetime) -> Markup:
     """The time of day to the second: "19:42:07 UTC"."""
-    return f"{moment.astimezone(UTC):%H:%M:%S}{GAP}UTC"
+    return of_day(moment, f"{moment.astimezone(UTC):%H:%M:%S}{GAP}UTC")
 
 
 def duration(seconds: float) -> str:

@@ -1,9 +1,10 @@
-"""The pages of a player: at a glance, every change, and the opponents."""
+"""The pages of a player: at a glance, every change, the opponents, and what is new to whoever is the player."""
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, NamedTuple
 from urllib.parse import quote
 
 from fastapi import Form, Query, Request, Response
@@ -31,9 +32,19 @@ from podium.service.web.ahead.keeping import CurrentStakes
 from podium.service.web.ahead.upcoming import upcoming
 from podium.service.web.boards import found_players, ranked_card, settling_rule
 from podium.service.web.figures import tiles
-from podium.service.web.rendering import Page, PageRouter, PoolHeader, pool_address, pool_header, render, unchanged
+from podium.service.web.rendering import (
+    Page,
+    PageRouter,
+    PoolHeader,
+    chosen_player,
+    pool_address,
+    pool_header,
+    render,
+    unchanged,
+)
 from podium.service.web.spans import Active, Range, Span, ranges_of, spans_of
 from podium.service.web.visiting import VisiblePool
+from podium.store.log.log import SUBMIT
 from podium.store.log.order import earlier, time_of
 from podium.store.log.pools import Pool
 from podium.store.reading.players.models import CurvePoint, FormLine, PlayerCard, RivalRow, Rivals
@@ -277,8 +288,44 @@ def changes(
     return render(request, page)
 
 
-COOKIE = "me"
+COOKIE = "me"  # the name, the log's number that the visitor knows of, the newest shown, and in which minute
 YEAR_S = 365 * 86_400
+VISIT_MINUTES = 30  # for so long after the last look news stays news
+MOST_NEWS = 100  # entries of the log
+
+
+class LastVisit(NamedTuple):
+    """Up to where in the log a visitor knows, and what the newest look has shown."""
+
+    known: int
+    shown: int
+    minute: int
+
+    @classmethod
+    def read(cls, request: Request, newest: int) -> "LastVisit":
+        """What a visitor's cookie says; all is known to whoever has none that says it."""
+        parts = request.cookies.get(COOKIE, "").split(":")[1:]
+        if len(parts) != len(cls._fields) or not all(each.isdecimal() and len(each) < 16 for each in parts):  # noqa: PLR2004
+            return cls(newest, newest, 0)
+        return cls(*map(int, parts))
+
+    def at(self, newest: int, minute: int) -> "LastVisit":
+        """This look: of the same visit, or of one that begins where the last one ended."""
+        known = self.known if minute - self.minute < VISIT_MINUTES else self.shown
+        return LastVisit(min(known, newest), newest, minute)
+
+
+def remember(request: Request, answer: Response, pool: str, name: str, visit: LastVisit | None) -> None:
+    """Let a browser know which player its user is, and what was shown; forget both where there is no visit."""
+    answer.set_cookie(
+        COOKIE,
+        "" if visit is None else ":".join([quote(name, safe=""), *map(str, visit)]),
+        max_age=0 if visit is None else YEAR_S,
+        path=pool_address(pool),
+        secure=request.url.scheme == "https",
+        httponly=True,
+        samesite="lax",
+    )
 
 
 @router.pool_form("/players/{player}/me")
@@ -291,15 +338,48 @@ def choose_me(
 ) -> Response:
     """Remember the player as the visitor, or forget who that was."""
     refuse_foreign(request)
-    name, is_me = store.rank(visit.pool, player).player, me == "yes"
+    name, newest = store.rank(visit.pool, player).player, store.version(visit.pool)
     answer = RedirectResponse(pool_address(visit.pool, "players", name), 303)
-    answer.set_cookie(
-        COOKIE,
-        quote(name, safe="") if is_me else "",
-        max_age=YEAR_S if is_me else 0,
-        path=pool_address(visit.pool),
-        secure=request.url.scheme == "https",
-        httponly=True,
-        samesite="lax",
+    remember(request, answer, visit.pool, name, LastVisit(newest, newest, 0) if me == "yes" else None)
+    return answer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewsPage(Page):
+    """What is new for a player since the last visit: fetched after the player's page, which may be kept."""
+
+    template: ClassVar[str] = "news.html"
+
+    player: str
+    address: str  # of the player's page
+    own: tuple[FormLine, ...]  # the player's new events, newest first
+    moved: Decimal  # what they moved, as shown
+    results: str  # how many there are in all
+    corrections: int
+
+
+@router.pool_page("/players/{player}/news")
+def news(request: Request, player: PlayerName, visit: VisiblePool, store: CurrentStore) -> Response:
+    """What is new since the visitor, who is the player, was last here."""
+    header, newest = pool_header(store.pool(visit.pool)), store.version(visit.pool)
+    name = store.rank(visit.pool, player).player
+    seen = LastVisit.read(request, newest).at(newest, int(time.time()) // 60)
+    since = store.log(visit.pool, after=seen.known, most=MOST_NEWS)
+    events = {each.subject for each in since if each.kind == SUBMIT}
+    own = [line for line in store.player_changes(visit.pool, name).rows if line.event_id in events]
+    count = counted(len(events), "new result")
+    page = NewsPage(
+        title=f"New for {name}",
+        pool=header,
+        tab="leaderboard",
+        player=name,
+        address=pool_address(visit.pool, "players", name),
+        own=tuple(own),
+        moved=sum((shown(each.shown, header.digits) for each in own), Decimal(0)),
+        results=f"{count} or more" if len(since) == MOST_NEWS else count if events else "",
+        corrections=sum(each.moved is not None and each.kind != SUBMIT for each in since),
     )
+    answer = render(request, page)
+    if chosen_player(request) == name:
+        remember(request, answer, visit.pool, name, seen)
     return answer

@@ -251,7 +251,7 @@ def path_of(request: Request) -> str:
 
 def chosen_player(request: Request) -> str:
     """The player whom the visitor chose as "me"; the cookie holds no identity, and is the pool's."""
-    return unquote(request.cookies.get("me", ""))
+    return unquote(request.cookies.get("me", "").partition(":")[0])
 
 
 def entity_tag_of(request: Request, version: str) -> str:

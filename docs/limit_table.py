@@ -7,7 +7,7 @@ from podium.results.columns import MAX_COLUMNS
 from podium.service.access import keys
 from podium.service.access.visitors import MAX_FORM_BYTES
 from podium.service.admin import uploads
-from podium.service.api import dependencies, models
+from podium.service.api import bodies, dependencies, models
 from podium.service.connections import MAX_HEADER_BYTES, Phase
 from podium.service.delivery import watchers, webhooks
 from podium.service.http import json, names
@@ -27,7 +27,7 @@ def bytes_of(count: float) -> str:
 
 LIMITS = (  # what is limited, to how much, and what is beyond
     ("headers of a request", f"{bytes_of(MAX_HEADER_BYTES)}, {Phase.HEADERS.value:g} s", "the connection is closed"),
-    ("the body of a request to the API", bytes_of(models.MAX_BODY_BYTES), "413"),
+    ("the body of a request to the API", bytes_of(bodies.MAX_BODY_BYTES), "413"),
     ("a body on its way", f"{Phase.BODY.value:g} s", "the connection is closed"),
     ("events of one request", f"{models.MAX_EVENTS:,}", "422"),
     ("entrants of an event", f"{models.MAX_ENTRIES:,}", "422"),

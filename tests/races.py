@@ -7,6 +7,7 @@ from starlette.testclient import TestClient
 
 from podium.service import create_app
 from podium.store.keys import create_key
+from podium.store.reading.boards.things import SELECT_RATED
 
 START = datetime(2025, 1, 1, tzinfo=UTC)
 
@@ -28,8 +29,12 @@ def event(number=1, order="abc", minute=None, **more):
 
 
 def ratings(store, pool="main"):
-    """The rating of everyone on a board."""
-    return {row.player: row.rating for row in store.leaderboard(pool, top=1000).players}
+    """The rating of everyone on a board; and of things that entrants share, with their kind before the name."""
+    rated = {row.player: row.rating for row in store.leaderboard(pool, top=1000).players}
+    with store.reading(pool) as (connection, known):
+        params = {"pool": known.id, "generation": known.generation}
+        rows = connection.execute(SELECT_RATED, params).all() if known.system.kinds else ()
+    return rated | {row.name.replace("\x1f", "/"): row.rating for row in rows}
 
 
 @contextmanager

@@ -253,7 +253,7 @@ def test_names_that_there_are_not_are_answered_with_those_that_are(tmp_path, cap
 
 
 def test_the_service_and_its_client_say_it_in_plain_words():
-    from podium.service.api.models import unknown_field
+    from podium.service.api.bodies import unknown_field
 
     assert unknown_field("rank") == "is not a field of this body; did you mean position?"
     assert unknown_field("colour") == "is not a field of this body"

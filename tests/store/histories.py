@@ -8,12 +8,17 @@ from typing import Any
 
 from model import Truth
 
+from podium.engine.system import System
 from podium.store import Store
-from podium.systems import find
+from podium.systems import make_system
 
 START = datetime(2025, 1, 1, tzinfo=UTC)
 PLAYERS = ["ana", "ben", "cleo", "dov", "eva", "雪"]
-SYSTEMS = ("stk-rd", "podium")  # many fields of state, quits remembered, times; a pool with a state of its own
+CARS = ["red", "blue", "grey"]
+SYSTEMS = (  # many fields of state, quits remembered, times; a pool with a state of its own, in which cars are rated
+    "stk-rd",
+    make_system("podium", {"shared": "car"}),
+)
 POOL = "main"
 DAYS = range(20_089, 20_092)  # since 1970: those on which the events start, and the day after
 
@@ -28,7 +33,7 @@ class Act:
     is_repeatable: bool  # it may be sent again without a look at what became of it
 
 
-def system_of(seed: int) -> str:
+def system_of(seed: int) -> str | System:
     """The system that rates the history of a seed: two seeds each in turn."""
     return SYSTEMS[seed // 2 % len(SYSTEMS)]
 
@@ -46,7 +51,7 @@ def truth_of(seed: int) -> Truth:
 def new_store(url: str, seed: int) -> Store:
     """A store with an empty pool."""
     store = Store(url)
-    store.create_pool(POOL, find(system_of(seed))())
+    store.create_pool(POOL, make_system(system_of(seed), {}))
     return store
 
 
@@ -70,13 +75,15 @@ def next_act(rng: Random, truth: Truth) -> Act:
         kinds += [amend, amend, void, try_out, submit_late]
     if len(truth.events) > 3:
         kinds += [merge, unmerge]
+        kinds += [rename_car, merge_cars]
     return rng.choice(kinds)(rng, truth)
 
 
 def any_rows(rng: Random, truth: Truth, number: int, minute: int) -> list[dict[str, Any]]:
     """A race of some of the players."""
     order = rng.sample(PLAYERS, rng.randint(2, 5))
-    return event(number, minute, order, rng.choice(["", "", order[-1]]), counted=truth.is_counted)
+    rows = event(number, minute, order, rng.choice(["", "", order[-1]]), counted=truth.is_counted)
+    return [row | rng.choice([{}, *({"shared:car": car} for car in CARS)]) for row in rows]
 
 
 def submit(rng: Random, truth: Truth) -> Act:
@@ -156,6 +163,27 @@ def merge(rng: Random, _truth: Truth) -> Act:
     return Act(
         "merge", lambda model: model.merged.update({name: into}), lambda store: store.merge(POOL, name, into), True
     )
+
+
+def merge_cars(rng: Random, _truth: Truth) -> Act:
+    """Two names of one car."""
+    car, into = rng.sample(CARS, 2)
+
+    def model(model: Truth) -> None:
+        ends = model.resolved(car), model.resolved(into)
+        model.things.update([ends] if ends[0] != ends[1] else [])
+
+    return Act("merge", model, lambda store: store.merge(POOL, car, into, kind="car"), True)
+
+
+def rename_car(rng: Random, truth: Truth) -> Act:
+    """Another name of a car, which is still sent under the names that it had."""
+    car, new = rng.choice(CARS), f"car {len(truth.things)}"
+
+    def model(model: Truth) -> None:
+        model.things[model.resolved(car)] = new
+
+    return Act("rename", model, lambda store: store.rename(POOL, car, new, kind="car"), False)
 
 
 def unmerge(rng: Random, truth: Truth) -> Act:

@@ -4,17 +4,19 @@ import copy
 from dataclasses import dataclass, field
 
 import podium
+from podium.engine.system import System
 
 
 @dataclass
 class Truth:
     """Events by id, seasons, matches and the account that each merged one was merged into, as they were sent."""
 
-    system: str
+    system: str | System
     events: dict = field(default_factory=dict)
     seasons: list = field(default_factory=list)  # start, order, share kept
     matches: dict = field(default_factory=dict)  # entrants
     merged: dict = field(default_factory=dict)
+    things: dict = field(default_factory=dict)  # by what each is called or was, what it is called or goes on as
     order: int = 0
     is_counted: bool = False  # whether events have numbers in the place of dates
 
@@ -35,8 +37,9 @@ class Truth:
 
     def resolved(self, name):
         """Who someone plays on as."""
-        while name in self.merged:
-            name = self.merged[name]
+        ends = self.merged | self.things
+        while name in ends:
+            name = ends[name]
         return name
 
     def upsert(self, event_id, rows, match=None):
@@ -62,7 +65,10 @@ class Truth:
         for event_id, each in self.events.items():
             if each["voided"] or (each["match"] is not None and min(best[each["match"]])[2] != event_id):
                 continue
-            rows = [row | {"player": self.resolved(row["player"])} for row in each["rows"]]
+            rows = [
+                row | {name: self.resolved(row[name]) for name in row if name == "player" or name.startswith("shared:")}
+                for row in each["rows"]
+            ]
             entries.append((rows[0]["sequence" if self.is_counted else "started_at"], each["order"], rows))
         return sorted(entries, key=lambda each: each[:2])
 
@@ -71,7 +77,7 @@ class Truth:
         return all(len({row["player"] for row in rows}) == len(rows) for _, _, rows in self.counting())
 
     def ratings(self):
-        """What it all comes to, event by event."""
+        """What it all comes to, event by event: of players, and of things with their kind before the name."""
         live = podium.Live(self.system)
         steps = [*self.counting(), *self.seasons]
         for _, _, what in sorted(steps, key=lambda each: each[:2]):
@@ -79,4 +85,4 @@ class Truth:
                 live.reset(what)
             else:
                 live.rate(what)
-        return {name: state.rating for (_, name), state in live.ratings.items()}
+        return {name.replace("\x1f", "/"): state.rating for (_, name), state in live.ratings.items()}

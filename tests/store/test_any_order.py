@@ -15,10 +15,11 @@ from model import Truth
 from races import ratings
 
 import podium
+from podium.engine.system import System
 from podium.store import Store
 from podium.store.rating import verification
 from podium.store.sql.database import StoreError
-from podium.systems import find
+from podium.systems import find, make_system
 
 START = datetime(2025, 1, 1, tzinfo=UTC)
 PLAYERS = ["ana", "ben", "cleo", "dov", "雪"]
@@ -36,13 +37,14 @@ def event(number, minute, order, gone=(), *, counted=False):
 
 
 ORDERS = st.lists(st.sampled_from(PLAYERS), min_size=1, max_size=4, unique=True)
+CARS = ["red", "blue", "grey"]
 MINUTES = st.integers(0, 6)
 
 
 class Model(RuleBasedStateMachine):
     """The store beside plain Python."""
 
-    system = SYSTEM
+    system: str | System = SYSTEM
     is_counted = False
 
     def event(self, number, minute, order, gone=()):
@@ -52,7 +54,7 @@ class Model(RuleBasedStateMachine):
         super().__init__()
         self.folder = tempfile.TemporaryDirectory(prefix="podium-test-")
         self.store = Store(f"sqlite:///{self.folder.name}/podium.db")
-        self.store.create_pool("main", find(self.system)())
+        self.store.create_pool("main", make_system(self.system, {}))
         self.truth = Truth(self.system, is_counted=self.is_counted)
         self.unmerged = set()
 
@@ -192,7 +194,7 @@ TestModel = Model.TestCase
 class LearningModel(Model):
     """The same with a pool that has a state of its own."""
 
-    system = "podium"
+    system: str | System = "podium"
 
 
 LearningModel.TestCase.settings = settings(Model.TestCase.settings, max_examples=times(3, 1000))
@@ -207,6 +209,43 @@ class CountedModel(LearningModel):
 
 CountedModel.TestCase.settings = settings(Model.TestCase.settings, max_examples=times(4, 1000))
 TestCountedModel = CountedModel.TestCase
+
+
+class CarModel(LearningModel):
+    """The same with cars, some of them shared, tyres, and a side that is at home; cars get other names, or merge."""
+
+    system = make_system("podium", {"shared": "car/tyres"})
+
+    def event(self, number, minute, order, gone=()):
+        rows = []
+        for place, row in enumerate(super().event(number, minute, order, gone)):
+            car = (minute + place // 2) % (len(CARS) + 1)
+            more = {"shared:car": CARS[car]} if car < len(CARS) else {}
+            more |= {"shared:tyres": "雪"} if place == minute else {}
+            rows.append(row | more | ({"side": "home"} if place == minute % 3 else {}))
+        return rows
+
+    @precondition(lambda self: self.truth.events)
+    @rule(car=st.sampled_from(CARS), into=st.sampled_from(CARS))
+    def merge_cars(self, car, into):
+        try:
+            self.store.merge("main", car, into, kind="car")
+        except (StoreError, podium.UnknownError):
+            return
+        if self.truth.resolved(car) != self.truth.resolved(into):
+            self.truth.things[self.truth.resolved(car)] = self.truth.resolved(into)
+
+    @precondition(lambda self: self.truth.events)
+    @rule(car=st.sampled_from(CARS))
+    def rename_car(self, car):
+        new = f"new {len(self.truth.things)}"
+        with suppress(podium.UnknownError):
+            self.store.rename("main", car, new, kind="car")
+            self.truth.things[self.truth.resolved(car)] = new
+
+
+CarModel.TestCase.settings = settings(Model.TestCase.settings, max_examples=times(5, 1000))
+TestCarModel = CarModel.TestCase
 
 
 def test_the_order_of_arrival_does_not_matter(new_url):

@@ -276,17 +276,6 @@ def test_rivals_are_the_sums_of_the_explanations(store, name, monkeypatch):
         store.rivals("main", "nobody")
 
 
-def test_events_are_counted_by_mode_where_they_have_one(store):
-    store.create_pool("main", find("elo")())
-    for number, mode in enumerate(('time "trial"', "duel", None, "duel"), 1):
-        more = {} if mode is None else {"mode": mode, "title": 'x "mode": "none"'}
-        store.submit("main", [row | more for row in race(number, ["ana", "ben"])])
-    changes = [each.change for each in store.player_changes("main", "ben").rows]
-    found = store.rivals("main", "ben").modes
-    assert [(each.mode, each.events) for each in found] == [("duel", 2), ('time "trial"', 1)]
-    assert sum(each.points for each in found) == pytest.approx(sum(changes) - changes[1])  # newest first: all but e3
-
-
 def test_rivals_follow_a_late_event(tmp_path):
     """An event before others that the player is not in moves what was expected of the opponents."""
     store = Store(str(tmp_path / "podium.db"))

@@ -70,7 +70,7 @@ class History:
         """Whether an act may be refused: a player would stand twice, or an account or moment does not fit."""
         rows_of = [[after.resolved(row["player"]) for row in each["rows"]] for each in after.events.values()]
         is_twice = any(len(set(players)) < len(players) for players in rows_of)  # also in an event that is voided
-        return is_twice or act.name in ("merge", "unmerge", "season", "snapshot")
+        return is_twice or act.name in ("merge", "unmerge", "rename", "season", "snapshot")
 
     def run(self, act, after):
         """Do something, undisturbed; whether it was done."""

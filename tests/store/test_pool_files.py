@@ -42,6 +42,10 @@ def fill(store):
     store.amend("main", rows(3, ["ana", "ben"]), reason="wrong <way> round")
     store.merge("main", "old", "ana", reason="the same")
     store.rename("main", "ben", "Benoît")
+    for number, car in enumerate(["rot", "röt", "blue"], start=17):
+        store.submit("main", rows(number, ["ana", "José"], **{"shared:car": car}))
+    store.merge("main", "rot", "röt", kind="car")
+    store.rename("main", "blue", "blau", kind="car")
     store.begin_season("main", "Frühling", datetime(2025, 1, 1, 0, 3, tzinfo=UTC), keep=0.5)
     store.void("main", "e0", reason=f"{FORGOTTEN} saw it")
     store.snapshot("main", DAY)

@@ -105,6 +105,8 @@ class ResultRow(TypedDict):
     duration_s: NotRequired[float]  # Seconds that the heat took.
     ranked: NotRequired[bool]  # Whether the event counts.
     handicap: NotRequired[bool]  # Whether the player had a handicap.
+    side: NotRequired[str]  # home or white: it was at home.
+    shared: NotRequired[dict[str, str]]  # What the player had or shared with others, by kind.
     weight: NotRequired[float]  # How many events it counts as.
 
 
@@ -326,6 +328,18 @@ class AlternativeChanges(TypedDict):
     delta: float  # The change as it was, in points.
     shown: float  # The change as people read it.
     alternatives: list[AlternativeChange]  # One thing changed each.
+
+
+class SharedThing(TypedDict):
+    """Something that entrants share, and what the results say of it whoever had it."""
+
+    kind: str  # What it is, as `car`.
+    name: str  # Its name as it is now.
+    points: float  # What it adds to the rating of whoever has it, in points.
+    deviation: float | None  # How uncertain that is, in points.
+    events: int  # Rated events in which somebody had it.
+    last_played_at: datetime | None  # When the player's last rated event started; null in a counted pool.
+    last_sequence: NotRequired[float]  # The number of the player's last rated event in a counted pool.
 
 
 class RankedPlayer(TypedDict):

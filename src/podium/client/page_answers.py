@@ -274,15 +274,6 @@ class Scalp(TypedDict):
     sequence: NotRequired[float]  # Its number in a counted pool.
 
 
-class ModeRow(TypedDict):
-    """A player's events of one mode."""
-
-    mode: str  # The mode, that of an event's first line.
-    events: int  # How many of the events were of it.
-    points: float  # What they added to the player's rating.
-    shown: float  # The sum as people read it: that of the changes as each of them is shown.
-
-
 class Rivals(TypedDict):
     """Whom a player met, over the newest events that are explained."""
 
@@ -292,7 +283,6 @@ class Rivals(TypedDict):
     expected: float  # Duels that the ratings promised.
     opponents: list[RivalRow]  # Everyone met, whoever was met most first.
     best_scalp: Scalp | None  # The least expected duel that was won; null without one.
-    modes: list[ModeRow]  # The events by mode, the most frequent first; none where no mode was sent.
 
 
 class Performance(TypedDict):

@@ -18,6 +18,7 @@ from podium.client.answers import (
     RatingCount,
     RegisteredMatch,
     Season,
+    SharedThing,
 )
 from podium.client.calls import EVENT, PLAYER, POOL, Call, json_call, moment_text, route
 from podium.client.chance_answers import Comparison, FieldChances, Match
@@ -200,6 +201,15 @@ class ReadRoutes:
             A row a match; empty where nobody should start yet.
         """
         return json_call("POST", f"{POOL}/matchmaking", list[Match], {"tickets": [*tickets]} | policy, pool=pool)
+
+    @route
+    def things(self, pool: str) -> Call[list[SharedThing]]:
+        """List what entrants share and the system rates, as cars; none has a rank.
+
+        Returns:
+            `kind, name, points, deviation, events, last_played_at` of each: by kind, most points first.
+        """
+        return json_call("GET", f"{POOL}/things", list[SharedThing], pool=pool)
 
     @route
     def seasons(self, pool: str) -> Call[list[Season]]:

@@ -150,10 +150,11 @@ class WriteRoutes:
         return json_call("POST", f"{POOL}/matches", RegisteredMatch, body, pool=pool)
 
     @route
-    def merge(self, pool: str, player: str, into: str, *, reason: str = "") -> Call[int]:
+    def merge(self, pool: str, player: str, into: str, *, kind: str = "", reason: str = "") -> Call[int]:
         """Let one player's results be another's.
 
         Args:
+            kind: of what entrants share, as `car`, of which it is one in the place of a player.
             reason: why, for the log; it may be blanked later.
 
         Returns:
@@ -162,14 +163,15 @@ class WriteRoutes:
         Raises:
             ClientError: 404 where one has no rating, 422 where they met.
         """
-        body = {"player": player, "into": into}
-        return json_call("POST", f"{POOL}/merge", Rerated, body, write_params(reason=reason), pool=pool).then(rerated)
+        body, params = {"player": player, "into": into}, {"kind": kind or None} | write_params(reason=reason)
+        return json_call("POST", f"{POOL}/merge", Rerated, body, params, pool=pool).then(rerated)
 
     @route
-    def unmerge(self, pool: str, player: str, *, reason: str = "") -> Call[int]:
+    def unmerge(self, pool: str, player: str, *, kind: str = "", reason: str = "") -> Call[int]:
         """Let a merged account be a player of its own again, as if that merge had never been.
 
         Args:
+            kind: of what entrants share, as `car`, of which it is one in the place of a player.
             reason: why, for the log; it may be blanked later.
 
         Returns:
@@ -178,13 +180,18 @@ class WriteRoutes:
         Raises:
             ClientError: 404 where there is no such player, 409 where the account was never merged.
         """
-        params = write_params(reason=reason)
+        params = {"kind": kind or None} | write_params(reason=reason)
         return json_call("POST", f"{PLAYER}/unmerge", Rerated, None, params, pool=pool, player=player).then(rerated)
 
     @route
-    def rename(self, pool: str, player: str, name: str) -> Call[None]:
-        """Give a player another name, everywhere."""
-        call = json_call("POST", f"{PLAYER}/rename", NewName, {"name": name}, pool=pool, player=player)
+    def rename(self, pool: str, player: str, name: str, *, kind: str = "") -> Call[None]:
+        """Give a player another name, everywhere.
+
+        Args:
+            kind: of what entrants share, as `car`, of which it is one in the place of a player.
+        """
+        body, params = {"name": name}, {"kind": kind or None}
+        call = json_call("POST", f"{PLAYER}/rename", NewName, body, params, pool=pool, player=player)
         return call.then(lambda _answer: None)
 
     @route

@@ -244,8 +244,8 @@ class Store(Reader):
     pseudonymise = writes(players.pseudonymise, even_closed=True, forgets=True)
     blank_reason = writes(log.blank_reason, even_closed=True, forgets=True)
 
-    def merge(self, pool_name: str, name: str, into: str, *, actor: str = "", reason: str = "") -> int:
-        """Let one player's results be another's, from the first on.
+    def merge(self, pool_name: str, name: str, into: str, *, kind: str = "", actor: str = "", reason: str = "") -> int:
+        """Let one player's results be another's, from the first on; or one thing's, of a `kind` of shared things.
 
         Returns:
             How many rows of the ledger changed.
@@ -255,11 +255,11 @@ class Store(Reader):
             StoreError: they are one, or either was merged away itself.
             ResultsError: they met in an event that counts.
         """
-        propose = partial(accounts.merge, name=name, into=into, actor=actor, reason=admit_reason(reason))
+        propose = partial(accounts.merge, name=name, into=into, kind=kind, actor=actor, reason=admit_reason(reason))
         return self._run(pool_name, propose).written
 
-    def unmerge(self, pool_name: str, name: str, *, actor: str = "", reason: str = "") -> int:
-        """Let a merged account be a player of its own again, as if that merge had never been.
+    def unmerge(self, pool_name: str, name: str, *, kind: str = "", actor: str = "", reason: str = "") -> int:
+        """Let a merged account be a player of its own again, as if that merge had never been; or a thing of a `kind`.
 
         Results that came under its name since are its own too; accounts that were merged into it before stay so.
 
@@ -270,7 +270,7 @@ class Store(Reader):
             UnknownError: no such pool or player.
             StoreError: the account was never merged into another.
         """
-        propose = partial(accounts.unmerge, name=name, actor=actor, reason=admit_reason(reason))
+        propose = partial(accounts.unmerge, name=name, kind=kind, actor=actor, reason=admit_reason(reason))
         return self._run(pool_name, propose).written
 
     # Pools

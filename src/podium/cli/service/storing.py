@@ -81,6 +81,7 @@ POOL_NAME = Option(
 )
 EVENT = Option(..., "--event", help="The event's id.")
 PLAYER = Option(..., "--player", help="The player's name.")
+KIND = Option("", help="Of what entrants share, as car: then it is one of these, and no player.")
 DRY_RUN = Option(False, "--dry-run", help="Store nothing; show the largest changes that would follow.")
 ACTOR = Option("", help="Who does this, for the log.")
 REASON = Option("", help="Why, for the log; it can be blanked later.")
@@ -299,39 +300,42 @@ restore = status_command(
 def merge(
     player: str = Option(help="The account that goes."),
     into: str = Option(help="The account that stays."),
+    kind: str = KIND,
     pool: str = POOL_NAME,
     actor: str = ACTOR,
     reason: str = REASON,
     store: "Store" = STORE,
 ) -> None:
     """Merge an account into another: the results of both count as one player's."""
-    changed = store.merge(pool, player, into, actor=actor, reason=reason)
-    typer.echo(f"{player} plays on as {into}; {ratings_changed(changed)}")
+    changed = store.merge(pool, player, into, kind=kind, actor=actor, reason=reason)
+    typer.echo(f"{player} {'goes' if kind else 'plays'} on as {into}; {ratings_changed(changed)}")
 
 
 @examples("podium unmerge --player ana2 --pool karts")
 def unmerge(
     player: str = Option(help="The account that was merged into another."),
+    kind: str = KIND,
     pool: str = POOL_NAME,
     actor: str = ACTOR,
     reason: str = REASON,
     store: "Store" = STORE,
 ) -> None:
     """Undo a merge: the account is a player of its own again, as if it had never been merged."""
-    changed = store.unmerge(pool, player, actor=actor, reason=reason)
-    typer.echo(f"{player} is a player of their own; {ratings_changed(changed)}")
+    changed = store.unmerge(pool, player, kind=kind, actor=actor, reason=reason)
+    typer.echo(f"{player} is {f'a {kind} of its own' if kind else 'a player of their own'}; {ratings_changed(changed)}")
 
 
 @examples('podium rename --player ana --to "Ana B." --pool karts')
 def rename(
     player: str = PLAYER,
     to: str = Option(help="What the player is called from now on."),
+    kind: str = KIND,
     pool: str = POOL_NAME,
     actor: str = ACTOR,
     store: "Store" = STORE,
 ) -> None:
     """Rename a player everywhere; results under the old name still count as theirs."""
-    store.rename(pool, player, to, actor=actor)
+    store.rename(pool, player, to, kind=kind, actor=actor)
     typer.echo(f"{player} is now called {to}")
 
 

@@ -32,15 +32,45 @@ def thing_name(kind: str, name: str) -> str:
     return f"{MARK}{kind}{MARK}{name}"
 
 
+def kind_and_name(name: str) -> tuple[str, str]:
+    """The kind of a thing and its name as people have it, of the name under which its rating is kept.
+
+    Returns:
+        Of a player's name, no kind and the name.
+    """
+    _, kind, bare = name.split(MARK) if name.startswith(MARK) else ("", "", name)
+    return kind, bare
+
+
+def called(name: str) -> str:
+    """What people call a player or a thing: `Ferrari (car)`."""
+    kind, bare = kind_and_name(name)
+    return f"{bare} ({kind})" if kind else bare
+
+
+def columns_of(frame: pl.DataFrame, kinds: tuple[str, ...]) -> dict[str, str]:
+    """The column of each kind that a table has things of."""
+    columns = {kind: f"{SHARED}{kind}" for kind in kinds}
+    if columns.get(TEAM) not in frame.columns and TEAM in columns:
+        columns[TEAM] = TEAM
+    return {kind: column for kind, column in columns.items() if column in frame.columns}
+
+
+def names_in(frame: pl.DataFrame, kinds: tuple[str, ...]) -> list[str]:
+    """The names under which the ratings are kept of all things in a table."""
+    columns = columns_of(frame, kinds).items()
+    return [thing_name(kind, each) for kind, column in columns for each in frame[column].drop_nulls().unique()]
+
+
 def things_of(rows: Any, kinds: tuple[str, ...]) -> Things | None:
     """The things of these kinds that rows share; None where there is none."""
-    columns = [TEAM if kind == TEAM else f"{SHARED}{kind}" for kind in kinds]
+    columns = columns_of(rows.frame, kinds)
     parts = [
-        pl.DataFrame({"row": np.arange(rows.pool.size), "pool": rows.pool, "name": rows.frame[column]})
+        pl.DataFrame({"row": np.arange(rows.pool.size), "pool": rows.pool, "name": rows.frame[columns[kind]]})
         .drop_nulls("name")
         .with_columns(name=thing_name(kind, "") + pl.col("name"), kind=pl.lit(number))
-        for number, (kind, column) in enumerate(zip(kinds, columns, strict=True))
-        if column in rows.frame.columns
+        for number, kind in enumerate(kinds)
+        if kind in columns
     ]
     if not parts or not sum(part.height for part in parts):
         return None

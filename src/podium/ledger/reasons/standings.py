@@ -165,12 +165,18 @@ def event_ranks(events: Events) -> EventRanks:
     """The rank of each entrant of each event, as `standings` has it, and among how many."""
     columns, entrant = events.columns, events.ledger.entrant.array
     sizes = np.diff(columns.entrants)
-    field = np.repeat(sizes, sizes)[entrant].tolist()
+    players = (
+        np.add.reduceat(1 - np.sign(columns.kind), columns.entrants[:-1]).astype(np.int64)
+        if columns.kind.size
+        else sizes
+    )
+    field = np.repeat(players, sizes)[entrant].tolist()
     entry_rank = (columns.rank if columns.rank.size else columns.place).astype(np.int64)
-    if events.entry_heat is None:
+    if events.entry_heat is None and not columns.kind.size:
         return EventRanks(entry_rank[entrant].tolist(), field)
     last = columns.heats[1:] - 1
-    overall = events.entry_heat[columns.entries[last]].to_numpy() == OVERALL
+    heat = events.entry_heat
+    overall = np.zeros(last.size, np.bool_) if heat is None else heat[columns.entries[last]].to_numpy() == OVERALL
     decided = overall | (columns.heats[:-1] == last)
     start, stop = columns.entries[last[decided]], columns.entries[last[decided] + 1]
     lengths = stop - start

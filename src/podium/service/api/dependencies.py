@@ -14,7 +14,7 @@ from podium.errors import ParameterError, PodiumError
 from podium.results.plain_rows import PlainRows
 from podium.service.access.keys import require_role
 from podium.service.access.visitors import Visitor, check_reader
-from podium.service.api.models import adapter
+from podium.service.api.bodies import adapter
 from podium.service.delivery.watchers import Watchers
 from podium.service.http.errors import BusyError, UnexpectedError
 from podium.service.http.json import RefusedError

@@ -1,28 +1,13 @@
-"""Models of bodies, and how bodies are read and answers written by them."""
+"""Models of bodies."""
 
-from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
-from functools import cache
-from typing import Annotated, Any, Literal, Self, TypeVar
+from typing import Annotated, Any, Literal, Self
 
-from fastapi import Request, Response
-from fastapi.concurrency import run_in_threadpool
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    TypeAdapter,
-    ValidationError,
-    model_validator,
-)
-from pydantic.json_schema import models_json_schema
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from podium.results.columns import LONGEST_URL, MOST_WEIGHT
-from podium.results.headings import fold, meanings
-from podium.service.access.visitors import limited_stream
-from podium.service.http.json import RefusedError, loads, printable
+from podium.results.columns import LONGEST_URL, MOST_KINDS, MOST_WEIGHT, SHARED
+from podium.service.api.bodies import unknown_field
+from podium.service.http.json import RefusedError
 from podium.service.http.names import MAX_SENT_CHARACTERS, Identifier, Name, SentName
 
 NotNegative = Annotated[float, Field(ge=0.0)]
@@ -117,6 +102,17 @@ class Entry(Strict):
     played_s: NotNegative | None = None
     duration_s: NotNegative | None = None
     handicap: bool | None = None
+    side: Literal["home", "white", "away", "black"] | None = Field(
+        None, description="Whether the entry is at home, or has the first move: home or white."
+    )
+    shared: Annotated[dict[SentName, SentName], Field(max_length=MOST_KINDS)] | None = Field(
+        None, description='What the player has or shares with others, by kind: `{"car": "Ferrari"}`.'
+    )
+
+    def row(self) -> dict[str, Any]:
+        """The cells of a results table."""
+        cells = given(self)
+        return cells | {f"{SHARED}{kind}": name for kind, name in cells.pop("shared", {}).items()}
 
 
 class Event(Strict):
@@ -150,7 +146,7 @@ class Event(Strict):
         if self.started_at is not None and self.sequence is not None:
             raise RefusedError("sequence", unknown_field("sequence"))
         shared = {name: value for name, value in given(self).items() if name not in ("entries", "match_id")}
-        return [shared | given(entry) for entry in self.entries]
+        return [shared | entry.row() for entry in self.entries]
 
     def whens(self) -> list[datetime | float]:
         """Its date, or else its number, if it has any."""
@@ -311,90 +307,3 @@ class Rerated(BaseModel):
     """How many changes of ratings moved."""
 
     rerated: Annotated[int, Field(description="Their number.")]
-
-
-MAX_BODY_BYTES = 4_000_000
-OFFLOAD_BYTES = 20_000  # a body that takes so long to read that other requests should not wait for it
-Body = TypeVar("Body", bound=BaseModel)
-T = TypeVar("T")
-
-
-async def read_body(request: Request, model: type[Body]) -> Body:
-    """Return the body of a request, as a model.
-
-    Raises:
-        RefusedError: it is no JSON, not strict, or does not fit.
-    """
-    return await read_parsed(request, lambda body: parse_body(body, model))
-
-
-async def read_parsed(request: Request, parse: Callable[[bytes], T]) -> T:
-    """Return what a function reads of the body of a request."""
-    body = await read_bytes(request)
-    return await run_in_threadpool(parse, body) if len(body) > OFFLOAD_BYTES else parse(body)
-
-
-async def read_bytes(request: Request) -> bytes:
-    """Return the body of a request as it is."""
-    return b"".join([chunk async for chunk in limited_stream(request, MAX_BODY_BYTES)])
-
-
-def parse_body(body: bytes, model: type[Body]) -> Body:
-    """Return a JSON text as a model.
-
-    Raises:
-        RefusedError: it is no JSON, not strict, or does not fit.
-    """
-    return validate(loads(body), model)
-
-
-def validate(value: Any, model: type[Body]) -> Body:
-    """Return a value as a model.
-
-    Raises:
-        RefusedError: it does not fit; the field is named.
-    """
-    try:
-        valid: Body = adapter(model).validate_python(value)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        field = "".join(f"[{part}]" if isinstance(part, int) else f".{printable(part)}" for part in first["loc"])
-        reason = first["msg"].removeprefix("Value error, ")
-        if first["type"] == "extra_forbidden":
-            reason = unknown_field(str(first["loc"][-1]))
-        raise RefusedError(field.lstrip("."), reason) from None
-    return valid
-
-
-def unknown_field(name: str) -> str:
-    """Return what is wrong with a field that a body has not."""
-    if name == "sequence":
-        return "is for files only where events have dates; those of one start are rated in the order they are sent in"
-    meaning = meanings().get(fold(name))
-    return f"is not a field of this body{f'; did you mean {meaning}?' if meaning not in (None, name) else ''}"
-
-
-@cache
-def adapter(model: Any) -> TypeAdapter[Any]:
-    """Return what validates values of a type and writes them as JSON; built once."""
-    return TypeAdapter(model)
-
-
-def json_response(model: Any, value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """Return a value of a type as an answer, written as the type's schema describes it."""
-    return Response(adapter(model).dump_json(value), status, headers, "application/json")
-
-
-def request_body(*models: type[BaseModel]) -> dict[str, Any]:
-    """Return the OpenAPI description of a body that the route reads itself: any of these models."""
-    references = [{"$ref": f"#/components/schemas/{model.__name__}"} for model in models]
-    schema = references[0] if len(references) == 1 else {"anyOf": references}
-    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
-
-
-def schemas(models: Iterable[type[BaseModel]]) -> dict[str, Any]:
-    """Return the OpenAPI schemas of models that routes read themselves, and of what these contain."""
-    validated: list[Any] = [(model, "validation") for model in sorted(models, key=lambda model: model.__name__)]
-    _, document = models_json_schema(validated, ref_template="#/components/schemas/{model}")
-    definitions: dict[str, Any] = document["$defs"]
-    return definitions

@@ -12,8 +12,9 @@ from podium.errors import ParameterError
 from podium.ledger.leaderboard import Eligibility, span
 from podium.matchmaking.matcher import Match, Policy, Ticket, match
 from podium.matchmaking.pairing import match_quality, odds_scale
+from podium.service.api.bodies import json_response, read_body, request_body
 from podium.service.api.dependencies import Admin, CurrentBoardCache, KeyedReader, ReadAccess
-from podium.service.api.models import MAX_PREDICTED, PredictRequest, Tickets, json_response, read_body, request_body
+from podium.service.api.models import MAX_PREDICTED, PredictRequest, Tickets
 from podium.service.http.errors import READ_ERRORS, WRITE_ERRORS, error_responses
 from podium.service.http.json import RefusedError
 from podium.service.http.names import (
@@ -30,6 +31,7 @@ from podium.service.http.threads import VERSION_HEADER, CurrentStore, ReadRouter
 from podium.store import Store
 from podium.store.log.order import read_when
 from podium.store.rating.facts import day_shown, parse_day
+from podium.store.reading.boards.things import SharedThing
 from podium.store.reading.models import (
     BoardPage,
     BoardRow,
@@ -292,6 +294,12 @@ def waiting(pool: PoolName, store: CurrentStore, _key: ReadAccess) -> list[str]:
 def registered_match(pool: PoolName, match_id: MatchId, store: CurrentStore, _key: ReadAccess) -> RegisteredMatch:
     """A match that was registered, and what came of it."""
     return store.match(pool, match_id)
+
+
+@router.get("/{pool}/things", responses=REFUSALS, tags=["leaderboards"])
+def things(pool: PoolName, store: CurrentStore, _key: ReadAccess) -> tuple[SharedThing, ...]:
+    """What entrants share and the system rates, as cars: by kind, most points first; none has a rank."""
+    return store.things(pool)
 
 
 @router.get("/{pool}/seasons", responses=REFUSALS, tags=["seasons"])

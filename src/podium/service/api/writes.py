@@ -11,6 +11,7 @@ from fastapi.concurrency import run_in_threadpool
 from podium import systems
 from podium.engine.system import System
 from podium.service.access.keys import refuse_limited_reach, refuse_out_of_reach
+from podium.service.api.bodies import json_response, read_body, read_parsed, request_body
 from podium.service.api.dependencies import Admin, CurrentIntake, CurrentMetrics, Writer
 from podium.service.api.models import (
     Batch,
@@ -24,10 +25,6 @@ from podium.service.api.models import (
     NewPool,
     NewSeason,
     Rerated,
-    json_response,
-    read_body,
-    read_parsed,
-    request_body,
 )
 from podium.service.api.receiving import parse_events
 from podium.service.http.errors import WRITE_ERRORS, error_responses
@@ -47,6 +44,9 @@ router = APIRouter(prefix=POOLS_PATH)
 REFUSALS = error_responses(*WRITE_ERRORS)
 REFUSALS_OF_CORRECTIONS = error_responses(*WRITE_ERRORS, 412)
 Reason = Annotated[str, Query(max_length=500, description="Why, for the log; its text can be blanked later.")]
+Kind = Annotated[
+    str, Query(max_length=200, description="Of what entrants share, as `car`: then it is one of these, and no player.")
+]
 DryRun = Annotated[
     bool, Query(description="Store nothing; return how much would move, and the largest thousand effects.")
 ]
@@ -258,27 +258,29 @@ async def register(
 
 
 @router.post("/{pool}/merge", responses=REFUSALS, tags=["players"], openapi_extra=request_body(Merge))
-async def merge(pool: PoolName, act: RequestedAct, *, reason: Reason = "") -> Rerated:
+async def merge(pool: PoolName, act: RequestedAct, *, kind: Kind = "", reason: Reason = "") -> Rerated:
     """Let one player's results be another's."""
     refuse_limited_reach(act.request)
     body = await read_body(act.request, Merge)
-    return Rerated(rerated=await act.run(act.store.merge, pool, body.player, body.into, reason=reason))
+    return Rerated(rerated=await act.run(act.store.merge, pool, body.player, body.into, kind=kind, reason=reason))
 
 
 @router.post("/{pool}/players/{player}/unmerge", responses=REFUSALS, tags=["players"])
-async def unmerge(pool: PoolName, player: PlayerName, act: RequestedAct, *, reason: Reason = "") -> Rerated:
+async def unmerge(
+    pool: PoolName, player: PlayerName, act: RequestedAct, *, kind: Kind = "", reason: Reason = ""
+) -> Rerated:
     """Let a merged account be a player of its own again, as if that merge had never been."""
     refuse_limited_reach(act.request)
-    return Rerated(rerated=await act.run(act.store.unmerge, pool, player, reason=reason))
+    return Rerated(rerated=await act.run(act.store.unmerge, pool, player, kind=kind, reason=reason))
 
 
 @router.post(
     "/{pool}/players/{player}/rename", responses=REFUSALS, tags=["players"], openapi_extra=request_body(NewName)
 )
-async def rename(pool: PoolName, player: PlayerName, act: RequestedAct) -> NewName:
+async def rename(pool: PoolName, player: PlayerName, act: RequestedAct, *, kind: Kind = "") -> NewName:
     """Give a player another name, everywhere; no rating moves."""
     body = await read_body(act.request, NewName)
-    await act.run(act.store.rename, pool, player, body.name)
+    await act.run(act.store.rename, pool, player, body.name, kind=kind)
     return body
 
 

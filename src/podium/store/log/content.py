@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -12,9 +13,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from podium.engine.tables.things import called, thing_name
 from podium.errors import Fault, ResultsError
 from podium.ledger.reasons.standings import plain
-from podium.results.columns import ALL, FOR_PAGES, REQUIRED, TYPES, Known, is_shared
+from podium.results.columns import ALL, FOR_PAGES, REQUIRED, SHARED, TYPES, Known, in_order, is_shared
 from podium.results.columns import DEFAULTS as OF_TABLES
 from podium.results.consistency import SEQUENCE, in_sequence
 from podium.results.names import normalise
@@ -39,7 +41,8 @@ ENCODERS: dict[Any, Callable[[Any], str]] = {pl.Float64: float.__repr__, pl.Bool
 encode_text = json.encoder.encode_basestring  # as json.dumps without ensure_ascii
 DEFAULTS = {"ranked": True, "handicap": False, "weight": 1.0}  # of columns that an event leaves out
 WRITTEN_APART = ("event_id", "started_at", "player")  # of the columns: the first two of a row, and the last
-PLAYER_NEXT, LINE_END = ',"player":', "}\n"  # before the player of a row, and after
+PLAYER_NEXT, LINE_END = ',"player":', "}\n"  # before the player of a row, and after that and the things
+shared_names = re.compile(rb'"(shared:[^"\\]+)":').findall  # in lines of JSON; in no text, where quotes are escaped
 EVENT_COLUMNS = (SEQUENCE, "event_id", "started_at", "mode", "ranked", "weight")  # the same in every row of an event
 
 
@@ -56,6 +59,12 @@ class Content:
     url: str | None = None
     sent: "Content | None" = None  # with the names before they were normalised, where any was not in its normal form
     sent_heads: tuple[str, ...] = ()  # as it was sent, where the store gave it its date or number
+    shared: tuple[dict[str, str], ...] = ()  # of each row, the names of things by column; of no row where none has any
+
+    @property
+    def names(self) -> list[str]:
+        """The names of players and of things, as they are numbered."""
+        return [*self.players, *chain.from_iterable(each.values() for each in self.shared)]
 
     def at(self, order: Order, started_at: int) -> "Content":
         """The content with a date or a number, where it was sent without."""
@@ -83,12 +92,20 @@ class Content:
 
     def digest(self, secret: bytes) -> bytes:
         """The digest of what was sent, with the players' names, not their numbers, and a pool's secret as its key."""
-        return keyed_digest(json_lines(self.sent_heads or self.heads, map(encode_text, self.players)).encode(), secret)
+        return keyed_digest(self.lines(self.sent_heads or self.heads, encode_text).encode(), secret)
 
     def body(self, numbers: Mapping[str, int], absent: Iterable["Absent"] = ()) -> bytes:
         """The lines with the players' numbers, and a line of a quit for every absent entrant."""
-        lines = json_lines(self.heads, map(str, map(numbers.__getitem__, self.players)))
+        lines = self.lines(self.heads, lambda name: str(numbers[name]))
         return (lines + "".join(map(self.quit_line, absent))).encode()
+
+    def lines(self, heads: Iterable[str], written: Callable[[str], str]) -> str:
+        """The rows, and in each the player and the things with what is written for their names."""
+        ends: Iterable[str] = map(written, self.players)
+        if self.shared:
+            things = ("".join(f',"{name}":{written(value)}' for name, value in row.items()) for row in self.shared)
+            ends = map(add, ends, things)
+        return json_lines(heads, ends)
 
     def quit_line(self, absent: "Absent") -> str:
         """The line of a registered entrant who is not in the result, and so has quit in the first heat."""
@@ -107,8 +124,8 @@ class Absent:
     team: str | None
 
 
-def json_lines(heads: Iterable[str], players: Iterable[str]) -> str:
-    return LINE_END.join([*map(add, heads, players), ""])
+def json_lines(heads: Iterable[str], ends: Iterable[str]) -> str:
+    return LINE_END.join([*map(add, heads, ends), ""])
 
 
 def row_head(row: dict[str, Any]) -> str:
@@ -129,18 +146,14 @@ def check_results(rows: Any, pool: str, known: Known) -> Results:
     """
     results = read_results(rows, known=known)
     frame = results.frame
-    shared = [name for name in frame.columns if is_shared(name)]
-    if shared:
-        remedy = "is of things that entrants share, which a database does not keep; send the event without"
-        raise ResultsError(results.source, [Fault(None, name, None, remedy) for name in shared])
     other_pools = frame["pool"].filter(~frame["pool"].is_in([pool, normalise(pool), DEFAULT_POOL]))
     if other_pools.len():
         raise other_pool_error(results.source, other_pools[0], pool)
-    sent = None if results.sent is None else in_order(results.sent)
-    return Results(in_order(frame), results.source, sent)
+    sent = None if results.sent is None else as_logged(results.sent)
+    return Results(as_logged(frame), results.source, sent)
 
 
-def in_order(frame: pl.DataFrame) -> pl.DataFrame:
+def as_logged(frame: pl.DataFrame) -> pl.DataFrame:
     """The rows by `sequence`, which stays only where it says what no date does."""
     if SEQUENCE not in frame.columns:
         return frame
@@ -197,9 +210,11 @@ def contents_in(columns: Mapping[str, list[Any]]) -> dict[str, Content]:
     heads: dict[str, list[str]] = {}
     players: dict[str, list[str]] = {}
     started_at: dict[str, int] = {}
+    every_shared, shared = things_in(columns), dict[str, list[dict[str, str]]]()
     for event_id, first, stop in spans:
         heads.setdefault(event_id, []).extend(every_head[first:stop])
         players.setdefault(event_id, []).extend(columns["player"][first:stop])
+        shared.setdefault(event_id, []).extend(every_shared[first:stop])
         started_at.setdefault(event_id, starts[first])
     titles, urls = (first_values(columns, name) if name in columns else {} for name in FOR_PAGES)
     for name, values in zip(FOR_PAGES, (titles, urls), strict=True):
@@ -208,10 +223,30 @@ def contents_in(columns: Mapping[str, list[Any]]) -> dict[str, Content]:
             heads[event_id][0] = f'{head},"{name}":{encode_text(value)}{PLAYER_NEXT}'
     return {
         each: Content(
-            each, order, started_at[each], tuple(heads[each]), tuple(players[each]), titles.get(each), urls.get(each)
+            each,
+            order,
+            started_at[each],
+            tuple(heads[each]),
+            tuple(players[each]),
+            titles.get(each),
+            urls.get(each),
+            shared=tuple(shared[each]) if any(shared[each]) else (),
         )
         for each in heads
     }
+
+
+def things_in(columns: Mapping[str, list[Any]]) -> list[dict[str, str]]:
+    """The things of each row by column, under the names that they are numbered by; nothing where no row has any."""
+    given = [
+        (name, [None if each is None else thing_name(name.removeprefix(SHARED), each) for each in values])
+        for name, values in sorted(columns.items())
+        if is_shared(name)
+    ]
+    if not given:
+        return []
+    rows = zip(*(values for _, values in given), strict=True)
+    return [{name: each for (name, _), each in zip(given, row, strict=True) if each is not None} for row in rows]
 
 
 def starts_in(columns: Mapping[str, list[Any]]) -> tuple[Order | None, list[int]]:
@@ -287,7 +322,7 @@ def read_bodies(events: Iterable[tuple[bytes, int]]) -> pl.DataFrame:
     for name, value in DEFAULTS.items():
         if name in columns and 0 < columns[name].null_count() < len(columns[name]):
             columns[name] = columns[name].fill_null(value)
-    given = [name for name in SCHEMA if name in columns]
+    given = in_order(columns)
     present = [name for name in given if name in REQUIRED or columns[name].null_count() < len(columns[name])]
     return pl.DataFrame([columns[name] for name in present])
 
@@ -296,24 +331,42 @@ def parse_rows(text: bytes) -> dict[str, pl.Series]:
     """Read lines of JSON as columns; for one event quicker than Polars, which hands the text to another thread."""
     rows = json.loads(b"[" + text[:-1].replace(b"\n", b",") + b"]")  # no line has a newline within
     given = {*REQUIRED}.union(*rows)  # a column costs as much where no row has a value
+    schema = SCHEMA | {name: pl.Int64 for name in given if is_shared(name)}
     columns = {
-        name: pl.Series(name, [row.get(name) for row in rows], kind) for name, kind in SCHEMA.items() if name in given
+        name: pl.Series(name, [row.get(name) for row in rows], kind) for name, kind in schema.items() if name in given
     }
-    return columns | {"player": pl.Series("player", [str(row["player"]) for row in rows], pl.String)}
+    return with_texts(columns)
 
 
 def parse_many_rows(text: bytes) -> dict[str, pl.Series]:
     """Read many lines of JSON as columns, with Polars."""
-    frame = pl.read_ndjson(io.BytesIO(text), schema=SCHEMA)
-    return {name: frame[name] for name in SCHEMA} | {"player": frame["player"].cast(pl.String)}
+    shared = {name.decode() for name in shared_names(text)} if b'"shared:' in text else ()
+    frame = pl.read_ndjson(io.BytesIO(text), schema=SCHEMA | dict.fromkeys(sorted(shared), pl.Int64))
+    return with_texts({column.name: column for column in frame})
+
+
+def with_texts(columns: dict[str, pl.Series]) -> dict[str, pl.Series]:
+    """Columns with the numbers of players and things as texts, as a results table has their names."""
+    return {name: each.cast(pl.String) if is_numbered(name) else each for name, each in columns.items()}
+
+
+def is_numbered(name: str) -> bool:
+    """Whether a column of logged rows has numbers in the place of names."""
+    return name == "player" or is_shared(name)
+
+
+def numbers_in(row: Mapping[str, Any]) -> list[int]:
+    """The numbers of the player and the things of a logged row."""
+    return [value for name, value in row.items() if is_numbered(name)]
 
 
 def difference(old: bytes, names: Mapping[int, str], new: Content) -> str:
     """Describe where new content differs first from the stored lines."""
     old_rows = [json.loads(each) for each in old.decode().split("\n") if each]
-    new_rows = [row_of(head) | {"player": name} for head, name in zip(new.heads, new.players, strict=True)]
+    ends = zip(new.heads, new.players, new.shared or [{}] * len(new.heads), strict=True)
+    new_rows = [row_of(head) | {"player": name} | shared for head, name, shared in ends]
     for row in old_rows:
-        row["player"] = names[row["player"]]
+        row.update({name: names[row[name]] for name in row if is_numbered(name)})
     if len(old_rows) != len(new_rows):
         return f"it has {len(new_rows)} rows, and had {len(old_rows)}"
     pairs = enumerate(zip(old_rows, new_rows, strict=True))
@@ -332,4 +385,4 @@ def row_text(row: dict[str, Any], other: Sequence[str]) -> str:
     found = {name: row.get(name, "missing") for name in dict.fromkeys(["player", *other])}
     if isinstance(found.get("started_at"), int):
         found["started_at"] = instant(found["started_at"]).isoformat()
-    return ", ".join(f"{name} {value}" for name, value in found.items())
+    return ", ".join(f"{name} {called(value) if is_shared(name) else value}" for name, value in found.items())

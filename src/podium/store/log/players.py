@@ -1,18 +1,23 @@
-"""Players by number, and the only places where their names stand."""
+"""Players by number, and the only places where their names stand; so, too, the things that entrants share.
+
+A thing's name here is that of `podium.engine.tables.things.thing_name`, which no player can have.
+"""
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import count
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
+from podium.engine.tables.things import MARK, kind_and_name, thing_name
 from podium.errors import ParameterError, UnknownError
 from podium.results.names import admit, are_alike, key, normalise, refusal, search_key
 from podium.store.log.log import MERGE, PSEUDONYMISE, RENAME, UNMERGE, append, blank_naming, json_entry
 from podium.store.log.pools import Pool
 from podium.store.sql.database import StoreError
-from podium.store.sql.schema import alias, log, merged, player
+from podium.store.sql.metadata import FIRST_THING, is_thing
+from podium.store.sql.schema import alias, log, merged, player, thing
 from podium.store.sql.statements import among, execute_prepared, fetch_all, insert, values
 
 FEW_NAMES = 500  # that are looked up each by itself
@@ -21,6 +26,14 @@ MAX_CONFUSABLES = 20  # names of one key that a newcomer's name is compared with
 IN_POOL = player.c.pool_id == sa.bindparam("pool")
 SELECT_ALL_NUMBERS = sa.select(player.c.name, player.c.id).where(IN_POOL)
 SELECT_NUMBERS = SELECT_ALL_NUMBERS.where(among(player.c.name))
+OF_THINGS = thing.c.pool_id == sa.bindparam("pool")
+SELECT_THING_NUMBERS = sa.select(thing.c.name, thing.c.id).where(OF_THINGS, among(thing.c.name))
+SELECT_ALL_THINGS = sa.select(thing.c.id, thing.c.name).where(OF_THINGS)
+SELECT_THINGS = SELECT_ALL_THINGS.where(among(thing.c.id))
+SELECT_NEWEST_THING = sa.select(sa.func.coalesce(sa.func.max(thing.c.id), FIRST_THING)).where(OF_THINGS)
+UPDATE_THING = (
+    sa.update(thing).where(OF_THINGS, thing.c.id == sa.bindparam("who")).values(name=sa.bindparam("new_name"))
+)
 SELECT_FORMER_NUMBERS = sa.select(alias.c.name, alias.c.player_id.label("id")).where(
     alias.c.pool_id == sa.bindparam("pool"), among(alias.c.name)
 )
@@ -57,8 +70,12 @@ def name_columns(name: str) -> dict[str, str]:
 
 def update_name(connection: sa.Connection, pool: Pool, number: int, name: str) -> None:
     """Let a player have a name, which is nobody else's."""
+    whose: dict[str, Any] = {"pool": pool.id, "who": number}
+    if is_thing(number):
+        connection.execute(UPDATE_THING, whose | {"new_name": name})
+        return
     columns = {f"new_{column}": value for column, value in name_columns(name).items()}
-    connection.execute(UPDATE_NAME, {"pool": pool.id, "who": number} | columns)
+    connection.execute(UPDATE_NAME, whose | columns)
 
 
 def exact_numbers(connection: sa.Connection, pool: Pool, names: Sequence[str]) -> dict[str, int]:
@@ -72,6 +89,11 @@ def exact_numbers(connection: sa.Connection, pool: Pool, names: Sequence[str]) -
 
 def current_numbers(connection: sa.Connection, pool: Pool, names: Sequence[str]) -> dict[str, int]:
     """The numbers of players who are called exactly so, by name."""
+    things = [name for name in names if name.startswith(MARK)]
+    if things:
+        found = execute_prepared(connection, SELECT_THING_NUMBERS, {"pool": pool.id, "among": values(things)})
+        players = [name for name in names if not name.startswith(MARK)]
+        return dict(fetch_all(found)) | (current_numbers(connection, pool, players) if players else {})
     if len(names) > FEW_NAMES and newest_number(connection, pool) <= POOL_PER_NAME * len(names):
         found = execute_prepared(connection, SELECT_ALL_NUMBERS, {"pool": pool.id})
         every = dict(fetch_all(found))
@@ -83,7 +105,7 @@ def current_numbers(connection: sa.Connection, pool: Pool, names: Sequence[str])
 def known_numbers(connection: sa.Connection, pool: Pool, names: Sequence[str]) -> dict[str, int]:
     """The numbers of players who are or were called so, exactly or else by the normalised name, by the given name."""
     numbers = exact_numbers(connection, pool, names)
-    normal = {name: normalise(name) for name in names if name not in numbers}
+    normal = {name: normalise(name) for name in names if name not in numbers and not name.startswith(MARK)}
     changed = {name: each for name, each in normal.items() if name != each}
     if changed:
         by_normal = exact_numbers(connection, pool, list(changed.values()))
@@ -108,20 +130,30 @@ def numbers_and_newcomers(connection: sa.Connection, pool: Pool, names: Iterable
     known, new_names = known_and_newcomers(connection, pool, names)
     newcomers: dict[int, str] = {}
     if new_names:
-        newcomers = dict(zip(count(newest_number(connection, pool) + 1), new_names, strict=False))
+        things = newest_thing(connection, pool) if any(name.startswith(MARK) for name in new_names) else 0
+        newcomers = drawn(new_names, newest_number(connection, pool), things, 1)
         insert_players(connection, pool, newcomers.items())
     return with_newcomers(known, newcomers)
 
 
+def drawn(names: Iterable[str], newest: int, newest_thing: int, step: int) -> dict[int, str]:
+    """New names by the numbers that they get, players and things each after their newest."""
+    numbers = {False: count(newest + step, step), True: count(newest_thing + step, step)}
+    return {next(numbers[name.startswith(MARK)]): name for name in names}
+
+
 def insert_players(connection: sa.Connection, pool: Pool, names: Iterable[tuple[int, str]]) -> None:
-    """Store new players, a number and a name each."""
-    insert(connection, player, [(pool.id, number, *name_columns(name).values()) for number, name in names])
+    """Store new players, and things, a number and a name each."""
+    rows = [*names]
+    players = [(pool.id, number, *name_columns(name).values()) for number, name in rows if not is_thing(number)]
+    insert(connection, player, players)
+    insert(connection, thing, [(pool.id, number, name) for number, name in rows if is_thing(number)])
 
 
 def provisional_numbers(connection: sa.Connection, pool: Pool, names: Iterable[str]) -> Numbered:
     """As `numbers_and_newcomers`, but newcomers have numbers below 0, and nothing is stored."""
     known, new_names = known_and_newcomers(connection, pool, names)
-    return with_newcomers(known, {-k: name for k, name in enumerate(new_names, start=1)})
+    return with_newcomers(known, drawn(new_names, 0, -FIRST_THING, -1))
 
 
 def with_newcomers(known: Numbered, newcomers: dict[int, str]) -> Numbered:
@@ -145,9 +177,14 @@ def newest_number(connection: sa.Connection, pool: Pool) -> int:
     return int(connection.execute(SELECT_NEWEST_NUMBER, {"pool": pool.id}).scalar_one())
 
 
+def newest_thing(connection: sa.Connection, pool: Pool) -> int:
+    """As `newest_number`, of the things that entrants share."""
+    return int(connection.execute(SELECT_NEWEST_THING, {"pool": pool.id}).scalar_one())
+
+
 def confusables_of(connection: sa.Connection, pool: Pool, names: Sequence[str]) -> dict[str, str]:
     """The names that look like another player's in the pool, each with that other name."""
-    keys = {name: key(name) for name in names}
+    keys = {name: key(name) for name in names if not name.startswith(MARK)}
     known: dict[str, list[str]] = {}
     for row in (
         connection.execute(SELECT_CONFUSABLES, {"pool": pool.id, "among": values(set(keys.values()))}) if names else ()
@@ -174,12 +211,20 @@ def number_of(connection: sa.Connection, pool: Pool, name: str) -> int:
 
 
 def names_of(connection: sa.Connection, pool: Pool, numbers: Iterable[int] | None = None) -> dict[int, str]:
-    """The names of these players, or of all, by number."""
+    """The names of these players and things, or of all players, by number."""
     if numbers is None:
-        rows = connection.execute(SELECT_ALL_NAMES, {"pool": pool.id})
-    else:
-        rows = connection.execute(SELECT_NAMES, {"pool": pool.id, "among": values(numbers)})
-    return dict(rows.all())
+        return dict(connection.execute(SELECT_ALL_NAMES, {"pool": pool.id}).all())
+    every = [*numbers]
+    things = [number for number in every if is_thing(number)]
+    names = dict(connection.execute(SELECT_NAMES, {"pool": pool.id, "among": values(every)}).all())
+    if things:
+        names |= dict(connection.execute(SELECT_THINGS, {"pool": pool.id, "among": values(things)}).all())
+    return names
+
+
+def things_of(connection: sa.Connection, pool: Pool) -> dict[int, str]:
+    """The names of all things that entrants share, by number."""
+    return dict(connection.execute(SELECT_ALL_THINGS, {"pool": pool.id}).all())
 
 
 def merges(connection: sa.Connection, pool: Pool) -> dict[int, int]:
@@ -188,17 +233,19 @@ def merges(connection: sa.Connection, pool: Pool) -> dict[int, int]:
 
 
 def unrated_error(pool: Pool, name: str) -> UnknownError:
-    """The error for a player without a rating."""
-    return UnknownError(f"there is no rated player {name!r} in pool {pool.name!r}")
+    """The error for a player or a thing without a rating."""
+    kind, bare = kind_and_name(name)
+    return UnknownError(f"there is no {kind or 'rated player'} {bare!r} in pool {pool.name!r}")
 
 
 def rename(connection: sa.Connection, pool: Pool, name: str, new: str) -> int:
-    """Rename a player, who is still found by the old name, and return the player's number."""
-    new = admit(new, "a player's name")
+    """Rename a player or a thing, who is still found by the old name, and return the number."""
+    kind, bare = kind_and_name(new)
+    new = thing_name(kind, admit(bare, "a name")) if kind else admit(new, "a player's name")
     number = number_of(connection, pool, name)
     taken = known_numbers(connection, pool, [new]).get(new)
     if taken not in (None, number):
-        raise StoreError(f"there is a player {new!r} already; merge the two if they are one")
+        raise StoreError(f"there is a {kind or 'player'} {bare!r} already; merge the two if they are one")
     (old,) = names_of(connection, pool, [number]).values()
     forget_alias(connection, pool, new)
     if old != new:
@@ -208,21 +255,25 @@ def rename(connection: sa.Connection, pool: Pool, name: str, new: str) -> int:
     return number
 
 
-def rename_player(connection: sa.Connection, pool: Pool, name: str, new: str, *, actor: str = "") -> None:
-    """Call a player otherwise, everywhere; no rating moves, and results under the old name are still theirs.
+def rename_player(
+    connection: sa.Connection, pool: Pool, name: str, new: str, *, kind: str = "", actor: str = ""
+) -> None:
+    """Call a player, or a thing of a `kind`, otherwise, everywhere; results under the old name are still theirs.
 
     Raises:
-        UnknownError: no such pool or player.
-        StoreError: another player has the name.
+        UnknownError: no such pool, player or thing.
+        StoreError: another has the name.
     """
-    number = rename(connection, pool, name, new)
+    number = rename(connection, pool, *(thing_name(kind, each) if kind else each for each in (name, new)))
     append(connection, pool, RENAME, [json_entry(str(number), None, actor)])  # no name goes into the log
 
 
 def insert_aliases(connection: sa.Connection, pool: Pool, aliases: Iterable[tuple[str, int]]) -> None:
     """Let players be found by former names, too: each name with the player's number."""
     rows = [
-        {"pool_id": pool.id, "name": name, "player_id": number, "folded": search_key(name)} for name, number in aliases
+        {"pool_id": pool.id, "name": name, "player_id": number}
+        | {"folded": None if is_thing(number) else search_key(name)}
+        for name, number in aliases
     ]
     if rows:
         connection.execute(sa.insert(alias), rows)

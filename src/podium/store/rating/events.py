@@ -26,6 +26,7 @@ from podium.store.log.pools import OrderKey, Pool, key_params
 from podium.store.rating.ledger_rows import Integers, Ledger, PoolState
 from podium.store.rating.standing_rows import Standing, state_columns
 from podium.store.sql.database import StoreError
+from podium.store.sql.metadata import of_players
 from podium.store.sql.schema import change, event, log
 from podium.store.sql.statements import among, values
 
@@ -153,6 +154,7 @@ SELECT_CHANGES = (
         change.c.seq == sa.bindparam("seq"),
     )
     .order_by(change.c.place)
+    .where(of_players(change))
 )
 MovedTo = tuple[int, float, float, bytes]  # a player, the rating before and after, and the state after
 
@@ -214,6 +216,11 @@ def require_version(row: Any, versions: Collection[str] | None) -> None:
     """
     if versions is not None and version_of(row) not in versions:
         raise StaleError(f"event {row.event_id!r} has changed since; read it again, and then correct it")
+
+
+def entrant_numbers(names: pl.Series) -> Integers:
+    """The numbers of encoded players, whose names they are, and of things, whose names end with them."""
+    return names.str.extract(r"(-?\d+)$").cast(pl.Int64).to_numpy()
 
 
 @dataclass(slots=True)
@@ -282,15 +289,20 @@ class Roster:
             NotFiniteError: a rating would be no finite number; nothing has moved.
         """
         events = encode(results, self.system)
-        rows = self.rows_of(events.player_names.cast(pl.Int64).to_numpy())
+        rows = self.rows_of(entrant_numbers(events.player_names))
         events = with_idle_before(events, self.system, EVENT, self.played_at[rows])
         replayed = replay(self.system, events, self.states[rows], pool_start=self.pool if events.pools else None)
         self.states[rows] = replayed.states
         if events.pools:
             self.pool = replayed.pools
-        rated = events.ledger
+        rated, columns = events.ledger, events.columns
         started_at = rated.row.take(starts.to_physical().to_numpy())
-        self.played_at[rows[rated.entrant.take(events.columns.player)]] = started_at  # the last assignment stays
+        entrant = rated.entrant.array
+        self.played_at[rows[columns.player[entrant]]] = started_at  # the last assignment stays
+        if columns.kind.size:
+            settled_at = np.empty(columns.entrants.size - 1, np.int64)
+            settled_at[np.searchsorted(columns.entrants, entrant, "right") - 1] = started_at
+            self.played_at[rows[columns.player]] = np.repeat(settled_at, np.diff(columns.entrants))
         return events, replayed
 
     def reset(self, keep: float) -> tuple[Integers, States, States]:

@@ -36,7 +36,7 @@ from podium.store.log.order import COUNTED, DATED, NUMBER_US, Order
 from podium.store.log.players import follow_entry, resolved
 from podium.store.log.pools import SILENT, OrderKey, Pool, PoolDescription
 from podium.store.rating.events import SELECT_NEWEST_START, SUPERSEDED, VOIDED
-from podium.store.rating.standing_rows import newest_standings, state_columns
+from podium.store.rating.standing_rows import newest_of_players, state_columns
 from podium.store.sql.schema import event, fixture, log, merged, pools, registration, season, snapshot, snapshot_day
 from podium.store.sql.statements import DAY_US, execute_prepared, instant
 
@@ -312,7 +312,7 @@ def stale_days(connection: sa.Connection, pool: Pool) -> list[int]:
 
 def ranks_at(connection: sa.Connection, pool: Pool, day: int) -> list[DayRank]:
     """The ranks as of a day's 00:00 UTC, best first; equal ratings share the best rank."""
-    standings = newest_standings(connection, pool, None, OrderKey(day * pool.unit_us, 0))
+    standings = newest_of_players(connection, pool, OrderKey(day * pool.unit_us, 0))
     best_first = sorted(((each.rating, number) for number, each in standings.items()), reverse=True)
     ratings = [rating for rating, _ in best_first]
     provisional = state_columns(pool, [standings[number].state for _, number in best_first]).provisional

@@ -193,7 +193,7 @@ def write_standings(engine: sa.Engine, staged: Pool) -> None:
         delete(engine, table, staged.generation)
     with read_transaction(engine) as connection:
         standings = newest_standings(connection, staged, None)
-    counted = [(staged.generation, *row) for row in player_counts(staged, standings.values())]
+    counted = [(staged.generation, *row) for row in player_counts(staged, standings)]
     for table, rows in ((standing, standing_rows(staged, standings)), (rank_count, counted)):
         for some in parts(rows):
             with staging_transaction(engine, staged) as connection:

@@ -17,6 +17,7 @@ from podium.engine.fast.heats import encode_small, entries_of
 from podium.engine.pool_state import new_pools
 from podium.engine.replay import Replayed, by_columns, replay_settlements
 from podium.errors import NotFiniteError
+from podium.store.log.content import is_numbered
 from podium.store.log.pools import FOREVER, OrderKey, Pool
 from podium.store.rating.events import RATED, Proposal, Roster
 from podium.store.rating.ledger_rows import (
@@ -62,15 +63,23 @@ class OneEvent(NamedTuple):
 
 
 def only_event(batch: EventBatch) -> OneEvent | None:
-    """The event, where just one is to be rated, with few rows and no player twice; else None."""
+    """The event, where just one is to be rated, with few rows, no player twice and nothing shared; else None."""
     if len(batch.events) != 1 or batch.resets or batch.events[0].body.count(b"\n") > MOST_ROWS:
         return None
     row = batch.events[0]
+    if b'"shared:' in row.body:
+        return None
     rows = json.loads(b"[" + row.body[:-1].replace(b"\n", b",") + b"]")  # no line has a newline within
     for each in rows:
         each["player"] = batch.merged.get(each["player"], each["player"])
     players = frozenset(each["player"] for each in rows)
     return OneEvent(row, rows, players) if len(players) == len(rows) else None
+
+
+def met_in(table: pl.DataFrame) -> set[int]:
+    """The numbers of the players and things of rows."""
+    columns = (table[name].cast(pl.Int64).to_list() for name in filter(is_numbered, table.columns))
+    return set[int]().union(*columns) - {None}
 
 
 def rate_one(
@@ -193,7 +202,7 @@ class Plan:
         old = stored_ledger(connection, self.pool, first, end)
         players = set(old.player.tolist()) | (set() if one is None else one.players)
         for segment in segments:
-            players.update(segment.table["player"].cast(pl.Int64).to_list())
+            players.update(met_in(segment.table))
         if any(segment.reset for segment in segments):
             self.meet_all(connection)
             players = self._met | players

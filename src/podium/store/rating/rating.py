@@ -8,17 +8,20 @@ import numpy as np
 import polars as pl
 import sqlalchemy as sa
 
+from podium.engine.replay import Replayed
+from podium.engine.tables.encoding import Events
+from podium.engine.tables.things import kind_and_name
 from podium.errors import NotFiniteError
 from podium.ledger.history import changes
 from podium.ledger.reasons.standings import event_ranks
-from podium.results.columns import ALL, FOR_PAGES
+from podium.results.columns import FOR_PAGES, in_order
 from podium.results.consistency import SEQUENCE
 from podium.results.reading import Results
-from podium.store.log.content import SMALL_BODY_ROWS, read_bodies
+from podium.store.log.content import SMALL_BODY_ROWS, is_numbered, read_bodies
 from podium.store.log.order import NUMBER_US
 from podium.store.log.players import merges, names_of
 from podium.store.log.pools import BOUND_KEY, FOREVER, START, OrderKey, Pool, key_of, key_params
-from podium.store.rating.events import RATED, SUPERSEDED, UNRATED, VOIDED, Proposal, Roster
+from podium.store.rating.events import RATED, SUPERSEDED, UNRATED, VOIDED, Proposal, Roster, entrant_numbers
 from podium.store.rating.ledger_rows import NO_RANK, Ledger, PoolStates, joined, packed_states
 from podium.store.sql.schema import event, log, season
 from podium.store.sql.statements import execute_prepared, fetch_all
@@ -152,7 +155,8 @@ def segments_of(batch: EventBatch) -> list[SeasonSegment]:
             stop += 1
         table = rows_of(events[start:stop])
         if batch.merged and table.height:
-            table = table.with_columns(pl.col("player").replace({str(k): str(v) for k, v in batch.merged.items()}))
+            ends = {str(k): str(v) for k, v in batch.merged.items()}
+            table = table.with_columns(pl.col([*filter(is_numbered, table.columns)]).replace(ends))
         duplicate_players = find_duplicate_players(table)
         if duplicate_players:
             table = table.filter(~pl.col("event_id").is_in(list(duplicate_players)))
@@ -194,18 +198,18 @@ def counting_results(connection: sa.Connection, pool: Pool) -> Results:
 
 
 def with_names(connection: sa.Connection, pool: Pool, table: pl.DataFrame) -> pl.DataFrame:
-    """The table with players by their current names instead of numbers."""
+    """The table with players and things by their current names instead of numbers."""
     if table.is_empty():
         return table
     merged = merges(connection, pool)
-    is_small = table.height <= SMALL_BODY_ROWS
-    numbers = [int(name) for name in ({*table["player"].to_list()} if is_small else table["player"].unique())]
-    ends = {number: merged.get(number, number) for number in numbers}
+    is_small, columns = table.height <= SMALL_BODY_ROWS, [*filter(is_numbered, table.columns)]
+    named = [{*table[name].to_list()} if is_small else table[name].unique() for name in columns]
+    ends = {int(each): merged.get(int(each), int(each)) for some in named for each in some if each is not None}
     names = names_of(connection, pool, set(ends.values()))
-    name_of = {str(number): names[end] for number, end in ends.items()}
+    name_of = {str(number): kind_and_name(names[end])[1] for number, end in ends.items()}
     if is_small:  # without an expression, which takes ten times as long for one event
-        return table.with_columns(pl.Series("player", [name_of[each] for each in table["player"]], pl.String))
-    return table.with_columns(pl.col("player").replace_strict(name_of, return_dtype=pl.String))
+        return table.with_columns(pl.Series(name, map(name_of.get, table[name]), pl.String) for name in columns)
+    return table.with_columns(pl.col(columns).replace_strict(name_of, return_dtype=pl.String))
 
 
 def as_table(pool: Pool, table: pl.DataFrame) -> pl.DataFrame:
@@ -214,7 +218,7 @@ def as_table(pool: Pool, table: pl.DataFrame) -> pl.DataFrame:
     if pool.is_counted:
         columns[SEQUENCE] = columns.pop("started_at").to_physical().rename(SEQUENCE) / NUMBER_US
     columns["pool"] = pl.Series("pool", [pool.name]).new_from_index(0, table.height)
-    return pl.DataFrame([columns[name] for name in ALL if name in columns])
+    return pl.DataFrame([columns[name] for name in in_order(columns)])
 
 
 def find_duplicate_players(table: pl.DataFrame) -> dict[str, int]:
@@ -286,10 +290,32 @@ def rate_events(pool: Pool, roster: Roster, table: pl.DataFrame, rated: RatedBat
         rank=np.array([each or NO_RANK for each in ranks], np.int64),
         field=np.array(sizes, np.int64),
     )
-    rated.parts.append(ledger)
+    keys = [*map(OrderKey, ledger.started_at[starts].tolist(), seq[starts].tolist())]
+    rated.parts.append(with_things(pool, events, replayed, ledger) if events.columns.kind.size else ledger)
     if replayed.pool_history.size:
-        keys = map(OrderKey, ledger.started_at[starts].tolist(), seq[starts].tolist())
         rated.pools.update(zip(keys, packed_states(replayed.pool_history).tolist(), strict=True))
+
+
+def with_things(pool: Pool, events: Events, replayed: Replayed, ledger: Ledger) -> Ledger:
+    """A ledger with a row for each thing that entrants of an event share, behind those of its players."""
+    where = np.flatnonzero(events.columns.kind)
+    event = np.searchsorted(events.columns.entrants, where, "right") - 1  # each settles by itself
+    starts = ledger.starts
+    sizes = np.diff(starts, append=len(ledger))
+    after = replayed.after[where]
+    things = Ledger(
+        started_at=ledger.started_at[starts[event]],
+        seq=ledger.seq[starts[event]],
+        player=entrant_numbers(events.player_names)[events.columns.player[where]],
+        place=sizes[event] + 1,
+        before=np.ascontiguousarray(replayed.before[where]),
+        rating=np.ascontiguousarray(after[:, pool.system.column("rating")]),
+        state=packed_states(after),
+        rank=np.full(where.size, NO_RANK),
+        field=ledger.field[starts[event]],
+    )
+    both = joined([ledger, things])
+    return both.at(np.argsort(np.concatenate([np.repeat(np.arange(starts.size), sizes), event]), kind="stable"))
 
 
 def reset_ledger(roster: Roster, reset: Reset) -> Ledger:

@@ -13,6 +13,7 @@ from typing import NamedTuple, Self
 import numpy as np
 import sqlalchemy as sa
 
+from podium.engine.tables.things import called
 from podium.errors import NotFiniteError, ParameterError
 from podium.store.log.players import names_of
 from podium.store.log.pools import START, OrderKey, Pool
@@ -29,6 +30,7 @@ from podium.store.rating.ledger_rows import (
 )
 from podium.store.rating.plan import Plan, Span
 from podium.store.rating.standing_rows import refresh_standings
+from podium.store.sql.metadata import is_thing
 from podium.store.sql.schema import correction, event
 from podium.store.sql.statements import among, values
 
@@ -88,7 +90,7 @@ class Rerated:
             largest=largest_move(span),
             earliest=min(moved)[0] if moved else None,
             moved_events=len(moved),
-            players={*written.player.tolist(), *(number for _, _, number in removed)},
+            players={each for each in (*written.player.tolist(), *(who for *_, who in removed)) if not is_thing(each)},
             not_finite=[*span.not_finite],
             duplicate_players=dict(span.duplicate_players),
             relearnt=sum(span.new_pools.get(key, state) != state for key, state in known),
@@ -137,7 +139,7 @@ class Rerated:
     def take_event(self, key: OrderKey, moved: list[MovedTo], written: int) -> None:
         """Take in the changes of an event, if it is answered, of which so many are new or other."""
         if key in self.wanted:
-            self.rows[key] = moved
+            self.rows[key] = [each for each in moved if not is_thing(each[0])]
             self.written_at[key] = written
 
     def merge(self, later: Self) -> None:
@@ -229,7 +231,7 @@ class LargestEffects:
         chosen = sorted(self._heap, key=lambda each: each[0].key)
         ids = event_ids(connection, pool, proposal, {size.key[0] for size, _, _ in chosen})
         names = names_of(connection, pool, {size.key[2] for size, _, _ in chosen}) | dict(proposal.newcomers)
-        return tuple(Effect(ids.get(size.key[:2]), names[size.key[2]], was, now) for size, was, now in chosen)
+        return tuple(Effect(ids.get(size.key[:2]), called(names[size.key[2]]), was, now) for size, was, now in chosen)
 
 
 def event_ids(

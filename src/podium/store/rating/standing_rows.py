@@ -3,6 +3,7 @@
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import repeat
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +13,8 @@ import sqlalchemy as sa
 from podium.store.log.players import number_of, unrated_error
 from podium.store.log.pools import BOUND_KEY, FOREVER, OrderKey, Pool, key_of, key_params
 from podium.store.rating.ledger_rows import GENERATION, Floats, Ledger
-from podium.store.sql.schema import change, player, rank_count, standing
+from podium.store.sql.metadata import is_thing
+from podium.store.sql.schema import change, player, rank_count, standing, thing
 from podium.store.sql.statements import among, execute_prepared, execute_prepared_many, fetch_all, upsert, values
 
 FINE_PER_POINT = 256  # counts per point: in a large pool many share a whole rating
@@ -103,8 +105,12 @@ class Standing(NamedTuple):
 POOL: sa.BindParameter[int] = sa.bindparam("pool")
 
 
-def newest_changes(*conditions: sa.ColumnElement[bool], events_only: bool = False) -> sa.Select[Any]:
-    """The statement for the newest change of each of some players before a key, by one walk of the index for each."""
+def newest_changes(player: sa.Table, *conditions: sa.ColumnElement[bool], events_only: bool = False) -> sa.Select[Any]:
+    """The statement for the newest change of each of some players before a key, by one walk of the index for each.
+
+    Args:
+        player: the table of players, or of things.
+    """
     earlier = change.alias("earlier")
     last = (
         sa.select(earlier.c.started_at, earlier.c.seq)
@@ -127,10 +133,14 @@ def newest_changes(*conditions: sa.ColumnElement[bool], events_only: bool = Fals
     )
 
 
-SELECT_NEWEST_CHANGES = newest_changes(among(player.c.id))
-SELECT_NEWEST_EVENTS = newest_changes(among(player.c.id), events_only=True)
-SELECT_ALL_NEWEST_CHANGES = newest_changes()
-SELECT_ALL_NEWEST_EVENTS = newest_changes(events_only=True)
+SELECT_NEWEST = {
+    (table, is_all): tuple(
+        newest_changes(table, *([] if is_all else [among(table.c.id)]), events_only=events_only)
+        for events_only in (False, True)
+    )
+    for table in (player, thing)
+    for is_all in (False, True)
+}
 SELECT_STANDINGS = sa.select(
     standing.c.player_id,
     standing.c.rating,
@@ -185,14 +195,26 @@ def standings_before(
 def newest_standings(
     connection: sa.Connection, pool: Pool, players: Collection[int] | None, before: OrderKey = FOREVER
 ) -> dict[int, Standing]:
-    """The standings before a key of these players, or of all, by number; none of a player without a rating then."""
+    """The standings before a key of these players and things, or of all, by number; none without a rating then."""
     if players is not None and not players:
         return {}
+    has_things = bool(pool.system.kinds) if players is None else any(map(is_thing, players))
+    found = newest_among(connection, pool, players, before, player)
+    return found | newest_among(connection, pool, players, before, thing) if has_things else found
+
+
+def newest_of_players(connection: sa.Connection, pool: Pool, before: OrderKey) -> dict[int, Standing]:
+    """The standings before a key of all players, whose board it is."""
+    return newest_among(connection, pool, None, before, player)
+
+
+def newest_among(
+    connection: sa.Connection, pool: Pool, players: Collection[int] | None, before: OrderKey, table: sa.Table
+) -> dict[int, Standing]:
+    """As `newest_standings`, of those in a table: of players, or of things."""
     params: dict[str, Any] = dict(key_params(pool, before))
-    if players is None:
-        select_changes, select_events = SELECT_ALL_NEWEST_CHANGES, SELECT_ALL_NEWEST_EVENTS
-    else:
-        select_changes, select_events = SELECT_NEWEST_CHANGES, SELECT_NEWEST_EVENTS
+    select_changes, select_events = SELECT_NEWEST[table, players is None]
+    if players is not None:
         params["among"] = values(players)
     rows = connection.execute(select_changes, params).all()
     played_at = {row.player_id: row.started_at for row in rows if row.place}
@@ -220,10 +242,10 @@ def refresh_standings(
     upsert(connection, standing, standing_rows(pool, changed))
     if is_new_system:
         delete_counts(connection, pool)
-        add_counts(connection, pool, player_counts(pool, new.values()))
+        add_counts(connection, pool, player_counts(pool, new))
     else:
-        gone = [each for number, each in old.items() if new.get(number) != each]
-        add_counts(connection, pool, player_counts(pool, changed.values(), gone))
+        gone = {number: each for number, each in old.items() if new.get(number) != each}
+        add_counts(connection, pool, player_counts(pool, changed, gone))
 
 
 def standing_rows(pool: Pool, standings: Mapping[int, Standing]) -> list[tuple[Any, ...]]:
@@ -277,9 +299,12 @@ def apply_seasons(standings: dict[int, Standing], ledger: Ledger) -> None:
         standings[row.player] = Standing(row.rating, row.started_at, row.seq, played_at, row.state)
 
 
-def player_counts(pool: Pool, standings: Collection[Standing], gone: Collection[Standing] = ()) -> list[RankCount]:
-    """The counts that players belong to, less those that others belonged to."""
-    every = [*standings, *gone]
-    sign = np.repeat([1, -1], [len(standings), len(gone)])
+def player_counts(
+    pool: Pool, standings: Mapping[int, Standing], gone: Mapping[int, Standing] = MappingProxyType({})
+) -> list[RankCount]:
+    """The counts that players belong to, less those that others belonged to; a thing has no rank."""
+    here, before = ([each for number, each in some.items() if not is_thing(number)] for some in (standings, gone))
+    every = [*here, *before]
+    sign = np.repeat([1, -1], [len(here), len(before)])
     settled = ~np.array(state_columns(pool, [each.state for each in every]).provisional, np.bool_)
     return rank_counts(np.array([each.rating for each in every]), settled, sign)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import sqlalchemy as sa
 
+from podium.engine.tables.things import called
 from podium.errors import UnknownError
 from podium.store.log import log
 from podium.store.log.chain import Head
@@ -32,6 +33,7 @@ from podium.store.rating.rating import events_from, rate_segments, statuses_of
 from podium.store.rating.standing_rows import columns_of, rank_counts
 from podium.store.sql.database import UnavailableError, read_transaction, reading_once
 from podium.store.sql.files import integrity_faults
+from podium.store.sql.metadata import FIRST_THING
 from podium.store.sql.schema import player, rank_count, standing
 from podium.support.collector import paused_collection
 from podium.version import ARITHMETIC
@@ -133,7 +135,7 @@ def ledger_differences(connection: sa.Connection, pool: Pool, stored: Ledger, ex
     )[:MAX_DIFFERENCES]
     names = names_of(connection, pool, {number for (_, _, number), _ in faults}) if faults else {}
     return [
-        f"the change of {names.get(number)!r} in the event of log entry {seq} {what}"
+        f"the change of {called(names.get(number, '?'))!r} in the event of log entry {seq} {what}"
         for (_, seq, number), what in faults
     ]
 
@@ -187,7 +189,7 @@ def named_differences(
     """A sentence on each player whose row is not as it should be."""
     by_number = {row.player_id: row for row in stored}
     wanted = {row[1]: row for row in expected}
-    names = names_of(connection, pool, by_number.keys() | wanted.keys())
+    names = {who: called(name) for who, name in names_of(connection, pool, by_number.keys() | wanted.keys()).items()}
     for number in sorted(by_number.keys() | wanted.keys()):
         row = by_number.get(number)
         if number not in wanted:
@@ -202,7 +204,8 @@ def named_differences(
 
 def count_differences(connection: sa.Connection, pool: Pool, expected: Roster) -> Iterator[str]:
     """Differences of the counts of players by rating."""
-    rating, unsettled = expected.states[:, pool.system.column("rating")], pool.system.unsettled(expected.states)
+    states = expected.states[expected.numbers < FIRST_THING]
+    rating, unsettled = states[:, pool.system.column("rating")], pool.system.unsettled(states)
     counted = rank_counts(rating, ~unsettled, np.ones(rating.size, np.int64))
     counts = {(each.per_point, each.bucket): each for each in counted}
     select = sa.select(rank_count).where(rank_count.c.generation_id == pool.generation)

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import polars as pl
 
 from podium.ledger.forecast import Forecast
-from podium.results.columns import STATUSES
+from podium.results.columns import SHARED, STATUSES, is_shared
 from podium.store.log.order import Order, When
 from podium.store.rating.events import EVENT_STATUSES, Change
 from podium.store.reading.when import LAST_PLAYED, OPTIONAL, STARTED, LastPlayed, Started, drop_null
@@ -235,6 +235,10 @@ class ResultRow:
     handicap: bool | None = field(
         default=None, metadata=OPTIONAL | {"description": "Whether the player had a handicap."}
     )
+    side: str | None = field(default=None, metadata=OPTIONAL | {"description": "home or white: it was at home."})
+    shared: dict[str, str] | None = field(
+        default=None, metadata=OPTIONAL | {"description": "What the player had or shared with others, by kind."}
+    )
     weight: float | None = field(default=None, metadata=OPTIONAL | {"description": "How many events it counts as."})
 
 
@@ -321,6 +325,11 @@ class FieldChances:
 def rows_as(kind: type[Row], table: pl.DataFrame) -> tuple[Row, ...]:
     """The rows of a table, each as a dataclass whose fields are columns; those without a column have their default."""
     model: Any = kind
+    shared = [name for name in table.columns if is_shared(name)]
+    if shared:
+        cells = table.select(pl.col(name).alias(name.removeprefix(SHARED)) for name in shared).to_dicts()
+        given = [{name: value for name, value in row.items() if value is not None} or None for row in cells]
+        table = table.with_columns(pl.Series("shared", given, pl.Object))
     present = set(table.columns)
     columns = [each.name for each in fields(model) if each.name in present]
     return tuple(kind(**dict(zip(columns, row, strict=True))) for row in table[columns].rows())

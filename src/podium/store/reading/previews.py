@@ -9,7 +9,9 @@ from typing import Any
 import sqlalchemy as sa
 
 from podium.engine.system import System
+from podium.engine.tables.things import kind_and_name
 from podium.ledger.leaderboard import shared_ranks
+from podium.store.log.content import numbers_in
 from podium.store.log.log import AMEND, admit_reason, newest_seq
 from podium.store.log.order import When
 from podium.store.log.players import Numbering, merges, names_of, provisional_numbers
@@ -21,6 +23,7 @@ from podium.store.reading.boards.ranks import count_players
 from podium.store.reading.players.explanations import states_of
 from podium.store.reading.pools.log import corrected_lines, lines_of
 from podium.store.reading.pools.models import CorrectedLine
+from podium.store.sql.metadata import is_thing, of_players
 from podium.store.sql.schema import log, standing
 from podium.store.writing import accounts, administration, submission
 from podium.store.writing.execution import Propose, plan_through
@@ -89,7 +92,7 @@ def propose_at(
 
 
 SELECT_STATES = sa.select(standing.c.player_id, standing.c.rating, standing.c.state).where(
-    standing.c.generation_id == sa.bindparam("generation")
+    standing.c.generation_id == sa.bindparam("generation"), of_players(standing)
 )
 SELECT_BODY = sa.select(log.c.body).where(log.c.seq == sa.bindparam("seq"))
 MAX_EVENTS = 100  # that are listed
@@ -174,10 +177,12 @@ def amended_lines(connection: sa.Connection, pool: Pool, proposal: Proposal) -> 
     known = get_event(connection, pool, entry.subject)
     body = connection.execute(SELECT_BODY, {"seq": known.content_seq}).scalar_one()
     before, after, ends = lines_of(body), lines_of(entry.body), merges(connection, pool)
-    numbers = {line["player"] for line in (*before, *after)}
+    numbers = {number for line in (*before, *after) for number in numbers_in(line)}
     stored = names_of(connection, pool, {ends.get(each, each) for each in numbers - proposal.newcomers.keys()})
     names = stored | dict(proposal.newcomers)
-    return tuple(corrected_lines(before, after, {each: names[ends.get(each, each)] for each in numbers}))
+    return tuple(
+        corrected_lines(before, after, {each: kind_and_name(names[ends.get(each, each)])[1] for each in numbers})
+    )
 
 
 def moved_events(
@@ -193,9 +198,9 @@ def moved_ratings(connection: sa.Connection, pool: Pool, proposal: Proposal, pla
     """Every rating of today that would move, the largest move first; who is new or gone before all."""
     rows = connection.execute(SELECT_STATES, {"generation": pool.generation}).all()
     before = {row.player_id: (row.rating, row.state) for row in rows}
-    met = plan.stored.keys() | plan.standings.keys()
+    met = {number for number in plan.stored.keys() | plan.standings.keys() if not is_thing(number)}
     after = {number: each for number, each in before.items() if number not in met}
-    after |= {number: (each.rating, each.state) for number, each in plan.standings.items()}
+    after |= {number: (each.rating, each.state) for number, each in plan.standings.items() if number in met}
     ratings_before, ratings_after = ({number: each[0] for number, each in one.items()} for one in (before, after))
     ranks_before, ranks_after = settled_ranks(pool, before), settled_ranks(proposal.pool, after)
     numbers = [each for each in met if ratings_before.get(each) != ratings_after.get(each)]

@@ -15,6 +15,7 @@ from podium.store.rating.rating import counting_results
 from podium.store.rating.verification import Verification, verify_database
 from podium.store.reading import ahead
 from podium.store.reading.boards import listings, pages, ranks
+from podium.store.reading.boards import things as shared
 from podium.store.reading.boards.models import FoundPlayer
 from podium.store.reading.events import events, headlines, stories
 from podium.store.reading.models import PlayerDetails, PoolSummary, extended
@@ -165,6 +166,7 @@ class Reader(Moments):
     movers = reads_kept(headlines.movers)
     distribution = reads(ranks.distribution)
     seasons = reads(ranks.seasons)
+    things = reads(shared.things)
     order = reads(ranks.pool_order)
     season_board = reads(ranks.season_board)
     snapshot_days = reads(facts.days)

@@ -1,8 +1,7 @@
 """The tables. States are exact doubles, little-endian, one after the other; entries are lines of JSON.
 
-Names stand in `player` and `alias` alone: everything else knows a player by number, so that a player can be renamed
-or forgotten without touching what was logged. Players are numbered within their pool, so that a number means the same
-wherever the pool's log is read.
+Names stand in `player`, `thing` and `alias` alone: all else knows a player by a number within the pool, so that one can
+be renamed or forgotten. So it does the things that entrants share, in the columns of players, from `FIRST_THING` on.
 """
 
 from sqlalchemy import (
@@ -58,14 +57,23 @@ player = Table(
     sqlite_with_rowid=False,
 )
 
-alias = Table(  # names that players had, under which servers may still send them
+thing = Table(  # what entrants share and has a rating of its own: a car, a club
+    "thing",
+    metadata,
+    Column("pool_id", Number, ForeignKey("pool.id"), primary_key=True),
+    Column("id", Number, primary_key=True, autoincrement=False),  # counted within the pool, after `FIRST_THING`
+    Column("name", Text, nullable=False),  # with its kind: `podium.engine.tables.things.thing_name`
+    UniqueConstraint("pool_id", "name"),
+    sqlite_with_rowid=False,
+)
+
+alias = Table(  # names that players or things had, under which servers may still send them
     "alias",
     metadata,
-    Column("pool_id", Number, primary_key=True),
+    Column("pool_id", Number, ForeignKey("pool.id"), primary_key=True),
     Column("name", Text, primary_key=True),
     Column("player_id", Number, nullable=False),
-    Column("folded", Prefixed, nullable=True),  # as of a player's name
-    player_of_pool(),
+    Column("folded", Prefixed, nullable=True),  # as of a player's name; empty of a thing's
     Index(None, "pool_id", "player_id"),
     Index(None, "pool_id", "folded"),
 )
@@ -196,14 +204,12 @@ event = Table(
     Index(None, "pool_id", "match_id"),
 )
 
-merged = Table(  # which account plays on as which, resolved to the end
+merged = Table(  # which account plays on as which, or thing goes on, resolved to the end
     "merged",
     metadata,
-    Column("pool_id", Number, primary_key=True),
+    Column("pool_id", Number, ForeignKey("pool.id"), primary_key=True),
     Column("player_id", Number, primary_key=True),
     Column("into_id", Number, nullable=False),
-    player_of_pool(),
-    player_of_pool("into_id"),
 )
 
 registration = Table(

@@ -7,8 +7,9 @@ from typing import Any
 import polars as pl
 import sqlalchemy as sa
 
+from podium.engine.tables.things import called, thing_name
 from podium.errors import Fault, ResultsError
-from podium.store.log.content import Content, read_bodies, row_of
+from podium.store.log.content import Content, is_numbered, read_bodies, row_of
 from podium.store.log.log import MERGE, UNMERGE, json_entry
 from podium.store.log.players import Numbering, known_numbers, logged_merges, merges, names_of, resolved, unrated_error
 from podium.store.log.pools import OrderKey, Pool
@@ -32,41 +33,56 @@ SELECT_UNRATED_EVENTS = SELECT_CONTENT.where(IN_POOL, event.c.status == UNRATED)
 
 
 def merge(
-    connection: sa.Connection, pool: Pool, _numbering: Numbering, *, name: str, into: str, actor: str, reason: str
+    connection: sa.Connection,
+    pool: Pool,
+    _numbering: Numbering,
+    *,
+    name: str,
+    into: str,
+    kind: str = "",
+    actor: str,
+    reason: str,
 ) -> Proposal:
-    """Let one player's results be another's, from the first on."""
+    """Let one player's results be another's, from the first on; or one thing's, of a kind that entrants share."""
+    if kind:
+        name, into = thing_name(kind, name), thing_name(kind, into)
     known, gone = known_numbers(connection, pool, [name, into]), merges(connection, pool)
     if name in known and gone.get(known[name]) == known.get(into, 0):
         return Proposal(pool, MERGE)
     for each in (name, into):
         if known.get(each) in gone:
             (stays,) = names_of(connection, pool, [gone[known[each]]]).values()
-            raise StoreError(f"{each!r} was merged into {stays!r}")
+            raise StoreError(f"{called(each)!r} was merged into {called(stays)!r}")
     for each in (into, name):
-        get_standing(connection, pool, each)
+        if not kind:
+            get_standing(connection, pool, each)
+        elif each not in known:
+            raise unrated_error(pool, each)
     account, end = known[name], known[into]
     if account == end:
-        raise StoreError(f"{name!r} cannot be merged into itself")
+        raise StoreError(f"{called(name)!r} cannot be merged into itself")
     ends = {each: end if old == account else old for each, old in gone.items()} | {account: end}
     accounts = accounts_of(account, gone)
     events = events_of(connection, pool, account)
     table = read_bodies((row.body, row.started_at) for row in events)
-    refuse_meetings(table, accounts, accounts_of(end, gone), into)
+    if not kind:  # of a thing, any number may be in a race
+        refuse_meetings(table, accounts, accounts_of(end, gone), into)
     entry = json_entry(str(account), {"into": end}, actor, reason)
     affected = first_of(events, table, accounts)
     return Proposal(pool, MERGE, (entry,), affected, merged=ends, refuses_unrateable=False)
 
 
 def unmerge(
-    connection: sa.Connection, pool: Pool, _numbering: Numbering, *, name: str, actor: str, reason: str
+    connection: sa.Connection, pool: Pool, _numbering: Numbering, *, name: str, kind: str = "", actor: str, reason: str
 ) -> Proposal:
     """Let a merged account be a player of its own again; accounts that were merged into it before stay so."""
+    name = thing_name(kind, name) if kind else name
     account = known_numbers(connection, pool, [name]).get(name)
     if account is None:
         raise unrated_error(pool, name)
     direct = logged_merges(connection, pool)
     if account not in direct:
-        raise StoreError(f"{name!r} was never merged into another player, so there is nothing to undo")
+        raise StoreError(f"{called(name)!r} was never merged into another {kind or 'player'}; there is nothing to undo")
     if direct[account] is None:
         return Proposal(pool, UNMERGE)
     ends = resolved(direct | {account: None})
@@ -101,7 +117,8 @@ def refuse_meetings(table: pl.DataFrame, accounts: Collection[int], others: Coll
 
 
 def first_of(events: Sequence[Any], table: pl.DataFrame, accounts: Collection[int]) -> tuple[OrderKey, ...]:
-    theirs = pl.col("player").is_in([str(number) for number in accounts])
+    columns = [*filter(is_numbered, table.columns)]
+    theirs = pl.any_horizontal(pl.col(columns).is_in([str(number) for number in accounts]))
     ids = set(table.filter(theirs)["event_id"].to_list())
     return tuple(islice((OrderKey(row.started_at, row.seq) for row in events if row.event_id in ids), 1))
 

@@ -11,6 +11,7 @@ from typing import Any, Unpack
 import sqlalchemy as sa
 
 from podium.engine.system import System
+from podium.engine.tables.things import TEAM
 from podium.errors import ParameterError, UnknownError
 from podium.ledger.reasons.standings import plain
 from podium.live import refuse_share
@@ -115,9 +116,10 @@ def refuse_nameless(system: System) -> None:
         registered: Any = find(system.name)
     except ParameterError:
         registered = ()  # nothing is an instance of
-    if system.kinds:
+    if TEAM in system.kinds:
         raise ParameterError(
-            f"{system.name}: a pool in a database does not rate what entrants share; leave out shared, or rate a file"
+            f"{system.name}: shared=team is for files; a pool in a database rates clubs by the column shared:club and "
+            "shared=club"
         )
     own = {each.name: getattr(system, each.name) for each in fields(system)}
     if not (isinstance(system, registered) and type(registered(**own)) is type(system)):

@@ -28,7 +28,8 @@ from podium.store.writing.execution import Propose, finish, plan_spans, record, 
 from podium.store.writing.receipts import Done
 from podium.support.collector import paused_collection
 
-PROVISIONAL_PLAYER = re.compile(rb'"player":(-\d+)\}\n')  # at the end of a row; in no text, where quotes are escaped
+# Of a player or a thing at the end of a row; in no text, where quotes are escaped.
+PROVISIONAL_NUMBER = re.compile(rb'("(?:player|shared:[^"\\]+)":)(-\d+)(?=[,}])')
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +176,7 @@ def comparable(proposal: Proposal, players: dict[int, int]) -> tuple[Any, ...]:
     def with_players(body: bytes | None) -> bytes | None:
         if body is None or not players:
             return body
-        return PROVISIONAL_PLAYER.sub(lambda match: b'"player":%d}\n' % players[int(match[1])], body)
+        return PROVISIONAL_NUMBER.sub(lambda match: b"%s%d" % (match[1], players[int(match[2])]), body)
 
     return (
         proposal.kind,

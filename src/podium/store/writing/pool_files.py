@@ -9,7 +9,9 @@ from typing import Any, NamedTuple
 import polars as pl
 import sqlalchemy as sa
 
+from podium.engine.tables.things import kind_and_name, thing_name
 from podium.store.log.chain import GENESIS, Head, chained_entries, entry_hash, newest_head, reason_hash
+from podium.store.log.content import numbers_in
 from podium.store.log.log import (
     INSERT_REASON,
     KINDS,
@@ -21,13 +23,14 @@ from podium.store.log.log import (
     follow,
     insert_entries,
 )
-from podium.store.log.players import insert_aliases, insert_players, names_of
+from podium.store.log.players import insert_aliases, insert_players, names_of, things_of
 from podium.store.log.pools import START, Pool, get_pool, settings_of, system_of
 from podium.store.rating import facts
 from podium.store.rating.facts import SELECT_DAYS, facts_from_log, store_facts
 from podium.store.rating.rerating import rerate
 from podium.store.rating.verification import differences
 from podium.store.sql.database import StoreError
+from podium.store.sql.metadata import is_thing
 from podium.store.sql.schema import alias, brought, log, sheet, snapshot_day
 from podium.store.sql.statements import insert
 from podium.store.writing.administration import insert_pool
@@ -46,9 +49,10 @@ UNREADABLE = (  # what fields raise that fit their hashes and make no sense
 )
 HEADER = {
     "podium_pool": int, "version": str, "pool": str, "system": str, "parameters": dict, "players": int, "entries": int,
-    "head": dict, "days": list,
+    "head": dict, "days": list, "things": int | None,
 }  # fmt: skip
-PLAYER = {"player": int, "name": str, "former": list}
+NEWER = ("things", "kind")  # which a file of players alone is without
+PLAYER = {"player": int, "name": str, "former": list, "kind": str | None}  # the last of a thing alone
 ENTRY = {
     "place": int, "received_at": str, "kind": str, "actor": str, "subject": str, "body": str,
     "match_id": str | None, "present": int | None, "reason_hash": str | None, "reason": dict | None, "hash": str,
@@ -80,7 +84,7 @@ def import_lines(connection: sa.Connection, lines: Iterable[str], source: str, n
     system = system_of(header["system"], json.dumps(header["parameters"]))
     pool = insert_pool(connection, header["pool"] if name is None else name, system)
     try:
-        numbers = import_players(connection, pool, numbered, header["players"])
+        numbers = import_players(connection, pool, numbered, header["players"] + (header.get("things") or 0))
         head = import_log(connection, pool, numbered, numbers)
         if (head.place, head.hash) != (header["entries"], header["head"].get("hash")):
             raise StoreError(
@@ -115,20 +119,30 @@ def parse(source: str, number: int, text: str) -> dict[str, Any]:
 def checked(line: Line, kinds: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a line, which are of these kinds."""
     for name, kind in kinds.items():
-        value = line.fields.get(name, ...)
+        value = line.fields.get(name, None if name in NEWER else ...)
         if not isinstance(value, kind) or isinstance(value, bool):
             raise StoreError(f"{line.where}: {name} is missing, or is not what podium pool export writes")
     return line.fields
 
 
 def import_players(connection: sa.Connection, pool: Pool, lines: Iterator[Line], count: int) -> set[int]:
-    """Store so many players with their names; their numbers."""
+    """Store so many players, and things, with their names; their numbers."""
     numbers: set[int] = set()
     for chunk in chunks((checked(each, PLAYER) for _, each in zip(range(count), lines, strict=False))):
-        numbers |= {each["player"] for each in chunk}
-        insert_players(connection, pool, ((each["player"], each["name"]) for each in chunk))
-        insert_aliases(connection, pool, ((name, each["player"]) for each in chunk for name in each["former"]))
+        names = [(each["player"], name, former) for each in chunk for name, *former in [names_in(each)]]
+        numbers |= {number for number, _, _ in names}
+        insert_players(connection, pool, ((number, name) for number, name, _ in names))
+        insert_aliases(connection, pool, ((name, number) for number, _, former in names for name in former))
     return numbers
+
+
+def names_in(fields: Mapping[str, Any]) -> list[str]:
+    """The name of a player or a thing in a line, and the former ones."""
+    kind = fields.get("kind")
+    if is_thing(fields["player"]) != (kind is not None):
+        raise ValueError(f"{fields['player']} is not the number of a {kind or 'player'}")
+    names = [fields["name"], *fields["former"]]
+    return [thing_name(kind, each) for each in names] if kind else names
 
 
 def import_log(connection: sa.Connection, pool: Pool, lines: Iterator[Line], numbers: set[int]) -> Head:
@@ -163,9 +177,9 @@ def entry_row(where: str, fields: Mapping[str, Any], numbers: set[int]) -> dict[
         row["reason_hash"] = bytes.fromhex(fields["reason_hash"])
     if (
         fields["kind"] in WITH_CONTENT
-        and not {json.loads(each)["player"] for each in fields["body"].split("\n") if each} <= numbers
+        and not {each for row in fields["body"].split("\n") if row for each in numbers_in(json.loads(row))} <= numbers
     ):
-        raise StoreError(f"{where}: has a player who is not in the file")
+        raise StoreError(f"{where}: has a player or a thing that is not in the file")
     return row
 
 
@@ -222,8 +236,8 @@ SELECT_FORMER_NAMES = (
 
 
 def export_lines(connection: sa.Connection, pool: Pool) -> Iterator[str]:
-    """A line that says what follows, then a line a player, then a line an entry of the log."""
-    head, names = newest_head(connection, pool), names_of(connection, pool)
+    """A line that says what follows, then a line a player, then one a thing, then one an entry of the log."""
+    head, names, things = newest_head(connection, pool), names_of(connection, pool), things_of(connection, pool)
     former: dict[int, list[str]] = {}
     for row in connection.execute(SELECT_FORMER_NAMES, {"pool": pool.id}):
         former.setdefault(row.player_id, []).append(row.name)
@@ -235,6 +249,7 @@ def export_lines(connection: sa.Connection, pool: Pool) -> Iterator[str]:
             "system": pool.system.name,
             "parameters": settings_of(pool.system),
             "players": len(names),
+            **({"things": len(things)} if things else {}),
             "entries": head.place,
             "head": {"place": head.place, "hash": head.hash},
             "days": [
@@ -245,6 +260,9 @@ def export_lines(connection: sa.Connection, pool: Pool) -> Iterator[str]:
     )
     for number in sorted(names):
         yield line({"player": number, "name": names[number], "former": former.get(number, [])})
+    for number in sorted(things):
+        (kind, name), *others = map(kind_and_name, [things[number], *former.get(number, [])])
+        yield line({"player": number, "name": name, "former": [each for _, each in others], "kind": kind})
     reasons = {row.seq: row for row in connection.execute(SELECT_HASHED_REASONS, {"pool": pool.id})}
     last = Checked(0, 0, (GENESIS,))
     for row in chained_entries(connection, pool):

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from podium.errors import Fault, ResultsError, UnknownError
 from podium.results.names import warning
-from podium.store.log.content import Content, difference, plain_contents, rate_alike, read_contents
+from podium.store.log.content import Content, difference, numbers_in, plain_contents, rate_alike, read_contents
 from podium.store.log.log import AMEND, RESTORE, SUBMIT, VOID, LogEntry, json_entry
 from podium.store.log.order import COUNTED, DATED, NUMBER_US, Order
 from podium.store.log.players import Numbering, confusables_of, exact_numbers, known_numbers, names_of
@@ -117,7 +117,7 @@ def submit_contents(
         return Proposal(pool, SUBMIT, sent=senders, known=known)
     settles_order, pool = pool.order is None, replace(pool, order=order)
     new_events = with_starts(connection, pool, new_events)
-    sent_names = (name for each in new_events.values() for name in each.content.players)
+    sent_names = (name for each in new_events.values() for name in each.content.names)
     numbers, newcomers, names = numbering(connection, pool, sent_names)
     refuse_player_twice(connection, pool, (each.content for each in new_events.values()), numbers)
     entries = tuple(to_entry(connection, pool, each, numbers, late=False) for each in new_events.values())
@@ -156,7 +156,7 @@ def amend(
     if has_content(connection, pool, known, content):
         return Proposal(pool, AMEND, sent={event_id: 0}, known={event_id: known.key})
     require_version(known, versions)
-    numbers, newcomers, names = numbering(connection, pool, content.players)
+    numbers, newcomers, names = numbering(connection, pool, content.names)
     refuse_player_twice(connection, pool, [content], numbers)
     sent = SentEvent(content, actor, known.match_id)
     entry = to_entry(connection, pool, sent, numbers, late=True)._replace(reason=reason)
@@ -327,7 +327,7 @@ def refuse_other_content(connection: sa.Connection, pool: Pool, known: Any, cont
     if any(is_repeat(connection, pool, known, each, rows) for each in (content, content.sent) if each is not None):
         return
     body = rows[-1].body
-    numbers = {json.loads(each)["player"] for each in body.decode().split("\n") if each}
+    numbers = {number for each in body.decode().split("\n") if each for number in numbers_in(json.loads(each))}
     other = difference(body, names_of(connection, pool, numbers), content)
     raise ConflictError(f"event {known.event_id!r} is known with other content: {other}")
 
@@ -353,8 +353,9 @@ def is_repeat(connection: sa.Connection, pool: Pool, known: Any, content: Conten
 
 def present_body(connection: sa.Connection, pool: Pool, known: Any, content: Content) -> bytes | None:
     """What would be logged of an event with this content now; None where it has a new player."""
-    numbers = known_numbers(connection, pool, sorted(set(content.players)))
-    if not numbers.keys() >= set(content.players):
+    names = set(content.names)
+    numbers = known_numbers(connection, pool, sorted(names))
+    if not numbers.keys() >= names:
         return None
     _, absent = administration.attendance(connection, pool, known.match_id, content, numbers, late=True)
     return content.body(numbers, absent)

@@ -21,6 +21,7 @@ from podium.store.reading.boards.ranks import Place, count_players, cursor_of, p
 from podium.store.reading.events.headlines import headlines
 from podium.store.reading.models import DailyRank, RankedPlayer
 from podium.store.reading.moments import Answers
+from podium.store.sql.metadata import of_players
 from podium.store.sql.schema import change, player, snapshot, snapshot_day
 from podium.store.sql.statements import among, values
 from podium.support.rounding import shown_change
@@ -170,6 +171,7 @@ OF_EVENT = (
     change.c.generation_id == sa.bindparam("generation"),
     change.c.started_at == sa.bindparam("started_at"),
     change.c.seq == sa.bindparam("seq"),
+    of_players(change),
 )
 SELECT_ENTRANTS = sa.select(change.c.player_id, change.c.rating_before, change.c.rating).where(*OF_EVENT)
 SELECT_SOME_ENTRANTS = SELECT_ENTRANTS.where(among(change.c.player_id))

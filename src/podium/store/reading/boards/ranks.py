@@ -25,7 +25,7 @@ from podium.store.rating.standing_rows import (
     HAS_STANDING,
     bucket,
     get_standing,
-    newest_standings,
+    newest_of_players,
 )
 from podium.store.reading.models import (
     BoardPage,
@@ -36,10 +36,11 @@ from podium.store.reading.models import (
     Season,
 )
 from podium.store.reading.players.explanations import states_of
+from podium.store.sql.metadata import of_players
 from podium.store.sql.schema import player, rank_count, season, standing
 from podium.store.sql.statements import among, floored, instant, values
 
-IN_POOL = standing.c.generation_id == sa.bindparam("generation")
+IN_POOL = sa.and_(standing.c.generation_id == sa.bindparam("generation"), of_players(standing))
 BOARD_ORDER = sa.tuple_(standing.c.rating, standing.c.player_id)
 BOARD_CURSOR = sa.tuple_(sa.bindparam("rating"), sa.bindparam("number"))
 SELECT_BOARD = (
@@ -278,9 +279,7 @@ def board_before(connection: sa.Connection, pool: Pool, rules: Eligibility, key:
             for row in connection.execute(SELECT_STATES, {"pool": pool.id, "generation": pool.generation})
         ]
     else:
-        rows = [
-            (who, each.played_at, each.state) for who, each in newest_standings(connection, pool, None, key).items()
-        ]
+        rows = [(who, each.played_at, each.state) for who, each in newest_of_players(connection, pool, key).items()]
     states = states_of(pool, [state for _, _, state in rows])
     names = names_of(connection, pool)
     shown = {name: pl.Series(values) for name, values in pool.system.shown(states).items()}

@@ -9,6 +9,7 @@ import polars as pl
 import sqlalchemy as sa
 
 from podium.engine.tables.selection import UNRATED_STATUS
+from podium.engine.tables.things import names_in
 from podium.errors import UnknownError
 from podium.ledger.reasons.explanation import Explanation
 from podium.ledger.reasons.what_if import WhatIf
@@ -25,6 +26,7 @@ from podium.store.rating.rating import as_table, with_names
 from podium.store.rating.standing_rows import standings_before, stored_standings
 from podium.store.reading.models import CareerChange, EventDetails, ResultRow, rows_as
 from podium.store.reading.players.explanations import states_of
+from podium.store.sql.metadata import of_players
 from podium.store.sql.schema import change, event, log
 from podium.store.sql.statements import among, values
 
@@ -146,7 +148,9 @@ def standing_before(connection: sa.Connection, pool: Pool, event_id: str) -> tup
 
 def entrants_before(connection: sa.Connection, pool: Pool, row: Any, results: Results) -> Live:
     """The entrants of an event, of which row and results are known, as they stood before it."""
-    numbers = known_numbers(connection, pool, results.frame["player"].unique().to_list())
+    frame = results.frame
+    names = [*frame["player"].unique().to_list(), *names_in(frame, pool.system.kinds)]
+    numbers = known_numbers(connection, pool, names)
     stored = stored_standings(connection, pool, numbers.values())
     key = OrderKey(row.started_at, row.seq)
     before, newest = standings_before(connection, pool, stored, key), newest_pool_state(connection, pool, key)
@@ -199,7 +203,7 @@ def history(connection: sa.Connection, pool: Pool) -> pl.DataFrame:
             change.c.rating, change.c.state,
         )
         .outerjoin(event, sa.and_(event.c.pool_id == pool.id, same_event(event, change)))
-        .where(change.c.generation_id == pool.generation)
+        .where(change.c.generation_id == pool.generation, of_players(change))
         .order_by(change.c.started_at, change.c.seq, change.c.place, change.c.player_id)
     )  # fmt: skip
     rows = connection.execute(changes).all()

@@ -29,6 +29,7 @@ from podium.store.reading.boards.models import (
 from podium.store.reading.boards.ranks import IS_SETTLED
 from podium.store.reading.events.events import Winners, same_event, sent_winners
 from podium.store.reading.moments import Answers
+from podium.store.sql.metadata import of_players
 from podium.store.sql.schema import change, event, log, standing
 from podium.store.sql.statements import among, values
 from podium.support.rounding import shown, shown_change, signed
@@ -48,6 +49,7 @@ ENTRANTS = (  # of the rated events from one key to another
     .where(
         event.c.pool_id == sa.bindparam("pool"),
         event.c.status == RATED,
+        of_players(change),
         # By their times, too: PostgreSQL cannot tell how few lie between two keys.
         event.c.started_at.between(sa.bindparam("started_at"), sa.bindparam("end_started_at")),
         change.c.started_at.between(sa.bindparam("started_at"), sa.bindparam("end_started_at")),
@@ -281,6 +283,7 @@ WITHIN = (
     change.c.generation_id == sa.bindparam("generation"),
     change.c.started_at >= sa.bindparam("since"),
     change.c.place > 0,
+    of_players(change),
 )
 SUM = sa.func.sum(DELTA).label("change")
 SUMS = (
@@ -327,7 +330,7 @@ SELECT_SURPRISE = (
 )
 SPREAD_SUMS = sa.select(
     sa.func.count(), sa.func.avg(standing.c.rating), sa.func.avg(standing.c.rating * standing.c.rating)
-).where(standing.c.generation_id == sa.bindparam("generation"))
+).where(standing.c.generation_id == sa.bindparam("generation"), of_players(standing))
 SELECT_EVENT = sa.select(event.c.event_id, event.c.title).where(
     event.c.pool_id == sa.bindparam("pool"), key_of(event) == BOUND_KEY
 )

@@ -185,16 +185,6 @@ class Scalp(Started):
 
 
 @dataclass(frozen=True, slots=True)
-class ModeRow:
-    """A player's events of one mode."""
-
-    mode: str = field(metadata={"description": "The mode, that of an event's first line."})
-    events: int = field(metadata={"description": "How many of the events were of it."})
-    points: float = field(metadata={"description": "What they added to the player's rating."})
-    shown: float = field(metadata=SHOWN_SUM)
-
-
-@dataclass(frozen=True, slots=True)
 class Rivals:
     """Whom a player met, over the newest events that are explained."""
 
@@ -205,9 +195,6 @@ class Rivals:
     opponents: tuple[RivalRow, ...] = field(metadata={"description": "Everyone met, whoever was met most first."})
     best_scalp: Scalp | None = field(
         metadata={"description": "The least expected duel that was won; null without one."}
-    )
-    modes: tuple[ModeRow, ...] = field(
-        metadata={"description": "The events by mode, the most frequent first; none where no mode was sent."}
     )
 
 

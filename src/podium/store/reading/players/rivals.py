@@ -1,8 +1,6 @@
 """Whom a player met and how it went, from the explanations of the newest events; each is worked out once."""
 
-import json
 import math
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -27,9 +25,8 @@ from podium.store.reading.models import CommonEvent, ComparedPlayer, Comparison,
 from podium.store.reading.moments import Answers, VersionCache
 from podium.store.reading.players.cards import event_names_of
 from podium.store.reading.players.explanations import system_and_states
-from podium.store.reading.players.models import ModeRow, RivalRow, Rivals, Scalp
+from podium.store.reading.players.models import RivalRow, Rivals, Scalp
 from podium.store.sql.schema import change, correction, event, log
-from podium.store.sql.statements import among, values
 from podium.support.rounding import shown_change
 
 MOST_EVENTS = 100  # that are explained: a second or so, once
@@ -44,13 +41,6 @@ SELECT_NEWEST = (
     )
     .order_by(change.c.started_at.desc(), change.c.seq.desc())
     .limit(MOST_EVENTS)
-)
-FIRST_BYTES = 8_192  # of an event's content, which hold its first line
-MODE = re.compile(rb'"mode":\s*"((?:[^"\\\n]|\\.)*)"')
-SELECT_BEGINNINGS = (
-    sa.select(event.c.seq, sa.func.substr(log.c.body, 1, FIRST_BYTES))
-    .join(log, log.c.seq == event.c.content_seq)
-    .where(event.c.pool_id == sa.bindparam("pool"), among(event.c.seq))
 )
 SELECT_NEWEST_CORRECTION = sa.select(sa.func.max(correction.c.seq)).where(correction.c.pool_id == sa.bindparam("pool"))
 
@@ -146,29 +136,7 @@ def duels_by_opponent(connection: sa.Connection, pool: Pool, name: str, cache: V
         expected=math.fsum(expected.tolist()),
         opponents=tuple(sorted(rows, key=lambda row: (-row.met, -abs(row.points), row.opponent))),
         best_scalp=None if best is None else best_win(connection, pool, *best, names),
-        modes=by_mode(connection, pool, [*events]),
     )
-
-
-def by_mode(connection: sa.Connection, pool: Pool, rows: Sequence[Any]) -> tuple[ModeRow, ...]:
-    """A player's events by their modes, from their rows in the ledger."""
-    begins = connection.execute(SELECT_BEGINNINGS, {"pool": pool.id, "among": values([row.seq for row in rows])})
-    mode_of = {seq: found[1].decode() for seq, begin in begins if (found := MODE.search(bytes(begin)))}
-    of_mode: dict[str, list[Any]] = {}
-    for row in rows:
-        if row.seq in mode_of:
-            of_mode.setdefault(json.loads(f'"{mode_of[row.seq]}"'), []).append(row)
-    digits = pool.system.digits
-    lines = [
-        ModeRow(
-            mode,
-            len(some),
-            math.fsum(row.rating - row.rating_before for row in some),
-            float(sum(shown_change(row.rating_before, row.rating, digits) for row in some)),
-        )
-        for mode, some in of_mode.items()
-    ]
-    return tuple(sorted(lines, key=lambda each: (-each.events, each.mode)))
 
 
 def outcomes(score: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.bool_], ...]:

@@ -7,8 +7,10 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from podium.engine.tables.things import called, kind_and_name
 from podium.ledger.reasons.standings import STATUS_WORDS, plain
-from podium.store.log.content import DEFAULTS
+from podium.results.columns import SHARED, is_shared
+from podium.store.log.content import DEFAULTS, numbers_in
 from podium.store.log.log import MERGE, PSEUDONYMISE, RENAME, SUBMIT, UNMERGE, WITH_CONTENT
 from podium.store.log.players import merges, names_of
 from podium.store.log.pools import Pool
@@ -74,7 +76,8 @@ def records(
     rows = connection.execute(select, params).all()
     into = {row.seq: int(json.loads(row.merge)["into"]) for row in rows if row.merge is not None}
     players = {row.seq: int(row.subject) for row in rows if row.kind in OF_PLAYERS}
-    names = names_of(connection, pool, {*into.values(), *players.values()}) if players else {}
+    found = names_of(connection, pool, {*into.values(), *players.values()}) if players else {}
+    names = {number: called(name) for number, name in found.items()}
     return tuple(
         LogRecord(
             seq=row.seq,
@@ -100,12 +103,12 @@ SELECT_RECORDS_OF_EVENT = (
 )
 OF_EVENT = ("title", "url", "started_at", "mode", "ranked", "weight")  # the same in every row of an event
 OF_LINE = (
-    "status", "position", "time_s", "score", "team", "team_score", "played_s", "duration_s", "handicap",
+    "status", "position", "time_s", "score", "team", "team_score", "played_s", "duration_s", "handicap", "side",
 )  # fmt: skip
 LABELS = {
     "title": "title", "url": "address", "started_at": "start", "mode": "mode", "weight": "weight", "position": "place",
     "time_s": "time", "score": "score", "team": "team", "team_score": "team's score", "played_s": "played",
-    "duration_s": "duration",
+    "duration_s": "duration", "side": "side",
 }  # fmt: skip
 TRUTH_WORDS = {"ranked": ("unranked", "ranked"), "handicap": ("no handicap", "handicap")}
 SECONDS = ("time_s", "played_s", "duration_s")
@@ -144,10 +147,10 @@ def event_record(connection: sa.Connection, pool: Pool, event_id: str) -> tuple[
     get_event(connection, pool, event_id)
     rows = connection.execute(SELECT_RECORDS_OF_EVENT, {"pool": pool.id, "event": event_id}).all()
     contents = [lines_of(row.body) if row.kind in WITH_CONTENT else None for row in rows]
-    numbers = {line["player"] for lines in contents if lines is not None for line in lines}
+    numbers = {number for lines in contents if lines is not None for line in lines for number in numbers_in(line)}
     merged = merges(connection, pool)
     names = names_of(connection, pool, {merged.get(number, number) for number in numbers})
-    name_of = {number: names[merged.get(number, number)] for number in numbers}
+    name_of = {number: kind_and_name(names[merged.get(number, number)])[1] for number in numbers}
     records, before = [], None
     for row, after in zip(rows, contents, strict=True):
         corrected = () if before is None or after is None else tuple(corrected_lines(before, after, name_of))
@@ -175,21 +178,26 @@ def lines_of(body: bytes) -> list[Line]:
 
 def corrected_lines(before: list[Line], after: list[Line], name_of: Mapping[int, str]) -> Iterator[CorrectedLine]:
     """What is another in an event's content: of the event itself first, then line by line, those that are gone last."""
-    of_event = words(before[0], after[0], OF_EVENT)
+    shared = sorted({name for line in (*before, *after) for name in line if is_shared(name)})
+    before, after = (
+        [line | {name: name_of[line[name]] for name in shared if name in line} for line in lines]
+        for lines in (before, after)
+    )
+    of_event, columns = words(before[0], after[0], OF_EVENT), (*OF_LINE, *shared)
     if of_event is not None:
         yield CorrectedLine(None, None, *of_event)
     old, new = by_key(before), by_key(after)
     for key, line in new.items():
         heat, number = key
         if key not in old:
-            yield CorrectedLine(heat, name_of[number], None, in_words(line, {}, OF_LINE))
+            yield CorrectedLine(heat, name_of[number], None, in_words(line, {}, columns))
             continue
-        of_line = words(old[key], line, OF_LINE)
+        of_line = words(old[key], line, columns)
         if of_line is not None:
             yield CorrectedLine(heat, name_of[number], *of_line)
     for key, line in old.items():
         if key not in new:
-            yield CorrectedLine(key[0], name_of[key[1]], in_words(line, {}, OF_LINE), None)
+            yield CorrectedLine(key[0], name_of[key[1]], in_words(line, {}, columns), None)
 
 
 def by_key(lines: list[Line]) -> dict[LineKey, Line]:
@@ -216,10 +224,13 @@ def in_words(line: Line, other: Line, columns: tuple[str, ...]) -> str:
     else:
         names = [name for name in columns if line.get(name) is not None]
     present = [cell_words(name, cell(line, name)) for name in names if cell(line, name) not in (None, FINISHED)]
-    absent = (
-        FINISHED if "status" in names else ", ".join(f"no {LABELS[name]}" for name in names if cell(line, name) is None)
-    )
+    lacking = [label_of(name) for name in names if cell(line, name) is None]
+    absent = FINISHED if "status" in names else ", ".join(f"no {label}" for label in lacking)
     return ", ".join(present) or absent
+
+
+def label_of(name: str) -> str:
+    return LABELS.get(name, name.removeprefix(SHARED))
 
 
 def cell_words(name: str, value: Any) -> str:
@@ -228,4 +239,4 @@ def cell_words(name: str, value: Any) -> str:
     if name in TRUTH_WORDS:
         return TRUTH_WORDS[name][value]
     text = plain(value) if isinstance(value, float) else str(value)
-    return f"{LABELS[name]} {text}{' s' if name in SECONDS else ''}"
+    return f"{label_of(name)} {text}{' s' if name in SECONDS else ''}"

@@ -28,6 +28,7 @@ from podium.store.log.pools import START, OrderKey, Pool, refuse_other_arithmeti
 from podium.store.rating.events import RATED, Roster
 from podium.store.rating.facts import date_of, today
 from podium.store.rating.ledger_rows import newest_pool_state, system_today
+from podium.store.rating.plan import met_in
 from podium.store.rating.rating import as_table, events_from
 from podium.store.rating.standing_rows import newest_standings
 from podium.store.reading.boards.ranks import IN_POOL, IS_SETTLED
@@ -44,6 +45,7 @@ from podium.store.reading.pools.models import (
     ReliabilityBin,
     WeightPoint,
 )
+from podium.store.sql.metadata import is_thing
 from podium.store.sql.schema import change, event, pool_fact, standing
 
 SIDES = 2  # from which each duel is counted
@@ -71,7 +73,7 @@ def promise_outcomes(connection: sa.Connection, pool: Pool, most: int) -> Promis
     first = START if newest is None else OrderKey(newest.started_at, newest.seq)
     segments, _ = events_from(connection, pool, first)
     tables = [rated_rows(segment.table, segment.events) for segment in segments]
-    numbers = {int(number) for table in tables for number in table["player"].unique().to_list()}
+    numbers = set[int]().union(*map(met_in, tables))
     learnt = newest_pool_state(connection, pool, first)
     roster = Roster.resumed(pool.system, newest_standings(connection, pool, numbers, first), learnt)
     bins = np.zeros((BINS, 3))
@@ -82,8 +84,9 @@ def promise_outcomes(connection: sa.Connection, pool: Pool, most: int) -> Promis
             bins += predict(pool.system, events, selection, replayed).bins
         if segment.reset is not None:
             roster.reset(segment.reset.keep)
+    players = [number for number in numbers if not is_thing(number)]
     count = sum(table["event_id"].n_unique() for table in tables)
-    return PromiseOutcomes(count, len(numbers), round(bins[:, 0].sum()) // SIDES, reliability(bins))
+    return PromiseOutcomes(count, len(players), round(bins[:, 0].sum()) // SIDES, reliability(bins))
 
 
 def rated_rows(table: pl.DataFrame, events: Sequence[Any]) -> pl.DataFrame:
@@ -101,11 +104,7 @@ def reliability(bins: npt.NDArray[np.float64]) -> tuple[ReliabilityBin, ...]:
 
 
 EVENT_NUMBERS = (1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 50, 100)  # of which the picture has a point
-SELECT_PLAYERS = (
-    sa.select(standing.c.player_id, standing.c.events)
-    .where(standing.c.generation_id == sa.bindparam("generation"))
-    .order_by(standing.c.player_id)
-)
+SELECT_PLAYERS = sa.select(standing.c.player_id, standing.c.events).where(IN_POOL).order_by(standing.c.player_id)
 SELECT_NTH_EVENT = (
     sa.select(change.c.seq)
     .where(

@@ -1,0 +1,211 @@
+"""What entrants share, in pools: it is numbered apart, has a rating and no rank, and old entries stay as they were."""
+
+import json
+from contextlib import closing
+
+import pytest
+import sqlalchemy as sa
+from alembic import command
+from alembic.config import Config
+from races import calling, event, ratings, rows
+
+import podium
+from podium.store import Store
+from podium.store.sql import database
+from podium.store.sql.database import StoreError
+from podium.store.sql.metadata import FIRST_THING
+from podium.store.sql.schema import log, metadata, player, thing
+from podium.systems import make_system
+
+both_kinds = pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+RATED_CARS = make_system("podium", {"shared": "car"})
+
+
+def drive(number, drivers, cars, **more):
+    """A race: who drives what, in the order of arrival."""
+    return [row | {"shared:car": car} for row, car in zip(rows(number, drivers, **more), cars, strict=True)]
+
+
+def season(store, system=RATED_CARS):
+    """Four races of two cars, of which one has two drivers."""
+    store.create_pool("main", system)
+    for number, (drivers, cars) in enumerate([("abc", "rrs"), ("bac", "rsr"), ("cab", "srr"), ("bca", "rss")]):
+        store.submit("main", drive(number, drivers, cars))
+    return store
+
+
+def column(store, what):
+    with store.engine.connect() as connection:
+        return connection.execute(sa.select(what).order_by(what)).scalars().all()
+
+
+@both_kinds
+def test_cars_are_numbered_apart_and_have_no_rank(kind, new_url):
+    with closing(season(Store(new_url(kind)))) as store:
+        assert column(store, player.c.id) == [1, 2, 3]
+        assert column(store, thing.c.id) == [FIRST_THING + 1, FIRST_THING + 2]
+        found = store.things("main")
+        assert sorted(each.name for each in found) == ["r", "s"]
+        assert [each.points for each in found] == sorted((each.points for each in found), reverse=True)
+        assert {each.kind: each.events for each in found} == {"car": 4}
+        assert sorted(row.player for row in store.leaderboard("main").players) == ["a", "b", "c"]
+        assert sum(each.players for each in store.distribution("main")) == store.rank("main", "a").players == 3
+        assert {each.player for each in store.event("main", "e0").changes} == {"a", "b", "c"}
+        assert store.event("main", "e0").entries[0].shared == {"car": "r"}
+        assert set(store.history("main")["player"]) == {"a", "b", "c"}
+        assert store.search("r") == ()
+        assert store.verify() == []
+
+
+@both_kinds
+def test_a_car_is_renamed_and_merged_as_a_player_is(kind, new_url):
+    with closing(season(Store(new_url(kind)))) as store:
+        store.rename("main", "r", "Rot", kind="car")
+        store.submit("main", drive(4, "ab", "rs"))  # under the former name
+        one = {each.name: each.points for each in store.things("main")}
+        assert set(one) == {"Rot", "s"}
+        with pytest.raises(StoreError, match="there is a car 'Rot' already; merge the two"):
+            store.rename("main", "s", "Rot", kind="car")
+        with pytest.raises(podium.UnknownError, match="there is no car 'x' in pool 'main'"):
+            store.merge("main", "x", "Rot", kind="car")
+        assert store.merge("main", "s", "Rot", kind="car") > 0
+        assert store.merge("main", "s", "Rot", kind="car") == 0
+        with pytest.raises(StoreError, match=r"'s \(car\)' was merged into 'Rot \(car\)'"):
+            store.merge("main", "s", "t", kind="car")
+        assert [each.name for each in store.things("main")] == ["Rot"]
+        assert store.verify() == []
+        assert ratings(store) == {**ratings(store), **replayed(store)}
+        store.unmerge("main", "s", kind="car")
+        assert {each.name: each.points for each in store.things("main")} == one
+        assert [(each.kind, each.player, each.into) for each in store.log("main")][-3:] == [
+            ("submit", None, None), ("merge", "s (car)", "Rot (car)"), ("unmerge", "s (car)", None),
+        ]  # fmt: skip
+
+
+def replayed(store):
+    rated = podium.rate(store.results("main"), RATED_CARS)
+    return dict(rated.ratings.select("player", "rating").iter_rows())
+
+
+def test_results_without_cars_are_logged_as_before(store):
+    """Bytes and digests of a version that knew no cars."""
+    store.create_pool("main", make_system("elo", {}))
+    store.submit("main", rows(1, "ab"))
+    (body,) = (each for each in column(store, log.c.body) if b'"player"' in each)
+    assert body == (
+        b'{"event_id":"e1","started_at":"2025-01-01T00:01:00+00:00","position":1.0,"status":"finished","player":1}\n'
+        b'{"event_id":"e1","started_at":"2025-01-01T00:01:00+00:00","position":2.0,"status":"finished","player":2}\n'
+    )
+
+
+@both_kinds
+def test_another_system_leaves_cars_aside_until_it_is_told(kind, new_url):
+    """They are numbered from the first on, so that a system that rates them needs no result again."""
+    with closing(season(Store(new_url(kind)), make_system("elo", {}))) as store:
+        assert store.things("main") == ()
+        assert column(store, thing.c.id) == [FIRST_THING + 1, FIRST_THING + 2]
+        store.merge("main", "s", "r", kind="car")
+        store.configure("main", RATED_CARS)
+        assert [each.name for each in store.things("main")] == ["r"]
+        store.unmerge("main", "s", kind="car")
+        with closing(season(Store(new_url(kind)))) as other:
+            assert ratings(store) == ratings(other)
+        store.configure("main", make_system("elo", {}))
+        assert store.things("main") == ()
+        assert store.verify() == []
+
+
+def test_a_repeat_is_known_and_another_car_is_another_content(store):
+    season(store)
+    assert store.submit("main", drive(0, "abc", "rrs"))[0].duplicate
+    with pytest.raises(StoreError, match=r"row 1 is player a, shared:car s \(car\), and was player a, shared:car r"):
+        store.submit("main", drive(0, "abc", "srs"))
+    store.rename("main", "r", "Rot", kind="car")
+    assert store.submit("main", drive(0, "abc", ["Rot", "Rot", "s"]))[0].duplicate
+    receipt = store.amend("main", drive(0, "abc", "srs"), dry_run=True)
+    assert {each.player for each in receipt.effects} >= {"a", "Rot (car)", "s (car)"}
+    store.amend("main", drive(0, "abc", "srt"), reason="it was")
+    changed = store.event_record("main", "e0")[-1].lines
+    assert [(each.player, each.before, each.after) for each in changed] == [
+        ("a", "car Rot", "car s"), ("c", "car s", "car t"),
+    ]  # fmt: skip
+    assert store.verify() == []
+
+
+def test_the_service_takes_cars_and_lists_them(store):
+    store.create_pool("main", RATED_CARS)
+    with calling(store) as client:
+        for number in range(2):
+            sent = event(number, "ab")
+            for entry, car in zip(sent["entries"], "rs", strict=True):
+                entry |= {"shared": {"car": car}, "side": "home" if car == "r" else "away"}
+            assert client.post("/api/v1/pools/main/events", json=sent).status_code == 201
+        assert client.post("/api/v1/pools/main/events", json=sent).json()[0]["duplicate"]
+        answer = client.get("/api/v1/pools/main/events/e0").json()["entries"]
+        assert answer[0] == {
+            "player": "a", "position": 1.0, "status": "finished", "side": "home", "shared": {"car": "r"}
+        }  # fmt: skip
+        found = client.get("/api/v1/pools/main/things").json()
+        assert [(each["kind"], each["name"]) for each in found] == [("car", "r"), ("car", "s")]
+        path = "/api/v1/pools/main/players/r/rename"
+        assert client.post(path, params={"kind": "car"}, json={"name": "Rot"}).status_code == 200
+        merged = client.post("/api/v1/pools/main/merge", params={"kind": "car"}, json={"player": "s", "into": "Rot"})
+        assert merged.json()["rerated"] > 0
+        too_many = event(9, "ab")
+        too_many["entries"][0]["shared"] = dict.fromkeys("vwxyz", "?")
+        assert client.post("/api/v1/pools/main/events", json=too_many).status_code == 422
+    assert store.verify() == []
+
+
+def test_a_pool_is_exported_with_its_cars(new_url):
+    with closing(season(Store(new_url("sqlite")))) as store, closing(Store(new_url("postgresql"))) as other:
+        store.rename("main", "r", "Rot", kind="car")
+        lines = list(store.export_pool("main"))
+        assert json.loads(lines[0])["things"] == 2
+        assert [json.loads(each) for each in lines[4:6]] == [
+            {"player": FIRST_THING + 1, "name": "Rot", "former": ["r"], "kind": "car"},
+            {"player": FIRST_THING + 2, "name": "s", "former": [], "kind": "car"},
+        ]
+        other.import_pool(iter(lines))
+        assert ratings(other) == ratings(store)
+        assert other.submit("main", drive(0, "abc", "rrs"))[0].duplicate
+        broken = [each.replace('"kind":"car"', '"kind":null') for each in lines]
+        with pytest.raises(StoreError, match=f"{FIRST_THING + 1} is not the number of a player"):
+            other.import_pool(iter(broken), name="again")
+
+
+@both_kinds
+def test_names_and_merges_of_an_earlier_schema_stay(kind, empty_url, new_url):
+    """A database of revision 0015, with all rows of one that was filled now."""
+    engine = sa.create_engine(empty_url(kind))
+    config = Config()
+    config.set_main_option("script_location", str(database.MIGRATIONS))
+    with closing(Store(new_url(kind))) as store:
+        store.create_pool("main", make_system("elo", {}))
+        for number, order in enumerate(("abc", "bdc")):
+            store.submit("main", rows(number, order))
+        store.rename("main", "a", "ana")
+        store.merge("main", "d", "ana")
+        with engine.begin() as connection, store.engine.connect() as filled:
+            config.attributes["connection"] = connection
+            command.upgrade(config, "0015")
+            for table in sorted(metadata.sorted_tables, key=lambda each: each.name in ("alias", "merged")):
+                found = [dict(row) for row in filled.execute(sa.select(table)).mappings()]
+                if found and table.name != "compatibility":
+                    connection.execute(sa.insert(table), found)
+            if kind == "postgresql":
+                for counted in ("log.seq", "generation.id"):
+                    name, number_name = counted.split(".")
+                    connection.exec_driver_sql(f"SELECT setval('{name}_{number_name}_seq', 1000)")
+        known = ratings(store)
+    url = engine.url.render_as_string(hide_password=False)
+    engine.dispose()
+    with closing(Store(url)) as store:
+        assert database.is_current(store.engine)
+        assert store.verify() == []
+        assert ratings(store) == known
+        assert store.submit("main", rows(0, "abc"))[0].duplicate
+        store.rename("main", "b", "ben")
+        store.submit("main", drive(5, "ab", "rs"))
+        store.unmerge("main", "d")
+        assert store.verify() == []

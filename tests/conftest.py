@@ -16,7 +16,8 @@ from pathlib import Path
 from unittest import mock
 
 if "PYTEST_XDIST_WORKER" in os.environ:  # several processes share the cores: threads of each would only wait
-    os.environ.setdefault("POLARS_MAX_THREADS", "1")
+    for each in ("POLARS_MAX_THREADS", "OPENBLAS_NUM_THREADS"):
+        os.environ.setdefault(each, "1")
 if os.access("/dev/shm", os.W_OK) and shutil.disk_usage("/dev/shm").free > 4 << 30:  # noqa: S108  (folders are made in it)
     os.environ.setdefault("TMPDIR", "/dev/shm")  # noqa: S108  (on a disk a database waits for each commit)
     tempfile.tempdir = None  # it was looked up before

@@ -3,8 +3,10 @@
 import random
 from collections import Counter
 from contextlib import closing
+from itertools import product
 
 import pytest
+from extent import times
 
 from podium.store import Store
 from podium.store.rating.events import Sheet
@@ -77,11 +79,20 @@ def edited(rng, matches):
     return sheet
 
 
-@pytest.mark.parametrize("dated", [True, False])
-@pytest.mark.parametrize("system", ["elo", "podium"])
-def test_a_mended_sheet_gives_the_pool_of_one_that_was_always_so(store, dated, system):
+# Each two of them meet once; all three do in `make soak`.
+PAIRS = [
+    ("sqlite", "elo", True),
+    ("sqlite", "podium", False),
+    ("postgresql", "elo", False),
+    ("postgresql", "podium", True),
+]
+WAYS = times(PAIRS, [*product(("sqlite", "postgresql"), ("elo", "podium"), (True, False))])
+
+
+@pytest.mark.parametrize(("store", "system", "dated"), WAYS, indirect=["store"])
+def test_a_mended_sheet_gives_the_pool_of_one_that_was_always_so(store, system, dated):
     rng = random.Random(f"{dated} {system}")  # noqa: S311  (no secret)
-    for trial in range(6):
+    for trial in range(times(4, 40)):
         pool = f"p{trial}"
         store.create_pool(pool, find(system)())
         sheet = [

@@ -5,7 +5,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
@@ -296,7 +296,7 @@ class Draft:
     def unused_id(self, name: str, taken: set[str]) -> str:
         """The id, or where an event of the pool has it, the first of `name #2`, `name #3`, … that none has."""
         base = COUNT.sub("", name)
-        for each in (name, *(f"{base} #{k}" for k in range(2, 10**6))):
+        for each in chain([name], (f"{base} #{k}" for k in range(2, 10**6))):
             params = {"pool": self.pool.id, "among": values([each])}
             if each not in taken and self.connection.execute(SELECT_BY_ID, params).first() is None:
                 return each

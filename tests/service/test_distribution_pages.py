@@ -5,7 +5,7 @@ import re
 from page_words import main_of, words
 
 from podium.pages.environment import part
-from podium.service.web.boards import bar_width, rating_at, rating_ranges
+from podium.service.web.spread import bar_width, rating_at, rating_ranges
 from podium.store.reading.models import RatingCount
 
 

@@ -1,6 +1,7 @@
 """What entrants share, in pools: it is numbered apart, has a rating and no rank, and old entries stay as they were."""
 
 import json
+import re
 from contextlib import closing
 
 import pytest
@@ -155,6 +156,23 @@ def test_the_service_takes_cars_and_lists_them(store):
         too_many["entries"][0]["shared"] = dict.fromkeys("vwxyz", "?")
         assert client.post("/api/v1/pools/main/events", json=too_many).status_code == 422
     assert store.verify() == []
+
+
+def test_the_page_of_cars_and_what_boards_say_of_them(store):
+    season(store)
+    store.describe_pool("main", public=True)
+    store.create_pool("other", make_system("podium", {}), public=True)
+    with calling(store) as client:
+        page = client.get("/main/things")
+        assert page.status_code == 200
+        assert "<h1>Cars</h1>" in page.text
+        assert re.findall(r"<bdi>([rs])</bdi>", page.text) == [each.name for each in store.things("main")]
+        assert "Ratings are of players alone" in client.get("/main").text
+        assert "Ratings are of players alone" not in client.get("/other").text
+        assert client.get("/other/things").status_code == 404
+        why = client.get("/main/events/e3/a").text
+        assert "The result was worth" in why
+        assert client.get("/api/v1/pools/main/events/e3/players/a").json()["shared"].startswith("The result was worth")
 
 
 def test_a_pool_is_exported_with_its_cars(new_url):

@@ -307,6 +307,7 @@ class ExplainedChange(TypedDict):
     ranked_by: str  # What decided the event, in a sentence.
     standings: list[StandingLine]  # Who stood where in the event.
     method: str  # How a change is divided that is no sum over duels; else empty.
+    shared: str  # What the result was worth to what the player had, or empty.
     reasons: list[Reason]  # Every reason.
 
 

@@ -51,6 +51,14 @@ class PoolReader:
         """The kinds of things that entrants share, of which the system rates each."""
         return ()
 
+    def thing_points(self, moved: float, me: Any, after: Any, thing: Any, thing_after: Any) -> float:  # noqa: ARG002
+        """What a result moved a thing by, in points, that moved by `moved` an entrant who is a unit with it.
+
+        Args:
+            me: what the entrant brought, and `after` the state it left with; so too of the thing.
+        """
+        return 0.0
+
     def mode_number(self, mode: str) -> float:
         """The number by which the rules know a mode."""
         return MODES.get(mode, OTHER_MODE)

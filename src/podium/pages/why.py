@@ -180,7 +180,7 @@ def marks_label(duels: Duels) -> str:
 def sentences(explanation: Explanation) -> tuple[str, ...]:
     """What a duel is, who is not compared, and what the sum comes to."""
     duels = explanation.duels
-    return duels.meaning, duels.not_compared, explanation.method or sum_sentence(explanation)
+    return explanation.shared, duels.meaning, duels.not_compared, explanation.method or sum_sentence(explanation)
 
 
 def sum_sentence(explanation: Explanation) -> str:

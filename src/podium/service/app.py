@@ -29,7 +29,7 @@ from podium.service.http.requests import RequestMiddleware, share_threads
 from podium.service.http.threads import Threads, in_background, run_in
 from podium.service.metrics import Metrics
 from podium.service.upkeep import Upkeep
-from podium.service.web import boards, chances, front, players, rendering, sharing, visiting
+from podium.service.web import boards, chances, front, players, rendering, sharing, spread, visiting
 from podium.service.web import events as event_pages
 from podium.service.web.ahead import calendar, races
 from podium.service.web.ahead.keeping import KeptStakes
@@ -46,6 +46,7 @@ PAGES = (
     first_link,
     front,
     boards,
+    spread,
     event_pages,
     players,
     chances,

@@ -52,6 +52,7 @@ from podium.systems._podium_state import (
     MEANS,
     OF_SIDE,
     RATING,
+    SCALE,
     SIDE_VARIANCE,
     begin_event,
     block_at,
@@ -188,6 +189,12 @@ class Podium(System):
         for each in members:
             side = joined(params, side, 1.0 / len(members), each)
         return side
+
+    def thing_points(self, moved: float, me: Any, after: Any, thing: Any, thing_after: Any) -> float:
+        """Of Settle: V' R / (1 + B J) of the thing, as V S / (1 + A J) and V^2 J / (1 + A J) of the entrant say it."""
+        left, thing_left = ((state.deviation / SCALE) ** 2 for state in (after, thing_after))
+        information = (me.variance - left) / (me.variance * me.variance)
+        return float(moved * thing_left / (me.variance * (1.0 - thing.variance * information)))
 
     def performances(self, entering_states: Sequence[Any]) -> Performances:
         """Logistic performances around uncertain skills, as today's theta reads them; a duel's odds are `expect`'s."""

@@ -122,8 +122,8 @@ class Account:
             ]
             course = inputs.Heat(float(count), float(inputs.mode_at(columns, heat)))
             for other, entries in enumerate(members):
-                if not inputs.comparable(columns, i, entries[0]):
-                    same = columns.side.size and columns.side[i] == columns.side[entries[0]]
+                if other == mine or not inputs.comparable(columns, i, entries[0]):
+                    same = other == mine or (columns.side.size and columns.side[i] == columns.side[entries[0]])
                     why = SAME_TEAM if same else NEITHER_FINISHED
                     self.left_out += [(heat, self.entrant_of(j), why) for j in entries if j != i]
                     continue

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -12,17 +13,18 @@ from podium.engine.replay import Replayed, States, newcomers
 from podium.engine.system import System
 from podium.engine.tables.encoding import Events
 from podium.engine.tables.selection import UNFINISHED_STATUS
+from podium.engine.tables.things import kind_and_name
 from podium.errors import UnknownError
 from podium.ledger.forecast import suggestion
 from podium.ledger.history import system_at
 from podium.ledger.reasons import wording
 from podium.ledger.reasons.duels import BAND, CAUSE, HEAT, OPPONENT, Account, Duel, Group, Heading, Partition, partition
-from podium.ledger.reasons.explanation import SCHEMA, Duels, Explanation
+from podium.ledger.reasons.explanation import SCHEMA, Duels, Explanation, ThingPart
 from podium.ledger.reasons.shares import affordable_parts
 from podium.ledger.reasons.standings import Standings, ranked_by, standings
 from podium.results.derived_heats import OVERALL
 from podium.results.names import normalise
-from podium.support.rounding import shown_change, shown_parts, shown_table
+from podium.support.rounding import shown, shown_change, shown_parts, shown_table
 
 WHOLE_FIELD = (
     "{title} judges a whole field at once. Each part has its fair share of the change: what it moved, on average over"
@@ -49,7 +51,30 @@ def explain(system: System, events: Events, replayed: Replayed, event_id: str, p
     account = Account(standing, events, settlement, entrant, states_before(system, events, settlement, replayed))
     after = system.state_type(*replayed.after[entrant].tolist())
     table = standings(events, account.settlement, events.results.frame[rows], rows)
-    return Breakdown(account, table, event_id, player, before, after).explanation()
+    explanation = Breakdown(account, table, event_id, player, before, after).explanation()
+    things = thing_parts(account, replayed, after, explanation)
+    own = sum((group.shown for group in explanation.groups if group.kind != CAUSE), Decimal(0))
+    words = wording.shared_words(player, own, [(each.kind, each.name, each.shown) for each in things])
+    return replace(explanation, things=things, shared=words)
+
+
+def thing_parts(account: Account, replayed: Replayed, after: Any, explanation: Explanation) -> tuple[ThingPart, ...]:
+    """What the result moved each thing that the player had; nothing unless it is a unit with them, once."""
+    columns, system, heats = account.columns, account.system, [*account.heats()]
+    if not columns.shared.size or len(heats) != 1 or system.has_offsets:
+        return ()
+    ((_, start, stop, entry),) = heats
+    if columns.side.size and (columns.side[start:stop] == columns.side[entry]).sum() > 1:
+        return ()
+    moved = math.fsum(group.points for group in explanation.groups if group.kind != CAUSE)
+    parts, kinds = [], len(system.kinds)
+    for slot in columns.shared[entry * kinds : (entry + 1) * kinds].tolist():
+        if slot >= 0:
+            thing = account.settlement.entrants[0] + slot
+            thing_after = system.state_type(*replayed.after[thing].tolist())
+            points = system.thing_points(moved, account.me, after, account.entering(thing), thing_after)
+            parts.append(ThingPart(*kind_and_name(account.name(thing)), points, shown(points, system.digits)))
+    return tuple(parts)
 
 
 def find_entrant(events: Events, event_id: str, player: str) -> tuple[list[int], str, int, bool]:

@@ -41,6 +41,16 @@ class Duels:
 NO_DUELS = Duels(0, 0.0, 0.0, "", "", "")
 
 
+@dataclass(frozen=True, slots=True)
+class ThingPart:
+    """What a player's result moved something that the player had."""
+
+    kind: str
+    name: str
+    points: float
+    shown: Decimal  # as people read it
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Explanation:
     """Every reason for one change; the contributions add up to `delta`, in points.
@@ -66,6 +76,8 @@ class Explanation:
     ranked_by: str = ""  # what decided the event: "Ranked by the sum of the heats' scores: Dragana 171, Otto 138, …"
     standings: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=STANDINGS_SCHEMA))  # of the event
     method: str = ""  # how a change that is no sum over duels is divided
+    things: tuple[ThingPart, ...] = ()  # what the result moved beside the player
+    shared: str = ""  # "The result was worth +35.0: +23.8 to Ana and +11.2 to the car Ferrari."
 
     def __repr__(self) -> str:
         change = f"{self.shown_before} {signed(self.shown_change)} = {self.shown_after}"
@@ -132,4 +144,9 @@ class Explanation:
             "ranked_by": self.ranked_by,
             "standings": self.standings.to_dicts(),
             "method": self.method,
+            "things": [
+                {"kind": each.kind, "name": each.name, "points": each.points, "shown": float(each.shown)}
+                for each in self.things
+            ],
+            "shared": self.shared,
         }

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from podium.ledger.reasons.duels import BAND, CAUSE, HEAT, OPPONENT, Heading
-from podium.support.rounding import shown
+from podium.support.rounding import shown, signed
 
 MOST_NAMED = 8  # names in a list; more are counted
 DECIDING_SHARE = Decimal("0.4")  # of the change, from which on one part is its cause
@@ -270,6 +270,15 @@ def summary(player: str, result: str, phrases: Sequence[Phrases], change: Decima
     against = "" if beyond else counterweight(phrases, change)
     sentences = (verdict(player, result, change, you=True), cause(phrases, change, you=True), against)
     return " ".join(filter(None, sentences))
+
+
+def shared_words(player: str, own: Decimal, things: Sequence[tuple[str, str, Decimal]]) -> str:
+    """What a result was worth to a player and to things, each a kind, a name and points; empty without things."""
+    if not things:
+        return ""
+    total = own + sum((points for _, _, points in things), Decimal(0))
+    parts = [f"{signed(own)} to {player}", *(f"{signed(each)} to the {kind} {name}" for kind, name, each in things)]
+    return f"The result was worth {signed(total)}: {listed(parts)}."
 
 
 def duels_headline(count: int, won: float, expected: float, *, graded: bool) -> str:

@@ -11,7 +11,7 @@ from fastapi import Request, Response
 from podium.pages.result_table import MOST_ROWS
 from podium.service.access.visitors import Visitor
 from podium.service.site.links import file_stem
-from podium.service.web import boards, events, front, players
+from podium.service.web import boards, events, front, players, spread
 from podium.service.web.ahead.keeping import KeptStakes
 from podium.service.web.rendering import Page, page_text, pool_address, pool_header
 from podium.service.web.rules.page import rules_page
@@ -129,7 +129,9 @@ class PoolPages:
             route, query = partial(boards.events, cursor=cursor), {"cursor": cursor} if cursor else {}
             yield self._routed(numbered("events", number), route, "events", **query)
         yield self._page("rules.html", lambda: rules_page(self.view, self.name, 0), "system")
-        yield self._routed("distribution.html", boards.distribution, "distribution")
+        yield self._routed("distribution.html", spread.distribution, "distribution")
+        if self.view.pool(self.name).system.kinds:
+            yield self._routed("things.html", spread.things, "things")
         yield self._page("find.html", lambda: find_page(self.view, self.found, self.name), "find")
         for each in self.found[: self.extent.players]:
             route = partial(self._player, each.player)

@@ -1,20 +1,18 @@
-"""Pages that list: the leaderboard, the events, who was found by name, and how ratings are spread."""
+"""Pages that list: the leaderboard, the events, and who was found by name; and within which spans they do."""
 
-import math
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Final, Literal
+from datetime import timedelta
+from typing import Annotated, ClassVar, Final, Literal, NamedTuple
 
 from fastapi import Query, Request, Response
 from fastapi.responses import RedirectResponse
-from markupsafe import Markup
 
 from podium.engine.system import System
 from podium.errors import UnknownError
 from podium.ledger.history import can_be_unsettled
-from podium.pages.drawing.bars import distribution_bars
-from podium.pages.numbers import counted, deviation, rating
+from podium.pages.numbers import counted, deviation
 from podium.service.http.names import MAX_SENT_CHARACTERS
 from podium.service.http.threads import CurrentStore
 from podium.service.web.rendering import (
@@ -28,12 +26,10 @@ from podium.service.web.rendering import (
     pool_header,
     render,
 )
-from podium.service.web.spans import Active, Span, spans_of
 from podium.service.web.visiting import VisiblePool, VisiblePools
 from podium.store import Store
 from podium.store.log.pools import Pool
 from podium.store.reading.boards.models import EventHeadline, FoundPlayer, ListedPage, ListedRow, Listing
-from podium.store.reading.models import RatingCount
 from podium.store.reading.players.models import PlayerCard
 from podium.store.writing.fixtures import Fixture
 
@@ -43,6 +39,40 @@ ROWS: Final = 50
 ROW: Final = "#me"  # the part of a page with the visitor's row
 SPAN_VALID_S: Final = 60.0
 router = PageRouter()
+Active = Literal["any", "1y", "90d"]
+Range = Literal["1y", "5y", "all"]
+
+
+class Span(NamedTuple):
+    """A span as an address calls it, by its length in a dated pool; in a counted one its days are events."""
+
+    length: timedelta | None  # None of all there is
+    words: str
+
+
+def days(count: float, words: str) -> Span:
+    return Span(timedelta(days=count), words)
+
+
+ANY, ALL = Span(None, "any time"), Span(None, "All")
+ACTIVE: Final[Mapping[Active, Span]] = {
+    "any": ANY, "1y": days(365, "in the last year"), "90d": days(90, "in the last 90 days"),
+}  # fmt: skip
+ACTIVE_COUNTED: Final[Mapping[Active, Span]] = {
+    "any": ANY, "1y": days(50, "in the last 50 events"), "90d": days(10, "in the last 10 events"),
+}  # fmt: skip
+RANGES: Final[Mapping[Range, Span]] = {"1y": days(365.25, "1 year"), "5y": days(5 * 365.25, "5 years"), "all": ALL}
+RANGES_COUNTED: Final[Mapping[Range, Span]] = {"1y": days(50, "50 events"), "5y": days(250, "250 events"), "all": ALL}
+
+
+def spans_of(pool: Pool) -> Mapping[Active, Span]:
+    """Within which spans a pool's boards list who has played."""
+    return ACTIVE_COUNTED if pool.is_counted else ACTIVE
+
+
+def ranges_of(pool: Pool) -> Mapping[Range, Span]:
+    """How much of a history a pool's charts show."""
+    return RANGES_COUNTED if pool.is_counted else RANGES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -293,104 +323,3 @@ def found_players(
         form_address=pool_address(pool.name, "find") if pool else address("find"),
     )
     return render(request, page, status=404 if is_missing or (text.strip() and not hits) else 200)
-
-
-MAX_BARS: Final = 40
-BAR_STEPS: Final = (1, 2, 5)
-
-
-@dataclass(frozen=True, slots=True)
-class RatingRange:
-    """A bar: players whose rating is from `low` up to `high`."""
-
-    low: int
-    high: int
-    players: int
-    share: float
-    is_own: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DistributionPage(Page):
-    """How ratings are spread."""
-
-    template: ClassVar[str] = "distribution.html"
-    pool: PoolHeader
-
-    players: int
-    ranges: tuple[RatingRange, ...]  # lowest first
-    chart: Markup
-    lower_quarter: int
-    median: int
-    upper_quarter: int
-    own_rating: float | None
-
-
-@router.pool_page("/distribution")
-def distribution(request: Request, visit: VisiblePool, store: CurrentStore) -> Response:
-    """The distribution: bars of players by rating, and the same as a table."""
-    header, counts = pool_header(store.pool(visit.pool)), store.distribution(visit.pool)
-    players = sum(each.players for each in counts)
-    own = own_rating(store, visit.pool, chosen_player(request))
-    width = bar_width(counts)
-    ranges = rating_ranges(counts, width, own)
-    lower, median, upper = (rating_at(counts, share) for share in (0.25, 0.5, 0.75))
-    label = f"{counted(players, header.word)} by rating; half of them from {rating(lower)} to {rating(upper)}"
-    page = DistributionPage(
-        title="Distribution",
-        description=f"How the ratings of {counted(players, header.word)} of {header.title} are spread.",
-        pool=header,
-        newest_entry=store.version(visit.pool),
-        players=players,
-        ranges=ranges,
-        chart=distribution_bars([(each.low, each.players) for each in ranges], width, own, label),
-        lower_quarter=lower,
-        median=median,
-        upper_quarter=upper,
-        own_rating=own,
-    )
-    return render(request, page)
-
-
-def own_rating(store: Store, pool_name: str, me: str) -> float | None:
-    """The rating of the player whom the visitor chose; None where there is none."""
-    if not me:
-        return None
-    try:
-        return store.rank(pool_name, me).rating
-    except UnknownError:
-        return None
-
-
-def bar_width(counts: Sequence[RatingCount]) -> int:
-    """How many points a bar is wide: 1, 2 or 5, or these times a power of ten, so that there are not too many bars."""
-    span = counts[-1].rating + 1 - counts[0].rating if counts else 1
-    widths: Iterator[int] = (step * 10**power for power in range(len(str(span)) + 1) for step in BAR_STEPS)
-    return next(width for width in widths if span // width + 2 <= MAX_BARS)
-
-
-def rating_ranges(counts: Sequence[RatingCount], width: int, own: float | None) -> tuple[RatingRange, ...]:
-    """The bars, lowest first; between the lowest and the highest also those of nobody."""
-    if not counts:
-        return ()
-    first, last = counts[0].rating // width, counts[-1].rating // width
-    players = [0] * (last - first + 1)
-    for each in counts:
-        players[each.rating // width - first] += each.players
-    total = sum(players)
-    lows = [(first + k) * width for k in range(len(players))]
-    return tuple(
-        RatingRange(low, low + width, count, count / total, own is not None and low <= own < low + width)
-        for low, count in zip(lows, players, strict=True)
-    )
-
-
-def rating_at(counts: Sequence[RatingCount], share: float) -> int:
-    """The whole rating below which at most this share of the players stand; 0 of nobody."""
-    wanted = math.ceil(share * sum(each.players for each in counts))
-    reached = 0
-    for each in counts:
-        reached += each.players
-        if reached >= wanted:
-            return each.rating
-    return 0

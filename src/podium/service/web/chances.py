@@ -17,9 +17,8 @@ from podium.pages.drawing.history_chart import HistoryLine, HistoryPoint, histor
 from podium.pages.numbers import DASH, SIGMAS, change, rating
 from podium.service.http.names import MAX_SENT_CHARACTERS
 from podium.service.http.threads import CurrentStore
-from podium.service.web.boards import default_listing, ranked_card
+from podium.service.web.boards import default_listing, ranked_card, spans_of
 from podium.service.web.rendering import Page, PageRouter, PoolHeader, pool_address, pool_header, render
-from podium.service.web.spans import spans_of
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
 from podium.store.log.pools import Pool

@@ -30,7 +30,16 @@ from podium.service.http.names import PlayerName
 from podium.service.http.threads import CurrentStore
 from podium.service.web.ahead.keeping import CurrentStakes
 from podium.service.web.ahead.upcoming import upcoming
-from podium.service.web.boards import found_players, ranked_card, settling_rule
+from podium.service.web.boards import (
+    Active,
+    Range,
+    Span,
+    found_players,
+    ranges_of,
+    ranked_card,
+    settling_rule,
+    spans_of,
+)
 from podium.service.web.figures import tiles
 from podium.service.web.rendering import (
     Page,
@@ -42,7 +51,6 @@ from podium.service.web.rendering import (
     render,
     unchanged,
 )
-from podium.service.web.spans import Active, Range, Span, ranges_of, spans_of
 from podium.service.web.visiting import VisiblePool
 from podium.store.log.log import SUBMIT
 from podium.store.log.order import earlier, time_of

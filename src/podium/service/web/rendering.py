@@ -132,6 +132,7 @@ class PoolHeader:
     is_public: bool = True
     sentence: str = ""  # what gains points, to players
     is_counted: bool = False  # whether its events have numbers and no dates
+    kinds: tuple[str, ...] = ()  # of things that players share and that have ratings, in the plural
 
     @property
     def address(self) -> str:
@@ -157,6 +158,7 @@ def pool_header(pool: Pool) -> PoolHeader:
         is_public=says.public,
         sentence=pool.system.for_players,
         is_counted=pool.is_counted,
+        kinds=tuple(map(plural, pool.system.kinds)),
     )
 
 

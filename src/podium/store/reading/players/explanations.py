@@ -116,6 +116,7 @@ class ExplainedChange:
     ranked_by: str = field(metadata={"description": "What decided the event, in a sentence."})
     standings: tuple[StandingLine, ...] = field(metadata={"description": "Who stood where in the event."})
     method: str = field(metadata={"description": "How a change is divided that is no sum over duels; else empty."})
+    shared: str = field(metadata={"description": "What the result was worth to what the player had, or empty."})
     reasons: tuple[Reason, ...] = field(metadata={"description": "Every reason."})
 
 
@@ -164,6 +165,7 @@ def explained_change(explanation: Explanation) -> ExplainedChange:
         ranked_by=explanation.ranked_by,
         standings=rows_as(StandingLine, explanation.standings),
         method=explanation.method,
+        shared=explanation.shared,
         reasons=rows_as(Reason, explanation.rows),
     )
 

@@ -1,0 +1,148 @@
+"""How ratings are spread, and the points of what players share: cars, clubs."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+from fastapi import Request, Response
+from markupsafe import Markup
+
+from podium.errors import UnknownError
+from podium.pages.drawing.bars import distribution_bars
+from podium.pages.numbers import counted, plural, rating
+from podium.service.http.threads import CurrentStore
+from podium.service.web.rendering import Page, PageRouter, PoolHeader, chosen_player, pool_header, render
+from podium.service.web.visiting import VisiblePool
+from podium.store import Store
+from podium.store.reading.boards.things import SharedThing
+from podium.store.reading.models import RatingCount
+
+router = PageRouter()
+MAX_BARS: Final = 40
+BAR_STEPS: Final = (1, 2, 5)
+
+
+@dataclass(frozen=True, slots=True)
+class RatingRange:
+    """A bar: players whose rating is from `low` up to `high`."""
+
+    low: int
+    high: int
+    players: int
+    share: float
+    is_own: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DistributionPage(Page):
+    """How ratings are spread."""
+
+    template: ClassVar[str] = "distribution.html"
+    pool: PoolHeader
+
+    players: int
+    ranges: tuple[RatingRange, ...]  # lowest first
+    chart: Markup
+    lower_quarter: int
+    median: int
+    upper_quarter: int
+    own_rating: float | None
+
+
+@router.pool_page("/distribution")
+def distribution(request: Request, visit: VisiblePool, store: CurrentStore) -> Response:
+    """The distribution: bars of players by rating, and the same as a table."""
+    header, counts = pool_header(store.pool(visit.pool)), store.distribution(visit.pool)
+    players = sum(each.players for each in counts)
+    own = own_rating(store, visit.pool, chosen_player(request))
+    width = bar_width(counts)
+    ranges = rating_ranges(counts, width, own)
+    lower, median, upper = (rating_at(counts, share) for share in (0.25, 0.5, 0.75))
+    label = f"{counted(players, header.word)} by rating; half of them from {rating(lower)} to {rating(upper)}"
+    page = DistributionPage(
+        title="Distribution",
+        description=f"How the ratings of {counted(players, header.word)} of {header.title} are spread.",
+        pool=header,
+        newest_entry=store.version(visit.pool),
+        players=players,
+        ranges=ranges,
+        chart=distribution_bars([(each.low, each.players) for each in ranges], width, own, label),
+        lower_quarter=lower,
+        median=median,
+        upper_quarter=upper,
+        own_rating=own,
+    )
+    return render(request, page)
+
+
+def own_rating(store: Store, pool_name: str, me: str) -> float | None:
+    """The rating of the player whom the visitor chose; None where there is none."""
+    if not me:
+        return None
+    try:
+        return store.rank(pool_name, me).rating
+    except UnknownError:
+        return None
+
+
+def bar_width(counts: Sequence[RatingCount]) -> int:
+    """How many points a bar is wide: 1, 2 or 5, or these times a power of ten, so that there are not too many bars."""
+    span = counts[-1].rating + 1 - counts[0].rating if counts else 1
+    widths: Iterator[int] = (step * 10**power for power in range(len(str(span)) + 1) for step in BAR_STEPS)
+    return next(width for width in widths if span // width + 2 <= MAX_BARS)
+
+
+def rating_ranges(counts: Sequence[RatingCount], width: int, own: float | None) -> tuple[RatingRange, ...]:
+    """The bars, lowest first; between the lowest and the highest also those of nobody."""
+    if not counts:
+        return ()
+    first, last = counts[0].rating // width, counts[-1].rating // width
+    players = [0] * (last - first + 1)
+    for each in counts:
+        players[each.rating // width - first] += each.players
+    total = sum(players)
+    lows = [(first + k) * width for k in range(len(players))]
+    return tuple(
+        RatingRange(low, low + width, count, count / total, own is not None and low <= own < low + width)
+        for low, count in zip(lows, players, strict=True)
+    )
+
+
+def rating_at(counts: Sequence[RatingCount], share: float) -> int:
+    """The whole rating below which at most this share of the players stand; 0 of nobody."""
+    wanted = math.ceil(share * sum(each.players for each in counts))
+    reached = 0
+    for each in counts:
+        reached += each.players
+        if reached >= wanted:
+            return each.rating
+    return 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThingsPage(Page):
+    """What entrants share, a table a kind."""
+
+    template: ClassVar[str] = "things.html"
+    pool: PoolHeader
+
+    tables: tuple[tuple[str, tuple[SharedThing, ...]], ...]  # each with its heading, as "cars"
+
+
+@router.pool_page("/things")
+def things(request: Request, visit: VisiblePool, store: CurrentStore) -> Response:
+    """What each car, or club, adds to a rating."""
+    pool = store.pool(visit.pool)
+    header, found = pool_header(pool), store.things(visit.pool)
+    if not header.kinds:
+        raise UnknownError(f"{header.title}: {header.system_title} rates nothing here that {header.words} share")
+    words = ", ".join(header.kinds)
+    page = ThingsPage(
+        title=words[:1].upper() + words[1:],
+        description=f"What {words} of {header.title} add to the ratings of their {header.words}.",
+        pool=header,
+        newest_entry=store.version(visit.pool),
+        tables=tuple((plural(kind), tuple(each for each in found if each.kind == kind)) for kind in pool.system.kinds),
+    )
+    return render(request, page)

@@ -1,0 +1,71 @@
+"""What a result moved the things that players share: it is of their credits, which add up to what each moved."""
+
+import random
+import re
+
+import pytest
+
+import podium
+from podium.pages.numbers import MINUS
+from podium.systems import make_system
+
+CARS = dict(zip("abcdefgh", "rrrssstt", strict=True))
+
+
+def races(events=12, seed=4):
+    """Races of six with cars that several share, and tyres that any may have; one breaks down."""
+    rng = random.Random(seed)  # noqa: S311
+    return [
+        {"event_id": f"e{number}", "started_at": f"2025-01-{number + 1:02}", "player": player, "position": place}
+        | {"status": "finished" if place < 6 else "dnf", "shared:car": CARS[player]}
+        | {"shared:tyres": rng.choice(["soft", "hard"])}
+        for number in range(events)
+        for place, player in enumerate(rng.sample("abcdefgh", 6), start=1)
+    ]
+
+
+def test_the_parts_of_all_who_had_a_thing_are_what_it_moved():
+    rated = podium.rate(races(), make_system("podium", {"shared": "car/tyres"}))
+    columns, names = rated.events.columns, rated.events.player_names.to_list()
+    for number in (0, 5, 11):
+        parts: dict[tuple[str, ...], float] = {}
+        for player in CARS:
+            if player in rated.results.frame.filter(event_id=f"e{number}")["player"]:
+                explanation = rated.explain(f"e{number}", player)
+                assert player not in explanation.rows["opponent"].to_list()  # nobody meets oneself
+                assert explanation.duels.count == 5
+                for each in explanation.things:
+                    parts[each.kind, each.name] = parts.get((each.kind, each.name), 0.0) + each.points
+        first, stop = columns.entrants[number], columns.entrants[number + 1]
+        moved = {
+            tuple(names[columns.player[k]].split("\x1f")[1:]): rated.replayed.after[k, 0] - rated.replayed.before[k]
+            for k in range(first, stop)
+            if columns.kind[k]
+        }
+        assert parts == pytest.approx(moved, abs=1e-9)
+
+
+def points_in(words):
+    return [float(each.replace(MINUS, "-")) for each in re.findall(f"[+{MINUS}][0-9.]+[0-9]", words)]
+
+
+def test_the_sentence_adds_up_as_shown():
+    explanation = podium.rate(races(), make_system("podium", {"shared": "car/tyres"})).explain("e11", "a")
+    worth, *parts = points_in(explanation.shared)
+    assert len(parts) == 3
+    assert sum(parts) == pytest.approx(worth, abs=1e-9)
+    assert explanation.to_dict()["things"][0]["kind"] == "car"
+    assert podium.rate(races(), "podium").explain("e11", "a").shared == ""
+
+
+def test_of_mates_in_one_car_none_alone_moved_it():
+    rows = [
+        {name: row[name] for name in ("event_id", "started_at", "player", "shared:car")}
+        | {"team": row["shared:car"], "team_score": float(ord(row["shared:car"]) % 7)}
+        for row in races()
+    ]
+    rated = podium.rate(rows, make_system("podium", {"shared": "car"}))
+    cars = [CARS[player] for player in rated.results.frame.filter(event_id="e11")["player"]]
+    for player, car in CARS.items():
+        if cars.count(car) > 1 and player in rated.results.frame.filter(event_id="e11")["player"]:
+            assert rated.explain("e11", player).things == ()

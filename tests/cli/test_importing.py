@@ -121,8 +121,8 @@ def test_ingest_calls_players_by_their_names(podium_command, tmp_path):
     url = f"sqlite:///{tmp_path}/podium.db"
     assert podium_command("pool", "create", "dm", "--system", "elo", "--db", url)[0] == 0
     results, names = tmp_path / "results.csv", tmp_path / "names.csv"
-    named = REPORT.replace("i 2\n", "i 2\nn 007\n").replace("n ^x0FFAna^^", "n 007").replace("000042", "{}")
-    for number in ("000042", "000043"):
+    named = REPORT.replace("i 2\n", "i 2\nn 007\n").replace("n ^x0FFAna^^", "n 007").replace("1767225600.000042", "{}")
+    for number in ("1767225600.000042", "1767312000.000043"):
         path = write_input(tmp_path, "xonstat", named.replace("{}", number))
         assert podium_command("import", "xonstat", path, "-o", results, "--names", names)[0] == 0
         words = ("ingest", results, "--pool", "dm", "--names", names, "--db", url, "-f", "json")

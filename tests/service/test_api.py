@@ -131,6 +131,7 @@ ROUTES = [
     ("GET", f"{POOL}/matches", None, READ),
     ("GET", f"{POOL}/matches/{{match_id}}", None, READ),
     ("POST", f"{POOL}/merge", {"player": "c", "into": "d"}, ADMIN),
+    ("GET", f"{POOL}/things", None, READ),
     ("GET", f"{POOL}/leaderboard", None, READ),
     ("GET", f"{POOL}/board", None, READ),
     ("GET", f"{POOL}/board/newest", None, READ),

@@ -43,6 +43,7 @@ class Account:
         self.settlement: Settlement = settlement_of(events.columns, number)
         self.params = system.params()
         self.states, self.columns = states, events.columns
+        self.brought: dict[int, Any] = {}  # by each entrant, of whom several heats may ask
         self.me = self.entering(entrant)
         self.by_pairs = rules.is_by_pairs(system)
         self.left_out: list[tuple[int, int, str]] = []  # heat, entrant and why: who stood in a heat but is no opponent
@@ -53,14 +54,18 @@ class Account:
 
     def entering(self, entrant: int) -> Any:
         """What an entrant brought."""
-        return rules.entering_state(self.params, self.columns, entrant, self.state(entrant))
+        if entrant not in self.brought:
+            self.brought[entrant] = rules.entering_state(self.params, self.columns, entrant, self.state(entrant))
+        return self.brought[entrant]
 
     def name(self, entrant: int) -> str:
         return str(self.events.player_names[int(self.columns.player[entrant])])
 
     def lead(self, entrant: int) -> float:
         """How far above the player an opponent was rated before, in points."""
-        return float(self.state(entrant).rating - self.state(self.entrant).rating)
+        them, me = self.columns.player[entrant], self.columns.player[self.entrant]
+        rating = self.system.column("rating")
+        return float(self.states[them, rating] - self.states[me, rating])
 
     def heats(self) -> Iterator[tuple[int, int, int, int]]:
         """Each heat that the player entered: its number, its first entry, the one after the last, the player's."""

@@ -120,6 +120,30 @@ def test_a_mended_sheet_gives_the_pool_of_one_that_was_always_so(store, system, 
     assert store.verify() == []
 
 
+def test_cars_of_a_mended_sheet_are_as_if_it_had_always_been_so(store):
+    """A car that is other, one that is gone and one renamed in the pool between."""
+
+    def cars(*names):
+        rows = rows_of([a_match(day, "Ana", "Ben") for day in range(1, len(names) // 2 + 1)])
+        return [row | {"shared:car": name} for row, name in zip(rows, names, strict=True) if name]
+
+    store.create_pool("main", find("podium")(shared="car"))
+    store.submit("main", cars("X", "Y", "Y", "X", "X", "Z"), sheet=LEAGUE)
+    again = store.amend_sheet("main", cars("X", "Y", "Y", "X", "X", "Z"), sheet=LEAGUE)
+    assert (again.other, again.same) == ((), 3)
+    store.rename("main", "Y", "Y2", kind="car")
+    mended = cars("X", "Y", "Y", "New", "X", "Z", "Z", "New")
+    done = store.amend_sheet("main", mended, sheet=LEAGUE)
+    assert (len(done.new), len(done.other), done.gone, done.same) == (1, 1, (), 2)
+    assert done.other[0].sentence == "row 2 is player Ben, shared:car New (car), and was player Ben, shared:car X (car)"
+    store.create_pool("fresh", find("podium")(shared="car"))
+    store.submit("fresh", mended)
+    store.rename("fresh", "Y", "Y2", kind="car")
+    assert bits(store) == bits(store, "fresh")
+    assert store.things("main") == store.things("fresh")
+    assert store.verify() == []
+
+
 @pytest.fixture
 def league(store):
     """A pool with a sheet of three days."""

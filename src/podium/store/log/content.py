@@ -84,6 +84,11 @@ class Content:
         sent = None if self.sent is None else self.sent.renamed(event_id)
         return replace(self, event_id=event_id, heads=tuple(begin + rest for rest in self.rests), sent=sent)
 
+    def called(self, names: Mapping[str, str]) -> "Content":
+        """The content with other names of players and of things, of those that have one."""
+        shared = tuple({column: names.get(name, name) for column, name in each.items()} for each in self.shared)
+        return replace(self, players=tuple(names.get(name, name) for name in self.players), shared=shared)
+
     @property
     def rests(self) -> Iterator[str]:
         """The heads without the id and the date or number."""

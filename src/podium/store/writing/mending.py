@@ -5,12 +5,12 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from podium.store.log.content import difference, head_begin, rate_alike
+from podium.store.log.content import difference, head_begin, numbers_in, rate_alike
 from podium.store.log.log import AMEND, MOVE, RESTORE, SUBMIT, VOID, LogEntry, json_entry
 from podium.store.log.order import DATED, NUMBER_US, number_at
 from podium.store.log.players import Numbered, Numbering, known_numbers, names_of
@@ -112,10 +112,9 @@ def amend_sheet(
         one.is_kept = not overrule and one.stored is not None and is_by_hand(one, one.stored)
     place(connection, pool, [one for one in sent if not one.is_kept])
     draft = Draft(connection, pool, actor, reason or f"{sheet.name} was mended")
-    draft.take(numbering, sent, sheet.prefix)
-    draft.void(
-        [each for each in stored if each.is_live and not any(one.stored is each for one in sent)], overrule=overrule
-    )
+    draft.take(numbering, sent, sheet.prefix, {each.row.event_id for each in stored})
+    paired = {one.stored for one in sent}
+    draft.void([each for each in stored if each.is_live and each not in paired], overrule=overrule)
     lists = tuple(draft.new), tuple(draft.other), tuple(draft.gone), tuple(draft.kept)
     changes = SheetChanges(sheet.name, is_first, *lists, same=draft.same)
     proposal = draft.proposal(settles_order=settles_order)
@@ -273,11 +272,10 @@ class Draft:
         """The placeholder of the next entry's number."""
         return FIRST_PLACEHOLDER + len(self.entries)
 
-    def take(self, numbering: Numbering, sent: Sequence[Sent], prefix: str) -> None:
-        """Take what is new, other and back, in the order of the sheet."""
+    def take(self, numbering: Numbering, sent: Sequence[Sent], prefix: str, taken: set[str]) -> None:
+        """Take what is new, other and back, in the order of the sheet; `taken` are the ids of events of the pool."""
         logged = [one for one in sent if not one.is_same and not one.is_kept]
-        self.numbered = numbering(self.connection, self.pool, (name for one in logged for name in one.content.players))
-        taken = {one.stored.row.event_id for one in sent if one.stored is not None}
+        self.numbered = numbering(self.connection, self.pool, (name for one in logged for name in one.content.names))
         for one in sent:
             other = one.stored
             if other is None:
@@ -296,7 +294,9 @@ class Draft:
     def unused_id(self, name: str, taken: set[str]) -> str:
         """The id, or where an event of the pool has it, the first of `name #2`, `name #3`, … that none has."""
         base = COUNT.sub("", name)
-        for each in chain([name], (f"{base} #{k}" for k in range(2, 10**6))):
+        if name not in taken:
+            return name
+        for each in (f"{base} #{k}" for k in range(2, 10**6)):
             params = {"pool": self.pool.id, "among": values([each])}
             if each not in taken and self.connection.execute(SELECT_BY_ID, params).first() is None:
                 return each
@@ -357,12 +357,12 @@ class Draft:
         if one.is_same:
             return "it comes at another place"
         body = other.row.body or b""
-        players = {json.loads(line)["player"] for line in body.decode().split("\n") if line}
-        numbers = known_numbers(self.connection, self.pool, sorted(set(one.content.players)))
-        names = names_of(self.connection, self.pool, players | {*numbers.values()})
-        called = tuple(names[numbers[name]] if name in numbers else name for name in one.content.players)
-        at = one.content.at(self.pool.order or DATED, one.start or other.row.started_at)
-        return difference(body, names, replace(at, players=called)).partition(";")[0]
+        logged = {number for line in body.decode().split("\n") if line for number in numbers_in(json.loads(line))}
+        numbers = known_numbers(self.connection, self.pool, sorted(set(one.content.names)))
+        names = names_of(self.connection, self.pool, logged | {*numbers.values()})
+        content = one.content.called({name: names[number] for name, number in numbers.items()})
+        at = content.at(self.pool.order or DATED, one.start or other.row.started_at)
+        return difference(body, names, at).partition(";")[0]
 
     def void(self, lost: Sequence[Stored], *, overrule: bool) -> None:
         """Let events count no more that the sheet does not have, unless another has them, or people corrected them."""

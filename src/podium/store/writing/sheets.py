@@ -166,13 +166,17 @@ def brought_by(connection: sa.Connection, pool: Pool, sheet: Sheet) -> dict[str,
 
 def sent_events(connection: sa.Connection, pool: Pool, contents: Mapping[str, Content]) -> list[Sent]:
     """The events of a sheet, by what it calls them."""
-    numbers = known_numbers(connection, pool, sorted({name for each in contents.values() for name in each.players}))
+    numbers = known_numbers(connection, pool, sorted({name for each in contents.values() for name in each.names}))
 
-    def lines(content: Content) -> tuple[str, ...]:
-        players = (numbers.get(name, repr(name)) for name in content.players)
-        return tuple(f"{rest}{player}" for rest, player in zip(content.rests, players, strict=True))
+    def numbered(content: Content) -> str:
+        return content.lines(content.rests, lambda name: str(numbers.get(name, repr(name))))
 
-    return [Sent(own_id, content, lines(content)) for own_id, content in contents.items()]
+    return [Sent(own_id, content, bare_lines(numbered(content))) for own_id, content in contents.items()]
+
+
+def bare_lines(text: str, begin: int = 0) -> tuple[str, ...]:
+    """The lines of a content from a character on, without what ends each."""
+    return tuple(line[begin:-1] for line in text.split("\n")[:-1])
 
 
 def stored_events(
@@ -187,7 +191,7 @@ def stored_events(
     stored = []
     for row in rows:
         begin = len(head_begin(row.event_id, pool.order, row.started_at))
-        lines = tuple(line[begin:-1] for line in row.body.decode().split("\n")[:-1])
+        lines = bare_lines(row.body.decode(), begin)
         one = EventRow.from_row(row)._replace(body=row.body)
         corrected = row.content_seq != newest.get(row.event_id, row.seq)
         stored.append(Stored(one, row.digest, lines, known.get(row.event_id), others[row.event_id], corrected))

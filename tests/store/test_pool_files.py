@@ -67,7 +67,6 @@ def carried_rows(store, pool):
             "webhook",
             "pool_fact",
             "running",
-            "waiting_file",
         )  # other numbers, and what is of one database
         tables = [each for each in metadata.sorted_tables if "pool_id" in each.c and each.name not in apart]
         found = {}

@@ -172,18 +172,6 @@ brought = Table(  # which events a sheet has, or had
     sqlite_with_rowid=False,
 )
 
-waiting_file = Table(  # an upload that its sender is still to say something of
-    "waiting_file",
-    metadata,
-    Column("token", String(64), primary_key=True),
-    Column("pool_id", Number, ForeignKey("pool.id"), nullable=False),
-    Column("owner", String(64), nullable=False),  # the session, as a digest
-    Column("received_at", BigInteger, nullable=False),  # microseconds since 1970, UTC
-    Column("name", Text, nullable=False),
-    Column("content", LargeBinary, nullable=False),
-    Index(None, "pool_id"),
-)
-
 # Everything below derives from the log.
 
 event = Table(

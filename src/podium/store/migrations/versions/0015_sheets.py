@@ -1,12 +1,12 @@
-"""Sheets and the events that they brought, and uploads that wait for an answer."""
+"""Sheets and the events that they brought."""
 
 from alembic import op
 
 revision, down_revision, branch_labels, depends_on = "0015", "0014", None, None
 
 WORDS = {
-    "sqlite": {"number": "INTEGER", "bytes": "BLOB", "by_key": " WITHOUT ROWID"},
-    "postgresql": {"number": "BIGINT", "bytes": "BYTEA", "by_key": ""},
+    "sqlite": {"number": "INTEGER", "by_key": " WITHOUT ROWID"},
+    "postgresql": {"number": "BIGINT", "by_key": ""},
 }
 TABLES = """
 CREATE TABLE sheet (
@@ -20,12 +20,6 @@ CREATE TABLE brought (
     CONSTRAINT fk_brought_pool_id_sheet FOREIGN KEY (pool_id, sheet) REFERENCES sheet (pool_id, name)
 ){by_key};
 CREATE INDEX ix_brought_pool_id_event_id ON brought (pool_id, event_id);
-CREATE TABLE waiting_file (
-    token VARCHAR(64) NOT NULL, pool_id {number} NOT NULL, owner VARCHAR(64) NOT NULL, received_at BIGINT NOT NULL,
-    name TEXT NOT NULL, content {bytes} NOT NULL, CONSTRAINT pk_waiting_file PRIMARY KEY (token),
-    CONSTRAINT fk_waiting_file_pool_id FOREIGN KEY (pool_id) REFERENCES pool (id)
-);
-CREATE INDEX ix_waiting_file_pool_id ON waiting_file (pool_id);
 UPDATE compatibility SET earliest = '0015'
 """
 

@@ -12,8 +12,7 @@ from podium.service.api.models import EARLIEST, Entrant, Moment, Strict, in_utc,
 from podium.service.http.errors import READ_ERRORS, WRITE_ERRORS, error_responses
 from podium.service.http.names import MAX_SENT_CHARACTERS, POOLS_PATH, FixtureId, Identifier, PoolName, SentName
 from podium.service.http.threads import CurrentStore, CurrentThreads, ReadRouter, run_in
-from podium.service.web.ahead.keeping import Aged, CurrentStakes, KeptStakes
-from podium.store import Store
+from podium.service.web.ahead.keeping import CurrentStakes
 from podium.store.reading.ahead import RaceStakes, race_stakes
 from podium.store.writing.fixtures import MOST_ENTRANTS, Fixture
 from podium.store.writing.running import Places
@@ -110,18 +109,8 @@ def fixture_stakes(
     heats: Heats = 1,
 ) -> RaceStakes:
     """What each place of a race to come would bring, at most a minute old; of the first entrant, or of a player."""
-    aged = stakes_of_fixture(store, kept, pool, store.fixture(pool, fixture_id), player, heats)
+    aged = kept.of_race(store, pool, store.fixture(pool, fixture_id), player, heats=heats)
     return race_stakes(aged.stakes, aged.age_s)
-
-
-def stakes_of_fixture(
-    store: Store, kept: KeptStakes, pool: str, planned: Fixture, player: str | None, heats: int = 1
-) -> Aged:
-    """Return the stakes of a fixture as it is planned, at most a minute old."""
-    key = planned, player, heats
-    return kept.find(
-        store, pool, key, lambda: store.stakes(pool, fixture=planned.fixture_id, player=player, heats=heats)
-    )
 
 
 @router.get("/{pool}/stakes", responses=REFUSALS, tags=["fixtures"])

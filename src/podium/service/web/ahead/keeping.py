@@ -10,6 +10,7 @@ from podium.ledger.stakes.stakes import Stakes
 from podium.service.http.threads import from_state
 from podium.store import Store
 from podium.store.reading.moments import VersionCache
+from podium.store.writing.fixtures import Fixture
 
 MOST_AGE_S: Final = 60.0
 MOST_TABLES: Final = 256
@@ -28,6 +29,23 @@ class KeptStakes:
     def __init__(self) -> None:
         self._tables = VersionCache(most=MOST_TABLES)
         self._turns: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
+
+    def of_race(
+        self, store: Store, pool: str, planned: Fixture, player: str | None, *, heats: int = 1, is_fixture: bool = True
+    ) -> Aged:
+        """Return the stakes of a race as it is planned, of its first entrant or of a player, at most a minute old.
+
+        Args:
+            is_fixture: whether the store knows it by its id; else it is a registered match.
+        """
+        sides = planned.sides
+
+        def find() -> Stakes:
+            if is_fixture:
+                return store.stakes(pool, fixture=planned.fixture_id, player=player, heats=heats)
+            return store.stakes(pool, player=player, sides=sides, heats=heats)
+
+        return self.find(store, pool, (planned.fixture_id, planned.starts_at, str(sides), player, heats), find)
 
     def find(self, store: Store, pool: str, key: tuple[Any, ...], find: Callable[[], Stakes]) -> Aged:
         """Return the stakes of a race of a pool, at most a minute old.

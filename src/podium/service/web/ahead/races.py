@@ -12,13 +12,12 @@ from markupsafe import Markup
 
 from podium.errors import ParameterError, UnknownError
 from podium.ledger.reasons.what_if import ordinal_number
-from podium.ledger.stakes.stakes import Stakes
 from podium.ledger.stakes.wording import DUEL, TWO, place_words
 from podium.pages.drawing.bars import signed_bar
 from podium.pages.numbers import DASH, MINUTE_S, counted, percent, with_minus
 from podium.service.http.names import MAX_SENT_CHARACTERS, MatchId
 from podium.service.http.threads import CurrentStore
-from podium.service.web.ahead.keeping import Aged, CurrentStakes, KeptStakes
+from podium.service.web.ahead.keeping import Aged, CurrentStakes
 from podium.service.web.rendering import (
     Page,
     PageRouter,
@@ -173,7 +172,7 @@ def race(
     player = chosen.strip() or default_player(request, planned)
     if planned.entrants is not None and player:
         try:
-            aged = kept_stakes(store, kept, visit.pool, planned, player, is_fixture=not rule.is_match)
+            aged = kept.of_race(store, visit.pool, planned, player, is_fixture=not rule.is_match)
             view = stakes_view(aged, player, is_entrant=any(player in side for side in planned.sides))
             reason = aged.stakes.notice or ""
         except ParameterError as error:
@@ -233,20 +232,6 @@ def planned_race(store: Store, pool: str, race_id: str) -> tuple[Fixture, Rule]:
     status = NO_RESULT if match.status == "expired" else "waits for its result"
     words = f"Whoever is missing from the result has quit. The match waits for it until {match.expires_at:%H:%M} UTC."
     return Fixture(race_id, None, match.expires_at, starters, status), Rule(words, is_match=True)
-
-
-def kept_stakes(
-    store: Store, kept: KeptStakes, pool: str, planned: Fixture, player: str, *, is_fixture: bool = True
-) -> Aged:
-    """The stakes of a race for a player, drawn where none are kept."""
-    sides = planned.sides
-
-    def find() -> Stakes:
-        if is_fixture:
-            return store.stakes(pool, fixture=planned.fixture_id, player=player)
-        return store.stakes(pool, player=player, sides=sides)
-
-    return kept.find(store, pool, (planned.fixture_id, planned.starts_at, str(sides), player), find)
 
 
 def default_player(request: Request, planned: Fixture) -> str:

@@ -10,7 +10,6 @@ from podium.ledger.stakes.stakes import MOST_EXACT, Stakes
 from podium.ledger.stakes.wording import TWO, place_words
 from podium.pages.numbers import change, counted, minute, named, percent, rating
 from podium.service.web.ahead.keeping import KeptStakes
-from podium.service.web.ahead.races import kept_stakes
 from podium.service.web.rendering import PoolHeader, pool_address
 from podium.store import Store
 from podium.store.writing.fixtures import Fixture
@@ -89,7 +88,7 @@ def upcoming(store: Store, kept: KeptStakes, pool: PoolHeader, player: str, *, d
     if len(race.sides) > MOST_EXACT and not draws:
         return Upcoming(pool, race, True, None, waits=True)
     try:
-        stakes = kept_stakes(store, kept, pool.name, race, player).stakes
+        stakes = kept.of_race(store, pool.name, race, player).stakes
     except PodiumError:  # the page of the race says why
         stakes = None
     return Upcoming(pool, race, True, stakes, waits=False)

@@ -107,6 +107,7 @@ def test_the_first_screen_of_a_phone_has_what_players_ask(screens):
     rows = page.locator("#board tbody tr").evaluate_all("rows => rows.map(each => each.getBoundingClientRect().bottom)")
     assert sum(bottom <= 844 for bottom in rows) >= ROWS
     assert page.evaluate("[...document.querySelectorAll('#board .name')].every(each => each.offsetHeight < 40)")
+    assert page.evaluate("[...document.querySelectorAll('#board .name')].every(each => each.offsetWidth > 150)")
     page.goto("/bikes/players/Viktor")
     ends = page.evaluate(
         "Object.fromEntries([...document.querySelectorAll('.first > div')]"

@@ -9,7 +9,7 @@ import pytest
 
 import podium
 from podium.errors import ParameterError, ResultsError
-from podium.importers.grids.stored import ods_boxes, xlsx_box
+from podium.importers.stored import ods_boxes, xlsx_box
 from podium.results.columns import MAX_COLUMNS
 from podium.service.admin.uploads import MAX_ROWS, read_file, stored
 

@@ -5,9 +5,9 @@ from workbooks import write_xlsx
 
 import podium
 from podium.importers import Options
+from podium.importers.tables.cells import parse_game, parse_result
 from podium.importers.tables.csv import answer, questions, understand
 from podium.importers.tables.maps import build_map, tomllib, write_map
-from podium.importers.tables.scores import parse_game, parse_result
 
 SHEETS = {
     "winners": "Datum;Sieger;Verlierer;Ergebnis\n12.01.2025;Ana;Ben;6:4 6:3\n26.01.2025;Cy;Ana;w.o.\n"

@@ -1,30 +1,16 @@
 """Events as they come out of a source: whole ones become rows of a results table, others are counted."""
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import polars as pl
 
 from podium.errors import Fault
-from podium.importers.registry import Options
+from podium.importers.registry import Imported, Options
 from podium.results.columns import ALL, TEXTS, TRUTHS, UTC, normalise_table
 from podium.results.consistency import contradictions
 from podium.results.names import LONGEST, normalise, refusal
-
-
-@dataclass(frozen=True)
-class Imported:
-    """What an importer made of its input: the events that are whole, and what is left out, counted apart."""
-
-    table: pl.DataFrame  # a results table, event by event as the source has them
-    dropped: Mapping[str, int] = field(default_factory=dict)  # valid, but no result: reason -> how many records
-    bad: tuple[Fault, ...] = ()  # what breaks the format's rules, with file, place and value
-    skipped: int = 0  # events left out because of bad records (only where those are skipped)
-    names: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # player id -> display name, last event
-    notes: tuple[str, ...] = ()  # what was understood or decided, a line each
-
 
 # Beside the columns of a results table, until it is whole:
 FILE, EVENT_PLACE, PLACE, NAME = "file", "place of the event", "place of the row", "name of the player"

@@ -1,11 +1,20 @@
-"""The formats that Podium imports, by name, and their options; none is loaded before it is used."""
+"""The formats that Podium imports, by name, and their options; none is loaded before files of it are read."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from podium.errors import Fault, FormatError, ParameterError
+
+if TYPE_CHECKING:
+    import polars as pl
 
 PRESETS = Path(__file__).parent / "presets"
+PLAYERS = ("id", "name", "fide")
+FORFEITS = ("keep", "drop")
 
 
 class Format(NamedTuple):
@@ -44,3 +53,58 @@ class Options:
     forfeits: str = "keep"  # keep who left as quit, or drop them
     map: Path | Mapping[str, Any] | None = None  # what the columns of a table mean: a TOML file, or what it would hold
     guess: bool = False  # whether headings say what the map lacks
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What an importer made of its input: the events that are whole, and what is left out, counted apart."""
+
+    table: "pl.DataFrame"  # a results table, event by event as the source has them
+    dropped: Mapping[str, int] = field(default_factory=dict)  # valid, but no result: reason -> how many records
+    bad: tuple[Fault, ...] = ()  # what breaks the format's rules, with file, place and value
+    skipped: int = 0  # events left out because of bad records (only where those are skipped)
+    names: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # player id -> display name, last event
+    notes: tuple[str, ...] = ()  # what was understood or decided, a line each
+
+
+def read_format(name: str, files: Sequence[str | Path], options: Options | None = None) -> Imported:
+    """Import files of a format.
+
+    Args:
+        name: of the format, as `FORMATS` has it.
+        files: paths of files or folders, in the order of their events; `-` is standard input.
+        options: what a user may decide; the defaults where None.
+
+    Returns:
+        A results table, with what is dropped, bad and skipped.
+
+    Raises:
+        FormatError: a file is not of that format, or breaks its rules and bad events are not skipped,
+            or nothing is left without them.
+        ParameterError: there is no such format, or an option does not fit it.
+    """
+    options = options or Options()
+    check_options(name, options)
+    options = replace(options, map=FORMATS[name].map or options.map)
+    imported: Imported = import_module(f"podium.importers.{FORMATS[name].module}").read(
+        [str(file) for file in files], options
+    )
+    if imported.bad and (not options.skip_bad or imported.table.is_empty()):
+        raise FormatError(str(files[0]), imported.bad)
+    return imported
+
+
+def check_options(name: str, options: Options) -> None:
+    """Check that there is such a format, and that it knows what is chosen."""
+    if name not in FORMATS:
+        near = get_close_matches(name.lower(), FORMATS, 1, 0.5)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise ParameterError(f"{name!r} is not a format{hint} ({', '.join(FORMATS)})")
+    if options.player not in PLAYERS:
+        raise ParameterError(f"player is {options.player!r}; it must be one of {', '.join(PLAYERS)}")
+    if options.forfeits not in FORFEITS:
+        raise ParameterError(f"forfeits is {options.forfeits!r}; it must be one of {', '.join(FORFEITS)}")
+    if options.player == "fide" and name != "pgn":
+        raise ParameterError(f"{name} has no FIDE ids; players can be called by them in pgn only")
+    if options.map is not None and name != "csv":
+        raise ParameterError(f"a map is for tables (csv); {name} needs none")

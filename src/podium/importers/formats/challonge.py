@@ -7,10 +7,10 @@ import re
 from collections.abc import Sequence
 
 from podium.importers import times
-from podium.importers.collecting import Collector, Event, Imported
-from podium.importers.json_documents import Node, documents
-from podium.importers.registry import Options
+from podium.importers.collecting import Collector, Event
+from podium.importers.registry import Imported, Options
 from podium.importers.sources import refuse_file, sources
+from podium.importers.trees import Node, documents
 
 PAIR = re.compile(r"^(-?[0-9]{1,9})-(-?[0-9]{1,9})$")
 

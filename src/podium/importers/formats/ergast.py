@@ -8,10 +8,10 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from podium.importers import times
-from podium.importers.collecting import Collector, Event, Imported
-from podium.importers.json_documents import Node, documents
-from podium.importers.registry import Options
+from podium.importers.collecting import Collector, Event
+from podium.importers.registry import Imported, Options
 from podium.importers.sources import Source, csv_records, refuse_file, sources
+from podium.importers.trees import Node, documents
 
 NULL = "\\N"
 STATUSES = {

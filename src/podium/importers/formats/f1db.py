@@ -9,8 +9,8 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from podium.importers import times
-from podium.importers.collecting import Collector, Event, Imported
-from podium.importers.registry import Options
+from podium.importers.collecting import Collector, Event
+from podium.importers.registry import Imported, Options
 from podium.importers.sources import Source, csv_records, refuse_file, sources, strict_json, text
 
 STATUSES = {

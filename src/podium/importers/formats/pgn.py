@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import BinaryIO
 
-from podium.importers.collecting import Collector, Event, Imported
-from podium.importers.registry import Options
+from podium.importers.collecting import Collector, Event
+from podium.importers.registry import Imported, Options
 from podium.importers.sources import Source, refuse_file, sources
 from podium.importers.times import LocalTimes, of_utc
 from podium.results.names import normalise

@@ -6,10 +6,10 @@ Source: start.gg's developer portal. The query is in docs/importers.md.
 from collections.abc import Sequence
 
 from podium.importers import times
-from podium.importers.collecting import Collector, Event, Imported
-from podium.importers.json_documents import Node, documents
-from podium.importers.registry import Options
+from podium.importers.collecting import Collector, Event
+from podium.importers.registry import Imported, Options
 from podium.importers.sources import refuse_file, sources
+from podium.importers.trees import Node, documents
 
 COMPLETED = 3
 DISQUALIFIED_SCORE = -1

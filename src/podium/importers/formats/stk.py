@@ -13,8 +13,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from podium.importers.collecting import Collector, Event, Imported
-from podium.importers.registry import Options
+from podium.importers.collecting import Collector, Event
+from podium.importers.registry import Imported, Options
 from podium.importers.sources import SQLITE, Source, decode, is_database, refuse_file, sources
 from podium.importers.times import LocalTimes, of_utc
 

@@ -11,8 +11,8 @@ from decimal import Decimal
 from typing import Any
 
 from podium.importers import times
-from podium.importers.collecting import Collector, Event, Imported
-from podium.importers.registry import Options
+from podium.importers.collecting import Collector, Event
+from podium.importers.registry import Imported, Options
 from podium.importers.sources import Source, refuse_file, sources
 
 BEGIN, END = b"----- BEGIN REQUEST BODY -----", b"----- END REQUEST BODY -----"

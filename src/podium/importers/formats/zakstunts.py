@@ -5,8 +5,8 @@ Source: duplode/elo-zs, which rates these races.
 
 from collections.abc import Sequence
 
-from podium.importers.collecting import Collector, Event, Imported
-from podium.importers.registry import Options
+from podium.importers.collecting import Collector, Event
+from podium.importers.registry import Imported, Options
 from podium.importers.sources import Record, csv_records, sources
 
 COLUMNS = ("Track", "Racer", "Rank", "Ghost", "Status")

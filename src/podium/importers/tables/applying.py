@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 
 from podium.importers import times
-from podium.importers.grids.files import load
-from podium.importers.grids.grid import Grid
+from podium.importers.files import load
+from podium.importers.grid import Grid
 from podium.importers.sources import sources
 from podium.importers.tables.cells import Cells, Table, build
 from podium.importers.tables.layouts import (

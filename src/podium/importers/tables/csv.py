@@ -1,26 +1,26 @@
-"""Any table as results: by a map of its columns, or by the map that its headings say."""
+"""Any table as results: by a map of its columns, by a preset that it fits, or by the map that its headings say."""
 
 import tomllib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from podium.errors import Fault, ResultsError
-from podium.importers.collecting import Imported
-from podium.importers.grids.files import load
-from podium.importers.grids.grid import Grid, Question, SourceRule, UndecidedError
-from podium.importers.registry import Options
-from podium.importers.sources import Source, refuse_file, sources
+from podium.errors import Fault, PodiumError, ResultsError
+from podium.importers.files import kind_of, language_encoding, load
+from podium.importers.grid import Grid, Question, SourceRule, UndecidedError
+from podium.importers.registry import PRESETS, Imported, Options
+from podium.importers.sources import Source, decode, refuse_file, sources
 from podium.importers.tables.applying import Mapped, apply_map, drop_small
 from podium.importers.tables.guess import guess
 from podium.importers.tables.maps import build_map, load_map
 from podium.importers.tables.model import Map
-from podium.importers.tables.presets import preset_of
 from podium.importers.times import LocalTimes
+from podium.importers.trees import Level, json_document, parse_path, walk, xml_document
 from podium.results.columns import REQUIRED, normalise_table
 from podium.results.consistency import (
     NOTHING_COMPARES,
@@ -259,3 +259,46 @@ def answer(key: str, value: str, document: Mapping[str, Any] | None = None) -> d
     is_value = last in ("header", "width", "fill")
     table[last] = tomllib.loads(f"value = {value}")["value"] if is_value and value[:1] in '["0123456789' else value
     return {"columns": {}, **whole}
+
+
+START_BYTES = 1 << 13  # in which the head of a table is
+
+
+@cache
+def presets() -> dict[str, Map]:
+    """The maps, by the name of their format."""
+    return {path.stem: load_map(path) for path in sorted(PRESETS.glob("*.toml"))}
+
+
+def preset_of(source: Source) -> Map | None:
+    """The map that a file fits, if any does."""
+    content = source.content()
+    kind = kind_of(content, source.name).replace("jsonl", "json")
+    fitting = [each for each in presets().values() if each.source.format == kind]
+    if not fitting:
+        return None
+    try:
+        if kind == "csv":
+            start = content[:START_BYTES].decode(language_encoding(content[:START_BYTES]) or "utf-8", "replace")
+            return next((each for each in fitting if has_cells(start, needs(each))), None)
+        text = decode(content, source.name, "xml" if kind == "xml" else None)
+        if kind == "lines":
+            return fitting[0]
+        document = (json_document if kind == "json" else xml_document)(text, source.name)
+    except PodiumError:
+        return None  # which its reader refuses by name
+    return next((each for each in fitting if all(has(document, path) for path in needs(each))), None)
+
+
+def needs(preset: Map) -> Sequence[str]:
+    """What a file has that the preset is of."""
+    return tuple(preset.document["preset"]["needs"])
+
+
+def has_cells(text: str, cells: Sequence[str]) -> bool:
+    return any(all(cell in line for cell in cells) for line in text.splitlines())
+
+
+def has(document: Any, path: str) -> bool:
+    found: Iterator[Any] = walk(Level(document), parse_path(path, "map"), (), "")
+    return next(found, None) is not None

@@ -8,7 +8,7 @@ import polars as pl
 
 from podium.errors import SHOWN_FAULTS, Fault, ResultsError
 from podium.importers import dates, times
-from podium.importers.grids.grid import Choice, Grid, Question, UndecidedError
+from podium.importers.grid import Choice, Grid, Question, UndecidedError
 from podium.importers.tables.applying import decimal_marks, may_be_thousands, status_words
 from podium.importers.tables.cells import PLACE
 from podium.importers.tables.maps import build_map, is_refinement, toml_value

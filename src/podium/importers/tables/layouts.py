@@ -7,10 +7,10 @@ from difflib import get_close_matches
 import polars as pl
 
 from podium.errors import Fault, ParameterError, ResultsError
-from podium.importers.grids.grid import Grid
+from podium.importers.grid import Grid
 from podium.importers.sources import refuse_file
+from podium.importers.tables.cells import WHOLE, Game, mirrored, parse_game
 from podium.importers.tables.model import BESIDE, CELL, COLUMN, FILE, PAIR, ROW, ROW_NAME, Condition, Layout, Map
-from podium.importers.tables.scores import WHOLE, Game, mirrored, parse_game
 from podium.results.columns import text
 
 NUMBER = "\0row"  # the row of the source, from 0: beside the table's columns, none of which is called so

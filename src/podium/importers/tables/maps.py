@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from podium.errors import ParameterError
-from podium.importers.grids.grid import SourceRule
+from podium.importers.grid import SourceRule
 from podium.importers.tables.model import LAPS, Condition, Join, Layout, Map, Part, Rule, Scalar
 from podium.importers.times import LocalTimes
 from podium.results.columns import ALL, STATUSES

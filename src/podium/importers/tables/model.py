@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
-from podium.importers.grids import grid
-from podium.importers.grids.grid import SourceRule
+from podium.importers import grid
+from podium.importers.grid import SourceRule
 
 Scalar = str | int | float | bool
 Gap = Literal["leader", "previous"]

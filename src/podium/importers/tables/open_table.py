@@ -9,8 +9,8 @@ from typing import Any
 import polars as pl
 
 from podium.errors import Fault, ResultsError
-from podium.importers.grids.files import load
-from podium.importers.grids.grid import Grid, SourceRule, UndecidedError
+from podium.importers.files import load
+from podium.importers.grid import Grid, SourceRule, UndecidedError
 from podium.importers.registry import Options
 from podium.importers.sources import of_bytes, sources
 from podium.importers.tables.applying import Mapped, apply_map

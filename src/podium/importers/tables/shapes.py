@@ -7,12 +7,11 @@ import polars as pl
 
 from podium.errors import Fault, ResultsError
 from podium.importers import dates, times
-from podium.importers.grids.grid import EVERY, SHEET, TITLE, Choice, Grid, Question
+from podium.importers.grid import EVERY, SHEET, TITLE, Choice, Grid, Question
 from podium.importers.tables.applying import apply_map
-from podium.importers.tables.cells import PLACE
+from podium.importers.tables.cells import GAME, PLACE, WHOLE, parse_result, plain
 from podium.importers.tables.layouts import BY_ORDER
 from podium.importers.tables.maps import build_map
-from podium.importers.tables.scores import GAME, WHOLE, parse_result, plain
 from podium.results.headings import BYE, FORFEIT, fold, is_round, is_total, meanings, side_of, sides
 
 UNPLAYED = r"^(\*|\?|x|[-:. ]+)$"

@@ -21,8 +21,7 @@ import polars as pl
 import podium
 from podium.errors import ParameterError, PodiumError, ResultsError
 from podium.importers.collecting import shortened
-from podium.importers.reading import read_format
-from podium.importers.registry import FORMATS, Options
+from podium.importers.registry import FORMATS, Options, read_format
 from podium.ledger.leaderboard import instant
 from podium.results.columns import DEFAULTS
 from podium.results.made_dates import made_up, with_made_dates

@@ -13,11 +13,10 @@ from pathlib import Path, PurePath
 import polars as pl
 
 from podium.errors import Fault, ResultsError
-from podium.importers.grids.grid import SHEET, TITLE, Choice, Grid, SourceRule, decide
-from podium.importers.grids.heads import LINES, find_head
-from podium.importers.grids.stored import from_database, from_spreadsheet
-from podium.importers.grids.trees import from_json, rows_of_tree, xml_document
+from podium.importers.grid import LINES, SHEET, TITLE, Choice, Grid, SourceRule, decide, find_head
 from podium.importers.sources import UTF16_MARKS, Source, decode, refuse_file, unmarked_codec
+from podium.importers.stored import from_database, from_spreadsheet
+from podium.importers.trees import from_json, rows_of_tree, xml_document
 from podium.results.columns import refuse_wide
 from podium.results.headings import encoding_of
 from podium.results.plain_rows import DELIMITERS, counted_from, from_csv, malformed_rows, rows_of

@@ -14,8 +14,7 @@ from xml.etree import ElementTree as ET
 
 import polars as pl
 
-from podium.importers.grids.grid import EVERY, SHEET, TITLE, Choice, SourceRule, decide
-from podium.importers.grids.heads import LINES, find_head
+from podium.importers.grid import EVERY, LINES, SHEET, TITLE, Choice, SourceRule, decide, find_head
 from podium.importers.sources import MAX_EXPANSION, is_database, refuse_file
 from podium.results.columns import FREE_CELLS, MAX_BOX, refuse_repeated, refuse_wide
 from podium.results.headings import is_heading, is_total

@@ -1,0 +1,192 @@
+"""A table before its map: where its head is, how it was written, and what only its reader can know of it."""
+
+import re
+import shlex
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from podium.errors import Fault, FormatError
+from podium.importers.dates import IN_A_LINE
+from podium.results.headings import is_heading
+
+SHEET, TITLE = "\0sheet", "\0title"  # columns beside the table's own: of each row its sheet, the lines above the head
+SHOWN_ROWS = 3  # of those with one fault
+EVERY = "*"  # sheet of a workbook
+
+
+@dataclass(frozen=True)
+class SourceRule:
+    """How the table is written."""
+
+    format: str | None = None  # by the name and content where None
+    encoding: str | None = None  # UTF-8, or UTF-16, where None
+    delimiter: str | None = None
+    decimal: str = "."
+    thousands: str | None = None
+    header: int | str | tuple[int, ...] | None = None  # its lines, or a cell of it; 0: none, the columns are c1, c2, …
+    fill: tuple[str, ...] = ()  # columns whose empty cells have the value above
+    sheet: str | None = None  # * for every one
+    table: str | None = None  # of a database; % is any text
+    records: str | None = None  # where the rows of JSON or XML are, as `races[].results[]`
+    pattern: str | None = None  # of lines that are rows; its named groups are columns
+    width: int | None = None  # of the columns 1, 2, … in what follows the pattern
+    names: str | None = None  # the pattern of a line whose end has more of the names of those columns
+    null: tuple[str, ...] = ("",)
+    timezone: str = "UTC"
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table before its map: columns by heading, of text or of their own types."""
+
+    name: str  # what faults call it
+    frame: pl.DataFrame
+    first_row: int = 1  # the number of the first row, as a spreadsheet or editor shows it
+    labels: Sequence[str] | None = None  # of rows that are in no lines
+    rule: SourceRule = field(default_factory=SourceRule)  # how it is written, as far as it was found out
+    notes: tuple[str, ...] = ()
+    bad: tuple[Fault, ...] = ()  # rows that are left out
+    folder: Path = Path()  # where its side tables are
+
+    @property
+    def headings(self) -> list[str]:
+        """The columns that the table itself has."""
+        return [name for name in self.frame.columns if not name.startswith("\0")]
+
+    def place(self, row: int) -> str:
+        """Where a row stands; `row` counts from 0."""
+        return f"row {row + self.first_row}" if self.labels is None else self.labels[row]
+
+    def places(self, rows: Sequence[int]) -> str:
+        """Where rows stand, the first of them by number."""
+        if len(rows) == 1:
+            return self.place(rows[0])
+        shown = [self.place(row).removeprefix("row ") for row in rows[:SHOWN_ROWS]]
+        more = ", …" if len(rows) > SHOWN_ROWS else ""
+        return f"{len(rows):,} rows ({', '.join(shown)}{more})"
+
+
+class Choice(NamedTuple):
+    """An answer: what it means, and the key of a map that says so, with its value."""
+
+    meaning: str
+    key: str
+    value: str
+
+    def __str__(self) -> str:
+        return f"--set {shlex.quote(f'{self.key}={self.value}')} ({self.meaning})"
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a table leaves open, and the answers that there are."""
+
+    text: str
+    choices: tuple[Choice, ...]
+    column: str | None = None  # that it is about
+
+    def remedy(self, name: str) -> str:
+        """The question with the command to type for a file."""
+        typed = name if not Path(name).is_absolute() else Path(name).name
+        command = f": type podium import {shlex.quote(typed)} {', or '.join(map(str, self.choices))}"
+        return self.text + command * bool(self.choices)
+
+
+class UndecidedError(FormatError):
+    """A table is refused for what only its reader can know; `questions` ask for it."""
+
+    def __init__(self, name: str, faults: Iterable[Fault], questions: Iterable[Question] = ()) -> None:
+        self.questions = tuple(questions)
+        super().__init__(name, faults)
+
+
+def decide(name: str, text: str, *choices: Choice) -> UndecidedError:
+    """The refusal of a table for one question."""
+    question = Question(text, choices)
+    return UndecidedError(name, [Fault(None, None, None, question.remedy(name))], [question])
+
+
+LINES = 40  # of a table that its head is looked for in
+VALUE = re.compile(r"[\W_]*\d[\d\W]*")  # a number, a date, a score
+TWO = 2
+
+
+class Head(NamedTuple):
+    """The lines of a head among the first rows, what its columns are called, and the lines above it."""
+
+    lines: tuple[int, ...]  # from 0
+    header: Any  # the number or numbers of its lines, from 1; None where it is the first
+    names: list[str]
+    titles: str
+
+
+def find_head(rows: Sequence[Sequence[str]], starts: Sequence[int], header: Any, wanted: Collection[str]) -> Head:
+    """The head of a table: where a map says, or the first with the most known headings.
+
+    Args:
+        rows: the first that are not empty.
+        starts: the line of each, from 0.
+        header: the map's: a line, two lines, or a cell of the head.
+        wanted: columns, in place of headings that are known.
+    """
+    below = [number for number, start in enumerate(starts) if isinstance(header, int) and start >= header - 1]
+    lines = tuple(below[:1]) or best_lines(rows, header if isinstance(header, str) else None, wanted)
+    if isinstance(header, tuple):
+        lines = tuple(number for number, start in enumerate(starts) if start + 1 in header) or lines
+    numbers = tuple(starts[line] + 1 for line in lines)
+    titles = (" ".join(dict.fromkeys(filter(None, row))) for row in rows[: lines[0]])
+    shown = None if lines == (0,) else numbers if len(numbers) > 1 else numbers[0]
+    return Head(lines, header or shown, joined([rows[line] for line in lines]), " ".join(filter(None, titles)))
+
+
+def best_lines(rows: Sequence[Sequence[str]], cell: str | None, wanted: Collection[str]) -> tuple[int, ...]:
+    if cell is not None:
+        return (next((number for number, row in enumerate(rows) if cell in row), 0),)
+    if any(set(wanted) & set(row) for row in rows):
+        return (max(range(len(rows)), key=lambda number: (len(set(wanted) & set(rows[number])), -number)),)
+    counts = [len({each for each in row if each and is_heading(each)}) for row in rows[:LINES]]
+    best = max(range(len(counts)), key=lambda number: (counts[number], -number))
+    if counts[best] < TWO:
+        best = next((number for number, row in enumerate(rows) if len(set(filter(None, row))) >= TWO), 0)
+    for upper in (best - 1, best):
+        if 0 <= upper < len(counts) - 1 and are_one_head(rows[upper], rows[upper + 1], counts[upper : upper + 2]):
+            return upper, upper + 1
+    return (best,)
+
+
+def are_one_head(upper: Sequence[str], lower: Sequence[str], known: Sequence[int]) -> bool:
+    """Whether two lines are one head: of words, or of words and dates, where neither names every column by itself."""
+    pairs = list(zip_longest(upper, lower, fillvalue=""))
+    dated = [low for _, low in pairs if low]
+    if (
+        known[0]
+        and len(dated) >= TWO
+        and pl.Series(dated).str.contains(rf"^(?:{IN_A_LINE})$").all()
+        and all(up for up, low in pairs if low)
+    ):
+        return True
+    words = not any(VALUE.fullmatch(each) for each in (*upper, *lower) if each and not is_heading(each))
+    below = [low for up, low in pairs if low and low != up]
+    parted = any(low and low != up and (not up or upper.count(up) > 1) for up, low in pairs)
+    alone = len(set(below)) < len(below) or any(up and low in ("", up) for up, low in pairs)
+    over = len(set(filter(None, upper))) >= (TWO if known[0] else 1) and len(below) < len(pairs) + (not known[0])
+    return known[1] > 0 and words and parted and alone and over
+
+
+def joined(lines: Sequence[Sequence[str]]) -> list[str]:
+    """The names of columns, a heading above several before each of theirs."""
+    if len(lines) == 1:
+        return list(lines[0])
+    names, above = [], ""
+    upper, lower = lines
+    for column in range(max(map(len, lines))):
+        up, low = (line[column] if column < len(line) else "" for line in (upper, lower))
+        above = up or (above if low else "")
+        name = " ".join(dict.fromkeys(filter(None, (above, low))))
+        names.append(low if name in names else name)
+    return names

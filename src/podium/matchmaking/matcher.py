@@ -8,7 +8,7 @@ nearest neighbours.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +18,7 @@ from podium.errors import ParameterError
 from podium.kernels.compiled import compile_kernel, kernel
 from podium.kernels.logarithm import LN_10
 from podium.matchmaking.balancing import divide, divisible, empty_plan
+from podium.support.answers import answer, described
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -60,19 +61,17 @@ class Policy:
             raise ParameterError("target_s and scale must be positive numbers")
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class Match:
     """Players to play each other."""
 
-    players: tuple[str, ...] = field(metadata={"description": "Who plays."})
-    teams: tuple[tuple[str, ...], ...] = field(
-        metadata={"description": "Sides of equal numbers; a player each where everyone is for himself."}
+    players: tuple[str, ...] = described("Who plays.")
+    teams: tuple[tuple[str, ...], ...] = described(
+        "Sides of equal numbers; a player each where everyone is for himself."
     )
-    spread: float = field(metadata={"description": "The best rating less the worst, in points."})
-    quality: float = field(
-        metadata={"description": "1 where all sides are as likely to win, towards 0 where one surely does."}
-    )
-    waited_s: float = field(metadata={"description": "Seconds that the first of them has waited."})
+    spread: float = described("The best rating less the worst, in points.")
+    quality: float = described("1 where all sides are as likely to win, towards 0 where one surely does.")
+    waited_s: float = described("Seconds that the first of them has waited.")
 
 
 class Waiting(NamedTuple):

@@ -8,7 +8,6 @@ its text can be blanked without breaking the chain.
 import hashlib
 import secrets
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 
 import sqlalchemy as sa
@@ -18,6 +17,7 @@ from podium.store.log.pools import Pool
 from podium.store.sql.database import CARRY_OVER, StoreError, write_transaction
 from podium.store.sql.schema import log, pools
 from podium.store.sql.statements import execute_prepared
+from podium.support.answers import answer, described
 
 GENESIS = hashlib.sha256(b"the log of a Podium pool, chain 1").digest()  # stands before the first entry
 HASHED = ("place", "received_at", "kind", "actor", "subject", "body", "match_id", "present", "reason_hash")
@@ -34,12 +34,12 @@ SELECT_ENTRIES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class Head:
     """The newest entry of a pool's log: it stands for every entry up to it."""
 
-    place: int = field(metadata={"description": "The number of entries up to it."})  # 0 where there is none
-    hash: str = field(metadata={"description": "SHA-256, in hexadecimal digits."})
+    place: int = described("The number of entries up to it.")  # 0 where there is none
+    hash: str = described("SHA-256, in hexadecimal digits.")
 
     def __str__(self) -> str:
         """The head, as `podium verify --head` takes it."""

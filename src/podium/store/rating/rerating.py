@@ -33,6 +33,7 @@ from podium.store.rating.standing_rows import refresh_standings
 from podium.store.sql.metadata import is_thing
 from podium.store.sql.schema import correction, event
 from podium.store.sql.statements import among, values
+from podium.support.answers import answer, described
 
 MAX_EFFECTS = 1_000  # of an answer
 SELECT_EVENT_IDS = sa.select(event.c.event_id, event.c.started_at, event.c.seq).where(
@@ -40,14 +41,14 @@ SELECT_EVENT_IDS = sa.select(event.c.event_id, event.c.started_at, event.c.seq).
 )
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class Totals:
     """How much moved, or would move."""
 
-    events: int = field(metadata={"description": "Events with a change that moved; seasons are among them."})
-    players: int = field(metadata={"description": "Players who have one."})
-    changes: int = field(metadata={"description": "Changes that are new, other or gone."})
-    largest: float = field(metadata={"description": "The most that the rating after any one change moved; or 0."})
+    events: int = described("Events with a change that moved; seasons are among them.")
+    players: int = described("Players who have one.")
+    changes: int = described("Changes that are new, other or gone.")
+    largest: float = described("The most that the rating after any one change moved; or 0.")
 
 
 NOTHING = Totals(0, 0, 0, 0.0)
@@ -179,14 +180,14 @@ def largest_move(span: Span) -> float:
     return float(moves[np.isfinite(moves)].max(initial=0.0))
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class Effect:
     """How a change moves."""
 
-    event_id: str | None = field(metadata={"description": "The event; null where a season began."})
-    player: str = field(metadata={"description": "The player's name as it is now."})
-    rating_was: float | None = field(metadata={"description": "The rating after the event until now; null if none."})
-    rating: float | None = field(metadata={"description": "The rating after it from now on; null if none."})
+    event_id: str | None = described("The event; null where a season began.")
+    player: str = described("The player's name as it is now.")
+    rating_was: float | None = described("The rating after the event until now; null if none.")
+    rating: float | None = described("The rating after it from now on; null if none.")
 
 
 class Size(NamedTuple):

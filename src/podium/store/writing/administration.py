@@ -3,7 +3,7 @@
 import json
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Unpack
@@ -29,6 +29,7 @@ from podium.store.sql.schema import api_key, event, fixture, generation, log, po
 from podium.store.sql.statements import instant, now
 from podium.store.writing.accounts import refuse_entrant_twice
 from podium.store.writing.execution import Propose
+from podium.support.answers import answer, described
 from podium.systems import find
 from podium.version import ARITHMETIC
 
@@ -224,17 +225,15 @@ SELECT_RESULTS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class RegisteredMatch:
     """A match that was registered."""
 
-    match_id: str = field(metadata={"description": "The match."})
-    entrants: tuple[str, ...] = field(metadata={"description": "Who plays, by their names as they are now."})
-    expires_at: datetime = field(metadata={"description": "Until when it waits for a result."})
-    status: str = field(
-        metadata={"description": "What became of it.", "json_schema_extra": {"enum": [OPEN, REPORTED, EXPIRED]}}
-    )
-    results: tuple[str, ...] = field(metadata={"description": "Its results, the event that counts first."})
+    match_id: str = described("The match.")
+    entrants: tuple[str, ...] = described("Who plays, by their names as they are now.")
+    expires_at: datetime = described("Until when it waits for a result.")
+    status: str = described("What became of it.", enum=[OPEN, REPORTED, EXPIRED])
+    results: tuple[str, ...] = described("Its results, the event that counts first.")
 
 
 def register(

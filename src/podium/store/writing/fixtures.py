@@ -5,7 +5,6 @@ The result of a fixture is the event of its id. Whoever is missing from it did n
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -20,6 +19,7 @@ from podium.store.sql.database import StoreError
 from podium.store.sql.schema import event, fixture, log, registration, running
 from podium.store.sql.statements import DAY_US, instant, microseconds, now, upsert
 from podium.store.writing.accounts import refuse_entrant_twice
+from podium.support.answers import answer, described
 
 PLANNED, STARTED, REPORTED, CANCELLED, NO_RESULT = "planned", "started", "reported", "cancelled", "no result"
 WAITS_US = DAY_US  # for a result, after the start, before it counts as having none
@@ -33,27 +33,25 @@ SELECT_FIXTURES = (
 SELECT_FIXTURE = SELECT_FIXTURES.where(fixture.c.fixture_id == sa.bindparam("fixture"))
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class Starter:
     """Who is to start."""
 
-    player: str = field(metadata={"description": "The name as it is now."})
-    team: str | None = field(metadata={"description": "With whom; null for one who starts alone."})
+    player: str = described("The name as it is now.")
+    team: str | None = described("With whom; null for one who starts alone.")
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class Fixture:
     """A race to come, or one that was."""
 
-    fixture_id: str = field(metadata={"description": "The race; its result is the event of this id."})
-    title: str | None = field(metadata={"description": "What people call it."})
-    starts_at: datetime = field(metadata={"description": "When it starts."})
-    entrants: tuple[Starter, ...] | None = field(metadata={"description": "Who starts; null for whoever comes."})
-    status: str = field(
-        metadata={
-            "description": "What became of it; a day after its start it has no result.",
-            "json_schema_extra": {"enum": [PLANNED, STARTED, REPORTED, CANCELLED, NO_RESULT]},
-        }
+    fixture_id: str = described("The race; its result is the event of this id.")
+    title: str | None = described("What people call it.")
+    starts_at: datetime = described("When it starts.")
+    entrants: tuple[Starter, ...] | None = described("Who starts; null for whoever comes.")
+    status: str = described(
+        "What became of it; a day after its start it has no result.",
+        enum=[PLANNED, STARTED, REPORTED, CANCELLED, NO_RESULT],
     )
 
     @property

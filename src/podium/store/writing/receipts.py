@@ -1,7 +1,7 @@
 """What became of what was sent or corrected, as it is answered."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
@@ -21,35 +21,27 @@ from podium.store.rating.events import (
     get_event,
 )
 from podium.store.rating.rerating import NOTHING, Effect, Rerated, Totals
+from podium.support.answers import answer, described
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class Receipt:
     """What became of an event that was sent."""
 
-    event_id: str = field(metadata={"description": "The event."})
-    seq: int = field(metadata={"description": "The number of its submission in the log; 0 in a dry run of a new one."})
-    status: str = field(
-        metadata={"description": "What became of it.", "json_schema_extra": {"enum": [*EVENT_STATUSES]}}
-    )
-    reason: str = field(metadata={"description": "Why it is not rated; empty where it is."})
-    duplicate: bool = field(metadata={"description": "Whether it was known, with this very content."})
-    changes: tuple[Change, ...] = field(
-        metadata={"description": "Its own changes of ratings, in the order of its rows."}
-    )
-    rerated: int = field(metadata={"description": "How many changes of other events it moved."})
-    effects: tuple[Effect, ...] = field(
-        metadata={"description": "Of a dry run, on its first receipt: the largest changes that would move."}
-    )
-    totals: Totals | None = field(metadata={"description": "Of a dry run, on its first receipt: how much would move."})
-    next: str | None = field(metadata={"description": "For `effects_after`; null where no effect follows."})
-    warnings: tuple[str, ...] = field(metadata={"description": "Which new players have names like those of others."})
-    head: Head | None = field(
-        metadata={"description": "Keep it: `podium verify --head` finds what was removed since. Null in a dry run."}
-    )
-    notice: str = field(
-        default="",
-        metadata={"description": "Where a system learns from its pool: what a late result or a correction moves."},
+    event_id: str = described("The event.")
+    seq: int = described("The number of its submission in the log; 0 in a dry run of a new one.")
+    status: str = described("What became of it.", enum=EVENT_STATUSES)
+    reason: str = described("Why it is not rated; empty where it is.")
+    duplicate: bool = described("Whether it was known, with this very content.")
+    changes: tuple[Change, ...] = described("Its own changes of ratings, in the order of its rows.")
+    rerated: int = described("How many changes of other events it moved.")
+    effects: tuple[Effect, ...] = described("Of a dry run, on its first receipt: the largest changes that would move.")
+    totals: Totals | None = described("Of a dry run, on its first receipt: how much would move.")
+    next: str | None = described("For `effects_after`; null where no effect follows.")
+    warnings: tuple[str, ...] = described("Which new players have names like those of others.")
+    head: Head | None = described("Keep it: `podium verify --head` finds what was removed since. Null in a dry run.")
+    notice: str = described(
+        "Where a system learns from its pool: what a late result or a correction moves.", default=""
     )
 
 

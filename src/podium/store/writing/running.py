@@ -5,7 +5,6 @@ They count for nothing. With the result, a cancellation, or a restored copy of t
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 
 import sqlalchemy as sa
@@ -19,6 +18,7 @@ from podium.store.sql.database import StoreError
 from podium.store.sql.schema import event, running
 from podium.store.sql.statements import instant, now, upsert
 from podium.store.writing.fixtures import CANCELLED, REPORTED, get_fixture
+from podium.support.answers import answer, described
 
 LEAST_US = 1_000_000  # between two posts of servers
 OF_RACE = sa.and_(running.c.pool_id == sa.bindparam("pool"), running.c.race_id == sa.bindparam("race"))
@@ -27,14 +27,14 @@ SELECT_RUNNING = sa.select(running.c.posted_at, running.c.body).where(OF_RACE, ~
 DELETE_OVER = sa.delete(running).where(running.c.pool_id == sa.bindparam("pool"), HAS_RESULT)
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class Places:
     """How a race stands; nothing of it counts until the result is in."""
 
-    race_id: str = field(metadata={"description": "The race."})
-    posted_at: datetime = field(metadata={"description": "As of when."})
-    places: tuple[str, ...] = field(metadata={"description": "Who is where, the first first."})
-    out: tuple[str, ...] = field(metadata={"description": "Who does not finish."})
+    race_id: str = described("The race.")
+    posted_at: datetime = described("As of when.")
+    places: tuple[str, ...] = described("Who is where, the first first.")
+    out: tuple[str, ...] = described("Who does not finish.")
 
 
 def post_places(

@@ -1,14 +1,14 @@
 """Things that entrants share and that a pool's system rates: a car, a club. They have points, and no ranks."""
 
-from dataclasses import dataclass, field
 from datetime import datetime
 
 import sqlalchemy as sa
 
 from podium.engine.tables.things import kind_and_name
 from podium.store.log.pools import Pool
-from podium.store.reading.when import LAST_PLAYED, LastPlayed
+from podium.store.reading.models import LAST_PLAYED, LastPlayed
 from podium.store.sql.schema import standing, thing
+from podium.support.answers import answer, described
 
 SELECT_RATED = (
     sa.select(thing.c.name, *(standing.c[name] for name in ("rating", "deviation", "events", "played_at")))
@@ -17,16 +17,16 @@ SELECT_RATED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class SharedThing(LastPlayed):
     """Something that entrants share, and what the results say of it whoever had it."""
 
-    kind: str = field(metadata={"description": "What it is, as `car`."})
-    name: str = field(metadata={"description": "Its name as it is now."})
-    points: float = field(metadata={"description": "What it adds to the rating of whoever has it, in points."})
-    deviation: float | None = field(metadata={"description": "How uncertain that is, in points."})
-    events: int = field(metadata={"description": "Rated events in which somebody had it."})
-    last_played_at: datetime | None = field(metadata=LAST_PLAYED)
+    kind: str = described("What it is, as `car`.")
+    name: str = described("Its name as it is now.")
+    points: float = described("What it adds to the rating of whoever has it, in points.")
+    deviation: float | None = described("How uncertain that is, in points.")
+    events: int = described("Rated events in which somebody had it.")
+    last_played_at: datetime | None = described(LAST_PLAYED)
 
 
 def things(connection: sa.Connection, pool: Pool) -> tuple[SharedThing, ...]:

@@ -1,7 +1,6 @@
 """Explanations as the HTTP API, commands and pages have them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -18,37 +17,38 @@ from podium.store.log.pools import Pool
 from podium.store.rating.ledger_rows import system_today
 from podium.store.rating.standing_rows import stored_standings
 from podium.store.reading.models import rows_as
+from podium.support.answers import answer, described
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class Reason:
     """A part of a change: a comparison with an opponent, or another cause."""
 
-    player: str = field(metadata={"description": "The player whose rating changed."})
-    opponent: str | None = field(metadata={"description": "The opponent; null for another cause."})
-    heat: str | None = field(metadata={"description": "The heat; empty where the event has one only."})
-    result: float | None = field(metadata={"description": "The score against the opponent, from 0 to 1."})
-    expected: float | None = field(metadata={"description": "The score that was expected, from 0 to 1."})
-    weight: float | None = field(metadata={"description": "How many times the comparison counts."})
-    contribution: float = field(metadata={"description": "What it adds to the change, in points."})
-    cause: str = field(metadata={"description": "`opponent`, or what else moved the rating."})
-    gap: float | None = field(metadata={"description": "How far above the player the opponent was rated, in points."})
-    group: int = field(metadata={"description": "The number of its group, from 0."})
-    shown: float = field(metadata={"description": "The contribution as people read it."})
+    player: str = described("The player whose rating changed.")
+    opponent: str | None = described("The opponent; null for another cause.")
+    heat: str | None = described("The heat; empty where the event has one only.")
+    result: float | None = described("The score against the opponent, from 0 to 1.")
+    expected: float | None = described("The score that was expected, from 0 to 1.")
+    weight: float | None = described("How many times the comparison counts.")
+    contribution: float = described("What it adds to the change, in points.")
+    cause: str = described("`opponent`, or what else moved the rating.")
+    gap: float | None = described("How far above the player the opponent was rated, in points.")
+    group: int = described("The number of its group, from 0.")
+    shown: float = described("The contribution as people read it.")
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class ReasonGroup:
     """Reasons that belong together: a heat, an opponent, a band of strength, or another cause."""
 
-    kind: str = field(metadata={"description": "What they have in common: `heat`, `opponent`, `band` or `cause`."})
-    label: str = field(metadata={"description": "What it is called."})
-    result: str = field(metadata={"description": "How the player did in it, in words; empty for a cause."})
-    duels: int = field(metadata={"description": "Duels in it."})
-    expected: float = field(metadata={"description": "Duels that the ratings promised."})
-    won: float = field(metadata={"description": "Duels won; a draw is a half."})
-    points: float = field(metadata={"description": "What it adds to the change, in points."})
-    shown: float = field(metadata={"description": "The points as people read them; they add up to the change."})
+    kind: str = described("What they have in common: `heat`, `opponent`, `band` or `cause`.")
+    label: str = described("What it is called.")
+    result: str = described("How the player did in it, in words; empty for a cause.")
+    duels: int = described("Duels in it.")
+    expected: float = described("Duels that the ratings promised.")
+    won: float = described("Duels won; a draw is a half.")
+    points: float = described("What it adds to the change, in points.")
+    shown: float = described("The points as people read them; they add up to the change.")
 
     @classmethod
     def of(cls, group: Group) -> "ReasonGroup":
@@ -57,16 +57,16 @@ class ReasonGroup:
         return cls(group.kind, group.label, group.result, *numbers)
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class DuelCount:
     """How many duels a player won, and how many the ratings promised."""
 
-    count: int = field(metadata={"description": "Duels of the player."})
-    won: float = field(metadata={"description": "Duels won; a draw is a half."})
-    expected: float = field(metadata={"description": "Duels that the ratings promised."})
-    headline: str = field(metadata={"description": "The three in a sentence."})
-    meaning: str = field(metadata={"description": "What a duel is in this event."})
-    not_compared: str = field(metadata={"description": "Who is not compared, and why; empty where everybody is."})
+    count: int = described("Duels of the player.")
+    won: float = described("Duels won; a draw is a half.")
+    expected: float = described("Duels that the ratings promised.")
+    headline: str = described("The three in a sentence.")
+    meaning: str = described("What a duel is in this event.")
+    not_compared: str = described("Who is not compared, and why; empty where everybody is.")
 
     @classmethod
     def of(cls, duels: Duels) -> "DuelCount":
@@ -75,59 +75,59 @@ class DuelCount:
         return cls(duels.count, duels.won, duels.expected, *texts)
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class ShownChange:
     """A change as people read it; before and change add up to after."""
 
-    before: float = field(metadata={"description": "The rating before."})
-    change: float = field(metadata={"description": "The change."})
-    after: float = field(metadata={"description": "The rating after."})
+    before: float = described("The rating before.")
+    change: float = described("The change.")
+    after: float = described("The rating after.")
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class StandingLine:
     """A player's line in a heat, or in the overall result."""
 
-    heat: str | None = field(metadata={"description": "The heat; null where the event has one only."})
-    player: str = field(metadata={"description": "The player."})
-    team: str | None = field(metadata={"description": "The team, if any."})
-    place: int | None = field(metadata={"description": "The place; ties share the best of theirs."})
-    status: str = field(metadata={"description": "What became of the player, as it was sent."})
-    score: float | None = field(metadata={"description": "The score, as it was sent."})
-    time_s: float | None = field(metadata={"description": "The time in seconds, as it was sent."})
-    gap_s: float | None = field(metadata={"description": "The seconds behind the first."})
+    heat: str | None = described("The heat; null where the event has one only.")
+    player: str = described("The player.")
+    team: str | None = described("The team, if any.")
+    place: int | None = described("The place; ties share the best of theirs.")
+    status: str = described("What became of the player, as it was sent.")
+    score: float | None = described("The score, as it was sent.")
+    time_s: float | None = described("The time in seconds, as it was sent.")
+    gap_s: float | None = described("The seconds behind the first.")
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class ExplainedChange:
     """Why an event moved a player's rating."""
 
-    event_id: str = field(metadata={"description": "The event."})
-    player: str = field(metadata={"description": "The player's name as it is now."})
-    rating_before: float = field(metadata={"description": "The rating before, in points."})
-    delta: float = field(metadata={"description": "The change, in points: the sum of the contributions."})
-    words: str = field(metadata={"description": "The reasons in a few sentences."})
-    outcome: str = field(metadata={"description": "How the player did; empty where nobody was compared."})
-    verdict: str = field(metadata={"description": "Place and change in a sentence."})
-    cause: str = field(metadata={"description": "What moved the rating most, in a sentence; empty where nothing did."})
-    shown: ShownChange = field(metadata={"description": "The change as people read it."})
-    groups: tuple[ReasonGroup, ...] = field(metadata={"description": "The reasons, a few groups of them."})
-    duels: DuelCount = field(metadata={"description": "Duels won, and expected."})
-    ranked_by: str = field(metadata={"description": "What decided the event, in a sentence."})
-    standings: tuple[StandingLine, ...] = field(metadata={"description": "Who stood where in the event."})
-    method: str = field(metadata={"description": "How a change is divided that is no sum over duels; else empty."})
-    shared: str = field(metadata={"description": "What the result was worth to what the player had, or empty."})
-    reasons: tuple[Reason, ...] = field(metadata={"description": "Every reason."})
+    event_id: str = described("The event.")
+    player: str = described("The player's name as it is now.")
+    rating_before: float = described("The rating before, in points.")
+    delta: float = described("The change, in points: the sum of the contributions.")
+    words: str = described("The reasons in a few sentences.")
+    outcome: str = described("How the player did; empty where nobody was compared.")
+    verdict: str = described("Place and change in a sentence.")
+    cause: str = described("What moved the rating most, in a sentence; empty where nothing did.")
+    shown: ShownChange = described("The change as people read it.")
+    groups: tuple[ReasonGroup, ...] = described("The reasons, a few groups of them.")
+    duels: DuelCount = described("Duels won, and expected.")
+    ranked_by: str = described("What decided the event, in a sentence.")
+    standings: tuple[StandingLine, ...] = described("Who stood where in the event.")
+    method: str = described("How a change is divided that is no sum over duels; else empty.")
+    shared: str = described("What the result was worth to what the player had, or empty.")
+    reasons: tuple[Reason, ...] = described("Every reason.")
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class AlternativeChange:
     """What an event would have done with one thing changed."""
 
-    words: str = field(metadata={"description": "What is changed."})
-    delta: float = field(metadata={"description": "The change then, in points."})
-    shown: float = field(metadata={"description": "The change as people read it."})
-    better: float = field(metadata={"description": "How much more that is than it was, as people read it."})
+    words: str = described("What is changed.")
+    delta: float = described("The change then, in points.")
+    shown: float = described("The change as people read it.")
+    better: float = described("How much more that is than it was, as people read it.")
 
     @classmethod
     def of(cls, alternative: Alternative) -> "AlternativeChange":
@@ -135,16 +135,16 @@ class AlternativeChange:
         return cls(alternative.words, alternative.delta, float(alternative.shown), float(alternative.better))
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class AlternativeChanges:
     """An event as it was for a player, and as it would have been."""
 
-    event_id: str = field(metadata={"description": "The event."})
-    player: str = field(metadata={"description": "The player's name as it is now."})
-    rating_before: float = field(metadata={"description": "The rating before, in points."})
-    delta: float = field(metadata={"description": "The change as it was, in points."})
-    shown: float = field(metadata={"description": "The change as people read it."})
-    alternatives: tuple[AlternativeChange, ...] = field(metadata={"description": "One thing changed each."})
+    event_id: str = described("The event.")
+    player: str = described("The player's name as it is now.")
+    rating_before: float = described("The rating before, in points.")
+    delta: float = described("The change as it was, in points.")
+    shown: float = described("The change as people read it.")
+    alternatives: tuple[AlternativeChange, ...] = described("One thing changed each.")
 
 
 def explained_change(explanation: Explanation) -> ExplainedChange:

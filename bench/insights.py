@@ -22,9 +22,9 @@ from itertools import accumulate
 from pathlib import Path
 
 from podium.store import Store
+from podium.store.reading import pool_facts
 from podium.store.reading.boards.models import Listing
 from podium.store.reading.moments import Answers
-from podium.store.reading.pools import pool_facts
 from podium.store.sql.schema import metadata
 from podium.systems import find
 

@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 from podium.service import create_app
 from podium.store import Store
 from podium.store.keys import create_key, list_keys, revoke_key
-from podium.store.writing import running
+from podium.store.writing import fixtures
 from podium.systems import find
 
 BASE = "/api/v1/pools"
@@ -232,7 +232,7 @@ def its_store(request, method, filled_store):
     ("method", "path", "body", "needed"), ROUTES, ids=[f"{route[0]} {route[1]}" for route in ROUTES]
 )
 def test_access(method, path, body, needed, its_store, monkeypatch):
-    monkeypatch.setattr(running, "LEAST_US", 0)  # of places, which are taken once a second otherwise
+    monkeypatch.setattr(fixtures, "LEAST_US", 0)  # of places, which are taken once a second otherwise
     if path.endswith("/unmerge"):
         its_store.submit("main", rows(7, "xy"))
         its_store.merge("main", "a", "x")

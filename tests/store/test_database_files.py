@@ -13,8 +13,8 @@ from races import rows
 from podium.store import Store
 from podium.store.log import players
 from podium.store.rating.facts import day_of
+from podium.store.reading import log
 from podium.store.reading.players import cards
-from podium.store.reading.pools import log
 from podium.store.sql import files
 from podium.store.sql.files import files_of, truncate_wal
 from podium.systems import find

@@ -23,7 +23,7 @@ from podium.store.sql.database import StoreError, write_transaction
 from podium.store.sql.schema import change, generation, metadata, rank_count, staged_status, standing
 from podium.store.writing import execution, staging
 from podium.store.writing import planned as small_correction
-from podium.store.writing.receipts import Receipt
+from podium.store.writing.execution import Receipt
 from podium.systems import find
 
 START = datetime(2025, 1, 1, tzinfo=UTC)

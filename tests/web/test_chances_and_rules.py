@@ -15,7 +15,7 @@ from podium.service import create_app
 from podium.service.web.chances import chance_words, odds_words
 from podium.store import Store
 from podium.store.keys import create_key
-from podium.store.reading.pools.models import ReliabilityBin
+from podium.store.reading.pool_facts import ReliabilityBin
 from podium.support.rounding import shown
 from podium.systems import find
 

@@ -8,21 +8,18 @@ from typing import Any, Unpack, cast
 from podium.engine.system import System
 from podium.store.log import log, players
 from podium.store.log.log import admit_reason
-from podium.store.log.order import When
-from podium.store.log.pools import SILENT, DescriptionChanges, Pool, locked_pool, refuse_closed, refuse_unwritable
+from podium.store.log.pools import SILENT, DescriptionChanges, Pool, When, locked_pool, refuse_closed, refuse_unwritable
 from podium.store.rating import facts, generations
 from podium.store.rating.events import Sheet
-from podium.store.reading import previews
+from podium.store.reading import pool_facts, previews
 from podium.store.reading.moments import reads, writes
-from podium.store.reading.pools import pool_facts
 from podium.store.reading.previews import Act
 from podium.store.reading.reader import Reader
 from podium.store.sql.database import UnavailableError, write_transaction
 from podium.store.sql.files import truncate_wal
-from podium.store.writing import accounts, administration, execution, fixtures, pool_files, running, staging, submission
-from podium.store.writing.execution import Propose
+from podium.store.writing import accounts, administration, execution, fixtures, pool_files, staging, submission
+from podium.store.writing.execution import Done, Propose, Receipt
 from podium.store.writing.mending import SheetChanges, amend_sheet
-from podium.store.writing.receipts import Done, Receipt
 from podium.store.writing.sheets import submit_sheet
 from podium.store.writing.submission import Submission, VoidingOptions
 
@@ -216,7 +213,7 @@ class Store(Reader):
         propose = partial(submission.set_voided, event_id=event_id, voided=voided, **logged)
         return self._run(pool_name, propose, **how).receipts[0]
 
-    register, post_places = writes(administration.register), writes(running.post_places)
+    register, post_places = writes(administration.register), writes(fixtures.post_places)
     plan_fixture, cancel_fixture = writes(fixtures.plan_fixture), writes(fixtures.cancel_fixture)
     preview = reads(previews.preview)
 

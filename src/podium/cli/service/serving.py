@@ -223,7 +223,7 @@ def begin_season(
     store: "Store" = storing.STORE,
 ) -> None:
     """Draw every rating towards a newcomer's; the leaderboard as it stood before can still be read."""
-    from podium.store.log.order import read_when
+    from podium.store.log.pools import read_when
 
     changed = store.begin_season(pool, name, read_when(store.order(pool), starts), keep=keep, actor=actor)
     typer.echo(f"season {name} begins; {storing.ratings_changed(changed)}")

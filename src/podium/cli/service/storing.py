@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from podium.store import Store
     from podium.store.log.chain import Head
     from podium.store.rating.events import Sheet
+    from podium.store.writing.execution import Receipt
     from podium.store.writing.mending import SheetChanges
-    from podium.store.writing.receipts import Receipt
 
 
 def read_heads(text: str) -> "list[Head]":

@@ -16,7 +16,7 @@ from podium.service.http.names import decode_name
 from podium.service.http.threads import Threads, run_in
 from podium.store import Store
 from podium.store.keys import ApiKey, SessionKey, draw, find_key, find_session_key, store_last_uses, timestamp
-from podium.store.log.order import When
+from podium.store.log.pools import When
 from podium.store.sql.database import UnavailableError, read_transaction
 
 MAX_BUDGETS = 10_000  # the one that was used least recently goes, and begins anew

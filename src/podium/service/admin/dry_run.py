@@ -19,7 +19,7 @@ from podium.service.web.rendering import Page, PageRouter, address, go_on, pool_
 from podium.store import Store
 from podium.store.rating.events import StaleError
 from podium.store.reading.previews import MovedRating, Preview
-from podium.store.writing.receipts import Receipt
+from podium.store.writing.execution import Receipt
 from podium.support.rounding import shown_change
 
 OK, CONFLICT = 200, 409

@@ -25,7 +25,7 @@ from podium.service.http.errors import AccessError
 from podium.service.http.json import RefusedError
 from podium.store import Store
 from podium.store.keys import ApiKey
-from podium.store.log.order import When
+from podium.store.log.pools import When
 from podium.store.reading import previews
 from podium.store.reading.previews import Act
 from podium.systems import find

@@ -21,7 +21,7 @@ from podium.service.http.threads import CurrentStore, run_in
 from podium.service.web.rendering import Page, PageRouter, address, go_on, pool_address, pool_header, render
 from podium.store import Store
 from podium.store.log.log import RESTORE, VOID, WITH_CONTENT
-from podium.store.log.order import Order, read_when
+from podium.store.log.pools import Order, read_when
 from podium.store.reading.models import LogRecord
 
 PAGE_ENTRIES = 50

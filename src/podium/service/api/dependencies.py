@@ -25,7 +25,7 @@ from podium.store.rating.rating import LongWorkError
 from podium.store.reading.boards.ranks import Place, parse_cursor
 from podium.store.reading.models import BoardPage
 from podium.store.sql.statements import now
-from podium.store.writing.receipts import Receipt
+from podium.store.writing.execution import Receipt
 from podium.store.writing.submission import Submission
 
 LOGGER = logging.getLogger(__name__)

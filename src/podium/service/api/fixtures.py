@@ -14,8 +14,7 @@ from podium.service.http.names import MAX_SENT_CHARACTERS, POOLS_PATH, FixtureId
 from podium.service.http.threads import CurrentStore, CurrentThreads, ReadRouter, run_in
 from podium.service.web.ahead.keeping import CurrentStakes
 from podium.store.reading.ahead import RaceStakes, race_stakes
-from podium.store.writing.fixtures import MOST_ENTRANTS, Fixture
-from podium.store.writing.running import Places
+from podium.store.writing.fixtures import MOST_ENTRANTS, Fixture, Places
 
 router = ReadRouter(prefix=POOLS_PATH)
 REFUSALS, REFUSALS_OF_BODIES = error_responses(*READ_ERRORS), error_responses(*WRITE_ERRORS)

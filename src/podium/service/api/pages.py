@@ -10,7 +10,7 @@ from podium.service.api.reads import REFUSALS, ActiveWithin, Cursor, MinEvents
 from podium.service.http.errors import READ_ERRORS, error_responses
 from podium.service.http.names import MAX_SENT_CHARACTERS, POOLS_PATH, EventId, PlayerName, PoolName
 from podium.service.http.threads import CurrentStore, ReadRouter
-from podium.store.log.order import read_when
+from podium.store.log.pools import read_when
 from podium.store.reading.boards.models import (
     AdjacentEvents,
     EventListPage,
@@ -20,8 +20,9 @@ from podium.store.reading.boards.models import (
     Movers,
     PlayerPage,
 )
+from podium.store.reading.log import CorrectionRecord
 from podium.store.reading.players.models import ChangesPage, CurvePoint, PlayerCard, Rivals
-from podium.store.reading.pools.models import CorrectionRecord, EventField, FairExpectation, PoolFacts
+from podium.store.reading.pool_facts import EventField, FairExpectation, PoolFacts
 
 router = ReadRouter(prefix=POOLS_PATH, dependencies=[Depends(check_reader)])
 REFUSALS_TO_EXPLAIN = error_responses(*READ_ERRORS, 409)  # of a pool that another version rated

@@ -29,9 +29,9 @@ from podium.service.http.names import (
 from podium.service.http.requests import entity_tag
 from podium.service.http.threads import VERSION_HEADER, CurrentStore, ReadRouter, read_one_moment
 from podium.store import Store
-from podium.store.log.order import read_when
+from podium.store.log.pools import read_when
 from podium.store.rating.facts import day_shown, parse_day
-from podium.store.reading.boards.things import SharedThing
+from podium.store.reading.boards.models import SharedThing
 from podium.store.reading.models import (
     BoardPage,
     BoardRow,

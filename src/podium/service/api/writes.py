@@ -37,7 +37,7 @@ from podium.store.rating import facts
 from podium.store.reading.models import PoolSummary
 from podium.store.sql.statements import now
 from podium.store.writing.administration import RegisteredMatch
-from podium.store.writing.receipts import Receipt
+from podium.store.writing.execution import Receipt
 
 T = TypeVar("T")
 router = APIRouter(prefix=POOLS_PATH)

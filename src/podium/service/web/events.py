@@ -25,9 +25,9 @@ from podium.store import Store
 from podium.store.rating.events import Change
 from podium.store.rating.facts import today
 from podium.store.reading.events.stories import EventStory
+from podium.store.reading.log import CorrectionRecord
 from podium.store.reading.models import ResultRow
-from podium.store.reading.pools.models import CorrectionRecord, FairExpectation, ReliabilityBin
-from podium.store.reading.pools.pool_facts import fair_expectation
+from podium.store.reading.pool_facts import FairExpectation, ReliabilityBin, fair_expectation
 from podium.support.rounding import shown_change
 
 TAGS = {"rated": "valid", "voided": "void"}

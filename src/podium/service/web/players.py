@@ -53,8 +53,7 @@ from podium.service.web.rendering import (
 )
 from podium.service.web.visiting import VisiblePool
 from podium.store.log.log import SUBMIT
-from podium.store.log.order import earlier, time_of
-from podium.store.log.pools import Pool
+from podium.store.log.pools import Pool, earlier, time_of
 from podium.store.reading.players.models import CurvePoint, FormLine, PlayerCard, RivalRow, Rivals
 from podium.support.rounding import shown
 

@@ -15,7 +15,7 @@ from podium.service.http.threads import CurrentStore
 from podium.service.web.rendering import Page, PageRouter, PoolHeader, chosen_player, pool_header, render
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
-from podium.store.reading.boards.things import SharedThing
+from podium.store.reading.boards.models import SharedThing
 from podium.store.reading.models import RatingCount
 
 router = PageRouter()

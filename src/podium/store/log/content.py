@@ -23,7 +23,7 @@ from podium.results.names import normalise
 from podium.results.plain_rows import PlainRows, read_plainly
 from podium.results.reading import Results, read_results
 from podium.store.log.log import keyed_digest
-from podium.store.log.order import COUNTED, DATED, Order, number_at, time_of
+from podium.store.log.pools import COUNTED, DATED, Order, number_at, time_of
 from podium.store.sql.statements import instant
 
 COLUMN_TYPES = TYPES | {"started_at": pl.String}
@@ -52,7 +52,7 @@ class Content:
 
     event_id: str
     order: Order | None  # whether it has a date or a number; None where it has neither yet
-    started_at: int  # microseconds since 1970, as `podium.store.log.order` has them; 0 where it has neither
+    started_at: int  # microseconds since 1970, as `podium.store.log.pools` has them; 0 where it has neither
     heads: tuple[str, ...]  # JSON objects up to the value of `player`, which is the last
     players: tuple[str, ...]
     title: str | None = None  # which stands in the first line alone; so does the address
@@ -268,7 +268,7 @@ def head_begin(event_id: str, order: Order | None, started_at: int) -> str:
     """The fields of a row up to its event's date or number, which are the same in all rows of an event.
 
     Args:
-        started_at: microseconds since 1970, as `podium.store.log.order` has them.
+        started_at: microseconds since 1970, as `podium.store.log.pools` has them.
     """
     number = f'"{SEQUENCE}":{plain(number_at(started_at))},' if order == COUNTED else ""
     date = f',"started_at":"{instant(started_at).isoformat()}"' if order == DATED else ""

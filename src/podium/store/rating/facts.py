@@ -32,9 +32,8 @@ from podium.store.log.log import (
     VOID,
     WITH_CONTENT,
 )
-from podium.store.log.order import COUNTED, DATED, NUMBER_US, Order
 from podium.store.log.players import follow_entry, resolved
-from podium.store.log.pools import SILENT, OrderKey, Pool, PoolDescription
+from podium.store.log.pools import COUNTED, DATED, NUMBER_US, SILENT, Order, OrderKey, Pool, PoolDescription
 from podium.store.rating.events import SELECT_NEWEST_START, SUPERSEDED, VOIDED
 from podium.store.rating.standing_rows import newest_of_players, state_columns
 from podium.store.sql.schema import event, fixture, log, merged, pools, registration, season, snapshot, snapshot_day

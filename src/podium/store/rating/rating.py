@@ -18,9 +18,8 @@ from podium.results.columns import FOR_PAGES, in_order
 from podium.results.consistency import SEQUENCE
 from podium.results.reading import Results
 from podium.store.log.content import SMALL_BODY_ROWS, is_numbered, read_bodies
-from podium.store.log.order import NUMBER_US
 from podium.store.log.players import merges, names_of
-from podium.store.log.pools import BOUND_KEY, FOREVER, START, OrderKey, Pool, key_of, key_params
+from podium.store.log.pools import BOUND_KEY, FOREVER, NUMBER_US, START, OrderKey, Pool, key_of, key_params
 from podium.store.rating.events import RATED, SUPERSEDED, UNRATED, VOIDED, Proposal, Roster, entrant_numbers
 from podium.store.rating.ledger_rows import NO_RANK, Ledger, PoolStates, joined, packed_states
 from podium.store.sql.schema import event, log, season

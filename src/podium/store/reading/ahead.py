@@ -41,8 +41,7 @@ from podium.store.reading.models import rows_as
 from podium.store.reading.moments import Answers
 from podium.store.sql.schema import event, log
 from podium.store.sql.statements import instant
-from podium.store.writing.fixtures import get_fixture
-from podium.store.writing.running import places_now
+from podium.store.writing.fixtures import get_fixture, places_now
 
 MOST_STARTERS = 200
 RECENT_EVENTS = 200  # among which the last comparable heat, and draws, are looked for

@@ -12,7 +12,7 @@ import polars as pl
 
 from podium.ledger.forecast import Forecast
 from podium.results.columns import SHARED, STATUSES, is_shared
-from podium.store.log.order import Order, When
+from podium.store.log.pools import Order, When
 from podium.store.rating.events import EVENT_STATUSES, Change
 from podium.support.answers import answer, answer_part, described
 

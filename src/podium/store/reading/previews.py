@@ -13,21 +13,18 @@ from podium.engine.tables.things import kind_and_name
 from podium.ledger.leaderboard import shared_ranks
 from podium.store.log.content import numbers_in
 from podium.store.log.log import AMEND, admit_reason, newest_seq
-from podium.store.log.order import When
 from podium.store.log.players import Numbering, merges, names_of, provisional_numbers
-from podium.store.log.pools import OrderKey, Pool, refuse_unwritable
+from podium.store.log.pools import OrderKey, Pool, When, refuse_unwritable
 from podium.store.rating.events import Proposal, StaleError, get_event
 from podium.store.rating.plan import Plan, Span
 from podium.store.rating.rerating import NOTHING, Totals, event_ids, moves
 from podium.store.reading.boards.ranks import count_players
+from podium.store.reading.log import CorrectedLine, corrected_lines, lines_of
 from podium.store.reading.players.explanations import states_of
-from podium.store.reading.pools.log import corrected_lines, lines_of
-from podium.store.reading.pools.models import CorrectedLine
 from podium.store.sql.metadata import is_thing, of_players
 from podium.store.sql.schema import log, standing
 from podium.store.writing import accounts, administration, submission
-from podium.store.writing.execution import Propose, plan_through
-from podium.store.writing.receipts import Done, with_receipts
+from podium.store.writing.execution import Done, Propose, plan_through, with_receipts
 
 Act = Callable[[str, str], Propose]  # by whom, and why: what is then proposed
 

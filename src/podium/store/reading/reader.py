@@ -14,20 +14,19 @@ from podium.store.rating.events import get_event, version_of
 from podium.store.rating.rating import counting_results
 from podium.store.rating.verification import Verification, verify_database
 from podium.store.reading import ahead
+from podium.store.reading import log as entries
+from podium.store.reading import pool_facts as whole
 from podium.store.reading.boards import listings, pages, ranks
-from podium.store.reading.boards import things as shared
 from podium.store.reading.boards.models import FoundPlayer
 from podium.store.reading.events import events, headlines, stories
 from podium.store.reading.models import PlayerDetails, PoolSummary, extended
 from podium.store.reading.moments import Moments, reads, reads_kept
 from podium.store.reading.players import cards, explanations
 from podium.store.reading.players import rivals as opponents
-from podium.store.reading.pools import log as entries
-from podium.store.reading.pools import pool_facts as whole
-from podium.store.reading.pools.models import FairExpectation
+from podium.store.reading.pool_facts import FairExpectation
 from podium.store.sql.database import close_engine, open_database
 from podium.store.sql.files import truncate_wal
-from podium.store.writing import administration, running
+from podium.store.writing import administration
 from podium.store.writing import fixtures as planned
 from podium.store.writing import sheets as brought
 from podium.store.writing.pool_files import export_lines
@@ -110,7 +109,7 @@ class Reader(Moments):
 
     fixture = reads(planned.get_fixture)
     fixtures = reads(planned.fixtures)
-    places = reads(running.places_now)
+    places = reads(planned.places_now)
     if_it_ended = reads(ahead.if_it_ended)
     stakes = reads_kept(ahead.stakes_of)
     promise = reads_kept(ahead.promised)
@@ -166,7 +165,7 @@ class Reader(Moments):
     movers = reads_kept(headlines.movers)
     distribution = reads(ranks.distribution)
     seasons = reads(ranks.seasons)
-    things = reads(shared.things)
+    things = reads(listings.things)
     order = reads(ranks.pool_order)
     season_board = reads(ranks.season_board)
     snapshot_days = reads(facts.days)

@@ -18,9 +18,22 @@ from podium.live import refuse_share
 from podium.results.names import admit, normalise
 from podium.store.log.content import Absent, Content
 from podium.store.log.log import CLOSE, CONFIGURE, DESCRIBE, REGISTER, REOPEN, SEASON, LogEntry, append, json_entry
-from podium.store.log.order import COUNTED, DATED, NUMBER_US, Order, When, number_at, season_time
 from podium.store.log.players import Numbering, admit_names, merges, names_of, numbers_of, refuse_reserved
-from podium.store.log.pools import START, DescriptionChanges, OrderKey, Pool, PoolDescription, settings_of
+from podium.store.log.pools import (
+    COUNTED,
+    DATED,
+    NUMBER_US,
+    START,
+    DescriptionChanges,
+    Order,
+    OrderKey,
+    Pool,
+    PoolDescription,
+    When,
+    number_at,
+    season_time,
+    settings_of,
+)
 from podium.store.rating.events import SUPERSEDED, VOIDED, EventRow, NewSeason, Proposal
 from podium.store.rating.facts import current_day
 from podium.store.sql.database import StoreError

@@ -12,9 +12,8 @@ import sqlalchemy as sa
 
 from podium.store.log.content import difference, head_begin, numbers_in, rate_alike
 from podium.store.log.log import AMEND, MOVE, RESTORE, SUBMIT, VOID, LogEntry, json_entry
-from podium.store.log.order import DATED, NUMBER_US, number_at
 from podium.store.log.players import Numbered, Numbering, known_numbers, names_of
-from podium.store.log.pools import OrderKey, Pool
+from podium.store.log.pools import DATED, NUMBER_US, OrderKey, Pool, number_at
 from podium.store.rating.events import (
     FIRST_PLACEHOLDER,
     RATED,
@@ -31,7 +30,7 @@ from podium.store.sql.database import StoreError
 from podium.store.sql.statements import values
 from podium.store.writing import administration, submission
 from podium.store.writing.accounts import refuse_player_twice
-from podium.store.writing.receipts import Receipt
+from podium.store.writing.execution import Receipt
 from podium.store.writing.sheets import (
     COUNT,
     SELECT_BY_ID,

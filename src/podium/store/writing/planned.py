@@ -24,8 +24,7 @@ from podium.store.rating.rating import LongWorkError
 from podium.store.rating.rerating import Rerated
 from podium.store.rating.standing_rows import newest_standings, refresh_standings, stored_standings
 from podium.store.sql.database import UnavailableError, read_transaction
-from podium.store.writing.execution import Propose, finish, plan_spans, record, refuse_unrateable
-from podium.store.writing.receipts import Done
+from podium.store.writing.execution import Done, Propose, finish, plan_spans, record, refuse_unrateable
 from podium.support.collector import paused_collection
 
 # Of a player or a thing at the end of a row; in no text, where quotes are escaped.

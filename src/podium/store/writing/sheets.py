@@ -16,9 +16,8 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from podium.store.log.content import Content, head_begin
-from podium.store.log.order import DATED
 from podium.store.log.players import Numbering, known_numbers
-from podium.store.log.pools import Pool
+from podium.store.log.pools import DATED, Pool
 from podium.store.rating.events import (
     VOIDED,
     BroughtEvent,

@@ -34,7 +34,7 @@ from podium.store.rating.rating import LongWorkError
 from podium.store.rating.rerating import Rerated
 from podium.store.rating.standing_rows import Standing, newest_standings, refresh_standings, stored_standings
 from podium.store.sql.database import UnavailableError
-from podium.store.writing.execution import Propose, execute, plan_spans
+from podium.store.writing.execution import Done, Propose, execute, plan_spans
 from podium.store.writing.planned import (
     Planned,
     finish_planned,
@@ -45,7 +45,6 @@ from podium.store.writing.planned import (
     record_planned,
     write_moves,
 )
-from podium.store.writing.receipts import Done
 
 
 class Staging(Plan):

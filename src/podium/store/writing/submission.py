@@ -15,9 +15,8 @@ from podium.errors import Fault, ResultsError, UnknownError
 from podium.results.names import warning
 from podium.store.log.content import Content, difference, numbers_in, plain_contents, rate_alike, read_contents
 from podium.store.log.log import AMEND, RESTORE, SUBMIT, VOID, LogEntry, json_entry
-from podium.store.log.order import COUNTED, DATED, NUMBER_US, Order
 from podium.store.log.players import Numbering, confusables_of, exact_numbers, known_numbers, names_of
-from podium.store.log.pools import OrderKey, Pool
+from podium.store.log.pools import COUNTED, DATED, NUMBER_US, Order, OrderKey, Pool
 from podium.store.rating.events import (
     FIRST_PLACEHOLDER,
     RATED,

@@ -7,7 +7,7 @@ from decimal import Decimal
 from podium.ledger.reasons.explanation import Explanation
 from podium.ledger.reasons.what_if import Alternative
 from podium.store import Store
-from podium.store.log.order import time_of
+from podium.store.log.pools import time_of
 from podium.store.reading.boards.models import EventHeadline, ListedRow, Listing
 from podium.store.reading.models import EventDetails
 from podium.support.rounding import shown_change

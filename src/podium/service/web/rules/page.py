@@ -22,7 +22,7 @@ from podium.service.web.rules.questions import Known, questions
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
 from podium.store.reading.moments import VersionCache
-from podium.store.reading.pools.models import PoolFacts, PromisePoint
+from podium.store.reading.pool_facts import PoolFacts, PromisePoint
 from podium.support.rounding import shown
 
 LATER_EVENT = 10

@@ -15,9 +15,9 @@ from podium.pages.numbers import SIGMAS, counted, day_words, in_sentence, named,
 from podium.service.web.boards import settling_rule
 from podium.service.web.rendering import PoolHeader, pool_address
 from podium.service.web.rules.examples import Example, Examples
-from podium.store.log.order import earlier, time_of
+from podium.store.log.pools import earlier, time_of
 from podium.store.reading.boards.models import EventHeadline
-from podium.store.reading.pools.models import PoolFacts
+from podium.store.reading.pool_facts import PoolFacts
 from podium.support.rounding import shown
 
 LATER_EVENT = 10  # beside which a first event is put

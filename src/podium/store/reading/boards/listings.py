@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
+from podium.engine.tables.things import kind_and_name
 from podium.results.names import search_key
 from podium.store.log.log import newest_seq
 from podium.store.log.pools import Pool
 from podium.store.rating.standing_rows import HAS_STANDING
-from podium.store.reading.boards.models import FoundPlayer, Listing
+from podium.store.reading.boards.models import FoundPlayer, Listing, SharedThing
 from podium.store.reading.boards.ranks import (
     BOARD_CURSOR,
     BOARD_ORDER,
@@ -29,7 +30,7 @@ from podium.store.reading.boards.ranks import (
 )
 from podium.store.reading.events.headlines import newest_rated
 from podium.store.reading.moments import VersionCache
-from podium.store.sql.schema import alias, merged, player, standing
+from podium.store.sql.schema import alias, merged, player, standing, thing
 from podium.store.sql.statements import among, values
 
 ROW_COLUMNS = (
@@ -352,3 +353,32 @@ def is_former(hit: Hit, row: Any) -> bool:
 def found_player(pool: Pool, hit: Hit, row: Any, rank: int | None) -> FoundPlayer:
     former = (hit.former or row.name) if is_former(hit, row) else None
     return FoundPlayer(pool.name, row.present, row.rating, rank, former, is_similar=hit.distance > IN_A_WORD)
+
+
+SELECT_RATED = (
+    sa.select(thing.c.name, *(standing.c[name] for name in ("rating", "deviation", "events", "played_at")))
+    .join(standing, sa.and_(standing.c.generation_id == sa.bindparam("generation"), standing.c.player_id == thing.c.id))
+    .where(thing.c.pool_id == sa.bindparam("pool"))
+)
+
+
+def things(connection: sa.Connection, pool: Pool) -> tuple[SharedThing, ...]:
+    """List what entrants share and the system rates; it has no rank among players.
+
+    Returns:
+        Everything that has been in a rated event: by kind as the system names them, most points first.
+    """
+    kinds, usual = pool.system.kinds, pool.system.newcomer().rating
+    rows = connection.execute(SELECT_RATED, {"pool": pool.id, "generation": pool.generation}).all() if kinds else ()
+    found = [
+        SharedThing(
+            *kind_and_name(row.name),
+            row.rating - usual,
+            row.deviation,
+            row.events,
+            pool.moment(row.played_at),
+            last_sequence=pool.sequence(row.played_at),
+        )
+        for row in rows
+    ]
+    return tuple(sorted(found, key=lambda each: (kinds.index(each.kind), -each.points, each.name)))

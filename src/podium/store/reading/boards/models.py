@@ -167,3 +167,15 @@ class Movers(Compared):
     spread: float = described(
         "The standard deviation of all ratings: changes in several pools compare as shares of it."
     )
+
+
+@answer
+class SharedThing(LastPlayed):
+    """Something that entrants share, and what the results say of it whoever had it."""
+
+    kind: str = described("What it is, as `car`.")
+    name: str = described("Its name as it is now.")
+    points: float = described("What it adds to the rating of whoever has it, in points.")
+    deviation: float | None = described("How uncertain that is, in points.")
+    events: int = described("Rated events in which somebody had it.")
+    last_played_at: datetime | None = described(LAST_PLAYED)

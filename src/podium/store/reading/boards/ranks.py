@@ -16,9 +16,8 @@ from podium.ledger.leaderboard import Eligibility, shared_ranks
 from podium.results.names import normalise
 from podium.store.log.content import UTC_DATETIME
 from podium.store.log.log import newest_seq
-from podium.store.log.order import NUMBER_US, Order, When, season_time, time_of
 from podium.store.log.players import names_of
-from podium.store.log.pools import OrderKey, Pool, settings_of
+from podium.store.log.pools import NUMBER_US, Order, OrderKey, Pool, When, season_time, settings_of, time_of
 from podium.store.rating.standing_rows import (
     BOARD_COLUMNS,
     FINE_PER_POINT,

@@ -15,9 +15,8 @@ from podium.store.rating.events import get_event
 from podium.store.reading.boards.models import AdjacentEvents
 from podium.store.reading.events.events import details_of, entrants_before, event_results, name_of
 from podium.store.reading.events.headlines import adjacent_events
+from podium.store.reading.log import CorrectionRecord, event_record
 from podium.store.reading.models import EventDetails
-from podium.store.reading.pools.log import event_record
-from podium.store.reading.pools.models import CorrectionRecord
 
 
 @dataclass(frozen=True, slots=True)

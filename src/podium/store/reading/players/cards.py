@@ -20,9 +20,8 @@ from podium.ledger.history import (
     thinned,
     trend,
 )
-from podium.store.log.order import When, time_of
 from podium.store.log.players import SELECT_ALIASES, merges, names_of
-from podium.store.log.pools import BOUND_KEY, FOREVER, OrderKey, Pool, key_of, key_params
+from podium.store.log.pools import BOUND_KEY, FOREVER, OrderKey, Pool, When, key_of, key_params, time_of
 from podium.store.rating.standing_rows import get_standing
 from podium.store.reading.boards.listings import Board, open_board
 from podium.store.reading.boards.models import Listing

@@ -4,7 +4,7 @@ from datetime import date, datetime
 from typing import Any
 
 from podium.ledger.history import Trend
-from podium.store.log.order import When
+from podium.store.log.pools import When
 from podium.store.reading.boards.models import SHOWN_CHANGE
 from podium.store.reading.models import LAST_PLAYED, STARTED, Compared, LastPlayed, Started
 from podium.support.answers import answer, described

@@ -17,8 +17,34 @@ from podium.store.log.pools import Pool
 from podium.store.rating.events import get_event
 from podium.store.reading.events.events import EVENT_KINDS
 from podium.store.reading.models import LogRecord, Moved
-from podium.store.reading.pools.models import CorrectedLine, CorrectionRecord
 from podium.store.sql.schema import correction, log, reason
+from podium.support.answers import answer, described
+
+
+@answer
+class CorrectedLine:
+    """A line of an event's content that a correction changed."""
+
+    heat: str | None = described("The heat; null where the event has one only.")
+    player: str | None = described("The player; null where it is of the event as a whole.")
+    before: str | None = described("What is another now, in words; null where no line was there.")
+    after: str | None = described("What it is now, in words; null where the line is gone.")
+
+
+@answer
+class CorrectionRecord:
+    """An event's submission, or something that was done to it afterwards."""
+
+    seq: int = described("The number of the log entry.")
+    kind: str = described("What was done: submit, amend, void or restore.")
+    received_at: datetime = described("When it came.")
+    actor: str = described("Who did it: the name of a key, or what a command was given.")
+    reason: str | None = described("Why; null where no reason was given, or it is blanked.")
+    events: int | None = described("Events with a change that moved; null where not known.")
+    players: int | None = described("Players who have one; null where not known.")
+    largest: float | None = described("The most that the rating after any one change moved; null where not known.")
+    lines: tuple[CorrectedLine, ...] = described("What it changed of the event's content.")
+
 
 SELECT_RECORDS = (
     sa.select(

@@ -1,1 +1,0 @@
-"""Facts of a pool, its log and its export."""

@@ -8,10 +8,9 @@ from podium.service.access import keys
 from podium.service.access.visitors import MAX_FORM_BYTES
 from podium.service.admin import uploads
 from podium.service.api import bodies, dependencies, models
-from podium.service.connections import MAX_HEADER_BYTES, Phase
 from podium.service.delivery import watchers, webhooks
 from podium.service.http import json, names
-from podium.service.server import MAX_CONNECTIONS
+from podium.service.server import MAX_CONNECTIONS, MAX_HEADER_BYTES, Phase
 from podium.service.web.chances import MOST_ENTRANTS
 from podium.store.log import log, pools
 from podium.store.rating.rerating import SHORT_EVENTS

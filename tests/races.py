@@ -7,7 +7,7 @@ from starlette.testclient import TestClient
 
 from podium.service import create_app
 from podium.store.keys import create_key
-from podium.store.reading.boards.models import SELECT_RATED
+from podium.store.reading.boards.listings import SELECT_RATED
 
 START = datetime(2025, 1, 1, tzinfo=UTC)
 

@@ -11,7 +11,7 @@ import uvicorn
 from uvicorn.server import ServerState
 
 from podium.service import server
-from podium.service.connections import MAX_HEADER_BYTES, WRITE_TIMEOUT_S, LimitedProtocol, Phase
+from podium.service.server import MAX_HEADER_BYTES, WRITE_TIMEOUT_S, LimitedProtocol, Phase
 
 HEADERS = b"GET / HTTP/1.1\r\nhost: podium\r\n"
 SLACK_S = 0.5

@@ -17,8 +17,8 @@ from races import calling
 from podium.errors import ParameterError, ResultsError
 from podium.service.admin import uploads
 from podium.service.admin.uploads import UploadProcess
-from podium.service.http.folders import PREFIX, temporary_folder
 from podium.service.http.threads import run_in
+from podium.support.part_files import PREFIX, temporary_folder
 
 CSV = b"event_id,player,position\ne1,ana,1\ne1,ben,2\n"
 MANY = b"event_id,player,position\n" + b"".join(b"e%d,p%d,1\n" % (k, k) for k in range(90_000))

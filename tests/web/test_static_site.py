@@ -16,10 +16,8 @@ from test_screens import AXE, MEASURE, SIDEWAYS, UNFOLD, Axe, heard
 import podium
 from podium.service.site import folder as folders
 from podium.service.site import one_file as reports
-from podium.service.site.folder import MANIFEST, SiteError, write_site
-from podium.service.site.links import file_stem
-from podium.service.site.pages import Extent, public_pages
-from podium.service.site.sources import ResultsSource, StoreSource
+from podium.service.site.folder import MANIFEST, ResultsSource, SiteError, StoreSource, write_site
+from podium.service.site.pages import Extent, file_stem, public_pages
 from podium.store import Store
 from podium.systems import find
 

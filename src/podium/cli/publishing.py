@@ -19,7 +19,7 @@ from podium.support.collector import keep_loaded
 if TYPE_CHECKING:
     from podium.engine.system import System
     from podium.results.reading import Results
-    from podium.service.site.sources import Source
+    from podium.service.site.folder import Source
 
 SQLITE = b"SQLite format 3\0"  # begins every file of it
 POOL = options.pool_option("Publish this pool only; all that are public if not given.")
@@ -82,7 +82,7 @@ def source(file: Input, system: "System | None", pool: str | None, title: str | 
     """
     os.environ.setdefault("POLARS_MAX_THREADS", "1")  # small tables: handing them to threads costs more than it saves
     store_type()
-    from podium.service.site.sources import ResultsSource, StoreSource
+    from podium.service.site.folder import ResultsSource, StoreSource
 
     if not is_store(file.path):
         return ResultsSource(read_published(file, pool), system or chosen_system(None, None, None), title)

@@ -22,7 +22,6 @@ from podium.service.api.models import REQUEST_MODELS
 from podium.service.delivery.watchers import Announcements, Watchers
 from podium.service.delivery.webhooks import Webhooks
 from podium.service.http.errors import ERROR_HANDLERS, problem
-from podium.service.http.folders import remove_left_over
 from podium.service.http.logs import CompressionMiddleware, RequestLog
 from podium.service.http.names import PathMiddleware
 from podium.service.http.requests import RequestMiddleware, share_threads
@@ -37,6 +36,7 @@ from podium.service.web.rules import page as rules
 from podium.store import Store
 from podium.store.reading.moments import VersionCache
 from podium.store.sql.database import Turn
+from podium.support.part_files import remove_left_over
 
 API = writes, reads, fixtures, pages, streams, status, receiving
 ADMIN = pools, sending, records, connections, race_forms, dry_run

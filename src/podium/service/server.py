@@ -1,5 +1,9 @@
-"""The server that runs the service, alone or in several workers: its limits, its log, and how it stops."""
+"""The server that runs the service, alone or in several workers: its limits, its log, and how it stops.
 
+Its connections keep nobody out: so long for headers, for a body and for nothing at all, and so many at once.
+"""
+
+import heapq
 import json
 import logging
 import os
@@ -7,26 +11,171 @@ import signal
 import socket
 import sys
 import threading
+import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from enum import Enum
 from multiprocessing import connection, parent_process
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 import uvicorn
 from fastapi import FastAPI
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from podium.errors import ParameterError, PodiumError
 from podium.kernels.compiled import compile_without_blas
 from podium.rating import rate
 from podium.service.app import create_app
-from podium.service.connections import LimitedProtocol, Phase
-from podium.service.http.folders import temporary_folder
 from podium.service.http.logs import LOG_CONFIG
 from podium.service.metrics import SHARED_FOLDER
 from podium.store import Store
 from podium.store.sql.database import full_url
 from podium.support.collector import keep_loaded
+from podium.support.part_files import temporary_folder
+
+MAX_HEADER_BYTES = 65_536
+ROOM_PART = 64  # of the connections are closed at once at the limit: to look for them takes as long as for one
+WRITE_TIMEOUT_S = 60.0  # that a client may read nothing of an answer
+CLOCK_S = 0.01  # by which timers may be early
+AGAIN_S = 1.0  # until the next look at a client that is held back
+TOO_LARGE = (
+    b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"  # RFC 6585
+)
+
+
+class Phase(Enum):
+    """What a connection is in the midst of; the value is the seconds that its client may take."""
+
+    HEADERS = 10.0  # from the connection, or the first byte of a later request, to the end of its headers
+    BODY = 30.0
+    ANSWER = float("inf")
+    IDLE = 60.0  # between requests
+
+
+class LimitedProtocol(HttpToolsProtocol):
+    """HTTP/1.1 on one connection of as many as `limit_concurrency` allows.
+
+    Where there are more, those that have waited longest for their clients are closed for new ones; where all are being
+    answered, the new one gets 503. A connection looks at itself when its client has had its time, so that any server of
+    ASGI's can have it. As the server stops, the first that it shuts down calls the `end_streams` of the app's lifespan.
+    """
+
+    def connection_made(self, transport: Any) -> None:
+        """Begin, and make room."""
+        super().connection_made(transport)
+        self.write_paused_at: float | None = None
+        self.header_bytes = 0
+        self.next_look: asyncio.TimerHandle | None = None
+        self.enter(Phase.HEADERS)
+        if self.limit_concurrency is not None and len(self.connections) >= self.limit_concurrency:
+            self.make_room(max(1, self.limit_concurrency // ROOM_PART))
+
+    def make_room(self, count: int) -> None:
+        """Close so many of the other connections: those that have waited longest for their clients."""
+        others = (each for each in self.connections if isinstance(each, LimitedProtocol) and each is not self)
+        waiting = (each for each in others if each.waits())
+        for each in heapq.nsmallest(count, waiting, key=lambda each: each.since):
+            each.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """End."""
+        super().connection_lost(exc)
+        self.look_after(float("inf"))
+
+    def shutdown(self) -> None:
+        """Let the client go as the server stops: streams, which would go on for hours, end first."""
+        end_streams = self.app_state.get("end_streams")
+        if end_streams is not None:
+            end_streams()
+        super().shutdown()
+
+    def enter(self, phase: Phase) -> None:
+        """Begin a phase."""
+        self.phase, self.since = phase, time.monotonic()
+        self.look_after(phase.value)
+
+    def look_after(self, seconds: float) -> None:
+        """Look after so many seconds, and no sooner, whether the client is late; never where they are infinite."""
+        if self.next_look is not None:
+            self.next_look.cancel()
+        is_never = seconds == float("inf")
+        self.next_look = None if is_never else self.loop.call_later(seconds + CLOCK_S, self.look)
+
+    def look(self) -> None:
+        """Close the connection if its client is late; where the service holds it back, look again later."""
+        self.next_look = None
+        self.close_if_late(time.monotonic())
+        is_watched = self.waits() or self.write_paused_at is not None
+        if is_watched and not self.transport.is_closing():
+            self.look_after(AGAIN_S)
+
+    def waits(self) -> bool:
+        """Whether it is the client's turn."""
+        return self.phase is not Phase.ANSWER
+
+    def close_if_late(self, now: float) -> None:
+        """Close the connection if its client has taken too long."""
+        is_held_back = self.phase is Phase.BODY and self.flow.read_paused  # by the service, not by the client
+        is_late = now - self.since > self.phase.value and not is_held_back
+        reads_nothing = self.write_paused_at is not None and now - self.write_paused_at > WRITE_TIMEOUT_S
+        if is_late or reads_nothing:
+            self.abort()
+
+    def abort(self) -> None:
+        """Close the connection without waiting for its client."""
+        self.connections.discard(self)  # at once, so that it counts no more
+        self.transport.abort()
+
+    def data_received(self, data: bytes) -> None:
+        """Take what the client sent; headers without end are refused."""
+        if self.phase is Phase.IDLE:
+            self.enter(Phase.HEADERS)
+        super().data_received(data)
+        self.header_bytes = self.header_bytes + len(data) if self.phase is Phase.HEADERS else 0
+        if self.header_bytes > MAX_HEADER_BYTES:
+            self.transport.write(TOO_LARGE)
+            self.transport.close()
+
+    def on_message_begin(self) -> None:
+        """Begin the headers of a request."""
+        super().on_message_begin()
+        self.enter(Phase.HEADERS)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take a header; one that comes after the body is none of the request's."""
+        if self.phase is Phase.HEADERS:
+            super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        """Begin the body, and the answer."""
+        self.enter(Phase.BODY)
+        super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        """Leave the rest to the service; wait for the client if it has answered already."""
+        super().on_message_complete()
+        self.enter(Phase.IDLE if self.cycle.response_complete else Phase.ANSWER)
+
+    def on_response_complete(self) -> None:
+        """Wait for the client's next request, unless it has sent one."""
+        is_last = not self.pipeline
+        super().on_response_complete()
+        if is_last and self.phase is Phase.ANSWER:
+            self.enter(Phase.IDLE)
+
+    def pause_writing(self) -> None:
+        """Note that the client reads more slowly than the service writes."""
+        super().pause_writing()
+        self.write_paused_at = time.monotonic()
+        if self.next_look is None:
+            self.look_after(WRITE_TIMEOUT_S)
+
+    def resume_writing(self) -> None:
+        """Note that the client has read."""
+        super().resume_writing()
+        self.write_paused_at = None
+
 
 MAX_CONNECTIONS = 2_000
 SPARE_FILES = 128  # open files that are no connections
@@ -155,3 +304,7 @@ def end_with_parent() -> None:
         signal.raise_signal(signal.SIGTERM)
 
     threading.Thread(target=wait, name="end with parent", daemon=True).start()
+
+
+if TYPE_CHECKING:
+    import asyncio

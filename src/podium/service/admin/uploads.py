@@ -25,7 +25,7 @@ from podium.importers.registry import FORMATS, Options, read_format
 from podium.ledger.leaderboard import instant
 from podium.results.columns import DEFAULTS
 from podium.results.made_dates import made_up, with_made_dates
-from podium.service.http.folders import temporary_folder
+from podium.support.part_files import temporary_folder
 
 if TYPE_CHECKING:
     from fastapi import Request  # large, and no use to the process

@@ -31,7 +31,6 @@ from podium.service.api.bodies import read_bytes, validate
 from podium.service.api.dependencies import CurrentIntake, CurrentMetrics
 from podium.service.api.models import EARLIEST, LATEST, MAX_CLOCK_LEAD, MAX_ENTRIES, MAX_EVENTS, Batch, Entry, Event
 from podium.service.http.errors import DESCRIPTIONS, MEDIA_TYPE, WRITE_ERRORS, AccessError, podium_error, refused_key
-from podium.service.http.folders import temporary_folder
 from podium.service.http.json import RefusedError, loads
 from podium.service.http.threads import CurrentStore, CurrentThreads, run_in
 from podium.store import Store
@@ -39,6 +38,7 @@ from podium.store.keys import ApiKey
 from podium.store.rating.events import get_event
 from podium.store.sql.statements import instant, microseconds
 from podium.support.collector import paused_collection
+from podium.support.part_files import temporary_folder
 
 router = APIRouter(prefix="/submit/xonstat", tags=["events"])
 BODY = {"requestBody": {"required": True, "content": {"text/plain": {"schema": {"type": "string"}}}}}

@@ -12,8 +12,7 @@ from typing import ClassVar
 from markupsafe import Markup
 
 from podium import __version__
-from podium.service.site.links import linked
-from podium.service.site.pages import Extent, public_pages, request_for
+from podium.service.site.pages import Extent, linked, public_pages, request_for
 from podium.service.web.rendering import FILES, Page, page_text
 from podium.store import Store
 

@@ -32,7 +32,6 @@ class PoolGauge:
         self.name, self.meaning, self.read = name, meaning, read
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """Yield the figures."""
         family = GaugeMetricFamily(self.name, self.meaning, labels=["pool"])
         for pool, value in self.read().items():
             family.add_metric([pool], value)
@@ -55,8 +54,6 @@ class PartGauge:
 
 
 class Metrics:
-    """Counters of one service."""
-
     def __init__(self) -> None:
         self.folder = os.environ.get(SHARED_FOLDER)  # None where there are no other workers
         self._gauges: list[PoolGauge] = []
@@ -92,17 +89,14 @@ class Metrics:
         )
 
     def observe_request(self, method: str, route: str, status: int, seconds: float) -> None:
-        """Count and time a request."""
         self.requests.labels(method, route, str(status)).inc()
         self.seconds.labels(method, route).observe(seconds)
 
     def observe_write(self, pool: str, waited_s: float, held_s: float) -> None:
-        """Time a transaction that wrote to a pool."""
         self.lock_wait.labels(pool).observe(waited_s)
         self.write.labels(pool).observe(held_s)
 
     def count_receipts(self, pool: str, receipts: Sequence[Receipt]) -> None:
-        """Count what became of events that were sent."""
         counts = collections.Counter("duplicate" if each.duplicate else each.status for each in receipts)
         for outcome, count in counts.items():
             self.events.labels(pool, outcome).inc(count)

@@ -62,7 +62,6 @@ class LimitedProtocol(HttpToolsProtocol):
     """
 
     def connection_made(self, transport: Any) -> None:
-        """Begin, and make room."""
         super().connection_made(transport)
         self.write_paused_at: float | None = None
         self.header_bytes = 0
@@ -79,7 +78,6 @@ class LimitedProtocol(HttpToolsProtocol):
             each.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """End."""
         super().connection_lost(exc)
         self.look_after(float("inf"))
 
@@ -91,7 +89,6 @@ class LimitedProtocol(HttpToolsProtocol):
         super().shutdown()
 
     def enter(self, phase: Phase) -> None:
-        """Begin a phase."""
         self.phase, self.since = phase, time.monotonic()
         self.look_after(phase.value)
 
@@ -111,7 +108,6 @@ class LimitedProtocol(HttpToolsProtocol):
             self.look_after(AGAIN_S)
 
     def waits(self) -> bool:
-        """Whether it is the client's turn."""
         return self.phase is not Phase.ANSWER
 
     def close_if_late(self, now: float) -> None:
@@ -138,7 +134,6 @@ class LimitedProtocol(HttpToolsProtocol):
             self.transport.close()
 
     def on_message_begin(self) -> None:
-        """Begin the headers of a request."""
         super().on_message_begin()
         self.enter(Phase.HEADERS)
 
@@ -148,7 +143,6 @@ class LimitedProtocol(HttpToolsProtocol):
             super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        """Begin the body, and the answer."""
         self.enter(Phase.BODY)
         super().on_headers_complete()
 
@@ -165,14 +159,12 @@ class LimitedProtocol(HttpToolsProtocol):
             self.enter(Phase.IDLE)
 
     def pause_writing(self) -> None:
-        """Note that the client reads more slowly than the service writes."""
         super().pause_writing()
         self.write_paused_at = time.monotonic()
         if self.next_look is None:
             self.look_after(WRITE_TIMEOUT_S)
 
     def resume_writing(self) -> None:
-        """Note that the client has read."""
         super().resume_writing()
         self.write_paused_at = None
 
@@ -198,7 +190,6 @@ def max_connections() -> int:
 
 
 def server_options(host: str, port: int, trusted_proxies: Sequence[str]) -> dict[str, Any]:
-    """Return what the server needs to know beside the app."""
     return {
         "host": host,
         "port": port,
@@ -216,7 +207,6 @@ def server_options(host: str, port: int, trusted_proxies: Sequence[str]) -> dict
 
 
 def run(app: FastAPI, host: str, port: int, trusted_proxies: Sequence[str]) -> None:
-    """Serve until a signal ends it."""
     uvicorn.run(app, workers=1, **server_options(host, port, trusted_proxies))
 
 
@@ -233,8 +223,6 @@ LOGGER = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class WorkerSettings:
-    """What a worker needs to know."""
-
     url: str  # of the database
     private_webhooks: bool = False
     log_requests: bool = True

@@ -54,7 +54,6 @@ class Upkeep:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Do all of it while the service runs."""
         try:
             async with in_background(self._run()):
                 yield
@@ -79,7 +78,6 @@ class Upkeep:
         return False
 
     async def _look_after(self) -> None:
-        """Do what one process does for all."""
         await self._store_ranks()
         with self._log_failure(KEYS):
             expired = await run_in(self._threads.keeping, revoke_expired, self._store.engine)
@@ -93,7 +91,6 @@ class Upkeep:
             await run_in(self._threads.keeping, truncate_wal, self._store.engine, 0)
 
     async def _store_ranks(self) -> None:
-        """Store the ranks that are due, of each pool."""
         with self._log_failure(DAILY_RANKS):
             pools = await run_in(self._threads.keeping, self._store.pools)
             self._counted = {pool.name for pool in pools if pool.is_counted}

@@ -95,7 +95,6 @@ def refuse_existing(target: Path) -> None:
 
 
 def require_file(path: Path) -> None:
-    """Refuse what is no file with anything in it."""
     if not path.exists():
         raise StoreError(f"{path}: there is no such file")
     if not path.is_file():

@@ -108,7 +108,6 @@ def create_key(
 
 
 def has_admin(engine: sa.Engine) -> bool:
-    """Whether any key administers all pools."""
     with read_transaction(engine) as connection:
         return connection.execute(SELECT_ADMINS, {"now": timestamp()}).first() is not None
 
@@ -132,7 +131,6 @@ def parse_reach(text: str) -> float:
 
 
 def refuse_unknown_pool(connection: sa.Connection, pool: str) -> None:
-    """Refuse a key to a pool that does not exist."""
     names = sorted(connection.execute(sa.select(pools.c.name)).scalars())
     if pool not in names:
         existing = f"the pools are {', '.join(map(repr, names))}" if names else "there are no pools yet"
@@ -140,7 +138,6 @@ def refuse_unknown_pool(connection: sa.Connection, pool: str) -> None:
 
 
 def insert_key(connection: sa.Connection, row: dict[str, Any]) -> str:
-    """Store a new key with these properties, and return its secret."""
     secret = PREFIX + secrets.token_urlsafe(32)
     connection.execute(sa.insert(api_key), row | {"digest": digest(secret)})
     return secret
@@ -152,13 +149,11 @@ def timestamp(after: timedelta = timedelta()) -> str:
 
 
 def list_keys(engine: sa.Engine) -> list[ApiKey]:
-    """List every key, the revoked ones too, oldest first."""
     with read_transaction(engine) as connection:
         return [ApiKey.from_row(row) for row in connection.execute(sa.select(api_key).order_by(api_key.c.id))]
 
 
 def revoke_key(engine: sa.Engine, number: int) -> None:
-    """Revoke a key at once, for good."""
     with write_transaction(engine) as connection:
         get_valid_key(connection, number)
         end_key(connection, number, revoked=True, revoked_at=timestamp())
@@ -178,7 +173,6 @@ def rotate_key(engine: sa.Engine, number: int, grace: timedelta = timedelta()) -
 
 
 def get_valid_key(connection: sa.Connection, number: int) -> "sa.Row[tuple[object, ...]]":
-    """Return the row of a key that opens something."""
     row = connection.execute(SELECT_NUMBERED, {"number": number, "now": timestamp()}).first()
     if row is None:
         raise UnknownError(f"there is no key {number} in use")
@@ -186,7 +180,6 @@ def get_valid_key(connection: sa.Connection, number: int) -> "sa.Row[tuple[objec
 
 
 def end_key(connection: sa.Connection, number: int, **properties: Any) -> None:
-    """Set properties of a key that end it, now or later."""
     connection.execute(sa.update(api_key).where(api_key.c.id == number).values(**properties))
 
 
@@ -201,7 +194,6 @@ def revoke_expired(engine: sa.Engine) -> int:
 
 
 def store_last_uses(engine: sa.Engine, last_uses: Mapping[int, str]) -> None:
-    """Store when keys were last used, by their numbers."""
     if last_uses:
         with write_transaction(engine) as connection:
             connection.execute(UPDATE_LAST_USE, [{"number": key, "used": used} for key, used in last_uses.items()])
@@ -257,11 +249,7 @@ FORGET = sa.text("DELETE FROM request_budget WHERE counted_at < extract(epoch FR
 
 
 def draw(engine: sa.Engine, owner: str, per_second: float, burst: float, most: int) -> tuple[int, float]:
-    """Draw requests from a budget of PostgreSQL, for this process to spend.
-
-    Raises:
-        UnavailableError: the database cannot serve at the moment.
-    """
+    """Draw requests from a budget of PostgreSQL, for this process to spend."""
     sent = {"owner": owner, "per_second": per_second, "burst": burst, "most": most}
     with write_transaction(engine) as connection:
         row = connection.execute(DRAW, sent).one()
@@ -269,11 +257,7 @@ def draw(engine: sa.Engine, owner: str, per_second: float, burst: float, most: i
 
 
 def forget_budgets(engine: sa.Engine) -> None:
-    """Delete the budgets that nobody has drawn from for an hour.
-
-    Raises:
-        UnavailableError: the database cannot serve at the moment.
-    """
+    """Delete the budgets that nobody has drawn from for an hour."""
     if engine.dialect.name == "postgresql":
         with write_transaction(engine) as connection:
             connection.execute(FORGET, {"seconds": FORGOTTEN_AFTER_S})
@@ -288,11 +272,7 @@ INSERT_SECRET = sa.text(
 
 
 def session_secret(engine: sa.Engine) -> bytes:
-    """The secret, which the first process that needs it creates.
-
-    Raises:
-        UnavailableError: the database cannot serve at the moment.
-    """
+    """The secret, which the first process that needs it creates."""
     with read_transaction(engine) as connection:
         secret: bytes | None = connection.execute(SELECT_SECRET).scalar()
     if secret is not None:
@@ -303,11 +283,7 @@ def session_secret(engine: sa.Engine) -> bytes:
 
 
 def rotate_session_secret(engine: sa.Engine) -> None:
-    """Replace the secret, which ends every session.
-
-    Raises:
-        UnavailableError: the database cannot serve at the moment.
-    """
+    """Replace the secret, which ends every session."""
     with write_transaction(engine) as connection:
         connection.execute(sa.delete(signing_secret))
         connection.execute(INSERT_SECRET, new_row())

@@ -38,7 +38,6 @@ class Upgraded:
     error: str = ""  # why nothing could be
 
     def __str__(self) -> str:
-        """A line for the admin."""
         return f"pool {self.pool} stays as it was: {self.error}" if self.error else f"pool {self.pool}: {self.sentence}"
 
 
@@ -98,7 +97,6 @@ def rerate_pool(engine: sa.Engine, name: str, actor: str) -> str:
 
 
 def rerate_all(_connection: sa.Connection, pool: Pool, _numbering: Numbering, *, actor: str) -> Proposal:
-    """Rate a pool from its first event on with this version's arithmetic."""
     if not pool.is_outdated:
         return Proposal(pool, RERATE)
     entry = json_entry("", {"arithmetic": ARITHMETIC}, actor)

@@ -64,7 +64,6 @@ def refuse_url(url: str) -> None:
 
 
 def list_webhooks(engine: sa.Engine) -> list[Webhook]:
-    """List the webhooks of all pools, oldest first."""
     names = Webhook.__dataclass_fields__
     with read_transaction(engine) as connection:
         rows = connection.execute(SELECT_WEBHOOKS)
@@ -72,7 +71,6 @@ def list_webhooks(engine: sa.Engine) -> list[Webhook]:
 
 
 def delete_webhook(engine: sa.Engine, number: int) -> None:
-    """Send nothing more to a webhook."""
     with write_transaction(engine) as connection:
         require_one(connection.execute(sa.delete(webhook).where(webhook.c.id == number)), number)
 
@@ -85,7 +83,6 @@ def resume_webhook(engine: sa.Engine, number: int) -> None:
 
 
 def require_one(result: "sa.CursorResult[tuple[object, ...]]", number: int) -> None:
-    """Refuse what changed no webhook."""
     if not result.rowcount:
         raise UnknownError(f"there is no webhook {number}")
 

@@ -43,7 +43,6 @@ class OwnBudgets:
         self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()  # when, and how much there was left
 
     async def take(self, owner: str, per_second: float, burst: float) -> int:
-        """Take a request from a budget, as `Budgets` has it."""
         now = time.monotonic()
         counted_at, left = self._left.pop(owner, (now, burst))
         left = min(burst, left + (now - counted_at) * per_second)
@@ -73,7 +72,6 @@ class SharedBudgets:
         self._own = OwnBudgets()
 
     async def take(self, owner: str, per_second: float, burst: float) -> int:
-        """Take a request from a budget, as `Budgets` has it."""
         share = self._share(owner)
         if share.left == 0 and time.monotonic() >= share.refused_until:
             async with share.drawing:
@@ -142,11 +140,7 @@ class KeyGuard:
         return await self._cached(session_key, find_session_key)
 
     async def bearer(self, request: Request) -> ApiKey:
-        """Return the key in the `Authorization` of a request.
-
-        Raises:
-            AccessError: there is none that opens anything.
-        """
+        """Return the key in the `Authorization` of a request."""
         words = request.headers.get("authorization", "").split()
         is_bearer = len(words) == 2 and words[0].lower() == "bearer"  # noqa: PLR2004  (the word, and the key)
         key = await self.key(words[1]) if is_bearer else None
@@ -174,11 +168,7 @@ class KeyGuard:
             return find(connection, sent)
 
     def store_last_uses(self) -> None:
-        """Store when keys were last used; what cannot be stored stays for the next time.
-
-        Raises:
-            UnavailableError: the database cannot serve at the moment.
-        """
+        """Store when keys were last used; what cannot be stored stays for the next time."""
         last_uses = self._last_uses.copy()
         store_last_uses(self._store.engine, last_uses)
         for key, used in last_uses.items():
@@ -186,11 +176,7 @@ class KeyGuard:
                 del self._last_uses[key]
 
     async def count(self, key: ApiKey) -> None:
-        """Count a request.
-
-        Raises:
-            AccessError: the key's rate limit is exceeded.
-        """
+        """Count a request."""
         if key.per_second is None:
             return
         burst = max(1.0, BURST_S * key.per_second)
@@ -224,11 +210,7 @@ def client_site(request: Request) -> str:
 
 
 def refuse_out_of_reach(request: Request, whens: Iterable[When]) -> None:
-    """Refuse what reaches further back than the request's key may; a key with a limit only adds to a counted pool.
-
-    Raises:
-        AccessError: an event started before what the key reaches, or its number is given.
-    """
+    """Refuse what reaches further back than the request's key may; a key with a limit only adds to a counted pool."""
     key: ApiKey = request.state.key
     if key.reach_s is None:
         return
@@ -248,11 +230,7 @@ def refuse_out_of_reach(request: Request, whens: Iterable[When]) -> None:
 
 
 def refuse_limited_reach(request: Request) -> None:
-    """Refuse a key that reaches back only so far for what rates a whole pool or career again.
-
-    Raises:
-        AccessError: it does.
-    """
+    """Refuse a key that reaches back only so far for what rates a whole pool or career again."""
     key: ApiKey = request.state.key
     if key.reach_s is not None:
         raise AccessError(403, "this may rate everything again; take a key whose reach has no limit")

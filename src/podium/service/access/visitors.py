@@ -55,11 +55,7 @@ async def limited_stream(request: Request, max_bytes: int) -> AsyncGenerator[byt
 
 
 async def read_form(request: Request, max_bytes: int = MAX_FORM_BYTES) -> Form:
-    """Return the fields of a form, and its file if it has one.
-
-    Raises:
-        RefusedError: it is no form, or its text is none.
-    """
+    """Return the fields of a form, and its file if it has one."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     body = b"".join([chunk async for chunk in limited_stream(request, max_bytes)])
     try:
@@ -88,11 +84,7 @@ async def whole(body: bytes) -> AsyncGenerator[bytes, None]:
 
 
 def parse_fields(body: bytes) -> FormData:
-    """Return the names and values of a form without a file.
-
-    Raises:
-        ValueError: it is none, or has too many fields.
-    """
+    """Return the names and values of a form without a file."""
     text = body.decode("ascii")
     return FormData([*parse_qsl(text, keep_blank_values=True, errors="surrogateescape", max_num_fields=MAX_FIELDS)])
 
@@ -159,11 +151,7 @@ def set_cookie(request: Request, response: Response, value: str) -> None:
 
 
 def refuse_foreign(request: Request) -> None:
-    """Refuse a form that a page of another site sends.
-
-    Raises:
-        AccessError: it does.
-    """
+    """Refuse a form that a page of another site sends."""
     site = request.headers.get("sec-fetch-site")
     if site is not None:  # sent over HTTPS, and on loopback
         is_own = site in ("same-origin", "none")
@@ -175,11 +163,7 @@ def refuse_foreign(request: Request) -> None:
 
 
 def refuse_forged(request: Request, session: Session, token: str) -> None:
-    """Refuse a form that no page of this session sends.
-
-    Raises:
-        AccessError: it comes from another site, or without the session's token.
-    """
+    """Refuse a form that no page of this session sends."""
     refuse_foreign(request)
     if not hmac.compare_digest(token.encode(), session.token.encode()):
         raise AccessError(403, "this form is of another session; open its page again and send it from there")
@@ -200,11 +184,7 @@ class Visibility:
         self._read_at = float("-inf")
 
     async def public_pools(self) -> frozenset[str]:
-        """Return their names.
-
-        Raises:
-            UnavailableError: the database cannot serve at the moment.
-        """
+        """Return their names."""
         now = time.monotonic()
         if now - self._read_at >= KEY_CACHE_S:
             self._public = await run_in(self._threads.keys, self._store.public_pools)
@@ -229,11 +209,7 @@ CurrentSessions = Annotated[Sessions, from_state("sessions")]
 
 
 async def find_visitor(request: Request) -> Visitor:
-    """Return who sends a request, by its key or else by its session; a cookie that opens nothing is nobody's.
-
-    Raises:
-        AccessError: the key in `Authorization` opens nothing, or its rate limit is exceeded.
-    """
+    """Return who sends a request, by its key or else by its session; a cookie that opens nothing is nobody's."""
     known: Visitor | None = getattr(request.state, "visitor", None)
     if known is not None:
         return known
@@ -263,9 +239,6 @@ async def check_reader(request: Request) -> Visitor:
     """Let whoever may read the pool of the address pass; of what belongs to no pool, a key to all.
 
     To get what is public is anybody's, whoever asks: scripts of other sites may read the answer.
-
-    Raises:
-        AccessError: the visitor may not.
     """
     guard: KeyGuard = request.app.state.key_guard
     pool = pool_in_path(request)

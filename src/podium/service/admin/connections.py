@@ -76,7 +76,6 @@ def opened(key: ApiKey, admission: Admission) -> bool:
 
 
 def key_item(key: ApiKey, own: ApiKey, base: str) -> Item:
-    """A key in the list."""
     moments = (("created", key.created_at), ("expires", key.expires_at), ("last used", key.last_used_at))
     parts = [key.role, "every ladder" if key.pool is None else "this ladder alone", f"number {key.id}"]
     parts += [f"{what} {moment[:10]}" for what, moment in moments if moment]
@@ -95,11 +94,7 @@ def is_limited(key: ApiKey) -> bool:
 
 
 def refuse_limited(key: ApiKey) -> None:
-    """Refuse to create keys with a key that has a limit: they would outlive it, or reach further.
-
-    Raises:
-        AccessError: it has.
-    """
+    """Refuse to create keys with a key that has a limit: they would outlive it, or reach further."""
     if is_limited(key):
         raise AccessError(403, "a key that expires, or has a limit, creates no others; sign in with one that has none")
 
@@ -180,7 +175,6 @@ def webhooks_page(store: Store, admission: Admission) -> FormsPage:
 
 
 def webhook_item(webhook: Webhook, newest: tuple[LogRecord, ...], base: str) -> Item:
-    """A webhook in the list."""
     note = f"number {webhook.id}, has taken all up to entry {webhook.delivered_seq}"
     if webhook.failing_since:
         note += f"; fails since {webhook.failing_since[:16].replace('T', ' ')}: {webhook.last_error}"

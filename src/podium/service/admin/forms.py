@@ -81,7 +81,6 @@ class FormsPage(Page):
 
 
 def filled(section: Section, form: Form) -> Section:
-    """A section with what was filled in."""
     values = (
         replace(each, value=form.text(each.name)) if each.name in form.fields else each for each in section.fields
     )
@@ -95,8 +94,6 @@ async def show_again(request: Request, form: Form, build: Callable[[], FormsPage
 
 
 class Done(NamedTuple):
-    """What was done: where it is to be seen, and a sentence of what happened."""
-
     path: str
     sentence: str
 
@@ -144,7 +141,6 @@ def acts(router: PageRouter, path: str, build: Build, admission_of: Any = Admitt
 
 
 def once(request: Request, page: FormsPage) -> Response:
-    """A page that no cache keeps."""
     answer = render(request, page)
     answer.headers["Cache-Control"] = "no-store"
     return answer

@@ -43,12 +43,7 @@ class Admission:
     pool: str = ""  # empty where the address names none
 
     async def form(self, request: Request, max_bytes: int = MAX_FORM_BYTES) -> Form:
-        """Return the form that a page of this session sends.
-
-        Raises:
-            AccessError: it is another's.
-            RefusedError: it is no form.
-        """
+        """Return the form that a page of this session sends."""
         form = await read_form(request, max_bytes)
         refuse_forged(request, self.session, form.text("token"))
         return form
@@ -173,16 +168,13 @@ class Intent:
 
     @property
     def kind(self) -> Kind:
-        """What it is."""
         return KINDS[self.name]
 
     @property
     def heading(self) -> str:
-        """What it is, in words."""
         return self.kind.heading(self.details)
 
     def act(self) -> Act:
-        """What the store carries out."""
         return self.kind.act(self.details)
 
     def packed(self) -> str:
@@ -192,11 +184,7 @@ class Intent:
 
 
 def unpack(name: str, packed: str) -> Intent:
-    """Read an intent from its name and its details in a form.
-
-    Raises:
-        RefusedError: it is none.
-    """
+    """Read an intent from its name and its details in a form."""
     if name not in KINDS:
         raise RefusedError("kind", UNREADABLE)
     expander = zlib.decompressobj()
@@ -214,11 +202,7 @@ def unpack(name: str, packed: str) -> Intent:
 
 
 def refuse_beyond_key(request: Request, store: Store, admission: Admission, intent: Intent) -> None:
-    """Refuse what the key of the session has not the role for, and what is further back than it reaches.
-
-    Raises:
-        AccessError: it has not, or does not reach so far.
-    """
+    """Refuse what the key of the session has not the role for, and what is further back than it reaches."""
     pool = admission.pool
     if not admission.key.may(intent.kind.role, pool):
         raise AccessError(403, lacking(intent.kind.role, pool))

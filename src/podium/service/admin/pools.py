@@ -31,12 +31,10 @@ router = PageRouter(include_in_schema=False)
 
 @cache
 def system_choices() -> Choices:
-    """Every system that can rate a pool."""
     return tuple((each.name, each.title) for each in (*map(find, names()), *outsiders()[0]))
 
 
 def description_fields(says: PoolDescription, name: str = "its name") -> tuple[Field, ...]:
-    """What a ladder may say of itself."""
     contact = "Who corrects results: a mail address, or the address of a page"
     return (
         Field(name="title", label=f"Title, instead of {name}", value=says.title),
@@ -147,7 +145,6 @@ def settings(request: Request, admission: Admin, store: CurrentStore) -> Respons
 
 
 def settings_page(store: Store, admission: Admission) -> FormsPage:
-    """What a pool says of itself, and how it ends."""
     pool = store.pool(admission.pool)
     base = address("admin", pool.name)
     says = Section(
@@ -264,8 +261,6 @@ def system_page(store: Store, admission: Admission, name: str = "") -> FormsPage
 
 
 def parameter_fields(system: System) -> tuple[Field, ...]:
-    """A field a parameter, with its value."""
-
     def words(parameter: str) -> Choices:
         (each,) = (one for one in fields(system) if one.name == parameter)
         choices = each.metadata["choices"] or (("true", "false") if bool in kinds(type(system), each) else ())

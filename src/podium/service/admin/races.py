@@ -37,23 +37,17 @@ class RaceForm:
 
     @classmethod
     def of(cls, planned: Fixture) -> "RaceForm":
-        """A race as it is planned."""
         names = "\n".join(each.player for each in planned.entrants or ())
         starts = f"{planned.starts_at:%Y-%m-%dT%H:%M}"
         return cls(planned.fixture_id, planned.title or "", starts, names, planned.entrants is None)
 
     @classmethod
     def sent(cls, form: Form, race_id: str) -> "RaceForm":
-        """What was sent."""
         name, starts, entrants = (form.text(each).strip() for each in ("name", "starts", "entrants"))
         return cls(race_id, name, starts, entrants, form.text("anybody") == "yes")
 
     def changes(self) -> dict[str, Any]:
-        """What the store is to plan.
-
-        Raises:
-            ParameterError: no start, or one that is no time.
-        """
+        """What the store is to plan."""
         if not self.starts:
             raise ParameterError("say when the race starts")
         names = [name for row in names_in(self.entrants.splitlines()) for name in row]
@@ -138,7 +132,6 @@ def places_page(request: Request, admission: Sender, fixture_id: FixtureId, stor
 
 
 def places_response(request: Request, store: Store, pool: str, fixture_id: str, refusal: str = "") -> Response:
-    """Return the page of the names to tap."""
     planned, stands = store.fixture(pool, fixture_id), store.places(pool, fixture_id)
     places, out = (stands.places, stands.out) if stands else ((), ())
     waiting = tuple(each.player for each in planned.entrants or () if each.player not in {*places, *out})
@@ -202,5 +195,4 @@ async def keep(request: Request, admission: Any, store: Store, sent: RaceForm, *
 
 
 def known_races(store: Store, pool: str) -> set[str]:
-    """The ids of the races that are planned."""
     return {each.fixture_id for each in store.fixtures(pool, most=1_000, newest=True)}

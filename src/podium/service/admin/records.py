@@ -102,7 +102,6 @@ def players(request: Request, admission: Admin, store: CurrentStore) -> Response
 
 
 def players_page(store: Store, admission: Admission) -> FormsPage:
-    """What can be done to a player."""
     pool = pool_header(store.pool(admission.pool))
     base, word = address("admin", pool.name), pool.word
 
@@ -149,7 +148,6 @@ async def unmerge(request: Request, admission: Admin, store: CurrentStore) -> Re
 
 
 async def look_at_players(request: Request, admission: Admission, store: Store, kind: str, *names: str) -> Response:
-    """Show what an act on players would do."""
     form = await admission.form(request)
     intent = Intent(kind, {name: form.text(name).strip() for name in names})
     refused = partial(show_again, request, form, partial(players_page, store, admission))
@@ -181,7 +179,6 @@ def seasons(request: Request, admission: Admin, store: CurrentStore) -> Response
 
 
 def seasons_page(store: Store, admission: Admission) -> FormsPage:
-    """The seasons, and the form that begins one."""
     pool = pool_header(store.pool(admission.pool))
     starts = "The number of its first event" if pool.is_counted else "When it begins, in UTC; not in the future"
     share = "How much of each lead over a newcomer stays, in per cent: 0 levels all"

@@ -61,13 +61,11 @@ class EventTable:
 
     @property
     def fields(self) -> tuple[tuple[str, str, str], ...]:
-        """Name, label and value of what all lines have."""
         shown = (name for name in OF_EVENT if name in self.shared or name not in WHEN)
         return tuple((name, LABELS[name], self.shared.get(name, "")) for name in shown)
 
     @property
     def headings(self) -> tuple[tuple[str, str, int], ...]:
-        """Name, label and width of each column."""
         return tuple((name, LABELS[name], WIDTHS.get(name, OTHER_WIDTH)) for name in self.columns)
 
     @property
@@ -77,7 +75,6 @@ class EventTable:
 
     @property
     def statuses(self) -> tuple[str, ...]:
-        """How a line may have ended."""
         return STATUSES
 
     def csv(self) -> str:
@@ -93,7 +90,6 @@ class EventTable:
 
 
 def table_of(details: EventDetails) -> EventTable:
-    """What is stored of an event."""
     first = details.entries[0]
     values = {name: getattr(details, name, None) or getattr(first, name, None) for name in OF_EVENT}
     shared = {name: cell(value) for name, value in values.items() if value is not None}

@@ -20,11 +20,7 @@ T = TypeVar("T")
 
 
 async def read_body(request: Request, model: type[Body]) -> Body:
-    """Return the body of a request, as a model.
-
-    Raises:
-        RefusedError: it is no JSON, not strict, or does not fit.
-    """
+    """Return the body of a request, as a model."""
     return await read_parsed(request, lambda body: parse_body(body, model))
 
 
@@ -40,20 +36,12 @@ async def read_bytes(request: Request) -> bytes:
 
 
 def parse_body(body: bytes, model: type[Body]) -> Body:
-    """Return a JSON text as a model.
-
-    Raises:
-        RefusedError: it is no JSON, not strict, or does not fit.
-    """
+    """Return a JSON text as a model."""
     return validate(loads(body), model)
 
 
 def validate(value: Any, model: type[Body]) -> Body:
-    """Return a value as a model.
-
-    Raises:
-        RefusedError: it does not fit; the field is named.
-    """
+    """Return a value as a model."""
     try:
         valid: Body = adapter(model).validate_python(value)
     except ValidationError as error:

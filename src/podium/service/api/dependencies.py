@@ -72,7 +72,6 @@ class Intake:
         return {pool: self._waiting_events_of(pool) for pool in {*self._queues, *self._long}}
 
     def _waiting_events_of(self, pool: str) -> int:
-        """Count those of one pool."""
         queues = self._queues.get(pool, ()), self._long.get(pool, ())
         return sum(len(each.event_ids) for queue in queues for each in queue)
 
@@ -192,7 +191,6 @@ class BoardCache:
         self._pages: dict[tuple[str, int, str | None], CachedPage] = {}
 
     async def page(self, pool: str, top: int, cursor: str | None) -> tuple[int, bytes]:
-        """Return a page's version, and the page."""
         address = pool, top, cursor
         page, now = self._pages.get(address), time.monotonic()
         if page is None or page.writes != self.store.writes[pool] or now - page.checked_at >= self.CHECK_INTERVAL_S:
@@ -217,11 +215,7 @@ class BoardCache:
 
 
 def place_of(cursor: str) -> Place:
-    """Return the rating and the player's number of a cursor.
-
-    Raises:
-        RefusedError: it is none.
-    """
+    """Return the rating and the player's number of a cursor."""
     try:
         return parse_cursor(cursor)
     except ParameterError:

@@ -34,11 +34,7 @@ EARLIEST, LATEST = datetime(1900, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo
 
 
 def in_utc(sent: datetime) -> datetime:
-    """Return a moment in UTC; one without an offset is in UTC.
-
-    Raises:
-        ValueError: it is earlier or later than any event.
-    """
+    """Return a moment in UTC; one without an offset is in UTC."""
     if not datetime(1800, 1, 1) < sent.replace(tzinfo=None) < datetime(2300, 1, 1):  # noqa: DTZ001  (of any offset)
         raise ValueError("is not between the years 1900 and 2200")
     moment = sent.replace(tzinfo=UTC) if sent.tzinfo is None else sent.astimezone(UTC)
@@ -48,22 +44,14 @@ def in_utc(sent: datetime) -> datetime:
 
 
 def not_in_the_future(started_at: datetime) -> datetime:
-    """Refuse an event that starts long after now: every event until then would be rated as a late one.
-
-    Raises:
-        ValueError: it is more than a day in the future; the sender's clock is wrong.
-    """
+    """Refuse an event that starts long after now: every event until then would be rated as a late one."""
     if started_at > datetime.now(UTC) + MAX_CLOCK_LEAD:
         raise ValueError("is in the future: more than a day ahead of the service's clock")
     return started_at
 
 
 def iso_text(sent: Any) -> Any:
-    """Refuse a number in the place of a date in ISO 8601.
-
-    Raises:
-        ValueError: it is no text.
-    """
+    """Refuse a number in the place of a date in ISO 8601."""
     if not isinstance(sent, str) or not sent[:4].isdigit() or "-" not in sent:
         raise ValueError("is not a date; write it like 2025-01-31T18:00:00Z")
     return sent

@@ -114,11 +114,7 @@ async def submit_with_key(
 
 
 def verify_signature(body: bytes, query: str, signature: str) -> str | None:
-    """Verify the signature of a report.
-
-    Args:
-        signature: in base64.
-    """
+    """Verify the signature of a report."""
     tool = shutil.which(TOOL)
     try:
         detached = base64.b64decode(signature, validate=True)
@@ -220,11 +216,7 @@ is_date = re.compile(
 
 
 def parse_events(body: bytes) -> "SentEvents":
-    """The events of a body.
-
-    Raises:
-        RefusedError: it is no JSON, not strict, does not fit the models, or has an id twice.
-    """
+    """The events of a body."""
     with paused_collection():
         value = loads(body)
         plain = read_plain_events(value)
@@ -243,11 +235,7 @@ class SentEvents(NamedTuple):
 
     @classmethod
     def from_models(cls, body: Event | Batch) -> Self:
-        """The events of a body that fits the models.
-
-        Raises:
-            RefusedError: an id appears twice.
-        """
+        """The events of a body that fits the models."""
         events = body.events if isinstance(body, Batch) else [body]
         refuse_repeated(events)
         return cls(
@@ -262,11 +250,7 @@ class SentEvents(NamedTuple):
 
 
 def refuse_repeated(events: Sequence[Event]) -> None:
-    """Refuse a batch with two events of one id: their rows would become one event.
-
-    Raises:
-        RefusedError: an id appears twice.
-    """
+    """Refuse a batch with two events of one id: their rows would become one event."""
     seen: set[str] = set()
     for k, each in enumerate(events):
         if each.event_id in seen:

@@ -197,11 +197,7 @@ async def readyz(store: CurrentStore, threads: CurrentThreads, watchers: Current
 
 
 def query_pools(store: Store) -> None:
-    """Read from the database.
-
-    Raises:
-        UnavailableError: it cannot serve at the moment.
-    """
+    """Read from the database."""
     with read_transaction(store.engine) as connection:
         connection.execute(sa.text("SELECT id FROM pool LIMIT 1")).all()
 

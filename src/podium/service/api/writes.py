@@ -179,11 +179,7 @@ class Correction(AdminAct):
     effects_after: EffectsAfter = None
 
     async def correct(self, pool: str, event_id: str, act: Callable[..., Receipt], content: Any) -> Response:
-        """Do it, or see what it would do, and return the receipt.
-
-        Raises:
-            AccessError: the request's key does not reach the event.
-        """
+        """Do it, or see what it would do, and return the receipt."""
         correction = functools.partial(
             act, pool, content, actor=self.key, reason=self.reason, versions=versions_in(self.if_match),
             dry_run=self.dry_run, effects_after=self.effects_after,
@@ -233,11 +229,7 @@ async def restore(pool: PoolName, event_id: EventId, correction: RequestedCorrec
 
 
 async def refuse_old_event(request: Request, store: Store, pool: str, event_id: str) -> None:
-    """Refuse the correction of an event that the request's key does not reach.
-
-    Raises:
-        AccessError: it does not.
-    """
+    """Refuse the correction of an event that the request's key does not reach."""
     if request.state.key.reach_s is not None:
         event = await run_in_threadpool(store.event, pool, event_id)
         refuse_out_of_reach(request, [event.when])

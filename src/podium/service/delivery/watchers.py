@@ -119,7 +119,6 @@ class Announcements:
             subscription.close()
 
     def _unsubscribe(self) -> None:
-        """Hear nothing more."""
         subscription, self._subscription, self.receives, self._probe = self._subscription, None, False, ""
         if subscription is None or self._loop is None:
             return
@@ -128,7 +127,6 @@ class Announcements:
         subscription.close()
 
     def _receive(self) -> None:
-        """Take what was announced."""
         if self._subscription is None:
             return
         try:

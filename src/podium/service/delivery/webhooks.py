@@ -81,32 +81,21 @@ async def exchange(parts: SplitResult, address: str, body: bytes, headers: dict[
 
 @cache
 def tls_context() -> ssl.SSLContext:
-    """The certificates that the machine trusts."""
     return ssl.create_default_context()
 
 
 def port_of(parts: SplitResult) -> int:
-    """The port of a URL."""
     return parts.port or (443 if parts.scheme == "https" else 80)
 
 
 def look_up(parts: SplitResult) -> list[str]:
-    """Return the addresses of a URL's name.
-
-    Raises:
-        OSError: it has none.
-        UnicodeError: no look-up can encode it.
-    """
+    """Return the addresses of a URL's name."""
     found = socket.getaddrinfo(parts.hostname, port_of(parts), type=socket.SOCK_STREAM)
     return [str(each[4][0]) for each in found]
 
 
 def permitted(addresses: list[str], *, allow_private: bool) -> str:
-    """Return the first of a name's addresses that may be sent to.
-
-    Raises:
-        DeliveryError: all are private.
-    """
+    """Return the first of a name's addresses that may be sent to."""
     for each in addresses:
         if allow_private or is_public(ip_address(each)):
             return each
@@ -220,11 +209,7 @@ class Webhooks:
             del self._under_way[webhook.id]
 
     async def deliver(self, webhook: Webhook) -> None:
-        """Send the entries that a webhook does not have yet, until there are none, one is not taken, or time is up.
-
-        Raises:
-            UnavailableError: the database cannot serve at the moment.
-        """
+        """Send the entries that a webhook does not have yet, until there are none, one is not taken, or time is up."""
         delivered = webhook.delivered_seq
         try:
             async for entry in self._entries(webhook):
@@ -271,20 +256,12 @@ class GoneError(DeliveryError):
 
 
 async def send(webhook: Webhook, entry: dict[str, Any], *, allow_private: bool) -> None:
-    """Send an entry of the log to a webhook: what its stream says of it, and the pool.
-
-    Raises:
-        DeliveryError: it was not taken.
-    """
+    """Send an entry of the log to a webhook: what its stream says of it, and the pool."""
     await send_signed(webhook, str(entry["seq"]), entry, allow_private=allow_private)
 
 
 async def send_test(webhook: Webhook, *, allow_private: bool) -> None:
-    """Send what is no entry of the log, with the number of the newest that was taken.
-
-    Raises:
-        DeliveryError: it was not taken.
-    """
+    """Send what is no entry of the log, with the number of the newest that was taken."""
     entry = {"seq": webhook.delivered_seq, "kind": "test"}
     await send_signed(webhook, f"test-{secrets.token_hex(8)}", entry, allow_private=allow_private)
 

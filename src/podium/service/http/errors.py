@@ -99,8 +99,6 @@ def success_response(description: str, *media_types: str) -> dict[int | str, dic
 
 
 class ProblemResponse(JSONResponse):
-    """An answer that names what is wrong."""
-
     def __init__(self, content: Problem, headers: dict[str, str]) -> None:
         super().__init__(content.model_dump(exclude_none=True), content.status, headers, MEDIA_TYPE)
         self.problem = content
@@ -117,12 +115,10 @@ def problem(status: int, detail: str, field: str | None = None, retry_after_s: i
 
 
 async def refused_body(_request: Request, error: RefusedError) -> ProblemResponse:
-    """Answer a body or parameter that is refused."""
     return problem(422, str(error), error.field or None)
 
 
 async def refused_key(_request: Request, error: AccessError) -> ProblemResponse:
-    """Answer a key that does not allow the request."""
     return problem(error.status, str(error), retry_after_s=error.retry_after_s)
 
 

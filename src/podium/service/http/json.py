@@ -60,11 +60,7 @@ def parse_quickly(body: bytes, text: str) -> Any:
 
 
 def parse(text: str, **hooks: Any) -> Any:
-    """Return the value of a JSON text; of a key that an object has twice, the last.
-
-    Raises:
-        RefusedError: it is no JSON, or has NaN, an infinity, a number of too many digits, or is nested too deep.
-    """
+    """Return the value of a JSON text; of a key that an object has twice, the last."""
     try:
         return json.loads(text, parse_constant=reject_constant, **hooks)
     except RecursionError:
@@ -99,7 +95,6 @@ def is_suspicious(body: bytes, shape: bytes) -> bool:
 
 
 def reject_constant(word: str) -> float:
-    """Refuse NaN and Infinity."""
     raise RefusedError("", f"{word} is not a JSON number")
 
 

@@ -38,10 +38,7 @@ MAX_WAITING_LINES = 1_000
 
 
 class JsonFormatter(logging.Formatter):
-    """Writes a record as a line of JSON."""
-
     def format(self, record: logging.LogRecord) -> str:
-        """Return the line of a record."""
         line = {
             "time": moment(record.created),
             "level": record.levelname.lower(),
@@ -128,6 +125,5 @@ class CompressionMiddleware:
         self.compressed = GZipMiddleware(app, LEAST_BYTES, LEVEL, exclude_content_types=excluded)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Pass the request on."""
         is_signed_in = scope["type"] == "http" and self.session_cookie in HTTPConnection(scope).cookies
         await (self.app if is_signed_in else self.compressed)(scope, receive, send)

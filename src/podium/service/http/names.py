@@ -15,11 +15,7 @@ NAME_RULE = "Text of 1 to 200 characters that people can see; in Unicode's form 
 
 
 def normalised_name(name: str) -> str:
-    """Return the name, normalised.
-
-    Raises:
-        ValueError: the rule refuses it.
-    """
+    """Return the name, normalised."""
     normal = normalise(name)
     reason = refusal(normal)
     if reason:
@@ -28,21 +24,13 @@ def normalised_name(name: str) -> str:
 
 
 def verbatim_id(identifier: str) -> str:
-    """Return the id as it was sent, to the letter.
-
-    Raises:
-        ValueError: the rule for names refuses it.
-    """
+    """Return the id as it was sent, to the letter."""
     normalised_name(identifier)
     return identifier
 
 
 def not_blank(name: str) -> str:
-    """Return the name as it was sent; the store looks it up, or applies the rule.
-
-    Raises:
-        ValueError: it consists of spaces.
-    """
+    """Return the name as it was sent; the store looks it up, or applies the rule."""
     if not name.strip(SPACES):
         raise ValueError("is blank")
     return name
@@ -66,7 +54,6 @@ class PathMiddleware:
         self.app, self.refusal = app, refusal
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Pass the request on, its address taken apart before it is decoded."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -84,7 +71,6 @@ class PathMiddleware:
 
 
 def decode_name(part: str) -> str:
-    """Return the name that a part of an address stands for."""
     return part.removeprefix(BEFORE_DOTS).replace(ENCODED_SLASH, "/")
 
 

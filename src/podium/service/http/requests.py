@@ -24,7 +24,6 @@ class RequestMiddleware:
         self.app, self.observe, self.log = app, observe, log
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Pass the request on."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -91,11 +90,7 @@ def entity_tag(version: str) -> str:
 
 
 def versions_in(if_match: str | None) -> frozenset[str] | None:
-    """Return the versions in the header; None where any will do.
-
-    Raises:
-        RefusedError: it has no list of entity tags.
-    """
+    """Return the versions in the header; None where any will do."""
     if if_match is None or if_match.strip() == "*":
         return None
     if not ENTITY_TAGS.fullmatch(if_match):

@@ -62,11 +62,7 @@ class StoreSource:
 
     @contextmanager
     def opened(self, received: Received) -> Iterator[Opened]:
-        """What is published.
-
-        Raises:
-            ParameterError: no pool is public, or the one that is named is not.
-        """
+        """What is published."""
         store = Store(self.url, must_exist=True)
         try:
             with store.at_one_moment() as view:
@@ -160,11 +156,7 @@ class Manifest:
 
     @classmethod
     def read(cls, folder: Path) -> "Manifest":
-        """The manifest of a folder; an empty one where nothing was written.
-
-        Raises:
-            SiteError: it is none.
-        """
+        """The manifest of a folder; an empty one where nothing was written."""
         path = folder / MANIFEST
         try:
             return cls(**json.loads(path.read_text(encoding="utf-8"))) if path.exists() else cls()
@@ -177,11 +169,7 @@ class Manifest:
 
 
 def write_site(folder: Path, source: Source) -> Written:
-    """Write the public pages of a source to a folder: nothing, where they are what they were.
-
-    Raises:
-        SiteError: the folder cannot be written, or a file in it is not the site's own.
-    """
+    """Write the public pages of a source to a folder: nothing, where they are what they were."""
     known, state = Manifest.read(folder), source.state()
     made_of = digest_of(f"{templates_digest()} {datetime.now(UTC).date()} {state}".encode()) if state else ""
     if made_of and known.made_of == made_of and all((folder / file).is_file() for file in known.files):
@@ -199,15 +187,7 @@ def digest_of(content: bytes) -> str:
 
 
 def write_files(folder: Path, old: Manifest, new: Manifest, contents: Iterable[tuple[str, bytes]]) -> Written:
-    """Write the files of a site: until all are made the old ones stay, and each appears whole.
-
-    Args:
-        new: names all files, with `/` between folders; their digests are still to come.
-        contents: of each file, in any order.
-
-    Raises:
-        SiteError: the folder cannot be written, or there is a file in it that is not the site's own.
-    """
+    """Write the files of a site: until all are made the old ones stay, and each appears whole."""
     foreign = next((each for each in sorted(new.files.keys() - old.files.keys()) if (folder / each).exists()), None)
     if foreign is not None:
         raise SiteError(f"{folder / foreign}: is there, and not the site's own; move it, or choose another folder")

@@ -101,7 +101,6 @@ class LeaderboardPage(Page):
 
     @property
     def rows(self) -> tuple[ListedRow, ...]:
-        """Everybody on the page."""
         return (*self.board.rows, *self.board.unsettled)
 
     @property
@@ -196,7 +195,6 @@ def ranked_card(store: Store, pool: Pool, name: str) -> tuple[PlayerCard, Active
 
 
 def listing_reasons(system: System, listing: Listing, span: Span) -> str:
-    """What those who are listed have in common."""
     reasons = ["settled"] if can_be_unsettled(system) and not listing.unsettled else []
     if listing.active_within is not None:
         reasons.append(f"played {span.words}")
@@ -206,7 +204,6 @@ def listing_reasons(system: System, listing: Listing, span: Span) -> str:
 
 
 def settling_rule(system: System) -> str:
-    """When a rating is settled, in words."""
     rules = [counted(system.min_events, "event")] if system.min_events > 1 else []
     if system.settled_deviation is not None:
         rules.append(f"a rating that is known to {deviation(system.settled_deviation, system.digits - 1)}")

@@ -128,7 +128,6 @@ def pair_sentence(pair: Pair | None) -> str:
 
 
 def pair_of(store: Store, header: PoolHeader, found: Rivalry) -> Pair:
-    """Two players, as the page has them."""
     first, second = found.players
     of_first = min(99, max(1, round(100.0 * first.expected)))
     favourite, outsider = (first, second) if of_first >= EVEN else (second, first)
@@ -173,7 +172,6 @@ def ranked_cards(store: Store, pool_name: str, names: Sequence[str]) -> tuple[li
 
 
 def figures(header: PoolHeader, cards: Sequence[PlayerCard], ranked: str) -> tuple[tuple[str, str, list[str]], ...]:
-    """Both players' figures, side by side."""
     digits = header.digits - 1
     peaks = [DASH if each.peak is None else rating(each.peak.rating, digits) for each in cards]
     ranks = [DASH if each.rank is None else f"{each.rank:,}" for each in cards]
@@ -189,7 +187,6 @@ def figures(header: PoolHeader, cards: Sequence[PlayerCard], ranked: str) -> tup
 
 
 def histories(store: Store, header: PoolHeader, names: tuple[str, str]) -> Markup:
-    """Both histories in one chart."""
     curves = [store.rating_curve(header.name, each, most=MOST_POINTS) for each in names]
     lines = [
         HistoryLine(name, [HistoryPoint(point.when, point.rating) for point in curve])
@@ -307,7 +304,6 @@ def field_sentence(field: Field | None) -> str:
 
 
 def field_of(store: Store, header: PoolHeader, forecast: Forecast) -> Field:
-    """The chances of a field, as the page has them."""
     size = forecast.entrants.height
     chances = forecast.ranks["chance"].to_numpy().reshape(size, size)
     singles = size if size <= MOST_COLUMNS else SINGLE_COLUMNS
@@ -348,12 +344,10 @@ def field_of(store: Store, header: PoolHeader, forecast: Forecast) -> Field:
 
 
 def head(start: int, width: int) -> str:
-    """The places of a column."""
     return str(start + 1) if width == 1 else f"{start + 1}–{start + width}"  # noqa: RUF001  (a range)
 
 
 def heat_cells(cells: Sequence[Decimal], most: Decimal) -> tuple[tuple[str, str], ...]:
-    """The cells of a row: colours in even steps of the largest number."""
     return tuple((str(cell) if cell else "·", f"h{round(SHADES * cell / most)}") for cell in cells)
 
 
@@ -374,5 +368,4 @@ def odds_words(chance: float) -> str:
 
 
 def similar_names(store: Store, header: PoolHeader, name: str, *, most: int) -> tuple[str, ...]:
-    """Names like one that nobody has."""
     return tuple(each.player for each in store.search(name, [header.name], most=most))

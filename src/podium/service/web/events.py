@@ -93,7 +93,6 @@ def fairness(pool: PoolHeader, story: EventStory, expectation: FairExpectation) 
 
 
 def promise_words(pool: PoolHeader, example: ReliabilityBin) -> str:
-    """What comes of promises like most of these."""
     if example.lowest <= example.expected <= example.highest:
         verdict = "promises like most of these come true about as often as they should"
     else:
@@ -129,7 +128,6 @@ def moved_words(change: Change, digits: int) -> str:
 
 
 def contact_address(contact: str, pool: str, event_id: str, player: str) -> str:
-    """The address, to be linked to; empty where there is no contact."""
     about = {"pool": pool, "event": event_id} | ({"player": player} if player else {})
     if not contact:
         return ""
@@ -168,17 +166,14 @@ class EventPage(Page):
 
     @property
     def heading(self) -> str:
-        """The event's title, or its id."""
         return self.story.details.title or self.story.details.event_id
 
     @property
     def tag(self) -> str:
-        """What became of it, in a word or two."""
         return TAGS.get(self.story.details.status, "not rated")
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of everybody in it, for sentences."""
         return tuple(dict.fromkeys(entry.player for entry in self.story.details.entries))
 
     @property

@@ -67,7 +67,6 @@ def change_link(header: PoolHeader, card: PlayerCard, line: FormLine) -> Markup:
 
 
 def event_note(header: PoolHeader, line: FormLine, word: str = "") -> Markup:
-    """Which event, and when."""
     address = pool_address(header.name, "events", line.event_id or "")
     name = named(line.title or line.event_id or "")
     return Markup('{} <a href="{}">{}</a>, {}').format(word, address, name, day(line.when))
@@ -108,7 +107,6 @@ def counted_points(points: Decimal) -> str:
 
 
 def player_link(header: PoolHeader, name: str) -> Markup:
-    """A player as a link."""
     return Markup('<a href="{}">{}</a>').format(pool_address(header.name, "players", name), named(name))
 
 
@@ -138,7 +136,6 @@ def rating_note(header: PoolHeader, card: PlayerCard) -> str:
 
 
 def streak_tile(card: PlayerCard) -> Tile:
-    """The longest run of events won; of gains, where fewer than two were won in a row."""
     streaks = card.streaks
     wins, current, words = streaks.wins, streaks.current_wins, "won in a row"
     if wins < 2:  # noqa: PLR2004  (a row takes two)

@@ -76,7 +76,6 @@ class HomePage(Page):
 
 
 def pool_card(store: Store, name: str) -> PoolCard:
-    """A pool at a glance."""
     pool = store.pool(name)
     movers = store.movers(name, most=1)
     board = store.listed_board(name, default_listing(store, pool), top=TOP)
@@ -96,7 +95,6 @@ def pool_card(store: Store, name: str) -> PoolCard:
 
 
 def home_page(store: Store, cards: Iterable[PoolCard]) -> HomePage:
-    """What the first page shows of the pools that a visitor may see."""
     newest_first = sorted(cards, key=newest_moment, reverse=True)
     lines = [
         (moment, card.pool, event)

@@ -125,7 +125,6 @@ def player(
 
 
 def verdict_of(header: PoolHeader, card: PlayerCard) -> str:
-    """How the player is doing, in a sentence or two."""
     peak = None if card.peak is None else (card.peak.rating, card.peak.when)
     return career_verdict(
         CareerSummary(
@@ -144,7 +143,6 @@ def listed_words(pool: Pool, header: PoolHeader, card: PlayerCard, active: Activ
 
 
 def rank_tile(card: PlayerCard, listed: str) -> Tile:
-    """Where the player stands among those who are listed."""
     if card.rank is None:
         place = f"would be {ordinal(card.would_be_rank)}" if card.would_be_rank else ""
         return Tile("Rank", DASH, f"once settled; {place}" if place else "once settled")
@@ -177,14 +175,12 @@ def chart(header: PoolHeader, card: PlayerCard, curve: tuple[CurvePoint, ...]) -
 
 
 def point_label(header: PoolHeader, point: CurvePoint) -> str:
-    """What the link of a dot is about."""
     moved = change(point.shown, header.digits)
     when = f"{'in' if header.is_counted else 'on'} {day_words(point.when)}"
     return f"Why {moved} {when}? Then {rating(point.rating, header.digits - 1)}"
 
 
 def chart_label(header: PoolHeader, name: str, curve: tuple[CurvePoint, ...]) -> str:
-    """What the chart of a history shows."""
     digits, first, last = header.digits - 1, curve[0], curve[-1]
     best = max(point.rating for point in curve)
     span = f"from {day_words(first.when)} to {day_words(last.when)}"
@@ -310,7 +306,6 @@ class LastVisit(NamedTuple):
 
     @classmethod
     def read(cls, request: Request, newest: int) -> "LastVisit":
-        """What a visitor's cookie says; all is known to whoever has none that says it."""
         parts = request.cookies.get(COOKIE, "").split(":")[1:]
         if len(parts) != len(cls._fields) or not all(each.isdecimal() and len(each) < 16 for each in parts):  # noqa: PLR2004
             return cls(newest, newest, 0)

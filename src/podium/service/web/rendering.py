@@ -136,17 +136,14 @@ class PoolHeader:
 
     @property
     def address(self) -> str:
-        """Of its leaderboard; those of its other pages begin with it."""
         return pool_address(self.name)
 
     @property
     def words(self) -> str:
-        """The word for players."""
         return plural(self.word)
 
 
 def pool_header(pool: Pool) -> PoolHeader:
-    """What pages say of a pool."""
     says = pool.description
     return PoolHeader(
         name=pool.name,
@@ -192,7 +189,6 @@ class Site:
 
 @cache
 def environment() -> Any:
-    """The templates of the pages."""
     found = create_environment(*PACKAGES)
     found.globals["pool_address"] = pool_address
     return found
@@ -276,7 +272,6 @@ def render(request: Request, page: Page, *, status: int = 200, version: str = ""
 
 
 def page_text(request: Request, page: Page) -> str:
-    """Return the HTML of a page."""
     text: str = environment().get_template(page.template).render(page=page, site=site(request))
     return text
 
@@ -340,7 +335,6 @@ def is_for_people(request: Request) -> bool:
 
 
 def problem_page(request: Request, problem: Problem) -> Response:
-    """What went wrong, as a page."""
     headline = HEADLINES.get(problem.status, f"{problem.title}.")
     page = ProblemPage(
         title=headline.rstrip("."),

@@ -157,7 +157,6 @@ def feed_response(request: Request, title: str, path: str, page: str, entries: S
 
 
 def feed_text(origin: str, title: str, path: str, page: str, entries: Sequence[Entry]) -> bytes:
-    """The XML of a feed."""
     ET.register_namespace("", ATOM)
     feed = ET.Element(f"{{{ATOM}}}feed")
     add(feed, "id", origin + path)
@@ -206,7 +205,6 @@ def picture(
 
 
 def draw(store: Store, pool_name: str, event_id: str, player: str, size: str, origin: str) -> bytes:
-    """Draw the picture."""
     pool, explanation = pool_header(store.pool(pool_name)), store.explain(pool_name, event_id, player)
     if not explanation.groups and explanation.rows.is_empty():
         raise UnknownError(f"there is no picture of a change without reasons: {player} in {event_id}")

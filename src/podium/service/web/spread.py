@@ -77,7 +77,6 @@ def distribution(request: Request, visit: VisiblePool, store: CurrentStore) -> R
 
 
 def own_rating(store: Store, pool_name: str, me: str) -> float | None:
-    """The rating of the player whom the visitor chose; None where there is none."""
     if not me:
         return None
     try:

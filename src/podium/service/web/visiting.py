@@ -50,11 +50,7 @@ class Visit:
 
 
 async def check_visit(request: Request) -> Visit:
-    """Let whoever may read the pool of the address pass; a pool that there is not is answered as a private one is.
-
-    Raises:
-        AccessError: the key that was signed in with does not open it.
-    """
+    """Let whoever may read the pool of the address pass; a pool that there is not is answered as a private one is."""
     pool = pool_in_path(request) or ""
     if is_reserved(pool) and not request.scope["route"].path.startswith(ANY_POOL):
         raise UnknownError("there is no such page")

@@ -77,7 +77,6 @@ def hash_after(previous: bytes, values: Iterable[Any]) -> bytes:
 
 
 def seal(text: str) -> SealedReason:
-    """A reason with a new salt."""
     salt = secrets.token_bytes(SALT_BYTES)
     return SealedReason(salt, text, reason_hash(salt, text))
 
@@ -88,7 +87,6 @@ def reason_hash(salt: bytes, text: str) -> bytes:
 
 
 def newest_head(connection: sa.Connection, pool: Pool) -> Head:
-    """The head of a pool's log."""
     row = execute_prepared(connection, SELECT_NEWEST_LINK, {"pool": pool.id}).first()
     if row is None:
         return Head(0, GENESIS.hex())
@@ -139,11 +137,7 @@ def announce(connection: sa.Connection, pool: Pool, seq: int) -> None:
 
 
 def announce_probe(engine: sa.Engine, text: str) -> None:
-    """Say something through another session, so that whoever listens knows that it hears.
-
-    Raises:
-        UnavailableError: the database cannot serve at the moment.
-    """
+    """Say something through another session, so that whoever listens knows that it hears."""
     with write_transaction(engine) as connection:
         connection.execute(NOTIFY, {"payload": f"0 {text}"})
 
@@ -157,7 +151,6 @@ class Subscription:
     """A session of PostgreSQL's that hears announcements."""
 
     def __init__(self, engine: sa.Engine) -> None:
-        """Open the session."""
         pooled = engine.raw_connection()
         session: Any = pooled.driver_connection  # Psycopg's
         pooled.detach()  # it is the pool's no more, which has as many as before
@@ -185,5 +178,4 @@ class Subscription:
         return announcements
 
     def close(self) -> None:
-        """End the session."""
         self._session.close()

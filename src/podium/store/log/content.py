@@ -85,7 +85,6 @@ class Content:
         return replace(self, event_id=event_id, heads=tuple(begin + rest for rest in self.rests), sent=sent)
 
     def called(self, names: Mapping[str, str]) -> "Content":
-        """The content with other names of players and of things, of those that have one."""
         shared = tuple({column: names.get(name, name) for column, name in each.items()} for each in self.shared)
         return replace(self, players=tuple(names.get(name, name) for name in self.players), shared=shared)
 
@@ -134,7 +133,6 @@ def json_lines(heads: Iterable[str], ends: Iterable[str]) -> str:
 
 
 def row_head(row: dict[str, Any]) -> str:
-    """A row as JSON, up to its player."""
     return json.dumps(row, ensure_ascii=False, separators=(",", ":"))[:-1] + PLAYER_NEXT
 
 
@@ -188,7 +186,6 @@ def plain_contents(rows: Any, pool: str) -> dict[str, Content] | None:
 
 
 def contents_of(results: Results) -> dict[str, Content]:
-    """Each event's content by its id, in the order of the rows."""
     contents = contents_in(column_lists(results.frame))
     if results.sent is None:
         return contents
@@ -202,7 +199,6 @@ def column_lists(frame: pl.DataFrame) -> dict[str, list[Any]]:
 
 
 def contents_in(columns: Mapping[str, list[Any]]) -> dict[str, Content]:
-    """Each event's content by its id, in the order of checked rows."""
     if not columns["event_id"]:
         return {}
     order, starts = starts_in(columns)
@@ -344,7 +340,6 @@ def parse_rows(text: bytes) -> dict[str, pl.Series]:
 
 
 def parse_many_rows(text: bytes) -> dict[str, pl.Series]:
-    """Read many lines of JSON as columns, with Polars."""
     shared = {name.decode() for name in shared_names(text)} if b'"shared:' in text else ()
     frame = pl.read_ndjson(io.BytesIO(text), schema=SCHEMA | dict.fromkeys(sorted(shared), pl.Int64))
     return with_texts({column.name: column for column in frame})
@@ -361,7 +356,6 @@ def is_numbered(name: str) -> bool:
 
 
 def numbers_in(row: Mapping[str, Any]) -> list[int]:
-    """The numbers of the player and the things of a logged row."""
     return [value for name, value in row.items() if is_numbered(name)]
 
 

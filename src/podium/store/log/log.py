@@ -63,8 +63,6 @@ class LogEntry(NamedTuple):
 
 
 class Logged(NamedTuple):
-    """What became of entries that were appended."""
-
     seqs: list[int]  # their numbers, rising in their order
     head: Head  # of the log with them
 
@@ -170,12 +168,10 @@ class Checked(NamedTuple):
 
 
 def chain_faults(connection: sa.Connection, pool: Pool) -> Iterator[str]:
-    """The first few faults of a log's chain, a sentence each; nothing where all is well."""
     return islice(all_faults(connection, pool), MAX_FAULTS)
 
 
 def all_faults(connection: sa.Connection, pool: Pool) -> Iterator[str]:
-    """Every fault of a log's chain, a sentence each."""
     reasons = {row.seq: row for row in connection.execute(SELECT_HASHED_REASONS, {"pool": pool.id})}
     last, without_reason, blanked = Checked(0, 0, (GENESIS,)), dict[int, str](), set[str]()
     for row in chained_entries(connection, pool):
@@ -207,12 +203,10 @@ def all_faults(connection: sa.Connection, pool: Pool) -> Iterator[str]:
 
 
 def named(row: Any) -> str:
-    """What an entry is called in a sentence."""
     return f"log entry {row.place} ({describe(row)})"
 
 
 def describe(row: Any) -> str:
-    """An entry's number, kind and subject."""
     return f"number {row.seq}, {row.kind}{f' of {row.subject!r}' if row.subject else ''}"
 
 
@@ -234,7 +228,6 @@ def follow(last: Checked, row: Any) -> tuple[Checked, bool]:
 
 
 def stored_head(connection: sa.Connection, pool: Pool) -> Head:
-    """The newest entry of a log that is in the chain, as it is stored."""
     row = connection.execute(SELECT_NEWEST_CHAINED, {"pool": pool.id}).first()
     return Head(0, GENESIS.hex()) if row is None else Head(row.place, (row.hash or b"").hex())
 
@@ -316,12 +309,10 @@ def blank_naming(connection: sa.Connection, pool: Pool, names: Collection[str], 
 
 
 def fold(text: str) -> str:
-    """The text without the difference of capital and small letters."""
     return unicodedata.normalize("NFC", text.casefold())
 
 
 def blank_all(connection: sa.Connection, pool: Pool, entries: Sequence[tuple[int, int]], actor: str) -> None:
-    """Forget the reasons of log entries."""
     if entries:
         append(connection, pool, BLANK, [json_entry(str(place), None, actor) for _, place in entries])
         connection.execute(DELETE_REASON, [{"pool": pool.id, "entry": seq} for seq, _ in entries])

@@ -69,7 +69,6 @@ def name_columns(name: str) -> dict[str, str]:
 
 
 def update_name(connection: sa.Connection, pool: Pool, number: int, name: str) -> None:
-    """Let a player have a name, which is nobody else's."""
     whose: dict[str, Any] = {"pool": pool.id, "who": number}
     if is_thing(number):
         connection.execute(UPDATE_THING, whose | {"new_name": name})
@@ -88,7 +87,6 @@ def exact_numbers(connection: sa.Connection, pool: Pool, names: Sequence[str]) -
 
 
 def current_numbers(connection: sa.Connection, pool: Pool, names: Sequence[str]) -> dict[str, int]:
-    """The numbers of players who are called exactly so, by name."""
     things = [name for name in names if name.startswith(MARK)]
     if things:
         found = execute_prepared(connection, SELECT_THING_NUMBERS, {"pool": pool.id, "among": values(things)})
@@ -157,7 +155,6 @@ def provisional_numbers(connection: sa.Connection, pool: Pool, names: Iterable[s
 
 
 def with_newcomers(known: Numbered, newcomers: dict[int, str]) -> Numbered:
-    """Known players and newcomers, whose names stand by their numbers."""
     numbers = {name: number for number, name in newcomers.items()}
     return Numbered(known.numbers | numbers, newcomers, known.names | newcomers)
 
@@ -178,7 +175,6 @@ def newest_number(connection: sa.Connection, pool: Pool) -> int:
 
 
 def newest_thing(connection: sa.Connection, pool: Pool) -> int:
-    """As `newest_number`, of the things that entrants share."""
     return int(connection.execute(SELECT_NEWEST_THING, {"pool": pool.id}).scalar_one())
 
 
@@ -223,7 +219,6 @@ def names_of(connection: sa.Connection, pool: Pool, numbers: Iterable[int] | Non
 
 
 def things_of(connection: sa.Connection, pool: Pool) -> dict[int, str]:
-    """The names of all things that entrants share, by number."""
     return dict(connection.execute(SELECT_ALL_THINGS, {"pool": pool.id}).all())
 
 
@@ -233,7 +228,6 @@ def merges(connection: sa.Connection, pool: Pool) -> dict[int, int]:
 
 
 def unrated_error(pool: Pool, name: str) -> UnknownError:
-    """The error for a player or a thing without a rating."""
     kind, bare = kind_and_name(name)
     return UnknownError(f"there is no {kind or 'rated player'} {bare!r} in pool {pool.name!r}")
 

@@ -38,11 +38,7 @@ COUNTED_BODY = b'{"sequence":'  # how content begins in the log of a counted poo
 
 
 def time_of(when: When) -> int:
-    """When something is, as the store has it: microseconds since 1970.
-
-    Raises:
-        ParameterError: a number that it cannot keep exactly.
-    """
+    """When something is, as the store has it: microseconds since 1970."""
     if isinstance(when, datetime):
         return microseconds(when)
     time = 10 * round(when * NUMBER_US / 10) if abs(when) <= LARGEST else 0
@@ -57,11 +53,7 @@ def number_at(time: int) -> float:
 
 
 def read_when(order: Order | None, text: str, *, whole_day: bool = False) -> When:
-    """When something is, as people write it: a number in a counted pool, else a date.
-
-    Raises:
-        ParameterError: it is neither.
-    """
+    """When something is, as people write it: a number in a counted pool, else a date."""
     if order != COUNTED:
         return instant_in(text, whole_day=whole_day)
     try:
@@ -107,7 +99,6 @@ class PoolDescription:
 
     @classmethod
     def from_body(cls, body: dict[str, Any]) -> Self:
-        """Read the description from the body of its log entry."""
         return cls(body["title"], body["contact"], body["player_word"], body["public"])
 
     @classmethod
@@ -115,11 +106,9 @@ class PoolDescription:
         return cls(row.title, row.contact, row.player_word, row.is_public)
 
     def body(self) -> dict[str, Any]:
-        """The body of its log entry."""
         return asdict(self)
 
     def columns(self) -> dict[str, Any]:
-        """What its pool's row has of it."""
         columns = asdict(self)
         return columns | {"is_public": columns.pop("public")}
 
@@ -134,7 +123,6 @@ SILENT = PoolDescription()  # of a pool that nobody has described
 
 
 def admit_title(text: str) -> str:
-    """The title of a pool, normalised."""
     return admit(text, "title") if normalise(text) else ""
 
 
@@ -148,7 +136,6 @@ def admit_player_word(text: str) -> str:
 
 
 def admit_contact(text: str) -> str:
-    """A mail address, or the address of a page."""
     contact = normalise(text)
     if len(contact) > MAX_CONTACT_CHARACTERS:
         raise ParameterError(f"contact: has {len(contact)} characters; it has up to {MAX_CONTACT_CHARACTERS}")
@@ -245,7 +232,6 @@ class Pool:
 
 @functools.cache
 def system_of(name: str, parameters: str) -> System:
-    """The system that a pool's row describes."""
     return find(name).from_text(json.loads(parameters))
 
 
@@ -331,7 +317,6 @@ def refuse_other_arithmetic(pool: Pool) -> None:
 
 
 def refuse_closed(pool: Pool) -> None:
-    """Refuse to log anything more of a pool that is closed."""
     if pool.closed:
         raise StoreError(f"pool {pool.name!r} is closed, and takes nothing more; podium pool reopen opens it again")
 

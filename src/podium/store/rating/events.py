@@ -56,18 +56,14 @@ class EventRow(NamedTuple):
 
     @property
     def key(self) -> OrderKey:
-        """The event's position in the order of rating."""
         return OrderKey(self.started_at, self.seq)
 
     @property
     def counts(self) -> bool:
-        """Whether the event is to be rated."""
         return self.status not in (VOIDED, SUPERSEDED)
 
 
 class NewSeason(NamedTuple):
-    """A season that is to begin."""
-
     name: str
     started_at: int  # microseconds since 1970, UTC
     keep: float
@@ -84,8 +80,6 @@ class BroughtEvent(NamedTuple):
 
 
 class Sheet(NamedTuple):
-    """A sheet as it is sent."""
-
     name: str
     map: str = ""  # what its columns mean, as TOML has it; empty where the headings say all
     prefix: str = ""  # of the ids of its new events, where others have those that it calls them by
@@ -123,7 +117,6 @@ class Proposal:
 
     @property
     def first_affected(self) -> OrderKey:
-        """Where rating is to begin."""
         return min(self.affected)
 
     @property
@@ -178,7 +171,6 @@ class Change:
 
 
 def get_event(connection: sa.Connection, pool: Pool, event_id: str) -> Any:
-    """An event's row."""
     row = connection.execute(SELECT_EVENTS, {"pool": pool.id, "among": values([event_id])}).first()
     if row is None:
         raise UnknownError(f"there is no event {event_id!r} in pool {pool.name!r}")
@@ -209,11 +201,7 @@ def version_of(row: Any) -> str:
 
 
 def require_version(row: Any, versions: Collection[str] | None) -> None:
-    """Refuse a correction of another version than the event has.
-
-    Raises:
-        StaleError: it has none of them.
-    """
+    """Refuse a correction of another version than the event has."""
     if versions is not None and version_of(row) not in versions:
         raise StaleError(f"event {row.event_id!r} has changed since; read it again, and then correct it")
 
@@ -271,7 +259,6 @@ class Roster:
         return self.rows_of(numbers)
 
     def _admit(self, numbers: Integers) -> None:
-        """Take newcomers in."""
         new = Roster.of_newcomers(self.system, numbers)
         every = np.concatenate([self.numbers, numbers])
         order = np.argsort(every)
@@ -325,7 +312,6 @@ class Roster:
         self.seq[rows] = ledger.seq
 
     def rated(self) -> "Roster":
-        """Those who have a rating."""
         rated = self.played_at != NEVER
         return Roster(
             self.system,

@@ -81,7 +81,6 @@ class PlainEvents:
 
     @classmethod
     def of(cls, connection: sa.Connection, pool: Pool) -> "PlainEvents":
-        """The sum over no events, of a pool's."""
         return cls(frozenset(connection.execute(SELECT_REVISED, {"pool": pool.id}).scalars()))
 
     def add(self, event_id: str, fact: tuple[Any, ...]) -> None:
@@ -261,7 +260,6 @@ def parse_day(text: str, order: Order | None = DATED) -> int:
 
 
 def date_of(day: int) -> date:
-    """The day of that number."""
     return instant(day * DAY_US).date()
 
 
@@ -299,13 +297,11 @@ def take(connection: sa.Connection, pool: Pool, day: int) -> int:
 
 
 def forget_days(connection: sa.Connection, pool: Pool) -> None:
-    """Delete what was taken of days before the pool's first event settled that its events are counted."""
     for table in (snapshot, snapshot_day):
         connection.execute(sa.delete(table).where(table.c.pool_id == pool.id))
 
 
 def stale_days(connection: sa.Connection, pool: Pool) -> list[int]:
-    """The days whose ranks a correction has spoilt, oldest first."""
     return [row.day for row in connection.execute(SELECT_DAYS, {"pool": pool.id}) if row.stale]
 
 

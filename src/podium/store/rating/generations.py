@@ -109,11 +109,7 @@ def staging_transaction(engine: sa.Engine, staged: Pool) -> Iterator[sa.Connecti
 
 
 def keep_active(engine: sa.Engine, staged: Pool) -> None:
-    """Let others know that a generation is being staged still.
-
-    Raises:
-        OvertakenError: it is not staged any more.
-    """
+    """Let others know that a generation is being staged still."""
     with staging_transaction(engine, staged):
         pass
 
@@ -157,7 +153,6 @@ def rows_between(table: sa.Table) -> sa.ColumnElement[bool]:
 
 
 def copy_statement(table: sa.Table) -> sa.Insert:
-    """The statement that copies rows between two keys into another generation."""
     names = [column.name for column in table.columns if column.name != "generation_id"]
     rows = sa.select(NUMBER, *(table.c[name] for name in names)).where(rows_between(table))
     return sa.insert(table).from_select(["generation_id", *names], rows)
@@ -201,7 +196,6 @@ def write_standings(engine: sa.Engine, staged: Pool) -> None:
 
 
 def parts(rows: Sequence[tuple[Any, ...]]) -> Iterator[Sequence[tuple[Any, ...]]]:
-    """The rows in parts that one transaction may write."""
     return (rows[start : start + PART_ROWS] for start in range(0, len(rows), PART_ROWS))
 
 
@@ -233,7 +227,6 @@ def apply_statuses(connection: sa.Connection, staged: Pool, end: OrderKey) -> No
 
 
 def adopt(connection: sa.Connection, staged: Pool) -> None:
-    """Let a staged generation be the one that is read."""
     connection.execute(
         sa.update(pools).where(pools.c.id == staged.id).values(generation_id=staged.generation, staging_id=None)
     )

@@ -33,7 +33,6 @@ def state_column(states: Sequence[bytes]) -> Packed:
 
 
 def joined_states(columns: Sequence[Packed]) -> Packed:
-    """The states of several columns, one after the other."""
     if len({column.dtype for column in columns}) == 1:
         return np.concatenate(columns)
     return state_column([state for column in columns for state in column.tolist()])
@@ -67,8 +66,6 @@ DELETE_CHANGE = sa.delete(change).where(
 
 
 class LedgerRow(NamedTuple):
-    """A row of the ledger."""
-
     started_at: int  # microseconds since 1970, UTC
     seq: int
     player: int
@@ -111,12 +108,10 @@ class Ledger:
 
     @property
     def columns(self) -> tuple[Any, ...]:
-        """Every column, in their order."""
         return tuple(getattr(self, each.name) for each in fields(self))
 
     @property
     def keys(self) -> tuple[Integers, Integers, Integers]:
-        """The columns of the key: start, sequence, player."""
         return self.started_at, self.seq, self.player
 
     @property
@@ -133,7 +128,6 @@ class Ledger:
         return map(LedgerRow._make, zip(*self.table_columns(), strict=True))
 
     def only(self, chosen: Mask) -> "Ledger":
-        """The rows that a mask has."""
         return self if chosen.all() else self.at(np.flatnonzero(chosen))
 
     def at(self, where: Integers) -> "Ledger":
@@ -141,7 +135,6 @@ class Ledger:
         return Ledger(*(column[where] for column in self.columns))
 
     def in_order(self) -> "Ledger":
-        """The rows by start, sequence and player."""
         return self.at(np.lexsort(tuple(reversed(self.keys))))
 
     def counterparts(self, other: "Ledger") -> Integers:
@@ -184,7 +177,6 @@ NO_ROWS = Ledger.of(())
 
 
 def joined(parts: Sequence[Ledger]) -> Ledger:
-    """The rows of several, one after the other."""
     some = [part for part in parts if len(part)]
     if len(some) <= 1:
         return some[0] if some else NO_ROWS
@@ -194,11 +186,7 @@ def joined(parts: Sequence[Ledger]) -> Ledger:
 
 
 def is_other(new: Ledger, old: Ledger, counterparts: Integers) -> Mask:
-    """Which rows have other bits than their counterparts, or none.
-
-    Args:
-        counterparts: the row of `old` for each, or -1.
-    """
+    """Which rows have other bits than their counterparts, or none."""
     other = np.ones(len(new), np.bool_)
     if not len(old):
         return other

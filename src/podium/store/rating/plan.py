@@ -140,12 +140,10 @@ class Span:
 
     @property
     def written(self) -> Ledger:
-        """The rows that are new or other."""
         return self.new.only(self.is_written)
 
     @property
     def added(self) -> Ledger:
-        """The rows that are new."""
         return self.new.only(self.counterparts < 0)
 
     @property
@@ -172,7 +170,6 @@ class Plan:
     """A new rating from a key on, span by span in the order of rating."""
 
     def __init__(self, pool: Pool, first: OrderKey, proposal: Proposal | None = None) -> None:
-        """Plan a pool's rating, with the system that it is to have, from a key on."""
         self.pool, self.proposal = pool, proposal
         self.begin_at(first)
 
@@ -186,7 +183,6 @@ class Plan:
 
     @property
     def is_over(self) -> bool:
-        """Whether there is no span any more."""
         return self.next == FOREVER
 
     def span(self, connection: sa.Connection, limit: int, *, refuse_more: bool = False) -> Span:
@@ -258,6 +254,5 @@ class Plan:
         return newest_pool_state(connection, self.pool, self.start)
 
     def meet_all(self, connection: sa.Connection) -> None:
-        """Look up every player who has a rating."""
         rated = connection.execute(SELECT_RATED_PLAYERS, {"generation": self.pool.generation}).scalars()
         self.meet(connection, set(rated) - self._met)

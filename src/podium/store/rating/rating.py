@@ -54,15 +54,12 @@ class LongWorkError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class RatedBatch:
-    """The result of rating events."""
-
     parts: list[Ledger] = field(default_factory=list)  # in the order of rating
     pools: PoolStates = field(default_factory=dict)  # the pool's state after each event, where the system has one
     not_finite: dict[str, NotFiniteError] = field(default_factory=dict)  # by event, which changes nothing
 
     @property
     def ledger(self) -> Ledger:
-        """All of the rows."""
         return joined(self.parts)
 
 
@@ -232,7 +229,6 @@ def find_duplicate_players(table: pl.DataFrame) -> dict[str, int]:
 
 
 def rate_segments(pool: Pool, roster: Roster, segments: Sequence[SeasonSegment]) -> RatedBatch:
-    """Rate events and resets by the roster, which moves on."""
     rated = RatedBatch()
     for segment in segments:
         if segment.table.height:
@@ -296,7 +292,6 @@ def rate_events(pool: Pool, roster: Roster, table: pl.DataFrame, rated: RatedBat
 
 
 def with_things(pool: Pool, events: Events, replayed: Replayed, ledger: Ledger) -> Ledger:
-    """A ledger with a row for each thing that entrants of an event share, behind those of its players."""
     where = np.flatnonzero(events.columns.kind)
     event = np.searchsorted(events.columns.entrants, where, "right") - 1  # each settles by itself
     starts = ledger.starts
@@ -351,7 +346,6 @@ def statuses_of(
 
 
 def reasons(pool: Pool, table: pl.DataFrame, unrated: list[str]) -> dict[str, str]:
-    """The reason of each event that is not rated."""
     rows = table.filter(pl.col("event_id").is_in(unrated))
     ranked = pl.col("ranked").any() if "ranked" in table.columns else pl.lit(value=True)
     finished = (pl.col("status") == "finished").any()

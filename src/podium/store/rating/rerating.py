@@ -120,7 +120,6 @@ class Rerated:
 
     @property
     def totals(self) -> Totals:
-        """How much moved."""
         return Totals(self.moved_events, len(self.players), self.written + self.removed, self.largest)
 
     def take_rows(self, ledger: Ledger, is_written: Mask) -> None:
@@ -201,13 +200,11 @@ class LargestEffects:
     """The largest effects of a new rating, so many at most, after a cursor."""
 
     def __init__(self, after: str | None = None, most: int = MAX_EFFECTS) -> None:
-        """Collect the effects smaller than those of the page before."""
         self._limit, self._most = None if after is None else parse_cursor(after), most
         self._heap: list[tuple[Size, float | None, float | None]] = []
         self._has_more = False
 
     def add(self, span: Span) -> None:
-        """Take a span in."""
         for key, was, now in moves(span):
             size = Size(math.inf if was is None or now is None else finite_move(was, now), key)
             if self._limit is not None and size >= self._limit:
@@ -228,7 +225,6 @@ class LargestEffects:
         return ",".join(map(repr, (size.move, *size.key)))
 
     def listed(self, connection: sa.Connection, pool: Pool, proposal: Proposal) -> tuple[Effect, ...]:
-        """The effects, in the order of rating."""
         chosen = sorted(self._heap, key=lambda each: each[0].key)
         ids = event_ids(connection, pool, proposal, {size.key[0] for size, _, _ in chosen})
         names = names_of(connection, pool, {size.key[2] for size, _, _ in chosen}) | dict(proposal.newcomers)
@@ -325,7 +321,6 @@ INSERT_CORRECTION = sa.insert(correction)
 
 
 def record(connection: sa.Connection, pool: Pool, seq: int, rerated: Rerated | None) -> None:
-    """Store what a correction moved."""
     moved = NOTHING if rerated is None else rerated.totals
     row = {"events": moved.events, "players": moved.players, "largest": moved.largest}
     connection.execute(INSERT_CORRECTION, {"pool_id": pool.id, "seq": seq} | row)

@@ -106,11 +106,7 @@ POOL: sa.BindParameter[int] = sa.bindparam("pool")
 
 
 def newest_changes(player: sa.Table, *conditions: sa.ColumnElement[bool], events_only: bool = False) -> sa.Select[Any]:
-    """The statement for the newest change of each of some players before a key, by one walk of the index for each.
-
-    Args:
-        player: the table of players, or of things.
-    """
+    """The statement for the newest change of each of some players before a key, by one walk of the index for each."""
     earlier = change.alias("earlier")
     last = (
         sa.select(earlier.c.started_at, earlier.c.seq)
@@ -175,7 +171,6 @@ def stored_standings(connection: sa.Connection, pool: Pool, players: Iterable[in
 
 
 def get_standing(connection: sa.Connection, pool: Pool, name: str) -> Any:
-    """A player's row of the board."""
     row = connection.execute(
         SELECT_STANDING, {"pool": pool.id, "generation": pool.generation, "player": number_of(connection, pool, name)}
     ).first()

@@ -62,7 +62,6 @@ class Verification:
         return [*self.waits, *self.differences]
 
     def __str__(self) -> str:
-        """What was compared, in words."""
         counts = {"pool": self.pools, "event": self.events, "change": self.changes}
         return ", ".join(f"{count:,} {name}{'' if count == 1 else 's'}" for name, count in counts.items())
 
@@ -141,14 +140,12 @@ def ledger_differences(connection: sa.Connection, pool: Pool, stored: Ledger, ex
 
 
 def status_differences(statuses: Iterable[tuple[Any, tuple[str, str]]]) -> Iterator[str]:
-    """Events that are not stored with the status and reason that they have."""
     for row, status in statuses:
         if status != (row.status, row.reason):
             yield f"event {row.event_id!r} is {row.status} {row.reason}, and should be {' '.join(status)}"
 
 
 def pool_differences(stored: PoolStates, expected: PoolStates) -> Iterator[str]:
-    """Differences of the pool's states after events."""
     for key in sorted(stored.keys() | expected.keys()):
         if stored.get(key) != expected.get(key):
             what = "is missing" if key not in stored else "should not be" if key not in expected else "differs"
@@ -156,7 +153,6 @@ def pool_differences(stored: PoolStates, expected: PoolStates) -> Iterator[str]:
 
 
 def standing_differences(connection: sa.Connection, pool: Pool, expected: Roster) -> Iterator[str]:
-    """Differences of standings, by the players' numbers."""
     found = connection.execute(SELECT_STANDINGS, {"generation": pool.generation})
     start = 0
     with contextlib.closing(found):
@@ -203,7 +199,6 @@ def named_differences(
 
 
 def count_differences(connection: sa.Connection, pool: Pool, expected: Roster) -> Iterator[str]:
-    """Differences of the counts of players by rating."""
     states = expected.states[expected.numbers < FIRST_THING]
     rating, unsettled = states[:, pool.system.column("rating")], pool.system.unsettled(states)
     counted = rank_counts(rating, ~unsettled, np.ones(rating.size, np.int64))
@@ -221,7 +216,6 @@ def count_differences(connection: sa.Connection, pool: Pool, expected: Roster) -
 
 
 def snapshot_differences(connection: sa.Connection, pool: Pool) -> Iterator[str]:
-    """Differences of daily ranks, but for days that wait to be taken again."""
     for row in connection.execute(facts.SELECT_DAYS, {"pool": pool.id}).all():
         stored = [] if row.stale else facts.stored_ranks(connection, pool, row.day)
         expected = [] if row.stale else facts.ranks_at(connection, pool, row.day)
@@ -280,5 +274,4 @@ def pool_names(engine: sa.Engine) -> list[str]:
 
 
 def first_line(error: Exception) -> str:
-    """The first line of what an error says, without the statement that a database failed at."""
     return str(getattr(error, "orig", None) or error).partition("\n")[0]

@@ -198,7 +198,6 @@ def event_record(connection: sa.Connection, pool: Pool, event_id: str) -> tuple[
 
 
 def lines_of(body: bytes) -> list[Line]:
-    """The rows of an event's content."""
     return [json.loads(line) for line in body.decode().split("\n") if line]
 
 
@@ -227,7 +226,6 @@ def corrected_lines(before: list[Line], after: list[Line], name_of: Mapping[int,
 
 
 def by_key(lines: list[Line]) -> dict[LineKey, Line]:
-    """The lines by heat and player."""
     return {(line.get("heat"), line["player"]): line for line in lines}
 
 

@@ -41,16 +41,7 @@ class VersionCache:
         self._lock = Lock()
 
     def value(self, key: Hashable, version: Hashable, find: Callable[[], T]) -> T:
-        """Return the answer of a version, found anew where another's is kept.
-
-        Args:
-            key: what it answers.
-            version: as long as it is the same, so is the answer.
-            find: works it out; several threads may at once.
-
-        Returns:
-            The answer.
-        """
+        """Return the answer of a version, found anew where another's is kept."""
         with self._lock:
             kept, answer = self._answers.get(key, (None, None))
         if kept != version:
@@ -86,8 +77,6 @@ class Moment:
 
 
 class Moments:
-    """A database whose pools are read and written."""
-
     observe_write: WriteObserver = staticmethod(ignore_times)  # a service counts the times
 
     def __init__(self, engine: sa.Engine) -> None:
@@ -113,7 +102,6 @@ class Moments:
 
     @contextmanager
     def _reading_all(self) -> Iterator[sa.Connection]:
-        """A transaction that sees one moment."""
         if self._moment is not None:
             yield self._moment.connection
             return

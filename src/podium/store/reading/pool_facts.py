@@ -129,8 +129,6 @@ SELECT_FIRST_OF_NEWEST = (
 
 
 class PromiseOutcomes(NamedTuple):
-    """What became of the promises in a pool's newest events."""
-
     events: int
     players: int
     duels: int
@@ -165,7 +163,6 @@ def rated_rows(table: pl.DataFrame, events: Sequence[Any]) -> pl.DataFrame:
 
 
 def reliability(bins: npt.NDArray[np.float64]) -> tuple[ReliabilityBin, ...]:
-    """The bins that have any duel."""
     return tuple(
         ReliabilityBin(expected / count, result / count, *share_interval(result / count, count), round(count))
         for count, expected, result in bins.tolist()
@@ -226,8 +223,6 @@ SELECT_SETTLED_STATES = (
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How much is looked at."""
-
     events: int  # the newest
     players: int  # for each point of the weights
 
@@ -238,8 +233,6 @@ WHEN_READ = Effort(events=1_000, players=5)
 
 @dataclass(frozen=True, slots=True)
 class KeptFacts:
-    """Facts, and what they are of."""
-
     facts: PoolFacts
     system: str  # and its parameters, as JSON
     place: int  # of the log's newest entry
@@ -250,7 +243,6 @@ class KeptFacts:
         return self.system == system_text(pool) and place <= self.place * (1.0 + GROWTH)
 
     def to_json(self) -> str:
-        """The text that is kept."""
         return json.dumps(asdict(self) | {"facts": asdict(self.facts) | {"day": self.facts.day.isoformat()}})
 
     @classmethod
@@ -264,12 +256,10 @@ class KeptFacts:
 
 
 def system_text(pool: Pool) -> str:
-    """A pool's system and its parameters."""
     return json.dumps([pool.system.name, settings_of(pool.system)])
 
 
 def find_facts(connection: sa.Connection, pool: Pool, effort: Effort) -> KeptFacts:
-    """Work the facts out."""
     refuse_other_arithmetic(pool)
     outcomes = promise_outcomes(connection, pool, effort.events)
     facts = PoolFacts(
@@ -318,7 +308,6 @@ def are_due(connection: sa.Connection, pool: Pool) -> bool:
 
 
 def keep(connection: sa.Connection, pool: Pool, found: KeptFacts) -> None:
-    """Keep facts in place of those before."""
     connection.execute(sa.delete(pool_fact).where(pool_fact.c.pool_id == pool.id, pool_fact.c.name == NAME))
     row = {"pool_id": pool.id, "name": NAME, "day": today(), "body": found.to_json()}
     connection.execute(sa.insert(pool_fact), row)
@@ -353,7 +342,6 @@ def event_field(connection: sa.Connection, pool: Pool, answers: Answers, event_i
 
 
 def rated_field(connection: sa.Connection, pool: Pool, event_id: str) -> EventField:
-    """The field of an event, by the ratings before it, and the performances in it."""
     live, results = standing_before(connection, pool, event_id)
     events, replayed = live.advance(results)  # of an event that the pool has rated
     rated = performances(pool.system, events, replayed, entrant=0)

@@ -97,7 +97,6 @@ for kind in (bytes, type(None)):  # without an adapter the driver looks for meth
 
 
 def plain_engine(url: str) -> sa.Engine:
-    """An engine for the database, as it is."""
     address = sa.make_url(full_url(url))
     is_server = address.get_backend_name() != "sqlite"
     return sa.create_engine(
@@ -171,11 +170,7 @@ def read_only_engine(engine: sa.Engine) -> sa.Engine:
 
 @contextmanager
 def read_transaction(engine: sa.Engine) -> Iterator[sa.Connection]:
-    """A transaction that sees one moment and waits for no writer.
-
-    Raises:
-        UnavailableError: the database cannot serve at the moment.
-    """
+    """A transaction that sees one moment and waits for no writer."""
     with explain_outage(), read_only_engine(engine).connect() as connection:
         yield connection
 
@@ -187,11 +182,7 @@ def reading_once(connection: sa.Connection) -> AbstractContextManager[None]:
 
 @contextmanager
 def write_transaction(engine: sa.Engine) -> Iterator[sa.Connection]:
-    """A transaction that is committed whole, or not at all.
-
-    Raises:
-        UnavailableError: the database cannot serve at the moment.
-    """
+    """A transaction that is committed whole, or not at all."""
     with explain_outage(), engine.connect() as connection, connection.begin():
         yield connection
 
@@ -319,11 +310,7 @@ class Turn:
         self._is_over = False
 
     def take(self) -> bool:
-        """Take the turn where nobody has it; whether it is this process's.
-
-        Raises:
-            UnavailableError: the database cannot serve at the moment.
-        """
+        """Take the turn where nobody has it; whether it is this process's."""
         if self._engine.dialect.name != "postgresql":
             return True
         with self._lock, explain_outage():
@@ -353,7 +340,6 @@ class Turn:
                 pooled.close()
 
     def _is_alive(self) -> bool:
-        """Whether the session that got the lock is still there."""
         try:
             self._session.cursor().execute(ALIVE)
         except self._engine.dialect.loaded_dbapi.Error:

@@ -63,14 +63,11 @@ def _floored_for_postgresql(element: floored, compiler: Any, **options: Any) -> 
 
 
 class Prepared(NamedTuple):
-    """A statement as a driver takes it."""
-
     text: str
     names: Sequence[str] | None  # of the parameters, in their order; None where the driver knows them by name
     fixed: Mapping[str, Any]  # parameters that the statement brings along
 
     def arguments(self, params: Mapping[str, Any]) -> Any:
-        """The parameters as the driver takes them."""
         every = {**self.fixed, **params}
         return every if self.names is None else tuple(map(every.__getitem__, self.names))
 
@@ -108,7 +105,6 @@ def execute_prepared_many(
 
 
 def prepare(connection: sa.Connection, statement: sa.Executable) -> Prepared:
-    """The statement as the connection's driver takes it."""
     key = statement, connection.dialect.driver
     prepared = PREPARED.get(key)
     if prepared is None:
@@ -127,7 +123,6 @@ Rows = Iterable[tuple[Any, ...]]  # each a value for every column, in the table'
 
 
 def insert(connection: sa.Connection, table: sa.Table, rows: Rows) -> None:
-    """Write rows that are new."""
     execute_rows(connection, functools.partial(insert_statement, table), rows, len(table.columns))
 
 

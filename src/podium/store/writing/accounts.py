@@ -43,7 +43,6 @@ def merge(
     actor: str,
     reason: str,
 ) -> Proposal:
-    """Let one player's results be another's, from the first on; or one thing's, of a kind that entrants share."""
     if kind:
         name, into = thing_name(kind, name), thing_name(kind, into)
     known, gone = known_numbers(connection, pool, [name, into]), merges(connection, pool)
@@ -94,7 +93,6 @@ def unmerge(
 
 
 def accounts_of(end: int, ends: Mapping[int, int]) -> set[int]:
-    """The account, and those that play on as it."""
     return {end, *(account for account, each in ends.items() if each == end)}
 
 
@@ -106,7 +104,6 @@ def events_of(connection: sa.Connection, pool: Pool, player: int) -> list[Any]:
 
 
 def refuse_meetings(table: pl.DataFrame, accounts: Collection[int], others: Collection[int], name: str) -> None:
-    """Refuse a merge of two players who met."""
     either = table.filter(pl.col("player").is_in([str(number) for number in (*accounts, *others)]))
     heats = either["heat"].to_list() if "heat" in either.columns else repeat(None)
     rows = list(zip(either["event_id"].to_list(), heats, map(int, either["player"].to_list()), strict=False))
@@ -161,7 +158,6 @@ def refuse_entrant_twice(
 
 
 def ends_of(names: Sequence[str], numbers: Mapping[str, int], merged: Mapping[int, int]) -> list[int]:
-    """The number that each name's account plays on as."""
     return [merged.get(numbers[name], numbers[name]) for name in names]
 
 

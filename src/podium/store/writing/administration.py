@@ -50,7 +50,6 @@ SECRET_BYTES = 32
 
 
 def create(connection: sa.Connection, name: str, system: System, actor: str, description: PoolDescription) -> Pool:
-    """Open a ladder."""
     refuse_reserved(normalise(name))
     pool = insert_pool(connection, name, system)
     append(connection, pool, CONFIGURE, [system_entry(system, actor)])
@@ -102,7 +101,6 @@ def insert_pool(connection: sa.Connection, name: str, system: System) -> Pool:
 
 
 def configure(_connection: sa.Connection, pool: Pool, _numbering: Numbering, *, system: System, actor: str) -> Proposal:
-    """Rate a pool with another system, or other parameters, from its first event on."""
     return Proposal(
         replace(pool, system=system, arithmetic=ARITHMETIC),
         CONFIGURE,
@@ -114,12 +112,10 @@ def configure(_connection: sa.Connection, pool: Pool, _numbering: Numbering, *, 
 
 
 def configuration(system: System) -> dict[str, Any]:
-    """What a pool's row has of its system, and the arithmetic that rates it from now on."""
     return {"system": system.name, "parameters": json.dumps(settings_of(system)), "arithmetic": ARITHMETIC}
 
 
 def system_entry(system: System, actor: str) -> LogEntry:
-    """The entry of what a pool is rated with."""
     refuse_nameless(system)
     return json_entry("", {"system": system.name, "parameters": settings_of(system)}, actor)
 
@@ -161,7 +157,6 @@ def new_season(name: str, starts: When, keep: float, actor: str) -> Propose:
 def begin_season(
     connection: sa.Connection, pool: Pool, _numbering: Numbering, *, begun: NewSeason, order: Order, actor: str
 ) -> Proposal:
-    """Let a season begin, of which all but the pool is checked."""
     name, at, keep, seq = begun
     if order != (pool.order or DATED):
         needed = "the number of its first event" if pool.is_counted else "a date"
@@ -208,7 +203,6 @@ def set_closed(connection: sa.Connection, pool: Pool, actor: str, *, closed: boo
 
 
 def delete(connection: sa.Connection, pool: Pool) -> None:
-    """Delete a pool that is closed, with all that is stored of it, and the keys that opened it alone."""
     if not pool.closed:
         raise StoreError(f"pool {pool.name!r} is not closed; podium pool close does that, so that nobody writes to it")
     of_pool = sa.select(generation.c.id).where(generation.c.pool_id == pool.id)
@@ -300,7 +294,6 @@ def register(
 
 
 def get_registration(connection: sa.Connection, pool: Pool, match_id: str) -> Any:
-    """A registration's row, with its body."""
     row = connection.execute(SELECT_REGISTRATION, {"pool": pool.id, "match": match_id}).first()
     if row is None:
         raise UnknownError(f"no match {match_id!r} is registered in pool {pool.name!r}")

@@ -87,7 +87,6 @@ class Done:
 
     @property
     def written(self) -> int:
-        """How many rows of the ledger are new or other."""
         return 0 if self.rerated is None else self.rerated.written
 
     def by_sender(self, senders: int) -> list[list[Receipt]]:
@@ -150,7 +149,6 @@ def is_large(proposal: Proposal) -> bool:
 
 
 def dry_run(connection: sa.Connection, pool: Pool, propose: Propose, after: str | None) -> Done:
-    """Propose, rate and answer, and write nothing."""
     largest = LargestEffects(after)
     proposal = propose(connection, pool, provisional_numbers)
     if not proposal.entries:
@@ -163,11 +161,6 @@ def dry_run(connection: sa.Connection, pool: Pool, propose: Propose, after: str 
 def plan_through(
     connection: sa.Connection, proposal: Proposal, add: Callable[[Span], None]
 ) -> tuple[Rerated, Plan | None]:
-    """Plan the rating that a proposal comes to, to its end, and write nothing.
-
-    Raises:
-        NotFiniteError: a rating would be no finite number.
-    """
     total = Rerated(proposal.wanted)
     if not proposal.affected:
         return total, None
@@ -220,7 +213,6 @@ def record(connection: sa.Connection, proposal: Proposal) -> tuple[Proposal, Log
 
 
 def keep_sheet(connection: sa.Connection, proposal: Proposal) -> None:
-    """Store what a sheet has, and what its columns mean."""
     pool, kept = proposal.pool, proposal.sheet
     if kept is not None:
         upsert(connection, sheet, [(pool.id, kept.name, kept.map)])
@@ -248,12 +240,10 @@ def with_numbers(proposal: Proposal, numbers: Mapping[int, int]) -> Proposal:
 
 
 def event_changes(pool: Pool, each: EventRow) -> dict[str, object]:
-    """The parameters of the statement that changes an event's row."""
     return {"pool": pool.id, "event": each.event_id} | {f"new_{name}": getattr(each, name) for name in CORRECTED}
 
 
 def store_ends(connection: sa.Connection, pool: Pool, ends: Mapping[int, int]) -> None:
-    """Store which account each merged one plays on as."""
     connection.execute(sa.delete(merged).where(merged.c.pool_id == pool.id))
     if ends:
         rows = [{"pool_id": pool.id, "player_id": account, "into_id": end} for account, end in ends.items()]
@@ -281,7 +271,6 @@ def refuse_unrateable(connection: sa.Connection, proposal: Proposal, rerated: Re
 
 
 def name_of(connection: sa.Connection, proposal: Proposal, number: int) -> str:
-    """The name of a player, who may be a newcomer of the proposal."""
     if number in proposal.newcomers:
         return proposal.newcomers[number]
     return names_of(connection, proposal.pool, [number])[number]

@@ -119,7 +119,6 @@ def plan_fixture(
 def numbered_entrants(
     connection: sa.Connection, pool: Pool, fixture_id: str, entrants: Sequence[Any]
 ) -> list[dict[str, Any]]:
-    """Who is to start, by number."""
     rows = [each if isinstance(each, Mapping) else {"player": each} for each in entrants]
     if len(rows) > MOST_ENTRANTS:
         raise ParameterError(f"entrants: there are {len(rows):,}; a fixture may have {MOST_ENTRANTS:,}")
@@ -134,7 +133,6 @@ def numbered_entrants(
 
 
 def refuse_taken(connection: sa.Connection, pool: Pool, fixture_id: str) -> None:
-    """Refuse the id of an event or of a registered match for a new fixture."""
     for table, column, what in ((event, event.c.event_id, "event"), (registration, registration.c.match_id, "match")):
         select = sa.select(column).where(table.c.pool_id == pool.id, column == fixture_id)
         if connection.execute(select).first() is not None:
@@ -224,7 +222,6 @@ def as_fixtures(connection: sa.Connection, pool: Pool, rows: Sequence[Any]) -> t
 
 
 def status_of(row: Any) -> str:
-    """What became of a fixture."""
     if row.has_result:
         return REPORTED
     if row.is_cancelled:

@@ -97,11 +97,7 @@ def planning(engine: sa.Engine, pool_name: str, propose: Propose, admit: Callabl
 
 
 def plan(engine: sa.Engine, pool: Pool, propose: Propose, admit: Callable[[Pool], None]) -> Planned:
-    """Propose, by reading alone.
-
-    Raises:
-        OvertakenError: nothing is to be rated any more.
-    """
+    """Propose, by reading alone."""
     with read_transaction(engine) as connection:
         proposal = propose(connection, pool, provisional_numbers)
         if not proposal.affected:
@@ -136,7 +132,6 @@ def record_planned(connection: sa.Connection, pool: Pool, planned: Planned) -> R
 
 
 def finish_planned(connection: sa.Connection, pool: Pool, recorded: Recorded, rerated: Rerated) -> Done:
-    """What was done, once everything is written; what else depends on what moved is brought up to date."""
     refuse_unrateable(connection, recorded.proposal, rerated)
     if rerated.earliest is not None:
         facts.mark_stale(connection, pool, rerated.earliest)
@@ -155,7 +150,6 @@ def drawn_numbers(planned: Proposal, proposal: Proposal) -> dict[int, int]:
 
 
 def drawn_seqs(proposal: Proposal, recorded: Proposal) -> dict[int, int]:
-    """The numbers of log entries by their placeholders."""
     seqs = {each.seq: recorded.events[each.event_id].seq for each in proposal.events.values()}
     if proposal.season is not None and recorded.season is not None:
         seqs[proposal.season.seq] = recorded.season.seq
@@ -206,7 +200,6 @@ class Part(NamedTuple):
 
     @classmethod
     def of(cls, span: Span, rerated: Rerated) -> "Part":
-        """What moves in a span."""
         old, new = span.old_pools, span.new_pools
         return cls(
             span.first,

@@ -76,7 +76,6 @@ class Line(NamedTuple):
 
 
 def import_lines(connection: sa.Connection, lines: Iterable[str], source: str, name: str | None) -> Imported:
-    """Store a pool that was exported, rate it, and compare all of it with its log."""
     numbered = (Line(f"{source}, line {number}", parse(source, number, each)) for number, each in enumerate(lines, 1))
     header = checked(next(numbered, Line(f"{source}, line 1", {})), HEADER)
     if header["podium_pool"] != FORMAT:
@@ -106,7 +105,6 @@ def import_lines(connection: sa.Connection, lines: Iterable[str], source: str, n
 
 
 def parse(source: str, number: int, text: str) -> dict[str, Any]:
-    """A line's fields."""
     try:
         fields = json.loads(text)
     except ValueError:
@@ -117,7 +115,6 @@ def parse(source: str, number: int, text: str) -> dict[str, Any]:
 
 
 def checked(line: Line, kinds: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a line, which are of these kinds."""
     for name, kind in kinds.items():
         value = line.fields.get(name, None if name in NEWER else ...)
         if not isinstance(value, kind) or isinstance(value, bool):
@@ -146,7 +143,6 @@ def names_in(fields: Mapping[str, Any]) -> list[str]:
 
 
 def import_log(connection: sa.Connection, pool: Pool, lines: Iterator[Line], numbers: set[int]) -> Head:
-    """Store the entries of the log, and return its head."""
     place, previous = 0, GENESIS
     for chunk in chunks(lines):
         rows, reasons = [], []
@@ -184,7 +180,6 @@ def entry_row(where: str, fields: Mapping[str, Any], numbers: set[int]) -> dict[
 
 
 def reason_row(where: str, fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The salt and the text of an entry's reason."""
     salt, text = bytes.fromhex(fields["reason"]["salt"]), fields["reason"]["text"]
     if reason_hash(salt, text).hex() != fields["reason_hash"]:
         raise StoreError(f"{where}: the reason was altered")
@@ -209,7 +204,6 @@ def import_sheets(connection: sa.Connection, pool: Pool, kept: Iterable[Mapping[
 
 
 def exported_sheets(connection: sa.Connection, pool: Pool) -> list[dict[str, Any]]:
-    """The sheets as they are exported."""
     rows = connection.execute(sa.select(sheet.c.name, sheet.c.map).where(sheet.c.pool_id == pool.id).order_by("name"))
     found: dict[str, dict[str, Any]] = {row.name: {"name": row.name, "map": row.map, "events": []} for row in rows}
     for name, *event in connection.execute(SELECT_BROUGHT, {"pool": pool.id}):
@@ -218,7 +212,6 @@ def exported_sheets(connection: sa.Connection, pool: Pool) -> list[dict[str, Any
 
 
 def chunks(items: Iterable[Any]) -> Iterator[list[Any]]:
-    """Items, some at a time."""
     remaining = iter(items)
     while chunk := list(islice(remaining, CHUNK_LINES)):
         yield chunk
@@ -275,7 +268,6 @@ def export_lines(connection: sa.Connection, pool: Pool) -> Iterator[str]:
 
 
 def entry_fields(row: Any, reason: Any) -> dict[str, Any]:
-    """An entry of the log as it is exported."""
     return {
         "place": row.place,
         "received_at": row.received_at,

@@ -51,7 +51,6 @@ class Staging(Plan):
     """A plan of which the rows are staged, but for those that are held; it begins from both."""
 
     def __init__(self, planned: Planned) -> None:
-        """Plan what is to be staged of a proposal."""
         super().__init__(planned.proposal.pool, planned.proposal.first_affected, planned.proposal)
         self.planned = planned
         self.held = NO_ROWS  # rows whose numbers of entries or players are not drawn yet
@@ -83,7 +82,6 @@ class Staging(Plan):
         self.begin_at(first)
 
     def meet(self, connection: sa.Connection, players: set[int]) -> None:
-        """Look up where players stood before the plan's start."""
         if players:
             found = newest_standings(connection, self.planned.staged, sorted(players), self.start)
             before = self.held.before_key(self.start)
@@ -92,13 +90,11 @@ class Staging(Plan):
             self._met |= players
 
     def meet_pool(self, connection: sa.Connection) -> PoolState | None:
-        """Look up the pool's state before the plan's start."""
         held = (PoolState(key, state) for key, state in self.held_pools.items() if key < self.start)
         stored = newest_pool_state(connection, self.planned.staged, self.start)
         return max((*held, *([] if stored is None else [stored])), default=None)
 
     def meet_all(self, connection: sa.Connection) -> None:
-        """Look up every player who had a rating before the plan's start."""
         found = newest_standings(connection, self.planned.staged, None, self.start)
         apply_held(found, self.held.only(self.held.before_key(self.start)))
         self.standings = found | self.standings

@@ -141,11 +141,7 @@ def amend(
     reason: str,
     versions: Collection[str] | None = None,
 ) -> Proposal:
-    """Log other content of an event, and rate again; a duplicate where it has that content already.
-
-    Raises:
-        StaleError: the event has none of the versions.
-    """
+    """Log other content of an event, and rate again; a duplicate where it has that content already."""
     contents = check_rows(connection, pool, rows)
     if len(contents) != 1:
         raise ResultsError("results", [Fault(None, "event_id", None, "an amendment is of one event")])
@@ -184,11 +180,7 @@ def set_voided(
     reason: str,
     versions: Collection[str] | None = None,
 ) -> Proposal:
-    """Let an event count for nothing, or again; a duplicate where it does so already.
-
-    Raises:
-        StaleError: the event has none of the versions.
-    """
+    """Let an event count for nothing, or again; a duplicate where it does so already."""
     known = EventRow.from_row(get_event(connection, pool, event_id))
     kind, status = (VOID, VOIDED) if voided else (RESTORE, "")
     if (known.status == VOIDED) == voided:
@@ -240,7 +232,6 @@ def to_sent_events(contents: Mapping[str, Content], submission: Submission) -> d
 
 
 def check_rows(connection: sa.Connection, pool: Pool, rows: Any) -> dict[str, Content]:
-    """Check rows against the rules for results; each event's content by its id, in their order."""
     return read_contents(rows, pool.name, functools.partial(names_in_use, connection, pool))
 
 
@@ -268,11 +259,7 @@ HAS_SEASON = sa.select(sa.exists().where(season.c.pool_id == sa.bindparam("pool"
 
 
 def order_with(connection: sa.Connection, pool: Pool, contents: Iterable[Content]) -> Order:
-    """What orders a pool's events once it has these, too.
-
-    Raises:
-        ResultsError: some have dates, and others numbers.
-    """
+    """What orders a pool's events once it has these, too."""
     orders = {each.order for each in contents}
     settled = pool.order
     if settled is None and connection.execute(HAS_SEASON, {"pool": pool.id}).scalar_one():
@@ -287,16 +274,11 @@ def order_with(connection: sa.Connection, pool: Pool, contents: Iterable[Content
 
 
 def other_order_error(pool: Pool, order: Order) -> ResultsError:
-    """The error for events that have no dates where those of a pool have, or the reverse."""
     return ResultsError("results", [Fault(None, "started_at", None, OTHER_ORDER[order].format(pool=pool.name))])
 
 
 def with_starts(connection: sa.Connection, pool: Pool, new_events: Mapping[str, SentEvent]) -> dict[str, SentEvent]:
-    """New events, each with a date or a number: without one it follows all that are there, and all before it.
-
-    Raises:
-        ResultsError: one has no date, and was not received at any moment.
-    """
+    """New events, each with a date or a number: without one it follows all that are there, and all before it."""
     newest = connection.execute(SELECT_NEWEST_START, {"pool": pool.id}).scalar_one()
     placed = {}
     for event_id, each in new_events.items():

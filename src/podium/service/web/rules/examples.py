@@ -112,7 +112,6 @@ def unfinished(details: EventDetails) -> Iterator[str]:
 def quit_example(
     store: Store, pool_name: str, rated: Sequence[EventHeadline], read: Sequence[EventDetails]
 ) -> tuple[Example, Alternative | None] | None:
-    """The newest event that somebody did not finish."""
     for headline, details in zip(rated, read, strict=False):
         player = next(unfinished(details), None)
         if player is not None:

@@ -30,13 +30,11 @@ LESS = 0.9  # of a first event, from which on a later one moves clearly less
 
 
 def pictures(header: PoolHeader, facts: PoolFacts) -> tuple[Picture, ...]:
-    """The pictures that there is enough to draw of."""
     found = (promise(header, facts), weights(header, facts), reliability_picture(facts.reliability))
     return tuple(each for each in found if each.drawing)
 
 
 def promise(header: PoolHeader, facts: PoolFacts) -> Picture:
-    """What ratings promise, by how far one is ahead."""
     points = [(each.gap, each.expected) for each in facts.promise]
     marked = [nearest(facts.promise, share) for share in (0.5, 0.76, 0.91)]
     labels = {each.gap: f"{100 * each.expected:.0f} %" for each in marked}
@@ -53,7 +51,6 @@ def nearest(points: tuple[PromisePoint, ...], share: float) -> PromisePoint:
 
 
 def weights(header: PoolHeader, facts: PoolFacts) -> Picture:
-    """How far a duel moves a rating, by how often one has played."""
     points = [(each.event_number, each.points) for each in facts.weights]
     heading = "The better we know you, the less a duel moves you"
     if len(points) < 2:  # noqa: PLR2004  (a line)

@@ -37,11 +37,9 @@ class Known:
 
     @property
     def has_deviation(self) -> bool:
-        """Whether the system says how sure a rating is."""
         return "deviation" in self.system.state_type._fields
 
     def points(self, value: float) -> str:
-        """A rating, as a board shows it."""
         return rating(value, self.header.digits - 1)
 
     def reach(self, deviation: float) -> Decimal:

@@ -48,8 +48,6 @@ TOP: sa.BindParameter[int] = sa.bindparam("top")
 
 
 class Position(NamedTuple):
-    """Where a place of a board is."""
-
     through: int  # players up to the place, and with it
     above: int  # players rated above it
 
@@ -69,7 +67,6 @@ class Statements(NamedTuple):
 
 @cache
 def statements(*, settled: bool | None, min_events: bool, active: bool) -> Statements:
-    """The statements of boards with some of the rules."""
     listed = [IN_POOL]
     if settled is not None:
         listed.append(IS_SETTLED if settled else standing.c.provisional.is_(sa.true()))
@@ -119,11 +116,9 @@ class Board:
 
     @property
     def only_settled(self) -> bool:
-        """Whether the board lists the settled alone."""
         return not self.listing.unsettled
 
     def statements(self, *, settled: bool | None) -> Statements:
-        """The statements of boards with the limits of this one."""
         rules = {"min_events": self.listing.min_events, "active": self.listing.active_within}
         return statements(settled=settled, **{name: limit is not None for name, limit in rules.items()})
 
@@ -156,7 +151,6 @@ class Board:
         return ranks
 
     def count(self) -> int:
-        """How many are listed."""
         if not self.is_filtered:
             return count_players(self.connection, self.pool, settled=self.only_settled)
         count: int = self.cached("count", lambda: self.all_of(self.own.number)[0][0])
@@ -175,7 +169,6 @@ class Board:
             self.cache.keep(self.key(place), self.version, position)
 
     def key(self, what: object) -> tuple[object, ...]:
-        """What an answer about this board is kept under."""
         return "board", self.pool.id, self.pool.generation, self.listing, what
 
     def cached(self, what: object, find: Callable[[], Any]) -> Any:
@@ -183,11 +176,9 @@ class Board:
         return self.cache.value(self.key(what), self.version, find)
 
     def at(self, statement: sa.Select[Any], place: Place, **params: Any) -> list[Any]:
-        """The rows of a statement about a place."""
         return self.all_of(statement, rating=place[0], number=place[1], **params)
 
     def all_of(self, statement: sa.Select[Any], **params: Any) -> list[Any]:
-        """The rows of a statement."""
         return list(self.connection.execute(statement, self.params | params))
 
 
@@ -219,7 +210,6 @@ def names_where(condition: Callable[[sa.Table], sa.ColumnElement[bool]]) -> Name
 
 
 def escaped(text: str) -> str:
-    """The text in a pattern of LIKE."""
     return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
 
 
@@ -262,8 +252,6 @@ SPACES = dict.fromkeys(map(ord, JOINTS), " ")
 
 
 class Hit(NamedTuple):
-    """A name that was found."""
-
     account: int
     folded: str
     former: str | None  # the name, where it is a former one

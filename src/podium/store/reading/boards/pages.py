@@ -39,19 +39,15 @@ SELECT_RANKS = sa.select(snapshot.c.player_id, snapshot.c.rank, snapshot.c.settl
 
 
 class EarlierRanks(NamedTuple):
-    """Ranks of a day, by player."""
-
     day: date | int | None  # or the number of an event; None where none has such ranks
     ranks: dict[int, int]
 
     @property
     def date(self) -> date | None:
-        """The day, in a dated pool."""
         return None if isinstance(self.day, int) else self.day
 
     @property
     def number(self) -> int | None:
-        """The number of the event, in a counted pool."""
         return self.day if isinstance(self.day, int) else None
 
     def move(self, number: int, rank: int) -> tuple[int | None, bool]:
@@ -279,7 +275,6 @@ def newest_entrants(
 
 
 def page(board: Board, ranked: Ranked, beside: Ranked, following: str | None) -> ListedPage:
-    """A page of rows, and of those beside it."""
     players = [row.player_id for _, row in (*ranked, *beside)]
     curves = board.cached(tuple(players), partial(sparks, board.connection, board.pool, players))
     newest = newest_changes(board, players)
@@ -315,7 +310,6 @@ def page(board: Board, ranked: Ranked, beside: Ranked, following: str | None) ->
 def listed_row(
     pool: Pool, row: Any, rank: int | None, earlier: EarlierRanks, spark: tuple[float, ...], newest: tuple[Any, Any]
 ) -> ListedRow:
-    """A row of a board."""
     move, is_new = (None, False) if rank is None else earlier.move(row.player_id, rank)
     return ListedRow(
         rank,
@@ -334,7 +328,6 @@ def listed_row(
 
 
 def newest_headline(board: Board) -> EventHeadline | None:
-    """What happened in the pool's newest rated event, if there is one."""
     return None if board.newest is None else headlines(board.connection, board.pool, [board.newest])[0]
 
 
@@ -348,11 +341,9 @@ def newest_changes(board: Board, players: Sequence[int]) -> dict[int, tuple[floa
 
 
 def newest_params(board: Board) -> dict[str, int]:
-    """The parameters of statements about the newest event."""
     key = {"started_at": board.newest.started_at, "seq": board.newest.seq}
     return {"generation": board.pool.generation} | key
 
 
 def place_of(row: Any) -> Place:
-    """Where a row stands."""
     return row.rating, row.player_id

@@ -138,12 +138,10 @@ def page(connection: sa.Connection, pool: Pool, *, top: int = 100, after: Place 
 
 
 def cursor_of(row: Any) -> str:
-    """The cursor of the page that begins after a row of a board."""
     return f"{row.rating!r},{row.player_id}"
 
 
 def parse_cursor(cursor: str) -> Place:
-    """Read the place that a page begins after from its cursor."""
     rating, _, number = cursor.partition(",")
     try:
         place = float(rating), int(number)
@@ -198,7 +196,6 @@ def ranks_of(connection: sa.Connection, pool: Pool, players: Iterable[int], *, s
 
 
 def count_players(connection: sa.Connection, pool: Pool, *, settled: bool = False) -> int:
-    """How many have a rating, or a settled one."""
     return int(connection.execute(COUNT_PLAYERS[settled], {"generation": pool.generation, "fine": 1}).scalar_one())
 
 

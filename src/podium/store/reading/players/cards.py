@@ -69,7 +69,6 @@ class Career(NamedTuple):
 
     @classmethod
     def from_rows(cls, pool: Pool, rows: Sequence[Any]) -> "Career":
-        """The columns of rows of the ledger."""
         started_at, seq, place, before, after, rank, field, states = zip(*rows, strict=True) if rows else [()] * 8
         return cls(
             started_at=np.array(started_at, np.int64),
@@ -83,11 +82,9 @@ class Career(NamedTuple):
         )
 
     def part(self, rows: Any) -> "Career":
-        """Some of the changes."""
         return Career(*(column[rows] for column in self))
 
     def of_events(self) -> "Career":
-        """The changes that events made."""
         return self.part(self.place > 0)
 
     @property
@@ -126,7 +123,6 @@ def event_names_of(connection: sa.Connection, pool: Pool, seqs: Sequence[int]) -
 
 
 def form_lines(pool: Pool, career: Career, names: EventNames) -> tuple[FormLine, ...]:
-    """The changes as lines."""
     columns = (career.started_at, career.seq, career.gain, career.after, career.rank, career.field)
     shown = career.shown_gains(pool.system.digits)
     lines = []
@@ -167,7 +163,6 @@ def changes_page(
 
 
 def read_cursor(cursor: str) -> OrderKey:
-    """The change that a page ended with."""
     started_at, _, seq = cursor.partition(",")
     try:
         key = OrderKey(int(started_at), int(seq))
@@ -282,7 +277,6 @@ def is_highest(system: System, career: Career) -> bool:
 
 
 def peak(pool: Pool, highest: Career, names: EventNames) -> Peak | None:
-    """The peak by its row, if there is one."""
     if not highest.seq.size:
         return None
     event_id, _ = names[int(highest.seq[0])]
@@ -292,7 +286,6 @@ def peak(pool: Pool, highest: Career, names: EventNames) -> Peak | None:
 
 
 def streaks(career: Career) -> Streaks:
-    """The longest runs and those that last, over a player's events."""
     return Streaks(*runs(career.rank == 1), *runs(career.gain > 0.0))
 
 

@@ -52,7 +52,6 @@ class ReasonGroup:
 
     @classmethod
     def of(cls, group: Group) -> "ReasonGroup":
-        """The group of an explanation."""
         numbers = (group.duels, group.expected, group.won, group.points, float(group.shown))
         return cls(group.kind, group.label, group.result, *numbers)
 
@@ -70,7 +69,6 @@ class DuelCount:
 
     @classmethod
     def of(cls, duels: Duels) -> "DuelCount":
-        """The duels of an explanation."""
         texts = duels.headline, duels.meaning, duels.not_compared
         return cls(duels.count, duels.won, duels.expected, *texts)
 
@@ -131,7 +129,6 @@ class AlternativeChange:
 
     @classmethod
     def of(cls, alternative: Alternative) -> "AlternativeChange":
-        """One of a what-if."""
         return cls(alternative.words, alternative.delta, float(alternative.shown), float(alternative.better))
 
 
@@ -148,7 +145,6 @@ class AlternativeChanges:
 
 
 def explained_change(explanation: Explanation) -> ExplainedChange:
-    """Why an event moved a rating, reason by reason."""
     shown = (explanation.shown_before, explanation.shown_change, explanation.shown_after)
     return ExplainedChange(
         event_id=explanation.event_id,
@@ -171,7 +167,6 @@ def explained_change(explanation: Explanation) -> ExplainedChange:
 
 
 def alternative_changes(imagined: WhatIf) -> AlternativeChanges:
-    """An event as it was, and with one thing changed each."""
     alternatives = tuple(map(AlternativeChange.of, imagined.alternatives))
     texts = imagined.event_id, imagined.player
     return AlternativeChanges(*texts, imagined.rating_before, imagined.delta, float(imagined.shown), alternatives)

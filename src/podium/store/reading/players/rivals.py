@@ -46,16 +46,12 @@ SELECT_NEWEST_CORRECTION = sa.select(sa.func.max(correction.c.seq)).where(correc
 
 
 class Upset(NamedTuple):
-    """The least expected duel that was won in an event."""
-
     expected: float
     opponent: int
     heat: str
 
 
 class ExplainedEvent(NamedTuple):
-    """A player's duels in an event."""
-
     duels: npt.NDArray[np.float64]  # (duels, 4): the opponent's number, the score, the expected score, the points
     upset: Upset | None
 
@@ -145,7 +141,6 @@ def outcomes(score: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.bool_], ...
 
 
 def best_win(connection: sa.Connection, pool: Pool, upset: Upset, row: Any, names: Mapping[int, str]) -> Scalp:
-    """The least expected duel that was won, with its event."""
     event_id, title = event_names_of(connection, pool, [row.seq])[row.seq]
     moment, number = pool.moment(row.started_at), pool.sequence(row.started_at)
     return Scalp(names[upset.opponent], event_id, title, moment, upset.heat, upset.expected, sequence=number)
@@ -285,7 +280,6 @@ def common_events(pool: Pool, one: int, two: int) -> sa.Select[Any]:
 
 
 def common_event(pool: Pool, row: Any, heats: tuple[int, int, int]) -> CommonEvent:
-    """An event in which two met."""
     return CommonEvent(
         row.event_id,
         pool.moment(row.started_at),

@@ -18,13 +18,7 @@ from podium.service.web.rendering import PageRouter, address, go_on, pool_header
 from podium.store import Store
 from podium.store.keys import ApiKey, create_key, list_keys, parse_reach, revoke_key, rotate_key
 from podium.store.reading.models import LogRecord
-from podium.store.webhooks import (
-    Webhook,
-    create_webhook,
-    delete_webhook,
-    list_webhooks,
-    resume_webhook,
-)
+from podium.store.webhooks import Webhook, create_webhook, delete_webhook, list_webhooks, resume_webhook
 
 MAX_DAYS = 36_525.0
 MAX_DELIVERIES = 10  # that are listed of a webhook

@@ -13,14 +13,7 @@ from fastapi import Depends, Request
 from podium.engine.system import System
 from podium.pages.numbers import counted
 from podium.service.access.keys import KeyGuard, lacking, pool_in_path, refuse_limited_reach, refuse_out_of_reach
-from podium.service.access.visitors import (
-    MAX_FORM_BYTES,
-    Form,
-    Session,
-    find_visitor,
-    read_form,
-    refuse_forged,
-)
+from podium.service.access.visitors import MAX_FORM_BYTES, Form, Session, find_visitor, read_form, refuse_forged
 from podium.service.http.errors import AccessError
 from podium.service.http.json import RefusedError
 from podium.store import Store

@@ -232,14 +232,7 @@ def matches_response(store: Store, pool: str, request: Tickets) -> Response:
     scale = odds_scale(system) if request.scale is None else request.scale
     policy = Policy(request.size, request.teams, request.least, request.target_s, scale)
     tickets = [
-        Ticket(
-            each.player,
-            state.rating,
-            -each.waited_s,
-            getattr(state, "deviation", 0.0),
-            each.party,
-            each.region,
-        )
+        Ticket(each.player, state.rating, -each.waited_s, getattr(state, "deviation", 0.0), each.party, each.region)
         for each, state in zip(request.tickets, states, strict=True)
     ]
     matches = match(tickets, 0.0, policy)
@@ -260,11 +253,7 @@ def event(pool: PoolName, event_id: EventId, store: CurrentStore, _key: ReadAcce
     return details
 
 
-@router.get(
-    "/{pool}/events/{event_id}/players/{player}",
-    responses=error_responses(*READ_ERRORS, 409),
-    tags=["events"],
-)
+@router.get("/{pool}/events/{event_id}/players/{player}", responses=error_responses(*READ_ERRORS, 409), tags=["events"])
 def explanation(
     pool: PoolName, event_id: EventId, player: PlayerName, store: CurrentStore, _key: ReadAccess
 ) -> ExplainedChange:

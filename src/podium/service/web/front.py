@@ -17,14 +17,7 @@ from podium import __version__
 from podium.errors import PodiumError, UnknownError
 from podium.pages.why import WhyView, why_view
 from podium.service.web.boards import default_listing
-from podium.service.web.rendering import (
-    Page,
-    PageRouter,
-    PoolHeader,
-    page_response,
-    page_text,
-    pool_header,
-)
+from podium.service.web.rendering import Page, PageRouter, PoolHeader, page_response, page_text, pool_header
 from podium.service.web.visiting import VisiblePools
 from podium.store import Store
 from podium.store.reading.boards.models import EventHeadline, ListedRow, Surprise

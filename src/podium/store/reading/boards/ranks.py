@@ -26,14 +26,7 @@ from podium.store.rating.standing_rows import (
     get_standing,
     newest_of_players,
 )
-from podium.store.reading.models import (
-    BoardPage,
-    BoardRow,
-    PlayerRank,
-    PoolSummary,
-    RatingCount,
-    Season,
-)
+from podium.store.reading.models import BoardPage, BoardRow, PlayerRank, PoolSummary, RatingCount, Season
 from podium.store.reading.players.explanations import states_of
 from podium.store.sql.metadata import of_players
 from podium.store.sql.schema import player, rank_count, season, standing

@@ -7,7 +7,7 @@ from podium.results.columns import MAX_COLUMNS
 from podium.service.access import keys
 from podium.service.access.visitors import MAX_FORM_BYTES
 from podium.service.admin import uploads
-from podium.service.api import bodies, dependencies, models
+from podium.service.api import bodies, dependencies
 from podium.service.delivery import watchers, webhooks
 from podium.service.http import json, names
 from podium.service.server import MAX_CONNECTIONS, MAX_HEADER_BYTES, Phase
@@ -28,8 +28,8 @@ LIMITS = (  # what is limited, to how much, and what is beyond
     ("headers of a request", f"{bytes_of(MAX_HEADER_BYTES)}, {Phase.HEADERS.value:g} s", "the connection is closed"),
     ("the body of a request to the API", bytes_of(bodies.MAX_BODY_BYTES), "413"),
     ("a body on its way", f"{Phase.BODY.value:g} s", "the connection is closed"),
-    ("events of one request", f"{models.MAX_EVENTS:,}", "422"),
-    ("entrants of an event", f"{models.MAX_ENTRIES:,}", "422"),
+    ("events of one request", f"{bodies.MAX_EVENTS:,}", "422"),
+    ("entrants of an event", f"{bodies.MAX_ENTRIES:,}", "422"),
     ("objects within objects of JSON, keys of one", f"{json.MAX_DEPTH}, {json.MAX_KEYS:,}", "422"),
     ("a name as it is sent, and as it is kept", f"{names.MAX_SENT_CHARACTERS:,}, 200 characters", "422"),
     (
@@ -39,9 +39,9 @@ LIMITS = (  # what is limited, to how much, and what is beyond
     ),
     ("events of a ladder that wait to be stored", f"{dependencies.MAX_WAITING_EVENTS:,}", "503, `Retry-After`"),
     ("events that are rated again at once", f"{SHORT_EVENTS:,}", "worked out beside the ladder's other results"),
-    ("players to predict, through the API", f"{models.MAX_PREDICTED}", "422"),
+    ("players to predict, through the API", f"{bodies.MAX_PREDICTED}", "422"),
     ("players to predict, on the page", f"{MOST_ENTRANTS}", "the first of them are predicted"),
-    ("tickets of matchmaking", f"{models.MAX_TICKETS:,}", "422"),
+    ("tickets of matchmaking", f"{bodies.MAX_TICKETS:,}", "422"),
     ("meetings of two that are listed", f"{MAX_MEETINGS:,}", "counted, and the newest listed"),
     ("connections", f"{MAX_CONNECTIONS:,}", "who has waited longest makes room"),
     ("streams, and those without a key", f"{watchers.MAX_LISTENERS:,}, {watchers.MAX_KEYLESS_LISTENERS}", "503"),

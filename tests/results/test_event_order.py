@@ -14,8 +14,7 @@ from podium.analysis.tuning import with_dates
 from podium.cli.commands import build
 from podium.results.consistency import tie_notice
 from podium.results.reading import read_results
-from podium.service.api.bodies import validate
-from podium.service.api.models import Event
+from podium.service.api.bodies import Event, validate
 from podium.service.http.json import RefusedError
 from podium.store import Store
 from podium.systems import find

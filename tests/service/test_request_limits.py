@@ -5,8 +5,16 @@ from pydantic import ValidationError
 from races import calling, event, rows
 
 from podium.service.access.visitors import MAX_FORM_BYTES
-from podium.service.api.bodies import parse_body
-from podium.service.api.models import MAX_ENTRIES, MAX_EVENTS, MAX_PREDICTED, MAX_TICKETS, Batch, Event, PredictRequest
+from podium.service.api.bodies import (
+    MAX_ENTRIES,
+    MAX_EVENTS,
+    MAX_PREDICTED,
+    MAX_TICKETS,
+    Batch,
+    Event,
+    PredictRequest,
+    parse_body,
+)
 from podium.service.http.json import MAX_DEPTH, MAX_KEYS, RefusedError, reject_duplicate_keys
 from podium.service.http.names import MAX_SENT_CHARACTERS
 from podium.service.web.chances import MOST_ENTRANTS

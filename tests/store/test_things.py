@@ -14,8 +14,8 @@ import podium
 from podium.store import Store
 from podium.store.sql import database
 from podium.store.sql.database import StoreError
-from podium.store.sql.metadata import FIRST_THING
 from podium.store.sql.schema import log, metadata, player, thing
+from podium.store.sql.statements import FIRST_THING
 from podium.systems import make_system
 
 both_kinds = pytest.mark.parametrize("kind", ["sqlite", "postgresql"])

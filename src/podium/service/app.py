@@ -16,9 +16,8 @@ from podium.service.admin import connections, dry_run, first_link, pools, record
 from podium.service.admin import races as race_forms
 from podium.service.admin.uploads import UploadProcess
 from podium.service.api import fixtures, pages, reads, receiving, status, streams, writes
-from podium.service.api.bodies import schemas
+from podium.service.api.bodies import REQUEST_MODELS, schemas
 from podium.service.api.dependencies import BoardCache, Intake
-from podium.service.api.models import REQUEST_MODELS
 from podium.service.delivery.watchers import Announcements, Watchers
 from podium.service.delivery.webhooks import Webhooks
 from podium.service.http.errors import ERROR_HANDLERS, problem

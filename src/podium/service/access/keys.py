@@ -107,11 +107,6 @@ class SharedBudgets:
             share.refused_until = min(share.full_at, now + MAX_REFUSED_S)
 
 
-def budgets_of(store: Store, threads: Threads) -> Budgets:
-    """Return the budgets of a service: shared where several processes may serve the store."""
-    return SharedBudgets(store, threads) if store.engine.dialect.name == "postgresql" else OwnBudgets()
-
-
 BURST_S = 2.0  # seconds of a key's rate that may come at once
 KEY_CACHE_S = 1.0  # how long a key is believed: one that is revoked opens nothing after that
 MAX_CACHED_KEYS = 10_000
@@ -129,7 +124,8 @@ class KeyGuard:
         self._store, self._threads = store, threads
         self._cache: OrderedDict[str | SessionKey, tuple[float, ApiKey]] = OrderedDict()  # that open something
         self._last_uses: dict[int, str] = {}  # that are not stored yet, by key
-        self._budgets = budgets_of(store, threads)
+        is_shared = store.engine.dialect.name == "postgresql"  # where several processes may serve the store
+        self._budgets: Budgets = SharedBudgets(store, threads) if is_shared else OwnBudgets()
 
     async def key(self, secret: str) -> ApiKey | None:
         """Return the key, if it opens anything."""

@@ -6,9 +6,8 @@ from typing import Annotated
 from fastapi import Query, Request
 from pydantic import AfterValidator, BaseModel, Field
 
-from podium.service.api.bodies import read_body, request_body
+from podium.service.api.bodies import EARLIEST, Entrant, Moment, Strict, in_utc, read_body, request_body, with_example
 from podium.service.api.dependencies import ReadAccess, Writer
-from podium.service.api.models import EARLIEST, Entrant, Moment, Strict, in_utc, with_example
 from podium.service.http.errors import READ_ERRORS, WRITE_ERRORS, error_responses
 from podium.service.http.names import MAX_SENT_CHARACTERS, POOLS_PATH, FixtureId, Identifier, PoolName, SentName
 from podium.service.http.threads import CurrentStore, CurrentThreads, ReadRouter, run_in

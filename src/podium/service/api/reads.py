@@ -12,9 +12,8 @@ from podium.errors import ParameterError
 from podium.ledger.leaderboard import Eligibility, span
 from podium.matchmaking.matcher import Match, Policy, Ticket, match
 from podium.matchmaking.pairing import match_quality, odds_scale
-from podium.service.api.bodies import json_response, read_body, request_body
+from podium.service.api.bodies import MAX_PREDICTED, PredictRequest, Tickets, json_response, read_body, request_body
 from podium.service.api.dependencies import Admin, CurrentBoardCache, KeyedReader, ReadAccess
-from podium.service.api.models import MAX_PREDICTED, PredictRequest, Tickets
 from podium.service.http.errors import READ_ERRORS, WRITE_ERRORS, error_responses
 from podium.service.http.json import RefusedError
 from podium.service.http.names import (

@@ -27,9 +27,19 @@ from podium.results.columns import UTC as INSTANT
 from podium.results.names import are_plain
 from podium.results.plain_rows import READ, PlainRows, check_plainly
 from podium.service.access.visitors import CurrentKeyGuard
-from podium.service.api.bodies import read_bytes, validate
+from podium.service.api.bodies import (
+    EARLIEST,
+    LATEST,
+    MAX_CLOCK_LEAD,
+    MAX_ENTRIES,
+    MAX_EVENTS,
+    Batch,
+    Entry,
+    Event,
+    read_bytes,
+    validate,
+)
 from podium.service.api.dependencies import CurrentIntake, CurrentMetrics
-from podium.service.api.models import EARLIEST, LATEST, MAX_CLOCK_LEAD, MAX_ENTRIES, MAX_EVENTS, Batch, Entry, Event
 from podium.service.http.errors import DESCRIPTIONS, MEDIA_TYPE, WRITE_ERRORS, AccessError, podium_error, refused_key
 from podium.service.http.json import RefusedError, loads
 from podium.service.http.threads import CurrentStore, CurrentThreads, run_in

@@ -11,9 +11,7 @@ from fastapi.concurrency import run_in_threadpool
 from podium import systems
 from podium.engine.system import System
 from podium.service.access.keys import refuse_limited_reach, refuse_out_of_reach
-from podium.service.api.bodies import json_response, read_body, read_parsed, request_body
-from podium.service.api.dependencies import Admin, CurrentIntake, CurrentMetrics, Writer
-from podium.service.api.models import (
+from podium.service.api.bodies import (
     Batch,
     Configuration,
     Day,
@@ -25,7 +23,12 @@ from podium.service.api.models import (
     NewPool,
     NewSeason,
     Rerated,
+    json_response,
+    read_body,
+    read_parsed,
+    request_body,
 )
+from podium.service.api.dependencies import Admin, CurrentIntake, CurrentMetrics, Writer
 from podium.service.api.receiving import parse_events
 from podium.service.http.errors import WRITE_ERRORS, error_responses
 from podium.service.http.json import RefusedError

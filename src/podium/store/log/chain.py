@@ -6,7 +6,6 @@ its text can be blanked without breaking the chain.
 """
 
 import hashlib
-import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, Self
 
@@ -21,7 +20,6 @@ from podium.support.answers import answer, described
 
 GENESIS = hashlib.sha256(b"the log of a Podium pool, chain 1").digest()  # stands before the first entry
 HASHED = ("place", "received_at", "kind", "actor", "subject", "body", "match_id", "present", "reason_hash")
-SALT_BYTES = 16
 CHUNK_ENTRIES = 200  # that are read at once; a body may have thousands of lines
 IN_POOL = log.c.pool_id == sa.bindparam("pool")
 SELECT_NEWEST_LINK = sa.select(log.c.place, log.c.hash).where(IN_POOL).order_by(log.c.seq.desc()).limit(1)
@@ -46,14 +44,6 @@ class Head:
         return f"{self.place}:{self.hash}"
 
 
-class SealedReason(NamedTuple):
-    """A reason with its salt, and the hash of both, which the log has."""
-
-    salt: bytes
-    text: str
-    hash: bytes
-
-
 def entry_hash(previous: bytes, columns: Mapping[str, Any]) -> bytes:
     """The hash of an entry.
 
@@ -74,11 +64,6 @@ def hash_after(previous: bytes, values: Iterable[Any]) -> bytes:
             content = value if isinstance(value, bytes) else str(value).encode()
             parts += (b"\1", len(content).to_bytes(8, "big"), content)
     return hashlib.sha256(b"".join(parts)).digest()
-
-
-def seal(text: str) -> SealedReason:
-    salt = secrets.token_bytes(SALT_BYTES)
-    return SealedReason(salt, text, reason_hash(salt, text))
 
 
 def reason_hash(salt: bytes, text: str) -> bytes:

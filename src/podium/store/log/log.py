@@ -3,6 +3,7 @@
 import hashlib
 import hmac
 import json
+import secrets
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -22,7 +23,6 @@ from podium.store.log.chain import (
     hash_after,
     newest_head,
     reason_hash,
-    seal,
 )
 from podium.store.log.pools import Pool
 from podium.store.sql.schema import log, reason
@@ -43,7 +43,7 @@ KINDS = (
     REOPEN, DESCRIBE, BLANK, PLAN, CANCEL, MOVE,
 )  # fmt: skip
 WITH_CONTENT = (SUBMIT, AMEND, MOVE)  # whose body is an event's content, and whose digest tells a repeat
-DIGEST_BYTES = 16
+DIGEST_BYTES = SALT_BYTES = 16
 INSERT_REASON = sa.insert(reason)
 SELECT_SEQUENCE = sa.text("SELECT seq FROM sqlite_sequence WHERE name = 'log'")
 DRAW_SEQUENCE = sa.text("SELECT nextval(pg_get_serial_sequence('log', 'seq')) FROM generate_series(1, :count)")
@@ -90,16 +90,16 @@ def append(connection: sa.Connection, pool: Pool, kind: str, entries: Sequence[L
     for place, (seq, entry) in enumerate(zip(seqs, entries, strict=True), start=head.place + 1):
         subject, body, actor, digest, match_id, present, text, own_kind = entry
         own_kind = own_kind or kind
-        reason_hash = None
+        sealed = None
         if text:
-            sealed = seal(text)
-            reason_hash = sealed.hash
-            reasons.append({"pool_id": pool.id, "seq": seq, "salt": sealed.salt, "text": sealed.text})
+            salt = secrets.token_bytes(SALT_BYTES)
+            sealed = reason_hash(salt, text)
+            reasons.append({"pool_id": pool.id, "seq": seq, "salt": salt, "text": text})
         # as `HASHED` names them
-        hashed = place, received_at, own_kind, actor, subject, body, match_id, present, reason_hash
+        hashed = place, received_at, own_kind, actor, subject, body, match_id, present, sealed
         previous = hash_after(previous, hashed)
         logged = subject, body, digest, match_id, present, received_at, actor
-        rows.append((seq, pool.id, own_kind, *logged, place, previous, reason_hash))  # in the table's order
+        rows.append((seq, pool.id, own_kind, *logged, place, previous, sealed))  # in the table's order
     insert(connection, log, rows)
     if reasons:
         connection.execute(INSERT_REASON, reasons)
@@ -243,17 +243,11 @@ def head_fault(connection: sa.Connection, pool: Pool, head: Head) -> str:
     return ""
 
 
-def blanked_reasons(connection: sa.Connection, pool: Pool) -> int:
-    """How many reasons of a log are not stored any more."""
-    given, stored = (
-        connection.execute(each, {"pool": pool.id}).scalar_one() for each in (COUNT_REASONS_GIVEN, COUNT_REASONS)
-    )
-    return int(given - stored)
-
-
 def head_note(connection: sa.Connection, pool: Pool) -> str:
     """The head of a log, and how many of its reasons are blanked, in words."""
-    blanked = blanked_reasons(connection, pool)
+    counts = COUNT_REASONS_GIVEN, COUNT_REASONS
+    given, stored = (connection.execute(each, {"pool": pool.id}).scalar_one() for each in counts)
+    blanked = given - stored
     note = f"; {blanked} {'reason is' if blanked == 1 else 'reasons are'} blanked" if blanked else ""
     return f"{pool.name}: head {stored_head(connection, pool)}{note}"
 

@@ -16,9 +16,8 @@ from podium.results.names import admit, are_alike, key, normalise, refusal, sear
 from podium.store.log.log import MERGE, PSEUDONYMISE, RENAME, UNMERGE, append, blank_naming, json_entry
 from podium.store.log.pools import Pool
 from podium.store.sql.database import StoreError
-from podium.store.sql.metadata import FIRST_THING, is_thing
 from podium.store.sql.schema import alias, log, merged, player, thing
-from podium.store.sql.statements import among, execute_prepared, fetch_all, insert, values
+from podium.store.sql.statements import FIRST_THING, among, execute_prepared, fetch_all, insert, is_thing, values
 
 FEW_NAMES = 500  # that are looked up each by itself
 POOL_PER_NAME = 2  # players of the pool a name, up to which reading all names is quicker than looking up many

@@ -26,9 +26,8 @@ from podium.store.log.pools import OrderKey, Pool, key_params
 from podium.store.rating.ledger_rows import Integers, Ledger, PoolState
 from podium.store.rating.standing_rows import Standing, state_columns
 from podium.store.sql.database import StoreError
-from podium.store.sql.metadata import of_players
 from podium.store.sql.schema import change, event, log
-from podium.store.sql.statements import among, values
+from podium.store.sql.statements import among, of_players, values
 
 FIRST_PLACEHOLDER = 2**61  # for numbers of log entries that are not drawn yet: after every number that is
 SELECT_BODIES = sa.select(log.c.seq, log.c.body).where(among(log.c.seq))

@@ -30,9 +30,8 @@ from podium.store.rating.ledger_rows import (
 )
 from podium.store.rating.plan import Plan, Span
 from podium.store.rating.standing_rows import refresh_standings
-from podium.store.sql.metadata import is_thing
 from podium.store.sql.schema import correction, event
-from podium.store.sql.statements import among, values
+from podium.store.sql.statements import among, is_thing, values
 from podium.support.answers import answer, described
 
 MAX_EFFECTS = 1_000  # of an answer

@@ -13,9 +13,16 @@ import sqlalchemy as sa
 from podium.store.log.players import number_of, unrated_error
 from podium.store.log.pools import BOUND_KEY, FOREVER, OrderKey, Pool, key_of, key_params
 from podium.store.rating.ledger_rows import GENERATION, Floats, Ledger
-from podium.store.sql.metadata import is_thing
 from podium.store.sql.schema import change, player, rank_count, standing, thing
-from podium.store.sql.statements import among, execute_prepared, execute_prepared_many, fetch_all, upsert, values
+from podium.store.sql.statements import (
+    among,
+    execute_prepared,
+    execute_prepared_many,
+    fetch_all,
+    is_thing,
+    upsert,
+    values,
+)
 
 FINE_PER_POINT = 256  # counts per point: in a large pool many share a whole rating
 COUNTS_PER_POINT = (1, FINE_PER_POINT)
@@ -86,10 +93,6 @@ def add_counts(connection: sa.Connection, pool: Pool, counts: list[RankCount]) -
     elif lessened:
         keys = [{"generation": pool.generation, "fine": each.per_point, "number": each.bucket} for each in lessened]
         execute_prepared_many(connection, DELETE_EMPTY_COUNT, keys)
-
-
-def delete_counts(connection: sa.Connection, pool: Pool) -> None:
-    connection.execute(DELETE_COUNTS, {"generation": pool.generation})
 
 
 class Standing(NamedTuple):
@@ -236,7 +239,7 @@ def refresh_standings(
     changed = {number: each for number, each in new.items() if is_new_system or old.get(number) != each}
     upsert(connection, standing, standing_rows(pool, changed))
     if is_new_system:
-        delete_counts(connection, pool)
+        connection.execute(DELETE_COUNTS, {"generation": pool.generation})
         add_counts(connection, pool, player_counts(pool, new))
     else:
         gone = {number: each for number, each in old.items() if new.get(number) != each}

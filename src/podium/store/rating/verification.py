@@ -33,8 +33,8 @@ from podium.store.rating.rating import events_from, rate_segments, statuses_of
 from podium.store.rating.standing_rows import columns_of, rank_counts
 from podium.store.sql.database import UnavailableError, read_transaction, reading_once
 from podium.store.sql.files import integrity_faults
-from podium.store.sql.metadata import FIRST_THING
 from podium.store.sql.schema import player, rank_count, standing
+from podium.store.sql.statements import FIRST_THING
 from podium.support.collector import paused_collection
 from podium.version import ARITHMETIC
 

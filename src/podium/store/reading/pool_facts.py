@@ -5,7 +5,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -36,8 +36,8 @@ from podium.store.reading.events.events import explanation, standing_before
 from podium.store.reading.moments import Answers
 from podium.store.reading.players.cards import event_names_of
 from podium.store.reading.players.explanations import states_of
-from podium.store.sql.metadata import is_thing
 from podium.store.sql.schema import change, event, pool_fact, standing
+from podium.store.sql.statements import is_thing
 from podium.support.answers import answer, described
 
 Bound = Literal["at least", "at most"]
@@ -128,15 +128,11 @@ SELECT_FIRST_OF_NEWEST = (
 )
 
 
-class PromiseOutcomes(NamedTuple):
-    events: int
-    players: int
-    duels: int
-    reliability: tuple[ReliabilityBin, ...]
+def promise_outcomes(connection: sa.Connection, pool: Pool, most: int) -> tuple[int, int, npt.NDArray[np.float64]]:
+    """What came of the promises in so many of the newest rated events: how many these are, of how many players, bins.
 
-
-def promise_outcomes(connection: sa.Connection, pool: Pool, most: int) -> PromiseOutcomes:
-    """What came of the promises in so many of the newest rated events."""
+    The bins, (bins, 3), have the duels of each, from both sides, and the sums of what was expected and of the scores.
+    """
     newest = connection.execute(SELECT_FIRST_OF_NEWEST, {"pool": pool.id, "more": most - 1}).first()
     first = START if newest is None else OrderKey(newest.started_at, newest.seq)
     segments, _ = events_from(connection, pool, first)
@@ -154,7 +150,7 @@ def promise_outcomes(connection: sa.Connection, pool: Pool, most: int) -> Promis
             roster.reset(segment.reset.keep)
     players = [number for number in numbers if not is_thing(number)]
     count = sum(table["event_id"].n_unique() for table in tables)
-    return PromiseOutcomes(count, len(players), round(bins[:, 0].sum()) // SIDES, reliability(bins))
+    return count, len(players), bins
 
 
 def rated_rows(table: pl.DataFrame, events: Sequence[Any]) -> pl.DataFrame:
@@ -261,15 +257,15 @@ def system_text(pool: Pool) -> str:
 
 def find_facts(connection: sa.Connection, pool: Pool, effort: Effort) -> KeptFacts:
     refuse_other_arithmetic(pool)
-    outcomes = promise_outcomes(connection, pool, effort.events)
+    events, players, bins = promise_outcomes(connection, pool, effort.events)
     facts = PoolFacts(
         day=date_of(today()),
-        events=outcomes.events,
-        players=outcomes.players,
-        duels=outcomes.duels,
+        events=events,
+        players=players,
+        duels=round(bins[:, 0].sum()) // SIDES,
         promise=promise(connection, pool),
         weights=weights(connection, pool, effort.players),
-        reliability=outcomes.reliability,
+        reliability=reliability(bins),
     )
     return KeptFacts(facts, system_text(pool), newest_head(connection, pool).place)
 

@@ -21,8 +21,8 @@ from podium.store.rating.rerating import NOTHING, Totals, event_ids, moves
 from podium.store.reading.boards.ranks import count_players
 from podium.store.reading.log import CorrectedLine, corrected_lines, lines_of
 from podium.store.reading.players.explanations import states_of
-from podium.store.sql.metadata import is_thing, of_players
 from podium.store.sql.schema import log, standing
+from podium.store.sql.statements import is_thing, of_players
 from podium.store.writing import accounts, administration, submission
 from podium.store.writing.execution import Done, Propose, plan_through, with_receipts
 

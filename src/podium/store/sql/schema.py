@@ -23,7 +23,7 @@ from sqlalchemy import (
     true,
 )
 
-from podium.store.sql.metadata import Number, Prefixed, metadata, player_of_pool, where
+from podium.store.sql.statements import Number, Prefixed, metadata, player_of_pool, where
 
 pools = Table(
     "pool",

@@ -37,9 +37,8 @@ from podium.store.log.pools import (
 from podium.store.rating.events import SUPERSEDED, VOIDED, EventRow, NewSeason, Proposal
 from podium.store.rating.facts import current_day
 from podium.store.sql.database import StoreError
-from podium.store.sql.metadata import metadata
 from podium.store.sql.schema import api_key, event, fixture, generation, log, pools, registration, season
-from podium.store.sql.statements import instant, now
+from podium.store.sql.statements import instant, metadata, now
 from podium.store.writing.accounts import refuse_entrant_twice
 from podium.store.writing.execution import Propose
 from podium.support.answers import answer, described

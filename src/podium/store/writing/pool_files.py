@@ -30,9 +30,8 @@ from podium.store.rating.facts import SELECT_DAYS, facts_from_log, store_facts
 from podium.store.rating.rerating import rerate
 from podium.store.rating.verification import differences
 from podium.store.sql.database import StoreError
-from podium.store.sql.metadata import is_thing
 from podium.store.sql.schema import alias, brought, log, sheet, snapshot_day
-from podium.store.sql.statements import insert
+from podium.store.sql.statements import insert, is_thing
 from podium.store.writing.administration import insert_pool
 from podium.version import __version__
 

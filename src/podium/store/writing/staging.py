@@ -21,7 +21,6 @@ from podium.store.rating.generations import OvertakenError
 from podium.store.rating.ledger_rows import (
     NO_ROWS,
     Ledger,
-    Mask,
     PoolState,
     PoolStates,
     joined,
@@ -60,7 +59,7 @@ class Staging(Plan):
 
     def hold(self, span: Span) -> tuple[Ledger, PoolStates, list[tuple[OrderKey, tuple[str, str]]]]:
         """Hold the rows of a span whose numbers are not drawn yet, and return those that can be written."""
-        provisional = are_provisional(span.new)
+        provisional = (span.new.seq >= FIRST_PLACEHOLDER) | (span.new.player < 0)
         self.held = joined([self.held, span.new.only(provisional)])
         pools = dict(span.new_pools)
         self.held_pools |= {key: pools.pop(key) for key in span.new_pools if key.seq >= FIRST_PLACEHOLDER}
@@ -99,11 +98,6 @@ class Staging(Plan):
         apply_held(found, self.held.only(self.held.before_key(self.start)))
         self.standings = found | self.standings
         self._met |= found.keys()
-
-
-def are_provisional(ledger: Ledger) -> Mask:
-    """Of which rows the number of the entry or of the player is not drawn yet."""
-    return (ledger.seq >= FIRST_PLACEHOLDER) | (ledger.player < 0)
 
 
 def apply_held(standings: dict[int, Standing], ledger: Ledger) -> None:

@@ -16,14 +16,13 @@ from podium.store.rating.facts import day_shown, days, stored_ranks
 from podium.store.rating.ledger_rows import GENERATION
 from podium.store.rating.standing_rows import POOL, get_standing
 from podium.store.reading.boards.listings import Board, Position, open_board
-from podium.store.reading.boards.models import EventHeadline, ListedPage, ListedRow, Listing
+from podium.store.reading.boards.models import ListedPage, ListedRow, Listing
 from podium.store.reading.boards.ranks import Place, count_players, cursor_of, parse_cursor
 from podium.store.reading.events.headlines import headlines
 from podium.store.reading.models import DailyRank, RankedPlayer
 from podium.store.reading.moments import Answers
-from podium.store.sql.metadata import of_players
 from podium.store.sql.schema import change, player, snapshot, snapshot_day
-from podium.store.sql.statements import among, values
+from podium.store.sql.statements import among, of_players, values
 from podium.support.rounding import shown_change
 
 IN_POOL = snapshot_day.c.pool_id == sa.bindparam("pool")
@@ -64,10 +63,11 @@ NO_RANKS = EarlierRanks(None, {})
 def earlier_ranks(board: Board, players: Collection[int]) -> EarlierRanks:
     """The ranks that players had before the newest event: at 00:00 UTC of the last day that began before it.
 
-    Days that a correction has spoilt do not count; a later one, whose ranks are those of now, does not either.
+    A board that is filtered has none. Days that a correction has spoilt do not count; a later one, whose ranks are
+    those of now, does not either.
     """
     connection, pool = board.connection, board.pool
-    if board.newest is None:
+    if board.newest is None or board.is_filtered:
         return NO_RANKS
     until = board.newest.started_at // pool.unit_us
     newest = connection.execute(SELECT_NEWEST_DAY, {"pool": pool.id, "until": until}).first()
@@ -278,19 +278,10 @@ def page(board: Board, ranked: Ranked, beside: Ranked, following: str | None) ->
     players = [row.player_id for _, row in (*ranked, *beside)]
     curves = board.cached(tuple(players), partial(sparks, board.connection, board.pool, players))
     newest = newest_changes(board, players)
-    earlier = NO_RANKS
-    if not board.is_filtered:
-        earlier = earlier_ranks(board, players)
+    earlier = earlier_ranks(board, players)
     rows, others = (
         tuple(
-            listed_row(
-                board.pool,
-                row,
-                rank,
-                ranks,
-                curves.get(row.player_id, ()),
-                newest.get(row.player_id, (None, None)),
-            )
+            listed_row(board.pool, row, rank, ranks, curves.get(row.player_id, ()), newest.get(row.player_id))
             for rank, row in some
         )
         for some, ranks in ((ranked, earlier), (beside, NO_RANKS))
@@ -301,14 +292,19 @@ def page(board: Board, ranked: Ranked, beside: Ranked, following: str | None) ->
         board.count(),
         count_players(board.connection, board.pool),
         earlier.date,
-        newest_headline(board),
+        None if board.newest is None else headlines(board.connection, board.pool, [board.newest])[0],
         others,
         since_sequence=earlier.number,
     )
 
 
 def listed_row(
-    pool: Pool, row: Any, rank: int | None, earlier: EarlierRanks, spark: tuple[float, ...], newest: tuple[Any, Any]
+    pool: Pool,
+    row: Any,
+    rank: int | None,
+    earlier: EarlierRanks,
+    spark: tuple[float, ...],
+    newest: tuple[float, float] | None,
 ) -> ListedRow:
     move, is_new = (None, False) if rank is None else earlier.move(row.player_id, rank)
     return ListedRow(
@@ -322,13 +318,9 @@ def listed_row(
         move,
         is_new,
         spark,
-        *newest,
+        *(newest or (None, None)),
         last_sequence=pool.sequence(row.played_at),
     )
-
-
-def newest_headline(board: Board) -> EventHeadline | None:
-    return None if board.newest is None else headlines(board.connection, board.pool, [board.newest])[0]
 
 
 def newest_changes(board: Board, players: Sequence[int]) -> dict[int, tuple[float, float]]:

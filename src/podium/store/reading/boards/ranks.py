@@ -28,9 +28,8 @@ from podium.store.rating.standing_rows import (
 )
 from podium.store.reading.models import BoardPage, BoardRow, PlayerRank, PoolSummary, RatingCount, Season
 from podium.store.reading.players.explanations import states_of
-from podium.store.sql.metadata import of_players
 from podium.store.sql.schema import player, rank_count, season, standing
-from podium.store.sql.statements import among, floored, instant, values
+from podium.store.sql.statements import among, floored, instant, of_players, values
 
 IN_POOL = sa.and_(standing.c.generation_id == sa.bindparam("generation"), of_players(standing))
 BOARD_ORDER = sa.tuple_(standing.c.rating, standing.c.player_id)

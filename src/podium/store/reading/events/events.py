@@ -26,9 +26,8 @@ from podium.store.rating.rating import as_table, with_names
 from podium.store.rating.standing_rows import standings_before, stored_standings
 from podium.store.reading.models import CareerChange, EventDetails, ResultRow, rows_as
 from podium.store.reading.players.explanations import states_of
-from podium.store.sql.metadata import of_players
 from podium.store.sql.schema import change, event, log
-from podium.store.sql.statements import among, values
+from podium.store.sql.statements import among, of_players, values
 
 
 def same_event(one: sa.FromClause, other: sa.FromClause) -> sa.ColumnElement[bool]:

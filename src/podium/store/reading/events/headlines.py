@@ -29,9 +29,8 @@ from podium.store.reading.boards.models import (
 from podium.store.reading.boards.ranks import IS_SETTLED
 from podium.store.reading.events.events import Winners, same_event, sent_winners
 from podium.store.reading.moments import Answers
-from podium.store.sql.metadata import of_players
 from podium.store.sql.schema import change, event, log, standing
-from podium.store.sql.statements import among, values
+from podium.store.sql.statements import among, of_players, values
 from podium.support.rounding import shown, shown_change, signed
 
 MOST_NAMED = 3  # winners in a headline; of more the first two, and how many others

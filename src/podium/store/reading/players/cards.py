@@ -25,7 +25,7 @@ from podium.store.log.pools import BOUND_KEY, FOREVER, OrderKey, Pool, When, key
 from podium.store.rating.standing_rows import get_standing
 from podium.store.reading.boards.listings import Board, open_board
 from podium.store.reading.boards.models import Listing
-from podium.store.reading.boards.pages import NO_RANKS, earlier_ranks
+from podium.store.reading.boards.pages import earlier_ranks
 from podium.store.reading.moments import Answers
 from podium.store.reading.players.encounters import encounters
 from podium.store.reading.players.explanations import states_of
@@ -204,9 +204,7 @@ def player_card(
     judged = career.part(slice(max(FINDING_EVENTS, len(career.gain) - FORM_EVENTS), None))
     best, worst = (career.part(record_days(sign * career.gain)) for sign in (1.0, -1.0))
     highest = career.part(peak_row(pool.system, career))
-    earlier = NO_RANKS
-    if not board.is_filtered:
-        earlier = earlier_ranks(board, [stands.player_id])
+    earlier = earlier_ranks(board, [stands.player_id])
     names = event_names(connection, pool, (newest, best, worst, highest))
     form = form_lines(pool, newest, names)
     moved = math.fsum(judged.gain.tolist())

@@ -46,7 +46,6 @@ class PartGauge:
         self._pools: set[str] = set()  # that ever had one
 
     def store(self) -> None:
-        """Let the other workers know this one's part."""
         figures = self.read()
         self._pools.update(figures)
         for pool in self._pools:
@@ -137,7 +136,6 @@ class Metrics:
             each.store()
 
     def text(self) -> bytes:
-        """Return all of them in the text format of Prometheus."""
         registry = CollectorRegistry()
         if self.folder is None:
             registry.register(self.registry)
@@ -158,7 +156,6 @@ def forget_dead_workers(folder: Path) -> None:
 
 
 def is_alive(process: int) -> bool:
-    """Whether there is a process of that number, as far as one can see."""
     if sys.platform == "win32":
         return True
     try:

@@ -111,7 +111,6 @@ class LimitedProtocol(HttpToolsProtocol):
         return self.phase is not Phase.ANSWER
 
     def close_if_late(self, now: float) -> None:
-        """Close the connection if its client has taken too long."""
         is_held_back = self.phase is Phase.BODY and self.flow.read_paused  # by the service, not by the client
         is_late = now - self.since > self.phase.value and not is_held_back
         reads_nothing = self.write_paused_at is not None and now - self.write_paused_at > WRITE_TIMEOUT_S
@@ -119,7 +118,6 @@ class LimitedProtocol(HttpToolsProtocol):
             self.abort()
 
     def abort(self) -> None:
-        """Close the connection without waiting for its client."""
         self.connections.discard(self)  # at once, so that it counts no more
         self.transport.abort()
 
@@ -211,7 +209,6 @@ def run(app: FastAPI, host: str, port: int, trusted_proxies: Sequence[str]) -> N
 
 
 def run_on(app: FastAPI, listener: socket.socket) -> None:
-    """Serve until a signal ends it, on a socket that is bound already."""
     host, port = listener.getsockname()[:2]
     uvicorn.Server(uvicorn.Config(app, **server_options(host, port, ()))).run([listener])
 
@@ -265,7 +262,6 @@ def run_workers(settings: WorkerSettings, count: int, host: str, port: int, trus
 
 
 def worker_app() -> FastAPI:
-    """Return the service as a worker has it, by the settings in the environment."""
     settings = WorkerSettings(**json.loads(os.environ[SETTINGS]))
     compile_without_blas()
     end_with_parent()

@@ -47,7 +47,6 @@ class Upkeep:
         )
 
     def ages_s(self) -> dict[str, float]:
-        """How old the newest daily ranks of each pool are."""
         return {
             pool: time.time() - DAY_S * day for pool, day in [*self._newest_days.items()] if pool not in self._counted
         }
@@ -72,7 +71,6 @@ class Upkeep:
                 await self._keep_facts()  # seconds of work: a service that has just begun answers requests first
 
     async def _take_turn(self) -> bool:
-        """Whether this process looks after the database; one does, of all that serve it."""
         with self._log_failure(TURN):
             return await run_in(self._threads.keeping, self._turn.take)
         return False

@@ -27,7 +27,6 @@ from podium.support.part_files import part_file
 
 
 def back_up(url: str, target: Path) -> None:
-    """Copy an SQLite database while it is in use."""
     source = sqlite_file(url)
     refuse_existing(target)
     require_database(url)
@@ -123,7 +122,6 @@ def copy(source: Path, part: Path) -> None:
 
 
 def refuse_damaged(part: Path, name: str) -> None:
-    """Refuse a database in which SQLite itself finds faults."""
     engine = engine_for(str(part))
     faults = integrity_faults(engine)
     engine.dispose()
@@ -132,6 +130,5 @@ def refuse_damaged(part: Path, name: str) -> None:
 
 
 def require_alone(part: Path, target: Path) -> None:
-    """Refuse a database that another program has open."""
     if files_of(part) != [part]:
         raise StoreError(f"{target}: cannot be written (another program has its part file open)")

@@ -200,7 +200,6 @@ def store_last_uses(engine: sa.Engine, last_uses: Mapping[int, str]) -> None:
 
 
 def valid_keys(engine: sa.Engine, numbers: Collection[int]) -> set[int]:
-    """Those of the keys that are still valid."""
     with read_transaction(engine) as connection:
         return set(connection.execute(SELECT_VALID, {"among": values(numbers), "now": timestamp()}).scalars())
 

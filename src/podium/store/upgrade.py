@@ -47,7 +47,6 @@ def is_due(engine: sa.Engine) -> bool:
 
 
 def due_pools(engine: sa.Engine) -> list[str]:
-    """The pools that wait to be rated again, by name; nothing is locked."""
     with read_only_engine(engine).connect() as connection:
         return [pool.name for pool in every_pool(connection) if pool.is_outdated]
 
@@ -106,7 +105,6 @@ def rerate_all(_connection: sa.Connection, pool: Pool, _numbering: Numbering, *,
 
 
 def moves(rerated: Rerated | None) -> str:
-    """What a new rating moved, in words; nothing where another process was quicker."""
     if rerated is None:
         return ""
     totals = rerated.totals

@@ -39,7 +39,6 @@ class Webhook:
 
 
 def create_webhook(engine: sa.Engine, pool_name: str, url: str, *, private: bool = False) -> Webhook:
-    """Send a pool's log to a URL, from the next entry on."""
     refuse_url(url)
     secret = SECRET_PREFIX + base64.b64encode(secrets.token_bytes(SECRET_BYTES)).decode()
     with write_transaction(engine) as connection:
@@ -98,7 +97,6 @@ def store_progress(
 
 
 def store_under_way(engine: sa.Engine, since: dict[int, str]) -> None:
-    """Store since when deliveries are under way, by the number of the webhook."""
     with write_transaction(engine) as connection:
         for number, moment in since.items():
             connection.execute(sa.update(webhook).where(webhook.c.id == number).values(under_way_since=moment))

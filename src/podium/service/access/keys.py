@@ -86,7 +86,6 @@ class SharedBudgets:
         return int(max(0.0, share.full_at - time.monotonic())) + 1
 
     def _share(self, owner: str) -> Share:
-        """Return what this process has of a budget; of too many the one that was used least recently is forgotten."""
         share = self._shares.get(owner)
         if share is None:
             share = self._shares[owner] = Share()

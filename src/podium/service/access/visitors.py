@@ -26,26 +26,20 @@ MAX_FIELDS = 20_000
 
 @dataclass(frozen=True, slots=True)
 class SentFile:
-    """A file, as whoever sent it calls it."""
-
     name: str
     content: bytes
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What a form sends."""
-
     fields: Mapping[str, tuple[str, ...]]
     file: SentFile | None = None
 
     def text(self, name: str) -> str:
-        """The first text of a field; empty where there is none."""
         return next(iter(self.fields.get(name, ())), "")
 
 
 async def limited_stream(request: Request, max_bytes: int) -> AsyncGenerator[bytes, None]:
-    """Yield the body of a request."""
     size = 0
     async for chunk in request.stream():
         size += len(chunk)
@@ -84,7 +78,6 @@ async def whole(body: bytes) -> AsyncGenerator[bytes, None]:
 
 
 def parse_fields(body: bytes) -> FormData:
-    """Return the names and values of a form without a file."""
     text = body.decode("ascii")
     return FormData([*parse_qsl(text, keep_blank_values=True, errors="surrogateescape", max_num_fields=MAX_FIELDS)])
 
@@ -230,7 +223,6 @@ async def find_visitor(request: Request) -> Visitor:
 
 
 async def is_public(request: Request, pool: str) -> bool:
-    """Whether everybody may read a pool."""
     visibility: Visibility = request.app.state.visibility
     return pool in await visibility.public_pools()
 

@@ -33,7 +33,6 @@ def keys(request: Request, admission: Admin, store: CurrentStore) -> Response:
 
 
 def keys_page(store: Store, admission: Admission) -> FormsPage:
-    """The keys that open a pool, the newest first: those to it alone, and to whoever has one to all, those to all."""
     pool = pool_header(store.pool(admission.pool))
     base = address("admin", pool.name, "keys")
     opens = [("this", "this ladder alone"), *([(ALL, "every ladder")] if admission.key.pool is None else [])]
@@ -113,7 +112,6 @@ def create(store: Store, admission: Admission, form: Form) -> Secret:
 
 
 def number_in(form: Form, name: str, what: str) -> float | None:
-    """The number in a field; None where it is empty."""
     text = form.text(name).strip()
     try:
         return float(text) if text else None

@@ -99,8 +99,6 @@ class Done(NamedTuple):
 
 
 class Secret(NamedTuple):
-    """What was created, to be shown once."""
-
     text: str
     what: str
 

@@ -43,12 +43,10 @@ async def read_parsed(request: Request, parse: Callable[[bytes], T]) -> T:
 
 
 async def read_bytes(request: Request) -> bytes:
-    """Return the body of a request as it is."""
     return b"".join([chunk async for chunk in limited_stream(request, MAX_BODY_BYTES)])
 
 
 def parse_body(body: bytes, model: type[Body]) -> Body:
-    """Return a JSON text as a model."""
     return validate(loads(body), model)
 
 
@@ -67,7 +65,6 @@ def validate(value: Any, model: type[Body]) -> Body:
 
 
 def unknown_field(name: str) -> str:
-    """Return what is wrong with a field that a body has not."""
     if name == "sequence":
         return "is for files only where events have dates; those of one start are rated in the order they are sent in"
     meaning = meanings().get(fold(name))
@@ -76,7 +73,6 @@ def unknown_field(name: str) -> str:
 
 @cache
 def adapter(model: Any) -> TypeAdapter[Any]:
-    """Return what validates values of a type and writes them as JSON; built once."""
     return TypeAdapter(model)
 
 
@@ -220,14 +216,12 @@ class Event(Strict):
     entries: Annotated[list[Entry], Field(min_length=1, max_length=MAX_ENTRIES, fail_fast=True)]
 
     def rows(self) -> list[dict[str, Any]]:
-        """The rows of a results table."""
         if self.started_at is not None and self.sequence is not None:
             raise RefusedError("sequence", unknown_field("sequence"))
         shared = {name: value for name, value in given(self).items() if name not in ("entries", "match_id")}
         return [shared | entry.row() for entry in self.entries]
 
     def whens(self) -> list[datetime | float]:
-        """Its date, or else its number, if it has any."""
         return [each for each in (self.started_at, self.sequence) if each is not None][:1]
 
 

@@ -57,7 +57,6 @@ class Intake:
         self._long_tasks: dict[str, asyncio.Task[None]] = {}
 
     async def submit(self, pool: str, rows: Any, actor: str, match_ids: dict[str, str]) -> list[Receipt]:
-        """Store results as `Store.submit` does."""
         event_ids = frozenset(ids_in(rows))
         if self._waiting_events_of(pool) + len(event_ids) > MAX_WAITING_EVENTS:
             raise BusyError("too many results are waiting to be stored; send this again in a second")
@@ -101,7 +100,6 @@ class Intake:
             self._long_tasks[pool] = asyncio.create_task(self._store_long(pool))
 
     async def _store_long(self, pool: str) -> None:
-        """Store what takes long, one after another."""
         queue = self._long[pool]
         try:
             while queue:
@@ -143,12 +141,10 @@ class Intake:
 
 
 def ids_in(rows: Any) -> Iterable[str]:
-    """The id of the event of each row; rows are dicts, or plain."""
     return rows.columns["event_id"] if isinstance(rows, PlainRows) else (row["event_id"] for row in rows)
 
 
 def refuse_all(waiting: Iterable[Waiting], error: BaseException) -> None:
-    """Answer what was not answered yet with an error."""
     for each in waiting:
         if not each.answer.done():
             each.answer.set_exception(error)
@@ -168,8 +164,6 @@ def settle(waiting: Waiting, outcome: list[Receipt] | Exception) -> None:
 
 
 class CachedPage(NamedTuple):
-    """A page, and how long it is valid."""
-
     version: int
     body: bytes
     writes: int  # that this process knew of, when the page was read
@@ -215,7 +209,6 @@ class BoardCache:
 
 
 def place_of(cursor: str) -> Place:
-    """Return the rating and the player's number of a cursor."""
     try:
         return parse_cursor(cursor)
     except ParameterError:

@@ -124,7 +124,6 @@ async def submit_with_key(
 
 
 def verify_signature(body: bytes, query: str, signature: str) -> str | None:
-    """Verify the signature of a report."""
     tool = shutil.which(TOOL)
     try:
         detached = base64.b64decode(signature, validate=True)
@@ -158,7 +157,6 @@ async def answer_in_text(request: Request, take: Callable[[], Awaitable[str]]) -
 
 
 def text_refusal(refusal: JSONResponse, error: PodiumError) -> PlainTextResponse:
-    """The text of a refusal, with its status and headers."""
     headers = {name: value for name, value in refusal.headers.items() if not name.startswith("content-")}
     return PlainTextResponse(f"{error}\n", refusal.status_code, headers)
 
@@ -166,7 +164,6 @@ def text_refusal(refusal: JSONResponse, error: PodiumError) -> PlainTextResponse
 async def store_report(
     store: Store, intake: CurrentIntake, metrics: CurrentMetrics, body: bytes, sender: Sender
 ) -> str:
-    """Store the match of a report, once."""
     match = await run_in_threadpool(match_of, store, body, sender, time.time_ns() // 1000)
     if not match.rows:
         return f"dropped: {match.reason}\n"

@@ -59,7 +59,6 @@ def html_page(title: str, body: str) -> str:
 
 
 def reference_page(document: dict[str, Any]) -> str:
-    """Return the reference of an API, from its OpenAPI document."""
     info = document["info"]
     operations: dict[str, list[str]] = {}
     for path, methods in document["paths"].items():
@@ -76,7 +75,6 @@ def reference_page(document: dict[str, Any]) -> str:
 
 
 def operation_section(path: str, method: str, operation: dict[str, Any]) -> str:
-    """Return what an operation does, takes and answers."""
     address = f'<span class="method">{method.upper()}</span> <code>{escape(path)}</code>'
     parts = [
         f'<h3 id="{escape(operation["operationId"])}">{address}</h3>',
@@ -106,7 +104,6 @@ def answer_text(message: dict[str, Any]) -> str:
 
 
 def schema_section(name: str, schema: dict[str, Any]) -> str:
-    """Return the fields of a schema, and an example."""
     parts = [f'<h3 id="{escape(name)}"><code>{escape(name)}</code></h3>', paragraphs(schema.get("description", ""))]
     required = schema.get("required", ())
     rows = (
@@ -142,7 +139,6 @@ def type_text(schema: dict[str, Any]) -> str:
 
 
 def limit_texts(schema: dict[str, Any]) -> Iterator[str]:
-    """Yield the limits of a schema and its default, as HTML."""
     for name, words in LIMITS.items():
         if name in schema:
             yield words.format(escape(f"{schema[name]:,}"))
@@ -151,7 +147,6 @@ def limit_texts(schema: dict[str, Any]) -> Iterator[str]:
 
 
 def paragraphs(text: str) -> str:
-    """Return text as paragraphs of HTML, with what stands between backquotes as code."""
     return "\n".join(f"<p>{with_code(each)}</p>" for each in text.strip().split("\n\n") if each)
 
 
@@ -197,7 +192,6 @@ async def readyz(store: CurrentStore, threads: CurrentThreads, watchers: Current
 
 
 def query_pools(store: Store) -> None:
-    """Read from the database."""
     with read_transaction(store.engine) as connection:
         connection.execute(sa.text("SELECT id FROM pool LIMIT 1")).all()
 

@@ -63,7 +63,6 @@ class Announcements:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Watch while the service runs."""
         self._loop = asyncio.get_running_loop()
         try:
             async with in_background(self._run()):
@@ -98,7 +97,6 @@ class Announcements:
             LOGGER.warning("announcements are not heard, the logs are looked at instead: %s", error)
 
     async def _listen(self) -> None:
-        """Open a session that hears announcements, where there can be one."""
         await run_in(self._threads.watching, self._subscribe)
         if self._subscription is None:
             return
@@ -185,14 +183,11 @@ Block = tuple[int, bytes]  # an entry's number, and the entry as a server-sent e
 
 
 def event_block(entry: dict[str, Any]) -> Block:
-    """Return an entry of the log as a server-sent event."""
     data = json.dumps(entry, ensure_ascii=False)
     return entry["seq"], f"id: {entry['seq']}\nevent: {entry['kind']}\ndata: {data}\n\n".encode()
 
 
 class Listener:
-    """One who listens to a pool: what waits to be sent, and whether that is the end."""
-
     def __init__(self, pool: str, key: int | None) -> None:
         self.pool, self.key = pool, key  # the number of a key; None of anybody, who listens to a public pool
         self.has_ended = False
@@ -235,8 +230,6 @@ class Watcher:
 
 
 class Watchers:
-    """Watchers of all pools that somebody listens to."""
-
     def __init__(self, store: Store, threads: Threads, announcements: Announcements) -> None:
         self._store, self._threads, self._announcements = store, threads, announcements
         self._watchers: dict[str, Watcher] = {}
@@ -253,7 +246,6 @@ class Watchers:
 
     @asynccontextmanager
     async def listening(self, pool: str, key: int | None) -> AsyncIterator[Listener]:
-        """Listen to a pool, as the key of a number, or without one to a public pool."""
         listener = Listener(pool, key)
         watcher = self._watchers.setdefault(pool, Watcher())
         watcher.listeners.add(listener)

@@ -89,7 +89,6 @@ def port_of(parts: SplitResult) -> int:
 
 
 def look_up(parts: SplitResult) -> list[str]:
-    """Return the addresses of a URL's name."""
     found = socket.getaddrinfo(parts.hostname, port_of(parts), type=socket.SOCK_STREAM)
     return [str(each[4][0]) for each in found]
 
@@ -140,8 +139,6 @@ class Failures(NamedTuple):
 
 
 class Delivery(NamedTuple):
-    """A turn that is under way."""
-
     task: asyncio.Task[None]
     started_at: datetime
 
@@ -161,7 +158,6 @@ class Webhooks:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Send while the service runs."""
         async with in_background(self._run()):
             try:
                 yield
@@ -193,7 +189,6 @@ class Webhooks:
             await run_in(self._threads, store_under_way, self._store.engine, long)
 
     def is_due(self, webhook: Webhook) -> bool:
-        """Whether to send to a webhook now."""
         failures = self._failures.get(webhook.id)
         waits = failures is not None and time.monotonic() < failures.retry_at
         return not (webhook.stopped or waits)
@@ -224,7 +219,6 @@ class Webhooks:
                 await run_in(self._threads, store_progress, self._store.engine, webhook.id, delivered)
 
     async def _entries(self, webhook: Webhook) -> AsyncIterator[dict[str, Any]]:
-        """Read the entries of a turn."""
         newest, ends_at = webhook.delivered_seq, time.monotonic() + TURN_S
         while entries := await run_in(self._threads, self._store.news, webhook.pool, newest, ENTRIES):
             for each in entries:

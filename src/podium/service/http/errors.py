@@ -89,12 +89,10 @@ def refusal_status(error: PodiumError) -> int:
 
 
 def error_responses(*codes: int) -> dict[int | str, dict[str, Any]]:
-    """Return the OpenAPI descriptions of these errors."""
     return {code: {"model": Problem, "content": {MEDIA_TYPE: {}}, "description": DESCRIPTIONS[code]} for code in codes}
 
 
 def success_response(description: str, *media_types: str) -> dict[int | str, dict[str, Any]]:
-    """Return the OpenAPI description of an answer of these media types."""
     return {200: {"content": {each: {} for each in media_types}, "description": description}}
 
 
@@ -123,7 +121,6 @@ async def refused_key(_request: Request, error: AccessError) -> ProblemResponse:
 
 
 async def podium_error(_request: Request, error: PodiumError) -> ProblemResponse:
-    """Answer what the store refuses."""
     field = error.faults[0].column if isinstance(error, ResultsError) and error.faults else None
     status = status_of(error)
     return problem(status, str(error), field, RETRY_AFTER_S if status == 503 else None)  # noqa: PLR2004
@@ -144,7 +141,6 @@ async def http_error(_request: Request, error: HTTPException) -> ProblemResponse
 
 
 async def invalid_parameter(_request: Request, error: RequestValidationError) -> ProblemResponse:
-    """Answer a part of the address or a header that is not valid."""
     first = error.errors()[0]
     return problem(422, str(first["msg"]), ".".join(str(part) for part in first["loc"][1:]))
 

@@ -99,7 +99,6 @@ def reject_constant(word: str) -> float:
 
 
 def reject_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object, each of whose keys appears once."""
     value = dict(pairs)
     if len(value) < len(pairs):
         raise RefusedError(printable(repeated_key(pairs) or ""), "appears twice in one object")
@@ -109,12 +108,10 @@ def reject_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def printable(key: str) -> str:
-    """Return a key as an error may repeat it."""
     return key.encode("ascii", "backslashreplace").decode()[:100]
 
 
 def check_value(value: Any, field: str, depth: int) -> None:
-    """Refuse a value that no column can hold."""
     if depth > MAX_DEPTH:
         raise RefusedError("", "the body is nested too deep")
     if isinstance(value, dict):
@@ -133,7 +130,6 @@ def check_value(value: Any, field: str, depth: int) -> None:
 
 
 def check_text(text: str, field: str) -> None:
-    """Refuse text with a NUL or half of a surrogate pair."""
     match = NOT_TEXT.search(text)
     if match is not None:
         raise RefusedError(field, "has a NUL character" if match[0] == "\x00" else "has half of a surrogate pair")

@@ -86,7 +86,6 @@ class RequestLog:
             self.write()
 
     def write(self) -> None:
-        """Write the lines that wait; also when the service ends."""
         lines = "".join(self._lines)
         self._lines.clear()
         with suppress(OSError, ValueError):  # nobody reads them any more
@@ -107,7 +106,6 @@ def moment(since_1970: float) -> str:
 
 @lru_cache(2)
 def second(since_1970: int) -> str:
-    """Return a second in ISO 8601."""
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(since_1970))
 
 

@@ -75,7 +75,6 @@ def decode_name(part: str) -> str:
 
 
 def path_name(description: str, example: str) -> Any:
-    """Return the type of a name in an address."""
     return Annotated[
         str,
         Path(min_length=1, max_length=MAX_SENT_CHARACTERS, description=description, examples=[example]),

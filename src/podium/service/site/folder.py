@@ -31,16 +31,12 @@ Received = Mapping[str, Mapping[str, str]]  # when each event of a file was read
 
 
 class Opened(NamedTuple):
-    """What is published, all of one moment."""
-
     view: Store
     pools: Sequence[str]
     received: Received
 
 
 class Source(Protocol):
-    """Where pages come from."""
-
     def state(self) -> str:
         """All that pages show, in brief; empty where nothing says whether it is still the same."""
 
@@ -139,8 +135,6 @@ class SiteError(PodiumError):
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What became of the files of a site."""
-
     files: int = 0
     changed: int = 0
     removed: int = 0
@@ -228,7 +222,6 @@ def _replace(
 
 
 def remove_empty(folder: Path, inner: Path) -> None:
-    """Remove a folder below another, and those around it, where nothing is in them."""
     while inner != folder and inner.is_dir() and not any(inner.iterdir()):
         inner.rmdir()
         inner = inner.parent

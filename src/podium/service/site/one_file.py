@@ -29,8 +29,6 @@ NAMED = re.compile(r' (id|for|aria-labelledby)="([^"]*)"')
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A page within the file."""
-
     anchor: str
     content: Markup
 
@@ -93,10 +91,8 @@ def section(text: str, anchor: str, anchors: dict[str, str]) -> Section:
 
 @cache
 def own_file(name: str) -> str:
-    """A style sheet or a script as it stands in the file."""
     return FILES[name].decode().strip()
 
 
 def digest(text: str) -> str:
-    """The hash by which a policy allows a style or a script."""
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

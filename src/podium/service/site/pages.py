@@ -109,8 +109,6 @@ class Extent:
 
 @dataclass(frozen=True, slots=True)
 class PageFile:
-    """A page of the service, and the file that it is to be."""
-
     address: str
     file: str
     write: Callable[[], str]  # its HTML, with the addresses of the service
@@ -168,8 +166,6 @@ def pages_of(read: Callable[[str | None], Listed]) -> Iterator[tuple[str, Listed
 
 
 class PoolPages:
-    """The pages of a pool."""
-
     def __init__(self, view: Store, name: str, extent: Extent) -> None:
         self.view, self.name, self.extent = view, name, extent
         self.visit, self.folder = Visit(name, Visitor()), file_stem(name)
@@ -192,7 +188,6 @@ class PoolPages:
         return pages_of(read)
 
     def files(self) -> Iterator[PageFile]:
-        """Every page."""
         listed = [*self._board_pages(self.listing)]
         yield from self._boards("index", listed)
         if listed[0][1].listed < len(self.found):
@@ -227,7 +222,6 @@ class PoolPages:
         return PageFile(address, f"{self.folder}/{file}", write)
 
     def _boards(self, stem: str, pages: Sequence[tuple[str, ListedPage]], **query: str) -> Iterator[PageFile]:
-        """The pages of a board."""
         for number, (cursor, _) in enumerate(pages[: -(-self.extent.players // boards.ROWS)], start=1):
             route = partial(self._board, cursor=cursor, everyone="all" in query)
             yield self._routed(numbered(stem, number), route, **query, **({"cursor": cursor} if cursor else {}))

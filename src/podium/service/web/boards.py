@@ -304,7 +304,6 @@ def found_players(
     list_only: bool,
     is_missing: bool = False,
 ) -> Response:
-    """The page of the one player who was found, or a list; its status is 404 where there is none."""
     found = store.search(text, [*pools], most=MOST_FOUND) if text.strip() else ()
     headers = {name: pool_header(store.pool(name)) for name in {each.pool for each in found}}
     hits = tuple((each, headers[each.pool]) for each in found if not each.is_similar)

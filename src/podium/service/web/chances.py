@@ -103,7 +103,6 @@ def compare(request: Request, visit: VisiblePool, store: CurrentStore, player: N
 
 
 def best_players(store: Store, pool: Pool) -> list[str]:
-    """The first of the board; of everybody where it lists fewer than two."""
     listings = default_listing(store, pool), Listing(unsettled=True)
     listed, everybody = ([row.player for row in store.listed_board(pool.name, each, top=3).rows] for each in listings)
     return listed if len(listed) > 1 else everybody
@@ -119,7 +118,6 @@ def is_known(store: Store, pool_name: str, name: str) -> bool:
 
 
 def pair_sentence(pair: Pair | None) -> str:
-    """The answer, for whoever is shown a link to the page."""
     if pair is None:
         return ""
     if not pair.of_hundred:
@@ -295,7 +293,6 @@ def best_entrants(store: Store, pool_name: str, event_id: str) -> tuple[str, ...
 
 
 def field_sentence(field: Field | None) -> str:
-    """The answer, for whoever is shown a link to the page."""
     if field is None:
         return ""
     if not field.favourites:

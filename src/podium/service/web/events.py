@@ -206,7 +206,6 @@ def why(
 def event_response(
     request: Request, store: Store, visit: Visit, event_id: str, player: str | None, first: int | None
 ) -> Response:
-    """The page of an event, unless the visitor has it already."""
     what = f"{event_id}\0{player}\0{first}"
     version = f"{store.version(visit.pool)} {today()} {what}"  # what is fair is worked out anew each day
     same = unchanged(request, version)
@@ -217,7 +216,6 @@ def event_response(
 
 
 def story_page(store: Store, visit: Visit, story: EventStory, first: int | None, *, is_about_player: bool) -> EventPage:
-    """The page of what an event tells."""
     expectation, promise = None, ""
     if story.explanation is not None:
         expectation = fair_expectation(store.pool_facts(visit.pool), story.explanation)
@@ -234,7 +232,6 @@ def event_page(
     *,
     is_about_player: bool,
 ) -> EventPage:
-    """The page of what an event tells, of what was promised, and of what would have been fair to expect."""
     pool, details, explanation = pool_header(story.pool), story.details, story.explanation
     address = f"{pool.address}/events/{part(details.event_id)}"
     why_address = f"{address}/{part(story.player)}" if story.player else ""

@@ -55,7 +55,6 @@ def tiles(header: PoolHeader, card: PlayerCard, rank: Tile, rule: str, ahead: Up
 
 
 def change_link(header: PoolHeader, card: PlayerCard, line: FormLine) -> Markup:
-    """A change as the link to its reasons."""
     address = pool_address(header.name, "events", line.event_id or "", card.player)
     return Markup('<a href="{}" aria-label="Why did {} {}?"><span class="{}">{}</span></a>').format(
         address,
@@ -111,7 +110,6 @@ def player_link(header: PoolHeader, name: str) -> Markup:
 
 
 def encounters_tile(header: PoolHeader, card: PlayerCard) -> Tile:
-    """Whom the player beats most, and by whom the player is beaten most."""
     beaten = [each for each in card.encounters if each.ahead > each.behind]
     worst = card.encounters[-1]
     lost = Markup("{}, {} of {} times").format(player_link(header, worst.opponent), worst.behind, worst.met)
@@ -127,7 +125,6 @@ def encounters_tile(header: PoolHeader, card: PlayerCard) -> Tile:
 
 
 def rating_note(header: PoolHeader, card: PlayerCard) -> str:
-    """How far a rating may be off, and whether it is settled."""
     settled = "not settled" if card.provisional else "settled"
     if card.deviation is None:
         usual = sum(abs(each.shown) for each in card.form) / max(1, len(card.form))

@@ -150,7 +150,6 @@ def rank_tile(card: PlayerCard, listed: str) -> Tile:
 
 
 def chart(header: PoolHeader, card: PlayerCard, curve: tuple[CurvePoint, ...]) -> Markup:
-    """The history, each dot a link to its reasons."""
     name, peak_at = card.player, None if card.peak is None else card.peak.when
     points = [
         HistoryPoint(

@@ -64,7 +64,6 @@ def badge_parts(request: Request, visit: VisiblePool, player: PlayerName, store:
 
 
 def badge_texts(store: Store, pool_name: str, player: str) -> tuple[str, str]:
-    """The two halves of a badge: the pool, and rating and rank."""
     found = store.pool(pool_name)
     pool, (card, _) = pool_header(found), ranked_card(store, found, player)
     digits = pool.digits - 1

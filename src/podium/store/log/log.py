@@ -211,7 +211,6 @@ def describe(row: Any) -> str:
 
 
 def missing(first: int, last: int) -> str:
-    """The places of entries that are not there, as the begin of a sentence."""
     return f"log entry {first} was" if first == last else f"log entries {first} to {last} were"
 
 

@@ -262,7 +262,6 @@ def rename_player(
 
 
 def insert_aliases(connection: sa.Connection, pool: Pool, aliases: Iterable[tuple[str, int]]) -> None:
-    """Let players be found by former names, too: each name with the player's number."""
     rows = [
         {"pool_id": pool.id, "name": name, "player_id": number}
         | {"folded": None if is_thing(number) else search_key(name)}

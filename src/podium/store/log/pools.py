@@ -200,7 +200,6 @@ class Pool:
 
     @property
     def is_counted(self) -> bool:
-        """Whether its events have numbers and no dates."""
         return self.order == COUNTED
 
     def when(self, time: int) -> When:
@@ -236,7 +235,6 @@ def system_of(name: str, parameters: str) -> System:
 
 
 def settings_of(system: System) -> dict[str, Any]:
-    """A system's parameters as JSON has them; `none` for what is switched off."""
     parameters = {each.name: getattr(system, each.name) for each in fields(system)}
     return {name: "none" if value is None else value for name, value in parameters.items()}
 

@@ -70,8 +70,6 @@ class NewSeason(NamedTuple):
 
 
 class BroughtEvent(NamedTuple):
-    """An event that a sheet has, or had."""
-
     event_id: str
     own_id: str  # what the sheet calls it
     content_seq: int  # of the log entry with the content that the sheet had last
@@ -85,8 +83,6 @@ class Sheet(NamedTuple):
 
 
 class SheetRecord(NamedTuple):
-    """What is to be kept of a sheet."""
-
     name: str
     map: str  # what its columns mean, as TOML has it; empty where the headings say all
     events: Sequence[BroughtEvent]  # those of which something else is kept, or nothing yet
@@ -120,7 +116,6 @@ class Proposal:
 
     @property
     def keys(self) -> dict[str, OrderKey]:
-        """Where the events that are answered stand in the order of rating."""
         return {each: self.known[each] if each in self.known else self.events[each].key for each in self.sent}
 
     @property
@@ -184,7 +179,6 @@ def changes_of(connection: sa.Connection, pool: Pool, key: OrderKey) -> tuple[Ch
 
 
 def changes_from(pool: Pool, names: Mapping[int, str], moved: Sequence[MovedTo]) -> list[Change]:
-    """Changes with what their states say of them."""
     columns = state_columns(pool, [state for *_, state in moved])
     return [
         Change(names[number], before, rating, rating - before, deviation, is_provisional(pool.system, by_rule, events))

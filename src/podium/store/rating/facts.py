@@ -56,8 +56,6 @@ SELECT_ENTRIES = (
 
 
 class SentEvent(NamedTuple):
-    """What the log says of an event."""
-
     seq: int
     content_seq: int
     started_at: int  # microseconds since 1970, UTC
@@ -126,7 +124,6 @@ def facts_from_log(connection: sa.Connection, pool: Pool, plain: PlainEvents | N
 
 
 def pool_fact(row: Any) -> Facts:
-    """What an entry of the log makes of its pool."""
     if row.kind in (CLOSE, REOPEN):
         return {("pool", "closed"): row.kind == CLOSE}
     body = json.loads(row.body)
@@ -161,7 +158,6 @@ def standing_results(events: Mapping[str, SentEvent]) -> dict[str, str]:
 def stored_facts(
     connection: sa.Connection, pool: Pool, plain: PlainEvents | None = None
 ) -> Iterator[tuple[tuple[str, Any], Any]]:
-    """Each fact as the tables have it, by its key."""
     streamed = {"yield_per": CHUNK_ROWS}
     select_events = sa.select(event.c.event_id, event.c.status, *(event.c[name] for name in SentEvent._fields[:-1]))
     for event_id, status, *content in connection.execute(
@@ -222,8 +218,6 @@ SELECT_DAYS = sa.select(snapshot_day.c.day, snapshot_day.c.stale).where(IN_POOL)
 
 
 class DayRank(NamedTuple):
-    """A player's rank at a day's 00:00 UTC."""
-
     player_id: int
     rank: int
     rating: float
@@ -320,7 +314,6 @@ def ranks_at(connection: sa.Connection, pool: Pool, day: int) -> list[DayRank]:
 
 
 def stored_ranks(connection: sa.Connection, pool: Pool, day: int) -> list[DayRank]:
-    """The ranks as they were taken of a day, best first."""
     select = (
         sa.select(*(snapshot.c[name] for name in DayRank._fields))
         .where(snapshot.c.pool_id == pool.id, snapshot.c.day == day)

@@ -200,7 +200,6 @@ def parts(rows: Sequence[tuple[Any, ...]]) -> Iterator[Sequence[tuple[Any, ...]]
 
 
 def delete_from(engine: sa.Engine, staged: Pool, first: OrderKey) -> None:
-    """Delete a staged generation's ledger, states of the pool and statuses from a key on."""
     for table in (change, pool_state, staged_status):
         delete(engine, table, staged.generation, key_of(table) >= sa.tuple_(first.started_at, first.seq))
 
@@ -234,7 +233,6 @@ def adopt(connection: sa.Connection, staged: Pool) -> None:
 
 
 def discard(connection: sa.Connection, staged: Pool) -> None:
-    """Forget a generation that was begun and has no rows."""
     connection.execute(sa.update(pools).where(pools.c.id == staged.id).values(staging_id=None))
     connection.execute(sa.delete(generation).where(generation.c.id == staged.generation))
 

@@ -131,7 +131,6 @@ class Ledger:
         return self if chosen.all() else self.at(np.flatnonzero(chosen))
 
     def at(self, where: Integers) -> "Ledger":
-        """The rows of these numbers, in their order."""
         return Ledger(*(column[where] for column in self.columns))
 
     def in_order(self) -> "Ledger":
@@ -158,7 +157,6 @@ class Ledger:
         return found
 
     def before_key(self, key: OrderKey) -> Mask:
-        """Which rows stand before a key."""
         is_before: Mask = (self.started_at < key.started_at) | (
             (self.started_at == key.started_at) & (self.seq < key.seq)
         )
@@ -249,8 +247,6 @@ DELETE_STATES = sa.delete(pool_state).where(pool_state.c.generation_id == GENERA
 
 
 class PoolState(NamedTuple):
-    """The state of a pool, and the event after which it is so."""
-
     key: OrderKey
     state: bytes
 
@@ -276,7 +272,6 @@ def system_today(connection: sa.Connection, pool: Pool) -> System:
 
 
 def write_pool_states(connection: sa.Connection, pool: Pool, old: Mapping[OrderKey, bytes], new: PoolStates) -> None:
-    """Write the difference of what is stored and what is to be."""
     gone = [{"generation": pool.generation} | key._asdict() for key in old if key not in new]
     if gone:
         connection.execute(DELETE_STATE, gone)

@@ -153,7 +153,6 @@ class Span:
 
     @property
     def removed(self) -> list[LedgerKey]:
-        """The keys that are to be gone."""
         if not len(self.old):
             return []
         is_gone = np.ones(len(self.old), np.bool_)
@@ -162,7 +161,6 @@ class Span:
 
     @property
     def moved_statuses(self) -> list[tuple[Any, tuple[str, str]]]:
-        """The events whose status or reason is to be other."""
         return [(row, status) for row, status in self.statuses if status != (row.status, row.reason)]
 
 

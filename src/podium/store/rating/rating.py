@@ -75,8 +75,6 @@ class StoredEvent(NamedTuple):
 
 
 class Reset(NamedTuple):
-    """The begin of a season: every lead over a newcomer shrinks to a share of itself."""
-
     key: OrderKey
     keep: float  # the share
 
@@ -171,7 +169,6 @@ def rows_of(events: Sequence[Any]) -> pl.DataFrame:
 def proposed_events(
     connection: sa.Connection, proposal: Proposal, events: Sequence[Any], first: OrderKey, end: OrderKey
 ) -> list[Any]:
-    """Stored events from a key up to another as a proposal has them, in the order of rating."""
     others = [row for row in events if row.event_id not in proposal.events]
     rows = [*others, *proposal.counting_events(connection, first, end)]
     return sorted(rows, key=lambda row: (row.started_at, row.seq))

@@ -259,7 +259,6 @@ def moves(span: Span) -> Iterator[tuple[LedgerKey, float | None, float | None]]:
 
 
 def parse_cursor(text: str) -> Size:
-    """Read the cursor of a page of effects."""
     try:
         move, started_at, seq, player = text.split(",")
         return Size(float(move), (int(started_at), int(seq), int(player)))
@@ -307,7 +306,6 @@ def rerate(
 
 
 def update_statuses(connection: sa.Connection, pool: Pool, statuses: Iterable[tuple[str, tuple[str, str]]]) -> None:
-    """Write whether each of these events is rated, and why not."""
     rows = [
         {"pool": pool.id, "event": event_id, "status": status, "reason": reason}
         for event_id, (status, reason) in statuses

@@ -202,7 +202,6 @@ def newest_standings(
 
 
 def newest_of_players(connection: sa.Connection, pool: Pool, before: OrderKey) -> dict[int, Standing]:
-    """The standings before a key of all players, whose board it is."""
     return newest_among(connection, pool, None, before, player)
 
 

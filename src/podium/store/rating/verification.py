@@ -58,7 +58,6 @@ class Verification:
 
     @property
     def findings(self) -> list[str]:
-        """A sentence for everything that is not well."""
         return [*self.waits, *self.differences]
 
     def __str__(self) -> str:
@@ -98,7 +97,6 @@ def all_differences(connection: sa.Connection, pool: Pool, compared: Counter[str
 
 
 def fact_differences(connection: sa.Connection, pool: Pool) -> Iterator[str]:
-    """Differences of events, matches, seasons, accounts, and the pool's system."""
     logged = PlainEvents.of(connection, pool)
     stored = PlainEvents(logged.revised)
     found = differing_facts(facts_from_log(connection, pool, logged), stored_facts(connection, pool, stored))

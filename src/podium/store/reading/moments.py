@@ -60,8 +60,6 @@ class VersionCache:
 
 
 class Answers(VersionCache):
-    """What a store keeps of the answers that are slow to find."""
-
     def __init__(self) -> None:
         super().__init__()
         self.rivals = VersionCache(most=256)  # of some 100 kB each
@@ -70,8 +68,6 @@ class Answers(VersionCache):
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A transaction that reads, and the pools that it found."""
-
     connection: sa.Connection
     pools: dict[str, Pool] = field(default_factory=dict)
 
@@ -110,7 +106,6 @@ class Moments:
 
     @contextmanager
     def reading(self, pool_name: str) -> Iterator[tuple[sa.Connection, Pool]]:
-        """A transaction that sees one moment of a pool."""
         with self._reading_all() as connection:
             if self._moment is None:
                 yield connection, get_pool(connection, pool_name)
@@ -184,7 +179,6 @@ def writes(
 
 
 def with_signature(method: Any, find: Callable[..., Any], given: int) -> Any:
-    """The method with the function's signature, of which the first parameters are given."""
     signature = inspect.signature(find)
     parameters = [*THE_STORE, *list(signature.parameters.values())[given:]]
     method.__signature__ = signature.replace(parameters=parameters)

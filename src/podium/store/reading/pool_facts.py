@@ -292,7 +292,6 @@ def pool_facts(connection: sa.Connection, pool: Pool, answers: Answers) -> PoolF
 
 
 def kept_facts(connection: sa.Connection, pool: Pool) -> KeptFacts | None:
-    """The facts that were kept last, of whatever system; None where there are none."""
     body = connection.execute(SELECT_FACTS, {"pool": pool.id}).scalar()
     return None if body is None else KeptFacts.from_json(body)
 

@@ -74,7 +74,6 @@ def merge(
 def unmerge(
     connection: sa.Connection, pool: Pool, _numbering: Numbering, *, name: str, kind: str = "", actor: str, reason: str
 ) -> Proposal:
-    """Let a merged account be a player of its own again; accounts that were merged into it before stay so."""
     name = thing_name(kind, name) if kind else name
     account = known_numbers(connection, pool, [name]).get(name)
     if account is None:
@@ -145,7 +144,6 @@ def refuse_player_twice(
 def refuse_entrant_twice(
     connection: sa.Connection, pool: Pool, match_id: str, names: Sequence[str], numbers: Mapping[str, int]
 ) -> None:
-    """Refuse a match in which one player stands twice, by two names."""
     ends = ends_of(names, numbers, merges(connection, pool))
     faults = []
     for one, two in repeats(ends):

@@ -220,7 +220,6 @@ def keep_sheet(connection: sa.Connection, proposal: Proposal) -> None:
 
 
 def with_numbers(proposal: Proposal, numbers: Mapping[int, int]) -> Proposal:
-    """The proposal with numbers of log entries for placeholders, its contents being in the log."""
     events = {
         event_id: each._replace(
             seq=numbers.get(each.seq, each.seq), content_seq=numbers.get(each.content_seq, each.content_seq), body=None

@@ -144,7 +144,6 @@ def part_start(starts: Iterable[OrderKey], key: OrderKey) -> OrderKey:
 
 
 def drawn_numbers(planned: Proposal, proposal: Proposal) -> dict[int, int]:
-    """The numbers of newcomers by their provisional ones, as far as they are newcomers still."""
     drawn = {name: number for number, name in proposal.newcomers.items()}
     return {number: drawn[name] for number, name in planned.newcomers.items() if name in drawn}
 
@@ -187,8 +186,6 @@ SMALL_CORRECTION_ROWS = 40_000  # that one transaction may write: about as long 
 
 
 class Part(NamedTuple):
-    """What moves in a span of the ledger."""
-
     first: OrderKey  # where the span begins
     removed: list[LedgerKey]
     added: Ledger
@@ -268,7 +265,6 @@ def write_moves(engine: sa.Engine, planned: Planned, parts: list[Part], observe:
 
 
 def write_parts(connection: sa.Connection, pool: Pool, parts: list[Part], recorded: Recorded, end: OrderKey) -> None:
-    """Write what moves: the ledger, the pool's states, the events' statuses, and the standings."""
     added, replaced = (
         joined(ledgers).with_numbers(recorded.seqs, recorded.players)
         for ledgers in ([part.added for part in parts], [part.replaced for part in parts])

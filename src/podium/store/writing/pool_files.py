@@ -59,8 +59,6 @@ ENTRY = {
 
 
 class Imported(NamedTuple):
-    """A pool that was imported."""
-
     pool: str
     head: Head
     events: int
@@ -68,8 +66,6 @@ class Imported(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A line, and where it is."""
-
     where: str
     fields: dict[str, Any]
 
@@ -122,7 +118,6 @@ def checked(line: Line, kinds: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def import_players(connection: sa.Connection, pool: Pool, lines: Iterator[Line], count: int) -> set[int]:
-    """Store so many players, and things, with their names; their numbers."""
     numbers: set[int] = set()
     for chunk in chunks((checked(each, PLAYER) for _, each in zip(range(count), lines, strict=False))):
         names = [(each["player"], name, former) for each in chunk for name, *former in [names_in(each)]]
@@ -163,7 +158,6 @@ def import_log(connection: sa.Connection, pool: Pool, lines: Iterator[Line], num
 
 
 def entry_row(where: str, fields: Mapping[str, Any], numbers: set[int]) -> dict[str, Any]:
-    """The columns of an entry of the log, but for those of this database."""
     if fields["kind"] not in KINDS:
         raise StoreError(f"{where}: {fields['kind']!r} is no kind of log entry that this version knows; update Podium")
     row = {name: value for name, value in fields.items() if name in ENTRY and name != "reason"}
@@ -186,7 +180,6 @@ def reason_row(where: str, fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def import_days(connection: sa.Connection, pool: Pool, days: Iterable[str]) -> None:
-    """Mark the days whose ranks were stored, so that they are taken again."""
     rows = [{"pool_id": pool.id, "day": facts.parse_day(day, pool.order), "stale": True} for day in days]
     if rows:
         connection.execute(sa.insert(snapshot_day), rows)

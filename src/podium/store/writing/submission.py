@@ -55,8 +55,6 @@ class ConflictError(StoreError):
 
 
 class Submission(NamedTuple):
-    """Results that somebody sent."""
-
     rows: Any
     actor: str
     match_ids: Mapping[str, str]  # of each event that is the result of a registered match
@@ -65,8 +63,6 @@ class Submission(NamedTuple):
 
 
 class SentEvent(NamedTuple):
-    """An event that was sent, and checked."""
-
     content: Content
     actor: str
     match_id: str | None
@@ -356,7 +352,6 @@ def to_entry(
 
 
 def proposed_events(new_events: Mapping[str, SentEvent], entries: Iterable[LogEntry]) -> dict[str, EventRow]:
-    """The rows of events that are new, in their order; they stand as rated, as nearly all come to be."""
     rows = {}
     for number, entry in enumerate(entries, start=FIRST_PLACEHOLDER):
         content = new_events[entry.subject].content

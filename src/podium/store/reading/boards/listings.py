@@ -139,7 +139,6 @@ class Board:
         return self.all_of(self.own.chosen, among=values(players))
 
     def unsettled_rows(self, top: int) -> list[Any]:
-        """So many of those who are left out because they are not settled, best first."""
         return self.all_of(self.statements(settled=False).page, top=top)
 
     def ranks_of(self, players: Collection[int]) -> dict[int, int]:
@@ -172,7 +171,6 @@ class Board:
         return "board", self.pool.id, self.pool.generation, self.listing, what
 
     def cached(self, what: object, find: Callable[[], Any]) -> Any:
-        """An answer about this board, kept as long as nothing is logged."""
         return self.cache.value(self.key(what), self.version, find)
 
     def at(self, statement: sa.Select[Any], place: Place, **params: Any) -> list[Any]:

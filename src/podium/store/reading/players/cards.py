@@ -89,7 +89,6 @@ class Career(NamedTuple):
 
     @property
     def gain(self) -> npt.NDArray[np.float64]:
-        """What each moved, in points."""
         return self.after - self.before
 
     def shown_gains(self, digits: int) -> list[float]:
@@ -105,7 +104,6 @@ class Career(NamedTuple):
 
 
 def career_of(connection: sa.Connection, pool: Pool, number: int, since: int = EVER) -> Career:
-    """A rated player's changes from a moment on, in microseconds since 1970."""
     params = {"generation": pool.generation, "who": number, "since": since}
     return Career.from_rows(pool, connection.execute(SELECT_CHANGES, params).all())
 
@@ -295,7 +293,6 @@ def runs(flags: npt.NDArray[np.bool_]) -> tuple[int, int]:
 
 
 def nearby(board: Board, stands: Any, rank: int | None, digits: int) -> tuple[NearbyRow, ...]:
-    """A player among the listed who are rated next, best first."""
     place = stands.rating, stands.player_id
     above, below = board.rows_above(place, NEARBY), board.rows(place, NEARBY)
     rows = [*reversed(above), stands, *below]

@@ -91,7 +91,6 @@ def explained_events(
 
 
 def duels_in_event(connection: sa.Connection, pool: Pool, event_id: str, name: str) -> ExplainedEvent:
-    """A player's duels in an event, as its explanation has them."""
     rows = explanation(connection, pool, event_id, name).rows
     columns = zip(
         *(rows[each].to_list() for each in ("opponent", "heat", "result", "expected", "contribution")), strict=True
@@ -108,7 +107,6 @@ def duels_in_event(connection: sa.Connection, pool: Pool, event_id: str, name: s
 
 
 def duels_by_opponent(connection: sa.Connection, pool: Pool, name: str, cache: VersionCache) -> Rivals:
-    """The duels of a player's newest events, opponent by opponent."""
     events = explained_events(connection, pool, get_standing(connection, pool, name), cache)
     opponent, score, expected, points = np.concatenate([NO_DUELS, *(each.duels for each in events.values())]).T
     numbers, which = np.unique(opponent, return_inverse=True)
@@ -136,7 +134,6 @@ def duels_by_opponent(connection: sa.Connection, pool: Pool, name: str, cache: V
 
 
 def outcomes(score: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.bool_], ...]:
-    """Which duels there were, which were won, drawn and lost."""
     return score >= 0.0, score > EVEN, score == EVEN, score < EVEN
 
 
@@ -176,7 +173,6 @@ def comparison(connection: sa.Connection, pool: Pool, name: str, other: str) -> 
 
 
 def compared_players(connection: sa.Connection, pool: Pool, name: str, other: str) -> tuple[ComparedPlayer, ...]:
-    """Two players, each with rank and expected score against the other."""
     both = (name, other)
     system, (mine, theirs) = system_and_states(connection, pool, both)
     expected = expected_score(system, mine, theirs), expected_score(system, theirs, mine)
@@ -297,7 +293,6 @@ def common_event(pool: Pool, row: Any, heats: tuple[int, int, int]) -> CommonEve
 
 
 def with_bodies(pool: Pool, one: int, two: int) -> sa.Select[Any]:
-    """`common_events`, each with what was sent of it."""
     return common_events(pool, one, two).add_columns(log.c.body).join(log, log.c.seq == event.c.content_seq)
 
 
@@ -317,7 +312,6 @@ def portions(rows: Iterable[Any]) -> Iterator[list[Any]]:
 def scores_in(
     connection: sa.Connection, pool: Pool, rows: Sequence[Any], one: int, two: int
 ) -> dict[str, tuple[int, int, int]]:
-    """`results_against` of rows with their bodies."""
     return results_against(connection, pool, [(row.body, row.started_at) for row in rows], one, two)
 
 

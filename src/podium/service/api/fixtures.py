@@ -8,15 +8,15 @@ from pydantic import AfterValidator, BaseModel, Field
 
 from podium.service.api.bodies import EARLIEST, Entrant, Moment, Strict, in_utc, read_body, request_body, with_example
 from podium.service.api.dependencies import ReadAccess, Writer
-from podium.service.http.errors import READ_ERRORS, WRITE_ERRORS, error_responses
+from podium.service.http.errors import READ_ERRORS, error_responses
 from podium.service.http.names import MAX_SENT_CHARACTERS, POOLS_PATH, FixtureId, Identifier, PoolName, SentName
 from podium.service.http.threads import CurrentStore, CurrentThreads, ReadRouter, run_in
 from podium.service.web.ahead.keeping import CurrentStakes
 from podium.store.reading.ahead import RaceStakes, race_stakes
 from podium.store.writing.fixtures import MOST_ENTRANTS, Fixture, Places
 
-router = ReadRouter(prefix=POOLS_PATH)
-REFUSALS, REFUSALS_OF_BODIES = error_responses(*READ_ERRORS), error_responses(*WRITE_ERRORS)
+router = ReadRouter(prefix=POOLS_PATH, responses=error_responses(*READ_ERRORS), tags=["fixtures"])
+REFUSALS_OF_BODIES = error_responses(409, 413)  # beside the others
 Entrants = Annotated[list[Entrant] | None, Field(max_length=MOST_ENTRANTS, description="Who starts.")]
 RaceTitle = Annotated[
     str | None, Field(max_length=MAX_SENT_CHARACTERS, description="What people call it; an empty one is removed.")
@@ -76,7 +76,7 @@ class RunningRace(BaseModel):
 REQUEST_MODELS = NewFixture, FixtureChange, NewPlaces
 
 
-@router.get("/{pool}/fixtures", responses=REFUSALS, tags=["fixtures"])
+@router.get("/{pool}/fixtures")
 def fixtures(
     pool: PoolName,
     store: CurrentStore,
@@ -90,13 +90,13 @@ def fixtures(
     return store.fixtures(pool, since=since, ahead=ahead, most=most)
 
 
-@router.get("/{pool}/fixtures/{fixture_id}", responses=REFUSALS, tags=["fixtures"])
+@router.get("/{pool}/fixtures/{fixture_id}")
 def fixture(pool: PoolName, fixture_id: FixtureId, store: CurrentStore, _key: ReadAccess) -> Fixture:
     """A race to come as it is planned, and what became of it."""
     return store.fixture(pool, fixture_id)
 
 
-@router.get("/{pool}/fixtures/{fixture_id}/stakes", responses=REFUSALS, tags=["fixtures"])
+@router.get("/{pool}/fixtures/{fixture_id}/stakes")
 def fixture_stakes(
     pool: PoolName,
     fixture_id: FixtureId,
@@ -111,7 +111,7 @@ def fixture_stakes(
     return race_stakes(aged.stakes, aged.age_s)
 
 
-@router.get("/{pool}/stakes", responses=REFUSALS, tags=["fixtures"])
+@router.get("/{pool}/stakes")
 def stakes(
     pool: PoolName,
     store: CurrentStore,
@@ -127,7 +127,7 @@ def stakes(
     return race_stakes(aged.stakes, aged.age_s)
 
 
-@router.get("/{pool}/fixtures/{fixture_id}/places", responses=REFUSALS, tags=["fixtures"])
+@router.get("/{pool}/fixtures/{fixture_id}/places")
 def places(pool: PoolName, fixture_id: FixtureId, store: CurrentStore, _key: ReadAccess) -> RunningRace:
     """How a race stands that runs, and what it would do to ratings if it ended now; nothing of it counts."""
     store.fixture(pool, fixture_id)
@@ -137,12 +137,7 @@ def places(pool: PoolName, fixture_id: FixtureId, store: CurrentStore, _key: Rea
     return RunningRace(places=stands.places, out=stands.out, posted_at=stands.posted_at, changes=changes)
 
 
-@router.put(
-    "/{pool}/fixtures/{fixture_id}/places",
-    responses=REFUSALS_OF_BODIES,
-    tags=["fixtures"],
-    openapi_extra=request_body(NewPlaces),
-)
+@router.put("/{pool}/fixtures/{fixture_id}/places", responses=REFUSALS_OF_BODIES, openapi_extra=request_body(NewPlaces))
 async def post_places(
     request: Request, pool: PoolName, fixture_id: FixtureId, store: CurrentStore, threads: CurrentThreads, _key: Writer
 ) -> Places:
@@ -151,13 +146,7 @@ async def post_places(
     return await run_in(threads.writing, store.post_places, pool, fixture_id, body.places, out=body.out)
 
 
-@router.post(
-    "/{pool}/fixtures",
-    status_code=201,
-    responses=REFUSALS_OF_BODIES,
-    tags=["fixtures"],
-    openapi_extra=request_body(NewFixture),
-)
+@router.post("/{pool}/fixtures", status_code=201, responses=REFUSALS_OF_BODIES, openapi_extra=request_body(NewFixture))
 async def plan(request: Request, pool: PoolName, store: CurrentStore, threads: CurrentThreads, key: Writer) -> Fixture:
     """Plan a race; its result is the event of its id, and who is missing from that did not start."""
     body = await read_body(request, NewFixture)
@@ -173,12 +162,7 @@ async def plan(request: Request, pool: PoolName, store: CurrentStore, threads: C
     )
 
 
-@router.put(
-    "/{pool}/fixtures/{fixture_id}",
-    responses=REFUSALS_OF_BODIES,
-    tags=["fixtures"],
-    openapi_extra=request_body(FixtureChange),
-)
+@router.put("/{pool}/fixtures/{fixture_id}", responses=REFUSALS_OF_BODIES, openapi_extra=request_body(FixtureChange))
 async def change(
     request: Request,
     pool: PoolName,
@@ -203,7 +187,7 @@ async def change(
     )
 
 
-@router.post("/{pool}/fixtures/{fixture_id}/cancel", responses=REFUSALS_OF_BODIES, tags=["fixtures"])
+@router.post("/{pool}/fixtures/{fixture_id}/cancel", responses=REFUSALS_OF_BODIES)
 async def cancel(
     pool: PoolName, fixture_id: FixtureId, store: CurrentStore, threads: CurrentThreads, key: Writer
 ) -> Fixture:

@@ -6,7 +6,7 @@ from fastapi import Depends, Query
 
 from podium.ledger.leaderboard import span
 from podium.service.access.visitors import check_reader
-from podium.service.api.reads import REFUSALS, ActiveWithin, Cursor, MinEvents
+from podium.service.api.reads import ActiveWithin, Cursor, MinEvents
 from podium.service.http.errors import READ_ERRORS, error_responses
 from podium.service.http.names import MAX_SENT_CHARACTERS, POOLS_PATH, EventId, PlayerName, PoolName
 from podium.service.http.threads import CurrentStore, ReadRouter
@@ -24,8 +24,10 @@ from podium.store.reading.log import CorrectionRecord
 from podium.store.reading.players.models import ChangesPage, CurvePoint, PlayerCard, Rivals
 from podium.store.reading.pool_facts import EventField, FairExpectation, PoolFacts
 
-router = ReadRouter(prefix=POOLS_PATH, dependencies=[Depends(check_reader)])
-REFUSALS_TO_EXPLAIN = error_responses(*READ_ERRORS, 409)  # of a pool that another version rated
+router = ReadRouter(
+    prefix=POOLS_PATH, dependencies=[Depends(check_reader)], responses=error_responses(*READ_ERRORS), tags=["pages"]
+)
+REFUSALS_TO_EXPLAIN = error_responses(409)  # of a pool that another version rated
 Rows = Annotated[int, Query(ge=1, le=200, description="Rows of the page.")]
 
 
@@ -44,7 +46,7 @@ async def sent_listing(
 SentListing = Annotated[Listing, Depends(sent_listing)]
 
 
-@router.get("/{pool}/board", responses=REFUSALS, tags=["pages"])
+@router.get("/{pool}/board")
 def board(
     pool: PoolName, store: CurrentStore, listing: SentListing, top: Rows = 50, cursor: Cursor = None
 ) -> ListedPage:
@@ -52,13 +54,13 @@ def board(
     return store.listed_board(pool, listing, after=cursor, top=top)
 
 
-@router.get("/{pool}/board/newest", responses=REFUSALS, tags=["pages"])
+@router.get("/{pool}/board/newest")
 def newest_entrants(pool: PoolName, store: CurrentStore, listing: SentListing, top: Rows = 200) -> ListedPage:
     """Those of the board who were in the newest rated event, the largest gain first."""
     return store.newest_entrants(pool, listing, top=top)
 
 
-@router.get("/{pool}/players/{player}/page", responses=REFUSALS, tags=["pages"])
+@router.get("/{pool}/players/{player}/page")
 def page_of(
     pool: PoolName, player: PlayerName, store: CurrentStore, listing: SentListing, top: Rows = 50
 ) -> PlayerPage:
@@ -66,7 +68,7 @@ def page_of(
     return PlayerPage(store.page_of(pool, listing, player, top=top))
 
 
-@router.get("/{pool}/search", responses=REFUSALS, tags=["pages"])
+@router.get("/{pool}/search")
 def search(
     pool: PoolName,
     store: CurrentStore,
@@ -84,19 +86,19 @@ def search(
     return store.search(text, [pool], most=most)
 
 
-@router.get("/{pool}/events", responses=REFUSALS, tags=["pages"])
+@router.get("/{pool}/events")
 def events(pool: PoolName, store: CurrentStore, top: Rows = 50, cursor: Cursor = None) -> EventListPage:
     """A page of the events, newest first, with a headline each."""
     return store.event_list(pool, before=cursor, top=top)
 
 
-@router.get("/{pool}/events/{event_id}/adjacent", responses=REFUSALS, tags=["pages"])
+@router.get("/{pool}/events/{event_id}/adjacent")
 def adjacent_events(pool: PoolName, event_id: EventId, store: CurrentStore) -> AdjacentEvents:
     """The events before and after an event."""
     return store.adjacent_events(pool, event_id)
 
 
-@router.get("/{pool}/movers", responses=REFUSALS, tags=["pages"])
+@router.get("/{pool}/movers")
 def movers(
     pool: PoolName,
     store: CurrentStore,
@@ -107,13 +109,13 @@ def movers(
     return store.movers(pool, days=days, most=most)
 
 
-@router.get("/{pool}/players/{player}/card", responses=REFUSALS, tags=["pages"])
+@router.get("/{pool}/players/{player}/card")
 def player_card(pool: PoolName, player: PlayerName, store: CurrentStore) -> PlayerCard:
     """A player at a glance: rank, form, trend, streaks, records and neighbours."""
     return store.player_card(pool, player)
 
 
-@router.get("/{pool}/players/{player}/curve", responses=REFUSALS, tags=["pages"])
+@router.get("/{pool}/players/{player}/curve")
 def rating_curve(
     pool: PoolName,
     player: PlayerName,
@@ -132,7 +134,7 @@ def rating_curve(
     return store.rating_curve(pool, player, start, most=most)
 
 
-@router.get("/{pool}/players/{player}/changes", responses=REFUSALS, tags=["pages"])
+@router.get("/{pool}/players/{player}/changes")
 def player_changes(
     pool: PoolName, player: PlayerName, store: CurrentStore, top: Rows = 50, cursor: Cursor = None
 ) -> ChangesPage:
@@ -140,31 +142,31 @@ def player_changes(
     return store.player_changes(pool, player, before=cursor, top=top)
 
 
-@router.get("/{pool}/players/{player}/rivals", responses=REFUSALS_TO_EXPLAIN, tags=["pages"])
+@router.get("/{pool}/players/{player}/rivals", responses=REFUSALS_TO_EXPLAIN)
 def rivals(pool: PoolName, player: PlayerName, store: CurrentStore) -> Rivals:
     """Whom a player met in the newest hundred events, and how it went; a second of work for the first time."""
     return store.rivals(pool, player)
 
 
-@router.get("/{pool}/events/{event_id}/field", responses=REFUSALS_TO_EXPLAIN, tags=["pages"])
+@router.get("/{pool}/events/{event_id}/field", responses=REFUSALS_TO_EXPLAIN)
 def event_field(pool: PoolName, event_id: EventId, store: CurrentStore) -> EventField:
     """How strong the field of an event was, and how well each played in it."""
     return store.event_field(pool, event_id)
 
 
-@router.get("/{pool}/events/{event_id}/record", responses=REFUSALS, tags=["pages"])
+@router.get("/{pool}/events/{event_id}/record")
 def event_record(pool: PoolName, event_id: EventId, store: CurrentStore) -> tuple[CorrectionRecord, ...]:
     """An event's submission and what was done to it since: who, why, and which lines it changed."""
     return store.event_record(pool, event_id)
 
 
-@router.get("/{pool}/events/{event_id}/players/{player}/fairness", responses=REFUSALS_TO_EXPLAIN, tags=["pages"])
+@router.get("/{pool}/events/{event_id}/players/{player}/fairness", responses=REFUSALS_TO_EXPLAIN)
 def fair_expectation(pool: PoolName, event_id: EventId, player: PlayerName, store: CurrentStore) -> FairExpectation:
     """What would have been fair to expect of a player in an event, by what comes of such promises in the pool."""
     return store.fair_expectation(pool, event_id, player)
 
 
-@router.get("/{pool}/facts", responses=REFUSALS_TO_EXPLAIN, tags=["pages"])
+@router.get("/{pool}/facts", responses=REFUSALS_TO_EXPLAIN)
 def facts(pool: PoolName, store: CurrentStore) -> PoolFacts:
     """What leads promise, how far a duel moves a player, and whether promises come true; worked out at night."""
     return store.pool_facts(pool)

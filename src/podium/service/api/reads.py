@@ -14,7 +14,7 @@ from podium.matchmaking.matcher import Match, Policy, Ticket, match
 from podium.matchmaking.pairing import match_quality, odds_scale
 from podium.service.api.bodies import MAX_PREDICTED, PredictRequest, Tickets, json_response, read_body, request_body
 from podium.service.api.dependencies import Admin, CurrentBoardCache, KeyedReader, ReadAccess
-from podium.service.http.errors import READ_ERRORS, WRITE_ERRORS, error_responses
+from podium.service.http.errors import READ_ERRORS, error_responses
 from podium.service.http.json import RefusedError
 from podium.service.http.names import (
     MAX_SENT_CHARACTERS,
@@ -54,8 +54,8 @@ from podium.store.reading.players.explanations import (
 )
 from podium.store.writing.administration import RegisteredMatch
 
-router = ReadRouter(prefix=POOLS_PATH)
-REFUSALS, REFUSALS_OF_BODIES = error_responses(*READ_ERRORS), error_responses(*WRITE_ERRORS)
+router = ReadRouter(prefix=POOLS_PATH, responses=error_responses(*READ_ERRORS))
+REFUSALS_OF_BODIES = error_responses(409, 413)  # beside the others
 Top = Annotated[int, Query(ge=1, le=1000, description="Players on the page.")]
 Cursor = Annotated[str | None, Query(max_length=100, description="The `next` of the page before.")]
 MinEvents = Annotated[int | None, Query(ge=0, le=10**9, description="Rated events that a listed player has at least.")]
@@ -78,19 +78,19 @@ At = Annotated[
 ]
 
 
-@router.get("", responses=REFUSALS, tags=["pools"])
+@router.get("", tags=["pools"])
 def pools(store: CurrentStore, _key: ReadAccess) -> tuple[PoolSummary, ...]:
     """Every ladder."""
     return store.pool_summaries()
 
 
-@router.get("/{pool}", responses=REFUSALS, tags=["pools"])
+@router.get("/{pool}", tags=["pools"])
 def pool(pool: PoolName, store: CurrentStore, _key: ReadAccess) -> PoolSummary:
     """A ladder."""
     return store.pool_summary(pool)
 
 
-@router.get("/{pool}/log", responses=REFUSALS, tags=["pools"])
+@router.get("/{pool}/log", tags=["pools"])
 def log(
     pool: PoolName,
     store: CurrentStore,
@@ -102,7 +102,7 @@ def log(
     return store.log(pool, after=after, most=most)
 
 
-@router.get("/{pool}/leaderboard", response_model=BoardPage, responses=REFUSALS, tags=["players"])
+@router.get("/{pool}/leaderboard", response_model=BoardPage, tags=["players"])
 async def leaderboard(
     request: Request,
     pool: PoolName,
@@ -140,13 +140,13 @@ def board_rows(board: pl.DataFrame) -> list[dict[str, Any]]:
     return [{"deviation": None} | row for row in board.to_dicts()]
 
 
-@router.get("/{pool}/distribution", responses=REFUSALS, tags=["players"])
+@router.get("/{pool}/distribution", tags=["players"])
 def distribution(pool: PoolName, store: CurrentStore, _key: ReadAccess) -> tuple[RatingCount, ...]:
     """How many players there are per whole rating, lowest first."""
     return store.distribution(pool)
 
 
-@router.get("/{pool}/players/{player}", responses=REFUSALS, tags=["players"])
+@router.get("/{pool}/players/{player}", tags=["players"])
 def player(
     pool: PoolName,
     player: PlayerName,
@@ -158,7 +158,7 @@ def player(
     return store.player(pool, player, most)
 
 
-@router.get("/{pool}/players/{player}/neighbours", responses=REFUSALS, tags=["players"])
+@router.get("/{pool}/players/{player}/neighbours", tags=["players"])
 def neighbours(
     pool: PoolName,
     player: PlayerName,
@@ -170,13 +170,13 @@ def neighbours(
     return store.neighbours(pool, player, each)
 
 
-@router.get("/{pool}/players/{player}/ranks", responses=REFUSALS, tags=["daily ranks"])
+@router.get("/{pool}/players/{player}/ranks", tags=["daily ranks"])
 def ranks(pool: PoolName, player: PlayerName, store: CurrentStore, _key: ReadAccess) -> tuple[DailyRank, ...]:
     """A player's rank at 00:00 UTC, day by day, oldest first."""
     return store.ranks_of(pool, player)
 
 
-@router.get("/{pool}/compare", responses=REFUSALS, tags=["chances"])
+@router.get("/{pool}/compare", tags=["chances"])
 def compare(
     pool: PoolName,
     player: Annotated[str, Query(min_length=1, max_length=MAX_SENT_CHARACTERS, examples=["ana"])],
@@ -244,7 +244,7 @@ def matches_response(store: Store, pool: str, request: Tickets) -> Response:
     return json_response(list[Match], matches)
 
 
-@router.get("/{pool}/events/{event_id}", responses=REFUSALS, tags=["events"])
+@router.get("/{pool}/events/{event_id}", tags=["events"])
 def event(pool: PoolName, event_id: EventId, store: CurrentStore, _key: ReadAccess, response: Response) -> EventDetails:
     """An event as it stands, and what it did; its `ETag` is for the `If-Match` of a correction."""
     details = store.event(pool, event_id)
@@ -252,7 +252,7 @@ def event(pool: PoolName, event_id: EventId, store: CurrentStore, _key: ReadAcce
     return details
 
 
-@router.get("/{pool}/events/{event_id}/players/{player}", responses=error_responses(*READ_ERRORS, 409), tags=["events"])
+@router.get("/{pool}/events/{event_id}/players/{player}", responses=error_responses(409), tags=["events"])
 def explanation(
     pool: PoolName, event_id: EventId, player: PlayerName, store: CurrentStore, _key: ReadAccess
 ) -> ExplainedChange:
@@ -260,11 +260,7 @@ def explanation(
     return explained_change(store.explain(pool, event_id, player))
 
 
-@router.get(
-    "/{pool}/events/{event_id}/players/{player}/what-if",
-    responses=error_responses(*READ_ERRORS, 409),
-    tags=["events"],
-)
+@router.get("/{pool}/events/{event_id}/players/{player}/what-if", responses=error_responses(409), tags=["events"])
 def what_if(
     pool: PoolName, event_id: EventId, player: PlayerName, store: CurrentStore, _key: ReadAccess
 ) -> AlternativeChanges:
@@ -272,43 +268,43 @@ def what_if(
     return alternative_changes(store.what_if(pool, event_id, player))
 
 
-@router.get("/{pool}/matches", responses=REFUSALS, tags=["matches"])
+@router.get("/{pool}/matches", tags=["matches"])
 def waiting(pool: PoolName, store: CurrentStore, _key: ReadAccess) -> list[str]:
     """The matches that wait for a result, the first to expire first."""
     return store.waiting_matches(pool)
 
 
-@router.get("/{pool}/matches/{match_id}", responses=REFUSALS, tags=["matches"])
+@router.get("/{pool}/matches/{match_id}", tags=["matches"])
 def registered_match(pool: PoolName, match_id: MatchId, store: CurrentStore, _key: ReadAccess) -> RegisteredMatch:
     """A match that was registered, and what came of it."""
     return store.match(pool, match_id)
 
 
-@router.get("/{pool}/things", responses=REFUSALS, tags=["leaderboards"])
+@router.get("/{pool}/things", tags=["leaderboards"])
 def things(pool: PoolName, store: CurrentStore, _key: ReadAccess) -> tuple[SharedThing, ...]:
     """What entrants share and the system rates, as cars: by kind, most points first; none has a rank."""
     return store.things(pool)
 
 
-@router.get("/{pool}/seasons", responses=REFUSALS, tags=["seasons"])
+@router.get("/{pool}/seasons", tags=["seasons"])
 def seasons(pool: PoolName, store: CurrentStore, _key: ReadAccess) -> tuple[Season, ...]:
     """The seasons, oldest first."""
     return store.seasons(pool)
 
 
-@router.get("/{pool}/seasons/{season}/leaderboard", response_model=list[BoardRow], responses=REFUSALS, tags=["seasons"])
+@router.get("/{pool}/seasons/{season}/leaderboard", response_model=list[BoardRow], tags=["seasons"])
 def season_board(pool: PoolName, season: SeasonName, store: CurrentStore, _key: ReadAccess) -> Response:
     """How the board stood when a season ended, or as it stands where it is not over."""
     return json_response(Any, board_rows(store.season_board(pool, season)))
 
 
-@router.get("/{pool}/snapshots", responses=REFUSALS, tags=["daily ranks"])
+@router.get("/{pool}/snapshots", tags=["daily ranks"])
 def snapshot_days(pool: PoolName, store: CurrentStore, _key: ReadAccess) -> list[date | float]:
     """The days whose ranks are stored, oldest first; in a counted pool, the events before which they are."""
     return [day_shown(store.order(pool), day) for day in store.snapshot_days(pool)]
 
 
-@router.get("/{pool}/snapshots/{day}", responses=REFUSALS, tags=["daily ranks"])
+@router.get("/{pool}/snapshots/{day}", tags=["daily ranks"])
 def snapshot(pool: PoolName, day: str, store: CurrentStore, _key: ReadAccess) -> tuple[RankedPlayer, ...]:
     """The ranks at a day's 00:00 UTC, or before the event of a number, best first."""
     return store.ranks_on(pool, parse_day(day, store.order(pool)))

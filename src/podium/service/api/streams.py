@@ -22,14 +22,13 @@ from podium.store.sql.database import UnavailableError
 
 HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}  # the second tells nginx to pass each on at once
 COMMENT_INTERVAL_S = 15.0  # without an entry: a comment keeps the connection open
-router = APIRouter(prefix=POOLS_PATH)
+router = APIRouter(prefix=POOLS_PATH, responses=error_responses(*READ_ERRORS), tags=["pools"])
 
 
 @router.get(
     "/{pool}/stream",
     response_class=StreamingResponse,
-    tags=["pools"],
-    responses=error_responses(*READ_ERRORS) | success_response("Server-sent events.", "text/event-stream"),
+    responses=success_response("Server-sent events.", "text/event-stream"),
 )
 async def stream(
     pool: PoolName,
@@ -102,8 +101,7 @@ Guard = Annotated[
 @router.get(
     "/{pool}/export/{table}.{kind}",
     response_class=StreamingResponse,
-    tags=["pools"],
-    responses=error_responses(*READ_ERRORS) | success_response("A file.", *MEDIA_TYPES.values()),
+    responses=success_response("A file.", *MEDIA_TYPES.values()),
 )
 def export(
     pool: PoolName,

@@ -43,9 +43,8 @@ from podium.store.writing.administration import RegisteredMatch
 from podium.store.writing.execution import Receipt
 
 T = TypeVar("T")
-router = APIRouter(prefix=POOLS_PATH)
-REFUSALS = error_responses(*WRITE_ERRORS)
-REFUSALS_OF_CORRECTIONS = error_responses(*WRITE_ERRORS, 412)
+router = APIRouter(prefix=POOLS_PATH, responses=error_responses(*WRITE_ERRORS))
+REFUSALS_OF_CORRECTIONS = error_responses(412)  # beside the others
 Reason = Annotated[str, Query(max_length=500, description="Why, for the log; its text can be blanked later.")]
 Kind = Annotated[
     str, Query(max_length=200, description="Of what entrants share, as `car`: then it is one of these, and no player.")
@@ -75,7 +74,7 @@ class AdminAct:
 RequestedAct = Annotated[AdminAct, Depends()]
 
 
-@router.post("", status_code=201, responses=REFUSALS, tags=["pools"], openapi_extra=request_body(NewPool))
+@router.post("", status_code=201, tags=["pools"], openapi_extra=request_body(NewPool))
 async def create_pool(act: RequestedAct) -> PoolSummary:
     """Open a ladder."""
     body = await read_body(act.request, NewPool)
@@ -85,7 +84,7 @@ async def create_pool(act: RequestedAct) -> PoolSummary:
     return await run_in_threadpool(act.store.pool_summary, body.name)
 
 
-@router.patch("/{pool}", responses=REFUSALS, tags=["pools"], openapi_extra=request_body(Description))
+@router.patch("/{pool}", tags=["pools"], openapi_extra=request_body(Description))
 async def describe(pool: PoolName, act: RequestedAct) -> PoolSummary:
     """Change what a ladder says of itself, and who may read it."""
     body = await read_body(act.request, Description)
@@ -93,7 +92,7 @@ async def describe(pool: PoolName, act: RequestedAct) -> PoolSummary:
     return await run_in_threadpool(act.store.pool_summary, pool)
 
 
-@router.put("/{pool}/system", responses=REFUSALS, tags=["pools"], openapi_extra=request_body(Configuration))
+@router.put("/{pool}/system", tags=["pools"], openapi_extra=request_body(Configuration))
 async def configure(pool: PoolName, act: RequestedAct) -> Rerated:
     """Rate a ladder with another system, or other parameters, from its first event on."""
     refuse_limited_reach(act.request)
@@ -101,9 +100,7 @@ async def configure(pool: PoolName, act: RequestedAct) -> Rerated:
     return Rerated(rerated=await act.run(act.store.configure, pool, system))
 
 
-@router.post(
-    "/{pool}/seasons", status_code=201, responses=REFUSALS, tags=["seasons"], openapi_extra=request_body(NewSeason)
-)
+@router.post("/{pool}/seasons", status_code=201, tags=["seasons"], openapi_extra=request_body(NewSeason))
 async def begin_season(pool: PoolName, act: RequestedAct) -> Rerated:
     """Shrink every lead over a newcomer to a share of itself, from a moment or an event on."""
     body = await read_body(act.request, NewSeason)
@@ -112,7 +109,7 @@ async def begin_season(pool: PoolName, act: RequestedAct) -> Rerated:
     return Rerated(rerated=rerated)
 
 
-@router.post("/{pool}/snapshots", responses=REFUSALS, tags=["daily ranks"], openapi_extra=request_body(Day))
+@router.post("/{pool}/snapshots", tags=["daily ranks"], openapi_extra=request_body(Day))
 async def take_snapshot(
     request: Request, pool: PoolName, store: CurrentStore, threads: CurrentThreads, _key: Admin
 ) -> dict[str, int]:
@@ -136,7 +133,7 @@ def requested_system(body: NewPool | Configuration) -> System:
     status_code=201,
     response_model=list[Receipt],
     tags=["events"],
-    responses=REFUSALS | {200: {"model": list[Receipt], "description": "Every event is a duplicate."}},
+    responses={200: {"model": list[Receipt], "description": "Every event is a duplicate."}},
     openapi_extra=request_body(Event, Batch),
 )
 async def submit(
@@ -238,9 +235,7 @@ async def refuse_old_event(request: Request, store: Store, pool: str, event_id: 
         refuse_out_of_reach(request, [event.when])
 
 
-@router.post(
-    "/{pool}/matches", status_code=201, responses=REFUSALS, tags=["matches"], openapi_extra=request_body(NewMatch)
-)
+@router.post("/{pool}/matches", status_code=201, tags=["matches"], openapi_extra=request_body(NewMatch))
 async def register(
     request: Request, pool: PoolName, store: CurrentStore, threads: CurrentThreads, key: Writer
 ) -> RegisteredMatch:
@@ -252,7 +247,7 @@ async def register(
     )
 
 
-@router.post("/{pool}/merge", responses=REFUSALS, tags=["players"], openapi_extra=request_body(Merge))
+@router.post("/{pool}/merge", tags=["players"], openapi_extra=request_body(Merge))
 async def merge(pool: PoolName, act: RequestedAct, *, kind: Kind = "", reason: Reason = "") -> Rerated:
     """Let one player's results be another's."""
     refuse_limited_reach(act.request)
@@ -260,7 +255,7 @@ async def merge(pool: PoolName, act: RequestedAct, *, kind: Kind = "", reason: R
     return Rerated(rerated=await act.run(act.store.merge, pool, body.player, body.into, kind=kind, reason=reason))
 
 
-@router.post("/{pool}/players/{player}/unmerge", responses=REFUSALS, tags=["players"])
+@router.post("/{pool}/players/{player}/unmerge", tags=["players"])
 async def unmerge(
     pool: PoolName, player: PlayerName, act: RequestedAct, *, kind: Kind = "", reason: Reason = ""
 ) -> Rerated:
@@ -269,9 +264,7 @@ async def unmerge(
     return Rerated(rerated=await act.run(act.store.unmerge, pool, player, kind=kind, reason=reason))
 
 
-@router.post(
-    "/{pool}/players/{player}/rename", responses=REFUSALS, tags=["players"], openapi_extra=request_body(NewName)
-)
+@router.post("/{pool}/players/{player}/rename", tags=["players"], openapi_extra=request_body(NewName))
 async def rename(pool: PoolName, player: PlayerName, act: RequestedAct, *, kind: Kind = "") -> NewName:
     """Give a player another name, everywhere; no rating moves."""
     body = await read_body(act.request, NewName)
@@ -279,7 +272,7 @@ async def rename(pool: PoolName, player: PlayerName, act: RequestedAct, *, kind:
     return body
 
 
-@router.post("/{pool}/players/{player}/pseudonymise", responses=REFUSALS, tags=["players"])
+@router.post("/{pool}/players/{player}/pseudonymise", tags=["players"])
 async def pseudonymise(pool: PoolName, player: PlayerName, act: RequestedAct) -> NewName:
     """Forget every name that a player had, everywhere; no rating moves."""
     return NewName(name=await act.run(act.store.pseudonymise, pool, player))

@@ -39,21 +39,10 @@ from podium.support.part_files import remove_left_over
 
 API = writes, reads, fixtures, pages, streams, status, receiving
 ADMIN = pools, sending, records, connections, race_forms, dry_run
-PAGES = (
-    rendering,
-    visiting,
-    first_link,
-    front,
-    boards,
-    spread,
-    event_pages,
-    players,
-    chances,
-    races,
-    calendar,
-    rules,
+PAGES = (  # in the order of trying
+    rendering, visiting, first_link, front, boards, spread, event_pages, players, chances, races, calendar, rules,
     sharing,
-)  # in the order of trying
+)  # fmt: skip
 MOST_RULES_PAGES = 256  # pools
 MOST_PICTURES = 256  # that are kept, of some 130 kB each
 ABOUT = """Results go in once, ratings come out, and each point has its reason.

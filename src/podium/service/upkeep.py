@@ -23,14 +23,8 @@ from podium.store.sql.statements import DAY_US
 
 CHECK_INTERVAL_S = 60.0
 DAY_S = DAY_US / 1e6
-DAILY_RANKS, FACTS, KEYS, LEFT_OVERS, FILES, TURN = (
-    "daily ranks",
-    "facts",
-    "keys",
-    "left-overs",
-    "files",
-    "turn",
-)  # as metrics have it
+DAILY_RANKS, FACTS, KEYS = "daily ranks", "facts", "keys"  # as metrics have it
+LEFT_OVERS, FILES, TURN = "left-overs", "files", "turn"
 LOGGER = logging.getLogger(__name__)
 
 

@@ -181,19 +181,8 @@ def event_record(connection: sa.Connection, pool: Pool, event_id: str) -> tuple[
     for row, after in zip(rows, contents, strict=True):
         corrected = () if before is None or after is None else tuple(corrected_lines(before, after, name_of))
         before = before if after is None else after
-        records.append(
-            CorrectionRecord(
-                row.seq,
-                row.kind,
-                datetime.fromisoformat(row.received_at),
-                row.actor,
-                row.reason,
-                row.events,
-                row.players,
-                row.largest,
-                corrected,
-            )
-        )
+        received_at, moved = datetime.fromisoformat(row.received_at), (row.events, row.players, row.largest)
+        records.append(CorrectionRecord(row.seq, row.kind, received_at, row.actor, row.reason, *moved, corrected))
     return tuple(records)
 
 

@@ -106,6 +106,7 @@ class Moments:
 
     @contextmanager
     def reading(self, pool_name: str) -> Iterator[tuple[sa.Connection, Pool]]:
+        """A transaction that sees one moment of a pool."""
         with self._reading_all() as connection:
             if self._moment is None:
                 yield connection, get_pool(connection, pool_name)

@@ -16,7 +16,7 @@ from podium.engine.tables.things import kind_and_name
 from podium.results.names import search_key
 from podium.store.log.log import newest_seq
 from podium.store.log.pools import Pool
-from podium.store.rating.standing_rows import HAS_STANDING
+from podium.store.rating.standing_rows import BOARD_COLUMNS, HAS_STANDING
 from podium.store.reading.boards.models import FoundPlayer, Listing, SharedThing
 from podium.store.reading.boards.ranks import (
     BOARD_CURSOR,
@@ -33,16 +33,7 @@ from podium.store.reading.moments import VersionCache
 from podium.store.sql.schema import alias, merged, player, standing, thing
 from podium.store.sql.statements import among, values
 
-ROW_COLUMNS = (
-    standing.c.player_id,
-    player.c.name,
-    standing.c.rating,
-    standing.c.events,
-    standing.c.played_at,
-    standing.c.provisional,
-    standing.c.deviation,
-)
-ROWS = sa.select(*ROW_COLUMNS).join(player, HAS_STANDING)
+ROWS = sa.select(*BOARD_COLUMNS).join(player, HAS_STANDING)
 BEST_FIRST = standing.c.rating.desc(), standing.c.player_id.desc()
 TOP: sa.BindParameter[int] = sa.bindparam("top")
 

@@ -221,13 +221,8 @@ def neighbours(connection: sa.Connection, pool: Pool, name: str, each: int = 5) 
         UnknownError: no such pool or player.
     """
     row = get_standing(connection, pool, name)
-    params = {
-        "pool": pool.id,
-        "generation": pool.generation,
-        "top": each,
-        "rating": row.rating,
-        "number": row.player_id,
-    }
+    params = {"pool": pool.id, "generation": pool.generation, "top": each}
+    params |= {"rating": row.rating, "number": row.player_id}
     above = connection.execute(SELECT_BOARD_BEFORE, params).all()
     below = connection.execute(SELECT_BOARD_AFTER, params).all()
     return with_ranks(connection, pool, [*reversed(above), row, *below])

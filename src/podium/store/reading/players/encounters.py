@@ -38,15 +38,10 @@ SELECT_MET = (
 def encounters(
     connection: sa.Connection, pool: Pool, answers: Answers, number: int, fields: list[int]
 ) -> tuple[Encounters, ...]:
-    """The opponents whom a player beats most, and the one who beats the player most.
+    """Up to three whom a player finished ahead of more often than behind, then the one who leads most.
 
-    Args:
-        number: the player's.
-        fields: how many entrants each of the player's events had, newest first.
-
-    Returns:
-        Up to three whom the player finished ahead of more often than behind, the largest lead first; last the one who
-        leads most. Nobody is among them who was met once.
+    The largest lead stands first, and nobody is among them who was met once. `fields` are how many entrants each of the
+    player's events had, newest first.
     """
     total, top = 0, 0
     for field in fields[:MOST_EVENTS]:

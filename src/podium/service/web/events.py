@@ -1,16 +1,20 @@
-"""The page of an event: its result, the reasons of one change, and what became of it."""
+"""The page of an event: its result, the reasons of one change, what was promised, and what became of it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from decimal import Decimal
 from statistics import fmean
 from typing import Annotated, Any, ClassVar
 from urllib.parse import quote, urlencode, urlsplit, urlunsplit
 
+import polars as pl
 from fastapi import Query, Request, Response
 from markupsafe import Markup
 
 from podium.ledger.reasons.explanation import Explanation
 from podium.ledger.reasons.wording import capitalised
+from podium.ledger.stakes.stakes import Stakes
+from podium.ledger.stakes.wording import place_words
 from podium.pages.environment import part
 from podium.pages.numbers import counted, direction, in_sentence, percent, rating
 from podium.pages.result_table import DuelTable, ResultTable, duel_table, result_table
@@ -18,7 +22,6 @@ from podium.pages.why import WhyView, why_view
 from podium.results.derived_heats import OVERALL
 from podium.service.http.names import EventId, PlayerName
 from podium.service.http.threads import CurrentStore
-from podium.service.web.ahead.promise import promised_words
 from podium.service.web.rendering import Page, PageRouter, PoolHeader, pool_header, render, unchanged
 from podium.service.web.visiting import VisiblePool, Visit
 from podium.store import Store
@@ -28,7 +31,7 @@ from podium.store.reading.events.stories import EventStory
 from podium.store.reading.log import CorrectionRecord
 from podium.store.reading.models import ResultRow
 from podium.store.reading.pool_facts import FairExpectation, ReliabilityBin, fair_expectation
-from podium.support.rounding import shown_change
+from podium.support.rounding import shown, shown_change, signed
 
 TAGS = {"rated": "valid", "voided": "void"}
 AS_SENT = "Ranked as sent"
@@ -264,3 +267,49 @@ def event_page(
         picture=f"{why_address}/picture.png" if why_address else "",
         may_correct=visit.visitor.may("admin", visit.pool),
     )
+
+
+def promised_words(promise: Stakes | None, story: EventStory) -> str:
+    """What the player's place had promised, and what it came to, in sentences; empty where no line is the place's."""
+    explanation = story.explanation
+    line = None if promise is None or explanation is None else promised_line(promise, explanation)
+    if line is None or promise is None or explanation is None:
+        return ""
+    digits = promise.digits
+    promised = shown_change(line["rating"] - line["delta"], line["rating"], digits)
+    came = shown_change(explanation.rating_before, explanation.rating_before + explanation.delta, digits)
+    place = place_words(line["place"], promise.sides)
+    what = f"a {place}" if promise.sides == 2 or place == "quit" else f"{place} place"  # noqa: PLR2004  (a duel)
+    chance = "" if line["chance"] is None else f", a chance of {percent(line['chance'])}"
+    words = f"Promised for {what}{chance}: {signed(promised)}. It came to {signed(came)}"
+    return f"{words}{why_words(explanation, came - promised)}."
+
+
+def promised_line(promise: Stakes, explanation: Explanation) -> Any:
+    """The line of the place that the player took; None where several shared it, or a side did."""
+    table = explanation.standings
+    own = table.filter(player=explanation.player)
+    if own.height != 1 or promise.sides != promise.field.height or promise.frame.is_empty():
+        return None
+    place = own["place"][0]
+    if place is None:
+        return next((line for line in promise.lines() if line["place"] is None), None)
+    shared = table.filter(place=place).height > 1
+    if shared and promise.sides > 2:  # noqa: PLR2004  (of two it is a draw)
+        return None
+    return next((line for line in promise.lines() if line["place"] == (1.5 if shared else float(place))), None)
+
+
+def why_words(explanation: Explanation, more: Decimal) -> str:
+    """Who finished where nobody expected, where it came otherwise; empty where it came as promised."""
+    if not more:
+        return ""
+    duels = explanation.rows.filter(pl.col("opponent").is_not_null() & pl.col("gap").is_not_null())
+    behind = duels.filter(pl.col("result") > 0.5, pl.col("gap") > 0.0).sort("gap", descending=True)  # noqa: PLR2004
+    ahead = duels.filter(pl.col("result") < 0.5, pl.col("gap") < 0.0).sort("gap")  # noqa: PLR2004
+    found, verb = (behind, "behind") if more > 0 else (ahead, "ahead")
+    if found.is_empty():
+        return ""
+    row = found.row(0, named=True)
+    gap = shown(abs(row["gap"]), 0)
+    return f": {row['opponent']}, {gap} {'above' if row['gap'] > 0 else 'below'} {explanation.player}, finished {verb}"

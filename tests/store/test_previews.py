@@ -9,7 +9,7 @@ from races import START, ratings, rows
 
 import podium
 from podium.store import Store
-from podium.store.rating.events import StaleError
+from podium.store.rating.events import Sheet, StaleError
 from podium.store.reading import previews
 from podium.store.reading.boards.models import Listing
 from podium.systems import find
@@ -41,6 +41,7 @@ def store(filled, tmp_path):
 ACTS = {
     "submit": previews.submit([*rows(31, "gx", minute=6.5), *rows(30, "ya")]),
     "amend": previews.amend(rows(7, "gfez")),
+    "sheet": previews.amend_sheet([*rows(7, "gfez"), *rows(31, "gx", minute=6.5)], Sheet("sheet.csv")),
     "void": previews.void("e5"),
     "restore": previews.restore("e3"),
     "merge": previews.merge("i", "a"),

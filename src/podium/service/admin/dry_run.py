@@ -2,7 +2,7 @@
 
 import logging
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, ClassVar
@@ -11,15 +11,18 @@ from fastapi import Request, Response
 from fastapi.concurrency import run_in_threadpool
 
 from podium.errors import Fault, PodiumError, ResultsError
-from podium.service.admin.intents import POOL_ADDRESS, Admission, Intent, Sender, refuse_beyond_key, unpack
+from podium.results.names import normalise
+from podium.service.admin.intents import POOL_ADDRESS, Admission, Intent, Sender, refuse_beyond_key, sheet_in, unpack
 from podium.service.admin.uploads import MAX_UPLOAD_BYTES
 from podium.service.http.errors import TooLargeError, refusal_status
 from podium.service.http.threads import CurrentStore, run_in
 from podium.service.web.rendering import Page, PageRouter, address, go_on, pool_address, pool_header, render
 from podium.store import Store
-from podium.store.rating.events import StaleError
+from podium.store.rating.events import Sheet, StaleError
 from podium.store.reading.previews import MovedRating, Preview
 from podium.store.writing.execution import Receipt
+from podium.store.writing.mending import SheetChanges
+from podium.store.writing.sheets import SheetError
 from podium.support.rounding import shown_change
 
 OK, CONFLICT = 200, 409
@@ -53,6 +56,11 @@ class DryRunPage(Page):
     max_names: int = MAX_NAMES
 
     @property
+    def changes(self) -> SheetChanges | None:
+        """What becomes of the events of a sheet that was sent before."""
+        return self.preview.answer if isinstance(self.preview.answer, SheetChanges) else None
+
+    @property
     def newcomers(self) -> int:
         """How many have no rating today."""
         return sum(each.before is None for each in self.preview.ratings)
@@ -60,7 +68,8 @@ class DryRunPage(Page):
     @property
     def new_events(self) -> frozenset[str]:
         """Those that have no page yet."""
-        return frozenset(each.event_id for each in self.sent if not each.duplicate)
+        new = () if self.changes is None else self.changes.new
+        return frozenset((*new, *(each.event_id for each in self.sent if not each.duplicate)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +83,8 @@ class RefusalPage(Page):
     source: str = ""  # its name
     detail: str = ""
     back: str = ""
+    packed: str = ""  # results that are others' with another prefix
+    prefix: str = ""
 
 
 async def look_at(
@@ -117,7 +128,7 @@ async def look_at(
     try:
         page = await run_in(request.app.state.threads.planning, find_effect)
     except PodiumError as error:
-        return await (refused(error) if refused else refusal(request, store, admission, error, intent.heading))
+        return await (refused(error) if refused else refusal(request, store, admission, error, intent))
     return render(request, page, status=CONFLICT if is_stale else OK)
 
 
@@ -133,6 +144,36 @@ def change_of(moved: MovedRating, digits: int) -> Decimal | None:
     if moved.before is None or moved.after is None:
         return None
     return shown_change(moved.before, moved.after, digits)
+
+
+async def look_at_sheet(
+    request: Request, store: Store, admission: Admission, details: Mapping[str, Any], notes: tuple[str, ...] = ()
+) -> Response:
+    """Return the dry run of a sheet: of its new events, or where it was sent before of all that is other in it."""
+    sent, amended = Intent("submit", details), Intent("sheet", details)
+    may_amend = admission.key.may(amended.kind.role, admission.pool) and admission.key.reach_s is None
+    known = await run_in_threadpool(store.sheets, admission.pool)
+
+    async def refused(error: PodiumError) -> Response:
+        if not may_amend or not isinstance(error, SheetError):
+            return await refusal(request, store, admission, error, sent)
+        return await look_at(request, store, admission, amended, notes=(error.what, *notes))
+
+    if may_amend and any(each.name == details["sheet"][0] for each in known):
+        return await look_at(request, store, admission, amended, notes=notes)
+    return await look_at(request, store, admission, sent, notes=notes, refused=refused)
+
+
+@router.post("/sheet")
+async def look_again(request: Request, admission: Sender, store: CurrentStore) -> Response:
+    """Show what a sheet does where it overrules corrections by hand, or where its events have a prefix."""
+    form = await admission.form(request, MAX_UPLOAD_BYTES)
+    intent = await run_in(request.app.state.threads.planning, unpack, "sheet", form.text("details"))
+    sheet, prefix = sheet_in(intent.details), normalise(form.text("prefix"))
+    if prefix:
+        sheet = Sheet(prefix + sheet.name.removeprefix(sheet.prefix), sheet.map, prefix)
+    details = {**intent.details, "sheet": [*sheet], "overrule": bool(form.text("overrule"))}
+    return await look_at_sheet(request, store, admission, details)
 
 
 @router.post("/apply")
@@ -155,7 +196,7 @@ async def apply(request: Request, admission: Sender, store: CurrentStore) -> Res
     except StaleError:
         return await look_at(request, store, admission, intent, reason=reason, is_stale=True)
     except PodiumError as error:
-        return await refusal(request, store, admission, error, intent.heading)
+        return await refusal(request, store, admission, error, intent)
     count(request, admission.pool, answer)
     await run_in(request.app.state.threads.writing, name_players, store, admission, intent)
     path = pool_address(admission.pool, *intent.kind.lands(intent.details))
@@ -177,23 +218,29 @@ def count(request: Request, pool: str, answer: Any) -> None:
     """Count what was stored, or rated again."""
     if isinstance(answer, list):
         request.app.state.metrics.count_receipts(pool, answer)
+    elif isinstance(answer, SheetChanges):
+        request.app.state.metrics.rerated.labels(pool).inc(answer.totals.changes)
     else:
         rerated = answer.rerated if isinstance(answer, Receipt) else int(answer)
         request.app.state.metrics.rerated.labels(pool).inc(rerated)
 
 
 async def refusal(
-    request: Request, store: Store, admission: Admission, error: PodiumError, heading: str, back: str = ""
+    request: Request, store: Store, admission: Admission, error: PodiumError, intent: Intent | str, back: str = ""
 ) -> Response:
     """Return why nothing was stored, as a page."""
     is_of_file = isinstance(error, ResultsError)
+    heading = intent.heading if isinstance(intent, Intent) else intent
+    prefix = error.prefix if isinstance(error, SheetError) else ""
     page = RefusalPage(
         title=heading,
         pool=pool_header(await run_in_threadpool(store.pool, admission.pool)),
         heading=heading,
         faults=error.faults if isinstance(error, ResultsError) else (),
         source=error.source if isinstance(error, ResultsError) else "",
-        detail="" if is_of_file else str(error),
+        detail="" if is_of_file else error.what if isinstance(error, SheetError) else str(error),
         back=back or address("admin", admission.pool),
+        packed=intent.packed() if prefix and isinstance(intent, Intent) else "",
+        prefix=prefix,
     )
     return render(request, page, status=refusal_status(error))

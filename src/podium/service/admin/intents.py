@@ -19,6 +19,7 @@ from podium.service.http.json import RefusedError
 from podium.store import Store
 from podium.store.keys import ApiKey
 from podium.store.log.pools import When
+from podium.store.rating.events import Sheet
 from podium.store.reading import previews
 from podium.store.reading.previews import Act
 from podium.systems import find
@@ -93,6 +94,11 @@ def event_path(details: Mapping[str, Any]) -> tuple[str, ...]:
     return ("events", *ids) if len(ids) == 1 else ("events",)
 
 
+def sheet_in(details: Mapping[str, Any]) -> Sheet:
+    name, map_, prefix = map(str, details["sheet"])
+    return Sheet(name, map_, prefix)
+
+
 def system_in(details: Mapping[str, Any]) -> System:
     return find(details["system"]).from_text(details["parameters"])
 
@@ -100,10 +106,19 @@ def system_in(details: Mapping[str, Any]) -> System:
 KINDS = {
     "submit": Kind(
         WRITE,
-        lambda details: previews.submit(details["rows"], details.get("made_up", "")),
+        lambda details: previews.submit(
+            details["rows"], details.get("made_up", ""), sheet_in(details) if "sheet" in details else None
+        ),
         lambda details: f"Store {counted(len(events_in(details)), 'event')}",
         "Store results", event_path, lambda details: f"Stored. {counted(len(events_in(details)), 'event')} came in.",
         has_reason=False,
+    ),
+    "sheet": Kind(
+        ADMIN, lambda details: previews.amend_sheet(
+            details["rows"], sheet_in(details), details.get("made_up", ""), overrule=bool(details.get("overrule"))
+        ),
+        lambda details: f"Take {sheet_in(details).name} as it is now", "Correct these", lambda _details: ("events",),
+        lambda details: f"Stored. The pool has {sheet_in(details).name} as it is now.", has_reason=False,
     ),
     "amend": Kind(
         ADMIN, lambda details: previews.amend(details["rows"]), lambda details: f"Correct {details['event_id']}",
@@ -202,7 +217,7 @@ def refuse_beyond_key(request: Request, store: Store, admission: Admission, inte
     if admission.key.reach_s is None:
         return
     details = intent.details
-    if intent.name in ("merge", "unmerge", "configure"):
+    if intent.name in ("sheet", "merge", "unmerge", "configure"):
         refuse_limited_reach(request)
     rows = details.get("rows", ())
     starts = [row[name] for row in rows for name in ("started_at", "sequence") if row.get(name) is not None]

@@ -14,9 +14,18 @@ from podium.errors import Fault, ParameterError, PodiumError, ResultsError
 from podium.ledger.reasons.standings import plain
 from podium.results.columns import STATUSES
 from podium.service.access.visitors import Form
-from podium.service.admin.dry_run import look_at
+from podium.service.admin.dry_run import look_at, look_at_sheet
 from podium.service.admin.intents import POOL_ADDRESS, Admin, Admission, Intent, Sender
-from podium.service.admin.uploads import MAX_UPLOAD_BYTES, PASTED, RESULTS, Upload, UploadProcess, formats, note_leaving
+from podium.service.admin.uploads import (
+    MAX_UPLOAD_BYTES,
+    PASTED,
+    RESULTS,
+    Upload,
+    UploadProcess,
+    formats,
+    note_leaving,
+    sheet_name,
+)
 from podium.service.http.errors import status_of
 from podium.service.http.names import EventId
 from podium.service.http.threads import CurrentStore, in_background, run_in
@@ -187,8 +196,12 @@ async def upload(request: Request, admission: Sender, store: CurrentStore) -> Re
             refusal="" if isinstance(error, ResultsError) else str(error),
         )
         return render(request, page, status=status_of(error))
-    intent = Intent("submit", {"rows": sent.rows, "names": dict(sent.names), "made_up": sent.made_up})
-    return await look_at(request, store, admission, intent, notes=sent.notes)
+    details: dict[str, Any] = {"rows": sent.rows, "names": dict(sent.names), "made_up": sent.made_up}
+    if form.file is None:
+        return await look_at(request, store, admission, Intent("submit", details), notes=sent.notes)
+    return await look_at_sheet(
+        request, store, admission, details | {"sheet": [sheet_name(name), sent.map, ""]}, sent.notes
+    )
 
 
 async def read_apart(request: Request, *sent: Any, **options: Any) -> Upload:

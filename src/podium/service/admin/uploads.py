@@ -50,6 +50,7 @@ class Upload:
     names: Mapping[str, str]  # what players are called, by the ids that the results have
     notes: tuple[str, ...]  # what was understood or left aside, a line each
     made_up: str = ""  # for the log, where dates were
+    map: str = ""  # what its columns mean, as TOML has it; empty where its headings say all
 
 
 def formats() -> dict[str, str]:
@@ -134,6 +135,11 @@ def safe_name(name: str) -> str:
     """A file's name without what a folder could make of it; its ending stays, which says what it is."""
     letters = "".join(each if each.isalnum() or each in SAFE_MARKS else "_" for each in Path(name).name)
     return letters.lstrip(".")[-100:] or PASTED
+
+
+def sheet_name(name: str) -> str:
+    """What a pool calls a file whose events it has."""
+    return "".join(each for each in Path(name).name if each.isprintable())[-200:] or PASTED
 
 
 def of_pool(frame: pl.DataFrame, pool: str, name: str) -> tuple[pl.DataFrame, tuple[str, ...]]:

@@ -15,7 +15,7 @@ from podium.store.log.content import numbers_in
 from podium.store.log.log import AMEND, admit_reason, newest_seq
 from podium.store.log.players import Numbering, merges, names_of, provisional_numbers
 from podium.store.log.pools import OrderKey, Pool, When, refuse_unwritable
-from podium.store.rating.events import Proposal, StaleError, get_event
+from podium.store.rating.events import Proposal, Sheet, StaleError, get_event
 from podium.store.rating.plan import Plan, Span
 from podium.store.rating.rerating import NOTHING, Totals, event_ids, moves
 from podium.store.reading.boards.ranks import count_players
@@ -23,17 +23,30 @@ from podium.store.reading.log import CorrectedLine, corrected_lines, lines_of
 from podium.store.reading.players.explanations import states_of
 from podium.store.sql.schema import log, standing
 from podium.store.sql.statements import is_thing, of_players
-from podium.store.writing import accounts, administration, submission
+from podium.store.writing import accounts, administration, mending, sheets, submission
 from podium.store.writing.execution import Done, Propose, plan_through, with_receipts
 
 Act = Callable[[str, str], Propose]  # by whom, and why: what is then proposed
 
 
-def submit(rows: Any, made_up: str = "") -> Act:
+def submit(rows: Any, made_up: str = "", sheet: Sheet | None = None) -> Act:
     """Take new events; each once. Why they come is not logged, but what was made up of them."""
-    return lambda actor, _reason: partial(
-        submission.submit, submissions=[submission.Submission(rows, actor, {}, reason=admit_reason(made_up))]
-    )
+
+    def act(actor: str, _reason: str) -> Propose:
+        sent = submission.Submission(rows, actor, {}, reason=admit_reason(made_up))
+        if sheet is None:
+            return partial(submission.submit, submissions=[sent])
+        return partial(sheets.submit_sheet, sent=sent, sheet=sheet)
+
+    return act
+
+
+def amend_sheet(rows: Any, sheet: Sheet, made_up: str = "", *, overrule: bool = False) -> Act:
+    """Let a pool be as if a sheet that is sent again had always been as it is now."""
+    return lambda actor, reason: partial(
+        mending.amend_sheet, rows=rows, sheet=sheet, actor=actor, reason=admit_reason(reason or made_up),
+        overrule=overrule,
+    )  # fmt: skip
 
 
 def amend(rows: Any) -> Act:

@@ -35,6 +35,7 @@ from podium.store.writing.sheets import (
     COUNT,
     SELECT_BY_ID,
     Sent,
+    SheetError,
     Stored,
     brought_by,
     by_id,
@@ -67,6 +68,7 @@ class SheetChanges:
     same: int
     receipts: tuple[Receipt, ...] = ()
     totals: Totals = NOTHING  # how much moved
+    prefix: str = ""  # what would make its events others
 
     def __str__(self) -> str:
         """The counts, in words."""
@@ -92,8 +94,7 @@ def amend_sheet(
         overrule: whether the sheet holds against what people corrected in the pool.
 
     Raises:
-        ConflictError: an event that another sheet brought has other content.
-        StoreError: nothing that the sheet brought is in it any more.
+        SheetError: an event that another sheet brought has other content, or nothing that this one brought is in it.
     """
     contents = submission.check_rows(connection, pool, rows)
     order, settles_order = submission.order_with(connection, pool, contents.values()), pool.order is None
@@ -115,9 +116,10 @@ def amend_sheet(
     paired = {one.stored for one in sent}
     draft.void([each for each in stored if each.is_live and each not in paired], overrule=overrule)
     lists = tuple(draft.new), tuple(draft.other), tuple(draft.gone), tuple(draft.kept)
-    changes = SheetChanges(sheet.name, is_first, *lists, same=draft.same)
-    proposal = draft.proposal(settles_order=settles_order)
-    return replace(proposal, sheet=SheetRecord(sheet.name, sheet.map, draft.brought, changes))
+    prefix = suggested_prefix(sheet, contents.values())
+    changes = SheetChanges(sheet.name, is_first, *lists, same=draft.same, prefix=prefix)
+    record = SheetRecord(sheet.name, sheet.map, draft.brought, changes)
+    return replace(draft.proposal(settles_order=settles_order), sheet=record)
 
 
 def as_known(connection: sa.Connection, pool: Pool, sheet: Sheet, sent: Sequence[Sent]) -> tuple[Sheet, bool]:
@@ -149,28 +151,29 @@ def events_of(connection: sa.Connection, pool: Pool, sheet: Sheet, sent: Sequenc
 
 def refuse_others(pool: Pool, sheet: Sheet, sent: Sequence[Sent], stored: Sequence[Stored]) -> None:
     """Refuse a sheet that is another one, by all that is known."""
+    prefix = suggested_prefix(sheet, [each.content for each in sent])
     for one in sent:
         other = one.stored
         if other is not None and other.brought is None and other.others and not one.is_same:
-            contents = [each.content for each in sent]
-            raise submission.ConflictError(
-                f"event {other.row.event_id!r} came in another sheet, with other content; if {sheet.name} is that one, "
-                f"name it with --sheet; if these are other events, --prefix {suggested_prefix(sheet, contents)} gives "
-                "them ids of their own"
+            raise SheetError(
+                f"event {other.row.event_id!r} came in another sheet, with other content",
+                f"if {sheet.name} is that one, name it with --sheet; if not, --prefix {prefix} gives these other ids",
+                prefix,
             )
     live = sum(each.is_live for each in stored)
     paired = [(one, one.stored) for one in sent if one.stored is not None and one.stored.is_live]
     if live and not paired:
-        raise StoreError(
-            f"none of the {live:,} events that {sheet.name} brought to pool {pool.name!r} is in it now; another sheet "
-            "needs a name of its own, with --sheet; void events that never were with podium void"
+        raise SheetError(
+            f"none of the {live:,} events that {sheet.name} brought to pool {pool.name!r} is in it now",
+            "another sheet needs a name of its own, with --sheet; void events that never were with podium void",
+            prefix,
         )
     dated = all(one.content.order == DATED for one, _ in paired)
     if paired and dated and not any(lines_or_date(one, other) for one, other in paired):
-        raise submission.ConflictError(
-            f"every event of {sheet.name} that pool {pool.name!r} knows has another date and another result: is it "
-            f"another season's? --prefix {suggested_prefix(sheet, [each.content for each in sent])} gives its events "
-            "ids of their own"
+        raise SheetError(
+            f"every event of {sheet.name} that is known has another date and another result: is it another season's?",
+            f"--prefix {prefix} gives its events ids of their own",
+            prefix,
         )
 
 

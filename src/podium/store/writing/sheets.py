@@ -26,7 +26,6 @@ from podium.store.rating.events import (
     Sheet,
     SheetRecord,
 )
-from podium.store.sql.database import StoreError
 from podium.store.sql.schema import brought, event, log, sheet
 from podium.store.sql.statements import among, instant, values
 from podium.store.writing import submission
@@ -50,6 +49,14 @@ SELECT_SHEETS = (
     .group_by(sheet.c.name, sheet.c.map)
     .order_by(sheet.c.name)
 )
+
+
+class SheetError(submission.ConflictError):
+    """A sheet is not taken as it was sent: what is wrong, what to type, and what would make its events others."""
+
+    def __init__(self, what: str, ways: str, prefix: str = "") -> None:
+        super().__init__(f"{what}{'' if what.endswith('?') else ';'} {ways}")
+        self.what, self.prefix = what, prefix
 
 
 class KnownSheet(NamedTuple):
@@ -117,8 +124,7 @@ def submit_sheet(
     """Log and rate the events of a sheet, each once, and keep which it brought.
 
     Raises:
-        ConflictError: an event is known with other content.
-        StoreError: more than half of them are in the pool under other ids.
+        SheetError: an event is known with other content, or more than half of them are there under other ids.
     """
     contents = submission.check_rows(connection, pool, sent.rows)
     known = brought_by(connection, pool, sheet)
@@ -128,27 +134,25 @@ def submit_sheet(
     try:
         proposal = submission.submit_contents(connection, pool, numbering, [named], [sent])
     except submission.ConflictError as error:
-        raise submission.ConflictError(f"{error}; {ways_on(sheet, contents)}") from None
+        prefix = suggested_prefix(sheet, contents.values())
+        ways = (
+            f"if {sheet.name} was mended, podium ingest {sheet.name} --amend takes all of it as it is now; if these "
+            f"are other events, --prefix {prefix} gives them ids of their own"
+        )
+        raise SheetError(str(error), ways, prefix) from None
     new = {own_ids[each.subject]: named[each.subject] for each in proposal.entries}
     found = under_other_ids(connection, pool, sheet, sent_events(connection, pool, new), len(named))
     if found:
         one = next(iter(found))
-        raise StoreError(
+        raise SheetError(
             f"{len(found):,} of the {len(named):,} events of {sheet.name} are in pool {pool.name!r} under other ids, "
-            f"as {found[one].row.event_id!r} for {one.own_id!r}; read it by the map that they came by, or type "
-            f"podium ingest {sheet.name} --amend, which keeps the ids that they have"
+            f"as {found[one].row.event_id!r} for {one.own_id!r}",
+            f"read it by the map that they came by, or type podium ingest {sheet.name} --amend, which keeps the ids "
+            "that they have",
         )
     keys = proposal.keys.items()
     events = [BroughtEvent(each, own_ids[each], key.seq) for each, key in keys if each not in known]
     return replace(proposal, sheet=SheetRecord(sheet.name, sheet.map, events))
-
-
-def ways_on(sheet: Sheet, contents: Mapping[str, Content]) -> str:
-    """What to type where a sheet has other content of known events."""
-    return (
-        f"if {sheet.name} was mended, podium ingest {sheet.name} --amend takes all of it as it is now; if these are "
-        f"other events, --prefix {suggested_prefix(sheet, contents.values())} gives them ids of their own"
-    )
 
 
 def suggested_prefix(sheet: Sheet, contents: Iterable[Content]) -> str:

@@ -1,0 +1,137 @@
+"""A sheet that is mended and sent again in a browser: first what it does, then one button."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from test_screens import AXE, MEASURE, UNFOLD
+
+from podium.store.keys import create_key
+from podium.systems import find
+
+HEAD = "event_id,started_at,player,position\n"
+
+
+def sheet_of(*rounds, year=2026):
+    """The text of a sheet: its rounds by number, each with who came first to last."""
+    lines = (
+        f"Round {number},{year}-03-{number:02},{player},{place}\n"
+        for number, players in rounds
+        for place, player in enumerate(players, start=1)
+    )
+    return HEAD + "".join(lines)
+
+
+SEASON = [(number, ["Ana", "Ben", "Cleo", "Dan"]) for number in range(1, 7)]
+MENDED = [SEASON[0], (2, ["Ben", "Ana", "Cleo", "Dan"]), *SEASON[3:], (7, ["Dan", "Cleo", "Ben", "Ana"])]
+
+
+@pytest.fixture
+def league(site, request):
+    """A private pool, and a key that administers it."""
+    name = f"league {request.node.name}"
+    site.store.create_pool(name, find("elo")(), player_word="driver")
+    return name, create_key(site.store.engine, "Ann", "admin", name)
+
+
+def sign_in(page, league):
+    page.goto("/sign-in")
+    page.fill("[name=key]", league[1])
+    page.click("button.main")
+
+
+def send(page, league, text, name="league.csv"):
+    """Send a file from the page of uploads."""
+    page.goto(f"/admin/{league[0]}/upload")
+    page.set_input_files("[type=file]", {"name": name, "mimeType": "text/csv", "buffer": text.encode()})
+    page.click("main form button.main")
+
+
+def store_it(page):
+    page.click("main form[action$='/apply'] button")
+    assert "Stored." in page.inner_text("main")
+
+
+def assert_readable(page):
+    page.evaluate(UNFOLD)
+    seen = page.evaluate(MEASURE)
+    assert (seen["pale"], seen["small"], seen["wide"]) == ([], [], [])
+    violations = Axe().run(page, options=AXE).response["violations"]
+    assert [(each["id"], each["nodes"][0]["html"][:200]) for each in violations] == []
+
+
+def places(site, league, event_id):
+    return [each.player for each in site.store.event(league[0], event_id).entries]
+
+
+@pytest.mark.parametrize(("width", "script"), [(390, True), (1280, False), (320, True)])
+def test_a_mended_sheet_is_shown_before_it_is_taken(site, league, screens, width, script):
+    page = screens(width, script=script)
+    sign_in(page, league)
+    send(page, league, sheet_of(*SEASON))
+    store_it(page)
+    site.store.amend(
+        league[0],
+        [
+            {"event_id": "Round 4", "started_at": "2026-03-04", "player": each, "position": place}
+            for place, each in enumerate(["Dan", "Ana", "Ben", "Cleo"], start=1)
+        ],
+    )
+    version = site.store.version(league[0])
+    send(page, league, sheet_of(*MENDED))
+    shown = page.inner_text("main")
+    assert "1 new, 1 differs, 1 gone, 1 corrected by hand, 3 the same" in shown
+    assert site.store.version(league[0]) == version  # nothing is stored yet
+    if script:
+        assert_readable(page)
+    page.check("[name=overrule]")
+    page.click("main form:has([name=overrule]) button")
+    assert "1 new, 2 differ, 1 gone, 3 the same" in page.inner_text("main")
+    page.uncheck("[name=overrule]")
+    page.click("main form:has([name=overrule]) button")
+    store_it(page)
+    assert places(site, league, "Round 2") == ["Ben", "Ana", "Cleo", "Dan"]
+    assert places(site, league, "Round 4") == ["Dan", "Ana", "Ben", "Cleo"]  # as it was corrected by hand
+    assert site.store.event(league[0], "Round 3").status == "voided"
+    assert site.store.verify(league[0]) == []
+    send(page, league, sheet_of(*MENDED))
+    assert "There is nothing to do" in page.inner_text("main")
+
+
+def test_a_new_season_with_known_rounds_is_offered_ids_of_its_own(site, league, screens):
+    page = screens(390, script=False)
+    sign_in(page, league)
+    send(page, league, sheet_of(*SEASON))
+    store_it(page)
+    other = sheet_of((1, ["Dan", "Eve", "Ana"]), (2, ["Eve", "Dan", "Ana"]), year=2027)
+    send(page, league, other)
+    assert "another date and another result" in page.inner_text("main")
+    assert "--prefix" not in page.inner_text("main")  # nobody needs a shell
+    assert page.input_value("[name=prefix]") == "2027/"
+    page.click("main form:has([name=prefix]) button")
+    store_it(page)
+    assert places(site, league, "2027/Round 1") == ["Dan", "Eve", "Ana"]
+    assert places(site, league, "Round 1") == ["Ana", "Ben", "Cleo", "Dan"]
+
+
+def test_results_that_are_there_under_other_ids_are_named(site, league, screens):
+    page = screens(1280, script=False)
+    sign_in(page, league)
+    send(page, league, sheet_of(*SEASON))
+    store_it(page)
+    send(page, league, sheet_of(*SEASON).replace("Round", "R"), name="other.csv")
+    shown = page.inner_text("main")
+    assert "6 of the 6 events of other.csv are in pool" in shown
+    assert "There is nothing to do" in shown
+
+
+def test_a_key_that_only_writes_takes_new_events_and_corrects_none(site, league, screens):
+    page = screens(390, script=False)
+    writer = league[0], create_key(site.store.engine, "race server", "write", league[0])
+    sign_in(page, writer)
+    send(page, writer, sheet_of(*SEASON[:5]))
+    store_it(page)
+    send(page, writer, sheet_of(*SEASON))
+    store_it(page)
+    assert site.store.event(league[0], "Round 6").status == "rated"
+    send(page, writer, sheet_of(*MENDED))
+    assert "is known with other content" in page.inner_text("main")
+    assert not page.query_selector("form[action$='/apply']")

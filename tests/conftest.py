@@ -29,7 +29,7 @@ from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadScopeScheduling
 
 from podium.cli import main
-from podium.cli.terminal import system_choice
+from podium.cli.terminal import options
 from podium.store import Store
 from podium.store.sql import database
 from podium.store.sql.files import file_of
@@ -49,7 +49,7 @@ BESIDE = Path(__file__).resolve().parents[2] / "shared"
 @pytest.fixture(scope="session", autouse=True)
 def silent_compiler():
     """What a command writes on stderr does not depend on whether its kernels were compiled before."""
-    with mock.patch.object(system_choice, "say_that_it_compiles"):
+    with mock.patch.object(options, "say_that_it_compiles"):
         yield
 
 

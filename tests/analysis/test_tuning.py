@@ -8,7 +8,7 @@ import pytest
 import podium
 from podium.analysis.tuning import TuningError, as_toml, split_at, tune
 from podium.cli.commands import build
-from podium.cli.terminal.system_choice import chosen_system
+from podium.cli.terminal.options import chosen_system
 from podium.systems import find
 
 RACES = [

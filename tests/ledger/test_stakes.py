@@ -10,8 +10,7 @@ import pytest
 import podium
 from podium.cli.commands import build
 from podium.ledger.stakes import stakes as definition
-from podium.probability.orders import drawn_orders, order_chances
-from podium.probability.ranks import GumbelPerformances, rank_distribution
+from podium.probability.ranks import GumbelPerformances, drawn_orders, order_chances, rank_distribution
 from podium.systems import names
 
 FIELD = ("ana", "ben", "cleo", "dov")

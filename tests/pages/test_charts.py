@@ -8,8 +8,15 @@ import pytest
 
 from podium.pages.drawing.axes import dates, round_values
 from podium.pages.drawing.bars import distribution_bars, share_bar, signed_bar, split_bar
-from podium.pages.drawing.curves import promise_curve, reliability_curve, weights_curve
-from podium.pages.drawing.history_chart import MOST_DOTS, HistoryLine, HistoryPoint, history_chart
+from podium.pages.drawing.charts import (
+    MOST_DOTS,
+    HistoryLine,
+    HistoryPoint,
+    history_chart,
+    promise_curve,
+    reliability_curve,
+    weights_curve,
+)
 from podium.support.rounding import MINUS
 
 START = datetime(2020, 1, 5, tzinfo=UTC)

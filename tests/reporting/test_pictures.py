@@ -3,7 +3,7 @@
 import pytest
 
 import podium
-from podium.cli import drawing
+from podium.cli import publishing
 from podium.cli.commands import build
 from podium.reporting.curves import CURVES
 from podium.reporting.plotting import FROM_RESULTS
@@ -16,11 +16,11 @@ ROWS = [
 
 
 def test_the_commands_offer_what_there_is():
-    assert tuple(CURVES) == drawing.CURVES
-    assert drawing.FROM_RESULTS == FROM_RESULTS
+    assert tuple(CURVES) == publishing.CURVES
+    assert publishing.FROM_RESULTS == FROM_RESULTS
 
 
-@pytest.mark.parametrize("kind", FROM_RESULTS + drawing.CURVES)
+@pytest.mark.parametrize("kind", FROM_RESULTS + publishing.CURVES)
 def test_every_kind_is_drawn(kind, tmp_path):
     table, out = tmp_path / "results.csv", tmp_path / "chart.svg"
     podium.read_results([row | {"ranked": True} for row in ROWS]).frame.write_csv(table)

@@ -39,7 +39,7 @@ COMMANDS = {
         ("simulating:lab", "lab", None),
     ),
     "Pictures and pages": (
-        ("drawing:plot", "plot", "Draw a chart of FILE, or a curve of a system."),
+        ("publishing:plot", "plot", "Draw a chart of FILE, or a curve of a system."),
         ("publishing:site", "site", "Write the public pages as files for any web space."),
         ("publishing:report", "report", "Write the public pages as one file."),
     ),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import typer
 from typer import Option
 
-from podium.cli.terminal import show, system_choice
+from podium.cli.terminal import options, show
 from podium.cli.terminal.helping import examples
 from podium.cli.terminal.tables import explanation_text
 from podium.errors import MissingExtraError, PodiumError, needs_extra
@@ -159,7 +159,7 @@ def rate_season(out: Path) -> None:
     import podium
     from podium.systems import find, names
 
-    system_choice.prepare()
+    options.prepare()
     pools = {name: POOL_OF_GAME[find(name).game] for name in names() if find(name).game}
     season = podium.read_results(season_path())
     with show.progress(*(f"rating with {name}" for name in pools)) as steps:

@@ -12,8 +12,8 @@ from podium.cli.rating import rated_file
 from podium.cli.results.reading import PRINTED, Input, input_option
 from podium.cli.terminal import options, show
 from podium.cli.terminal.helping import examples
+from podium.cli.terminal.options import SYSTEM
 from podium.cli.terminal.show import Format
-from podium.cli.terminal.system_choice import SYSTEM
 from podium.errors import ParameterError
 
 if TYPE_CHECKING:

@@ -12,9 +12,8 @@ from podium.cli.rating import rated_file
 from podium.cli.results.reading import PRINTED, Input, input_option
 from podium.cli.terminal import options, show
 from podium.cli.terminal.helping import App, examples
-from podium.cli.terminal.options import check_output, read_table, write_table
+from podium.cli.terminal.options import check_output, chosen_system, read_table, write_table
 from podium.cli.terminal.show import Format
-from podium.cli.terminal.system_choice import chosen_system
 from podium.errors import ParameterError
 
 if TYPE_CHECKING:

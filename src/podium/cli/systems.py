@@ -12,10 +12,9 @@ from typer import Argument, Option
 
 from podium.cli.terminal import options, show
 from podium.cli.terminal.helping import examples
-from podium.cli.terminal.options import complete_system, write_text
+from podium.cli.terminal.options import DEFAULT_SYSTEM, complete_system, system_of, write_text
 from podium.cli.terminal.settings import FILE_NAME, MEANINGS
 from podium.cli.terminal.show import Format
-from podium.cli.terminal.system_choice import DEFAULT_SYSTEM, system_of
 from podium.errors import ParameterError
 
 if TYPE_CHECKING:

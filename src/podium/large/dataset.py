@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from podium.support.notebook import counted
+from podium.support.cells import counted
 
 MANIFEST = "_podium.json"
 

@@ -24,7 +24,7 @@ from podium.kernels.records import read
 from podium.ledger.history import started_at, states_brought, system_at
 from podium.probability.ranks import Floats, GumbelPerformances, Performances, field_strength, rank_distribution
 from podium.results.hashing import Integers
-from podium.support.notebook import counted, table_html
+from podium.support.cells import counted, table_html
 
 SHOWN_ENTRANTS = 3  # in a line
 MIN_LIKENESS = 0.7  # of the letters that two names share: about two typing errors in a first name and a surname

@@ -20,7 +20,7 @@ from podium.ledger import leaderboard as boards
 from podium.ledger.saved import Start, metadata, pools_after, with_pool_columns
 from podium.results.names import admit, normalise
 from podium.results.reading import Results
-from podium.support.notebook import counted, table_html
+from podium.support.cells import counted, table_html
 
 if TYPE_CHECKING:
     from podium.ledger.forecast import Forecast

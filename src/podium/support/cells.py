@@ -1,5 +1,7 @@
-"""A value as people read it, in a table on a terminal or a page; and as programs do, in a format of texts only."""
+"""A value as people read it, in a table on a terminal, a page or a notebook; and as programs do, in texts only."""
 
+from collections.abc import Iterable
+from html import escape
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -46,3 +48,22 @@ def as_text(frame: "pl.DataFrame") -> "pl.DataFrame":
 
     instants = [name for name, kind in frame.schema.items() if kind == pl.Datetime]
     return frame.with_columns(pl.col(instants).dt.strftime("%Y-%m-%dT%H:%M:%S%.fZ")) if instants else frame
+
+
+def counted(count: int, noun: str) -> str:
+    """So many of something, in words."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def table_html(heading: str, table: "pl.DataFrame") -> str:
+    return f"<p>{escape(heading)}</p>{table._repr_html_()}"
+
+
+def lines_html(heading: str, lines: Iterable[tuple[str, str]]) -> str:
+    """A heading, and a table of words and the numbers beside them."""
+    rows = "".join(
+        f'<tr><td style="text-align:left;white-space:pre">{escape(words)}</td>'
+        f'<td style="text-align:right">{escape(numbers)}</td></tr>'
+        for words, numbers in lines
+    )
+    return f"<p>{escape(heading)}</p><table>{rows}</table>"

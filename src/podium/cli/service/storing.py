@@ -12,7 +12,7 @@ import typer
 from typer import Option
 
 from podium.cli.results.reading import PRINTED, Input, input_option
-from podium.cli.terminal import options, show, system_choice
+from podium.cli.terminal import options, show
 from podium.cli.terminal.helping import Made, examples
 from podium.cli.terminal.options import read_table
 from podium.cli.terminal.settings import database_of_settings, pool_of_settings
@@ -113,7 +113,7 @@ CREATED_STORE: Any = Made(create_store)
 
 def store_type() -> "type[Store]":
     """The class `Store`; nothing is opened."""
-    system_choice.prepare()
+    options.prepare()
     with needs_extra("service", "a store"):
         from podium.store import Store
     return Store

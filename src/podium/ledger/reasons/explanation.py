@@ -8,7 +8,7 @@ import polars as pl
 
 from podium.ledger.reasons.duels import Group
 from podium.ledger.reasons.standings import SCHEMA as STANDINGS_SCHEMA
-from podium.support.notebook import lines_html
+from podium.support.cells import lines_html
 from podium.support.rounding import shown, signed
 
 SCHEMA = {

@@ -15,9 +15,8 @@ from podium.errors import ParameterError
 from podium.ledger.forecast import names_of_field
 from podium.ledger.stakes import wording
 from podium.ledger.stakes.imagined import Race
-from podium.probability.orders import Orders, drawn_orders, order_chances
-from podium.probability.ranks import Floats
-from podium.support.notebook import counted, table_html
+from podium.probability.ranks import Floats, Orders, drawn_orders, order_chances
+from podium.support.cells import counted, table_html
 
 MOST_EXACT = 6  # sides, up to which every order of the others is rated
 FIRST_DRAWS, MOST_DRAWS, DRAWS_OF_OTHERS = 8, 4096, 16

@@ -13,7 +13,7 @@ from podium.errors import ParameterError, UnknownError
 from podium.ledger.forecast import Forecast, names_in
 from podium.pages.careers import Trust, trust_of
 from podium.pages.drawing.bars import share_bar, split_bar
-from podium.pages.drawing.history_chart import HistoryLine, HistoryPoint, history_chart
+from podium.pages.drawing.charts import HistoryLine, HistoryPoint, history_chart
 from podium.pages.numbers import DASH, SIGMAS, change, rating
 from podium.service.http.names import MAX_SENT_CHARACTERS
 from podium.service.http.threads import CurrentStore

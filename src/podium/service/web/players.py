@@ -15,7 +15,7 @@ from podium.errors import UnknownError
 from podium.ledger.history import can_be_unsettled
 from podium.ledger.reasons.what_if import ordinal
 from podium.pages.careers import CareerSummary, Tile, career_verdict
-from podium.pages.drawing.history_chart import HistoryLine, HistoryPoint, history_chart
+from podium.pages.drawing.charts import HistoryLine, HistoryPoint, history_chart
 from podium.pages.numbers import DASH, change, counted, day_words, halves, rating, short_day
 from podium.service.access.visitors import refuse_foreign
 from podium.service.http.names import PlayerName

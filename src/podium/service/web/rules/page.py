@@ -12,7 +12,7 @@ from markupsafe import Markup
 from podium.engine.system import System
 from podium.ledger.history import without_days
 from podium.pages.careers import Picture, reliability_picture
-from podium.pages.drawing.curves import promise_curve, weights_curve
+from podium.pages.drawing.charts import promise_curve, weights_curve
 from podium.pages.environment import Setting, settings
 from podium.pages.numbers import rating
 from podium.service.http.threads import CurrentStore, from_state

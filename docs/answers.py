@@ -17,10 +17,10 @@ from typing import Any
 FOLDER = Path(__file__).parents[1] / "src" / "podium" / "client"
 MODULES = {  # by the tag of the operations whose answers are in none of those before
     None: ("answers", "The service's answers"),
-    "chances": ("chance_answers", "The service's answers about chances"),
-    "fixtures": ("fixture_answers", "The service's answers about races to come"),
+    "chances": ("chance_answers", "The service's answers about chances and races to come"),
     "pages": ("page_answers", "The service's answers with what pages show"),
 }
+TOGETHER = {"fixtures": "chances"}  # tags whose answers stand with those of another
 TYPING = ("Literal", "NotRequired", "TypedDict")
 TYPES = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
 FORMATS = {"date-time": "datetime", "date": "date"}
@@ -129,8 +129,9 @@ def modules(document: dict[str, Any]) -> dict[str, str]:
 
 
 def tag_of(operation: dict[str, Any]) -> str | None:
-    """The tag of an operation that has a module of its own, if any."""
-    return next((tag for tag in operation.get("tags", ()) if tag in MODULES), None)
+    """The tag of an operation that has a module, its own or another's, if any."""
+    tags = (TOGETHER.get(tag, tag) for tag in operation.get("tags", ()))
+    return next((tag for tag in tags if tag in MODULES), None)
 
 
 if __name__ == "__main__":

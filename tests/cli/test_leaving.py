@@ -73,7 +73,7 @@ def test_a_command_loads_no_other():
     )
     modules = start("rate", "--help", before=loaded).stdout.splitlines()[-1].split()
     assert "podium.cli.rating" in modules
-    assert not {"podium.cli.demo", "podium.cli.drawing", "podium.cli.service.storing"} & set(modules)
+    assert not {"podium.cli.demo", "podium.cli.publishing", "podium.cli.service.storing"} & set(modules)
 
 
 @pytest.mark.parametrize("name", sorted(NAMES))

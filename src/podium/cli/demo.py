@@ -102,7 +102,6 @@ def listening_socket(port: int | None) -> socket.socket:
 
 
 def serve_season(season: Path, port: int | None) -> None:
-    """Serve the season until Ctrl-C."""
     with needs_extra("service", "podium demo --serve"):
         from podium.service import create_app
         from podium.service.server import run_on

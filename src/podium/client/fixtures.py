@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from podium.client.calls import POOL, Call, Moment, json_call, moment_text, route
-from podium.client.fixture_answers import Fixture, Places, RaceStakes, RunningRace
+from podium.client.chance_answers import Fixture, Places, RaceStakes, RunningRace
 
 FIXTURE = f"{POOL}/fixtures/{{fixture_id}}"
 Entrants = Iterable[str | Mapping[str, Any]]

@@ -40,7 +40,6 @@ class Event:
         self.faults.append(Fault(None, column, shortened(value), remedy, place or self.place, self.file))
 
     def add(self, player: str, values: dict[str, Any], *, name: str | None = None, place: str = "") -> None:
-        """Add a player's row."""
         self.players.add(player)
         shown = None if name is None else encodable(normalise(name))
         self.rows.append({**values, "player": player, NAME: shown, PLACE: place or self.place})
@@ -191,7 +190,6 @@ def at_its_place(fault: Fault, place: str, file: str) -> Fault:
 
 
 def column_type(name: str) -> "pl.DataType | type[pl.DataType]":
-    """The type of a column while it is collected."""
     if name == "started_at":
         return pl.Int64
     if name in TRUTHS:
@@ -208,7 +206,6 @@ def encodable(text: str) -> str:
 
 
 def shortened(value: object) -> object:
-    """A value as a message can show it."""
     text = value if isinstance(value, str) else repr(value)
     return value if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}…"
 

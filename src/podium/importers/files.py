@@ -72,7 +72,6 @@ def first_rows(text: str, delimiter: str, count: int) -> tuple[list[int], list[l
 
 
 def written_row(cells: Sequence[str], delimiter: str) -> str:
-    """A row of delimited text."""
     written = io.StringIO()
     csv.writer(written, delimiter=delimiter, lineterminator="\n").writerow(cells)
     return written.getvalue()
@@ -131,7 +130,6 @@ def filled_down(frame: pl.DataFrame, names: Collection[str]) -> pl.DataFrame:
 
 
 def read(source: Source, rule: SourceRule, wanted: Collection[str], *, skip_bad: bool = False) -> Grid:
-    """Read a table, whichever format it has."""
     content = source.content()
     kind = rule.format or kind_of(content, source.name)
     rule = replace(rule, format=kind)
@@ -237,7 +235,6 @@ def is_one_document(start: bytes) -> bool:
 
 
 def from_parquet(content: bytes, name: str) -> pl.DataFrame:
-    """The table of a Parquet file."""
     try:
         refuse_wide(pl.read_parquet_schema(io.BytesIO(content)), name)
         return pl.read_parquet(content)

@@ -42,8 +42,6 @@ def is_database(path: Path) -> bool:
 
 @dataclass(frozen=True)
 class Source:
-    """A file to read, wherever it is."""
-
     name: str  # what faults call it
     raw: Callable[[], BinaryIO]  # opens it as it is stored
 
@@ -81,15 +79,9 @@ class Limited(io.RawIOBase):
         self.stream, self.stored, self.name, self.limit, self.count = stream, stored, name, limit, 0
 
     def readable(self) -> bool:
-        """Whether it can be read: it can."""
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Read into a buffer.
-
-        Returns:
-            How many bytes; 0 at the end.
-        """
         try:
             part = self.stream.read(len(buffer))
         except (OSError, EOFError, zlib.error) as error:
@@ -101,7 +93,6 @@ class Limited(io.RawIOBase):
         return len(part)
 
     def close(self) -> None:
-        """Close it and the file below it."""
         self.stream.close()
         self.stored.close()  # which neither wrapper closes
         super().close()
@@ -119,7 +110,6 @@ class ZstdFrames(io.RawIOBase):
         self.error = zstandard.ZstdError
 
     def readable(self) -> bool:
-        """Whether it can be read: it can."""
         return True
 
     def readinto(self, buffer: Any) -> int:
@@ -170,12 +160,10 @@ def open_file(path: Path) -> BinaryIO:
 
 
 def of_bytes(content: bytes, name: str) -> Source:
-    """What is in memory, as a source."""
     return Source(name, lambda: io.BytesIO(content))
 
 
 def members(path: Path) -> Iterator[Source]:
-    """The files of a zip."""
     try:
         with zipfile.ZipFile(path) as archive:
             infos = [each for each in archive.infolist() if not each.is_dir() and "__MACOSX" not in each.filename]

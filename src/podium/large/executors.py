@@ -162,7 +162,6 @@ class Worker:
         raise ExecutorError(f"{tasks[0].subject}: {ended}; where memory was short, take fewer workers")
 
     def end(self, *, at_once: bool) -> None:
-        """End the process; where not at once, when it has nothing left to do."""
         process, self._process, self._ended = self._process, None, True
         if process is None:
             return

@@ -42,7 +42,6 @@ class Storage:
         return content
 
     def write(self, path: str, content: bytes) -> None:
-        """Write a file, whole or not at all; one that is there is replaced."""
         if not is_url(self.uri):
             target = Path(self.uri) / path
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -58,7 +57,6 @@ class Storage:
             raise OutputError(f"{self.uri}/{path}: cannot be written ({error})") from error
 
     def files(self) -> Iterator[str]:
-        """The paths of all files below, in order; none where there is no such folder."""
         if not is_url(self.uri):
             top = Path(self.uri)
             yield from sorted(each.relative_to(top).as_posix() for each in top.rglob("*") if each.is_file())

@@ -15,8 +15,6 @@ from podium.support.rounding import shown
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """A figure with its name, and what it means."""
-
     name: str
     value: str | Markup
     note: str | Markup = ""

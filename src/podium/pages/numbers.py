@@ -17,7 +17,6 @@ SIGMAS = 2  # a deviation is shown as the margin that holds 19 times in 20
 
 
 def rating(value: float | Decimal | None, digits: int = 0) -> str:
-    """A rating, to so many decimals; one that is rounded already stays as it is."""
     return DASH if value is None else with_minus(as_shown(value, digits))
 
 
@@ -27,7 +26,6 @@ def with_minus(number: Decimal) -> str:
 
 
 def change(points: float | Decimal | None, digits: int = 1) -> str:
-    """A change with its sign."""
     return DASH if points is None else signed(as_shown(points, digits))
 
 

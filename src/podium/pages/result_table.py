@@ -23,8 +23,6 @@ SHORT_WORDS = {"quit": "quit", "dnf": "dnf", "disqualified": "dsq", "did_not_sta
 
 @dataclass(frozen=True, slots=True)
 class ResultRow:
-    """An entrant."""
-
     place: str
     player: str
     team: str
@@ -209,8 +207,6 @@ class DuelRow:
 
 @dataclass(frozen=True, slots=True)
 class DuelTable:
-    """All duels."""
-
     heats: tuple[str, ...]  # none where there is one heat
     rows: tuple[DuelRow, ...]
     totals: tuple[Decimal, ...]  # of the heats

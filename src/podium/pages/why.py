@@ -134,7 +134,6 @@ def why_view(explanation: Explanation) -> WhyView:
 
 
 def opponents(explanation: Explanation) -> list[str]:
-    """The opponents' names."""
     return list(dict.fromkeys(each for each in explanation.rows["opponent"].to_list() if each is not None))
 
 

@@ -1,4 +1,4 @@
-"""Who finishes where: the ranks of independent performances, by integrating over one of them at a time; and their orders.
+"""Who finishes where: ranks and orders of independent performances, by integrating over one of them at a time.
 
 Given a performance x of one entrant, how many of the others are ahead is a sum of independent yes and no, whose
 distribution takes one step an opponent: n^2 steps for all of a field, and n more to leave one entrant out. Nothing

@@ -54,7 +54,6 @@ class Results:
         return f"Results({self.source}: {', '.join(sizes)})"
 
     def _repr_html_(self) -> str:
-        """The table, as a notebook shows it."""
         return table_html(repr(self), self.frame)
 
 

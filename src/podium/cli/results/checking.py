@@ -15,7 +15,7 @@ from podium.cli.terminal.options import as_written, check_output, one_of, write_
 from podium.cli.terminal.show import did_you_mean
 from podium.errors import OutputError, ParameterError
 from podium.results.column_guide import COLUMNS, STATUSES, Column
-from podium.support.notebook import counted
+from podium.support.cells import counted
 
 if TYPE_CHECKING:
     from podium.results.reading import Results
@@ -50,7 +50,6 @@ def check(
 
 
 def check_fix(file: Input, fix: Path) -> None:
-    """Check that a mended copy can be written."""
     if file.format is not None or file.map is not None:
         raise ParameterError("--fix is for a results file; podium import writes what a format or a map makes")
     check_output(fix)

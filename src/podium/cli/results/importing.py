@@ -27,7 +27,7 @@ from podium.cli.terminal.options import (
 from podium.cli.terminal.show import Format
 from podium.errors import SHOWN_FAULTS, OutputError, ParameterError
 from podium.importers.registry import FORMATS
-from podium.support.notebook import counted
+from podium.support.cells import counted
 
 if TYPE_CHECKING:
     import polars as pl

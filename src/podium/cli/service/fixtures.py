@@ -40,7 +40,6 @@ def moment(text: str | None) -> datetime | None:
 
 
 def print_fixture(planned: "Fixture") -> None:
-    """Say what a race is by now."""
     title = f", {planned.title}" if planned.title else ""
     count = "whoever comes" if planned.entrants is None else f"{len(planned.entrants)} entrants"
     typer.echo(f"{planned.fixture_id}{title}: {planned.status}, {planned.starts_at:%Y-%m-%d %H:%M} UTC, {count}")

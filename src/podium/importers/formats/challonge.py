@@ -16,7 +16,6 @@ PAIR = re.compile(r"^(-?[0-9]{1,9})-(-?[0-9]{1,9})$")
 
 
 def read(files: Sequence[str], options: Options) -> Imported:
-    """Import matches."""
     collector = Collector(options)
     for path in files:
         for source in sources(path):

@@ -114,7 +114,6 @@ class Heats:
 
 
 def read(files: Sequence[str], options: Options) -> Imported:
-    """Import races, sprints and qualifying sessions."""
     collector = Collector(options)
     heats = Heats(collector)
     found = [source for path in files for source in sources(path)]
@@ -131,7 +130,6 @@ def read(files: Sequence[str], options: Options) -> Imported:
 
 
 def is_json(source: Source) -> bool:
-    """Whether a file is JSON by its name."""
     return any(suffix in source.name.lower() for suffix in (".json", ".ndjson"))
 
 

@@ -50,7 +50,6 @@ CLOCK = re.compile(r"^\d{2}:\d{2}(:\d{2})?Z?$")
 
 
 def read(files: Sequence[str], options: Options) -> Imported:
-    """Import races, sprints and qualifying sessions."""
     collector = Collector(options)
     found = {stem(source): source for path in files for source in reversed(sources(path))}
     if RACES in found:
@@ -125,7 +124,6 @@ def read_single(source: Source, collector: Collector) -> None:
 
 
 def session_of(session: Session, race: dict[str, Any], event: Event, collector: Collector) -> Event:
-    """A session of a race in the single JSON."""
     begin(session, str(race["id"]), as_cells(race), event)
     rows = race[session.key]
     if not isinstance(rows, list):

@@ -58,7 +58,6 @@ class Game:
 
 
 def read(files: Sequence[str], options: Options) -> Imported:
-    """Import the games of PGN files."""
     collector, times = Collector(options), LocalTimes(options.timezone)
     for path in files:
         for source in sources(path):
@@ -168,7 +167,6 @@ def is_comment(line: str) -> bool:
 
 
 def read_tag(game: Game, number: int, line: str) -> None:
-    """Read a line that begins with a bracket."""
     tag = TAG.match(line.rstrip("\r\n"))
     if tag is None:
         game.faults.append((number, line.strip(), 'is not a tag; write it like [White "ana"]'))

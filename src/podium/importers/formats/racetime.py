@@ -31,7 +31,6 @@ class Entrant(NamedTuple):
 
 
 def read(files: Sequence[str], options: Options) -> Imported:
-    """Import races."""
     collector = Collector(options)
     for path in files:
         for source in sources(path):
@@ -105,7 +104,6 @@ def entrant(node: Node, event: Event, collector: Collector) -> Entrant | None:
 
 
 def finish_time(node: Node, event: Event) -> Decimal | None:
-    """The time of one who is done."""
     iso = isinstance(node.value, str) and node.value.startswith("P")
     time = times.parse(node.value) if iso else None
     if time is None or time.sign or not time.seconds:

@@ -16,7 +16,6 @@ DISQUALIFIED_SCORE = -1
 
 
 def read(files: Sequence[str], options: Options) -> Imported:
-    """Import sets."""
     collector = Collector(options)
     for path in files:
         for source in sources(path):

@@ -79,8 +79,6 @@ class Row(NamedTuple):
 
 @dataclass(slots=True)
 class Game:
-    """The rows of one game."""
-
     event: Event
     mode: str
     is_race: bool
@@ -89,7 +87,6 @@ class Game:
 
 
 def read(files: Sequence[str], options: Options) -> Imported:
-    """Import games."""
     collector, times = Collector(options), LocalTimes(options.timezone)
     for path in files:
         for source in sources(path):
@@ -158,7 +155,6 @@ def read_database(connection: sqlite3.Connection, file: str, collector: Collecto
 
 
 def quoted(name: str) -> str:
-    """A name as SQL has it."""
     return '"' + name.replace('"', '""') + '"'
 
 
@@ -242,7 +238,6 @@ def begin(row: Row, server: str, file: str, zone: LocalTimes | None) -> Game:
 
 
 def finish(game: Game) -> None:
-    """Give the event of a game a row for each player."""
     scores = team_scores(game)
     for player, rows in game.rows.items():
         last = rows[-1]
@@ -259,7 +254,6 @@ def finish(game: Game) -> None:
 
 
 def race_values(game: Game, row: Row) -> dict[str, Any]:
-    """The columns of a racer."""
     result = row.number("result") or 0.0
     if row.has_left:
         played = played_s([row])

@@ -61,7 +61,6 @@ class Player:
 
     @property
     def is_bot(self) -> bool:
-        """Whether a program plays."""
         return self.id.startswith("bot#")
 
     @property
@@ -92,7 +91,6 @@ class Report:
 
 
 def read(files: Sequence[str], options: Options) -> Imported:
-    """Import match reports."""
     collector = Collector(options)
     for path in files:
         for source in sources(path):
@@ -165,7 +163,6 @@ def parse(lines: Sequence[tuple[int, bytes]], file: str, first: int = 1) -> Repo
 
 
 def is_utf8(raw: bytes) -> bool:
-    """Whether bytes are UTF-8."""
     try:
         raw.decode()
     except UnicodeDecodeError:
@@ -313,7 +310,6 @@ def team_scores(report: Report) -> dict[str, float]:
 
 
 def row(report: Report, player: Player, *, in_teams: bool) -> dict[str, Any]:
-    """The columns of a player."""
     values: dict[str, Any] = {"ranked": player.ranked}
     if in_teams and player.team is not None:
         values["team"] = TEAM_NAMES.get(player.team, player.team)

@@ -15,7 +15,6 @@ DISQUALIFIED = ("EX1", "EX2", "EX3", "DSQ", "INV", "MEC")
 
 
 def read(files: Sequence[str], options: Options) -> Imported:
-    """Import races."""
     collector = Collector(options)
     for path in files:
         for source in sources(path):

@@ -377,7 +377,6 @@ def as_moments(table: Table, rule: Rule, texts: pl.Series) -> Cells:
 
 
 def in_utc(local: datetime | None, zone: LocalTimes) -> int | None:
-    """The moment of a local time."""
     return None if local is None else zone.microseconds(local)
 
 

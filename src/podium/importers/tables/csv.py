@@ -148,7 +148,6 @@ def without_bad_events(mapped: Mapped) -> tuple[Mapped, list[Fault], int]:
 
 
 def read(files: Sequence[str], options: Options) -> Imported:
-    """Import tables."""
     tables: list[pl.DataFrame] = []
     bad: list[Fault] = []
     dropped: Counter[str] = Counter()

@@ -151,7 +151,6 @@ class Guesser:
             self.ask(Question(text, choices, holes[0]))
 
     def refuse(self) -> None:
-        """Refuse the table for what was found."""
         if self.questions:
             raise UndecidedError(self.grid.name, self.faults, self.questions)
         if self.faults:

@@ -27,7 +27,6 @@ PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 
 
 def load_map(path: Path) -> Map:
-    """Read a map from a TOML file."""
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
@@ -120,7 +119,6 @@ class Reader:
         return found
 
     def scalar(self, value: Any, place: str) -> Scalar:
-        """A text, a number or a truth."""
         if not isinstance(value, str | int | float | bool):
             self.refuse(place, f"{value!r} must be a text, a number or a truth")
         return value  # type: ignore[no-any-return]
@@ -136,7 +134,6 @@ class Reader:
         return text
 
     def source(self, value: Any) -> SourceRule:
-        """How the table is written."""
         table = self.table(value, "source", SourceRule.__dataclass_fields__)
         rule = SourceRule(**{key: self.source_value(key, each) for key, each in table.items()})
         if rule.thousands == rule.decimal:
@@ -144,7 +141,6 @@ class Reader:
         return rule
 
     def source_value(self, key: str, value: Any) -> Any:  # noqa: C901  (a case a key)
-        """A value of how the table is written."""
         place = f"source.{key}"
         match key:
             case "format":
@@ -180,7 +176,6 @@ class Reader:
         return tuple(lines) if len(lines) > 1 else int(lines[0])
 
     def join(self, value: Any, place: str) -> Join:
-        """A side table."""
         table = self.table(value, place, ("file", "on"))
         on = table.get("on")
         if isinstance(on, str):
@@ -190,7 +185,6 @@ class Reader:
         return Join(self.text(table.get("file"), f"{place}.file"), here, there)
 
     def layout(self, value: Any) -> Layout:
-        """What a row of the table is."""
         table = self.table(value, "layout", ("kind", "sides", "rows", "except", "empty", "number"))
         kind = self.choose(table.get("kind", "long"), "layout.kind", LAYOUTS)
         grid = {"rows", "except", "empty"}
@@ -210,7 +204,6 @@ class Reader:
         return Layout(kind, sides, rows, self.texts(table.get("except", []), "layout.except"), empty, number)
 
     def condition(self, value: Any, place: str) -> Condition:
-        """Rows to keep or to drop."""
         table = self.table(value, place, ("column", "equals", "in", "matches", "null", "reason"))
         column, reason = (self.text(table.get(key), f"{place}.{key}") for key in ("column", "reason"))
         tests = [key for key in ("equals", "in", "matches", "null") if key in table]
@@ -226,14 +219,12 @@ class Reader:
         )
 
     def rules(self, value: Any, place: str) -> dict[str, Rule]:
-        """The rules of a table of results columns."""
         table = self.table(value, place, (*ALL, LAPS))
         if len(table) > MAX_COLUMNS:
             self.refuse(place, f"has {len(table)} columns; a map has up to {MAX_COLUMNS}")
         return {key: self.rule(each, f"{place}.{key}", key) for key, each in table.items()}
 
     def rule(self, value: Any, place: str, column: str) -> Rule:
-        """How a results column is made."""
         if isinstance(value, str):
             return Rule(template=template(value)) if "{" in value else Rule(columns=(self.text(value, place),))
         if isinstance(value, int | float):

@@ -99,8 +99,6 @@ class Layout:
 
 @dataclass(frozen=True)
 class Map:
-    """What a table's columns mean."""
-
     name: str = "map"  # what errors call it
     source: SourceRule = field(default_factory=SourceRule)
     joins: Mapping[str, Join] = field(default_factory=dict)

@@ -94,7 +94,6 @@ Names = str | Sequence[str]
 
 
 def read_mapped(source: Any, mapping: Map, name: str | None = None) -> Results:
-    """Read and check a table as a map says."""
     return checked(apply_map(grid_of(source, name, mapping), mapping), name or table_name(source))
 
 

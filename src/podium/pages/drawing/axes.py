@@ -171,7 +171,6 @@ class Plot:
 
 
 def text(x: str, y: float, words: str, anchor: str = "middle") -> Markup:
-    """A label of a mark."""
     return Markup('<text class="strong" x="{}" y="{}" text-anchor="{}">{}</text>').format(x, number(y), anchor, words)
 
 

@@ -218,6 +218,5 @@ def halves_of_bar(count: int, won: float) -> Markup:
 
 
 def paths(filled: str, outlined: str) -> Markup:
-    """Both shapes, where there are any."""
     shapes = (("won", filled), ("lost", outlined))
     return Markup().join(Markup('<path class="{}" d="{}"/>').format(kind, shape) for kind, shape in shapes if shape)

@@ -107,7 +107,6 @@ def step_digits(scale: Scale) -> int:
 
 
 def columns(plot: Plot, points: Sequence[HistoryPoint]) -> list[Step]:
-    """The labelled moments, or the labelled numbers of events."""
     moments = [point.at for point in points if isinstance(point.at, datetime)]
     if moments:
         return dates(min(moments), max(moments))
@@ -116,7 +115,6 @@ def columns(plot: Plot, points: Sequence[HistoryPoint]) -> list[Step]:
 
 
 def outline(plot: Plot, line: HistoryLine, css: str) -> Markup:
-    """The line of a player."""
     path = plot.path([(place(point.at), point.rating) for point in line.points])
     return Markup('<path class="{}" d="{}"/>').format(css, path)
 

@@ -174,14 +174,12 @@ def bars_of(view: WhyView) -> list[Bar]:
 
 
 def text(x: float, y: float, words: str, size: int, colour: str, *, weight: int = 400, anchor: str = "start") -> Markup:
-    """A line of text."""
     return Markup('<text x="{}" y="{}" font-size="{}" fill="{}" font-weight="{}" text-anchor="{}">{}</text>').format(
         f"{x:.1f}", f"{y:.1f}", size, colour, weight, anchor, words
     )
 
 
 def line(x: float, first: float, last: float) -> Markup:
-    """The line from a bar to the next."""
     return Markup('<line x1="{0}" x2="{0}" y1="{1}" y2="{2}" stroke="{3}" stroke-width="2"/>').format(
         f"{x:.1f}", f"{first:.1f}", f"{last:.1f}", LINE
     )

@@ -283,3 +283,40 @@ def test_the_commands_go_on_from_saved_ratings(tmp_path):
     assert why["rating_before"] == pl.read_parquet(saved).filter(player="ana")["rating"].item()
     message = run("rate", tmp_path / "late.csv", "-s", "elo", "--start", saved, status=2)
     assert "stk-rd-early.parquet holds ratings of stk-rd, not of elo" in message
+
+
+def test_who_goes_on_goes_on_with_the_cars(tmp_path):
+    """What entrants share is in the states, in a file of them, in Live that begins with them, and on no board."""
+    system = find("podium")(shared="car/tyres")
+    rows = [
+        {"event_id": f"e{event:02}", "started_at": f"2025-01-{event + 1:02}", "player": player, "position": place}
+        | {"shared:car": "rst"[(place + event) % 3], "side": "home" if place == event % 4 else "away"}
+        | {"shared:tyres": "soft" if event < 9 else f"hard{place % 2}"}
+        for event in range(20)
+        for place, player in enumerate("abcd"[event % 4 :] + "abcd"[: event % 4])
+        if place < 4 - event % 2
+    ]
+    rows = [row | {"position": row["position"] + 1} for row in rows]
+    earlier, later = ([row for row in rows if (row["event_id"] > "e11") is late] for late in (False, True))
+    whole, half = podium.rate(rows, system), podium.rate(earlier, system)
+    half.save(tmp_path / "half.parquet")
+    half.states.write_csv(tmp_path / "half.csv")
+    known = dict(whole.states.filter(pl.col("kind").is_not_null()).select("player", "rating").iter_rows())
+    assert set(known) == {"r", "s", "t", "soft", "hard0", "hard1"}
+    for start in (half, half.states, tmp_path / "half.parquet", tmp_path / "half.csv"):
+        rated = podium.rate(later, system, start=start)
+        assert rated.ratings["player"].to_list() == whole.ratings["player"].to_list()
+        columns = [name for name in whole.states.columns if name not in ("pool", "player", "last_event_id", "kind")]
+        for name in ("rating", "deviation", "events", *columns):
+            ours, theirs = (each.states.sort("kind", "player")[name] for each in (rated, whole))
+            assert ours.equals(theirs, null_equal=True), (start, name)
+        assert rated.leaderboard()["player"].to_list() == whole.leaderboard()["player"].to_list()
+        live = podium.Live(system, start=start)
+        assert set(live.leaderboard()["player"]) == set("abcd")
+        for event in sorted({str(row["event_id"]) for row in later}):
+            live.rate([row for row in later if row["event_id"] == event])
+        assert {name: live.ratings["default", f"\x1f{kind}\x1f{name}"].rating for kind, name in (
+            whole.states.filter(pl.col("kind").is_not_null()).select("kind", "player").iter_rows()
+        )} == known  # fmt: skip
+    later_alone = podium.rate(later, system)
+    assert later_alone.ratings["rating"].to_list() != whole.ratings["rating"].to_list()

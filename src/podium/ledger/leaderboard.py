@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from podium.engine.replay import NEVER, Replayed, States
 from podium.engine.system import System
 from podium.engine.tables.encoding import Events
 from podium.engine.tables.selection import UNRATED_STATUS
+from podium.engine.tables.things import MARK
 from podium.errors import ParameterError
 from podium.ledger.history import are_settled, named_rows
 from podium.ledger.saved import Start
@@ -59,7 +61,8 @@ def ratings(system: System, players: pl.DataFrame, states: States, *, whole: boo
     """Every player's rating after the last event, sorted by pool and rank; equal ratings share a rank.
 
     Columns: `pool, rank, player, rating`, the other fields of the state, `events, last_event_id,
-    last_played_at, provisional`; where `whole`, then those fields that people have no use for.
+    last_played_at, provisional`; where `whole`, then those fields that people have no use for, and behind the players,
+    without a rank, what they share, with its `kind`.
 
     Args:
         players: as `last_played` gives them, (players) rows.
@@ -68,7 +71,15 @@ def ratings(system: System, players: pl.DataFrame, states: States, *, whole: boo
     shown = {name: pl.Series(values) for name, values in system.shown(states).items()}
     fields = system.state_type._fields
     hidden = {name: pl.Series(states[:, fields.index(name)]) for name in fields if whole and name not in shown}
-    return with_ranks(as_board(system, players, shown, states).with_columns(**hidden))
+    everything = as_board(system, players, shown, states).with_columns(**hidden)
+    if not system.kinds:
+        return with_ranks(everything)
+    board = with_ranks(everything.filter(~pl.col("player").str.starts_with(MARK)))
+    if not whole:
+        return board
+    kind, name = (pl.col("player").str.split(MARK).list.get(k) for k in (1, 2))
+    things = everything.filter(pl.col("player").str.starts_with(MARK)).with_columns(kind=kind, player=name)
+    return pl.concat([board, things], how="diagonal") if things.height else board
 
 
 def as_board(system: System, players: pl.DataFrame, shown: Mapping[str, pl.Series], states: States) -> pl.DataFrame:
@@ -97,6 +108,8 @@ def as_board(system: System, players: pl.DataFrame, shown: Mapping[str, pl.Serie
 def last_played(events: Events, replayed: Replayed, start: Start | None) -> tuple[pl.DataFrame, States]:
     """Everyone who is rated, with the last event, and their states: first the events' players, then who has none.
 
+    Things that entrants share are among them, by the names under which their ratings are kept.
+
     Where the events have no dates, the last instant that is known stays.
 
     Returns:
@@ -105,9 +118,13 @@ def last_played(events: Events, replayed: Replayed, start: Start | None) -> tupl
     rows = events.ledger
     last = np.full(replayed.states.shape[0], -1, np.int64)
     last[rows.entrant.take(events.columns.player)] = rows.row.array
+    if events.columns.kind.size:
+        last_of_things(events, last)
     rated = np.flatnonzero(last >= 0)
     newest_rows = named_rows(events.results)[last[rated]]
     players = newest_rows.select("pool", "player", last_event_id="event_id", last_played_at="started_at")
+    if events.columns.kind.size:
+        players = players.with_columns(events.player_names.gather(rated).alias("player"))
     if start is None:
         return players, replayed.states[rated]
     known = start.rows(events)[rated]
@@ -118,6 +135,16 @@ def last_played(events: Events, replayed: Replayed, start: Start | None) -> tupl
     others = np.flatnonzero(has_none)
     states = np.concatenate([replayed.states[rated], start.states[others]])
     return pl.concat([players, start.players[others]]), states
+
+
+def last_of_things(events: Events, last: npt.NDArray[np.int64]) -> None:
+    """Write a row of the last event of each thing, as that of each player stands there: (players and things)."""
+    columns, rows = events.columns, events.ledger
+    of_entrant = np.zeros(columns.player.size, np.int64)
+    of_entrant[rows.entrant.array] = rows.row.array
+    things = np.flatnonzero(columns.kind)
+    players = columns.entrants[np.searchsorted(columns.entrants, things, side="right") - 1]  # each event's first
+    last[columns.player[things]] = of_entrant[players]
 
 
 def with_ranks(frame: pl.DataFrame) -> pl.DataFrame:

@@ -15,6 +15,7 @@ from podium.engine.replay import NEVER, States, newcomers
 from podium.engine.system import System, as_setting
 from podium.engine.tables.encoding import Events
 from podium.engine.tables.selection import EVENT, numbers_at
+from podium.engine.tables.things import MARK
 from podium.errors import Fault, ParameterError, ResultsError
 from podium.results.columns import DEFAULTS, UTC, names, none_known, number, started, text
 from podium.results.reading import Results, loaded
@@ -23,6 +24,7 @@ from podium.version import __version__
 Integers = npt.NDArray[np.int64]
 SYSTEM, PARAMETERS, PERIOD = "podium.system", "podium.parameters", "podium.period"
 PLAYER_KEYS = ("pool", "player")
+KIND = "kind"  # of a thing that entrants share; its name stands in the column of players
 LAST_EVENT = ("last_event_id", "last_played_at")
 DERIVED = ("rank", "provisional")  # columns of a ratings table that follow from the others
 MAX_WHOLE = 2.0**53  # up to which a float counts by ones
@@ -166,6 +168,7 @@ def packed_columns(system: System) -> list[str]:
 def refuse_columns(frame: pl.DataFrame, name: str, system: System) -> None:
     """Refuse columns that saved ratings do not have, and the lack of those they must have."""
     known = [*PLAYER_KEYS, *system.state_type._fields, *packed_columns(system), *LAST_EVENT, *DERIVED]
+    known += [KIND] if system.kinds else []
     known += pool_columns(system)
     faults = [
         Fault(None, column, None, f"is not a column of {system.name}'s ratings ({', '.join(known[:12])})")
@@ -185,7 +188,7 @@ def read_identities(frame: pl.DataFrame, name: str, pools: Sequence[str]) -> tup
     """Whose ratings they are and when each played last, and what is wrong with that."""
     columns = {}
     faults = []
-    for column in (*PLAYER_KEYS, *LAST_EVENT):
+    for column in (*PLAYER_KEYS, *LAST_EVENT, *([KIND] if KIND in frame.columns else [])):
         series = blank_as_null(frame[column]) if column in frame.columns else empty_column(column, frame.height)
         columns[column], wrong = read_identity(series)
         faults += wrong
@@ -195,14 +198,17 @@ def read_identities(frame: pl.DataFrame, name: str, pools: Sequence[str]) -> tup
             empty = int(columns["pool"].is_null().arg_max() or 0) + 1
             raise ResultsError(name, [Fault(empty, "pool", None, f"is empty; the results have several ({several})")])
         columns["pool"] = columns["pool"].fill_null(pools[0] if pools else DEFAULTS["pool"])
-    return pl.DataFrame(columns) if not faults else frame, faults
+    if faults or KIND not in columns:
+        return pl.DataFrame(columns) if not faults else frame, faults
+    thing = pl.concat_str(pl.lit(MARK), KIND, pl.lit(MARK), "player")  # null of a player
+    return pl.DataFrame(columns).with_columns(player=pl.coalesce(thing, "player")).drop(KIND), []
 
 
 def read_identity(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
     """A column of names or instants, and what is wrong with it."""
     if series.name == "last_played_at":
         return instants(series)
-    if series.name in PLAYER_KEYS:
+    if series.name in (*PLAYER_KEYS, KIND):
         cells = names(series, none_known)
         return cells.column, cells.faults
     return text(series)

@@ -26,6 +26,7 @@ from podium.engine.replay import NEVER, Replayed, States, newcomers
 from podium.engine.system import System
 from podium.engine.tables.encoding import Events
 from podium.engine.tables.selection import EVENT
+from podium.engine.tables.things import MARK
 from podium.errors import OutputError, ParameterError
 from podium.ledger.leaderboard import as_board
 from podium.ledger.saved import Start, parameters, pool_columns, pool_table, refuse_other, with_pool_columns
@@ -109,8 +110,8 @@ class LiveRatings:
 
     def board(self) -> pl.DataFrame:
         """Everyone whom an event has rated, as `podium.ledger.leaderboard.as_board` has it."""
-        rated = np.flatnonzero(self.peaks > UNRATED)
         keys = list(self.rows)
+        rated = [row for row in np.flatnonzero(self.peaks > UNRATED).tolist() if not keys[row][1].startswith(MARK)]
         names = [keys[row] for row in rated]
         players = pl.DataFrame(names, {"pool": pl.String, "player": pl.String}, orient="row").with_columns(
             pl.Series("last_event_id", self.last_events[rated].tolist(), pl.String),

@@ -77,12 +77,16 @@ def take_apart(x: float) -> tuple[int, int, float]:
     rest is below 1e-18.
     """
     shifted = x * PER_STEP + ROUND
-    k = shifted - ROUND
-    r = (x - k * STEP_HIGH) - k * STEP_LOW
     bits = as_bits(shifted)
+    return bits & (STEPS - 1), ((bits + BIAS) >> STEP_BITS) << FRACTION_BITS, series_of(x, shifted - ROUND)
+
+
+@kernel
+def series_of(x: Any, k: Any) -> Any:
+    """e^r - 1, of one number or of four at once."""
+    r = (x - k * STEP_HIGH) - k * STEP_LOW
     s = r * r
-    series = r + s * ((0.5 + r * (1.0 / 6.0)) + s * (1.0 / 24.0 + r * (1.0 / 120.0)))
-    return bits & (STEPS - 1), ((bits + BIAS) >> STEP_BITS) << FRACTION_BITS, series
+    return r + s * ((0.5 + r * (1.0 / 6.0)) + s * (1.0 / 24.0 + r * (1.0 / 120.0)))
 
 
 @kernel

@@ -4,18 +4,37 @@ import math
 from typing import Any
 
 from podium.engine.inputs import Columns, Heat, Scratch, heats_of, mode_at, weight_at
-from podium.engine.rules import compare, evidence, expect, kernel
+from podium.engine.rules import evidence, kernel
+from podium.kernels.fours import FOUR, four, four_at, logistics, number_of, put_four
 from podium.kernels.records import add, read, times
 from podium.systems._podium_entering import apart, things_of
-from podium.systems._podium_rules import steepness
-from podium.systems._podium_state import NOISE, REACH, UNFINISHED, C, Pair, learn_pair
-from podium.systems._podium_units import SIZE, UNIT, Layout, are_compared, common_of, entry_of, heat_at
+from podium.systems._podium_rules import comparisons, expected_log_odds, steepness
+from podium.systems._podium_state import C, Pair, learn_curvature
+from podium.systems._podium_units import (
+    BLOCKS,
+    BY_TERMS,
+    SIZE,
+    UNIT,
+    Layout,
+    are_compared,
+    common_of,
+    entry_of,
+    heat_at,
+    variances_at,
+)
 
 
 @kernel
-def carry_pair(pair: Pair, for_a: Any, for_b: Any, weight: float, room: Any, i: int, j: int, count: int) -> None:
-    """Carry the derivatives of both sides' evidence through a comparison of the units in rows `i` and `j`."""
-    d, w, columns, shared = pair.gap, weight * for_a.worth, count + 1, room.shape[0] - 1
+def carry_pair(
+    pair: Pair, for_a: Any, for_b: Any, weight: float, off: float, room: Any, i: int, j: int, learner: int, width: int
+) -> None:
+    """Carry the derivatives of both sides' evidence, and of the chance, through a comparison of two rows' units.
+
+    Args:
+        off: result less chance, as much as the pair counts in what theta learns.
+    """
+    d, w, steep, noise = pair.gap, weight * for_a.worth, pair.steepness, pair.noise
+    slope = d * -0.5 * C * steep * steep * steep
     g_i, g_j = for_a.g, for_b.g
     off_i, off_j = for_a.result - for_a.expected, for_b.result - for_b.expected
     v_i, v_j = for_a.expected * (1.0 - for_a.expected), for_b.expected * (1.0 - for_b.expected)
@@ -27,38 +46,30 @@ def carry_pair(pair: Pair, for_a: Any, for_b: Any, weight: float, room: Any, i: 
     j_gap_i, j_gap_j = w * g_i * g_i * g_i * bend_i, w * g_j * g_j * g_j * bend_j
     j_other_i = w * (2.0 * g_i * v_i + g_i * g_i * bend_i * d) * g_by_i
     j_other_j = w * (2.0 * g_j * v_j - g_j * g_j * bend_j * d) * g_by_j
-    for k in range(columns):
-        gap, mine, theirs = room[i, k] - room[j, k], room[i, columns + k], room[j, columns + k]
+    for k in range(0, width, FOUR):
+        gap = four_at(room, i, k) - four_at(room, j, k)
+        mine, theirs = variances_at(room, i, width, k, noise), variances_at(room, j, width, k, noise)
         if pair.common:
-            mine, theirs = mine - room[shared, k], theirs - room[shared, k]
-        room[i, 2 * columns + k] += s_gap_i * gap + s_other_i * theirs
-        room[i, 3 * columns + k] += j_gap_i * gap + j_other_i * theirs
-        room[j, 2 * columns + k] += s_other_j * mine - s_gap_j * gap
-        room[j, 3 * columns + k] += j_other_j * mine - j_gap_j * gap
-    by_reach = 2.0 * (1.0 - for_a.near)
-    carry_own(room, i, columns, pair, by_reach, s_other_i, j_other_i, w * g_i * off_i, w * g_i * g_i * v_i)
-    carry_own(room, j, columns, pair, by_reach, s_other_j, j_other_j, w * g_j * off_j, w * g_j * g_j * v_j)
+            both = four_at(room, learner + 1, k)
+            mine, theirs = mine - both, theirs - both
+        carry_by(room, i, 2 * width + k, s_gap_i * gap + s_other_i * theirs)
+        carry_by(room, i, 3 * width + k, j_gap_i * gap + j_other_i * theirs)
+        carry_by(room, j, 2 * width + k, s_other_j * mine - s_gap_j * gap)
+        carry_by(room, j, 3 * width + k, j_other_j * mine - j_gap_j * gap)
+        u = steep * gap + slope * (mine + theirs)
+        carry_by(room, learner, k, off * u)
+        put_four(room, learner, width + k, u)
+    by_reach, by_terms = 2.0 * (1.0 - for_a.near), BLOCKS * width + BY_TERMS
+    terms = four(by_reach, by_reach, pair.unfinished, pair.unfinished)
+    says_i, says_j = w * g_i * off_i, w * g_j * off_j
+    carry_by(room, i, by_terms, terms * four(says_i, -s_gap_i, says_i, -s_gap_i))
+    carry_by(room, j, by_terms, terms * four(says_j, -s_gap_j, says_j, -s_gap_j))
 
 
 @kernel
-def carry_own(
-    room: Any,
-    i: int,
-    columns: int,
-    pair: Pair,
-    by_reach: float,
-    s_other: float,
-    j_other: float,
-    surprise: float,
-    information: float,
-) -> None:
-    """Add what noise, reach and unfinished do to the evidence for a unit by the terms that have them in them."""
-    room[i, 2 * columns + NOISE] += s_other * pair.noise
-    room[i, 3 * columns + NOISE] += j_other * pair.noise
-    room[i, 2 * columns + REACH] += by_reach * surprise
-    room[i, 3 * columns + REACH] += by_reach * information
-    room[i, 2 * columns + UNFINISHED] += pair.unfinished * surprise
-    room[i, 3 * columns + UNFINISHED] += pair.unfinished * information
+def carry_by(room: Any, row: int, column: int, by: Any) -> None:
+    """Add to four numbers of the room."""
+    put_four(room, row, column, four_at(room, row, column) + by)
 
 
 @kernel
@@ -108,12 +119,13 @@ def judge_pairs(
                 both = common_of(params, entering, layout, scratch, me, you)
                 if both.variance > 0.0:
                     a, b, common = apart(params, a, both), apart(params, b, both), True
-            for_a, for_b = compare(params, a, b, mine, theirs, course)
+            gap, g_a, g_b = a.mean - b.mean, a.g, b.g
+            chances = logistics(four(g_b * gap, -g_a * gap, expected_log_odds(params, a, b), 0.0))
+            of_a, of_b, p = number_of(chances, 0), number_of(chances, 1), number_of(chances, 2)
+            for_a, for_b = comparisons(params, a, b, mine, theirs, course, of_a, of_b)
             add(scratch.sums, me, times(evidence(params, for_a), weight))
             add(scratch.sums, you, times(evidence(params, for_b), weight))
             unfinished = 0.0 if mine.finished and theirs.finished else 1.0
-            pair = Pair(a.mean - b.mean, steepness(params, a, b), unfinished, params.noise, common)
-            carry_pair(pair, for_a, for_b, weight, scratch.room, me, you, layout.carried)
-            p = expect(params, a, b)
-            off, spread = (for_a.result - p) * each, p * (1.0 - p) * each
-            learn_pair(pair, off, spread, scratch.pool, scratch.room, me, you, learner, layout.carried, layout.full)
+            pair, off = Pair(gap, steepness(params, a, b), unfinished, params.noise, common), (for_a.result - p) * each
+            carry_pair(pair, for_a, for_b, weight, off, scratch.room, me, you, learner, layout.width)
+            learn_curvature(scratch.room, learner, layout.full, p * (1.0 - p) * each)

@@ -44,12 +44,21 @@ def by_order(
     params: Any, a: Entering, b: Entering, mine: Entry, theirs: Entry, heat: Heat
 ) -> tuple[Comparison, Comparison]:
     """Each side's expected score is attenuated by the other's variance; places far apart say less."""
-    gap, result = a.mean - b.mean, score(mine.place, theirs.place)
+    gap = a.mean - b.mean
+    return comparisons(params, a, b, mine, theirs, heat, logistic(b.g * gap), logistic(-a.g * gap))
+
+
+@kernel
+def comparisons(
+    params: Any, a: Entering, b: Entering, mine: Entry, theirs: Entry, heat: Heat, of_a: float, of_b: float
+) -> tuple[Comparison, Comparison]:
+    """What two units say about each other, from what is expected of both."""
+    result = score(mine.place, theirs.place)
     near = nearness(params, mine.place, theirs.place, heat.entries)
     worth = near if mine.finished and theirs.finished else near * params.unfinished
     return (
-        Comparison(result, logistic(b.g * gap), worth * b.g, b.g, worth, near),
-        Comparison(1.0 - result, logistic(-a.g * gap), worth * a.g, a.g, worth, near),
+        Comparison(result, of_a, worth * b.g, b.g, worth, near),
+        Comparison(1.0 - result, of_b, worth * a.g, a.g, worth, near),
     )
 
 

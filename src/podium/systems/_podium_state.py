@@ -5,7 +5,7 @@ more goes the same way without the rules' own terms in theta: the reading x, by 
 first order, had theta always been what it is now. Between events y stands in its place: x = y + derivatives * theta.
 
 So a block of columns is the reading and then a derivative for each parameter. The last two are those of the side that
-begins: a pool in which nobody has been on it does without them.
+begins: in a pool in which nobody has been on it they are 0.
 """
 
 import functools
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from podium.kernels.compiled import kernel
-from podium.kernels.exponential import exp
+from podium.kernels.fours import FOUR, four, four_at, put_four
 from podium.kernels.logarithm import log
 
 C = 3.0 / math.pi**2  # sigma(d / sqrt(1 + C v)) is about the mean of sigma over a normal variable of variance v
@@ -107,18 +107,19 @@ def new_pool(modes: int, things: int) -> Any:
 
 
 @kernel
-def begin_event(pool: Any, room: Any, row: int, count: int, full: int, modal: int, pairs: float) -> None:
-    """Theta forgets a little towards the prior, by what the event's pairs count; its gradient begins with that pull."""
-    keep = exp(-pairs / MEMORY)
-    diagonal = THETA + full
-    for k in range(diagonal, diagonal + count * (count + 1) // 2):
-        pool[k] *= keep
-    for a in range(count):
-        prior = prior_at(a + 1, full, modal)
-        pull = (1.0 - keep) * PRECISION[prior]
-        pool[diagonal] += pull
-        room[row, a] = pull * (START[prior] - pool[THETA + a])
-        diagonal += a + 2
+def width_of(full: int) -> int:
+    """How many numbers a block of a row of the room takes, which go by four."""
+    return (full + FOUR) // FOUR * FOUR
+
+
+@kernel
+def begin_event(pool: Any, room: Any, learner: int, full: int, modal: int, keep: float) -> None:
+    """Theta is pulled a little to the prior, by what it forgets in the event; nothing is known of its curvature."""
+    for a in range(1, full + 1):
+        prior = prior_at(a, full, modal)
+        room[learner, a] = (1.0 - keep) * PRECISION[prior] * (START[prior] - pool[THETA + a - 1])
+        for b in range(a // FOUR * FOUR, width_of(full), FOUR):
+            put_four(room, learner - a, b, four(0.0, 0.0, 0.0, 0.0))
 
 
 @kernel
@@ -135,64 +136,42 @@ def count_entry(pool: Any, known: float) -> None:
 
 
 @kernel
-def learn_pair(
-    pair: Pair, off: float, spread: float, pool: Any, room: Any, i: int, j: int, row: int, count: int, full: int
-) -> None:
-    """Add what a pair of units `i` and `j` says of theta: its part of the gradient and of the curvature.
-
-    Args:
-        off: result less chance, as much as the pair counts; `spread` is p (1 - p), as much.
-        row: the learner's; what theta does to the variance that both share stands two rows below.
-    """
-    variances = count + 1  # where a row's derivatives of the variance begin
-    slope = pair.gap * -0.5 * C * pair.steepness * pair.steepness * pair.steepness
-    logit = 2 * count
-    for k in range(1, count + 1):
-        gap, noise = room[i, k] - room[j, k], 2.0 * pair.noise if k == NOISE else 0.0
-        both = room[i, variances + k] + room[j, variances + k] + noise
-        if pair.common:
-            both -= 2.0 * room[row + 2, k]
-        room[row, logit + k - 1] = pair.steepness * gap + slope * both
-    at = THETA + full
-    for a in range(count):
-        u = room[row, logit + a]
-        room[row, a] += off * u
-        for b in range(a + 1):
-            pool[at + b] += spread * u * room[row, logit + b]
-        at += a + 1
+def learn_curvature(room: Any, learner: int, full: int, spread: float) -> None:
+    """Add what a pair says of the curvature, p (1 - p) u u' as much as it counts; u stands behind the gradient."""
+    width = width_of(full)
+    for a in range(1, full + 1):
+        u = spread * room[learner, width + a]
+        for b in range(a // FOUR * FOUR, width, FOUR):
+            put_four(room, learner - a, b, four_at(room, learner - a, b) + u * four_at(room, learner, width + b))
 
 
 @kernel
-def take_step(pool: Any, room: Any, row: int, count: int, full: int, modal: int) -> None:
-    """Move theta by M^-1 times the gradient, cut to the largest step and the bounds; M = L L' by Cholesky."""
-    below, curvature = row + 1, THETA + full
-    start = 0
-    for a in range(count):  # the diagonal of L is kept as what it divides by, which is many times quicker
-        other = 0
-        for b in range(a + 1):
-            left = pool[curvature + start + b]
-            for k in range(b):
-                left -= room[below, start + k] * room[below, other + k]
-            room[below, start + b] = 1.0 / math.sqrt(max(left, 1e-12)) if a == b else left * room[below, other + b]
-            other += b + 1
-        start += a + 1
-    start = 0
-    for a in range(count):
-        left = room[row, a]
-        for k in range(a):
-            left -= room[below, start + k] * room[row, count + k]
-        room[row, count + a] = left * room[below, start + a]
-        start += a + 1
-    for back in range(count):
-        a = count - 1 - back
-        left = room[row, count + a]
-        for k in range(a + 1, count):
-            left -= room[below, k * (k + 1) // 2 + a] * room[row, count + k]
-        room[row, count + a] = left * room[below, a * (a + 1) // 2 + a]
-    for a in range(count):
-        prior = prior_at(a + 1, full, modal)
-        step = min(max(room[row, count + a], -LARGEST_STEP), LARGEST_STEP)
-        pool[THETA + a] = min(max(pool[THETA + a] + step, LOWEST[prior]), HIGHEST[prior])
+def take_step(pool: Any, room: Any, learner: int, full: int, modal: int, keep: float) -> None:
+    """Move theta by M^-1 times the gradient, cut to the largest step and the bounds, by Gauss's elimination."""
+    at = THETA + full
+    for a in range(1, full + 1):
+        for b in range(1, a + 1):
+            pool[at] = keep * pool[at] + room[learner - b, a]
+            if a == b:
+                pool[at] += (1.0 - keep) * PRECISION[prior_at(a, full, modal)]
+            room[learner - b, a] = pool[at]
+            at += 1
+    for p in range(1, full + 1):
+        row = learner - p
+        room[row, REST] = 1.0 / max(room[row, p], 1e-12)
+        for a in range(p + 1, full + 1):
+            factor = room[row, a] * room[row, REST]
+            room[learner, a] -= factor * room[learner, p]
+            for b in range(a // FOUR * FOUR, width_of(full), FOUR):
+                put_four(room, learner - a, b, four_at(room, learner - a, b) - factor * four_at(room, row, b))
+    for back in range(full):
+        p = full - back
+        room[learner, p] *= room[learner - p, REST]
+        for a in range(1, p):
+            room[learner, a] -= room[learner - a, p] * room[learner, p]
+        prior = prior_at(p, full, modal)
+        step = min(max(room[learner, p], -LARGEST_STEP), LARGEST_STEP)
+        pool[THETA + p - 1] = min(max(pool[THETA + p - 1] + step, LOWEST[prior]), HIGHEST[prior])
 
 
 SCALE = 173.7178  # points for odds of e to 1

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from podium.engine.inputs import Columns, Entry, entries_of, heats_of, rank_at, slot_at
 from podium.engine.tables.sides import are_alike, gather_sides, move_side
 from podium.kernels.compiled import kernel
+from podium.kernels.fours import FOUR, four, four_at, put_four
 from podium.kernels.records import read, write
 from podium.systems._podium_entering import (
     Entering,
@@ -34,25 +35,28 @@ from podium.systems._podium_state import (
     IDLE_DAY,
     MEANS,
     MODE,
+    NOISE,
     OF_SIDE,
     OF_THINGS,
     OWN,
     REST,
     SIDE_VARIANCE,
     THETA,
+    width_of,
 )
 
 BLOCKS = 5  # in a row of the room
 LAND, LOW, HIGH, SURPRISE, INFORMATION, DONE, USES = range(7)  # numbers behind them: the mode's search, how many units
-BEHIND = 7
+BY_TERMS = 8  # and what reach and unfinished do to the surprise and to the information by the terms with them in them
+BEHIND = 12
 UNIT, PLACE, RANK, FINISHED, SIDE, SIZE = range(6)  # in a line: its unit's row, its result; in a heat's first: units
-BESIDE = 3  # rows of the room behind all others: the learner's, the triangle L of M = L L', what a pair shares
+BESIDE = 2  # rows of the room behind all others: the learner's, what a pair shares; before them the curvature's
 
 
 def room_for(modes: int, things: int) -> tuple[int, int]:
     """The scratch that an event takes: numbers a row, and rows beside."""
     full = OWN + (modes > 0) + OF_THINGS * things + OF_SIDE
-    return max(BLOCKS * (full + 1) + BEHIND, full * (full + 1) // 2), BESIDE
+    return BLOCKS * width_of(full) + BEHIND, full + BESIDE
 
 
 class Layout(NamedTuple):
@@ -64,78 +68,78 @@ class Layout(NamedTuple):
     sided: int  # 1 where the side that begins has a row, behind those
     base: int  # the first unit's row
     units: int
-    carried: int  # parameters
-    full: int  # of all
+    width: int  # of a block
+    full: int  # parameters
 
 
 @kernel
 def enter_row(
-    params: Any, me: Any, brought: Entering, passed: Passed, kind: float, room: Any, i: int, count: int
+    params: Any, me: Any, brought: Entering, passed: Passed, kind: float, room: Any, i: int, width: int
 ) -> None:
     """Write the derivatives that a state brings, after the time before the event."""
-    columns, full = count + 1, full_of(params)
-    clear_row(room, i, count)
+    full = full_of(params)
+    clear_row(room, i, width)
     spread = spread_column(params, kind)
     day = IDLE_DAY if kind == 0.0 else spread + 1
     if passed.new:
-        room[i, columns + spread] = passed.skill
+        room[i, width + spread] = passed.skill
         room[i, ENTRY] = params.maturity * enters_at_level(me, kind)
         return
-    for k in range(1, columns):
+    for k in range(1, full + 1):
         room[i, k] = me[MEANS + k]
-        room[i, columns + k] = me[MEANS + full + 1 + k]
-    room[i, REST], room[i, columns + REST] = brought.mean_reading, brought.variance_reading
+        room[i, width + k] = me[MEANS + full + 1 + k]
+    room[i, REST], room[i, width + REST] = brought.mean_reading, brought.variance_reading
     if kind == 0.0:
         room[i, GROWTH] += passed.growth
         room[i, AGEING] -= passed.ageing
-        room[i, columns + EVENT] += params.event
+        room[i, width + EVENT] += params.event
     if passed.rate > 0.0:
         rise = (passed.ceiling - passed.skill) * passed.fade * passed.rate
-        for k in range(1, columns):
-            room[i, columns + k] *= passed.fade
-        room[i, columns + day] += rise
-        room[i, columns + spread] += passed.ceiling * (1.0 - passed.fade) - rise
+        for k in range(1, full + 1):
+            room[i, width + k] *= passed.fade
+        room[i, width + day] += rise
+        room[i, width + spread] += passed.ceiling * (1.0 - passed.fade) - rise
 
 
 @kernel
-def clear_row(room: Any, i: int, count: int) -> None:
+def clear_row(room: Any, i: int, width: int) -> None:
     """Begin a row of the room; the block of the surprise at the mode is begun where it is needed."""
-    for k in range((BLOCKS - 1) * (count + 1)):
-        room[i, k] = 0.0
-    for k in range(BLOCKS * (count + 1), BLOCKS * (count + 1) + BEHIND):
-        room[i, k] = 0.0
+    for k in range(0, (BLOCKS - 1) * width, FOUR):
+        put_four(room, i, k, four(0.0, 0.0, 0.0, 0.0))
+    for k in range(BLOCKS * width, BLOCKS * width + BEHIND, FOUR):
+        put_four(room, i, k, four(0.0, 0.0, 0.0, 0.0))
 
 
 @kernel
-def enter_offset(params: Any, me: Any, scratch: Any, i: int, count: int) -> None:
+def enter_offset(params: Any, me: Any, scratch: Any, i: int, width: int) -> None:
     """Write an entrant's offset in the event's mode, and its derivatives, as a state of its own."""
-    columns, full, offset = count + 1, full_of(params), offset_in(params, me)
+    full, offset = full_of(params), offset_in(params, me)
     brought = offset_entered(params, me, offset)
     write(scratch.entering_states, i, brought)
-    clear_row(scratch.room, i, count)
-    for k in range(1, columns):
+    clear_row(scratch.room, i, width)
+    for k in range(1, full + 1):
         scratch.room[i, k] = me[offset + 2 + k]
-        scratch.room[i, columns + k] = me[offset + full + 3 + k]
-    scratch.room[i, REST], scratch.room[i, columns + REST] = brought.mean_reading, brought.variance_reading
+        scratch.room[i, width + k] = me[offset + full + 3 + k]
+    scratch.room[i, REST], scratch.room[i, width + REST] = brought.mean_reading, brought.variance_reading
     if me[offset + 1] == 0.0:  # not seen in this mode before
-        scratch.room[i, columns + MODE] += params.offset
+        scratch.room[i, width + MODE] += params.offset
 
 
 @kernel
 def enter_side(params: Any, scratch: Any, i: int, full: int) -> None:
     """Write the side that begins as a state, and its derivatives, which the pool keeps."""
-    columns, pool, block = full + 1, scratch.pool, THETA + full + full * (full + 1) // 2
+    width, pool, block = width_of(full), scratch.pool, THETA + full + full * (full + 1) // 2
     brought = side_entered(params)
     write(scratch.entering_states, i, brought)
-    clear_row(scratch.room, i, full)
+    clear_row(scratch.room, i, width)
     if pool[SIDE_VARIANCE] == 0.0:
-        scratch.room[i, columns + full - 1] = brought.variance
+        scratch.room[i, width + full - 1] = brought.variance
         return
-    for k in range(1, columns):
+    for k in range(1, full + 1):
         scratch.room[i, k] = pool[block + k]
-        scratch.room[i, columns + k] = pool[block + columns + k]
-    scratch.room[i, REST], scratch.room[i, columns + REST] = brought.mean_reading, brought.variance_reading
-    scratch.room[i, columns + full] += brought.variance - pool[SIDE_VARIANCE]
+        scratch.room[i, width + k] = pool[block + full + 1 + k]
+    scratch.room[i, REST], scratch.room[i, width + REST] = brought.mean_reading, brought.variance_reading
+    scratch.room[i, width + full] += brought.variance - pool[SIDE_VARIANCE]
 
 
 @kernel
@@ -212,20 +216,29 @@ def entry_of(lines: Any, i: int) -> Entry:
 @kernel
 def form_units(params: Any, entering: Any, layout: Layout, scratch: Any) -> None:
     """Write what each unit brings, and its derivatives, and count in how many units each state is."""
-    room, count = scratch.room, layout.carried
-    columns, uses = count + 1, BLOCKS * (count + 1) + USES
+    room, width, uses = scratch.room, layout.width, BLOCKS * layout.width + USES
     for number in range(layout.units):
         row = layout.base + number
-        clear_row(room, row, count)
+        clear_row(room, row, width)
         unit = seen(params, 0.0, 0.0, 0.0, 0.0, 0.0)
         for part in range(parts_of(layout, scratch.sides, number)):
             state, share = part_at(layout, scratch.sides, number, part)
             unit = joined(params, unit, share, read(scratch.entering_states, state, entering))
             room[state, uses] += 1.0
-            for k in range(columns):
-                room[row, k] += share * room[state, k]
-                room[row, columns + k] += share * share * room[state, columns + k]
+            for k in range(0, width, FOUR):
+                put_four(room, row, k, four_at(room, row, k) + share * four_at(room, state, k))
+                by_variance = share * share * four_at(room, state, width + k)
+                put_four(room, row, width + k, four_at(room, row, width + k) + by_variance)
         write(scratch.entering_states, row, unit)
+
+
+@kernel
+def variances_at(room: Any, row: int, width: int, k: int, noise: float) -> Any:
+    """What four of the parameters do to the variance of a unit's performance, noise among them."""
+    by_variance = four_at(room, row, width + k)
+    if k == NOISE:  # which begins four
+        by_variance += four(noise, 0.0, 0.0, 0.0)
+    return by_variance
 
 
 @kernel
@@ -254,15 +267,17 @@ def part_at(layout: Layout, sides: Any, number: int, part: int) -> tuple[int, fl
 @kernel
 def common_of(params: Any, entering: Any, layout: Layout, scratch: Any, one: int, other: int) -> Entering:
     """The things that the units of two rows share, with what theta does to their variance in the room's last row."""
-    sides, room, columns = scratch.sides, scratch.room, layout.carried + 1
+    sides, room, width = scratch.sides, scratch.room, layout.width
     row, a, b = room.shape[0] - 1, one - layout.base, other - layout.base
     both = in_both(params, entering, sides, a, b)
     if both.variance > 0.0:
-        for k in range(columns):
-            room[row, k] = 0.0
+        for k in range(0, width, FOUR):
+            put_four(room, row, k, four(0.0, 0.0, 0.0, 0.0))
         for m in range(sides.start[a], sides.start[a + 1]):
             for n in range(sides.start[b], sides.start[b + 1]):
                 if sides.shared[m] and sides.slot[m] == sides.slot[n]:
-                    for k in range(columns):
-                        room[row, k] += sides.share[m] * sides.share[n] * room[sides.slot[m], columns + k]
+                    share = sides.share[m] * sides.share[n]
+                    for k in range(0, width, FOUR):
+                        by_variance = share * four_at(room, sides.slot[m], width + k)
+                        put_four(room, row, k, four_at(room, row, k) + by_variance)
     return both

@@ -5,6 +5,7 @@ from typing import Any
 
 from podium.engine.inputs import Columns, entrant_at, heats_of, weight_at
 from podium.engine.rules import kernel
+from podium.kernels.fours import FOUR, four, four_at, number_of, put_four
 from podium.kernels.records import read, write
 from podium.probability.logistic import logistic, score
 from podium.systems._podium_entering import Entering, apart, first_day, offset_in, things_of
@@ -16,7 +17,6 @@ from podium.systems._podium_state import (
     LAST,
     LINGER,
     MEANS,
-    NOISE,
     RATING,
     REACH,
     SCALE,
@@ -29,6 +29,7 @@ from podium.systems._podium_state import (
 )
 from podium.systems._podium_units import (
     BLOCKS,
+    BY_TERMS,
     DONE,
     FINISHED,
     HIGH,
@@ -46,6 +47,7 @@ from podium.systems._podium_units import (
     heat_at,
     part_at,
     parts_of,
+    variances_at,
 )
 
 NEAR_MODE, MOST_STEPS = 1e-3, 30  # of the search: the last step leaves the square of that
@@ -63,10 +65,15 @@ def find_modes(params: Any, prototypes: Any, columns: Columns, settlement: int, 
     the step ends there.
     """
     _, entering, zero_evidence = prototypes
-    room, behind, left = scratch.room, BLOCKS * (layout.carried + 1), 0
+    room, behind, left = scratch.room, BLOCKS * layout.width, 0
     for row in range(layout.base, layout.base + layout.units):
         spread = read(scratch.entering_states, row, entering).variance + params.noise
         totals = read(scratch.sums, row, zero_evidence)
+        by_terms = four_at(room, row, behind + BY_TERMS)
+        room[row, 2 * layout.width + REACH] += number_of(by_terms, 0)
+        room[row, 3 * layout.width + REACH] += number_of(by_terms, 1)
+        room[row, 2 * layout.width + UNFINISHED] += number_of(by_terms, 2)
+        room[row, 3 * layout.width + UNFINISHED] += number_of(by_terms, 3)
         whole = spread * totals.surprise
         land = whole / (1.0 + spread * totals.information)
         room[row, behind + LOW], room[row, behind + HIGH] = min(0.0, whole), max(0.0, whole)
@@ -86,18 +93,18 @@ def find_modes(params: Any, prototypes: Any, columns: Columns, settlement: int, 
         step += 1
     beyond = 0
     for row in range(layout.base, layout.base + layout.units):
-        beyond += end_step(params, entering, zero_evidence, scratch, row, layout.carried)
+        beyond += end_step(params, entering, zero_evidence, scratch, row, layout.width)
     if beyond > 0:
         look_at_lands(params, entering, columns, settlement, scratch, layout, AT_MODE)
     for row in range(layout.base, layout.base + layout.units):
         if room[row, behind + DONE] != STANDS:
-            raise_information(params, entering, zero_evidence, scratch, row, layout.carried)
+            raise_information(params, entering, zero_evidence, scratch, row, layout.width)
 
 
 @kernel
-def end_step(params: Any, entering: Any, zero_evidence: Any, scratch: Any, row: int, count: int) -> int:
+def end_step(params: Any, entering: Any, zero_evidence: Any, scratch: Any, row: int, width: int) -> int:
     """Say where a unit's step ends: where it was found, if that is nearer than of old; 1 at the mode, else 0."""
-    room, behind = scratch.room, BLOCKS * (count + 1)
+    room, behind = scratch.room, BLOCKS * width
     spread = read(scratch.entering_states, row, entering).variance + params.noise
     totals = read(scratch.sums, row, zero_evidence)
     land, done = room[row, behind + LAND], room[row, behind + DONE]
@@ -108,8 +115,8 @@ def end_step(params: Any, entering: Any, zero_evidence: Any, scratch: Any, row: 
     if abs(land) < LEAST_LAND or totals.surprise / land - 1.0 / spread <= totals.information:
         done = STANDS
     room[row, behind + LAND], room[row, behind + DONE] = land, done
-    for k in range(4 * (count + 1), behind if done == AT_MODE else 0):
-        room[row, k] = 0.0
+    for k in range(4 * width, behind if done == AT_MODE else 0, FOUR):
+        put_four(room, row, k, four(0.0, 0.0, 0.0, 0.0))
     return 1 if done == AT_MODE else 0
 
 
@@ -136,7 +143,7 @@ def look_at_lands(
     params: Any, entering: Any, columns: Columns, settlement: int, scratch: Any, layout: Layout, wanted: float
 ) -> None:
     """Sum the surprise and the information where the steps of these units end; at the mode with their derivatives."""
-    room, lines, behind = scratch.room, scratch.lines, BLOCKS * (layout.carried + 1)
+    room, lines, behind = scratch.room, scratch.lines, BLOCKS * layout.width
     for row in range(layout.base, layout.base + layout.units):
         if room[row, behind + DONE] == wanted:
             room[row, behind + SURPRISE], room[row, behind + INFORMATION] = 0.0, 0.0
@@ -166,7 +173,7 @@ def look_at_land(
     wanted: float,
 ) -> None:
     """Add what the other lines of a heat say of the unit of line `i`, where its step ends."""
-    room, lines, columns, behind = scratch.room, scratch.lines, layout.carried + 1, BLOCKS * (layout.carried + 1)
+    room, lines, width, behind = scratch.room, scratch.lines, layout.width, BLOCKS * layout.width
     place, size, finished = lines[i, PLACE], lines[start, SIZE], lines[i, FINISHED]
     landed, surprises, informations = me.mean + room[row, behind + LAND], 0.0, 0.0
     for j in range(start, stop):
@@ -188,13 +195,13 @@ def look_at_land(
         surprises += surprise
         informations += information
         if wanted == AT_MODE:
-            by_other, block = worth * (off - g * v * gap) * -0.5 * C * g * g * g, 4 * columns
-            for k in range(columns):
-                theirs = room[other, columns + k]
+            by_other, block = worth * (off - g * v * gap) * -0.5 * C * g * g * g, 4 * width
+            for k in range(0, width, FOUR):
+                theirs = variances_at(room, other, width, k, params.noise)
                 if common:
-                    theirs -= room[room.shape[0] - 1, k]
-                room[row, block + k] += by_other * theirs - information * (room[row, k] - room[other, k])
-            room[row, block + NOISE] += by_other * params.noise
+                    theirs -= four_at(room, room.shape[0] - 1, k)
+                by = by_other * theirs - information * (four_at(room, row, k) - four_at(room, other, k))
+                put_four(room, row, block + k, four_at(room, row, block + k) + by)
             room[row, block + REACH] += 2.0 * (1.0 - near) * surprise
             room[row, block + UNFINISHED] += unfinished * surprise
     room[row, behind + SURPRISE] += surprises
@@ -202,18 +209,19 @@ def look_at_land(
 
 
 @kernel
-def raise_information(params: Any, entering: Any, zero_evidence: Any, scratch: Any, row: int, count: int) -> None:
+def raise_information(params: Any, entering: Any, zero_evidence: Any, scratch: Any, row: int, width: int) -> None:
     """Raise a unit's information to the average between the old mean and where its step ends, with the derivatives."""
-    room, columns, behind = scratch.room, count + 1, BLOCKS * (count + 1)
+    room, behind = scratch.room, BLOCKS * width
     spread = read(scratch.entering_states, row, entering).variance + params.noise
     surprise, to = read(scratch.sums, row, zero_evidence).surprise, room[row, behind + LAND]
     moves = room[row, behind + DONE] == AT_MODE
     at_mode, curved = room[row, behind + SURPRISE], 1.0 + spread * room[row, behind + INFORMATION]
-    for k in range(columns):
-        by_spread = room[row, columns + k] + (params.noise if k == NOISE else 0.0)
-        by_land = (by_spread * at_mode + spread * room[row, 4 * columns + k]) / curved if moves else 0.0
-        of_surprise = room[row, 2 * columns + k] / to - surprise * by_land / (to * to)
-        room[row, 3 * columns + k] = of_surprise + by_spread / (spread * spread)
+    for k in range(0, width, FOUR):
+        by_spread, by_land = variances_at(room, row, width, k, params.noise), four(0.0, 0.0, 0.0, 0.0)
+        if moves:
+            by_land = (by_spread * at_mode + spread * four_at(room, row, 4 * width + k)) / curved
+        of_surprise = four_at(room, row, 2 * width + k) / to - surprise * by_land / (to * to)
+        put_four(room, row, 3 * width + k, of_surprise + by_spread / (spread * spread))
     write(scratch.sums, row, Evidence(surprise, surprise / to - 1.0 / spread, 0.0, 0.0))
 
 
@@ -221,7 +229,7 @@ def raise_information(params: Any, entering: Any, zero_evidence: Any, scratch: A
 def settle_units(params: Any, prototypes: Any, scratch: Any, layout: Layout) -> None:
     """Move every state by its share of what its units' results say."""
     _, entering, zero_evidence = prototypes
-    room, uses = scratch.room, BLOCKS * (layout.carried + 1) + USES
+    room, uses = scratch.room, BLOCKS * layout.width + USES
     for state in range(layout.base):
         write(scratch.sums, state, zero_evidence)
     for number in range(layout.units):
@@ -230,12 +238,12 @@ def settle_units(params: Any, prototypes: Any, scratch: Any, layout: Layout) -> 
         for part in range(parts_of(layout, scratch.sides, number)):
             state, share = part_at(layout, scratch.sides, number, part)
             if room[state, uses] > 1.0:
-                add_share(params, entering, zero_evidence, scratch, whole, totals, row, state, share, layout.carried)
+                add_share(params, entering, zero_evidence, scratch, whole, totals, row, state, share, layout.width)
             else:
-                settle_alone(params, entering, scratch, whole, totals, row, state, share, layout.carried)
+                settle_alone(params, entering, scratch, whole, totals, row, state, share, layout.width)
     for state in range(layout.base):
         if room[state, uses] > 1.0:
-            settle_sum(entering, zero_evidence, scratch, state, layout.carried)
+            settle_sum(entering, zero_evidence, scratch, state, layout.width)
 
 
 @kernel
@@ -248,22 +256,23 @@ def settle_alone(
     row: int,
     state: int,
     share: float,
-    count: int,
+    width: int,
 ) -> None:
     """Move a state that is in one unit alone, in `row`, with a share as its coefficient; both may be one row."""
-    room, columns, own = scratch.room, count + 1, read(scratch.entering_states, state, entering)
+    room, own = scratch.room, read(scratch.entering_states, state, entering)
     spread = whole.variance + params.noise
     weight = 1.0 / (1.0 + spread * totals.information)
     r, c = totals.surprise * weight, totals.information * weight
     square = share * share
-    for k in range(columns):
-        by_spread = room[row, columns + k] + (params.noise if k == NOISE else 0.0)
-        by_weight = by_spread * totals.information + spread * room[row, 3 * columns + k]
-        r_by = (room[row, 2 * columns + k] - r * by_weight) * weight
-        c_by = (room[row, 3 * columns + k] - c * by_weight) * weight
-        by = room[state, columns + k]
-        room[state, k] += share * (by * r + own.variance * r_by)
-        room[state, columns + k] = by - square * (2.0 * own.variance * by * c + own.variance * own.variance * c_by)
+    for k in range(0, width, FOUR):
+        by_information = four_at(room, row, 3 * width + k)
+        by_weight = variances_at(room, row, width, k, params.noise) * totals.information + spread * by_information
+        r_by = (four_at(room, row, 2 * width + k) - r * by_weight) * weight
+        c_by = (by_information - c * by_weight) * weight
+        by = four_at(room, state, width + k)
+        put_four(room, state, k, four_at(room, state, k) + share * (by * r + own.variance * r_by))
+        by -= square * (2.0 * own.variance * by * c + own.variance * own.variance * c_by)
+        put_four(room, state, width + k, by)
     moved = share * own.variance * r
     variance = own.variance - square * own.variance * own.variance * c
     put(scratch.entering_states, state, own, moved, variance)
@@ -287,37 +296,41 @@ def add_share(
     row: int,
     state: int,
     share: float,
-    count: int,
+    width: int,
 ) -> None:
     """Add what one of several units, in `row`, says of a state to the state's sums."""
-    room, columns, own = scratch.room, count + 1, read(scratch.entering_states, state, entering)
+    room, own = scratch.room, read(scratch.entering_states, state, entering)
     square = share * share
     spread = whole.variance + params.noise - square * own.variance  # of what else is in the performance
     weight = 1.0 / (1.0 + spread * totals.information)
     r, c = totals.surprise * weight, totals.information * weight
     sums = read(scratch.sums, state, zero_evidence)
     write(scratch.sums, state, Evidence(sums.surprise + share * r, sums.information + square * c, 0.0, 0.0))
-    for k in range(columns):
-        by_spread = room[row, columns + k] - square * room[state, columns + k] + (params.noise if k == NOISE else 0.0)
-        by_weight = by_spread * totals.information + spread * room[row, 3 * columns + k]
-        room[state, 2 * columns + k] += share * (room[row, 2 * columns + k] - r * by_weight) * weight
-        room[state, 3 * columns + k] += square * (room[row, 3 * columns + k] - c * by_weight) * weight
+    for k in range(0, width, FOUR):
+        by_information = four_at(room, row, 3 * width + k)
+        by_spread = variances_at(room, row, width, k, params.noise) - square * four_at(room, state, width + k)
+        by_weight = by_spread * totals.information + spread * by_information
+        r_by = share * (four_at(room, row, 2 * width + k) - r * by_weight) * weight
+        put_four(room, state, 2 * width + k, four_at(room, state, 2 * width + k) + r_by)
+        c_by = square * (by_information - c * by_weight) * weight
+        put_four(room, state, 3 * width + k, four_at(room, state, 3 * width + k) + c_by)
 
 
 @kernel
-def settle_sum(entering: Any, zero_evidence: Any, scratch: Any, state: int, count: int) -> None:
+def settle_sum(entering: Any, zero_evidence: Any, scratch: Any, state: int, width: int) -> None:
     """Move a state that is in several units by their sums."""
-    room, columns, own = scratch.room, count + 1, read(scratch.entering_states, state, entering)
+    room, own = scratch.room, read(scratch.entering_states, state, entering)
     sums = read(scratch.sums, state, zero_evidence)
     weight = 1.0 / (1.0 + own.variance * sums.information)
     r, c = sums.surprise * weight, sums.information * weight
-    for k in range(columns):
-        by = room[state, columns + k]
-        by_weight = by * sums.information + own.variance * room[state, 3 * columns + k]
-        r_by = (room[state, 2 * columns + k] - r * by_weight) * weight
-        c_by = (room[state, 3 * columns + k] - c * by_weight) * weight
-        room[state, k] += by * r + own.variance * r_by
-        room[state, columns + k] = by - 2.0 * own.variance * by * c - own.variance * own.variance * c_by
+    for k in range(0, width, FOUR):
+        by, by_information = four_at(room, state, width + k), four_at(room, state, 3 * width + k)
+        by_weight = by * sums.information + own.variance * by_information
+        r_by = (four_at(room, state, 2 * width + k) - r * by_weight) * weight
+        c_by = (by_information - c * by_weight) * weight
+        put_four(room, state, k, four_at(room, state, k) + by * r + own.variance * r_by)
+        by -= 2.0 * own.variance * by * c + own.variance * own.variance * c_by
+        put_four(room, state, width + k, by)
     put(scratch.entering_states, state, own, own.variance * r, own.variance - own.variance * own.variance * c)
 
 
@@ -327,20 +340,20 @@ def leave(
 ) -> None:
     """Write the state that an entrant leaves with."""
     _, entering, _ = prototypes
-    pool, room, count, full = scratch.pool, scratch.room, layout.carried, layout.full
+    pool, room, width, full = scratch.pool, scratch.room, layout.width, layout.full
     brought = read(scratch.entering_states, i, entering)
     write(after, row, me)
     after[row, RATING], after[row, DEVIATION] = brought.rating, SCALE * math.sqrt(brought.variance)
     after[row, EVENTS] += entrant_at(columns, layout.first + i).events
     after[row, FIRST], after[row, LAST] = first_day(params, me), params.today
-    leave_block(pool, room, i, 0, after, row, MEANS, count)
-    leave_block(pool, room, i, count + 1, after, row, MEANS + full + 1, count)
+    leave_block(pool, room, i, 0, after, row, MEANS, full)
+    leave_block(pool, room, i, width, after, row, MEANS + full + 1, full)
     if layout.modal and entrant_at(columns, layout.first + i).kind == 0.0:
         offset = offset_in(params, me)
         brought = read(scratch.entering_states, layout.entrants + i, entering)
         after[row, offset], after[row, offset + 1] = brought.mean, brought.variance
-        leave_block(pool, room, layout.entrants + i, 0, after, row, offset + 2, count)
-        leave_block(pool, room, layout.entrants + i, count + 1, after, row, offset + full + 3, count)
+        leave_block(pool, room, layout.entrants + i, 0, after, row, offset + 2, full)
+        leave_block(pool, room, layout.entrants + i, width, after, row, offset + full + 3, full)
 
 
 @kernel
@@ -351,7 +364,7 @@ def leave_side(params: Any, entering: Any, scratch: Any, layout: Layout) -> None
     pool[SIDE_MEAN], pool[SIDE_VARIANCE], pool[SIDE_LAST] = brought.mean, brought.variance, params.today
     block, table = THETA + full + full * (full + 1) // 2, pool.reshape((1, pool.size))
     leave_block(pool, scratch.room, row, 0, table, 0, block, full)
-    leave_block(pool, scratch.room, row, full + 1, table, 0, block + full + 1, full)
+    leave_block(pool, scratch.room, row, layout.width, table, 0, block + full + 1, full)
 
 
 @kernel

@@ -24,6 +24,7 @@ from podium.engine.pool_state import LearntParameter
 from podium.engine.rules import kernel, rate_event
 from podium.engine.system import System, parameter
 from podium.errors import ParameterError
+from podium.kernels.exponential import exp
 from podium.kernels.records import read, write
 from podium.probability.ranks import GumbelPerformances, Performances
 from podium.probability.uncertain import uncertain_performances
@@ -50,10 +51,9 @@ from podium.systems._podium_state import (
     FIRST,
     LAST,
     MEANS,
-    OF_SIDE,
+    MEMORY,
     RATING,
     SCALE,
-    SIDE_VARIANCE,
     begin_event,
     block_at,
     count_entry,
@@ -62,6 +62,7 @@ from podium.systems._podium_state import (
     pool_states_with,
     states_with,
     take_step,
+    width_of,
 )
 from podium.systems._podium_units import (
     BESIDE,
@@ -272,11 +273,41 @@ def rate_and_learn(
     at: int,
 ) -> None:
     """Everyone enters, every pair of units is predicted and compared, everyone settles; then the pool learns."""
-    anyone = anyone_home(columns, settlement)
-    if anyone or scratch.pool[SIDE_VARIANCE] > 0.0:
-        rate_in(params, prototypes, columns, settlement, states, scratch, after, at, anyone, (1.0,))
-    else:  # half again as quick without what two parameters do to every number
-        rate_in(params, prototypes, columns, settlement, states, scratch, after, at, anyone, ())
+    newcomer, entering, _ = prototypes
+    room, pool, full, first = scratch.room, scratch.pool, full_of(params), columns.entrants[settlement]
+    learner, width, sided = room.shape[0] - BESIDE, width_of(full), anyone_home(columns, settlement)
+    modal = modal_of(params) if params.mode >= 0.0 else 0
+    size = columns.entrants[settlement + 1] - first
+    enter_all(params, prototypes, columns, first, size, states, scratch, modal, width)
+    base = 0
+    if columns.side.size + columns.shared.size + modal + sided > 0:
+        base = size * (1 + modal) + sided
+    if sided:
+        enter_side(params, scratch, base - 1, full)
+    units = line_up(columns, settlement, first, base, entering, scratch)
+    layout = Layout(first, size, modal, sided, base, units, width, full)
+    if base:
+        form_units(params, entering, layout, scratch)
+    for row in range(base, base + units):
+        write(scratch.sums, row, Evidence(0.0, 0.0, 0.0, 0.0))
+    keep = exp(-pairs_counted(columns, settlement, scratch.lines) / MEMORY)
+    begin_event(pool, room, learner, full, modal_of(params), keep)
+    first_heat, after_last = heats_of(columns, settlement)
+    for heat in range(first_heat, after_last):
+        judge_pairs(params, prototypes, columns, settlement, heat, scratch, learner, layout)
+    find_modes(params, prototypes, columns, settlement, scratch, layout)
+    settle_units(params, prototypes, scratch, layout)
+    for i in range(size):
+        me = read(states, columns.player[first + i], newcomer)
+        leave(params, me, prototypes, columns, scratch, layout, i, after, at + i)
+        if entrant_at(columns, first + i).kind == 0.0:
+            count_entry(pool, 0.0 if is_new(me) else 1.0)
+            if params.today < COUNTED and me.last > 0.0:
+                learn_gap(pool, params.today - me.last)
+    if sided:
+        leave_side(params, entering, scratch, layout)
+    take_step(pool, room, learner, full, modal_of(params), keep)
+    pool[DAY] = params.today
 
 
 @kernel
@@ -293,56 +324,6 @@ def anyone_home(columns: Columns, settlement: int) -> int:
 
 
 @kernel
-def rate_in(
-    params: Any,
-    prototypes: Any,
-    columns: Columns,
-    settlement: int,
-    states: Any,
-    scratch: Scratch,
-    after: Any,
-    at: int,
-    sided: int,
-    side: Any,
-) -> None:
-    """Rate an event in a pool that learns of the side that begins (`side` has an element) or does not."""
-    newcomer, entering, _ = prototypes
-    room, pool, full = scratch.room, scratch.pool, full_of(params)
-    learner, modal = room.shape[0] - BESIDE, modal_of(params) if params.mode >= 0.0 else 0
-    count, first = full - OF_SIDE + OF_SIDE * len(side), columns.entrants[settlement]
-    size = columns.entrants[settlement + 1] - first
-    enter_all(params, prototypes, columns, first, size, states, scratch, modal, count)
-    base = 0
-    if columns.side.size + columns.shared.size + modal + sided > 0:
-        base = size * (1 + modal) + sided
-    if sided:
-        enter_side(params, scratch, base - 1, full)
-    units = line_up(columns, settlement, first, base, entering, scratch)
-    layout = Layout(first, size, modal, sided, base, units, count, full)
-    if base:
-        form_units(params, entering, layout, scratch)
-    for row in range(base, base + units):
-        write(scratch.sums, row, Evidence(0.0, 0.0, 0.0, 0.0))
-    begin_event(pool, room, learner, count, full, modal_of(params), pairs_counted(columns, settlement, scratch.lines))
-    first_heat, after_last = heats_of(columns, settlement)
-    for heat in range(first_heat, after_last):
-        judge_pairs(params, prototypes, columns, settlement, heat, scratch, learner, layout)
-    find_modes(params, prototypes, columns, settlement, scratch, layout)
-    settle_units(params, prototypes, scratch, layout)
-    for i in range(size):
-        me = read(states, columns.player[first + i], newcomer)
-        leave(params, me, prototypes, columns, scratch, layout, i, after, at + i)
-        if entrant_at(columns, first + i).kind == 0.0:
-            count_entry(pool, 0.0 if is_new(me) else 1.0)
-            if params.today < COUNTED and me.last > 0.0:
-                learn_gap(pool, params.today - me.last)
-    if sided:
-        leave_side(params, entering, scratch, layout)
-    take_step(pool, room, learner, count, full, modal_of(params))
-    pool[DAY] = params.today
-
-
-@kernel
 def enter_all(
     params: Any,
     prototypes: Any,
@@ -352,7 +333,7 @@ def enter_all(
     states: Any,
     scratch: Scratch,
     modal: int,
-    count: int,
+    width: int,
 ) -> None:
     """Write what each entrant brings, and its offset in the event's mode where there are such."""
     newcomer, _, _ = prototypes
@@ -364,12 +345,12 @@ def enter_all(
             states[columns.player[first + i], RATING] = brought.rating
             states[columns.player[first + i], FIRST] = params.today
         write(scratch.entering_states, i, brought)
-        enter_row(params, me, brought, passed, kind, scratch.room, i, count)
+        enter_row(params, me, brought, passed, kind, scratch.room, i, width)
         if modal and kind == 0.0:
-            enter_offset(params, me, scratch, size + i, count)
+            enter_offset(params, me, scratch, size + i, width)
         elif modal:  # a thing has none
             write(scratch.entering_states, size + i, seen(params, 0.0, 0.0, 0.0, 0.0, 0.0))
-            clear_row(scratch.room, size + i, count)
+            clear_row(scratch.room, size + i, width)
 
 
 SYSTEM = Podium

@@ -1,0 +1,227 @@
+"""Four numbers that a processor takes at once, in Python and in kernels: the same bits as one by one.
+
+LLVM is not left to find them: it does so only in loops over what it knows to lie apart, and takes long to look.
+"""
+
+import operator
+from collections.abc import Callable, Iterable
+from typing import Any, Self
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils, config
+from numba.core.datamodel import PrimitiveModel, register_default
+
+from podium.kernels.compiled import in_kernels, kernel
+from podium.kernels.exponential import (
+    ALL_BITS,
+    BIAS,
+    FRACTION_BITS,
+    LARGEST,
+    PER_STEP,
+    POWERS,
+    ROUND,
+    STEP_BITS,
+    STEPS,
+    as_bits,
+    from_bits,
+    series_of,
+)
+
+FOUR = 4
+
+
+class Four(tuple[float, float, float, float]):
+    """Four numbers; what is done to them is done to each, and a number with them serves all."""
+
+    __slots__ = ()
+    __array_ufunc__ = None  # numbers of NumPy leave operators to fours
+
+    def __new__(cls, numbers: Iterable[float]) -> Self:
+        """Of four numbers."""
+        return super().__new__(cls, tuple(map(float, numbers)))
+
+
+def _operator(act: Callable[[Any, Any], Any], instruction: str, name: str) -> None:
+    """Give fours an operator, in Python and in kernels."""
+
+    def numbers(value: Any) -> Any:
+        return value if isinstance(value, Four) else (value,) * FOUR
+
+    def forward(one: Any, other: Any) -> Four:
+        return Four(map(act, one, numbers(other)))
+
+    def backward(one: Any, other: Any) -> Four:
+        return Four(map(act, numbers(other), one))
+
+    setattr(Four, f"__{name}__", forward)
+    setattr(Four, f"__r{name}__", backward)
+
+    @in_kernels(getattr(operator, f"i{name}"))
+    @in_kernels(act)
+    def _(typing: Any, one: Any, other: Any) -> Any:
+        if FOURS not in (one, other):
+            return None
+
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            both = zip(args, (one, other), strict=True)
+            vectors = [value if kind == FOURS else _spread(context, builder, value, kind) for value, kind in both]
+            return getattr(builder, instruction)(*vectors)
+
+        return FOURS(one, other), generate
+
+
+class FourType(types.Type):  # type: ignore[misc]
+    """The type of fours in kernels."""
+
+
+FOURS = FourType("Four")
+VECTOR = ir.VectorType(ir.DoubleType(), FOUR)
+WHOLE = ir.VectorType(ir.IntType(64), FOUR)
+
+
+@register_default(FourType)
+class FourModel(PrimitiveModel):  # type: ignore[misc]
+    """Fours are vectors of LLVM's."""
+
+    def __init__(self, manager: Any, kind: Any) -> None:
+        super().__init__(manager, kind, VECTOR)
+
+
+def _vector(builder: Any, numbers: Iterable[Any], kind: Any = VECTOR) -> Any:
+    vector = ir.Constant(kind, ir.Undefined)
+    for k, number in enumerate(numbers):
+        vector = builder.insert_element(vector, number, ir.Constant(ir.IntType(32), k))
+    return vector
+
+
+def _lanes(builder: Any, vector: Any) -> list[Any]:
+    return [builder.extract_element(vector, ir.Constant(ir.IntType(32), k)) for k in range(FOUR)]
+
+
+def _spread(context: Any, builder: Any, value: Any, kind: Any) -> Any:
+    return _vector(builder, [context.cast(builder, value, kind, types.float64)] * FOUR)
+
+
+for _each in (
+    (operator.add, "fadd", "add"),
+    (operator.sub, "fsub", "sub"),
+    (operator.mul, "fmul", "mul"),
+    (operator.truediv, "fdiv", "truediv"),
+):
+    _operator(*_each)
+
+
+def four(a: float, b: float, c: float, d: float) -> Any:
+    """Four numbers."""
+    return Four((a, b, c, d))
+
+
+def number_of(numbers: Any, k: int) -> float:
+    """One of four numbers."""
+    return numbers[k]
+
+
+def four_at(table: Any, row: int, column: int) -> Any:
+    """Four numbers next to each other in a table of numbers."""
+    return Four(table[row, column + k] for k in range(FOUR))
+
+
+def put_four(table: Any, row: int, column: int, numbers: Any) -> None:
+    """Put four numbers next to each other into a table of numbers."""
+    for k, number in enumerate(numbers):
+        table[row, column + k] = number
+
+
+def powers_at(shifted: Any) -> Any:
+    """The powers of two, and their steps, that the low bits of these say; see `take_apart`."""
+    parts = [(bits & (STEPS - 1), ((bits + BIAS) >> STEP_BITS) << FRACTION_BITS) for bits in map(as_bits, shifted)]
+    return Four(POWERS[step] * from_bits(scale & ALL_BITS) for step, scale in parts)
+
+
+def within(numbers: Any, limit: float) -> Any:
+    """Four numbers, cut to within a limit of 0."""
+    return Four(min(max(number, -limit), limit) for number in numbers)
+
+
+def _cell(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    """A pointer to the first of four numbers of a row; both ends are checked where numba checks indices."""
+    table = context.make_array(signature.args[0])(context, builder, args[0])
+    rows, columns = cgutils.unpack_tuple(builder, table.shape, 2)
+    if config.BOUNDSCHECK:
+        cgutils.do_boundscheck(context, builder, args[1], rows, 0)
+        cgutils.do_boundscheck(context, builder, args[2], columns, 1)
+        last = builder.add(args[2], context.get_constant(types.intp, FOUR - 1))
+        cgutils.do_boundscheck(context, builder, last, columns, 1)
+    offset = builder.add(builder.mul(args[1], columns), args[2])
+    return builder.bitcast(builder.gep(table.data, [offset]), VECTOR.as_pointer())
+
+
+@in_kernels(four_at)
+def _(typing: Any, table: Any, row: Any, column: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.load(_cell(context, builder, signature, args), align=8)
+
+    return FOURS(table, types.intp, types.intp), generate
+
+
+@in_kernels(put_four)
+def _(typing: Any, table: Any, row: Any, column: Any, numbers: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        builder.store(args[3], _cell(context, builder, signature, args), align=8)
+        return context.get_dummy_value()
+
+    return types.void(table, types.intp, types.intp, FOURS), generate
+
+
+@in_kernels(four)
+def _(typing: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return _vector(builder, args)
+
+    return FOURS(*[types.float64] * FOUR), generate
+
+
+@in_kernels(number_of)
+def _(typing: Any, numbers: Any, k: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.extract_element(*args)
+
+    return types.float64(FOURS, types.intp), generate
+
+
+@in_kernels(within)
+def _(typing: Any, numbers: Any, limit: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        high = _spread(context, builder, args[1], types.float64)
+        low, x = builder.fneg(high), args[0]
+        x = builder.select(builder.fcmp_ordered("<", x, low), low, x)
+        return builder.select(builder.fcmp_ordered(">", x, high), high, x)
+
+    return FOURS(FOURS, types.float64), generate
+
+
+@in_kernels(powers_at)
+def _(typing: Any, shifted: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        def whole(number: int) -> Any:
+            return ir.Constant(WHOLE, [number] * FOUR)
+
+        bits = builder.bitcast(args[0], WHOLE)
+        table = context.make_constant_array(builder, context.typing_context.resolve_value_type(POWERS), POWERS)
+        data = context.make_array(context.typing_context.resolve_value_type(POWERS))(context, builder, table).data
+        steps = _lanes(builder, builder.and_(bits, whole(STEPS - 1)))
+        near = _vector(builder, [builder.load(builder.gep(data, [step])) for step in steps])
+        scale = builder.lshr(builder.add(bits, whole(BIAS)), whole(STEP_BITS))
+        return builder.fmul(near, builder.bitcast(builder.shl(scale, whole(FRACTION_BITS)), VECTOR))
+
+    return FOURS(FOURS), generate
+
+
+@kernel
+def logistics(log_odds: Any) -> Any:
+    """The logistic of each of four numbers."""
+    x = within(log_odds * -1.0, LARGEST)
+    shifted = x * PER_STEP + ROUND
+    near = powers_at(shifted)
+    return 1.0 / (1.0 + (near + near * series_of(x, shifted - ROUND)))

@@ -226,6 +226,25 @@ def test_a_map_is_kept_and_read_by(tmp_path):
     assert "0 new, 1 differs, 0 gone, 0 the same" in words
 
 
+def test_a_map_that_is_kept_reads_no_other_file(tmp_path):
+    """A pool's maps may have come with another's export, or from a browser."""
+    odd, beside = tmp_path / "odd.csv", tmp_path / "beside.csv"
+    odd.write_text("a,b,c\nr1,1,1\nr1,2,2\n", encoding="utf-8")
+    beside.write_text("number,name\n1,Ana\n2,Ben\n", encoding="utf-8")
+    own = tmp_path / "own.toml"
+    own.write_text(
+        '[join.who]\nfile = "beside.csv"\non = { here = "b", there = "number" }\n'
+        '[columns]\nevent_id = "a"\nplayer = "who.name"\nposition = "c"\n',
+        encoding="utf-8",
+    )
+    run("pool", "create", "club", "--system", "elo")
+    run("ingest", odd, "--pool", "club", "--map", own)
+    refusal = run("ingest", odd, "--pool", "club", "--amend", status=2)
+    assert "the map that pool club keeps for odd.csv joins other files: give --map" in " ".join(refusal.split())
+    words, _ = streams("ingest", odd, "--pool", "club", "--amend", "--map", own)
+    assert "0 new, 0 differ, 0 gone, 1 the same" in words
+
+
 def test_the_results_of_another_pool_are_taken(tmp_path):
     cup = tmp_path / "cup.csv"
     cup.write_text("event_id,player,position,pool\nr1,Ana,1,cup\nr1,Ben,2,cup\n", encoding="utf-8")

@@ -219,8 +219,13 @@ def read_as_kept(store: "Store", pool: str, file: Input, flags: SheetFlags) -> "
         return file, None
     kept = next((each.map for each in store.sheets(pool) if each.name == name), "")
     if file.map is None and file.format is None and kept:
+        document = tomllib.loads(kept)
+        if "join" in document:  # it may have come with another's export, or from a browser
+            raise ParameterError(
+                f"{file.path}: the map that pool {pool} keeps for {name} joins other files: give --map"
+            )
         typer.echo(f"{file.path}: read by the map that pool {pool} keeps for {name}", err=True)
-        file = replace(file, map=tomllib.loads(kept))
+        file = replace(file, map=document)
     elif isinstance(file.map, Path):
         kept = write_map(load_map(file.map).document)
     return file, Sheet(name, kept, flags.prefix)

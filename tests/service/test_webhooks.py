@@ -20,7 +20,14 @@ from podium.service.delivery import webhooks
 from podium.service.delivery.webhooks import Webhooks, is_public
 from podium.service.metrics import Metrics
 from podium.store.sql.database import Turn
-from podium.store.webhooks import create_webhook, delete_webhook, list_webhooks, resume_webhook, store_progress
+from podium.store.webhooks import (
+    create_webhook,
+    delete_webhook,
+    list_webhooks,
+    resume_webhook,
+    store_progress,
+    store_under_way,
+)
 from podium.systems import find
 
 
@@ -198,6 +205,17 @@ def test_one_public_address_is_enough_and_sent_to():
     addresses = ["10.0.0.1", "93.184.216.34"]
     assert webhooks.permitted(addresses, allow_private=False) == "93.184.216.34"
     assert webhooks.permitted(addresses, allow_private=True) == "10.0.0.1"
+
+
+def test_a_mark_that_outlives_its_delivery_is_taken_away(store, monkeypatch):
+    """A process that is killed leaves one, and so does a delivery that ends while its mark is written."""
+    monkeypatch.setattr(webhooks, "CHECK_INTERVAL_S", 0.02)
+    with receiving() as (url, _):
+        number = create_webhook(store.engine, "main", url, private=True).id
+        store_under_way(store.engine, {number: "2026-01-01T00:00:00+00:00"})
+        assert list_webhooks(store.engine)[-1].under_way_since is not None
+        with calling(store, daily=True):
+            wait_until(lambda: list_webhooks(store.engine)[-1].under_way_since is None)
 
 
 @pytest.mark.parametrize("store", ["sqlite"], indirect=True)

@@ -96,7 +96,7 @@ def store_progress(
         connection.execute(sa.update(webhook).where(webhook.c.id == number).values(under_way_since=None, **state))
 
 
-def store_under_way(engine: sa.Engine, since: dict[int, str]) -> None:
+def store_under_way(engine: sa.Engine, since: dict[int, str | None]) -> None:
     with write_transaction(engine) as connection:
         for number, moment in since.items():
             connection.execute(sa.update(webhook).where(webhook.c.id == number).values(under_way_since=moment))

@@ -178,15 +178,17 @@ class Webhooks:
         if not await run_in(self._threads, self._turn.take):
             return
         under_way = {**self._under_way}  # before the look, which may miss what these deliver meanwhile
-        now, long = datetime.now(UTC), {}
+        now, marks = datetime.now(UTC), dict[int, str | None]()
         for each in await run_in(self._threads, list_webhooks, self._store.engine):
             if each.id not in under_way:
+                if each.under_way_since is not None:  # the mark came after the end, or its process was killed
+                    marks[each.id] = None
                 if self.is_due(each):
                     self._under_way[each.id] = Delivery(asyncio.create_task(self._deliver(each)), now)
             elif now - under_way[each.id].started_at > timedelta(seconds=LONG_S) and each.under_way_since is None:
-                long[each.id] = under_way[each.id].started_at.isoformat(timespec="seconds")
-        if long:
-            await run_in(self._threads, store_under_way, self._store.engine, long)
+                marks[each.id] = under_way[each.id].started_at.isoformat(timespec="seconds")
+        if marks:
+            await run_in(self._threads, store_under_way, self._store.engine, marks)
 
     def is_due(self, webhook: Webhook) -> bool:
         failures = self._failures.get(webhook.id)

@@ -107,7 +107,8 @@ def amend_sheet(
         new = [each for each in sent if each.stored is None]
         for one, other in under_other_ids(connection, pool, sheet, new, len(sent)).items():
             one.stored, one.is_same = other, True
-    refuse_others(pool, sheet, sent, stored)
+    prefix = suggested_prefix(sheet, contents.values())
+    refuse_others(pool, sheet, sent, stored, prefix)
     for one in sent:
         one.is_kept = not overrule and one.stored is not None and is_by_hand(one, one.stored)
     place(connection, pool, [one for one in sent if not one.is_kept])
@@ -116,7 +117,6 @@ def amend_sheet(
     paired = {one.stored for one in sent}
     draft.void([each for each in stored if each.is_live and each not in paired], overrule=overrule)
     lists = tuple(draft.new), tuple(draft.other), tuple(draft.gone), tuple(draft.kept)
-    prefix = suggested_prefix(sheet, contents.values())
     changes = SheetChanges(sheet.name, is_first, *lists, same=draft.same, prefix=prefix)
     record = SheetRecord(sheet.name, sheet.map, draft.brought, changes)
     return replace(draft.proposal(settles_order=settles_order), sheet=record)
@@ -149,9 +149,8 @@ def events_of(connection: sa.Connection, pool: Pool, sheet: Sheet, sent: Sequenc
     return stored_events(connection, pool, known, sheet, found)
 
 
-def refuse_others(pool: Pool, sheet: Sheet, sent: Sequence[Sent], stored: Sequence[Stored]) -> None:
+def refuse_others(pool: Pool, sheet: Sheet, sent: Sequence[Sent], stored: Sequence[Stored], prefix: str) -> None:
     """Refuse a sheet that is another one, by all that is known."""
-    prefix = suggested_prefix(sheet, [each.content for each in sent])
     for one in sent:
         other = one.stored
         if other is not None and other.brought is None and other.others and not one.is_same:

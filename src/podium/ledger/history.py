@@ -11,7 +11,7 @@ from podium.engine.pool_state import PoolNumbers, new_pools
 from podium.engine.replay import Replayed, States, newcomers
 from podium.engine.system import ELO_SCALE, System
 from podium.engine.tables.encoding import Events
-from podium.engine.tables.things import MARK
+from podium.engine.tables.things import are_things
 from podium.ledger.saved import Start
 from podium.results.columns import UTC as INSTANT
 from podium.results.reading import Results
@@ -44,7 +44,7 @@ def named_rows(results: Results) -> pl.DataFrame:
 
 def starting_rows(system: System, start: Start) -> pl.DataFrame:
     """Where players stood before the first event, as the history has rows."""
-    are_players = ~start.players["player"].str.starts_with(MARK)
+    are_players = ~are_things(start.players["player"])
     players = start.players.filter(are_players)
     states = start.states[are_players.to_numpy()]
     shown = {name: pl.Series(values) for name, values in system.shown(states).items()}

@@ -13,7 +13,7 @@ from podium.engine.replay import NEVER, Replayed, States
 from podium.engine.system import System
 from podium.engine.tables.encoding import Events
 from podium.engine.tables.selection import UNRATED_STATUS
-from podium.engine.tables.things import MARK
+from podium.engine.tables.things import MARK, are_things
 from podium.errors import ParameterError
 from podium.ledger.history import are_settled, named_rows
 from podium.ledger.saved import Start
@@ -74,11 +74,12 @@ def ratings(system: System, players: pl.DataFrame, states: States, *, whole: boo
     everything = as_board(system, players, shown, states).with_columns(**hidden)
     if not system.kinds:
         return with_ranks(everything)
-    board = with_ranks(everything.filter(~pl.col("player").str.starts_with(MARK)))
+    of_things = are_things(everything["player"])
+    board = with_ranks(everything.filter(~of_things))
     if not whole:
         return board
     kind, name = (pl.col("player").str.split(MARK).list.get(k) for k in (1, 2))
-    things = everything.filter(pl.col("player").str.starts_with(MARK)).with_columns(kind=kind, player=name)
+    things = everything.filter(of_things).with_columns(kind=kind, player=name)
     return pl.concat([board, things], how="diagonal") if things.height else board
 
 

@@ -42,6 +42,11 @@ def kind_and_name(name: str) -> tuple[str, str]:
     return kind, bare
 
 
+def are_things(names: pl.Series) -> pl.Series:
+    """Which of the names under which ratings are kept are things'."""
+    return names.str.starts_with(MARK)
+
+
 def called(name: str) -> str:
     """What people call a player or a thing: `Ferrari (car)`."""
     kind, bare = kind_and_name(name)

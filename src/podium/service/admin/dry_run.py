@@ -16,7 +16,7 @@ from podium.service.admin.intents import POOL_ADDRESS, Admission, Intent, Sender
 from podium.service.admin.uploads import MAX_UPLOAD_BYTES
 from podium.service.http.errors import TooLargeError, refusal_status
 from podium.service.http.threads import CurrentStore, run_in
-from podium.service.web.rendering import Page, PageRouter, address, go_on, pool_address, pool_header, render
+from podium.service.web.rendering import Page, PageRouter, go_on, pool_address, pool_header, render
 from podium.store import Store
 from podium.store.rating.events import Sheet, StaleError
 from podium.store.reading.previews import MovedRating, Preview
@@ -78,11 +78,9 @@ class RefusalPage(Page):
 
     template: ClassVar[str] = "refusal.html"
 
-    heading: str
     faults: tuple[Fault, ...] = ()  # of a file
     source: str = ""  # its name
     detail: str = ""
-    back: str = ""
     packed: str = ""  # results that are others' with another prefix
     prefix: str = ""
 
@@ -128,7 +126,7 @@ async def look_at(
     try:
         page = await run_in(request.app.state.threads.planning, find_effect)
     except PodiumError as error:
-        return await (refused(error) if refused else refusal(request, store, admission, error, intent))
+        return await (refused(error) if refused else refusal(request, store, admission, error, intent.heading, intent))
     return render(request, page, status=CONFLICT if is_stale else OK)
 
 
@@ -156,7 +154,7 @@ async def look_at_sheet(
 
     async def refused(error: PodiumError) -> Response:
         if not may_amend or not isinstance(error, SheetError):
-            return await refusal(request, store, admission, error, sent)
+            return await refusal(request, store, admission, error, sent.heading, sent)
         return await look_at(request, store, admission, amended, notes=(error.what, *notes))
 
     if may_amend and any(each.name == details["sheet"][0] for each in known):
@@ -196,7 +194,7 @@ async def apply(request: Request, admission: Sender, store: CurrentStore) -> Res
     except StaleError:
         return await look_at(request, store, admission, intent, reason=reason, is_stale=True)
     except PodiumError as error:
-        return await refusal(request, store, admission, error, intent)
+        return await refusal(request, store, admission, error, intent.heading, intent)
     count(request, admission.pool, answer)
     await run_in(request.app.state.threads.writing, name_players, store, admission, intent)
     path = pool_address(admission.pool, *intent.kind.lands(intent.details))
@@ -226,21 +224,17 @@ def count(request: Request, pool: str, answer: Any) -> None:
 
 
 async def refusal(
-    request: Request, store: Store, admission: Admission, error: PodiumError, intent: Intent | str, back: str = ""
+    request: Request, store: Store, admission: Admission, error: PodiumError, heading: str, intent: Intent | None = None
 ) -> Response:
     """Return why nothing was stored, as a page."""
-    is_of_file = isinstance(error, ResultsError)
-    heading = intent.heading if isinstance(intent, Intent) else intent
     prefix = error.prefix if isinstance(error, SheetError) else ""
     page = RefusalPage(
         title=heading,
         pool=pool_header(await run_in_threadpool(store.pool, admission.pool)),
-        heading=heading,
         faults=error.faults if isinstance(error, ResultsError) else (),
         source=error.source if isinstance(error, ResultsError) else "",
-        detail="" if is_of_file else error.what if isinstance(error, SheetError) else str(error),
-        back=back or address("admin", admission.pool),
-        packed=intent.packed() if prefix and isinstance(intent, Intent) else "",
+        detail=error.what if isinstance(error, SheetError) else "" if isinstance(error, ResultsError) else str(error),
+        packed=intent.packed() if prefix and intent is not None else "",
         prefix=prefix,
     )
     return render(request, page, status=refusal_status(error))

@@ -13,6 +13,7 @@ from podium.ledger.reasons.wording import capitalised, heat_words
 from podium.pages import numbers
 from podium.pages.drawing.axes import spark
 from podium.pages.drawing.bars import share_bar, signed_bar
+from podium.support import cells
 from podium.support.rounding import shown
 
 BEFORE_DOTS: Final = "\x1e"  # stands before a name of dots, which browsers take for a step to the folder above
@@ -30,7 +31,7 @@ FILTERS = {
     "capitalised": capitalised,
     "change": numbers.change,
     "second": numbers.second,
-    "counted": numbers.counted,
+    "counted": cells.counted,
     "day": numbers.day,
     "direction": numbers.direction,
     "duration": numbers.duration,
@@ -43,7 +44,7 @@ FILTERS = {
     "number": numbers.number,
     "ordinal": ordinal,
     "part": part,
-    "plural": numbers.plural,
+    "plural": cells.plural,
     "rating": numbers.rating,
     "short_day": numbers.short_day,
     "shown": shown,

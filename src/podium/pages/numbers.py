@@ -69,18 +69,6 @@ def halves(value: float) -> str:
     return f"{value:,.1f}" if value % 1 else f"{value:,.0f}"
 
 
-def counted(count: int, word: str) -> str:
-    """A count with its noun: "1 rider", "6 riders"."""
-    return f"{count:,} {word if count == 1 else plural(word)}"
-
-
-def plural(word: str) -> str:
-    """The plural of a noun that has none of its own."""
-    if word.endswith(("s", "x", "ch", "sh")):
-        return f"{word}es"
-    return f"{word[:-1]}ies" if word.endswith("y") and word[-2:-1] not in set("aeiou") else f"{word}s"
-
-
 def day(moment: date | float | None) -> Markup:
     """A day: "12 Dec 2025"; or the number of an event: "no. 17"."""
     if moment is None or isinstance(moment, int | float):

@@ -51,8 +51,15 @@ def as_text(frame: "pl.DataFrame") -> "pl.DataFrame":
 
 
 def counted(count: int, noun: str) -> str:
-    """So many of something, in words."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+    """A count with its noun: "1 rider", "6 riders"."""
+    return f"{count:,} {noun if count == 1 else plural(noun)}"
+
+
+def plural(noun: str) -> str:
+    """The plural of a noun that has none of its own."""
+    if noun.endswith(("s", "x", "ch", "sh")):
+        return f"{noun}es"
+    return f"{noun[:-1]}ies" if noun.endswith("y") and noun[-2:-1] not in set("aeiou") else f"{noun}s"
 
 
 def table_html(heading: str, table: "pl.DataFrame") -> str:

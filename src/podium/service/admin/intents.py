@@ -11,7 +11,6 @@ from typing import Annotated, Any
 from fastapi import Depends, Request
 
 from podium.engine.system import System
-from podium.pages.numbers import counted
 from podium.service.access.keys import KeyGuard, lacking, pool_in_path, refuse_limited_reach, refuse_out_of_reach
 from podium.service.access.visitors import MAX_FORM_BYTES, Form, Session, find_visitor, read_form, refuse_forged
 from podium.service.http.errors import AccessError
@@ -22,6 +21,7 @@ from podium.store.log.pools import When
 from podium.store.rating.events import Sheet
 from podium.store.reading import previews
 from podium.store.reading.previews import Act
+from podium.support.cells import counted
 from podium.systems import find
 
 POOL_ADDRESS = "/admin/{pool}"

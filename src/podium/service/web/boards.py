@@ -12,7 +12,7 @@ from fastapi.responses import RedirectResponse
 from podium.engine.system import System
 from podium.errors import UnknownError
 from podium.ledger.history import can_be_unsettled
-from podium.pages.numbers import counted, deviation
+from podium.pages.numbers import deviation
 from podium.service.http.names import MAX_SENT_CHARACTERS
 from podium.service.http.threads import CurrentStore
 from podium.service.web.rendering import (
@@ -32,6 +32,7 @@ from podium.store.log.pools import Pool
 from podium.store.reading.boards.models import EventHeadline, FoundPlayer, ListedPage, ListedRow, Listing
 from podium.store.reading.players.models import PlayerCard
 from podium.store.writing.fixtures import Fixture
+from podium.support.cells import counted
 
 Sort = Literal["rating", "move"]
 MIN_EVENTS: Final = (1, 10, 50)  # that the form offers

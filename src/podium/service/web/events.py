@@ -16,7 +16,7 @@ from podium.ledger.reasons.wording import capitalised
 from podium.ledger.stakes.stakes import Stakes
 from podium.ledger.stakes.wording import place_words
 from podium.pages.environment import part
-from podium.pages.numbers import counted, direction, in_sentence, percent, rating
+from podium.pages.numbers import direction, in_sentence, percent, rating
 from podium.pages.result_table import DuelTable, ResultTable, duel_table, result_table
 from podium.pages.why import WhyView, why_view
 from podium.results.derived_heats import OVERALL
@@ -31,6 +31,7 @@ from podium.store.reading.events.stories import EventStory
 from podium.store.reading.log import CorrectionRecord
 from podium.store.reading.models import ResultRow
 from podium.store.reading.pool_facts import FairExpectation, ReliabilityBin, fair_expectation
+from podium.support.cells import counted
 from podium.support.rounding import shown, shown_change, signed
 
 TAGS = {"rated": "valid", "voided": "void"}

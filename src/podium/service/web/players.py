@@ -16,7 +16,7 @@ from podium.ledger.history import can_be_unsettled
 from podium.ledger.reasons.what_if import ordinal
 from podium.pages.careers import CareerSummary, Tile, career_verdict
 from podium.pages.drawing.charts import HistoryLine, HistoryPoint, history_chart
-from podium.pages.numbers import DASH, change, counted, day_words, halves, rating, short_day
+from podium.pages.numbers import DASH, change, day_words, halves, rating, short_day
 from podium.service.access.visitors import refuse_foreign
 from podium.service.http.names import PlayerName
 from podium.service.http.threads import CurrentStore
@@ -47,6 +47,7 @@ from podium.service.web.visiting import VisiblePool
 from podium.store.log.log import SUBMIT
 from podium.store.log.pools import Pool, earlier, time_of
 from podium.store.reading.players.models import CurvePoint, FormLine, PlayerCard, RivalRow, Rivals
+from podium.support.cells import counted
 from podium.support.rounding import shown
 
 MOST_POINTS = 300

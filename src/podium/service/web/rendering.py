@@ -14,13 +14,13 @@ from starlette.exceptions import HTTPException
 
 from podium import __version__
 from podium.pages.environment import create_environment, part, static_content
-from podium.pages.numbers import plural
 from podium.service.http.errors import Problem, ProblemResponse
 from podium.service.http.logs import HEADER
 from podium.service.http.names import POOLS_PATH
 from podium.service.http.threads import read_one_moment
 from podium.store.log.players import is_reserved
 from podium.store.log.pools import Pool
+from podium.support.cells import plural
 
 METHODS = ["GET", "HEAD"]
 SEE_OTHER = 303

@@ -10,13 +10,14 @@ from markupsafe import Markup
 
 from podium.errors import UnknownError
 from podium.pages.drawing.bars import distribution_bars
-from podium.pages.numbers import counted, plural, rating
+from podium.pages.numbers import rating
 from podium.service.http.threads import CurrentStore
 from podium.service.web.rendering import Page, PageRouter, PoolHeader, chosen_player, pool_header, render
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
 from podium.store.reading.boards.models import SharedThing
 from podium.store.reading.models import RatingCount
+from podium.support.cells import counted, plural
 
 router = PageRouter()
 MAX_BARS: Final = 40

@@ -11,13 +11,14 @@ from markupsafe import Markup, escape
 from podium.engine.system import System
 from podium.ledger.history import can_be_unsettled
 from podium.pages.careers import findings
-from podium.pages.numbers import SIGMAS, counted, day_words, in_sentence, named, rating
+from podium.pages.numbers import SIGMAS, day_words, in_sentence, named, rating
 from podium.service.web.boards import settling_rule
 from podium.service.web.rendering import PoolHeader, pool_address
 from podium.service.web.rules.examples import Example, Examples
 from podium.store.log.pools import earlier, time_of
 from podium.store.reading.boards.models import EventHeadline
 from podium.store.reading.pool_facts import PoolFacts
+from podium.support.cells import counted
 from podium.support.rounding import shown
 
 LATER_EVENT = 10  # beside which a first event is put

@@ -12,7 +12,7 @@ from podium.results.reading import Results, read_numbered
 from podium.systems import make_system
 
 if TYPE_CHECKING:
-    from podium.ledger.forecast import Forecast
+    from podium.ledger.forecast import Forecast, Named
 
 
 def rate(
@@ -79,10 +79,10 @@ def rate(
 
 def predict(
     results: Any,
-    entrants: Sequence[str] = (),
+    entrants: Sequence["Named"] = (),
     system: str | System = "elo",
     *,
-    sides: Sequence[Sequence[str]] = (),
+    sides: Sequence[Sequence["Named"]] = (),
     top: int = 3,
     pool: str | None = None,
     **settings: Any,

@@ -20,7 +20,7 @@ from podium.engine.tables.encoding import encode
 from podium.engine.tables.things import MARK
 from podium.errors import ParameterError
 from podium.kernels.records import read
-from podium.ledger.forecast import events_of_settlements
+from podium.ledger.history import events_of_settlements
 from podium.systems import _podium_update, make_system
 from podium.systems._podium_state import MEANS, SCALE, SIDE_VARIANCE, THETA, TICK, reading
 from podium.systems.podium import Podium

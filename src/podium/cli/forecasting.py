@@ -1,6 +1,6 @@
 """Commands that look ahead from a results file: predict, stakes, strength."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +18,7 @@ from podium.errors import ParameterError
 
 if TYPE_CHECKING:
     from podium.engine.system import System
+    from podium.ledger.forecast import Member
 
 ENTRANTS = Option(
     None, "--entrants", metavar="A,B,...", help="Who is in the field; quote a name with a comma in it. May repeat."
@@ -30,18 +31,40 @@ SIDE = Option(
 )
 
 
+WITH = Option(
+    None,
+    "--with",
+    metavar="NAME,KIND=THING,...",
+    help="What one of the field has, or is: Ana,car=Ferrari or Ana,side=white. Who is not in it joins. May repeat.",
+)
+
+
 def field_named(
-    entrants: Sequence[str] | None, entrant: Sequence[str] | None, side: Sequence[str] | None
-) -> tuple[list[str], list[list[str]]]:
-    """The names of those who start alone, and of each side's members."""
-    from podium.ledger.forecast import names_in
+    entrants: Sequence[str] | None,
+    entrant: Sequence[str] | None,
+    side: Sequence[str] | None,
+    having: Sequence[str] | None,
+) -> tuple[list["Member"], list[list["Member"]]]:
+    """Those who start alone, and each side's members, with what they have."""
+    from podium.ledger.forecast import Member, members_in, names_in
 
     names = [name for row in names_in(entrants or []) for name in row]
     names += [name.strip() for name in entrant or [] if name.strip()]
     sides = names_in(side or [])
+    given = {each.player: each for each in members_in(having or [])}
+    names += [name for name in given if name not in {*names, *chain.from_iterable(sides)}]
     if not names and not sides:
         raise ParameterError("name the field with --entrants A,B,..., --entrant NAME or --side A,B,... for each")
-    return names, sides
+    alone, *several = ([given.get(name) or Member(name) for name in each] for each in (names, *sides))
+    return alone, several
+
+
+def names_called(sides: Iterable[Iterable["Member"]], kinds: Sequence[str]) -> list[str]:
+    """The names of a field, and of the things that are rated, as `Ferrari (car)`."""
+    from podium.engine.tables.things import called
+    from podium.ledger.forecast import names_to_rate
+
+    return [called(name) for name in names_to_rate(sides, kinds)]
 
 
 def warn_of_strangers(strangers: Mapping[str, str | None], file: Input, pool: str | None) -> None:
@@ -56,6 +79,7 @@ def warn_of_strangers(strangers: Mapping[str, str | None], file: Input, pool: st
     "podium predict results.csv --entrants Ana,Ben,Cleo",
     'podium predict results.csv --entrant "Doe, John" --entrant "Roe, Jane"',
     "podium predict results.csv -s trueskill --side Ana,Ben --side Cleo,Dan",
+    "podium predict f1.csv -s podium:shared=car --with Ana,car=Ferrari --with Ben",
 )
 def predict(
     file: Input = input_option(),
@@ -63,6 +87,7 @@ def predict(
     entrants: list[str] | None = ENTRANTS,
     entrant: list[str] | None = ENTRANT,
     side: list[str] | None = SIDE,
+    having: list[str] | None = WITH,
     top: int = Option(3, min=1, help="The chance to finish among so many."),
     pool: str | None = options.pool_option("The pool whose ratings to use, where there are several."),
     period: str = options.PERIOD,
@@ -70,11 +95,11 @@ def predict(
     form: Format = PRINTED,
 ) -> None:
     """Predict a field from the ratings that FILE leads to: chances to win, of the first places, of each pair."""
-    names, sides = field_named(entrants, entrant, side)
+    names, sides = field_named(entrants, entrant, side, having)
     with show.progress("reading", "rating", "predicting") as steps:
         rated = rated_file(file, system, period, steps)
         forecast = rated.predict(names, sides=sides, top=top, pool=pool)
-        strangers = rated.newcomers([*names, *chain.from_iterable(sides)], pool=pool)
+        strangers = rated.newcomers(names_called([names, *sides], rated.system.kinds), pool=pool)
     warn_of_strangers(strangers, file, pool)
     if form is Format.json:
         tables = {"entrants": forecast.entrants, "ranks": forecast.ranks, "pairs": forecast.pairs}
@@ -93,6 +118,7 @@ def stakes(
     entrants: list[str] | None = ENTRANTS,
     entrant: list[str] | None = ENTRANT,
     side: list[str] | None = SIDE,
+    having: list[str] | None = WITH,
     player: str | None = Option(
         None, "--player", "-p", help="Whose table; one who is not in the field joins it. Everyone's if not given."
     ),
@@ -104,11 +130,12 @@ def stakes(
     form: Format = PRINTED,
 ) -> None:
     """Show what each place of a race to come would bring, from the ratings that FILE leads to."""
-    names, sides = field_named(entrants, entrant, side)
+    names, sides = field_named(entrants, entrant, side, having)
     with show.progress("reading", "rating", "imagining") as steps:
         rated = rated_file(file, system, period, steps)
         found = rated.stakes(names, player, sides=sides, pool=pool, heats=heats, at=at)
-        strangers = rated.newcomers(found.field["player"].to_list(), pool=pool)
+        things = names_called([names, *sides], rated.system.kinds)
+        strangers = rated.newcomers(list(dict.fromkeys([*found.field["player"].to_list(), *things])), pool=pool)
     warn_of_strangers(strangers, file, pool)
     if form is Format.json:
         show.show_json(found.to_dict())

@@ -98,6 +98,8 @@ class Starter(TypedDict):
 
     player: str  # The name as it is now.
     team: str | None  # With whom; null for one who starts alone.
+    side: NotRequired[str]  # home or white, away or black; left out where not planned.
+    shared: NotRequired[dict[str, str]]  # What the player will have, by kind.
 
 
 class Fixture(TypedDict):

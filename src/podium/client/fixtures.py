@@ -15,6 +15,13 @@ def entrant_rows(entrants: Entrants | None) -> list[Mapping[str, Any]] | None:
     return None if entrants is None else [{"player": each} if isinstance(each, str) else each for each in entrants]
 
 
+def cells_of(entrant: Mapping[str, Any]) -> str:
+    """An entrant as `Ana,car=Ferrari,side=white`."""
+    given = {**entrant.get("shared", {}), **{key: entrant[key] for key in ("side",) if entrant.get(key)}}
+    cells = [entrant["player"], *(f"{kind}={name}" for kind, name in given.items())]
+    return ",".join('"{}"'.format(cell.replace('"', '""')) for cell in cells)
+
+
 class FixtureRoutes:
     """What can be read and done of races to come."""
 
@@ -151,18 +158,18 @@ class FixtureRoutes:
         return json_call("GET", f"{FIXTURE}/stakes", RaceStakes, params=params, pool=pool, fixture_id=fixture_id)
 
     @route
-    def stakes(
-        self, pool: str, entrants: Iterable[str], player: str | None = None, *, heats: int = 1
-    ) -> Call[RaceStakes]:
+    def stakes(self, pool: str, entrants: Entrants, player: str | None = None, *, heats: int = 1) -> Call[RaceStakes]:
         """Show what each place of a race of these entrants would bring, as `fixture_stakes` does.
 
         Args:
-            entrants: up to 200 names.
+            entrants: up to 200 names, or dicts as of a result: `player`, `shared`, `side`.
             player: whose table; one who is not among the entrants joins them. The first one's where None.
             heats: the table is the sum of so many.
 
         Returns:
             `stakes`, a line a place; `entrants`, each with the break-even place; and the table in words.
         """
-        params = {"entrants": [*entrants], "player": player, "heats": heats}
+        rows = entrant_rows(entrants) or []
+        params = {"entrants": [each["player"] for each in rows], "player": player, "heats": heats}
+        params["with"] = [cells_of(each) for each in rows if each.keys() > {"player"}]
         return json_call("GET", f"{POOL}/stakes", RaceStakes, params=params, pool=pool)

@@ -175,12 +175,17 @@ class ReadRoutes:
 
     @route
     def predict(
-        self, pool: str, entrants: Iterable[str] = (), *, sides: Iterable[Iterable[str]] = (), top: int = 3
+        self,
+        pool: str,
+        entrants: Iterable[str | Mapping[str, Any]] = (),
+        *,
+        sides: Iterable[Iterable[str | Mapping[str, Any]]] = (),
+        top: int = 3,
     ) -> Call[FieldChances]:
         """Predict the chances of a field.
 
         Args:
-            entrants: names of those who start alone; whoever has not played is a newcomer.
+            entrants: names of those who start alone, or dicts as of a result: `player`, `shared`, `side`.
             sides: the names of each side's members, where several start together.
             top: how many places count as the top.
 

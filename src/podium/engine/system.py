@@ -183,7 +183,7 @@ class System(PoolReader):
         )
         return GumbelPerformances(-lead, np.ones(lead.size))
 
-    def as_one(self, members: Sequence[Any]) -> Any:  # noqa: ARG002  (a system's own reads them)
+    def as_one(self, sides: Any, number: int) -> Any:  # noqa: ARG002  (a system's own reads them)
         """What a side of several brings, were it one player; None where a side is no sum of its members."""
         return None
 

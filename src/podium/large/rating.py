@@ -20,6 +20,7 @@ from podium.engine.system import System
 from podium.engine.tables.encoding import Events, frozen
 from podium.engine.tables.placing import stand_in_order
 from podium.engine.tables.selection import EVENT, check_period
+from podium.engine.tables.things import called
 from podium.errors import ParameterError, UnknownError
 from podium.large.checkpoint import Progress
 from podium.large.dataset import Dataset, PartFile, PoolFiles
@@ -158,7 +159,7 @@ class RatedParts(Rated):
 
     def newcomers(self, entrants: Sequence[str], *, pool: str | None = None) -> dict[str, str | None]:
         players = self._everyone[0] if pool is None else self._everyone[0].filter(pool=pool)
-        known = set(players["player"].to_list())
+        known = {called(name) for name in players["player"].to_list()}
         return {name: nearest_name(name, known) for name in entrants if name not in known}
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -17,13 +17,17 @@ from podium.engine.pool_state import PoolNumbers
 from podium.engine.replay import Replayed
 from podium.engine.rules import enter, entering_state
 from podium.engine.system import System, log_odds
+from podium.engine.tables import things as shared_things
 from podium.engine.tables.encoding import Events
-from podium.engine.tables.teams import expected_scores
+from podium.engine.tables.sides import Sides
+from podium.engine.tables.teams import Shared, expected_scores, sides_of
+from podium.engine.tables.things import called, thing_name
 from podium.errors import ParameterError, UnknownError
 from podium.kernels.records import read
-from podium.ledger.history import started_at, states_brought, system_at
+from podium.ledger.history import events_of_settlements, states_brought, system_at
 from podium.probability.ranks import Floats, GumbelPerformances, Performances, field_strength, rank_distribution
-from podium.results.hashing import Integers
+from podium.results.columns import BEGINNING, SIDES
+from podium.results.names import admit
 from podium.support.cells import counted, table_html
 
 SHOWN_ENTRANTS = 3  # in a line
@@ -38,7 +42,7 @@ class Forecast:
     chances: Floats  # (entrants, ranks)
     expected: Floats  # (entrants, entrants): the expected score in a heat of two
     players: tuple[str, ...]  # of all sides, in the order given
-    newcomers: tuple[str, ...]  # of these, who have not played: misspelt names among them
+    newcomers: tuple[str, ...]  # of these, and of what they share, who has not been in a result: misspelt names, too
 
     @functools.cached_property
     def ranks(self) -> pl.DataFrame:
@@ -83,26 +87,126 @@ def names_in(rows: Iterable[str]) -> list[list[str]]:
     return [[name.strip() for name in row if name.strip()] for row in csv.reader(rows, skipinitialspace=True)]
 
 
-def field_of(
-    entrants: Iterable[str], sides: Iterable[Iterable[str]], admit: Callable[[list[str]], Iterable[str]]
-) -> list[list[str]]:
-    """The names of each side's members: entrants alone first, then sides; `admit` refuses names or mends them.
+def members_in(rows: Iterable[str]) -> list["Member"]:
+    """Those who start, of rows `Ana,car=Ferrari,side=white`.
 
     Raises:
-        ParameterError: a side is a text, or has nobody.
+        ParameterError: a cell after the name is no `KIND=NAME`, or what `member_of` refuses.
     """
-    field = [[name] for name in entrants]
+    members = []
+    for name, *cells in names_in(rows):
+        given = dict(cell.partition("=")[::2] for cell in cells)
+        wrong = [cell for cell in cells if not cell.partition("=")[2]]
+        if wrong:
+            raise ParameterError(f"{name}: {wrong[0]!r} is not as car=Ferrari or side=white")
+        side = given.pop("side", None)
+        members.append(member_of({"player": name, "shared": given, "side": side}))
+    return members
+
+
+class Member(NamedTuple):
+    """One who starts: the name, and what an entry of a result would say beside it."""
+
+    player: str
+    shared: Mapping[str, str] = {}  # the name of a thing, by kind
+    side: str | None = None  # home or white, away or black
+
+
+Named = str | Mapping[str, Any] | Member  # a name, or a dict with `player`, and `shared` or `side`
+
+
+def member_of(given: Named) -> Member:
+    """One who starts, as given.
+
+    Raises:
+        ParameterError: a dict without a player, with anything unknown, or with a thing that is no name.
+    """
+    if not isinstance(given, Mapping):
+        return given if isinstance(given, Member) else Member(given)
+    unknown = [key for key in given if key not in Member._fields]
+    if unknown or not isinstance(given.get("player"), str):
+        lacking = f"has no {unknown[0]!r}" if unknown else "needs a player"
+        raise ParameterError(f"an entrant {lacking}; it may say player, shared and side, as an entry of a result does")
+    shared, side = given.get("shared") or {}, given.get("side")
+    if not isinstance(shared, Mapping) or not all(isinstance(each, str) for each in shared.values()):
+        raise ParameterError(f"{given['player']}: shared is {shared!r}; write things by kind: {{'car': 'Ferrari'}}")
+    if side is not None and side not in SIDES:
+        raise ParameterError(f"{given['player']}: the side {side!r} is not one of {', '.join(SIDES)}")
+    return Member(given["player"], {kind.casefold(): admit(name, kind) for kind, name in shared.items()}, side)
+
+
+def field_of(
+    entrants: Iterable[Named], sides: Iterable[Iterable[Named]], admitted: Callable[[list[str]], Iterable[str]]
+) -> list[list[Member]]:
+    """Each side's members: entrants alone first, then sides; `admitted` refuses names or mends them.
+
+    Raises:
+        ParameterError: a side is a text, or has nobody; two sides begin; what `member_of` refuses.
+    """
+    field = [[member_of(each)] for each in entrants]
     for side in sides:
         if isinstance(side, str):
             raise ParameterError(f"the side {side!r} is a text; write a side as a list of names")
-        field.append([*side])
+        field.append([member_of(each) for each in side])
         if not field[-1]:
             raise ParameterError("a side has nobody: name its members, or leave it out")
-    names = iter(admit([name for side in field for name in side]))
-    return [[next(names) for _ in side] for side in field]
+    beginning = [side[0].player for side in field if begins(side)]
+    if len(beginning) > 1:
+        raise ParameterError(f"{beginning[0]!r} and {beginning[1]!r} are both home or white: one side is, or none")
+    names = iter(admitted([each.player for side in field for each in side]))
+    return [[each._replace(player=next(names)) for each in side] for side in field]
 
 
-def names_of_field(field: Sequence[Sequence[str]]) -> list[str]:
+def begins(side: Iterable[Member]) -> bool:
+    """Whether a side is at home, or has the first move."""
+    return any(each.side in BEGINNING for each in side)
+
+
+def things_of(field: Iterable[Iterable[Member]], kinds: Sequence[str]) -> list[str]:
+    """The names under which the ratings are kept of all things of a field that a system rates.
+
+    Raises:
+        ParameterError: the system rates things, and not of a kind that is given.
+    """
+    given = {(kind, name): None for side in field for each in side for kind, name in each.shared.items()}
+    unknown = [kind for kind, _ in given if kind not in kinds]
+    if kinds and unknown:
+        raise ParameterError(f"no {unknown[0]} is rated here, but {', '.join(kinds)}")
+    return [thing_name(kind, name) for kind, name in given if kind in kinds]
+
+
+def names_to_rate(field: Iterable[Iterable[Member]], kinds: Sequence[str]) -> list[str]:
+    """The names under which the ratings are kept of everyone, and of what they share."""
+    field = [[*side] for side in field]
+    return [each.player for side in field for each in side] + things_of(field, kinds)
+
+
+def line_up(
+    system: System, field: Sequence[Sequence[Member]], states: Mapping[str, Any]
+) -> tuple[list[list[Any]], list[list[Shared]], list[float]]:
+    """The states of each side's members, what they share, and which side begins, as `sides_of` takes them.
+
+    Args:
+        states: of players, and of things by the names that `things_of` gives.
+    """
+    numbers = {name: number for number, name in enumerate(things_of(field, system.kinds))}
+    things: list[list[Shared]] = []
+    for side in field:
+        owned = [
+            (kind, each.shared[what])
+            for kind, what in enumerate(system.kinds, 1)
+            for each in side
+            if what in each.shared
+        ]
+        shares = {
+            (kind, thing_name(system.kinds[kind - 1], name)): count / len(side)
+            for (kind, name), count in Counter(owned).items()
+        }
+        things.append([Shared(numbers[name], kind, states[name], share) for (kind, name), share in shares.items()])
+    return [[states[each.player] for each in side] for side in field], things, [float(begins(side)) for side in field]
+
+
+def names_of_field(field: Sequence[Sequence[Member]]) -> list[str]:
     """Everyone's names, side by side.
 
     Raises:
@@ -110,20 +214,24 @@ def names_of_field(field: Sequence[Sequence[str]]) -> list[str]:
     """
     if len(field) < 2:  # noqa: PLR2004  (it takes two to compare)
         raise ParameterError("a field needs two entrants at least")
-    names = [name for side in field for name in side]
+    names = [each.player for side in field for each in side]
     repeated = sorted(name for name, count in Counter(names).items() if count > 1)
     if repeated:
         raise ParameterError(f"{repeated[0]!r} appears twice among the entrants")
     return names
 
 
-def forecast(system: System, field: Sequence[Sequence[str]], states: Sequence[Any], top: int) -> Forecast:
+def forecast(system: System, field: Sequence[Sequence[Member]], states: Mapping[str, Any], top: int) -> Forecast:
     """The chances of players in these states against each other, alone or in sides.
+
+    Whoever is given no thing of a kind that the system rates has an average one, of 0 points, as an entry of a result
+    that says none; so has a field without a side that begins nobody ahead by it. Two of one thing are expected against
+    each other without what is uncertain of it; in the chances of ranks of three and more they are uncertain apart.
 
     Args:
         system: whose model gives the chances.
-        field: the names of each side's members.
-        states: each member's state, in the same order.
+        field: each side's members.
+        states: of everyone, and of what `things_of` names.
         top: how many places count as the top.
 
     Returns:
@@ -136,14 +244,14 @@ def forecast(system: System, field: Sequence[Sequence[str]], states: Sequence[An
     names = names_of_field(field)
     if top < 1:
         raise ParameterError(f"top is {top}; it must be at least 1")
-    waiting = iter(states)
-    sides = [[next(waiting) for _ in side] for side in field]
-    expected = expected_scores(system, sides)
-    chances = rank_distribution(performances_of(system, sides, expected))
+    sides, things, home = line_up(system, field, states)
+    standing = sides_of(system, sides, things, home)
+    expected = expected_scores(system, standing, len(field))
+    chances = rank_distribution(performances_of(system, standing, expected))
     order = np.argsort(-chances[:, 0], kind="stable")
     entrants = pl.DataFrame(
         {
-            "player": [", ".join(field[i]) for i in order],
+            "player": [", ".join(each.player for each in field[i]) for i in order],
             "rating": [math.fsum(state.rating for state in sides[i]) / len(sides[i]) for i in order],
             "events": [min(int(state.events) for state in sides[i]) for i in order],
             "win": chances[order, 0],
@@ -151,29 +259,33 @@ def forecast(system: System, field: Sequence[Sequence[str]], states: Sequence[An
             "mean_rank": chances[order] @ np.arange(1, len(field) + 1),
         }
     )
-    newcomers = tuple(name for name, state in zip(names, states, strict=True) if not state.events)
+    newcomers = tuple(name for name in names if not states[name].events)
+    newcomers += tuple(called(name) for name in things_of(field, system.kinds) if not states[name].events)
     return Forecast(entrants, chances[order], expected[np.ix_(order, order)], tuple(names), newcomers)
 
 
-def performances_of(system: System, sides: Sequence[Sequence[Any]], expected: Floats) -> Performances:
+def performances_of(system: System, sides: Sides, expected: Floats) -> Performances:
     """How sides perform: by the system's own performances, where each is one player or like one.
 
     Else the mean of a side's log-odds against all is its strength in Plackett and Luce's model, as between two the
     log-odds of `expected` are.
     """
-    params = system.params()
-    members = [[enter(params, state, PRESENT) for state in side] for side in sides]
-    ones = [side[0] if len(side) == 1 else system.as_one(side) for side in members]
-    if all(one is not None for one in ones):
+    count, entering = len(expected), system.arguments()[1][1]
+    alone = (np.diff(sides.start[: count + 1]) == 1) & (sides.home[:count] == 0.0)
+    ones = [
+        read(sides.members, sides.start[k], entering) if alone[k] else system.as_one(sides, k) for k in range(count)
+    ]
+    have_things = count == 2 and bool(sides.shared[: sides.start[count]].any())  # noqa: PLR2004  (a duel)
+    if not have_things and all(one is not None for one in ones):
         return system.performances(ones)
     pairs = zip(expected.ravel().tolist(), expected.T.ravel().tolist(), strict=True)
     leads = np.array([log_odds(chance, other) for chance, other in pairs]).reshape(expected.shape)
-    return GumbelPerformances(-leads.mean(axis=1), np.ones(len(sides)))
+    return GumbelPerformances(-leads.mean(axis=1), np.ones(count))
 
 
 def expected_score(system: System, first: Any, second: Any) -> float:
     """The expected score of one state against another, between 0 and 1."""
-    return float(expected_scores(system, [[first], [second]])[0, 1])
+    return float(expected_scores(system, sides_of(system, [[first], [second]]), 2)[0, 1])
 
 
 def strengths(system: System, events: Events, replayed: Replayed, top: int, probe: float | None) -> pl.DataFrame:
@@ -217,9 +329,9 @@ def nearest_name(name: str, known: Iterable[str]) -> str | None:
     return by_case[near[0]] if near else None
 
 
-def unknown_names(names: Iterable[str], frame: pl.DataFrame) -> dict[str, str | None]:
-    """The names that are no player's in a table of results, each with the nearest one where one is near."""
-    known = set(frame["player"].unique().to_list())
+def unknown_names(names: Iterable[str], frame: pl.DataFrame, kinds: tuple[str, ...]) -> dict[str, str | None]:
+    """The names that are no player's or thing's in a table of results, each with the nearest one where one is near."""
+    known = {*frame["player"].unique().to_list(), *map(called, shared_things.names_in(frame, kinds))}
     return {name: nearest_name(name, known) for name in names if name not in known}
 
 
@@ -228,22 +340,6 @@ def suggestion(name: str, known: Sequence[str]) -> str:
     holding = [each for each in known if name.casefold() in each.casefold()]
     meant = nearest_name(name, known) or (holding[0] if len(holding) == 1 else None)
     return f"; did you mean {meant!r}?" if meant else ""
-
-
-def events_of_settlements(events: Events) -> pl.DataFrame:
-    """`settlement, event_id, pool, started_at` of each settlement, in the order of the history."""
-    rows = events.ledger
-    settlement = np.searchsorted(events.columns.entrants, rows.entrant.array, side="right") - 1
-    taken = events.results.frame[rows.row.array]
-    table = pl.DataFrame(
-        {
-            "settlement": settlement,
-            "event_id": taken["event_id"],
-            "pool": taken["pool"],
-            "started_at": started_at(taken),
-        }
-    )
-    return table.unique("settlement", keep="last", maintain_order=True)
 
 
 def existing_pool(name: str, pools: Sequence[str]) -> str:
@@ -282,40 +378,3 @@ def system_in(system: System, states: Mapping[str, PoolNumbers], pool: str | Non
     """The system bound to the state of a pool; as it is where none is known."""
     state = None if pool is None else states.get(pool)
     return system if state is None else system.within(state)
-
-
-def learnt_history(system: System, events: Events, replayed: Replayed, pool: str) -> pl.DataFrame:
-    """The parameters that a pool has learnt, a row an event (or rating period) in the order of rating.
-
-    Returns:
-        `event_id, started_at` of what settled, then a column for each parameter, by name and in its own unit.
-
-    Raises:
-        ParameterError: the system learns none.
-    """
-    if not system.learnt_parameters or system.pool_state_type is None:
-        raise ParameterError(
-            f"{system.name} learns no parameters from results; take a system that does, such as podium"
-        )
-    span = next(each for each in events.pools if each.name == pool)
-    last_entrants = events.columns.entrants[span.first + 1 : span.last + 1] - 1
-    rows = events.results.frame[entrant_rows(events)[last_entrants]]
-    fields = system.pool_state_type._fields
-    numbers = replayed.pool_history[span.first : span.last]
-    return pl.DataFrame(
-        {
-            "event_id": rows["event_id"],
-            "started_at": started_at(rows),
-            **{
-                each.name: pl.Series([each.convert(value) for value in numbers[:, fields.index(each.name)].tolist()])
-                for each in system.learnt_parameters
-            },
-        }
-    )
-
-
-def entrant_rows(events: Events) -> Integers:
-    """The row of the results table, (entrants), that each entrant's last change stands in."""
-    rows = np.zeros(events.columns.player.size, np.int64)
-    rows[events.ledger.entrant.array] = events.ledger.row.array  # the last assignment stays
-    return rows

@@ -12,8 +12,10 @@ from podium.engine.replay import Replayed, States, newcomers
 from podium.engine.system import ELO_SCALE, System
 from podium.engine.tables.encoding import Events
 from podium.engine.tables.things import are_things
+from podium.errors import ParameterError
 from podium.ledger.saved import Start
 from podium.results.columns import UTC as INSTANT
+from podium.results.hashing import Integers
 from podium.results.reading import Results
 
 
@@ -175,3 +177,56 @@ def trend(system: System, moved: float, deviation: float | None, *, settled: boo
     return (
         "settling" if not settled else "climbing" if moved > interval else "falling" if moved < -interval else "steady"
     )
+
+
+def events_of_settlements(events: Events) -> pl.DataFrame:
+    """`settlement, event_id, pool, started_at` of each settlement, in the order of the history."""
+    rows = events.ledger
+    settlement = np.searchsorted(events.columns.entrants, rows.entrant.array, side="right") - 1
+    taken = events.results.frame[rows.row.array]
+    table = pl.DataFrame(
+        {
+            "settlement": settlement,
+            "event_id": taken["event_id"],
+            "pool": taken["pool"],
+            "started_at": started_at(taken),
+        }
+    )
+    return table.unique("settlement", keep="last", maintain_order=True)
+
+
+def learnt_history(system: System, events: Events, replayed: Replayed, pool: str) -> pl.DataFrame:
+    """The parameters that a pool has learnt, a row an event (or rating period) in the order of rating.
+
+    Returns:
+        `event_id, started_at` of what settled, then a column for each parameter, by name and in its own unit.
+
+    Raises:
+        ParameterError: the system learns none.
+    """
+    if not system.learnt_parameters or system.pool_state_type is None:
+        raise ParameterError(
+            f"{system.name} learns no parameters from results; take a system that does, such as podium"
+        )
+    span = next(each for each in events.pools if each.name == pool)
+    last_entrants = events.columns.entrants[span.first + 1 : span.last + 1] - 1
+    rows = events.results.frame[entrant_rows(events)[last_entrants]]
+    fields = system.pool_state_type._fields
+    numbers = replayed.pool_history[span.first : span.last]
+    return pl.DataFrame(
+        {
+            "event_id": rows["event_id"],
+            "started_at": started_at(rows),
+            **{
+                each.name: pl.Series([each.convert(value) for value in numbers[:, fields.index(each.name)].tolist()])
+                for each in system.learnt_parameters
+            },
+        }
+    )
+
+
+def entrant_rows(events: Events) -> Integers:
+    """The row of the results table, (entrants), that each entrant's last change stands in."""
+    rows = np.zeros(events.columns.player.size, np.int64)
+    rows[events.ledger.entrant.array] = events.ledger.row.array  # the last assignment stays
+    return rows

@@ -15,7 +15,7 @@ from podium.engine.tables.encoding import Events
 from podium.engine.tables.selection import UNRATED_STATUS
 from podium.engine.tables.things import MARK, are_things
 from podium.errors import ParameterError
-from podium.ledger.history import are_settled, named_rows
+from podium.ledger.history import are_settled, entrant_rows, named_rows
 from podium.ledger.saved import Start
 from podium.results.columns import UTC as INSTANT
 from podium.results.reading import Results
@@ -140,12 +140,10 @@ def last_played(events: Events, replayed: Replayed, start: Start | None) -> tupl
 
 def last_of_things(events: Events, last: npt.NDArray[np.int64]) -> None:
     """Write a row of the last event of each thing, as that of each player stands there: (players and things)."""
-    columns, rows = events.columns, events.ledger
-    of_entrant = np.zeros(columns.player.size, np.int64)
-    of_entrant[rows.entrant.array] = rows.row.array
+    columns = events.columns
     things = np.flatnonzero(columns.kind)
     players = columns.entrants[np.searchsorted(columns.entrants, things, side="right") - 1]  # each event's first
-    last[columns.player[things]] = of_entrant[players]
+    last[columns.player[things]] = entrant_rows(events)[players]
 
 
 def with_ranks(frame: pl.DataFrame) -> pl.DataFrame:

@@ -17,10 +17,12 @@ from podium.engine.tables.selection import EVENT
 from podium.errors import NotFiniteError, ParameterError, ResultsError
 from podium.ledger.forecast import (
     Forecast,
+    Named,
     existing_pool,
     expected_score,
     field_of,
     forecast,
+    names_to_rate,
     only_pool,
     pool_state,
     system_in,
@@ -126,8 +128,7 @@ class Live:
         """Go on from states that were saved.
 
         Args:
-            known: by (pool, player), the state as little-endian doubles, and the newest event in microseconds
-                since 1970.
+            known: by (pool, player), the state as little-endian doubles, and the newest event in µs since 1970.
             pools: by name, the state of a pool as little-endian doubles, of systems whose pools have one; a new pool's
                 where there is none.
         """
@@ -306,9 +307,9 @@ class Live:
 
     def predict(
         self,
-        entrants: Sequence[str] = (),
+        entrants: Sequence[Named] = (),
         *,
-        sides: Sequence[Sequence[str]] = (),
+        sides: Sequence[Sequence[Named]] = (),
         top: int = 3,
         pool: str | None = None,
     ) -> Forecast:
@@ -318,8 +319,8 @@ class Live:
             Each side's chances to win and to be among the first `top`, of every rank, and in each pair.
         """
         field = field_of(entrants, sides, lambda names: [admit(name, "entrant") for name in names])
-        system, states = self._standing_of([name for side in field for name in side], pool)
-        return forecast(system, field, states, top)
+        system, states = self._standing_of(names := names_to_rate(field, self.system.kinds), pool)
+        return forecast(system, field, dict(zip(names, states, strict=True)), top)
 
     def _standing_of(self, names: Sequence[str], pool: str | None) -> tuple[System, list[Any]]:
         """The system in the pool of that name, or in the only one there is, and the states of players there."""
@@ -395,6 +396,5 @@ class Live:
             return pool_state(self.system, self._ratings.pool_states, only_pool(self._ratings.pools(), pool))
 
     def _refuse_untimely(self, results: Results) -> None:
-        faults = list(untimely(results.frame, self._events, self._newest))
-        if faults:
+        if faults := list(untimely(results.frame, self._events, self._newest)):
             raise ResultsError(results.source, faults)

@@ -7,7 +7,7 @@ from typing import Any
 from podium.engine.inputs import PRESENT
 from podium.engine.rules import enter, expect
 from podium.engine.system import System, log_odds
-from podium.engine.tables.teams import expected_scores
+from podium.engine.tables.teams import Shared, expected_scores, sides_of
 from podium.errors import ParameterError
 
 TEN_TO_ONE = 10.0 / 11.0
@@ -52,17 +52,18 @@ def odds_scale(system: System) -> float:
     return high
 
 
-def match_quality(system: System, sides: Sequence[Sequence[Any]]) -> float:
+def match_quality(system: System, sides: Sequence[Sequence[Any]], things: Sequence[Sequence[Shared]] = ()) -> float:
     """How even the sides of a match are by the system's own expected scores, as `predict` gives them for sides.
 
     Args:
         sides: each one's players' states.
+        things: what each one's players share, where the system rates that.
 
     Returns:
         The entropy of who wins over its largest, by Plackett and Luce from each side's log-odds against the best:
         1 where all are as likely, towards 0 where one surely does.
     """
-    expected = expected_scores(system, sides)
+    expected = expected_scores(system, sides_of(system, sides, things), len(sides))
     best = 0
     for side in range(1, len(sides)):
         best = side if expected[side, best] > expected[best, side] else best

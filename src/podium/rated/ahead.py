@@ -10,7 +10,16 @@ import polars as pl
 from podium.engine.replay import NEVER
 from podium.engine.system import System
 from podium.kernels.records import read
-from podium.ledger.forecast import field_of, only_pool, system_in
+from podium.ledger.forecast import (
+    Member,
+    Named,
+    field_of,
+    names_of_field,
+    names_to_rate,
+    only_pool,
+    system_in,
+    things_of,
+)
 from podium.ledger.leaderboard import instant
 from podium.ledger.stakes.imagined import Race, has_draws, last_lines
 from podium.ledger.stakes.stakes import Board, Stakes, stakes
@@ -31,6 +40,19 @@ def standing_of(rated: "Rated", names: Sequence[str], pool: str | None) -> tuple
     return system_in(rated.system, standing.pools, chosen), found
 
 
+def field_standing(
+    rated: "Rated", entrants: Sequence[Named], sides: Sequence[Sequence[Named]], player: str | None, pool: str | None
+) -> tuple[System, list[list[Member]], dict[str, Any]]:
+    """The system in a pool, each side's members, a player who joins them, and the states of all and what they share."""
+    field = field_of(entrants, sides, lambda names: [admit(each, "entrant") for each in names])
+    joining = None if player is None else admit(player, "entrant")
+    if joining is not None and not any(each.player == joining for side in field for each in side):
+        field.append([Member(joining)])
+    names = names_to_rate(field, rated.system.kinds)
+    system, states = standing_of(rated, names, pool)
+    return system, field, dict(zip(names, states, strict=True))
+
+
 def pool_among(rated: "Rated", pool: str | None) -> str | None:
     """The pool of that name, or the only one; None where nobody is rated."""
     return only_pool(rated.standing().players["pool"].unique(maintain_order=True).to_list(), pool)
@@ -38,23 +60,17 @@ def pool_among(rated: "Rated", pool: str | None) -> str | None:
 
 def stakes_after(
     rated: "Rated",
-    entrants: Sequence[str],
-    sides: Sequence[Sequence[str]],
+    entrants: Sequence[Named],
+    sides: Sequence[Sequence[Named]],
     player: str | None,
     pool: str | None,
     heats: int,
     at: str | date | datetime | None,
 ) -> Stakes:
     """The stakes of a race of a pool, the only one where it has no name, after the last event."""
-    field = [
-        tuple(side) for side in field_of(entrants, sides, lambda names: [admit(each, "entrant") for each in names])
-    ]
-    starts = [name for side in field for name in side]
+    system, field, states = field_standing(rated, entrants, sides, player, pool)
+    starts = names_of_field(field)
     chosen = starts if player is None else [admit(player, "entrant")]
-    if player is not None and chosen[0] not in starts:
-        field.append((chosen[0],))
-        starts = [*starts, *chosen]
-    system, states = standing_of(rated, starts, pool)
     name = pool_among(rated, pool) or DEFAULTS["pool"]
     players = rated.ratings.filter(pool=name)
     played = players["last_played_at"]
@@ -63,12 +79,14 @@ def stakes_after(
     race = Race(
         system=system,
         pool=name,
-        sides=tuple(field),
-        states=np.array(states, np.float64).reshape(-1, len(system.newcomer())),
+        sides=tuple(tuple(each.player for each in side) for side in field),
+        states=np.array([states[each] for each in starts], np.float64),
         period=rated.period,
         started_at=when if isinstance(when, datetime) else None,
         seen=np.array([seen.get(each, NEVER) for each in starts], np.int64),
         lines=last_lines(system, rated.events, name, len(field)),
+        given={each.player: each for side in field for each in side if each.shared or each.side},
+        things={each: states[each] for each in things_of(field, system.kinds)},
     )
     others = np.sort(players.filter(~pl.col("player").is_in(starts))["rating"].to_numpy())
     board = Board(

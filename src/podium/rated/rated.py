@@ -18,12 +18,12 @@ from podium.errors import ParameterError, UnknownError
 from podium.ledger import history
 from podium.ledger import leaderboard as boards
 from podium.ledger.saved import Start, metadata, pools_after, with_pool_columns
-from podium.results.names import admit, normalise
+from podium.results.names import normalise
 from podium.results.reading import Results
 from podium.support.cells import counted, table_html
 
 if TYPE_CHECKING:
-    from podium.ledger.forecast import Forecast
+    from podium.ledger.forecast import Forecast, Named
     from podium.ledger.hindsight import Hindsight
     from podium.ledger.reasons.explanation import Explanation
     from podium.ledger.reasons.what_if import WhatIf
@@ -242,16 +242,17 @@ class Rated:
 
     def predict(
         self,
-        entrants: Sequence[str] = (),
+        entrants: Sequence["Named"] = (),
         *,
-        sides: Sequence[Sequence[str]] = (),
+        sides: Sequence[Sequence["Named"]] = (),
         top: int = 3,
         pool: str | None = None,
     ) -> "Forecast":
         """The chances of a field now; unknown players are newcomers. See `podium.ledger.forecast.Forecast`.
 
         Args:
-            entrants: the names of those who start alone.
+            entrants: the names of those who start alone; for a name, here and in `sides`, may stand a dict as of a
+                result: `player`, `shared` (by kind), `side`. What is not given is an average car, and neither side.
             sides: the names of each side's members, where several start together.
             top: how many places count as the top.
             pool: needed where there are several.
@@ -264,21 +265,17 @@ class Rated:
                 pools and none is named.
             UnknownError: no such pool.
         """
-        from podium.ledger.forecast import field_of, forecast
-        from podium.rated.ahead import standing_of
+        from podium.ledger.forecast import forecast
+        from podium.rated.ahead import field_standing
 
-        if pool is not None:
-            self.pool(pool)
-        field = field_of(entrants, sides, lambda names: [admit(name, "entrant") for name in names])
-        system, states = standing_of(self, [name for side in field for name in side], pool)
-        return forecast(system, field, states, top)
+        return forecast(*field_standing(self, entrants, sides, None, pool and self.pool(pool)), top)
 
     def stakes(
         self,
-        entrants: Sequence[str] = (),
+        entrants: Sequence["Named"] = (),
         player: str | None = None,
         *,
-        sides: Sequence[Sequence[str]] = (),
+        sides: Sequence[Sequence["Named"]] = (),
         pool: str | None = None,
         heats: int = 1,
         at: str | date | datetime | None = None,
@@ -331,7 +328,7 @@ class Rated:
         return pair_predictions(self.system, self.events, self.replayed)
 
     def newcomers(self, entrants: Sequence[str], *, pool: str | None = None) -> dict[str, str | None]:
-        """Find the entrants who are nobody's name in the results.
+        """Find the entrants, and the things, as `Ferrari (car)`, that are in no result.
 
         Args:
             pool: look for them in this pool only.
@@ -341,7 +338,8 @@ class Rated:
         """
         from podium.ledger.forecast import unknown_names
 
-        return unknown_names(entrants, self.results.frame if pool is None else self.results.frame.filter(pool=pool))
+        frame = self.results.frame
+        return unknown_names(entrants, frame if pool is None else frame.filter(pool=pool), self.system.kinds)
 
     def strengths(self, *, top: int = 5, probe: float | None = None) -> pl.DataFrame:
         """How strong the field of each event was; see `podium.ledger.forecast.strengths`.
@@ -395,6 +393,4 @@ class Rated:
             ParameterError: the system learns none.
             UnknownError: no such pool.
         """
-        from podium.ledger.forecast import learnt_history
-
-        return learnt_history(self.system, self.events, self.replayed, self.pool(pool))
+        return history.learnt_history(self.system, self.events, self.replayed, self.pool(pool))

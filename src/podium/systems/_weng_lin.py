@@ -142,9 +142,10 @@ class WengLin(System):
             -np.array(ratings), np.sqrt([me.deviation**2 + self.beta**2 for me in entering_states])
         )
 
-    def as_one(self, members: Sequence[Any]) -> State:
+    def as_one(self, sides: Sides, number: int) -> State:
         """The sum of the members."""
-        return State(sum(me.rating for me in members), math.hypot(*(me.deviation for me in members)), 0.0)
+        ratings, deviations, _ = sides.members[sides.start[number] : sides.start[number + 1]].T.tolist()
+        return State(sum(ratings), math.hypot(*deviations), 0.0)
 
     def newcomer(self) -> State:
         """A player who has not played."""

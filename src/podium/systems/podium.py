@@ -23,6 +23,7 @@ from podium.engine.inputs import Columns, Scratch, entrant_at, entries_of, heats
 from podium.engine.pool_state import LearntParameter
 from podium.engine.rules import kernel, rate_event
 from podium.engine.system import System, parameter
+from podium.engine.tables.sides import Sides
 from podium.errors import ParameterError
 from podium.kernels.exponential import exp
 from podium.kernels.records import read, write
@@ -35,7 +36,6 @@ from podium.systems._podium_entering import (
     entered,
     full_of,
     is_new,
-    joined,
     modal_of,
     params_with,
     read_pool,
@@ -44,7 +44,7 @@ from podium.systems._podium_entering import (
 )
 from podium.systems._podium_learnt import learnt_with
 from podium.systems._podium_pairs import judge_pairs, pairs_counted
-from podium.systems._podium_rules import Evidence, expected_log_odds
+from podium.systems._podium_rules import Evidence, expected_log_odds, unit_of
 from podium.systems._podium_state import (
     COUNTED,
     DAY,
@@ -183,13 +183,10 @@ class Podium(System):
         """The start, the same everywhere."""
         return new_pool(self.modal, len(self.kinds))
 
-    def as_one(self, members: Sequence[Any]) -> Any:
-        """A side of several, were it one player: the mean of its members."""
-        params = self.params()
-        side = seen(params, math.fsum(each.rating for each in members) / len(members), 0.0, 0.0, 0.0, 0.0)
-        for each in members:
-            side = joined(params, side, 1.0 / len(members), each)
-        return side
+    def as_one(self, sides: Sides, number: int) -> Any:
+        """A side, were it one player: the mean of its members, with what they share and the side that they are on."""
+        params, (_, entering, _) = self.arguments()
+        return unit_of(params, entering, sides, number)
 
     def thing_points(self, moved: float, me: Any, after: Any, thing: Any, thing_after: Any) -> float:
         """Of Settle: V' R / (1 + B J) of the thing, as V S / (1 + A J) and V^2 J / (1 + A J) of the entrant say it."""

@@ -138,10 +138,11 @@ class TrueSkill(System):
         scale = np.sqrt([me.deviation**2 + self.beta**2 for me in entering_states])
         return NormalPerformances(-np.array([me.rating for me in entering_states]), scale)
 
-    def as_one(self, members: Sequence[Any]) -> State:
+    def as_one(self, sides: Sides, number: int) -> State:
         """The sum of the members, each with a performance of its own, less the one that is added again."""
-        variance = sum(me.deviation**2 + self.beta**2 for me in members) - self.beta**2
-        return State(sum(me.rating for me in members), math.sqrt(variance), 0.0)
+        ratings, deviations, _ = sides.members[sides.start[number] : sides.start[number + 1]].T.tolist()
+        variance = sum(each**2 + self.beta**2 for each in deviations) - self.beta**2
+        return State(sum(ratings), math.sqrt(variance), 0.0)
 
     def newcomer(self) -> State:
         """A player who has not played."""

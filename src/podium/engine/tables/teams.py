@@ -14,7 +14,7 @@ from podium.engine.inputs import PRESENT, part_at, rank_at
 from podium.engine.rule_checks import run_kernel
 from podium.engine.rules import enter, expect_side
 from podium.engine.system import System
-from podium.engine.tables.sides import room_for_sides
+from podium.engine.tables.sides import Sides, room_for_sides
 from podium.kernels.compiled import compile_kernel, kernel
 
 COMPILED_MIN_MEMBERS = 64  # below, Python has filled the table before a kernel is loaded
@@ -92,20 +92,53 @@ def counted_part(part: float, partial_play: float) -> float:
     return max(part, LEAST_PART) if partial_play else 1.0
 
 
-def expected_scores(system: System, states: Sequence[Sequence[Any]]) -> npt.NDArray[np.float64]:
-    """The expected score of each side against each other, by the system's own model of a side.
+class Shared(NamedTuple):
+    """A thing that members of a side have."""
 
-    Returns:
-        (sides, sides) float64, from 0 to 1; 0.5 of a side against itself.
+    number: int  # of the thing
+    kind: int  # from 1
+    state: Any
+    share: float  # of the members, who has it
+
+
+def sides_of(
+    system: System, states: Sequence[Sequence[Any]], things: Sequence[Sequence[Shared]] = (), home: Sequence[float] = ()
+) -> Sides:
+    """The sides of players in these states, all members alike.
+
+    Args:
+        things: of each side; none where left out.
+        home: 1 for each side that begins, or is at home, else 0; nobody is where left out.
     """
     params, (_, entering, _) = system.arguments()
-    members = [enter(params, state, PRESENT) for side in states for state in side]
-    sides = room_for_sides(len(members), len(entering))._replace(
-        members=np.array(members), share=np.repeat([1.0 / len(side) for side in states], list(map(len, states)))
+    rows: list[Any] = []
+    members: list[tuple[float, int, int]] = []
+    start = [0]
+    for number, side in enumerate(states):
+        rows += [enter(params, state, PRESENT) for state in side]
+        members += [(1.0 / len(side), -1, 0)] * len(side)
+        for each in things[number] if things else ():
+            rows.append(enter(params, each.state, PRESENT._replace(kind=float(each.kind))))
+            members.append((each.share, each.number, 1))
+        start.append(len(rows))
+    share, slot, shared = (np.array(column) for column in zip(*members, strict=True))
+    sides = room_for_sides(len(rows), len(entering))._replace(
+        members=np.array(rows), share=share, slot=slot, shared=shared
     )
-    sides.start[: len(states) + 1] = np.cumsum([0, *map(len, states)])
-    expected = np.full((len(states), len(states)), 0.5)
-    if len(members) < COMPILED_MIN_MEMBERS:
+    sides.start[: len(start)] = start
+    sides.home[: len(home)] = home
+    return sides
+
+
+def expected_scores(system: System, sides: Sides, count: int) -> npt.NDArray[np.float64]:
+    """The expected score of each of the first sides against each other, by the system's own model of a side.
+
+    Returns:
+        (count, count) float64, from 0 to 1; 0.5 of a side against itself.
+    """
+    params, (_, entering, _) = system.arguments()
+    expected = np.full((count, count), 0.5)
+    if sides.start[count] < COMPILED_MIN_MEMBERS:
         _expect_all(params, entering, sides, expected)
     else:
         run_kernel(system, _expect_cached if system.shipped else _expect_uncached, params, entering, sides, expected)

@@ -1,6 +1,6 @@
 """A race to come, rated as if it had ended: in any order, from the states in which its entrants start."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
@@ -16,6 +16,7 @@ from podium.engine.inputs import (
     ENTRY_COLUMNS,
     HEAT_COLUMNS,
     SETTLEMENT_COLUMNS,
+    SHARED_COLUMNS,
     entries_of,
     heats_of,
 )
@@ -24,16 +25,18 @@ from podium.engine.system import System
 from podium.engine.tables.encoding import Events, Pool, encode, frozen, place_columns
 from podium.engine.tables.placing import Reported, place_heats
 from podium.engine.tables.selection import EVENT, MEASURES
-from podium.engine.tables.teams import expected_scores
+from podium.engine.tables.teams import expected_scores, sides_of
+from podium.engine.tables.things import called
 from podium.errors import NotFiniteError
 from podium.kernels.records import read
-from podium.ledger.forecast import performances_of
+from podium.ledger.forecast import Member, line_up, performances_of
 from podium.probability.ranks import Floats, Performances, rank_distribution
+from podium.results.columns import SHARED
 from podium.results.hashing import Integers
 from podium.results.reading import read_results
 
 IMAGINED = "the race to come"
-TILED = (*ENTRANT_COLUMNS, *HEAT_COLUMNS, *SETTLEMENT_COLUMNS, *ENTRY_COLUMNS)
+TILED = (*ENTRANT_COLUMNS, *HEAT_COLUMNS, *SETTLEMENT_COLUMNS, *ENTRY_COLUMNS, *SHARED_COLUMNS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,8 @@ class Race:
     started_at: datetime | None = None
     seen: Integers = field(default_factory=lambda: np.empty(0, np.int64))  # (players) when they last played, or none
     lines: Lines | None = None  # where times or scores rate
+    given: Mapping[str, Member] = field(default_factory=dict)  # by name, who starts with something or on a side
+    things: Mapping[str, Any] = field(default_factory=dict)  # states of what they share, by its kept name
 
     @cached_property
     def players(self) -> tuple[str, ...]:
@@ -77,12 +82,14 @@ class Race:
     def performances(self, sides: Sequence[int]) -> Performances:
         """How some of the sides perform, by the system's own model."""
         newcomer = self.system.newcomer()
-        states = [
-            [read(self.states, k, newcomer) for k in np.flatnonzero(self.side_of == side).tolist()] for side in sides
-        ]
-        are_several = any(len(each) > 1 for each in states)
+        states = {name: read(self.states, k, newcomer) for k, name in enumerate(self.players)} | dict(self.things)
+        chosen = [[self.given.get(name) or Member(name) for name in self.sides[side]] for side in sides]
+        members, things, home = line_up(self.system, chosen, states)
+        standing = sides_of(self.system, members, things, home)
+        are_alone = standing.start[len(chosen)] == len(chosen)
+        expected = np.full((len(chosen), len(chosen)), 0.5)  # which nobody alone needs
         return performances_of(
-            self.system, states, expected_scores(self.system, states) if are_several else np.empty((0, 0))
+            self.system, standing, expected if are_alone else expected_scores(self.system, standing, len(chosen))
         )
 
     @cached_property
@@ -110,6 +117,7 @@ class Race:
                 | ({"team": f"{side}"} if are_teams else {})
                 | ({} if self.started_at is None else {"started_at": self.started_at})
                 | ({} if lines is None or lines.mode is None else {"mode": lines.mode})
+                | given_cells(self.given.get(name))
                 for name in members
             ]
         events = encode(read_results(pl.DataFrame(rows, infer_schema_length=None)), self.system, self.period)
@@ -120,8 +128,8 @@ class Race:
         return with_idle_before(events, self.system, self.period, seen)
 
     def seats(self, ended: Events) -> npt.NDArray[np.int64]:
-        """Which of the players each entrant of the encoded race is."""
-        number = {name: k for k, name in enumerate(self.players)}
+        """Which of the players each entrant of the encoded race is; of the things behind them."""
+        number = {name: k for k, name in enumerate((*self.players, *self.things))}
         names = ended.player_names.gather(ended.columns.player).to_list()
         return np.array([number[name] for name in names], np.int64)
 
@@ -133,9 +141,9 @@ class Race:
             places: (races, sides) from 1; equal ones tie.
         """
         seats, columns, count = self.seats(ended), ended.columns, len(places)
-        size = seats.size
+        size, entries = seats.size, columns.place.size  # behind the players' entries stand the things that they share
         tiled = {name: np.tile(getattr(columns, name), count) for name in TILED if getattr(columns, name).size}
-        position = places[:, self.side_of[seats]].ravel()
+        position = places[:, self.side_of[seats[:entries]]].ravel()
         if self.lines is not None:
             measures = self.lines.measures
             line = np.minimum(np.nan_to_num(position, nan=1.0), measures.height).astype(np.int64) - 1
@@ -144,7 +152,7 @@ class Race:
                     known = measures[name].to_numpy().astype(np.float64)[line]
                     tiled[name] = np.where(np.isnan(position), np.nan, known)
         reported = Reported(
-            heats=frozen(np.arange(count + 1) * size, np.int64),
+            heats=frozen(np.arange(count + 1) * entries, np.int64),
             finished=frozen(tiled.get("finished", ABSENT), np.bool_),
             position=frozen(position),
             score=frozen(tiled.get("score", ABSENT)),
@@ -154,25 +162,34 @@ class Race:
         )
         whole = {name: frozen(values, values.dtype.type) for name, values in tiled.items()}
         whole |= place_columns(place_heats(reported, teams=self.system.teams), reported)
-        whole |= {"entrants": reported.heats, "player": frozen(np.arange(count * size), np.int32)}
+        whole |= {"entrants": frozen(np.arange(count + 1) * size, np.int64), "entries": reported.heats}
+        whole |= {"heats": frozen(np.arange(count + 1), np.int64)} if size > entries else {"entries": columns.entries}
+        whole |= {"player": frozen(np.arange(count * size), np.int32)}
         apart = [(k, k + 1) for k in range(count)] if self.system.pool_fields else [(0, count)]
         imagined = replace(
             ended,
             columns=columns._replace(**whole),
             pools=tuple(Pool(IMAGINED, first, last, first * size, last * size) for first, last in apart),
         )
-        start = np.tile(self.states[seats], (count, 1))
+        start = np.tile(np.concatenate([self.states, *map(np.atleast_2d, self.things.values())])[seats], (count, 1))
         try:
             replayed = replay(
                 self.system, imagined, start, pool_start=np.tile(self.system.standing[0], (len(apart), 1))
             )
         except NotFiniteError as error:
-            name = self.players[seats[error.entrant % size]]
+            name = called((*self.players, *self.things)[seats[error.entrant % size]])
             raise NotFiniteError(self.system.name, error.settlement, error.entrant, IMAGINED, name) from None
         changes = np.full((count, len(self.players)), np.nan)
         moved = replayed.after[:, self.system.column("rating")] - replayed.before
-        changes[:, seats] = moved.reshape(count, size)
+        changes[:, seats[:entries]] = moved.reshape(count, size)[:, :entries]
         return changes
+
+
+def given_cells(member: Member | None) -> dict[str, str | None]:
+    """The cells of what an entrant has, and of the side."""
+    if member is None:
+        return {}
+    return {f"{SHARED}{kind}": name for kind, name in member.shared.items()} | {"side": member.side}
 
 
 def last_lines(system: System, events: Events, pool: str, sides: int) -> Lines | None:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import polars as pl
 
 from podium.errors import ParameterError
-from podium.ledger.forecast import names_of_field
+from podium.ledger.forecast import Member, names_of_field
 from podium.ledger.stakes import wording
 from podium.ledger.stakes.imagined import Race
 from podium.probability.ranks import Floats, Orders, drawn_orders, order_chances
@@ -156,7 +156,7 @@ def stakes(
     Raises:
         ParameterError: fewer than two sides, a name twice, or less than one heat.
     """
-    names_of_field(race.sides)
+    names_of_field([[Member(name) for name in side] for side in race.sides])
     if heats < 1:
         raise ParameterError(f"heats is {heats}; it must be at least 1")
     ranks, digits, sides = race.ranks, race.system.digits, len(race.sides)

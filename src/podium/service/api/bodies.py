@@ -162,6 +162,16 @@ def with_example(example: dict[str, Any]) -> ConfigDict:
     return ConfigDict(strict=True, extra="forbid", json_schema_extra={"examples": [example]})
 
 
+SentSide = Annotated[
+    Literal["home", "white", "away", "black"] | None,
+    Field(description="Whether the entry is at home, or has the first move: home or white."),
+]
+SentThings = Annotated[
+    Annotated[dict[SentName, SentName], Field(max_length=MOST_KINDS)] | None,
+    Field(description='What the player has or shares with others, by kind: `{"car": "Ferrari"}`.'),
+]
+
+
 class Entry(Strict):
     """A player's line in one heat."""
 
@@ -176,12 +186,8 @@ class Entry(Strict):
     played_s: NotNegative | None = None
     duration_s: NotNegative | None = None
     handicap: bool | None = None
-    side: Literal["home", "white", "away", "black"] | None = Field(
-        None, description="Whether the entry is at home, or has the first move: home or white."
-    )
-    shared: Annotated[dict[SentName, SentName], Field(max_length=MOST_KINDS)] | None = Field(
-        None, description='What the player has or shares with others, by kind: `{"car": "Ferrari"}`.'
-    )
+    side: SentSide = None
+    shared: SentThings = None
 
     def row(self) -> dict[str, Any]:
         """The cells of a results table."""
@@ -322,14 +328,25 @@ class NewSeason(Strict):
         return self.sequence or 0.0 if self.starts_at is None else self.starts_at
 
 
+class FieldMember(Strict):
+    """One of a field, as an entry of a result says it."""
+
+    player: SentName
+    side: SentSide = None
+    shared: SentThings = None
+
+
+Members = list[SentName | FieldMember]
+
+
 class PredictRequest(Strict):
     """A field whose chances are to be predicted: players alone, sides of several, or both."""
 
     model_config = with_example({"entrants": ["ana", "ben", "cleo"], "top": 3})
 
-    entrants: Annotated[list[SentName], Field(max_length=MAX_PREDICTED, description="Who starts alone.")] = []
+    entrants: Annotated[Members, Field(max_length=MAX_PREDICTED, description="Who starts alone.")] = []
     sides: Annotated[
-        list[Annotated[list[SentName], Field(min_length=1, max_length=MAX_PREDICTED)]],
+        list[Annotated[Members, Field(min_length=1, max_length=MAX_PREDICTED)]],
         Field(max_length=MAX_PREDICTED, description="The members of each side."),
     ] = []
     top: Annotated[int, Field(ge=1, le=MAX_PREDICTED)] = 3
@@ -342,6 +359,7 @@ class WaitingPlayer(Strict):
     waited_s: Annotated[float, Field(ge=0.0, le=1e9)]
     party: Name | None = None
     region: Annotated[str, Field(max_length=200)] = ""
+    shared: SentThings = None
 
 
 class Tickets(Strict):

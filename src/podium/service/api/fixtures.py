@@ -1,12 +1,25 @@
 """The routes of fixtures, and of what is at stake in them."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated
 
 from fastapi import Query, Request
 from pydantic import AfterValidator, BaseModel, Field
 
-from podium.service.api.bodies import EARLIEST, Entrant, Moment, Strict, in_utc, read_body, request_body, with_example
+from podium.ledger.forecast import Member, members_in
+from podium.service.api.bodies import (
+    EARLIEST,
+    Entrant,
+    Moment,
+    SentSide,
+    SentThings,
+    Strict,
+    in_utc,
+    read_body,
+    request_body,
+    with_example,
+)
 from podium.service.api.dependencies import ReadAccess, Writer
 from podium.service.http.errors import READ_ERRORS, error_responses
 from podium.service.http.names import MAX_SENT_CHARACTERS, POOLS_PATH, FixtureId, Identifier, PoolName, SentName
@@ -17,7 +30,16 @@ from podium.store.writing.fixtures import MOST_ENTRANTS, Fixture, Places
 
 router = ReadRouter(prefix=POOLS_PATH, responses=error_responses(*READ_ERRORS), tags=["fixtures"])
 REFUSALS_OF_BODIES = error_responses(409, 413)  # beside the others
-Entrants = Annotated[list[Entrant] | None, Field(max_length=MOST_ENTRANTS, description="Who starts.")]
+
+
+class PlannedEntrant(Entrant):
+    """Who is to start, with what, and on which side."""
+
+    side: SentSide = None
+    shared: SentThings = None
+
+
+Entrants = Annotated[list[PlannedEntrant] | None, Field(max_length=MOST_ENTRANTS, description="Who starts.")]
 RaceTitle = Annotated[
     str | None, Field(max_length=MAX_SENT_CHARACTERS, description="What people call it; an empty one is removed.")
 ]
@@ -28,6 +50,12 @@ Heats = Annotated[int, Query(ge=1, le=100, description="The table is the sum of 
 Names = Annotated[
     list[Annotated[str, Field(max_length=MAX_SENT_CHARACTERS)]],
     Query(max_length=200, description="Who starts; once for each."),
+]
+
+
+Having = Annotated[
+    list[Annotated[str, Field(max_length=MAX_SENT_CHARACTERS)]] | None,
+    Query(alias="with", max_length=200, description="What one has, or is: `ana,car=Ferrari` or `ana,side=white`."),
 ]
 
 
@@ -120,10 +148,13 @@ def stakes(
     entrants: Names,
     player: Named = None,
     heats: Heats = 1,
+    having: Having = None,
 ) -> RaceStakes:
     """What each place of a race of these entrants would bring, as of a fixture; everyone starts alone."""
-    key = tuple(entrants), player, heats
-    aged = kept.find(store, pool, key, lambda: store.stakes(pool, entrants, player, heats=heats))
+    given = {each.player: each for each in members_in(having or [])}
+    members = [given.pop(name, Member(name)) for name in entrants] + [*given.values()]
+    key = str(members), player, heats
+    aged = kept.find(store, pool, key, lambda: store.stakes(pool, members, player, heats=heats))
     return race_stakes(aged.stakes, aged.age_s)
 
 
@@ -195,6 +226,6 @@ async def cancel(
     return await run_in(threads.writing, store.cancel_fixture, pool, fixture_id, actor=key)
 
 
-def as_rows(entrants: list[Entrant] | None) -> list[dict[str, object]] | None:
+def as_rows(entrants: Sequence[Entrant] | None) -> list[dict[str, object]] | None:
     """Return entrants as the store takes them."""
     return None if entrants is None else [each.model_dump() for each in entrants]

@@ -1,5 +1,6 @@
 """The routes that read: each sees one moment of a pool."""
 
+import math
 from dataclasses import replace
 from datetime import date
 from typing import Annotated, Any
@@ -9,6 +10,7 @@ from fastapi import Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 
 from podium.errors import ParameterError
+from podium.ledger.forecast import Member, line_up, names_to_rate, things_of
 from podium.ledger.leaderboard import Eligibility, span
 from podium.matchmaking.matcher import Match, Policy, Ticket, match
 from podium.matchmaking.pairing import match_quality, odds_scale
@@ -207,7 +209,8 @@ def chances_response(store: Store, pool: str, request: PredictRequest) -> Respon
     count = len(request.entrants) + sum(map(len, request.sides))
     if count > MAX_PREDICTED:
         raise ParameterError(f"there are {count:,} players; a field may have {MAX_PREDICTED}")
-    chances = store.predict(pool, request.entrants, sides=request.sides, top=request.top)
+    field = request.model_dump(exclude_none=True)
+    chances = store.predict(pool, field["entrants"], sides=field["sides"], top=request.top)
     return json_response(FieldChances, field_chances(chances))
 
 
@@ -226,20 +229,29 @@ async def matchmaking(request: Request, pool: PoolName, store: CurrentStore, _ke
 
 @read_one_moment
 def matches_response(store: Store, pool: str, request: Tickets) -> Response:
-    """Return the matches to start now, by the ratings of a pool; without a scale, their quality is the system's."""
-    system, states = store.system_and_states(pool, [each.player for each in request.tickets])
+    """Return the matches to start now, by the ratings of a pool; without a scale, their quality is the system's.
+
+    Whoever waits with a thing stands as far above or below as that thing does.
+    """
+    waiting = [Member(each.player, each.shared or {}) for each in request.tickets]
+    names = names_to_rate([waiting], store.pool(pool).system.kinds)
+    system, found = store.system_and_states(pool, names)
+    states, level = dict(zip(names, found, strict=True)), system.newcomer().rating
     scale = odds_scale(system) if request.scale is None else request.scale
     policy = Policy(request.size, request.teams, request.least, request.target_s, scale)
-    tickets = [
-        Ticket(each.player, state.rating, -each.waited_s, getattr(state, "deviation", 0.0), each.party, each.region)
-        for each, state in zip(request.tickets, states, strict=True)
-    ]
+    tickets = []
+    for sent, member in zip(request.tickets, waiting, strict=True):
+        have = [states[name] for name in things_of([[member]], system.kinds)]
+        rating = states[member.player].rating + sum(each.rating - level for each in have)
+        deviations = (getattr(each, "deviation", 0.0) for each in (states[member.player], *have))
+        tickets.append(Ticket(sent.player, rating, -sent.waited_s, math.hypot(*deviations), sent.party, sent.region))
     matches = match(tickets, 0.0, policy)
     if request.scale is None:
-        state_of = {ticket.player: state for ticket, state in zip(tickets, states, strict=True)}
+        by_name = {each.player: each for each in waiting}
         matches = [
-            replace(each, quality=match_quality(system, [[state_of[name] for name in team] for team in each.teams]))
+            replace(each, quality=match_quality(system, *line_up(system, sides, states)[:2]))
             for each in matches
+            for sides in [[[by_name[name] for name in team] for team in each.teams]]
         ]
     return json_response(list[Match], matches)
 

@@ -12,8 +12,9 @@ import sqlalchemy as sa
 from podium.engine.replay import NEVER
 from podium.engine.tables.encoding import Events, encode
 from podium.engine.tables.selection import UNRATED_STATUS
+from podium.engine.tables.things import columns_of
 from podium.errors import ParameterError
-from podium.ledger.forecast import field_of
+from podium.ledger.forecast import Member, Named, field_of, things_of
 from podium.ledger.stakes.imagined import Race, has_draws, last_lines
 from podium.ledger.stakes.stakes import Board, Stakes, changes_now, stakes
 from podium.probability.ranks import Floats
@@ -63,32 +64,39 @@ class Starters(NamedTuple):
 
 
 def starters_at(
-    connection: sa.Connection, pool: Pool, sides: Sequence[Sequence[str]], started_at: int | None, key: OrderKey
+    connection: sa.Connection, pool: Pool, sides: Sequence[Sequence[Member]], started_at: int | None, key: OrderKey
 ) -> Starters:
     """A race of these sides, as everyone and the pool stood before a position; in a counted pool without a date."""
     refuse_other_arithmetic(pool)
-    names = [name for side in sides for name in side]
+    names = [each.player for side in sides for each in side]
     if len(names) > MOST_STARTERS:
         raise ParameterError(f"there are {len(names):,} players; the stakes of a race are shown for {MOST_STARTERS}")
-    merged = merges(connection, pool)
-    number_of = {name: merged.get(number, number) for name, number in known_numbers(connection, pool, names).items()}
+    merged, things = merges(connection, pool), things_of(sides, pool.system.kinds)
+    numbers = known_numbers(connection, pool, [*names, *things])
+    number_of = {name: merged.get(number, number) for name, number in numbers.items()}
     known = stored_standings(connection, pool, set(number_of.values()))
     if key != FOREVER:
         known = standings_before(connection, pool, known, key)
     newest = newest_pool_state(connection, pool, key)
     system = pool.system if newest is None else pool.system.within(np.frombuffer(newest.state, "<f8"))
-    newcomer = np.array(system.newcomer(), np.float64)
+    newcomer, kind = np.array(system.newcomer(), np.float64), system.state_type
     found = [known.get(number_of.get(name, 0)) for name in names]
+    states = [
+        newcomer if each is None else np.frombuffer(each.state, "<f8")
+        for each in (*found, *(known.get(number_of.get(name, 0)) for name in things))
+    ]
     reads_recent = bool(system.needs) or len(sides) == 2  # noqa: PLR2004  (a duel)
     recent = recent_events(connection, pool, key) if reads_recent else None
     race = Race(
         system=system,
         pool=pool.name,
-        sides=tuple(map(tuple, sides)),
-        states=np.array([newcomer if each is None else np.frombuffer(each.state, "<f8") for each in found]),
+        sides=tuple(tuple(each.player for each in side) for side in sides),
+        states=np.array(states[: len(names)]),
         started_at=None if started_at is None or pool.is_counted else instant(started_at),
         seen=np.array([NEVER if each is None else each.played_at for each in found], np.int64),
         lines=None if recent is None else last_lines(system, recent, pool.name, len(sides)),
+        given={each.player: each for side in sides for each in side if each.shared or each.side},
+        things={name: kind(*state.tolist()) for name, state in zip(things, states[len(names) :], strict=True)},
     )
     draws = recent is not None and has_draws(recent, pool.name)
     return Starters(race, [number_of.get(name) for name in names], draws)
@@ -120,19 +128,19 @@ def stakes_of(
     connection: sa.Connection,
     pool: Pool,
     answers: Answers,
-    entrants: Sequence[str] = (),
+    entrants: Sequence[Named] = (),
     player: str | None = None,
     *,
-    sides: Sequence[Sequence[str]] = (),
+    sides: Sequence[Sequence[Named]] = (),
     fixture: str | None = None,
     heats: int = 1,
 ) -> Stakes:
     """Say what each place of a race would bring, from how players stand; kept as long as the log has nothing new.
 
     Args:
-        entrants: the names of those who start alone.
+        entrants: the names of those who start alone, or dicts, as `podium.Rated.predict` takes them.
         player: whose table; one who is not among them joins them. The first one's where None.
-        sides: the names of each side's members, where several start together.
+        sides: those of each side's members, where several start together.
         fixture: the race of this id instead; those who start, and when.
         heats: the table is the sum of so many.
 
@@ -147,10 +155,10 @@ def stakes_of(
     starting = field_of(entrants, sides, lambda names: admit_names(connection, pool, names, "entrant"))
     if fixture is not None:
         planned = get_fixture(connection, pool, fixture)
-        starting, started_at = planned.sides, planned.starts_at
+        starting, started_at = rated_members(planned.members, pool), planned.starts_at
     chosen = [] if player is None else admit_names(connection, pool, [player], "entrant")
-    if chosen and not any(chosen[0] in side for side in starting):
-        starting = [*starting, chosen]
+    if chosen and not any(chosen[0] == each.player for side in starting for each in side):
+        starting = [*starting, [Member(chosen[0])]]
     when = None if started_at is None else round(started_at.timestamp() * 1e6)
 
     def find() -> Stakes:
@@ -158,8 +166,17 @@ def stakes_of(
         board = settled_board(connection, pool, race)
         return stakes(race, chosen or race.players[:1], board, heats=heats, draws=draws)
 
-    key = ("stakes", pool.id, tuple(map(tuple, starting)), *chosen, when, heats)
+    key = ("stakes", pool.id, str(starting), *chosen, when, heats)
     return answers.value(key, newest_seq(connection, pool), find)
+
+
+def rated_members(sides: Sequence[Sequence[Member]], pool: Pool) -> list[list[Member]]:
+    """The members of planned sides with those of their things that the pool's system rates."""
+    kinds = pool.system.kinds
+    return [
+        [each._replace(shared={kind: name for kind, name in each.shared.items() if kind in kinds}) for each in side]
+        for side in sides
+    ]
 
 
 def if_it_ended(connection: sa.Connection, pool: Pool, race_id: str) -> dict[str, float | None]:
@@ -174,8 +191,10 @@ def if_it_ended(connection: sa.Connection, pool: Pool, race_id: str) -> dict[str
     planned, stands = get_fixture(connection, pool, race_id), places_now(connection, pool, race_id)
     if stands is None:
         return {}
-    sides = planned.sides if planned.entrants is not None else [[name] for name in (*stands.places, *stands.out)]
-    side_of = {name: number for number, members in enumerate(sides) for name in members}
+    sides = rated_members(planned.members, pool)
+    if planned.entrants is None:
+        sides = [[Member(name)] for name in (*stands.places, *stands.out)]
+    side_of = {each.player: number for number, members in enumerate(sides) for each in members}
     order = [*dict.fromkeys(side_of[name] for name in stands.places if name in side_of)]
     out = [side for side in dict.fromkeys(side_of[name] for name in stands.out if name in side_of) if side not in order]
     started_at = round(planned.starts_at.timestamp() * 1e6)
@@ -201,9 +220,12 @@ def promised(connection: sa.Connection, pool: Pool, answers: Answers, event_id: 
     table = results.filter(~pl.col("status").is_in(UNRATED_STATUS))
     if row.status != RATED or ("heat" in table.columns and table["heat"].n_unique() > 1):
         return None
-    sides: dict[str | tuple[str], list[str]] = {}
-    for name, team in table.select("player", "team" if "team" in table.columns else "event_id").iter_rows():
-        sides.setdefault(team if "team" in table.columns and team is not None else (name,), []).append(name)
+    sides: dict[str | tuple[str], list[Member]] = {}
+    columns = columns_of(table, pool.system.kinds).items()
+    for line in table.iter_rows(named=True):
+        shared = {kind: line[column] for kind, column in columns if line[column] is not None}
+        member = Member(line["player"], shared, line.get("side"))
+        sides.setdefault(line.get("team") or (member.player,), []).append(member)
     if len(sides) < 2 or table.height > MOST_STARTERS:  # noqa: PLR2004  (nobody met)
         return None
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from podium.ledger.forecast import Forecast, field_of, forecast
+from podium.ledger.forecast import Forecast, Named, field_of, forecast, names_to_rate
 from podium.rated import Rated
 from podium.rating import rate
 from podium.store.log.chain import Head
@@ -227,13 +227,13 @@ class Reader(Moments):
             return extended(PlayerDetails, ranks.rank(connection, pool, name), history=history)
 
     def predict(
-        self, pool_name: str, entrants: Sequence[str] = (), *, sides: Sequence[Sequence[str]] = (), top: int = 3
+        self, pool_name: str, entrants: Sequence[Named] = (), *, sides: Sequence[Sequence[Named]] = (), top: int = 3
     ) -> Forecast:
         """Forecast the chances of players as they stand; whoever has not played is a newcomer.
 
         Args:
-            entrants: the names of those who start alone.
-            sides: the names of each side's members, where several start together.
+            entrants: the names of those who start alone, or dicts, as `podium.Rated.predict` takes them.
+            sides: those of each side's members, where several start together.
             top: how many places count as the top.
 
         Returns:
@@ -244,8 +244,9 @@ class Reader(Moments):
         """
         with self.reading(pool_name) as (connection, pool):
             field = field_of(entrants, sides, lambda names: admit_names(connection, pool, names))
-            system, known = explanations.system_and_states(connection, pool, [name for side in field for name in side])
-            return forecast(system, field, known, top)
+            names = names_to_rate(field, pool.system.kinds)
+            system, states = explanations.system_and_states(connection, pool, names)
+            return forecast(system, field, dict(zip(names, states, strict=True)), top)
 
     # Events
 

@@ -12,9 +12,13 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from podium.engine.tables.things import thing_name
 from podium.errors import ParameterError, UnknownError
+from podium.ledger.forecast import Member, field_of, member_of
+from podium.results.columns import SHARED, is_shared
 from podium.results.names import admit
 from podium.store.log.chain import announce
+from podium.store.log.content import is_numbered
 from podium.store.log.log import CANCEL, PLAN, append, json_entry, newest_seq
 from podium.store.log.players import admit_names, known_numbers, merges, names_of, numbers_of
 from podium.store.log.pools import Pool, admit_title
@@ -42,6 +46,8 @@ class Starter:
 
     player: str = described("The name as it is now.")
     team: str | None = described("With whom; null for one who starts alone.")
+    side: str | None = described("home or white, away or black; left out where not planned.", default=None)
+    shared: dict[str, str] | None = described("What the player will have, by kind.", default=None)
 
 
 @answer
@@ -58,12 +64,18 @@ class Fixture:
     )
 
     @property
+    def members(self) -> list[list[Member]]:
+        """Each side's members, in the order of their first ones."""
+        sides: dict[Any, list[Member]] = {}
+        for number, each in enumerate(self.entrants or ()):
+            member = Member(each.player, each.shared or {}, each.side)
+            sides.setdefault(number if each.team is None else each.team, []).append(member)
+        return list(sides.values())
+
+    @property
     def sides(self) -> list[list[str]]:
         """The names of each side's members, in the order of their first ones."""
-        sides: dict[Any, list[str]] = {}
-        for number, each in enumerate(self.entrants or ()):
-            sides.setdefault(number if each.team is None else each.team, []).append(each.player)
-        return list(sides.values())
+        return [[each.player for each in side] for side in self.members]
 
 
 def plan_fixture(
@@ -82,7 +94,7 @@ def plan_fixture(
     Args:
         starts_at: when it starts, with its zone; a new one needs it.
         title: what people call it; an empty one is removed.
-        entrants: names, or a `player` and a `team` each, instead of those that it has.
+        entrants: names, or a `player`, `team`, `side` and `shared` each, instead of those that it has.
         anybody: it has no entrants any more: whoever comes starts.
 
     Returns:
@@ -127,9 +139,18 @@ def numbered_entrants(
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ParameterError(f"entrants: {twice!r} stands there twice")
-    numbers = numbers_of(connection, pool, names)
-    refuse_entrant_twice(connection, pool, fixture_id, names, numbers)
-    return [{"player": numbers[name], "team": team} for name, team in zip(names, teams, strict=True)]
+    given = [[member_of({key: each[key] for key in Member._fields if each.get(key)})] for each in rows]
+    if not any(teams):
+        field_of([each for (each,) in given], (), lambda all_names: all_names)  # one begins at most
+    things = [{kind: thing_name(kind, name) for kind, name in each.shared.items()} for (each,) in given]
+    numbers = numbers_of(connection, pool, [*names, *(name for each in things for name in each.values())])
+    refuse_entrant_twice(connection, pool, fixture_id, names, {name: numbers[name] for name in names})
+    return [
+        {"player": numbers[name], "team": team}
+        | ({"side": each.side} if each.side else {})
+        | {f"{SHARED}{kind}": numbers[thing] for kind, thing in owned.items()}
+        for name, team, (each,), owned in zip(names, teams, given, things, strict=True)
+    ]
 
 
 def refuse_taken(connection: sa.Connection, pool: Pool, fixture_id: str) -> None:
@@ -211,14 +232,24 @@ def as_fixtures(connection: sa.Connection, pool: Pool, rows: Sequence[Any]) -> t
     """The fixtures of rows; accounts that were merged since start once, as who they are now."""
     lists = [json.loads(row.body)["entrants"] for row in rows]
     merged = merges(connection, pool)
-    numbers = {merged.get(each["player"], each["player"]) for entrants in lists for each in entrants or ()}
-    names = names_of(connection, pool, numbers)
+    numbered = [each[key] for entrants in lists for each in entrants or () for key in each if is_numbered(key)]
+    names = names_of(connection, pool, {merged.get(number, number) for number in numbered})
     found = []
     for row, entrants in zip(rows, lists, strict=True):
-        teams = {merged.get(each["player"], each["player"]): each["team"] for each in entrants or ()}
-        starts = None if entrants is None else tuple(Starter(names[number], team) for number, team in teams.items())
+        lines = [
+            {key: names[merged.get(value, value)] if is_numbered(key) else value for key, value in each.items()}
+            for each in entrants or ()
+        ]
+        once = {each["player"]: each for each in lines}
+        starts = None if entrants is None else tuple(starter_of(each) for each in once.values())
         found.append(Fixture(row.fixture_id, row.title, instant(row.starts_at), starts, status_of(row)))
     return tuple(found)
+
+
+def starter_of(line: Mapping[str, Any]) -> Starter:
+    """Who is to start, of a line as an entry of a result has it."""
+    shared = {key.removeprefix(SHARED): name for key, name in line.items() if is_shared(key)}
+    return Starter(line["player"], line["team"], line.get("side"), shared or None)
 
 
 def status_of(row: Any) -> str:

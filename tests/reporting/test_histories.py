@@ -3,7 +3,10 @@
 import re
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 import podium
+from podium.errors import ParameterError
 from podium.reporting.histories import line_points, rating_histories, spread
 from podium.reporting.plotting import as_page, as_svg
 
@@ -59,3 +62,24 @@ def test_the_lines_of_many_players_all_differ():
     svg = as_svg(rating_histories(podium.rate(rows, "elo").history, players, "Elo"))
     lines = re.findall(r'<path aria-label="[^"]*player: [^"]*"[^>]* (stroke="#\w+"[^>]*)/?>', svg)
     assert len({re.sub(r'stroke-(width|opacity)="[^"]*"', "", each) for each in lines}) == len(players)
+
+
+@pytest.mark.parametrize("dated", [True, False])
+def test_hindsight_is_dashed_with_a_band_that_has_room(dated):
+    results = podium.simulate(players=5, events=20, entrants=3, seed=1).results
+    rated = podium.rate(results if dated else results.drop("started_at"), "podium")
+    chart = podium.plot("histories", rated, hindsight=True).to_dict()
+    band, dashed = chart["layer"][:2]
+    assert (band["mark"]["type"], dashed["mark"]["strokeDash"]) == ("area", [5, 3])
+    rows = chart["data"]["values"]
+    low, high = dashed["encoding"]["y"]["scale"]["domain"]
+    assert len(rows) == 60
+    assert all(low < row["low"] < row["rating"] < row["high"] < high for row in rows)
+    assert "stroke-dasharray" in as_svg(podium.plot("histories", rated, hindsight=True))
+
+
+def test_hindsight_is_drawn_where_there_is_one():
+    with pytest.raises(ParameterError, match="hindsight is for podium"):
+        podium.plot("histories", UNDATED, "elo", hindsight=True)
+    with pytest.raises(ParameterError, match="into histories, not into distribution"):
+        podium.plot("distribution", UNDATED, "podium", hindsight=True)

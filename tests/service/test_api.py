@@ -132,6 +132,8 @@ ROUTES = [
     ("GET", f"{POOL}/matches/{{match_id}}", None, READ),
     ("POST", f"{POOL}/merge", {"player": "c", "into": "d"}, ADMIN),
     ("GET", f"{POOL}/things", None, READ),
+    ("GET", f"{POOL}/hindsight", None, READ),
+    ("GET", f"{PLAYER}/hindsight", None, READ),
     ("GET", f"{POOL}/leaderboard", None, READ),
     ("GET", f"{POOL}/board", None, READ),
     ("GET", f"{POOL}/board/newest", None, READ),
@@ -198,14 +200,15 @@ def test_every_schema_that_the_document_names_is_in_it(store):
 
 def fill(store):
     """What the routes are about."""
-    for pool in ("main", "other"):
-        store.create_pool(pool, find("elo")())
+    store.create_pool("main", find("podium")())
+    store.create_pool("other", find("elo")())
     store.submit("main", rows(1, "abc"))
     store.submit("main", rows(0, "ad", minute=0.5))
     store.register("main", "m1", ["a", "b"])
     store.plan_fixture("main", "f1", starts_at=IN_AN_HOUR, entrants=[{"player": "a"}, {"player": "b"}])
     store.begin_season("main", "s1", datetime(2025, 1, 1, tzinfo=UTC), keep=1.0)
     store.snapshot("main", 20_091)
+    store.keep_hindsight("main")
     return store
 
 

@@ -66,6 +66,7 @@ def carried_rows(store, pool):
             "correction",
             "webhook",
             "pool_fact",
+            "hindsight",
             "running",
         )  # other numbers, and what is of one database
         tables = [each for each in metadata.sorted_tables if "pool_id" in each.c and each.name not in apart]

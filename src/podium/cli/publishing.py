@@ -44,6 +44,7 @@ def plot(
     period: str = options.PERIOD,
     pool: str | None = options.pool_option("Draw this pool; the one with most events if not given."),
     player: list[str] | None = Option(None, help="Whose history to draw. May repeat."),
+    hindsight: bool = Option(False, "--hindsight", help="Draw histories knowing all since, too: dashed; of podium."),
     out: Path | None = Option(None, "--out", "-o", help="Where to: .svg, .png or .html; KIND.svg if not given."),
 ) -> None:
     """Draw a chart of FILE, or a curve of one of the published systems."""
@@ -56,9 +57,11 @@ def plot(
         chosen = chosen_system(system, settings, system_file)
         with show.progress("reading", "rating", "drawing") as steps:
             rated = rated_file(file or with_settings(None, None, None), chosen, period, steps)
-            plot(kind, rated, pool=pool, players=player, out=path)
+            plot(kind, rated, pool=pool, players=player, out=path, hindsight=hindsight)
     else:
         is_named = system is not None or system_file is not None
+        if hindsight:
+            raise ParameterError("--hindsight is for plot histories")
         if settings and not is_named:
             raise ParameterError("--set needs --system")
         plot(kind, system=chosen_system(system, settings, system_file) if is_named else None, out=path)

@@ -229,6 +229,33 @@ class DailyRank(TypedDict):
     sequence: NotRequired[float]  # The event in a counted pool.
 
 
+class HindsightPoint(TypedDict):
+    """How strong a player was at an event, knowing all since."""
+
+    started_at: datetime | None  # When it started; null in a counted pool.
+    rating: float  # What the rating would be, in points.
+    deviation: float  # How uncertain it is, in points.
+    sequence: NotRequired[float]  # Its number in a counted pool.
+
+
+class BestEver(TypedDict):
+    """A player where the curve of hindsight is highest."""
+
+    started_at: datetime | None  # When it started; null in a counted pool.
+    rating: float  # What the rating would be, in points.
+    deviation: float  # How uncertain it is, in points.
+    player: str  # The player.
+    above_next: float | None  # The chance of having truly been above the next; null of the last.
+    sequence: NotRequired[float]  # Its number in a counted pool.
+
+
+class BestEverBoard(TypedDict):
+    """The best ever, in hindsight; no rating that counts."""
+
+    as_of: date  # The day on which it was worked out.
+    players: list[BestEver]  # The settled, highest peak first: at most 50.
+
+
 class ShownChange(TypedDict):
     """A change as people read it; before and change add up to after."""
 

@@ -6,11 +6,13 @@ from typing import Any
 
 from podium.client.answers import (
     AlternativeChanges,
+    BestEverBoard,
     BoardPage,
     BoardRow,
     DailyRank,
     EventDetails,
     ExplainedChange,
+    HindsightPoint,
     LogRecord,
     PlayerDetails,
     PoolSummary,
@@ -242,6 +244,24 @@ class ReadRoutes:
             `day, rank, rating` each, oldest first.
         """
         return json_call("GET", f"{PLAYER}/ranks", list[DailyRank], pool=pool, player=player)
+
+    @route
+    def best_ever(self, pool: str) -> Call[BestEverBoard]:
+        """Show the best ever, in hindsight; only pools of the system podium have it.
+
+        Returns:
+            `as_of`, and of each of the `players` `player, rating, deviation, started_at, above_next`, best first.
+        """
+        return json_call("GET", f"{POOL}/hindsight", BestEverBoard, pool=pool)
+
+    @route
+    def hindsight_of(self, pool: str, player: str) -> Call[list[HindsightPoint]]:
+        """Show how strong a player was at each event, knowing all since.
+
+        Returns:
+            `started_at, rating, deviation` each, oldest first.
+        """
+        return json_call("GET", f"{PLAYER}/hindsight", list[HindsightPoint], pool=pool, player=player)
 
     @route
     def snapshot_days(self, pool: str) -> Call[list[date | float]]:

@@ -100,26 +100,37 @@ class Hindsight:
 def hindsight(system: System, events: Events, replayed: Replayed) -> Hindsight:
     """How strong everybody was at every event, knowing all since, by the parameters that each pool has learnt.
 
+    Results say who is above whom, and nothing of the level of all: their mean in a pool is the ratings'.
+
     Raises:
         ParameterError: the system is another than podium, or podium with modes.
     """
     visits, sweeps = smoothed(system, events, replayed)
     rows = events.ledger
     taken = named_rows(events.results)[rows.row.array]
+    skills = SCALE * visits.mean + level(events, replayed, visits)
     frame = taken.select("player", "pool", "event_id", at="started_at").with_columns(
-        rating=system.initial + SCALE * pl.Series(visits.mean[rows.entrant.array]),  # type: ignore[attr-defined]
+        rating=pl.Series(skills[rows.entrant.array]),
         deviation=SCALE * pl.Series(np.sqrt(visits.variance[rows.entrant.array])),
     )
     return Hindsight(frame, sweeps)
+
+
+def level(events: Events, replayed: Replayed, visits: Visits) -> Any:
+    """What each entrant's skill counts from, (entrants) points: a pool's skills have the mean of its ratings."""
+    columns = events.columns
+    pool = np.repeat(of_settlements(events, np.arange(len(events.pools))), np.diff(columns.entrants))
+    is_player = columns.kind == 0 if columns.kind.size else np.ones(pool.size, np.bool_)
+    apart = replayed.after[:, 0] - SCALE * visits.mean
+    return (np.bincount(pool, apart * is_player) / np.bincount(pool, is_player))[pool]
 
 
 def smoothed(
     system: System, events: Events, replayed: Replayed, silent: npt.NDArray[np.bool_] | None = None
 ) -> tuple[Visits, int]:
     """The visits of all entrants, and how many sweeps it took; settlements that are `silent` say nothing."""
-    if not isinstance(system, Podium) or system.modes is not None:
-        name = f"{system.name} with modes" if isinstance(system, Podium) else system.name
-        raise ParameterError(f"hindsight is for podium, on whose model it rests; {name} has none")
+    if not isinstance(system, Podium) or lack_of(system):
+        raise ParameterError(lack_of(system))
     visits = visits_of(system, events, replayed)
     heats = heats_in(system, events, replayed)
     if silent is not None:
@@ -130,13 +141,21 @@ def smoothed(
     return visits, int(_settle(heats, visits, order, start))
 
 
+def lack_of(system: System) -> str:
+    """Why a system has no hindsight; empty where it has."""
+    if isinstance(system, Podium) and system.modes is None:
+        return ""
+    name = f"{system.name} with modes" if isinstance(system, Podium) else system.name
+    return f"hindsight is for podium, on whose model it rests; {name} has none"
+
+
 def heat_bounds(events: Events) -> npt.NDArray[np.int64]:
     """The heats of each settlement: (settlements + 1)."""
     heats = events.columns.heats
     return heats if heats.size else np.arange(events.columns.entrants.size)
 
 
-def of_settlements(events: Events, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def of_settlements(events: Events, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """A value a pool, as one a settlement."""
     counts = [pool.last - pool.first for pool in events.pools]
     return np.repeat(values, counts, axis=0)

@@ -11,7 +11,7 @@ import polars as pl
 from podium.engine.pool_state import LearntParameter
 from podium.engine.system import System
 from podium.errors import needs_extra
-from podium.ledger.history import thinned
+from podium.ledger.history import SURE_DEVIATIONS, thinned
 
 WIDTH, HEIGHT = 640, 300  # pixels of a plot
 NARROW_WIDTH = 290  # the same on a phone
@@ -119,8 +119,10 @@ LABEL_PIXELS = 14.0  # from one name to the next
 PADDING = 0.05  # of the height, above the highest rating and below the lowest
 
 
-def rating_histories(history: pl.DataFrame, players: list[str], title: str) -> Any:
-    """The ratings of some players over time, or over events where the results have no dates."""
+def rating_histories(
+    history: pl.DataFrame, players: list[str], title: str, hindsight: pl.DataFrame | None = None
+) -> Any:
+    """The ratings of some players over time, or over events where the results have no dates; hindsight is dashed."""
     alt = altair()
     numbered = history.with_columns(number=pl.col("event_id").rle_id().cast(pl.Int64) + 1)
     rows = numbered.filter(pl.col("player").is_in(players))
@@ -134,7 +136,8 @@ def rating_histories(history: pl.DataFrame, players: list[str], title: str) -> A
         x = alt.X("when:Q", title="event", axis=whole_numbers(), scale=alt.Scale(nice=False))
         lines = lines.with_columns(when=pl.col("moment"))
     ends = lines.group_by("player", maintain_order=True).last()
-    low, high = domain(lines["rating"])
+    ahead = None if hindsight is None else hindsight_points(rows, hindsight, dated=dated)
+    low, high = domain(lines["rating"] if ahead is None else pl.concat([lines["rating"], ahead["low"], ahead["high"]]))
     ends = ends.with_columns(
         label=pl.format("{}  {}", "player", pl.col("rating").round().cast(pl.Int64)),
         label_at=pl.Series(spread(ends["rating"].to_list(), low, high), dtype=pl.Float64),
@@ -146,7 +149,21 @@ def rating_histories(history: pl.DataFrame, players: list[str], title: str) -> A
     marks = canvas(lines.drop("moment"), title).mark_line(interpolate="step-after")
     steps = marks.encode(x=x, y=y, color=colour, strokeDash=dash)
     names = canvas(ends.drop("moment"), "").mark_text(align="left", dx=6, fontSize=12)
-    return steps + names.encode(x=x, y=alt.Y("label_at:Q", scale=scale), text="label:N", color=colour)
+    chart = steps + names.encode(x=x, y=alt.Y("label_at:Q", scale=scale), text="label:N", color=colour)
+    if ahead is None:
+        return chart
+    known = canvas(ahead, "")
+    band = known.mark_area(opacity=0.12).encode(x=x, y=alt.Y("low:Q", scale=scale), y2="high:Q", color=colour)
+    return band + known.mark_line(strokeDash=[5, 3]).encode(x=x, y=y, color=colour) + chart
+
+
+def hindsight_points(rows: pl.DataFrame, hindsight: pl.DataFrame, *, dated: bool) -> pl.DataFrame:
+    """Where players stood at events, knowing all since, with bands of two deviations."""
+    when = pl.col("started_at").dt.strftime("%Y-%m-%dT%H:%M:%SZ") if dated else pl.col("number")
+    events = rows.select("player", "event_id", when=when).unique(maintain_order=True)
+    known = events.join(hindsight, on=["player", "event_id"], maintain_order="left")
+    reach = SURE_DEVIATIONS * pl.col("deviation")
+    return known.select("player", "when", "rating", low=pl.col("rating") - reach, high=pl.col("rating") + reach)
 
 
 def line_points(rows: pl.DataFrame, moment: str) -> pl.DataFrame:

@@ -262,6 +262,7 @@ def plot(
     players: Sequence[str] | None = None,
     period: str = "event",
     out: str | Path | None = None,
+    hindsight: bool = False,
 ) -> Any:
     """Draw a chart.
 
@@ -274,28 +275,38 @@ def plot(
         players: whose histories are drawn; the leaders' where None.
         period: when ratings settle.
         out: a file to write the chart to: .svg, .png or .html.
+        hindsight: draw histories knowing all since, too: dashed, with bands of two deviations.
 
     Returns:
         The chart, as Altair has it; a notebook shows it.
 
     Raises:
-        ParameterError: there is no such chart, or it needs results.
+        ParameterError: there is no such chart, it needs results, or the system has no hindsight.
         UnknownError: no such pool or player.
         MissingExtraError: the extra `charts` is not installed.
         ChartError: it cannot be written.
     """
     if out is not None:
         check_path(Path(out))
-    chart = draw(kind, results, system, pool, players, period)
+    chart = draw(kind, results, system, pool, players, period, hindsight=hindsight)
     if out is not None:
         save(chart, Path(out))
     return chart
 
 
 def draw(
-    kind: str, results: Any, system: str | System | None, pool: str | None, players: Sequence[str] | None, period: str
+    kind: str,
+    results: Any,
+    system: str | System | None,
+    pool: str | None,
+    players: Sequence[str] | None,
+    period: str,
+    *,
+    hindsight: bool,
 ) -> Any:
     """The chart that `plot` draws."""
+    if hindsight and kind != "histories":
+        raise ParameterError(f"hindsight is drawn into histories, not into {kind}")
     if kind in CURVES:
         return published_curve(kind, None if system is None else make_system(system))
     if kind not in FROM_RESULTS:
@@ -320,4 +331,5 @@ def draw(
         hint = suggestion(unknown[0], history["player"].unique().to_list())
         raise UnknownError(f"there is no player {unknown[0]!r} in pool {shown}{hint}")
     leaders = rated.leaderboard(pool=shown)["player"].head(SHOWN_PLAYERS).to_list()
-    return rating_histories(history, list(players or leaders), title)
+    known = rated.hindsight().frame.filter(pl.col("pool") == shown) if hindsight else None
+    return rating_histories(history, list(players or leaders), title, known)

@@ -23,13 +23,13 @@ from podium.store.sql.statements import DAY_US
 
 CHECK_INTERVAL_S = 60.0
 DAY_S = DAY_US / 1e6
-DAILY_RANKS, FACTS, KEYS = "daily ranks", "facts", "keys"  # as metrics have it
+DAILY_RANKS, FACTS, HINDSIGHT, KEYS = "daily ranks", "facts", "hindsight", "keys"  # as metrics have it
 LEFT_OVERS, FILES, TURN = "left-overs", "files", "turn"
 LOGGER = logging.getLogger(__name__)
 
 
 class Upkeep:
-    """Stores the ranks of 00:00 UTC and facts, revokes keys that have expired, and stores when keys were used."""
+    """Stores the ranks of 00:00 UTC, facts and hindsight, revokes keys that expired, and stores when keys were used."""
 
     def __init__(self, store: Store, threads: Threads, key_guard: KeyGuard, metrics: Metrics, turn: Turn) -> None:
         self._store, self._threads, self._key_guard, self._metrics = store, threads, key_guard, metrics
@@ -110,6 +110,9 @@ class Upkeep:
                 with self._log_failure(FACTS):
                     if await run_in(self._threads.keeping, self._store.keep_facts, pool):
                         LOGGER.info("pool %s: worked out what its history shows", pool)
+                with self._log_failure(HINDSIGHT):
+                    if await run_in(self._threads.keeping, self._store.keep_hindsight, pool):
+                        LOGGER.info("pool %s: worked out how strong everybody was, in hindsight", pool)
 
     async def _store_last_uses(self) -> None:
         with self._log_failure(KEYS):

@@ -11,7 +11,7 @@ from podium.store.log.log import admit_reason
 from podium.store.log.pools import SILENT, DescriptionChanges, Pool, When, locked_pool, refuse_closed, refuse_unwritable
 from podium.store.rating import facts, generations
 from podium.store.rating.events import Sheet
-from podium.store.reading import pool_facts, previews
+from podium.store.reading import hindsight, pool_facts, previews
 from podium.store.reading.moments import reads, writes
 from podium.store.reading.previews import Act
 from podium.store.reading.reader import Reader
@@ -360,6 +360,8 @@ class Store(Reader):
         Returns: how many generations of a pool's ledger there were.
         """
         return generations.clear_unread(self.engine)
+
+    keep_hindsight = hindsight.keep
 
     def snapshot(self, pool_name: str, day: int | None = None) -> dict[int, int]:
         """Keep the ranks of a day's 00:00 UTC, and take again what a correction has spoilt, a day a transaction.

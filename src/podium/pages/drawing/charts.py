@@ -55,24 +55,34 @@ class HistoryLine:
 
 
 def history_chart(
-    lines: Sequence[HistoryLine], label: str, *, digits: int, deviations: float = 2.0, height: int = HEIGHT
+    lines: Sequence[HistoryLine],
+    label: str,
+    *,
+    digits: int,
+    deviations: float = 2.0,
+    height: int = HEIGHT,
+    hindsight: Sequence[HistoryPoint] = (),
 ) -> Markup:
-    """Draw one player's ratings with band, peak and links, or two players' beside each other."""
+    """Draw one player's ratings with band, peak, links and dashed hindsight, or two players' beside each other."""
     lines = [each for each in lines if each.points]
     if not lines:
         return Markup("")
     every = [point for each in lines for point in each.points]
-    plot = Plot(span([place(point.at) for point in every]), rating_span(lines, deviations), height)
+    every += hindsight
+    plot = Plot(span([place(point.at) for point in every]), rating_span(lines, deviations, hindsight), height)
     rows = [
         Step(value, str(shown(value, step_digits(plot.y))))
         for value in round_values(plot.y.low, plot.y.high, MOST_ROWS)
     ]
     content = [plot.grid(rows, columns(plot, every))]
     if len(lines) == 1:
-        content += [plot.drawn(paths(plot, lines[0], deviations)), dots(plot, lines[0]), marks(plot, lines[0], digits)]
+        drawn = paths(plot, lines[0].points, deviations, "")
+        if len(hindsight) > 1:
+            drawn = paths(plot, hindsight, deviations, " b") + drawn
+        content += [plot.drawn(drawn), dots(plot, lines[0]), marks(plot, lines[0], digits)]
         role = "group" if any(point.href for point in every) else "img"
     else:
-        outlines = [outline(plot, each, css) for each, css in zip(lines, ("line", "line b"), strict=True)]
+        outlines = [outline(plot, each.points, css) for each, css in zip(lines, ("line", "line b"), strict=True)]
         content += [plot.drawn(Markup("").join(outlines)), names(plot, lines)]
         role = "img"
     return plot.chart(role, label, Markup("").join(content))
@@ -88,9 +98,9 @@ def span(values: Sequence[float]) -> Scale:
     return Scale(min(values), max(values))
 
 
-def rating_span(lines: Sequence[HistoryLine], deviations: float) -> Scale:
+def rating_span(lines: Sequence[HistoryLine], deviations: float, hindsight: Sequence[HistoryPoint]) -> Scale:
     """The ratings with a margin, and the band of the newest: older, wider bands are cut off."""
-    values = [point.rating for each in lines for point in each.points]
+    values = [point.rating for points in (*(each.points for each in lines), hindsight) for point in points]
     if len(lines) == 1:
         newest = lines[0].points[-1]
         reach = deviations * (newest.deviation or 0.0)
@@ -114,21 +124,21 @@ def columns(plot: Plot, points: Sequence[HistoryPoint]) -> list[Step]:
     return [Step(each, f"event {each:.0f}") for each in numbers if each == int(each)]
 
 
-def outline(plot: Plot, line: HistoryLine, css: str) -> Markup:
-    path = plot.path([(place(point.at), point.rating) for point in line.points])
+def outline(plot: Plot, points: Sequence[HistoryPoint], css: str) -> Markup:
+    path = plot.path([(place(point.at), point.rating) for point in points])
     return Markup('<path class="{}" d="{}"/>').format(css, path)
 
 
-def paths(plot: Plot, line: HistoryLine, deviations: float) -> Markup:
+def paths(plot: Plot, points: Sequence[HistoryPoint], deviations: float, css: str) -> Markup:
     """The band of what is not known, and the line upon it."""
     band = Markup("")
-    known = [(place(point.at), point.rating, point.deviation) for point in line.points if point.deviation is not None]
+    known = [(place(point.at), point.rating, point.deviation) for point in points if point.deviation is not None]
     if len(known) > 1:
         low, high = plot.y.low, plot.y.high
         upper = [(x, min(high, rating + deviations * deviation)) for x, rating, deviation in known]
         lower = [(x, max(low, rating - deviations * deviation)) for x, rating, deviation in reversed(known)]
-        band = Markup('<path class="band" d="{}Z"/>').format(plot.path([*upper, *lower]))
-    return band + outline(plot, line, "line")
+        band = Markup('<path class="band{}" d="{}Z"/>').format(css, plot.path([*upper, *lower]))
+    return band + outline(plot, points, f"line{css}")
 
 
 def dots(plot: Plot, line: HistoryLine) -> Markup:

@@ -33,6 +33,7 @@ from podium.store import Store
 from podium.store.log.pools import read_when
 from podium.store.rating.facts import day_shown, parse_day
 from podium.store.reading.boards.models import SharedThing
+from podium.store.reading.hindsight import BestEverBoard, HindsightPoint
 from podium.store.reading.models import (
     BoardPage,
     BoardRow,
@@ -176,6 +177,19 @@ def neighbours(
 def ranks(pool: PoolName, player: PlayerName, store: CurrentStore, _key: ReadAccess) -> tuple[DailyRank, ...]:
     """A player's rank at 00:00 UTC, day by day, oldest first."""
     return store.ranks_of(pool, player)
+
+
+@router.get("/{pool}/players/{player}/hindsight", tags=["hindsight"])
+def hindsight(pool: PoolName, player: PlayerName, store: CurrentStore, _key: ReadAccess) -> tuple[HindsightPoint, ...]:
+    """How strong a player was at each event, knowing all since, by the system podium; worked out once a day."""
+    store.best_ever(pool)  # which says why there is none
+    return store.hindsight_curve(pool, player)
+
+
+@router.get("/{pool}/hindsight", tags=["hindsight"])
+def best_ever(pool: PoolName, store: CurrentStore, _key: ReadAccess) -> BestEverBoard:
+    """The best ever by their peaks in hindsight, and how sure their order is; no ratings that count."""
+    return store.best_ever(pool)
 
 
 @router.get("/{pool}/compare", tags=["chances"])

@@ -54,7 +54,12 @@ class StoreSource:
     def state(self) -> str:
         with self.opened({}) as (view, pools, _):
             days = view.newest_days()
-            return repr([(each, view.version(each), days.get(each), view.pool_facts(each)) for each in pools])
+            return repr(
+                [
+                    (each, view.version(each), days.get(each), view.pool_facts(each), view.hindsight_day(each))
+                    for each in pools
+                ]
+            )
 
     @contextmanager
     def opened(self, received: Received) -> Iterator[Opened]:
@@ -101,6 +106,7 @@ class ResultsSource:
                     rows = frame.filter(pl.col("pool") == pool)
                     store.submit(pool, rows, actor=source.name)
                     newest = rows["started_at"].max() if "started_at" in rows.columns else None
+                    store.keep_hindsight(pool)
                     store.snapshot(pool, day_of(newest.date()) if isinstance(newest, datetime) else None)
                 first = keep_received(store, received)
                 with store.at_one_moment() as view:

@@ -200,6 +200,8 @@ class PoolPages:
         yield self._routed("distribution.html", spread.distribution, "distribution")
         if self.view.pool(self.name).system.kinds:
             yield self._routed("things.html", spread.things, "things")
+        if pool_header(self.view.pool(self.name)).has_hindsight:
+            yield self._routed("best.html", spread.best_ever, "best")
         yield self._page("find.html", lambda: find_page(self.view, self.found, self.name), "find")
         for each in self.found[: self.extent.players]:
             route = partial(self._player, each.player)

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
 from typing import Annotated, ClassVar, Literal, NamedTuple
 from urllib.parse import quote
@@ -46,6 +47,7 @@ from podium.service.web.rendering import (
 from podium.service.web.visiting import VisiblePool
 from podium.store.log.log import SUBMIT
 from podium.store.log.pools import Pool, earlier, time_of
+from podium.store.reading.hindsight import HindsightPoint
 from podium.store.reading.players.models import CurvePoint, FormLine, PlayerCard, RivalRow, Rivals
 from podium.support.cells import counted
 from podium.support.rounding import shown
@@ -69,6 +71,7 @@ class PlayerPage(Page):
     tiles: tuple[Tile, ...]
     waits: bool  # whether what the next race brings takes longer than a page may
     chart: Markup
+    hindsight_day: date | None  # of which the dashed curve is, where there is one
     is_below: bool  # whether the peak that counts is below the highest of the chart
     ranges: tuple[tuple[str, str, bool], ...]  # spans of the history: address, words, and whether it is the current one
     finding: Decimal | None  # what the first five events moved; None before the sixth
@@ -96,6 +99,7 @@ def player(
     length = spans[span].length
     since = None if length is None else earlier(card.last_when, length)
     curve = store.rating_curve(visit.pool, player, since, most=MOST_POINTS)
+    hindsight = store.hindsight_curve(visit.pool, player, since) if header.has_hindsight else ()
     verdict, ahead = verdict_of(header, card), upcoming(store, kept, header, card.player, draws=draws)
     rank = rank_tile(card, listed_words(pool, header, card, active))
     page = PlayerPage(
@@ -109,7 +113,8 @@ def player(
         verdict=verdict,
         tiles=tiles(header, card, rank, settling_rule(pool.system), ahead),
         waits=ahead is not None and ahead.waits,
-        chart=chart(header, card, curve) if len(curve) > 1 else Markup(""),
+        chart=chart(header, card, curve, hindsight) if len(curve) > 1 else Markup(""),
+        hindsight_day=store.hindsight_day(visit.pool) if len(hindsight) > 1 else None,
         is_below=card.peak is not None and max(point.rating for point in curve) > card.peak.rating,
         ranges=ranges(header, card, spans, span),
         finding=shown(card.finding_shown, header.digits) if card.events >= DAYS_FROM else None,
@@ -150,7 +155,9 @@ def rank_tile(card: PlayerCard, listed: str) -> Tile:
     return Tile("Rank", f"{card.rank:,}", Markup('<span class="move">{}</span>{}, {}').format(moved, since, among))
 
 
-def chart(header: PoolHeader, card: PlayerCard, curve: tuple[CurvePoint, ...]) -> Markup:
+def chart(
+    header: PoolHeader, card: PlayerCard, curve: tuple[CurvePoint, ...], hindsight: tuple[HindsightPoint, ...]
+) -> Markup:
     name, peak_at = card.player, None if card.peak is None else card.peak.when
     points = [
         HistoryPoint(
@@ -163,7 +170,8 @@ def chart(header: PoolHeader, card: PlayerCard, curve: tuple[CurvePoint, ...]) -
         for point in curve
     ]
     label = chart_label(header, name, curve)
-    return history_chart([HistoryLine(name, points, peak_at)], label, digits=header.digits)
+    dashed = [HistoryPoint(each.when, each.rating, each.deviation) for each in hindsight]
+    return history_chart([HistoryLine(name, points, peak_at)], label, digits=header.digits, hindsight=dashed)
 
 
 def point_label(header: PoolHeader, point: CurvePoint) -> str:

@@ -13,6 +13,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from starlette.exceptions import HTTPException
 
 from podium import __version__
+from podium.ledger.hindsight import lack_of
 from podium.pages.environment import create_environment, part, static_content
 from podium.service.http.errors import Problem, ProblemResponse
 from podium.service.http.logs import HEADER
@@ -133,6 +134,7 @@ class PoolHeader:
     sentence: str = ""  # what gains points, to players
     is_counted: bool = False  # whether its events have numbers and no dates
     kinds: tuple[str, ...] = ()  # of things that players share and that have ratings, in the plural
+    has_hindsight: bool = False
 
     @property
     def address(self) -> str:
@@ -156,6 +158,7 @@ def pool_header(pool: Pool) -> PoolHeader:
         sentence=pool.system.for_players,
         is_counted=pool.is_counted,
         kinds=tuple(map(plural, pool.system.kinds)),
+        has_hindsight=not lack_of(pool.system),
     )
 
 

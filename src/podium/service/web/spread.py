@@ -1,4 +1,4 @@
-"""How ratings are spread, and the points of what players share: cars, clubs."""
+"""How ratings are spread, the points of what players share (cars, clubs), and the best ever in hindsight."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -16,6 +16,7 @@ from podium.service.web.rendering import Page, PageRouter, PoolHeader, chosen_pl
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
 from podium.store.reading.boards.models import SharedThing
+from podium.store.reading.hindsight import BestEverBoard
 from podium.store.reading.models import RatingCount
 from podium.support.cells import counted, plural
 
@@ -144,5 +145,37 @@ def things(request: Request, visit: VisiblePool, store: CurrentStore) -> Respons
         pool=header,
         newest_entry=store.version(visit.pool),
         tables=tuple((plural(kind), tuple(each for each in found if each.kind == kind)) for kind in pool.system.kinds),
+    )
+    return render(request, page)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BestEverPage(Page):
+    """The best ever, in hindsight."""
+
+    template: ClassVar[str] = "best.html"
+    pool: PoolHeader
+
+    board: BestEverBoard | None
+    why_none: str
+
+
+@router.pool_page("/best")
+def best_ever(request: Request, visit: VisiblePool, store: CurrentStore) -> Response:
+    """The highest peaks in hindsight, as they were worked out last."""
+    header, board, why_none = pool_header(store.pool(visit.pool)), None, ""
+    try:
+        board = store.best_ever(visit.pool)
+    except UnknownError as error:
+        if not header.has_hindsight:
+            raise
+        why_none = str(error)
+    page = BestEverPage(
+        title="Best ever, in hindsight",
+        description=f"Who of {header.title} was strongest at the peak, knowing all since, and how sure that is.",
+        pool=header,
+        newest_entry=store.version(visit.pool),
+        board=board,
+        why_none=why_none,
     )
     return render(request, page)

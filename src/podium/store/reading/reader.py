@@ -13,7 +13,7 @@ from podium.store.rating import facts
 from podium.store.rating.events import get_event, version_of
 from podium.store.rating.rating import counting_results
 from podium.store.rating.verification import Verification, verify_database
-from podium.store.reading import ahead
+from podium.store.reading import ahead, hindsight
 from podium.store.reading import log as entries
 from podium.store.reading import pool_facts as whole
 from podium.store.reading.boards import listings, pages, ranks
@@ -94,6 +94,8 @@ class Reader(Moments):
     pool_summary = reads(ranks.pool_summary)
     limit_notice = reads(ranks.limit_notice)
     pool_facts = reads_kept(whole.pool_facts)
+    best_ever = reads(hindsight.best_ever)
+    hindsight_day = reads(hindsight.hindsight_day)
 
     # The log
 
@@ -204,6 +206,7 @@ class Reader(Moments):
     career = reads(events.career)
     player_changes = reads(cards.changes_page)
     rating_curve = reads(cards.rating_curve)
+    hindsight_curve = reads(hindsight.curve_of)
     rivals = reads_kept(opponents.rivals)
     rivalry = reads(opponents.rivalry)
     compare = reads(opponents.comparison)

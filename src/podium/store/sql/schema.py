@@ -338,6 +338,14 @@ pool_fact = Table(  # what takes long to find out about a pool, as of a day
     Column("body", Text, nullable=False),  # JSON
 )
 
+hindsight = Table(  # how strong players were, knowing all since: as of the pool's fact of that name
+    "hindsight",
+    metadata,
+    Column("pool_id", Number, ForeignKey("pool.id", ondelete="CASCADE"), primary_key=True),
+    Column("player_id", Number, primary_key=True),
+    Column("curve", LargeBinary, nullable=False),  # `podium.store.reading.hindsight.POINT`, oldest first
+)
+
 snapshot_day = Table(
     "snapshot_day",
     metadata,

@@ -1,0 +1,211 @@
+"""How strong everybody was, knowing all since: worked out at night and kept beside the ledger, which never knows of it.
+
+Seasons, by which leads shrink, are left out: they are rules about ratings that count, and change nobody's strength.
+"""
+
+import json
+from datetime import date, datetime
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+import sqlalchemy as sa
+
+from podium.errors import UnknownError
+from podium.ledger.hindsight import lack_of
+from podium.ledger.history import thinned
+from podium.probability.normal import distribution
+from podium.rating import rate
+from podium.results.reading import Results
+from podium.store.log.log import newest_seq
+from podium.store.log.players import merges, names_of
+from podium.store.log.pools import FOREVER, START, Pool, When, refuse_other_arithmetic, time_of
+from podium.store.rating.facts import date_of, today
+from podium.store.rating.rating import as_table, events_from
+from podium.store.rating.standing_rows import get_standing
+from podium.store.reading.boards.ranks import IN_POOL, IS_SETTLED
+from podium.store.reading.models import STARTED, Started
+from podium.store.reading.moments import Moments
+from podium.store.reading.pool_facts import rated_rows, system_text
+from podium.store.sql.schema import hindsight, pool_fact, standing
+from podium.store.sql.statements import is_thing
+from podium.support.answers import answer, described
+
+NAME = "hindsight"  # of the pool's fact
+MOST_ENTRIES, MOST_PAIRS = 2_000_000, 10_000_000  # of a history that is looked back on: 1,000,000 duels
+CHUNK_EVENTS, CHUNK_ROWS = 20_000, 1_000  # read and written at once
+MOST_POINTS = 300  # of a curve that are kept: those that tell its shape
+MOST_BEST = 50  # players of the board
+POINT = np.dtype([("at", "<i8"), ("rating", "<f8"), ("deviation", "<f8")])  # microseconds since 1970, and points
+OF_POOL = hindsight.c.pool_id == sa.bindparam("pool")
+IS_FACT = sa.and_(pool_fact.c.pool_id == sa.bindparam("pool"), pool_fact.c.name == NAME)
+SELECT_SETTLED = sa.select(standing.c.player_id).where(IN_POOL, IS_SETTLED)
+SELECT_ENTRIES = sa.select(sa.func.sum(standing.c.events)).where(IN_POOL)
+SELECT_CURVE = sa.select(hindsight.c.curve).where(OF_POOL, hindsight.c.player_id == sa.bindparam("who"))
+
+
+@answer
+class HindsightPoint(Started):
+    """How strong a player was at an event, knowing all since."""
+
+    started_at: datetime | None = described(STARTED)
+    rating: float = described("What the rating would be, in points.")
+    deviation: float = described("How uncertain it is, in points.")
+
+
+@answer
+class BestEver(HindsightPoint):
+    """A player where the curve of hindsight is highest."""
+
+    player: str = described("The player.")
+    above_next: float | None = described("The chance of having truly been above the next; null of the last.")
+
+
+@answer
+class BestEverBoard:
+    """The best ever, in hindsight; no rating that counts."""
+
+    as_of: date = described("The day on which it was worked out.")
+    players: tuple[BestEver, ...] = described("The settled, highest peak first: at most 50.")
+
+
+class Kept(NamedTuple):
+    """What is kept of a pool's hindsight beside its curves."""
+
+    day: int  # since 1970
+    version: int  # of the pool's log
+    system: str  # and its parameters, as JSON
+    too_large: str  # why it was skipped; empty where it was not
+    best: list[tuple[int, int, float, float]]  # number of the player, and the point
+
+
+def kept_of(connection: sa.Connection, pool: Pool) -> Kept | None:
+    """What is kept; None where nothing is, or of another system."""
+    body = connection.execute(sa.select(pool_fact.c.body).where(IS_FACT), {"pool": pool.id}).scalar()
+    kept = None if body is None else Kept(*json.loads(body))
+    return kept if kept is not None and kept.system == system_text(pool) else None
+
+
+def keep(store: Moments, pool_name: str) -> bool:
+    """Work out how strong everybody was, knowing all since, and keep it; once a day, where anything has changed.
+
+    Returns:
+        Whether it was due; it never is of a system that has no hindsight.
+    """
+    with store.reading(pool_name) as (connection, pool):
+        kept, version = kept_of(connection, pool), newest_seq(connection, pool)
+        if lack_of(pool.system) or (kept is not None and (kept.day == today() or kept.version == version)):
+            return False
+        refuse_other_arithmetic(pool)
+        params = {"pool": pool.id, "generation": pool.generation}
+        settled = connection.execute(SELECT_SETTLED, params).scalars().all()
+        entries = connection.execute(SELECT_ENTRIES, params).scalar() or 0
+        table = rated_results(connection, pool) if entries <= MOST_ENTRIES else pl.DataFrame()
+    pairs = 0 if table.is_empty() else pairs_in(table)  # from here on in no transaction, that writers wait for
+    too_large = max(entries - MOST_ENTRIES, pairs - MOST_PAIRS) > 0
+    curves = {} if too_large or table.is_empty() else look_back(pool, table)
+    reason = f"hindsight takes {MOST_ENTRIES:,} results and {MOST_PAIRS:,} pairs of them; there are more here"
+    peaks = [(each, *curves[each][curves[each]["rating"].argmax()].tolist()) for each in settled if each in curves]
+    best = sorted(peaks, key=lambda peak: (-peak[2], peak[0]))[:MOST_BEST]
+    found = Kept(today(), version, system_text(pool), reason if too_large else "", best)
+    rows = [{"pool_id": pool.id, "player_id": each, "curve": curve.tobytes()} for each, curve in curves.items()]
+    with store.writing(pool_name, even_closed=True) as (connection, pool):
+        connection.execute(sa.delete(hindsight).where(OF_POOL), {"pool": pool.id})
+        connection.execute(sa.delete(pool_fact).where(IS_FACT), {"pool": pool.id})
+        fact = {"pool_id": pool.id, "name": NAME, "day": found.day, "body": json.dumps(found)}
+        connection.execute(sa.insert(pool_fact), fact)
+        for start in range(0, len(rows), CHUNK_ROWS):
+            connection.execute(sa.insert(hindsight), rows[start : start + CHUNK_ROWS])
+    return True
+
+
+def rated_results(connection: sa.Connection, pool: Pool) -> pl.DataFrame:
+    """The rows of all rated events, players by their numbers; a million events have no room in memory as bodies."""
+    tables, first = [pl.DataFrame()], START
+    while first != FOREVER:
+        segments, first = events_from(connection, pool, first, CHUNK_EVENTS)
+        tables += [rated_rows(each.table, each.events) for each in segments if each.table.height]
+    return pl.concat([each for each in tables if each.height] or tables, how="diagonal")
+
+
+def pairs_in(table: pl.DataFrame) -> int:
+    """How many pairs of entrants the heats have."""
+    heats = table.group_by("event_id", *(["heat"] if "heat" in table.columns else [])).len()["len"].cast(pl.Int64)
+    return int((heats * (heats - 1)).sum()) // 2
+
+
+def look_back(pool: Pool, table: pl.DataFrame) -> dict[int, Any]:
+    """Each player's curve, arrays of `POINT`."""
+    known = rate(Results(as_table(pool, table), pool.name), pool.system).hindsight().frame
+    starts = table.select("event_id", pl.col("started_at").to_physical()).unique("event_id")
+    known = known.join(starts, on="event_id", how="left", maintain_order="left")
+    curves = {}
+    for (name,), rows in known.group_by("player", maintain_order=True):
+        at, rating = rows["started_at"].to_numpy(), rows["rating"].to_numpy()
+        points = np.zeros(at.size, POINT)
+        points["at"], points["rating"], points["deviation"] = at, rating, rows["deviation"].to_numpy()
+        curves[int(str(name))] = points[thinned(at, rating, MOST_POINTS)]
+    return {number: curve for number, curve in curves.items() if not is_thing(number)}
+
+
+def best_ever(connection: sa.Connection, pool: Pool) -> BestEverBoard:
+    """Show the best ever by the peaks of their curves, as they were worked out last.
+
+    Returns:
+        The players who are settled, each with the chance of having truly been above the next.
+
+    Raises:
+        UnknownError: no such pool, its system has no hindsight, it is too large, or it is not worked out yet.
+    """
+    kept, merged = kept_of(connection, pool), merges(connection, pool)
+    lack = lack_of(pool.system) or ("hindsight is worked out once a day, and there is none yet" if kept is None else "")
+    if kept is None or lack or kept.too_large:
+        raise UnknownError(f"{pool.name}: {lack or (kept and kept.too_large)}")
+    peaks = [each for each in kept.best if each[0] not in merged]
+    names = names_of(connection, pool, [number for number, *_ in peaks])
+    players = tuple(
+        BestEver(
+            pool.moment(at), rating, deviation, names[number],
+            None if k + 1 == len(peaks) else chance_above((rating, deviation), peaks[k + 1][2:]),
+            sequence=pool.sequence(at),
+        )
+        for k, (number, at, rating, deviation) in enumerate(peaks)
+    )  # fmt: skip
+    return BestEverBoard(date_of(kept.day), players)
+
+
+def chance_above(one: tuple[float, float], other: tuple[float, float]) -> float:
+    """The chance that one of two normals is above the other, each a mean and a deviation, which err apart."""
+    return float(distribution((one[0] - other[0]) / float(np.hypot(one[1], other[1]))))
+
+
+def hindsight_day(connection: sa.Connection, pool: Pool) -> date | None:
+    """Show when a pool's hindsight was worked out.
+
+    Returns:
+        The day; None where there is none.
+    """
+    kept = kept_of(connection, pool)
+    return None if kept is None or kept.too_large else date_of(kept.day)
+
+
+def curve_of(connection: sa.Connection, pool: Pool, name: str, since: When | None = None) -> tuple[HindsightPoint, ...]:
+    """Show how strong a player was at each event, knowing all since, or at as many of them as tell the same shape.
+
+    Args:
+        since: from when on, a moment or the number of an event; from the first event on where None.
+
+    Returns:
+        The points, oldest first; none where there is no hindsight, or the player has come since.
+
+    Raises:
+        UnknownError: no such pool or player.
+    """
+    who = {"pool": pool.id, "who": get_standing(connection, pool, name).player_id}
+    packed = connection.execute(SELECT_CURVE, who).scalar() if hindsight_day(connection, pool) else None
+    points = np.frombuffer(packed or b"", POINT)
+    points = points if since is None else points[points["at"] >= time_of(since)]
+    return tuple(
+        HindsightPoint(pool.moment(at), rating, deviation, sequence=pool.sequence(at))
+        for at, rating, deviation in points.tolist()
+    )

@@ -1,0 +1,92 @@
+"""Hindsight in a store: the library's, worked out once a day, of players as they are called now; no rating moves."""
+
+import numpy as np
+import pytest
+from races import rows
+
+import podium
+from podium.errors import UnknownError
+from podium.store.reading import hindsight
+from podium.systems import find
+
+
+def fill(store, system="podium", events=40):
+    store.create_pool("main", find(system)())
+    store.submit("main", podium.simulate(players=8, events=events, entrants=4, seed=5).results)
+
+
+def test_what_is_kept_is_the_librarys(store):
+    fill(store)
+    with pytest.raises(UnknownError, match="once a day, and there is none yet"):
+        store.best_ever("main")
+    assert store.hindsight_curve("main", store.leaderboard("main").players[0].player) == ()
+    before = store.history("main")
+    assert store.keep_hindsight("main")
+    known = podium.rate(store.results("main"), "podium").hindsight().frame
+    peaks = {name: each["rating"].max() for (name,), each in known.group_by("player")}
+    best = store.best_ever("main").players
+    settled = {row.player for row in store.leaderboard("main").players if not row.provisional}
+    assert {each.player: each.rating for each in best} == pytest.approx({name: peaks[name] for name in settled})
+    assert [each.rating for each in best] == sorted((each.rating for each in best), reverse=True)
+    assert [each.above_next is None for each in best] == [False] * (len(best) - 1) + [True]
+    assert all(0.5 <= each.above_next < 1.0 for each in best[:-1])
+    mine = known.filter(player=best[0].player)
+    curve = store.hindsight_curve("main", best[0].player)
+    assert [each.rating for each in curve] == pytest.approx(mine["rating"].to_list())
+    assert [each.started_at for each in curve] == mine["at"].to_list()
+    assert store.hindsight_curve("main", best[0].player, curve[5].started_at) == curve[5:]
+    assert store.history("main").equals(before)
+    assert store.verify() == []
+
+
+def test_it_is_due_once_a_day_where_something_has_changed(store, monkeypatch):
+    fill(store)
+    assert store.keep_hindsight("main")
+    assert not store.keep_hindsight("main")
+    monkeypatch.setattr(hindsight, "today", lambda: 30_000)
+    assert not store.keep_hindsight("main")
+    first = store.best_ever("main").players[0].player
+    store.rename("main", first, "Zoë")
+    assert store.best_ever("main").players[0].player == "Zoë"
+    other = store.best_ever("main").players[1].player
+    for number in range(30):
+        store.submit("main", rows(number, ["Nova", other]))
+    assert store.keep_hindsight("main")
+    assert "Nova" in {each.player for each in store.best_ever("main").players}
+    store.merge("main", "Nova", "Zoë")
+    assert "Nova" not in {each.player for each in store.best_ever("main").players}
+    store.configure("main", find("podium")(growth=False))
+    assert store.hindsight_curve("main", "Zoë") == ()  # of another system
+    assert store.keep_hindsight("main")
+    store.close_pool("main")
+    store.delete_pool("main")
+    assert store.verify() == []
+
+
+def test_seasons_and_missing_dates_are_no_hindrance(store):
+    store.create_pool("main", find("podium")())
+    dice = np.random.default_rng(2)
+    for number in range(30):
+        order = dice.permutation(6)[:3].tolist()
+        rows = [{"event_id": f"e{number}", "player": f"p{k}", "position": 1 + i} for i, k in enumerate(order)]
+        store.submit("main", rows)
+    store.begin_season("main", "second", 15, keep=0.5)
+    assert store.keep_hindsight("main")
+    curve = store.hindsight_curve("main", store.leaderboard("main").players[0].player)
+    assert [each.sequence for each in curve] == sorted(each.sequence for each in curve)
+    assert np.isfinite([each.rating for each in curve]).all()
+
+
+def test_others_say_why_there_is_none(store, monkeypatch):
+    fill(store, "elo", 5)
+    assert not store.keep_hindsight("main")
+    with pytest.raises(UnknownError, match=r"hindsight is for podium, .* elo has none"):
+        store.best_ever("main")
+    store.create_pool("empty", find("podium")())
+    assert store.keep_hindsight("empty")
+    assert store.best_ever("empty").players == ()
+    monkeypatch.setattr(hindsight, "MOST_PAIRS", 3)
+    store.configure("main", find("podium")())
+    assert store.keep_hindsight("main")
+    with pytest.raises(UnknownError, match="3 pairs of them; there are more here"):
+        store.best_ever("main")

@@ -28,6 +28,7 @@ from podium.probability.logistic import logistic, score
 from podium.systems._podium_entering import CEILING, DECADE, GROWTH_DAYS, MOST_DECADES, MOST_YEARS, YEAR
 from podium.systems._podium_state import (
     COUNTED,
+    DAY,
     FIRST,
     GAP,
     LAST,
@@ -100,7 +101,7 @@ class Hindsight:
 def hindsight(system: System, events: Events, replayed: Replayed) -> Hindsight:
     """How strong everybody was at every event, knowing all since, by the parameters that each pool has learnt.
 
-    Results say who is above whom, and nothing of the level of all: their mean in a pool is the ratings'.
+    Results say who is above whom, and nothing of the level of all: it is that of the ratings at a pool's last events.
 
     Raises:
         ParameterError: the system is another than podium, or podium with modes.
@@ -117,12 +118,19 @@ def hindsight(system: System, events: Events, replayed: Replayed) -> Hindsight:
 
 
 def level(events: Events, replayed: Replayed, visits: Visits) -> Any:
-    """What each entrant's skill counts from, (entrants) points: a pool's skills have the mean of its ratings."""
-    columns = events.columns
+    """What each entrant's skill counts from, (entrants) points.
+
+    Nothing has come since the last event, so that there hindsight and ratings know the same: over the appearances of a
+    pool's players, each by how sure its skill still is on the last day, their mean is one.
+    """
+    columns, state = events.columns, replayed.after
     pool = np.repeat(of_settlements(events, np.arange(len(events.pools))), np.diff(columns.entrants))
-    is_player = columns.kind == 0 if columns.kind.size else np.ones(pool.size, np.bool_)
-    apart = replayed.after[:, 0] - SCALE * visits.mean
-    return (np.bincount(pool, apart * is_player) / np.bincount(pool, is_player))[pool]
+    end = replayed.pools[pool]
+    idle = np.exp(end[:, THETA + 2]) * days_between(state[:, LAST], end[:, DAY], end)
+    worth = 1.0 / ((state[:, 1] / SCALE) ** 2 + idle)
+    if columns.kind.size:
+        worth *= columns.kind == 0
+    return (np.bincount(pool, worth * (state[:, 0] - SCALE * visits.mean)) / np.bincount(pool, worth))[pool]
 
 
 def smoothed(
@@ -176,10 +184,7 @@ def visits_of(system: Podium, events: Events, replayed: Replayed) -> Visits:
     before = np.full(kind.size, -1)
     before[order[1:]] = np.where(again[1:], order[:-1], -1)
     seen, today = after[before, LAST], after[:, LAST]
-    pace = OWN_GAP_DAYS / TICK * np.exp(-theta[:, GAP])
-    days = np.where(today < COUNTED, (today - seen) * pace, np.where(seen >= COUNTED, today - seen, 0.0))
-    here = np.where((today < COUNTED) == (after[:, FIRST] < COUNTED), today - after[:, FIRST], 0.0)
-    here = np.where(today < COUNTED, here * pace, here)
+    days, here = days_between(seen, today, theta), days_between(after[:, FIRST], today, theta)
     years = np.minimum(days / YEAR, MOST_YEARS) * (kind == 0) * float(system.growth)
     drift = years * (
         theta[:, THETA + 4] * np.exp(-here / GROWTH_DAYS)
@@ -200,6 +205,12 @@ def visits_of(system: Podium, events: Events, replayed: Replayed) -> Visits:
         CEILING * spread,
     )
     return Visits._make(numbers)
+
+
+def days_between(one: Any, other: Any, state: npt.NDArray[np.float64]) -> Any:
+    """How many days passed, by the pace of the pool where events have numbers; none from a number to a date."""
+    days = (other - one) * np.where(other < COUNTED, OWN_GAP_DAYS / TICK * np.exp(-state[:, GAP]), 1.0)
+    return np.where((one < COUNTED) == (other < COUNTED), days, 0.0)
 
 
 def heats_in(system: Podium, events: Events, replayed: Replayed) -> Heats:

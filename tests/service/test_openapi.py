@@ -35,7 +35,7 @@ KNOWN = {
 @pytest.fixture(scope="module")
 def service(tmp_path_factory):
     store = Store(str(tmp_path_factory.mktemp("openapi") / "podium.db"))
-    store.create_pool("karts", find("elo")())
+    store.create_pool("karts", find("podium")())
     for number in range(5):
         store.submit("karts", [
             {"event_id": f"race-{number}", "started_at": f"2025-01-0{1 + number}", "player": name, "position": place}
@@ -45,6 +45,8 @@ def service(tmp_path_factory):
     store.plan_fixture("karts", "race-9", starts_at=datetime(2035, 1, 9, tzinfo=UTC), entrants=["ana", "ben"])
     store.begin_season("karts", "2025", datetime(2025, 1, 3, tzinfo=UTC), keep=0.5)
     store.snapshot("karts", 20_092)
+    store.keep_hindsight("karts")
+    store.keep_hindsight("karts")
     app = create_app(store)
     app.state.key = create_key(store.engine, "admin", "admin")
     yield app

@@ -1,6 +1,5 @@
 """A service of its own for a measurement: on a free port of the loopback address, in a folder of the measurement."""
 
-import re
 import socket
 import subprocess
 import sys
@@ -21,19 +20,21 @@ def free_port():
 
 @contextmanager
 def serving(folder, port):
-    """A server, and the first key where it shows one; what it logs is in the folder."""
+    """A server, and a key that administers it; what it logs is in the folder."""
     log = (Path(folder) / "log").open("a")
+    create = [*PODIUM, "key", "create", "bench", "--role", "admin"]
+    key = subprocess.run(create, cwd=folder, capture_output=True, text=True, check=True).stdout.strip()
     command = [*PODIUM, "serve", "--port", str(port)]
     with log, subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=log, text=True) as server:
         try:
-            shown = re.search(r"podium_\S+", server.stdout.readline())
+            server.stdout.readline()
             end = time.monotonic() + START_S
             while time.monotonic() < end:
                 with suppress(OSError):
                     socket.create_connection(("127.0.0.1", port), 0.1).close()
                     break
                 time.sleep(0.02)
-            yield server, shown[0] if shown else None
+            yield server, key
         finally:
             server.terminate()
             server.wait(30)

@@ -63,6 +63,23 @@ def test_it_is_due_once_a_day_where_something_has_changed(store, monkeypatch):
     assert store.verify() == []
 
 
+def test_a_pool_that_comes_in_the_place_of_another_meanwhile_keeps_none_of_its(store, monkeypatch):
+    fill(store)
+    look_back = hindsight.look_back
+
+    def replaced(pool, table):
+        store.close_pool("main")
+        store.delete_pool("main")
+        fill(store, events=2)
+        return look_back(pool, table)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(hindsight, "look_back", replaced)
+        assert not store.keep_hindsight("main")
+    assert store.hindsight_day("main") is None
+    assert store.keep_hindsight("main")
+
+
 def test_seasons_and_missing_dates_are_no_hindrance(store):
     store.create_pool("main", find("podium")())
     dice = np.random.default_rng(2)

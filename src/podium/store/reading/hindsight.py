@@ -110,7 +110,7 @@ def keep(store: Moments, pool_name: str) -> bool:
     found = Kept(today(), version, system_text(pool), reason if too_large else "", best)
     rows = [{"pool_id": pool.id, "player_id": each, "curve": curve.tobytes()} for each, curve in curves.items()]
     with store.writing(pool_name, even_closed=True) as (connection, now):
-        if now.id != pool.id:  # another of its name
+        if now.secret != pool.secret:  # another of its name, perhaps of its number too
             return False
         connection.execute(sa.delete(hindsight).where(OF_POOL), {"pool": pool.id})
         connection.execute(sa.delete(pool_fact).where(IS_FACT), {"pool": pool.id})

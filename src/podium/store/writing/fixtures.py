@@ -12,7 +12,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from podium.engine.tables.things import thing_name
+from podium.engine.tables.things import kind_and_name, thing_name
 from podium.errors import ParameterError, UnknownError
 from podium.ledger.forecast import Member, field_of, member_of
 from podium.results.columns import SHARED, is_shared
@@ -248,7 +248,7 @@ def as_fixtures(connection: sa.Connection, pool: Pool, rows: Sequence[Any]) -> t
 
 def starter_of(line: Mapping[str, Any]) -> Starter:
     """Who is to start, of a line as an entry of a result has it."""
-    shared = {key.removeprefix(SHARED): name for key, name in line.items() if is_shared(key)}
+    shared = dict(kind_and_name(name) for key, name in line.items() if is_shared(key))
     return Starter(line["player"], line["team"], line.get("side"), shared or None)
 
 

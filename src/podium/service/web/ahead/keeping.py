@@ -38,14 +38,14 @@ class KeptStakes:
         Args:
             is_fixture: whether the store knows it by its id; else it is a registered match.
         """
-        sides = planned.sides
+        members = planned.members
 
         def find() -> Stakes:
             if is_fixture:
                 return store.stakes(pool, fixture=planned.fixture_id, player=player, heats=heats)
-            return store.stakes(pool, player=player, sides=sides, heats=heats)
+            return store.stakes(pool, player=player, sides=members, heats=heats)
 
-        return self.find(store, pool, (planned.fixture_id, planned.starts_at, str(sides), player, heats), find)
+        return self.find(store, pool, (planned.fixture_id, planned.starts_at, str(members), player, heats), find)
 
     def find(self, store: Store, pool: str, key: tuple[Any, ...], find: Callable[[], Stakes]) -> Aged:
         """Return the stakes of a race of a pool, at most a minute old.

@@ -1,9 +1,12 @@
 """Forecasts and stakes in given cars and on given sides: what the replay of such a line-up expects and moves."""
 
+import csv
+import json
 import random
 from contextlib import closing
 
 import pytest
+from commands import run, streams
 from races import calling
 
 import podium
@@ -118,6 +121,40 @@ def test_others_ignore_what_they_do_not_rate_and_a_wrong_kind_is_refused():
         rated.predict([{"player": "a", "cars": "r"}, "b"])
     with pytest.raises(podium.ParameterError, match="needs a player"):
         rated.predict([{"shared": {"car": "r"}}, "b"])
+
+
+def test_the_commands_take_cars_and_refuse_what_is_unclear(tmp_path):
+    file = tmp_path / "races.csv"
+    with file.open("w", newline="", encoding="utf-8") as written:
+        writer = csv.DictWriter(written, races()[0])
+        writer.writeheader()
+        writer.writerows(races())
+    given = [word for player, car in LINE_UP.items() for word in ("--with", f"{player},car={car}")]
+    rates_cars = [file, "-s", "podium:shared=car"]
+    rated = podium.rate(races(), RATED_CARS)
+    found = json.loads(run("predict", *rates_cars, *given, "--format", "json"))
+    assert [row["win"] for row in found["entrants"]] == rated.predict(line_up()).entrants["win"].to_list()
+    found = json.loads(run("stakes", *rates_cars, *given, "-p", "b", "--format", "json"))
+    assert [row["delta"] for row in found["stakes"]] == rated.stakes(line_up(), "b").frame["delta"].to_list()
+    err, _ = streams("predict", *rates_cars, "--with", "Nobody,car=X", "--with", "a")
+    assert "Nobody is not in" in err
+    assert "X (car) is not in" in err
+    for wrong, words in (
+        ("a,car", "a: 'car' is not as car=Ferrari or side=white"),
+        ("a,=s", "a: '=s' is not as car=Ferrari"),
+        ("a,car=s,Car=r", "a: 'Car=r' is a second car"),
+        ("b", "'b' is given twice"),
+        ("", "'' is nobody"),
+        ("a,tyres=soft", "no tyres is rated here, but car"),
+        ("a,side=weiss", "a: the side 'weiss' is not one of home, white, away, black"),
+    ):
+        assert words in run("predict", *rates_cars, "--with", "b", "--with", wrong, status=2)
+    err, ignoring = streams("predict", file, "-s", "elo", "--with", "a,car=s,side=white", "--with", "b")
+    assert err.count("podium: elo does not rate ") == 2
+    assert ignoring == run("predict", file, "-s", "elo", "--entrants", "a,b")
+    err, _ = streams("predict", file, "--with", "a,car=s,side=white", "--with", "b", "-s", "podium")
+    assert "podium does not rate car; predicted without" in err
+    assert "rate side" not in err
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])

@@ -51,7 +51,7 @@ def field_named(
     names = [name for row in names_in(entrants or []) for name in row]
     names += [name.strip() for name in entrant or [] if name.strip()]
     sides = names_in(side or [])
-    given = {each.player: each for each in members_in(having or [])}
+    given = members_in(having or [])
     names += [name for name in given if name not in {*names, *chain.from_iterable(sides)}]
     if not names and not sides:
         raise ParameterError("name the field with --entrants A,B,..., --entrant NAME or --side A,B,... for each")
@@ -65,6 +65,15 @@ def names_called(sides: Iterable[Iterable["Member"]], kinds: Sequence[str]) -> l
     from podium.ledger.forecast import names_to_rate
 
     return [called(name) for name in names_to_rate(sides, kinds)]
+
+
+def warn_of_ignored(field: Iterable["Member"], system: "System") -> None:
+    """Say what of a field the system does not rate."""
+    read = {*system.kinds, *(["side"] if system.rates_sides else [])}
+    given = [kind for each in field for kind in (*each.shared, *(["side"] if each.side else []))]
+    for kind in dict.fromkeys(given):
+        if kind not in read:
+            typer.echo(f"podium: {system.name} does not rate {kind}; predicted without", err=True)
 
 
 def warn_of_strangers(strangers: Mapping[str, str | None], file: Input, pool: str | None) -> None:
@@ -100,6 +109,7 @@ def predict(
         rated = rated_file(file, system, period, steps)
         forecast = rated.predict(names, sides=sides, top=top, pool=pool)
         strangers = rated.newcomers(names_called([names, *sides], rated.system.kinds), pool=pool)
+    warn_of_ignored(chain(names, *sides), rated.system)
     warn_of_strangers(strangers, file, pool)
     if form is Format.json:
         tables = {"entrants": forecast.entrants, "ranks": forecast.ranks, "pairs": forecast.pairs}
@@ -136,6 +146,7 @@ def stakes(
         found = rated.stakes(names, player, sides=sides, pool=pool, heats=heats, at=at)
         things = names_called([names, *sides], rated.system.kinds)
         strangers = rated.newcomers(list(dict.fromkeys([*found.field["player"].to_list(), *things])), pool=pool)
+    warn_of_ignored(chain(names, *sides), rated.system)
     warn_of_strangers(strangers, file, pool)
     if form is Format.json:
         show.show_json(found.to_dict())

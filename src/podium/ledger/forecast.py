@@ -87,20 +87,28 @@ def names_in(rows: Iterable[str]) -> list[list[str]]:
     return [[name.strip() for name in row if name.strip()] for row in csv.reader(rows, skipinitialspace=True)]
 
 
-def members_in(rows: Iterable[str]) -> list["Member"]:
-    """Those who start, of rows `Ana,car=Ferrari,side=white`.
+def members_in(rows: Iterable[str]) -> dict[str, "Member"]:
+    """Those who start by name, of rows `Ana,car=Ferrari,side=white`.
 
     Raises:
-        ParameterError: a cell after the name is no `KIND=NAME`, or what `member_of` refuses.
+        ParameterError: a row names nobody, or one whom another names; a cell after the name is no `KIND=NAME`, or gives
+            a kind again; what `member_of` refuses.
     """
-    members = []
-    for name, *cells in names_in(rows):
-        given = dict(cell.partition("=")[::2] for cell in cells)
-        wrong = [cell for cell in cells if not cell.partition("=")[2]]
-        if wrong:
-            raise ParameterError(f"{name}: {wrong[0]!r} is not as car=Ferrari or side=white")
-        side = given.pop("side", None)
-        members.append(member_of({"player": name, "shared": given, "side": side}))
+    members: dict[str, Member] = {}
+    for row in rows:
+        name, *cells = next(iter(names_in([row])), []) or [""]
+        if not name or name in members:
+            lacking = "is given twice" if name else "is nobody"
+            raise ParameterError(f"{name or row!r} {lacking}; write all of one entrant as Ana,car=Ferrari,side=white")
+        given: dict[str, str] = {}
+        for cell in cells:
+            kind, _, what = (part.strip() for part in cell.partition("="))
+            kind = kind.casefold()
+            if not kind or not what or kind in given:
+                wrong = f"is a second {kind}" if kind in given else "is not as car=Ferrari or side=white"
+                raise ParameterError(f"{name}: {cell!r} {wrong}")
+            given[kind] = what
+        members[name] = member_of({"player": name, "side": given.pop("side", None), "shared": given})
     return members
 
 

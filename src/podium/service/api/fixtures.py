@@ -151,7 +151,7 @@ def stakes(
     having: Having = None,
 ) -> RaceStakes:
     """What each place of a race of these entrants would bring, as of a fixture; everyone starts alone."""
-    given = {each.player: each for each in members_in(having or [])}
+    given = members_in(having or [])
     members = [given.pop(name, Member(name)) for name in entrants] + [*given.values()]
     key = str(members), player, heats
     aged = kept.find(store, pool, key, lambda: store.stakes(pool, members, player, heats=heats))

@@ -204,6 +204,15 @@ def test_what_is_new_in_the_service(bridge):
         assert client.fixtures("main", ahead=True, since="2035-01-01T00:00:00Z") == [client.fixture("main", "gp")]
         assert client.fixture_stakes("main", "gp", "b")["stakes"][0]["player"] == "b"
         assert len(client.stakes("main", ["a", "b", "c"], "b", heats=2)["entrants"]) == 3
+        assert client.create_pool("cars", "podium", shared="car")["system"] == "podium"
+        in_cars = [{"player": "a", "shared": {"car": 'Red "Bull", 1'}, "side": "home"}, "b"]
+        client.submit(
+            "cars", event(1, "ab") | {"entries": [in_cars[0] | {"position": 1}, {"player": "b", "position": 2}]}
+        )
+        assert client.predict("cars", in_cars)["pairs"] != client.predict("cars", ["a", "b"])["pairs"]
+        planned = client.plan_fixture("cars", "gp", "2035-02-01T00:00:00Z", entrants=in_cars)
+        assert planned["entrants"][0] == in_cars[0] | {"team": None}
+        assert client.stakes("cars", in_cars)["entrants"] == client.fixture_stakes("cars", "gp")["entrants"]
         assert client.post_places("main", "gp", ["b"], out=["a"])["places"] == ["b"]
         assert client.places("main", "gp")["changes"]["b"] > 0.0
         assert client.cancel_fixture("main", "gp")["status"] == "cancelled"

@@ -1,6 +1,7 @@
 """Fixtures and stakes by the API, the client and the commands."""
 
 import json
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -8,7 +9,7 @@ from races import calling, rows
 
 from podium.cli import main
 from podium.store import Store
-from podium.systems import find
+from podium.systems import find, make_system
 
 SOON = (datetime.now(UTC) + timedelta(days=1)).replace(microsecond=0)
 POOL = "/api/v1/pools/main"
@@ -73,6 +74,119 @@ def test_stakes_are_the_stores_and_a_minute_old_at_most(store):
         crowd = client.get(f"{POOL}/stakes", params={"entrants": [f"p{k}" for k in range(201)]})
         assert crowd.status_code == 422
         assert client.get(f"{POOL}/stakes", params={"entrants": ["a"]}).status_code == 422
+
+
+IN_CARS = [{"player": "a", "shared": {"car": "r"}, "side": "home"}, {"player": "b", "shared": {"car": "s"}}, "c"]
+
+
+@pytest.fixture
+def cars(tmp_path):
+    """Eight races in two cars, of which s is quicker."""
+    with closing(Store(str(tmp_path / "cars.db"))) as opened:
+        opened.create_pool("main", make_system("podium", {"shared": "car"}))
+        for number, order in enumerate(("abcd", "bacd", "cabd", "dbac") * 2):
+            sent = rows(number, order)
+            opened.submit("main", [row | {"shared:car": "ssrr"[place]} for place, row in enumerate(sent)])
+        yield opened
+
+
+def deltas(answer):
+    assert answer.status_code == 200, answer.text
+    return [line["delta"] for line in answer.json()["stakes"]]
+
+
+def test_planned_cars_and_sides_count_in_a_fixture(cars):
+    sent = [each if isinstance(each, dict) else {"player": each} for each in IN_CARS]
+    with calling(cars, "write") as client:
+        body = {"fixture_id": "gp", "starts_at": SOON.isoformat(), "entrants": sent}
+        made = client.post(f"{POOL}/fixtures", json=body).json()
+        assert made["entrants"] == [{"team": None, **each} for each in sent]
+        assert made == client.get(f"{POOL}/fixtures/gp").json()
+        address = f"{POOL}/fixtures/gp/stakes"
+        in_cars = deltas(client.get(address, params={"player": "b"}))
+        expected = cars.stakes("main", IN_CARS, "b").frame["delta"].to_list()
+        assert in_cars == pytest.approx(expected, abs=0.01)  # the date of the fixture is all that differs
+        chosen = cars.stakes("main", [*IN_CARS, "d"], "d").frame["delta"].to_list()  # who would come, in none
+        assert deltas(client.get(address, params={"player": "d"})) == pytest.approx(chosen, abs=0.01)
+
+        swapped = [sent[0] | {"shared": {"car": "s"}}, sent[1] | {"shared": {"car": "r"}}, sent[2]]
+        changed = client.put(f"{POOL}/fixtures/gp", json={"entrants": swapped})
+        assert changed.json()["entrants"][0]["shared"] == {"car": "s"}
+        other = deltas(client.get(address, params={"player": "b"}))
+        assert max(abs(mine - before) for mine, before in zip(other, in_cars, strict=True)) > 0.5  # not the kept table
+        both_home = [sent[0], sent[1] | {"side": "white"}, sent[2]]
+        refused = client.put(f"{POOL}/fixtures/gp", json={"entrants": both_home})
+        assert (refused.status_code, "both home or white" in refused.json()["detail"]) == (422, True)
+    assert cars.verify() == []
+
+
+def test_stakes_take_cars_in_the_address(cars):
+    with calling(cars, "read") as client:
+        given = ["a,car=r,side=home", '"b",car=s']
+        found = client.get(f"{POOL}/stakes", params={"entrants": ["a", "b", "c"], "with": given, "player": "b"})
+        assert deltas(found) == cars.stakes("main", IN_CARS, "b").frame["delta"].to_list()
+        joined = client.get(f"{POOL}/stakes", params={"entrants": ["c"], "with": given, "player": "b"})
+        assert {each["player"] for each in joined.json()["entrants"]} == set("abc")
+        for wrong, words in (
+            (["a,car"], "a: 'car' is not as car=Ferrari or side=white"),
+            (["a,car=s,Car=r"], "is a second car"),
+            (["a,car=s", "a,side=home"], "'a' is given twice"),
+            ([""], "is nobody"),
+            (["a,tyres=soft"], "no tyres is rated here, but car"),
+            (["a,side=left"], "the side 'left' is not one of home, white, away, black"),
+        ):
+            refused = client.get(f"{POOL}/stakes", params={"entrants": ["a", "b"], "with": wrong})
+            assert refused.status_code == 422
+            assert words in refused.json()["detail"]
+
+
+def test_a_fixtures_cars_follow_renaming_and_merging(cars):
+    cars.plan_fixture("main", "gp", starts_at=SOON, entrants=IN_CARS)
+    cars.rename("main", "s", "Sauber", kind="car")
+    assert cars.fixture("main", "gp").entrants[1].shared == {"car": "Sauber"}
+    cars.merge("main", "Sauber", "r", kind="car")
+    assert [each.shared for each in cars.fixture("main", "gp").entrants] == [{"car": "r"}, {"car": "r"}, None]
+    named = [[{"player": "a", "shared": {"car": name}}, "c"] for name in ("r", "Sauber", "s")]
+    first, *others = (cars.predict("main", each).pairs for each in named)
+    assert all(each.equals(first) for each in others)  # by each name that it ever had
+    assert not cars.predict("main", ["a", "c"]).pairs.equals(first)
+    first, *others = (cars.stakes("main", each, "a").frame for each in named)
+    assert all(each.equals(first) for each in others)
+    with calling(cars, "read") as client:
+        found = deltas(client.get(f"{POOL}/fixtures/gp/stakes", params={"player": "b"}))
+    one_car = [{"player": "a", "shared": {"car": "r"}, "side": "home"}, {"player": "b", "shared": {"car": "r"}}, "c"]
+    assert found == pytest.approx(cars.stakes("main", one_car, "b").frame["delta"].to_list(), abs=0.01)
+    assert cars.verify() == []
+
+
+def test_the_page_says_in_what_each_is_planned(cars):
+    cars.plan_fixture("main", "gp", starts_at=SOON, entrants=IN_CARS)
+    with calling(cars, "read") as client:
+        page = client.get("/main/matches/gp", params={"player": "d"}).text
+        for player, words in (("a", "r, home"), ("b", "s")):
+            assert f'<bdi>{player}</bdi></a> <small class="soft"><bdi>{words}</bdi></small></th>' in page
+        assert all(f"<bdi>{player}</bdi></a></th>" in page for player in "cd")  # in none, and who would come
+        cars.plan_fixture("main", "gp", entrants=[{"player": "a", "shared": {"car": "<b>"}, "team": "T"}])
+        alone = client.get("/main/matches/gp").text
+        assert '<small class="soft"><bdi>T, &lt;b&gt;</bdi></small>' in alone
+
+
+def test_tickets_with_a_car_stand_as_far_up_as_it_does(cars):
+    with calling(cars, "read") as client:
+
+        def qualities(*given):
+            tickets = [{"player": name, "waited_s": 99.0} | more for name, more in zip("ab", given, strict=True)]
+            sent = {"tickets": tickets, "size": 2}
+            (found,) = client.post(f"{POOL}/matchmaking", json=sent).json()
+            return found["quality"]
+
+        quick, slow = {"shared": {"car": "s"}}, {"shared": {"car": "r"}}
+        by_cars = [qualities(*each) for each in (({}, {}), (quick, slow), (slow, quick))]
+        assert len(set(by_cars)) == 3
+        assert qualities({"shared": {"car": "new"}}, {}) == pytest.approx(by_cars[0], abs=0.02)
+        wrong = {"tickets": [{"player": "a", "waited_s": 1.0, "shared": {"tyres": "x"}}]}
+        refused = client.post(f"{POOL}/matchmaking", json=wrong)
+        assert (refused.status_code, "no tyres is rated here, but car" in refused.json()["detail"]) == (422, True)
 
 
 def test_the_commands(store, tmp_path, capsys, monkeypatch):

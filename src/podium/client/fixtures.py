@@ -17,7 +17,9 @@ def entrant_rows(entrants: Entrants | None) -> list[Mapping[str, Any]] | None:
 
 def cells_of(entrant: Mapping[str, Any]) -> str:
     """An entrant as `Ana,car=Ferrari,side=white`."""
-    given = {**entrant.get("shared", {}), **{key: entrant[key] for key in ("side",) if entrant.get(key)}}
+    given = {**(entrant.get("shared") or {})}
+    if entrant.get("side"):
+        given["side"] = entrant["side"]
     cells = [entrant["player"], *(f"{kind}={name}" for kind, name in given.items())]
     return ",".join('"{}"'.format(cell.replace('"', '""')) for cell in cells)
 

@@ -200,18 +200,16 @@ def line_up(
     numbers = {name: number for number, name in enumerate(things_of(field, system.kinds))}
     things: list[list[Shared]] = []
     for side in field:
-        owned = [
-            (kind, each.shared[what])
+        owners = Counter(
+            (thing_name(what, each.shared[what]), kind)
             for kind, what in enumerate(system.kinds, 1)
             for each in side
             if what in each.shared
-        ]
-        shares = {
-            (kind, thing_name(system.kinds[kind - 1], name)): count / len(side)
-            for (kind, name), count in Counter(owned).items()
-        }
-        things.append([Shared(numbers[name], kind, states[name], share) for (kind, name), share in shares.items()])
-    return [[states[each.player] for each in side] for side in field], things, [float(begins(side)) for side in field]
+        )
+        shares = ((name, kind, count / len(side)) for (name, kind), count in owners.items())
+        things.append([Shared(numbers[name], kind, states[name], share) for name, kind, share in shares])
+    home = [float(system.rates_sides and begins(side)) for side in field]
+    return [[states[each.player] for each in side] for side in field], things, home
 
 
 def names_of_field(field: Sequence[Sequence[Member]]) -> list[str]:

@@ -6,7 +6,7 @@ from podium.importers.sources import MAX_EXPANSION
 from podium.results.columns import MAX_COLUMNS
 from podium.service.access import keys
 from podium.service.access.visitors import MAX_FORM_BYTES
-from podium.service.admin import uploads
+from podium.service.admin import reading, uploads
 from podium.service.api import bodies, dependencies
 from podium.service.delivery import watchers, webhooks
 from podium.service.http import json, names
@@ -51,13 +51,13 @@ LIMITS = (  # what is limited, to how much, and what is beyond
         "429, `Retry-After`",
     ),
     ("a form without a file", bytes_of(MAX_FORM_BYTES), "413"),
-    ("an uploaded file", bytes_of(uploads.MAX_UPLOAD_BYTES), "413"),
+    ("an uploaded file", bytes_of(reading.MAX_UPLOAD_BYTES), "413"),
     (
         "one that is compressed, and what it becomes",
-        f"{bytes_of(uploads.MAX_COMPRESSED_BYTES)}, {MAX_EXPANSION} times its size",
+        f"{bytes_of(reading.MAX_COMPRESSED_BYTES)}, {MAX_EXPANSION} times its size",
         "422",
     ),
-    ("rows of an uploaded file, columns of any", f"{uploads.MAX_ROWS:,}, {MAX_COLUMNS:,}", "422"),
+    ("rows of an uploaded file, columns of any", f"{reading.MAX_ROWS:,}, {MAX_COLUMNS:,}", "422"),
     (
         "reading an uploaded file",
         f"{uploads.READING_S:g} s, {bytes_of(uploads.MAX_RESIDENT)} of memory",

@@ -11,7 +11,8 @@ import podium
 from podium.errors import ParameterError, ResultsError
 from podium.importers.stored import ods_boxes, xlsx_box
 from podium.results.columns import MAX_COLUMNS
-from podium.service.admin.uploads import MAX_ROWS, read_file, stored
+from podium.service.admin.reading import MAX_ROWS, read_file
+from podium.service.admin.uploads import stored
 
 CELL = '<c r="{}" t="inlineStr"><is><t>x</t></is></c>'
 

@@ -6,7 +6,7 @@ from workbooks import write_xlsx
 import podium
 from podium.importers import Options
 from podium.importers.tables.cells import parse_game, parse_result
-from podium.importers.tables.csv import answer, questions, understand
+from podium.importers.tables.csv import answer, interview, questions, understand
 from podium.importers.tables.maps import build_map, tomllib, write_map
 
 SHEETS = {
@@ -102,6 +102,31 @@ def test_what_is_open_is_asked_once_and_the_answer_reads_it(text, key, height, t
     mapping = understand([str(path)], options)
     assert podium.read_results(path, map=tomllib.loads(write_map(mapping.document))).frame.height == height
     assert build_map(mapping.document).rules()
+
+
+UNKNOWN = [  # a table whose headings say nothing; the answers in the order of the questions, and what is read
+    ("When;Whö;Res\na;Ana;12,5\na;Ben;11,25\nb;Ana;9\nb;Ben;8\n",
+     ["columns.player=Whö", "columns.event_id=When", "columns.score=Res"], "score", [12.5, 11.25, 9, 8]),
+    ("Whö;Res\nAna;1:02.5\nBen;DNF\nCy;58.5\n",
+     ["columns.player=Whö", "columns.event_id={file}", "columns.time_s=Res"], "time_s", [62.5, None, 58.5]),
+    ("Whö,R1,R2\nAna,25,18\nBen,18,25\n", ["columns.player=Whö", "columns.score=cell"], "score", [25, 18, 18, 25]),
+    ("Race,Driver,Rank,Pos\nr,Ana,2,1\nr,Ben,1,2\n", ["columns.position=Pos"], "position", [1, 2]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "answers", "column", "values"), UNKNOWN)
+def test_what_headings_do_not_say_is_asked_one_question_upon_the_other(text, answers, column, values, tmp_path):
+    path = tmp_path / "sheet.csv"
+    path.write_text(text, encoding="utf-8")
+    for count in range(len(answers)):
+        open_ones, _ = interview(str(path), answers[:count])
+        assert [choice and choice.answer for _, choice in open_ones] == [*answers[:count], None]
+        assert answers[count] in {each.answer for each in open_ones[-1][0].choices}
+    settled, document = interview(str(path), [*answers, "join.x.file=/etc/passwd", "columns.player=R1"])
+    assert [choice.answer for _, choice in settled] == answers
+    whole = understand([str(path)], Options(map=document, guess=True)).document
+    frame = podium.read_results(path, map=tomllib.loads(write_map(whole))).frame.sort("event_id", maintain_order=True)
+    assert frame[column].to_list() == values
 
 
 RESULTS = {

@@ -15,7 +15,8 @@ from starlette.testclient import TestClient
 import podium
 from podium.service import create_app
 from podium.service.admin import sending
-from podium.service.admin.uploads import read_file, stored
+from podium.service.admin.reading import read_file
+from podium.service.admin.uploads import stored
 from podium.store import Store, keys
 from podium.store.keys import create_key
 from podium.systems import find

@@ -16,6 +16,8 @@ from playwright.sync_api import sync_playwright
 
 from podium.service import create_app
 from podium.store import Store
+from podium.store.keys import create_key
+from podium.systems import find
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 ARGUMENTS = [
@@ -66,6 +68,14 @@ def site(tmp_path_factory):
     fill(store)
     with serving(store) as served:
         yield served
+
+
+@pytest.fixture
+def league(site, request):
+    """A private pool, and a key that administers it."""
+    name = f"league {request.node.name}"
+    site.store.create_pool(name, find("elo")(), player_word="driver")
+    return name, create_key(site.store.engine, "Ann", "admin", name)
 
 
 @pytest.fixture

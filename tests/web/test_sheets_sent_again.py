@@ -5,7 +5,6 @@ from axe_playwright_python.sync_playwright import Axe
 from test_screens import AXE, MEASURE, UNFOLD
 
 from podium.store.keys import create_key
-from podium.systems import find
 
 HEAD = "event_id,started_at,player,position\n"
 
@@ -22,14 +21,6 @@ def sheet_of(*rounds, year=2026):
 
 SEASON = [(number, ["Ana", "Ben", "Cleo", "Dan"]) for number in range(1, 7)]
 MENDED = [SEASON[0], (2, ["Ben", "Ana", "Cleo", "Dan"]), *SEASON[3:], (7, ["Dan", "Cleo", "Ben", "Ana"])]
-
-
-@pytest.fixture
-def league(site, request):
-    """A private pool, and a key that administers it."""
-    name = f"league {request.node.name}"
-    site.store.create_pool(name, find("elo")(), player_word="driver")
-    return name, create_key(site.store.engine, "Ann", "admin", name)
 
 
 def sign_in(page, league):

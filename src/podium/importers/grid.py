@@ -78,8 +78,13 @@ class Choice(NamedTuple):
     key: str
     value: str
 
+    @property
+    def answer(self) -> str:
+        """The key and the value, as a command and a form send them."""
+        return f"{self.key}={self.value}"
+
     def __str__(self) -> str:
-        return f"--set {shlex.quote(f'{self.key}={self.value}')} ({self.meaning})"
+        return f"--set {shlex.quote(self.answer)} ({self.meaning})"
 
 
 @dataclass(frozen=True)
@@ -89,12 +94,16 @@ class Question:
     text: str
     choices: tuple[Choice, ...]
     column: str | None = None  # that it is about
+    hint: str = ""  # what else may be typed
+
+    def __str__(self) -> str:
+        return f"column {self.column}: {self.text}" if self.column else self.text
 
     def remedy(self, name: str) -> str:
         """The question with the command to type for a file."""
         typed = name if not Path(name).is_absolute() else Path(name).name
         command = f": type podium import {shlex.quote(typed)} {', or '.join(map(str, self.choices))}"
-        return self.text + command * bool(self.choices)
+        return self.text + self.hint + command * bool(self.choices)
 
 
 class UndecidedError(FormatError):

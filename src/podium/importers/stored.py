@@ -84,7 +84,7 @@ def alike(tables: dict[str, SheetTable], name: str) -> dict[str, SheetTable]:
     }
     if len({tuple(table[0].columns) for table in parts.values()}) == 1:
         return parts
-    choices = [Choice("that sheet", "source.sheet", each) for each in tables]
+    choices = [Choice(f"sheet {each}", "source.sheet", each) for each in tables]
     raise decide(name, f"has {len(tables)} sheets ({', '.join(tables)}) of several heads; which are results", *choices)
 
 

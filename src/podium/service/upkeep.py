@@ -20,6 +20,7 @@ from podium.store.rating.facts import day_shown
 from podium.store.sql.database import Turn
 from podium.store.sql.files import truncate_wal
 from podium.store.sql.statements import DAY_US
+from podium.store.waiting import forget_waiting
 
 CHECK_INTERVAL_S = 60.0
 DAY_S = DAY_US / 1e6
@@ -79,6 +80,8 @@ class Upkeep:
             await run_in(self._threads.keeping, self._store.clear_unread)
         with self._log_failure(LEFT_OVERS):
             await run_in(self._threads.keeping, forget_budgets, self._store.engine)
+        with self._log_failure(LEFT_OVERS):
+            await run_in(self._threads.keeping, forget_waiting, self._store.engine)
         with self._log_failure(FILES):  # a pseudonymised name may have had to wait there
             await run_in(self._threads.keeping, truncate_wal, self._store.engine, 0)
 

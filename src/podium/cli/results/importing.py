@@ -179,7 +179,7 @@ def with_answers(files: list[str], options: "Options") -> "Options":
         if not shown:
             show.show(first_rows(files, options), Format.table)
             shown = True
-        typer.echo(f"\n{f'column {found[0].column} ' if found[0].column else ''}{found[0].text}:")
+        typer.echo(f"\n{found[0]}:")
         for number, choice in enumerate(found[0].choices, start=1):
             typer.echo(f"  {number}  {choice.meaning}: {choice.key} = {choice.value}")
         number = 0

@@ -2,7 +2,7 @@
 
 import tomllib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -12,7 +12,7 @@ import polars as pl
 
 from podium.errors import Fault, PodiumError, ResultsError
 from podium.importers.files import kind_of, language_encoding, load
-from podium.importers.grid import Grid, Question, SourceRule, UndecidedError
+from podium.importers.grid import Choice, Grid, Question, SourceRule, UndecidedError
 from podium.importers.registry import PRESETS, Imported, Options
 from podium.importers.sources import Source, decode, refuse_file, sources
 from podium.importers.tables.applying import Mapped, apply_map, drop_small
@@ -258,6 +258,31 @@ def answer(key: str, value: str, document: Mapping[str, Any] | None = None) -> d
     is_value = last in ("header", "width", "fill")
     table[last] = tomllib.loads(f"value = {value}")["value"] if is_value and value[:1] in '["0123456789' else value
     return {"columns": {}, **whole}
+
+
+def interview(
+    file: str, answers: Collection[str]
+) -> tuple[list[tuple[Question, Choice | None]], dict[str, Any] | None]:
+    """All that a table leaves open, one question upon the other, as far as it is answered.
+
+    Args:
+        file: its path.
+        answers: of its questions, each as `Choice.answer` has it; what it does not ask counts for nothing.
+
+    Returns:
+        The questions, each with what was chosen, and the part of a map that this says; None where there is no question.
+    """
+    posed: list[tuple[Question, Choice | None]] = []
+    document: dict[str, Any] | None = None
+    while all(choice for _, choice in posed):
+        found = questions([file], Options(map=document, guess=True))
+        news = [(each, next((one for one in each.choices if one.answer in answers), None)) for each in found]
+        if not news or any(each in posed for each in news):  # an answer that settles nothing is refused as it is read
+            break
+        posed += news
+        for _, choice in news:
+            document = document if choice is None else answer(choice.key, choice.value, document)
+    return posed, document
 
 
 START_BYTES = 1 << 13  # in which the head of a table is

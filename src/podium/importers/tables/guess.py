@@ -13,6 +13,7 @@ from podium.importers.tables.applying import decimal_marks, may_be_thousands, st
 from podium.importers.tables.cells import PLACE
 from podium.importers.tables.maps import build_map, is_refinement, toml_value
 from podium.importers.tables.model import LAPS
+from podium.importers.tables.questions import day_or_month, thousand_or_more, which_column, who_beat_whom
 from podium.importers.tables.shapes import Shapes
 from podium.results.columns import ALL, FOR_PAGES, GAP, NUMBERS, REQUIRED, TIMES
 from podium.results.headings import DOUBTFUL, LAPS_WORDS, fold, meanings, near_miss
@@ -50,13 +51,15 @@ class Guesser:
     def __init__(self, grid: Grid, written: dict[str, Any], given: dict[str, Any]) -> None:
         self.grid, self.written = grid, written
         self.refined = {name: rule for name, rule in given.items() if is_refinement(rule)}
-        self.given = given = {name: rule for name, rule in given.items() if name not in self.refined}
+        self.named = {name: rule for name, rule in given.items() if name in ALL and rule in grid.headings}
+        others = {*self.refined, *self.named}
+        self.given = given = {name: rule for name, rule in given.items() if name not in others}
         rules = build_map({"columns": given}, grid.name).columns if given else {}
-        self.taken = {name for rule in rules.values() for name in rule.names}
+        self.taken = {name for rule in rules.values() for name in rule.names} | {*self.named.values()}
         self.numbers = [name for key in NUMBERS if key in rules for name in rules[key].columns]
         self.faults: list[Fault] = []
         self.questions: list[Question] = []
-        self.shapes = Shapes(grid, given, self.ask)
+        self.shapes = Shapes(grid, given, self.named, self.ask)
         self.words: list[str] = []  # how the table is written
         self.asides: dict[str, str] = {}  # why a column that has a meaning is left aside
         self.chosen: dict[str, str] = {}
@@ -64,7 +67,7 @@ class Guesser:
     def guess(self) -> Guess:
         """Choose columns, then read their cells."""
         self.check_holes()
-        shape = None if {"event_id", "player"} <= self.given.keys() else self.shapes.document()
+        shape = None if {"event_id", "player"} <= {*self.given, *self.named} else self.shapes.document()
         self.refuse()
         if shape is not None:
             return self.shaped(shape)
@@ -178,13 +181,13 @@ class Guesser:
         unknown = []
         for heading in (each for each in self.grid.headings if each not in self.taken):
             column = columns.get(fold(heading))
-            if column in self.given:
+            if column in self.given or column in self.named:
                 continue
             if column is None:
                 unknown.append(heading)
             elif self.fits(column, heading):
                 candidates.setdefault(column, []).append(heading)
-        chosen = {column: self.one_of(column, headings) for column, headings in candidates.items()}
+        chosen = {column: self.one_of(column, headings) for column, headings in candidates.items()} | self.named
         for column in FOR_PAGES:
             if column in chosen and self.varies(chosen[column], chosen.get("event_id")):
                 self.asides[chosen.pop(column)] = "several in one event, so no event's own"
@@ -193,6 +196,8 @@ class Guesser:
             near = near_miss(heading, words) if len(self.faults) <= SHOWN_FAULTS else None  # it is refused anyway
             if near is not None:
                 self.fault(heading, f"is nearly {near}: write it so, or give it another name")
+                choice = Choice("yes", f"columns.{columns.get(near, near)}", heading)
+                self.questions.append(Question(f"is it {near}", (choice,), heading))
         return {column: chosen[column] for column in ALL if column in chosen}
 
     def varies(self, heading: str, event_heading: str | None) -> bool:
@@ -213,6 +218,8 @@ class Guesser:
         if different:
             names = " and ".join(repr(each) for each in (headings[0], *different))
             self.fault(None, f"{names} may each be {column}: rename the one that is, or choose it in a map")
+            choices = [Choice(each, f"columns.{column}", each) for each in (headings[0], *different)]
+            self.questions.append(Question(f"{names} may each be {column}", tuple(choices)))
         return headings[0]
 
     def fits(self, column: str, heading: str) -> bool:
@@ -243,12 +250,20 @@ class Guesser:
             lists = [name for name in self.grid.headings if self.texts(name).str.starts_with("[{").any()]
             if lists:
                 self.fault(lists[0], f'holds the rows: a map reads them, with [source] records = "{lists[0]}[]"')
+                choices = [Choice(f"those of {each}", "source.records", f"{each}[]") for each in lists]
+                self.questions.append(Question("which rows are the results", tuple(choices)))
                 return
             for name, words in (("event_id", "event, race, match or round"), ("player", "player, driver or name")):
                 if name not in known:
                     remedy = f"is missing; every row needs it, under that name or as {words} (there are {shown})"
                     self.fault(name, remedy)
             self.fault(None, SHAPE)
+            headings = self.open_headings() if self.grid.frame.height > 1 else []
+            self.questions = which_column("event_id" if "player" in known else "player", headings) or self.questions
+
+    def open_headings(self) -> list[str]:
+        """The columns that nothing is made of yet."""
+        return [each for each in self.grid.headings if each not in self.taken | {*self.chosen.values()}]
 
     def source(self) -> dict[str, Any]:
         """How the table is written, where that is not the default."""
@@ -276,13 +291,7 @@ class Guesser:
         for heading in (self.chosen[name] for name in ("score", "team_score") if name in self.chosen):
             marked = may_be_thousands(self.texts(heading))
             if marked:
-                mark = next(each for each in marked if each in ".,")
-                readings = [marked.replace(mark, ""), marked.replace(mark, ".")]
-                ways = f"--thousands '{mark}' for the one, --decimal '{mark}' for the other"
-                typed = f"or podium import csv FILE -o OUT {ways}"
-                keys = ("source.thousands", "source.decimal")
-                choices = [Choice(meaning, key, mark) for meaning, key in zip(readings, keys, strict=True)]
-                self.ask(Question(f"{marked!r} may be {' or '.join(readings)} ({typed})", tuple(choices), heading))
+                self.ask(thousand_or_more(marked, heading))
 
     def rule(self, name: str, heading: str) -> Any:
         """How a results column is made of the table's; None where it is left aside."""
@@ -317,10 +326,7 @@ class Guesser:
             return {"from": origin, "epoch": unit}
         forms = dates.fitting(distinct)
         if len(forms) > 1:
-            ways = " or ".join(f'format = "{form}"' for form in forms)
-            choices = [Choice(form, "columns.started_at.format", form) for form in forms]
-            text = f"{distinct[0]!r} may be a day and a month either way: say in a map which, {ways}"
-            self.ask(Question(text, tuple(choices), None if "{" in origin else origin))
+            self.ask(day_or_month(distinct, forms, None if "{" in origin else origin))
         self.words += [f"dates as {forms[0]}"] if forms else []
         return {"from": origin, "format": forms[0]} if forms else origin
 
@@ -362,6 +368,7 @@ class Guesser:
         doubtful = [f"{heading} ({why})" for heading, why in self.asides.items()]
         hint = f"; is it {' or '.join(doubtful)}? Say so in a map" if doubtful else ""
         self.fault(None, f"no column says who beat whom: it needs a position, a score or a time{hint}")
+        self.questions += who_beat_whom({each: self.texts(each) for each in self.open_headings()})
 
     def note(self, columns: Mapping[str, Any]) -> str:
         """All that was understood and left aside, in a line."""

@@ -1,6 +1,6 @@
 """What a table's rows are, where they are no entrants: matches, or lines of a grid of places, games or results."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import polars as pl
@@ -26,11 +26,13 @@ Document = dict[str, Any]
 class Shapes:
     """Looks for a shape in a table's headings, and then in its cells; what it cannot know it asks."""
 
-    def __init__(self, grid: Grid, given: Document, ask: Callable[[Question], None]) -> None:
+    def __init__(self, grid: Grid, given: Document, named: Mapping[str, str], ask: Callable[[Question], None]) -> None:
         self.grid, self.given, self.ask = grid, given, ask
-        self.of_column: dict[str, list[str]] = {}
+        self.of_column: dict[str, list[str]] = {name: [heading] for name, heading in named.items()}
         for heading in grid.headings:
-            self.of_column.setdefault(meanings().get(fold(heading), ""), []).append(heading)
+            column = meanings().get(fold(heading), "")
+            if column not in named and heading not in named.values():
+                self.of_column.setdefault(column, []).append(heading)
 
     def first(self, *columns: str) -> str | None:
         """The first heading of the first of some results columns that has one."""

@@ -13,7 +13,7 @@ from fastapi.concurrency import run_in_threadpool
 from podium.errors import Fault, PodiumError, ResultsError
 from podium.results.names import normalise
 from podium.service.admin.intents import POOL_ADDRESS, Admission, Intent, Sender, refuse_beyond_key, sheet_in, unpack
-from podium.service.admin.uploads import MAX_UPLOAD_BYTES
+from podium.service.admin.reading import MAX_UPLOAD_BYTES
 from podium.service.http.errors import TooLargeError, refusal_status
 from podium.service.http.threads import CurrentStore, run_in
 from podium.service.web.rendering import Page, PageRouter, go_on, pool_address, pool_header, render

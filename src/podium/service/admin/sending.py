@@ -5,33 +5,27 @@ import io
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from functools import partial
+from typing import Any, ClassVar, cast
 
 from fastapi import Request, Response
 from fastapi.concurrency import run_in_threadpool
 
-from podium.errors import Fault, ParameterError, PodiumError, ResultsError
+from podium.errors import Fault, ParameterError, PodiumError, ResultsError, UnknownError
 from podium.ledger.reasons.standings import plain
 from podium.results.columns import STATUSES
 from podium.service.access.visitors import Form
 from podium.service.admin.dry_run import look_at, look_at_sheet
 from podium.service.admin.intents import POOL_ADDRESS, Admin, Admission, Intent, Sender
-from podium.service.admin.uploads import (
-    MAX_UPLOAD_BYTES,
-    PASTED,
-    RESULTS,
-    Upload,
-    UploadProcess,
-    formats,
-    note_leaving,
-    sheet_name,
-)
+from podium.service.admin.reading import MAX_UPLOAD_BYTES, PASTED, RESULTS, Interview, Upload, formats, sheet_name
+from podium.service.admin.uploads import UploadProcess, note_leaving
 from podium.service.http.errors import status_of
 from podium.service.http.names import EventId
 from podium.service.http.threads import CurrentStore, in_background, run_in
 from podium.service.web.rendering import Page, PageRouter, pool_header, render
 from podium.store import Store
 from podium.store.reading.models import EventDetails
+from podium.store.waiting import WaitingFile, keep_waiting, waiting_file
 
 OF_EVENT: tuple[str, ...] = ("started_at", "sequence", "title", "url", "mode", "ranked", "weight")
 WHEN = ("started_at", "sequence")  # of which an event has one
@@ -152,6 +146,19 @@ class UploadPage(Page):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionsPage(Page):
+    """What a table leaves open, to be answered beside its first rows."""
+
+    template: ClassVar[str] = "questions.html"
+
+    name: str
+    number: str  # of the file that waits
+    interview: Interview
+    started_at: str
+    every: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EventFormPage(Page):
     """An event as a table that can be filled in otherwise."""
 
@@ -173,19 +180,62 @@ def upload_page(request: Request, admission: Sender, store: CurrentStore) -> Res
 
 @router.post("/upload")
 async def upload(request: Request, admission: Sender, store: CurrentStore) -> Response:
-    """Show what a file would do; nothing is stored."""
+    """Show what a file would do, or ask what it leaves open; nothing is stored of its results."""
     form = await admission.form(request, MAX_UPLOAD_BYTES)
-    chosen, pasted = form.text("format") or RESULTS, form.text("pasted")
-    content, name = (pasted.encode(), PASTED) if form.file is None else (form.file.content, form.file.name)
+    pasted = WaitingFile("", form.text("pasted").encode())
+    file = pasted if form.file is None else WaitingFile(form.file.name, form.file.content)
+    return await show_sent(request, store, admission, form, file)
+
+
+@router.post("/upload/{number}")
+async def answer(request: Request, admission: Sender, number: str, store: CurrentStore) -> Response:
+    """Show what a file that waits would do with the answers that were chosen, or ask on."""
+    form = await admission.form(request)
     try:
-        if not content.strip():
+        file = await run_in(
+            request.app.state.threads.writing, waiting_file, store.engine, admission.session.token, number
+        )
+    except UnknownError as error:
+        page = UploadPage(pool=pool_header(await run_in_threadpool(store.pool, admission.pool)), refusal=str(error))
+        return render(request, page, status=status_of(error))
+    return await show_sent(request, store, admission, form, file, number)
+
+
+async def show_sent(
+    request: Request, store: Store, admission: Admission, form: Form, file: WaitingFile, number: str = ""
+) -> Response:
+    """Return what a file would do, what it leaves open, or why it is refused; one that leaves something open waits."""
+    chosen, pasted, name = form.text("format") or RESULTS, form.text("pasted"), file.name or PASTED
+    try:
+        if not file.content.strip():
             raise ParameterError("choose a file, or paste its text")
-        by_name = form.text("players") == "name"
-        dates = {"start": form.text("started_at").strip(), "every": form.text("every").strip()}
-        sent = await read_apart(request, content, name, chosen, admission.pool, by_name=by_name, **dates)
+        sent = await read_apart(
+            request,
+            file.content,
+            name,
+            chosen,
+            admission.pool,
+            by_name=form.text("players") == "name",
+            start=form.text("started_at").strip(),
+            every=form.text("every").strip(),
+            kept="" if form.text("anew") else await run_in_threadpool(kept_map, store, admission.pool, file.name),
+            answers=[each for each in form.fields.get("answer", ()) if each],
+        )
+        if isinstance(sent, Interview):
+            keep = partial(keep_waiting, store.engine, admission.session.token, file)
+            page = QuestionsPage(
+                title=f"What {name} means",
+                pool=pool_header(await run_in_threadpool(store.pool, admission.pool)),
+                name=name,
+                number=number or await run_in(request.app.state.threads.writing, keep),
+                interview=sent,
+                started_at=form.text("started_at"),
+                every=form.text("every"),
+            )
+            return render(request, page, status=422 if sent.faults else 200)
     except PodiumError as error:
         pool = await run_in_threadpool(store.pool, admission.pool)
-        page = UploadPage(
+        refused = UploadPage(
             pool=pool_header(pool),
             chosen=chosen,
             pasted=pasted,
@@ -195,16 +245,21 @@ async def upload(request: Request, admission: Sender, store: CurrentStore) -> Re
             faults=error.faults if isinstance(error, ResultsError) else (),
             refusal="" if isinstance(error, ResultsError) else str(error),
         )
-        return render(request, page, status=status_of(error))
+        return render(request, refused, status=status_of(error))
     details: dict[str, Any] = {"rows": sent.rows, "names": dict(sent.names), "made_up": sent.made_up}
-    if form.file is None:
+    if not file.name:
         return await look_at(request, store, admission, Intent("submit", details), notes=sent.notes)
     return await look_at_sheet(
         request, store, admission, details | {"sheet": [sheet_name(name), sent.map, ""]}, sent.notes
     )
 
 
-async def read_apart(request: Request, *sent: Any, **options: Any) -> Upload:
+def kept_map(store: Store, pool: str, name: str) -> str:
+    """The map that a pool keeps for a file; empty where it keeps none."""
+    return next((each.map for each in store.sheets(pool) if name and each.name == sheet_name(name)), "")
+
+
+async def read_apart(request: Request, *sent: Any, **options: Any) -> Upload | Interview:
     """Read an upload in the process that reads them, until its sender leaves."""
     left = threading.Event()
     uploads: UploadProcess = request.app.state.uploads
@@ -226,7 +281,7 @@ async def amend(request: Request, admission: Admin, event_id: EventId, store: Cu
     table = table_in(form, event_id)
     content = (pasted or table.csv()).encode()
     try:
-        sent = await read_apart(request, content, PASTED, RESULTS, admission.pool, strict=not pasted)
+        sent = cast("Upload", await read_apart(request, content, PASTED, RESULTS, admission.pool, strict=not pasted))
         refuse_other_events(sent, event_id)
     except PodiumError as error:
         filled = None if pasted else table

@@ -1,4 +1,4 @@
-"""Results as they are uploaded or pasted: a file of any format that the importers know, as rows."""
+"""Uploads: a process of its own reads them, within limits."""
 
 import asyncio
 import os
@@ -9,54 +9,17 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
 
-import polars as pl
-
-import podium
-from podium.errors import ParameterError, PodiumError, ResultsError
-from podium.importers.collecting import shortened
-from podium.importers.registry import FORMATS, Options, read_format
-from podium.ledger.leaderboard import instant
-from podium.results.columns import DEFAULTS
-from podium.results.made_dates import made_up, with_made_dates
+from podium.errors import ParameterError, PodiumError
+from podium.service.admin.reading import Interview, Upload, read_file, safe_name
 from podium.support.part_files import temporary_folder
 
 if TYPE_CHECKING:
     from fastapi import Request  # large, and no use to the process
-
-
-MAX_UPLOAD_BYTES = 8_000_000
-MAX_COMPRESSED_BYTES = 1_000_000  # which may become a hundred times as large
-COMPRESSED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK")  # gzip, Zstandard, zip and workbooks
-PARQUET = b"PAR1"
-MAX_ROWS = 100_000
-RESULTS = "results"  # a table, whose headings say what its columns mean
-TABLES = "csv"  # the importer's name for the same, by a map
-SAFE_MARKS = "._-"
-PASTED = "pasted.csv"
-
-
-@dataclass(frozen=True, slots=True)
-class Upload:
-    """What a file has of a pool's results."""
-
-    rows: list[dict[str, Any]]
-    names: Mapping[str, str]  # what players are called, by the ids that the results have
-    notes: tuple[str, ...]  # what was understood or left aside, a line each
-    made_up: str = ""  # for the log, where dates were
-    map: str = ""  # what its columns mean, as TOML has it; empty where its headings say all
-
-
-def formats() -> dict[str, str]:
-    """What a file may be: title by name."""
-    known = {name: each.title for name, each in FORMATS.items() if name != TABLES}
-    return {RESULTS: "a table of results, as CSV, a workbook, Parquet or JSON", **known}
 
 
 @contextmanager
@@ -66,105 +29,6 @@ def stored(content: bytes, name: str) -> Iterator[Path]:
         path = folder / safe_name(name)
         path.write_bytes(content)
         yield path
-
-
-def read_file(
-    path: Path,
-    name: str,
-    form: str,
-    pool: str,
-    *,
-    by_name: bool = False,
-    strict: bool = False,
-    start: str = "",
-    every: str = "",
-) -> Upload:
-    """Read a file; its events get dates from a first one on where that is given."""
-    if form not in formats():
-        raise ParameterError(f"{form!r} is not a format; it is one of {', '.join(formats())}")
-    refuse_large(path)
-    try:
-        if form == RESULTS:
-            results = podium.read_results(str(path), lenient=not strict)
-            frame, names, notes = results.frame, {}, results.notes
-        else:
-            imported = read_format(form, [str(path)], Options(player="name" if by_name else "id"))
-            frame, note = of_pool(podium.read_results(imported.table, name=name).frame, pool, name)
-            dropped = tuple(f"left out: {count:,} {reason}" for reason, count in imported.dropped.items())
-            names = {player: called for player, (called, _) in imported.names.items()}
-            notes = (*imported.notes, *dropped, *note)
-    except ResultsError as error:
-        raise called(error, f"{path.parent}/", str(path), name) from None
-    if not start and not every:
-        return Upload(rows_of(frame), names, notes)
-    first = instant(start, whole_day=False)
-    made = made_up(first, every)
-    return Upload(rows_of(with_made_dates(frame, first, every)), names, (*notes, made), made)
-
-
-def refuse_large(path: Path) -> None:
-    """Refuse a compressed file that may become too large, and a Parquet file of too many rows."""
-    with path.open("rb") as file:
-        head = file.read(len(PARQUET))
-    if head.startswith(COMPRESSED) and path.stat().st_size > MAX_COMPRESSED_BYTES:
-        raise ParameterError(f"a compressed file may have {MAX_COMPRESSED_BYTES // 1_000_000} MB; send it unpacked")
-    if head == PARQUET:
-        with suppress(pl.exceptions.PolarsError):  # which its reader refuses by name
-            refuse_many(pl.scan_parquet(path).select(pl.len()).collect().item())
-
-
-def refuse_many(rows: int) -> None:
-    """Refuse more rows than an upload may have."""
-    if rows > MAX_ROWS:
-        raise ParameterError(
-            f"the file has {rows:,} rows; an upload may have {MAX_ROWS:,}: send it in parts, or by podium ingest"
-        )
-
-
-def called(error: ResultsError, folder: str, path: str, name: str) -> ResultsError:
-    """A refusal that calls the file what its sender does."""
-
-    def of_sender(text: str) -> str:
-        return name if text in (path, Path(path).name) else text.removeprefix(folder)
-
-    faults = [fault._replace(file=of_sender(fault.file), value=shortened(fault.value)) for fault in error.faults]
-    return type(error)(of_sender(error.source), faults)
-
-
-def safe_name(name: str) -> str:
-    """A file's name without what a folder could make of it; its ending stays, which says what it is."""
-    letters = "".join(each if each.isalnum() or each in SAFE_MARKS else "_" for each in Path(name).name)
-    return letters.lstrip(".")[-100:] or PASTED
-
-
-def sheet_name(name: str) -> str:
-    """What a pool calls a file whose events it has."""
-    return "".join(each for each in Path(name).name if each.isprintable())[-200:] or PASTED
-
-
-def of_pool(frame: pl.DataFrame, pool: str, name: str) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """Those rows of a table that are a pool's, and a note on the others; all where the table has no pools."""
-    if (frame["pool"] == DEFAULTS["pool"]).all():
-        return frame, ()
-    own = frame.filter(pl.col("pool") == pool)
-    others = frame.filter(pl.col("pool") != pool)["pool"].unique(maintain_order=True).to_list()
-    if own.is_empty():
-        raise ParameterError(f"{name}: has no event of pool {pool}, but of {', '.join(others)}")
-    return own, (f"left aside: the events of {', '.join(others)}",) if others else ()
-
-
-def rows_of(frame: pl.DataFrame) -> list[dict[str, Any]]:
-    """The rows of a checked table as JSON has them, without what is empty."""
-    refuse_many(frame.height)
-    return [
-        {name: json_value(value) for name, value in row.items() if value is not None}
-        for row in frame.drop("pool").to_dicts()
-    ]
-
-
-def json_value(value: Any) -> Any:
-    """A cell as JSON has it."""
-    return value.isoformat() if isinstance(value, datetime) else value
 
 
 try:
@@ -179,7 +43,7 @@ READING_S = 60.0  # for one file
 IDLE_S = 60.0  # after which the process ends
 WATCH_S = 0.02
 NICE = 5
-Answer = tuple[Upload | None, PodiumError | None]
+Answer = tuple[Upload | Interview | None, PodiumError | None]
 COMMAND = [sys.executable, "-c", f"from {__name__} import read_what_comes; read_what_comes()"]
 ENVIRONMENT = {"POLARS_MAX_THREADS": "1"}  # and so one core, and little memory
 TOO_MUCH_MEMORY = "reading it takes more memory than an upload may have; look at it with podium check, or send a part"
@@ -230,13 +94,13 @@ class UploadProcess:
         self._reader: Reader | None = None
         self._idle: threading.Timer | None = None
 
-    def read(self, left: threading.Event, content: bytes, name: str, *sent: Any, **options: Any) -> Upload:
+    def read(self, left: threading.Event, content: bytes, name: str, *sent: Any, **options: Any) -> Upload | Interview:
         """Read results as `read_file` does, within limits."""
         from podium.service.http.threads import unwrap  # noqa: PLC0415  (large, and no use to the process)
 
         with self._lock, stored(content, name) as path, self._busy() as reader:
             reader.ask((path, name, *sent), options)
-            return cast("Upload", unwrap(*self._wait(reader, left)))
+            return cast("Upload | Interview", unwrap(*self._wait(reader, left)))
 
     def end(self) -> None:
         """End the process, if there is one and it reads nothing."""

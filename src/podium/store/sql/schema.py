@@ -23,7 +23,7 @@ from sqlalchemy import (
     true,
 )
 
-from podium.store.sql.statements import Number, Prefixed, metadata, player_of_pool, where
+from podium.store.sql.statements import Number, Prefixed, at_event, metadata, player_of_pool, where
 
 pools = Table(
     "pool",
@@ -150,6 +150,16 @@ webhook = Table(  # where a pool's log is sent, entry by entry
     Column("under_way_since", String(32), nullable=True),  # where a delivery takes long at this moment
 )
 
+waiting = Table(  # a file, until it is answered what its columns mean
+    "waiting",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("session", LargeBinary, nullable=False),  # that alone may read it: a digest
+    Column("name", Text, nullable=False),  # empty of a text that was pasted
+    Column("content", LargeBinary, nullable=False),
+    Column("expires_at", BigInteger, nullable=False),  # microseconds since 1970, UTC
+)
+
 sheet = Table(  # a file whose events were sent: under its name, with what its columns mean
     "sheet",
     metadata,
@@ -255,9 +265,7 @@ generation = Table(  # of a pool's ledger, standings and counts: one is read; an
 staged_status = Table(  # of events, that are to be theirs once the generation is read
     "staged_status",
     metadata,
-    Column("generation_id", Number, primary_key=True),
-    Column("started_at", BigInteger, primary_key=True),
-    Column("seq", Number, primary_key=True),
+    *at_event(),
     Column("status", String(16), nullable=False),
     Column("reason", String(64), nullable=False),
     sqlite_with_rowid=False,
@@ -266,9 +274,7 @@ staged_status = Table(  # of events, that are to be theirs once the generation i
 change = Table(
     "change",
     metadata,
-    Column("generation_id", Number, primary_key=True),
-    Column("started_at", BigInteger, primary_key=True),
-    Column("seq", Number, primary_key=True),
+    *at_event(),
     Column("player_id", Number, primary_key=True),
     Column("place", Integer, nullable=False),  # of the player's first line in the event; 0 where a season begins
     Column("rating_before", Double, nullable=False),
@@ -283,9 +289,7 @@ change = Table(
 pool_state = Table(  # what a system has learnt of a pool; rows only of systems whose pools have a state
     "pool_state",
     metadata,
-    Column("generation_id", Number, primary_key=True),
-    Column("started_at", BigInteger, primary_key=True),
-    Column("seq", Number, primary_key=True),
+    *at_event(),
     Column("state", LargeBinary, nullable=False),  # after the event
     sqlite_with_rowid=False,
 )

@@ -1,0 +1,211 @@
+"""A file of results, of any format that the importers know, as rows; and what a table leaves open."""
+
+import tomllib
+from collections.abc import Collection, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+import podium
+from podium.errors import Fault, ParameterError, PodiumError, ResultsError
+from podium.importers.collecting import shortened
+from podium.importers.grid import Question, UndecidedError
+from podium.importers.registry import FORMATS, Options, read_format
+from podium.importers.tables.csv import first_rows, interview, understand
+from podium.importers.tables.maps import write_map
+from podium.importers.tables.open_table import left_out
+from podium.ledger.leaderboard import instant
+from podium.results.columns import DEFAULTS
+from podium.results.made_dates import made_up, with_made_dates
+
+MAX_UPLOAD_BYTES = 8_000_000
+MAX_COMPRESSED_BYTES = 1_000_000  # which may become a hundred times as large
+COMPRESSED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK")  # gzip, Zstandard, zip and workbooks
+PARQUET = b"PAR1"
+MAX_ROWS = 100_000
+RESULTS = "results"  # a table, whose headings say what its columns mean
+TABLES = "csv"  # the importer's name for the same, by a map
+SAFE_MARKS = "._-"
+PASTED = "pasted.csv"
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """What a file has of a pool's results."""
+
+    rows: list[dict[str, Any]]
+    names: Mapping[str, str]  # what players are called, by the ids that the results have
+    notes: tuple[str, ...]  # what was understood or left aside, a line each
+    made_up: str = ""  # for the log, where dates were
+    map: str = ""  # what its columns mean, as TOML has it; empty where its headings say all
+
+
+@dataclass(frozen=True, slots=True)
+class Interview:
+    """What a table leaves open, beside its first rows."""
+
+    questions: tuple[tuple[Question, str], ...]  # each with the answer that was chosen, as a form sends it
+    headings: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    faults: tuple[Fault, ...] = ()  # with these answers, where there is no other question
+
+
+def formats() -> dict[str, str]:
+    """What a file may be: title by name."""
+    known = {name: each.title for name, each in FORMATS.items() if name != TABLES}
+    return {RESULTS: "a table of results, as CSV, a workbook, Parquet or JSON", **known}
+
+
+def read_file(
+    path: Path,
+    name: str,
+    form: str,
+    pool: str,
+    *,
+    by_name: bool = False,
+    strict: bool = False,
+    start: str = "",
+    every: str = "",
+    kept: str = "",
+    answers: Collection[str] | None = None,
+) -> Upload | Interview:
+    """Read a file; its events get dates from a first one on where that is given.
+
+    Args:
+        kept: the map that the pool has of a table, which is used where it still fits and nothing is answered.
+        answers: to what a table leaves open; where None, it is refused for that.
+    """
+    if form not in formats():
+        raise ParameterError(f"{form!r} is not a format; it is one of {', '.join(formats())}")
+    refuse_large(path)
+    understood = ""
+    try:
+        if form == RESULTS:
+            read = read_table(str(path), kept, answers, strict=strict)
+            if isinstance(read, Interview):
+                return replace(read, faults=tuple(called_by_sender(each, path, name) for each in read.faults))
+            frame, notes, understood = read
+            names: Mapping[str, str] = {}
+        else:
+            imported = read_format(form, [str(path)], Options(player="name" if by_name else "id"))
+            frame, note = of_pool(podium.read_results(imported.table, name=name).frame, pool, name)
+            dropped = tuple(f"left out: {count:,} {reason}" for reason, count in imported.dropped.items())
+            names = {player: called for player, (called, _) in imported.names.items()}
+            notes = (*imported.notes, *dropped, *note)
+    except ResultsError as error:
+        faults = [called_by_sender(each, path, name) for each in error.faults]
+        raise type(error)(of_sender(error.source, path, name), faults) from None
+    if not start and not every:
+        return Upload(rows_of(frame), names, notes, map=understood)
+    first = instant(start, whole_day=False)
+    made = made_up(first, every)
+    return Upload(rows_of(with_made_dates(frame, first, every)), names, (*notes, made), made, understood)
+
+
+def read_table(
+    path: str, kept: str, answers: Collection[str] | None, *, strict: bool
+) -> tuple[pl.DataFrame, tuple[str, ...], str] | Interview:
+    """The results of a table, notes on them and the map that they were read by; or what it leaves open."""
+    document = tomllib.loads(kept) if kept and not answers else {}
+    if document and "join" not in document:  # which would read other files
+        with suppress(PodiumError):
+            frame, notes = by_map(path, Options(map=document))
+            return frame, ("read by the map that the pool keeps for it", *notes), kept
+    if not answers:
+        try:
+            results = podium.read_results(path, lenient=not strict)
+        except UndecidedError:
+            if answers is None:
+                raise
+        else:
+            return results.frame, results.notes, ""
+    posed, document_of_answers = interview(path, answers or ())
+    options = Options(map=document_of_answers, guess=True)
+    faults: tuple[Fault, ...] = ()
+    if all(choice for _, choice in posed):
+        try:
+            return *by_map(path, options), write_map(understand([path], options).document)
+        except ResultsError as error:
+            if not posed:
+                raise
+            faults = error.faults
+    elif not all(question.choices for question, _ in posed):
+        by_map(path, options)  # which is refused
+    shown = first_rows([path], options)
+    rows = tuple(tuple("" if each is None else f"{shortened(each)}" for each in row) for row in shown.iter_rows())
+    questions = tuple((question, choice.answer if choice else "") for question, choice in posed)
+    return Interview(questions, tuple(shown.columns), rows, faults)
+
+
+def by_map(path: str, options: Options) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """The results of a table as a map says, and notes on them."""
+    imported = read_format(TABLES, [path], options)
+    return podium.read_results(imported.table).frame, (*imported.notes, *left_out(imported.dropped))
+
+
+def refuse_large(path: Path) -> None:
+    """Refuse a compressed file that may become too large, and a Parquet file of too many rows."""
+    with path.open("rb") as file:
+        head = file.read(len(PARQUET))
+    if head.startswith(COMPRESSED) and path.stat().st_size > MAX_COMPRESSED_BYTES:
+        raise ParameterError(f"a compressed file may have {MAX_COMPRESSED_BYTES // 1_000_000} MB; send it unpacked")
+    if head == PARQUET:
+        with suppress(pl.exceptions.PolarsError):  # which its reader refuses by name
+            refuse_many(pl.scan_parquet(path).select(pl.len()).collect().item())
+
+
+def refuse_many(rows: int) -> None:
+    """Refuse more rows than an upload may have."""
+    if rows > MAX_ROWS:
+        raise ParameterError(
+            f"the file has {rows:,} rows; an upload may have {MAX_ROWS:,}: send it in parts, or by podium ingest"
+        )
+
+
+def called_by_sender(fault: Fault, path: Path, name: str) -> Fault:
+    """A fault that calls the file what its sender does."""
+    return fault._replace(file=of_sender(fault.file, path, name), value=shortened(fault.value))
+
+
+def of_sender(text: str, path: Path, name: str) -> str:
+    return name if text in (str(path), path.name) else text.removeprefix(f"{path.parent}/")
+
+
+def safe_name(name: str) -> str:
+    """A file's name without what a folder could make of it; its ending stays, which says what it is."""
+    letters = "".join(each if each.isalnum() or each in SAFE_MARKS else "_" for each in Path(name).name)
+    return letters.lstrip(".")[-100:] or PASTED
+
+
+def sheet_name(name: str) -> str:
+    """What a pool calls a file whose events it has."""
+    return "".join(each for each in Path(name).name if each.isprintable())[-200:] or PASTED
+
+
+def of_pool(frame: pl.DataFrame, pool: str, name: str) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """Those rows of a table that are a pool's, and a note on the others; all where the table has no pools."""
+    if (frame["pool"] == DEFAULTS["pool"]).all():
+        return frame, ()
+    own = frame.filter(pl.col("pool") == pool)
+    others = frame.filter(pl.col("pool") != pool)["pool"].unique(maintain_order=True).to_list()
+    if own.is_empty():
+        raise ParameterError(f"{name}: has no event of pool {pool}, but of {', '.join(others)}")
+    return own, (f"left aside: the events of {', '.join(others)}",) if others else ()
+
+
+def rows_of(frame: pl.DataFrame) -> list[dict[str, Any]]:
+    """The rows of a checked table as JSON has them, without what is empty."""
+    refuse_many(frame.height)
+    return [
+        {name: json_value(value) for name, value in row.items() if value is not None}
+        for row in frame.drop("pool").to_dicts()
+    ]
+
+
+def json_value(value: Any) -> Any:
+    """A cell as JSON has it."""
+    return value.isoformat() if isinstance(value, datetime) else value

@@ -16,6 +16,7 @@ from podium.store.rating.facts import day_of
 from podium.store.reading import log
 from podium.store.reading.players import cards
 from podium.store.sql import files
+from podium.store.sql.database import read_transaction
 from podium.store.sql.files import files_of, truncate_wal
 from podium.systems import find
 
@@ -75,6 +76,27 @@ def test_a_store_that_is_closed_while_others_are_open_leaves_everything_in_the_f
         shutil.copyfile(path, tmp_path / "copied.db")
     with closing(Store(str(tmp_path / "copied.db"))) as copied:
         assert copied.results("main").frame["event_id"].n_unique() == 40
+
+
+@pytest.mark.parametrize("patience_s", [0.0, 30.0])
+def test_closing_waits_for_who_still_reads_where_it_has_patience(path, filled, patience_s):
+    """A process that ends in the midst of a reading would leave files beside its database."""
+    reading, over = threading.Event(), threading.Event()
+
+    def read():
+        with read_transaction(filled.engine) as connection:
+            connection.exec_driver_sql("SELECT count(*) FROM event").scalar()
+            reading.set()
+            over.wait(0.3 if patience_s else 30.0)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    assert reading.wait(30.0)
+    filled.close(patience_s)
+    assert (files_of(path) == [path]) == (patience_s > 0.0)
+    over.set()
+    reader.join()
+    assert files_of(path) == [path]
 
 
 def test_closing_twice_or_after_the_file_is_gone_makes_no_file(path, filled):

@@ -44,6 +44,7 @@ PAGES = (  # in the order of trying
     sharing,
 )  # fmt: skip
 MOST_RULES_PAGES = 256  # pools
+END_S = 10.0  # that whoever still reads has, once the service has ended
 MOST_PICTURES = 256  # that are kept, of some 130 kB each
 ABOUT = """Results go in once, ratings come out, and each point has its reason.
 
@@ -86,7 +87,7 @@ def create_app(
             if log is not None:
                 log.write()
             if close:
-                await run_in(threads.keeping, store.close)
+                await run_in(threads.keeping, store.close, END_S)
 
     def observe_write(pool: str, waited_s: float, held_s: float) -> None:
         metrics.observe_write(pool, waited_s, held_s)

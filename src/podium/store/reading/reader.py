@@ -47,10 +47,14 @@ class Reader(Moments):
         """
         super().__init__(open_database(url, must_exist=must_exist))
 
-    def close(self) -> None:
-        """Let the connections go; all that an SQLite database holds is in its file then, unless others still use it."""
+    def close(self, patience_s: float = 0.0) -> None:
+        """Let the connections go; all that an SQLite database holds is in its file then, unless others still use it.
+
+        Args:
+            patience_s: so long, in seconds, it waits for other threads of this process that still read.
+        """
         truncate_wal(self.engine)
-        close_engine(self.engine)
+        close_engine(self.engine, patience_s)
 
     def pool(self, pool_name: str) -> Pool:
         """Find a pool.

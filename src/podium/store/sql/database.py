@@ -3,6 +3,7 @@
 import functools
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
@@ -117,10 +118,17 @@ def engine_for(url: str) -> sa.Engine:
     return engine
 
 
-def close_engine(engine: sa.Engine) -> None:
-    """Close its connections: the idle ones now, and each that another thread still uses once that returns it."""
-    sa.event.listen(engine.pool, "checkin", _close_returned)  # which `dispose` alone would leave open
+def close_engine(engine: sa.Engine, patience_s: float = 0.0) -> None:
+    """Close its connections: the idle ones now, and each that another thread still uses once that returns it.
+
+    Args:
+        patience_s: wait so long for the threads that use one: a process that ends before them leaves a -shm or -wal.
+    """
+    pool, end = engine.pool, time.monotonic() + patience_s
+    sa.event.listen(pool, "checkin", _close_returned)  # which `dispose` alone would leave open
     engine.dispose()
+    while isinstance(pool, sa.QueuePool) and pool.checkedout() and time.monotonic() < end:
+        time.sleep(0.01)
 
 
 def _close_returned(_connection: Any, record: sa.pool.ConnectionPoolEntry) -> None:

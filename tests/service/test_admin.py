@@ -181,6 +181,23 @@ def test_nothing_is_corrected_without_a_reason(store):
     assert store.version("main") == version
 
 
+def test_a_correction_keeps_cars_and_sides(store):
+    admin = Admin(store)
+    given = [
+        {"shared:car": "Ferrari", "shared:tyres": "soft", "side": "home"},
+        {"side": "away"},
+        {"shared:car": "Ford"},
+    ]
+    sent = [row | more for row, more in zip(rows(20, "abc"), given, strict=True)]
+    store.submit("main", sent)
+    dry = admin.send(admin.get("/events/e20"), "/events/e20", **{"position-0": "2", "position-1": "1"})
+    assert admin.send(dry, "/apply", reason="a slip").status_code == 303
+    entries = {each.player: each for each in store.event("main", "e20").entries}
+    assert [entries[name].shared for name in "abc"] == [{"car": "Ferrari", "tyres": "soft"}, None, {"car": "Ford"}]
+    assert [entries[name].side for name in "abc"] == ["home", "away", None]
+    assert [entries[name].position for name in "abc"] == [2, 1, 3]
+
+
 def test_a_file_with_faults_is_refused_whole_and_nothing_written_is_lost(store):
     admin, version = Admin(store), store.version("main")
     action, fields = form_of(admin.get("/upload").text, "/upload")

@@ -132,6 +132,22 @@ def test_planned_cars_and_sides_count_in_a_fixture(cars):
     assert cars.verify() == []
 
 
+def test_a_pool_that_rates_no_cars_leaves_them_aside_as_in_results(cars):
+    cars.create_pool("plain", make_system("elo"))
+    for first in range(0, len(IN_TWO_CARS), 4):
+        cars.submit("plain", IN_TWO_CARS[first : first + 4])
+    bare = [each["player"] if isinstance(each, dict) else each for each in IN_CARS]
+    plain = POOL.replace("main", "plain")
+    with calling(cars, "write") as client:
+        given, without = (client.post(f"{plain}/predict", json={"entrants": each}) for each in (IN_CARS, bare))
+        assert (given.status_code, given.json()) == (200, without.json())
+        named = {"entrants": bare, "player": "b"}
+        stakes = [client.get(f"{plain}/stakes", params=named | more) for more in ({"with": ["a,car=r,side=home"]}, {})]
+        assert deltas(stakes[0]) == deltas(stakes[1])
+        refused = client.post(f"{POOL}/predict", json={"entrants": [{"player": "a", "shared": {"tyre": "x"}}, "b"]})
+        assert (refused.status_code, refused.json()["detail"]) == (422, "no tyre is rated here, but car")
+
+
 def test_stakes_take_cars_in_the_address(cars):
     with calling(cars, "read") as client:
         given = ["a,car=r,side=home", '"b",car=s']

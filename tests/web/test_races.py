@@ -12,7 +12,7 @@ from test_first_evening import look as look_at
 from podium.pages.numbers import percent
 from podium.store.keys import create_key
 from podium.support.rounding import shown_change, signed
-from podium.systems import find
+from podium.systems import find, make_system
 
 SOON = datetime.now(UTC) + timedelta(hours=3)
 FIELD = ["Ana", "Béla", "Cleo", "Dov", "Eve", "Fay", "Gus"]
@@ -132,6 +132,34 @@ def test_without_script_the_table_is_there_and_no_slider(site, browser):
     page.get_by_role("button", name="What would it bring me?").click()
     assert "This is if Nobody yet came" in page.locator("main").inner_text()
     context.close()
+
+
+@pytest.mark.parametrize("width", [320, 390])
+def test_a_race_says_what_each_starts_in_and_on_which_side(site, browser, width):
+    name, rallye = f"cars {width}", [f"{player} Longname-Doublebarrel" for player in FIELD[:3]]
+    site.store.create_pool(name, make_system("podium", {"shared": "car,tyres"}), public=True)
+    for number in range(8):
+        results = rows(number, rallye[number % 3 :] + rallye[: number % 3])
+        site.store.submit(name, [row | {"shared:car": "Ferrari", "shared:tyres": "soft"} for row in results])
+    entrants = [
+        {"player": rallye[0], "shared": {"car": "Ferrari", "tyres": "soft"}, "side": "home"},
+        {"player": rallye[1], "shared": {"car": "<b>Größtmöglicherennwagenhersteller</b>"}},
+        rallye[2],
+    ]
+    site.store.plan_fixture(name, "gp", starts_at=datetime.now(UTC), entrants=entrants)
+    key = create_key(site.store.engine, "reader", "read", name)
+    page = browser.new_page(base_url=site.address, viewport={"width": width, "height": 844})
+    page.goto(f"/sign-in?next=/{name}/matches/gp")
+    page.fill("[name=key]", key)
+    page.click("button.main")
+    given = ["Ferrari, soft, home", "<b>Größtmöglicherennwagenhersteller</b>"]
+    assert sorted(page.locator("section[aria-labelledby=field] .name small").all_inner_texts()) == sorted(given)
+    look_at(page, f"before {width}")
+    site.store.post_places(name, "gp", rallye[:2])
+    page.goto(f"/{name}/matches/gp")
+    assert page.locator("section[aria-labelledby=now] .name small").all_inner_texts() == given
+    look_at(page, f"during {width}")
+    page.close()
 
 
 @pytest.fixture(scope="module")

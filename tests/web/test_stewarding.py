@@ -75,6 +75,63 @@ def test_a_correction_is_followed_by_every_figure(site, cup, screens):
     assert site.store.verify(POOL) == []
 
 
+def store_it(page, reason):
+    page.fill("[name=reason]", reason)
+    page.click("main form button.main")
+    assert "Stored." in page.inner_text("main > [role=status]")
+
+
+def undo(page):
+    """Take back what led to this page: what that does is seen first."""
+    page.click("text=Undo this")
+    assert "Dry run" in page.inner_text("main")
+    store_it(page, "it was right before")
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_what_was_done_is_undone_where_it_leads(site, cup, screens, width):
+    page = screens(width, script=False)
+    page.goto("/sign-in")
+    sign_in(page, cup)
+    store, before, newer = site.store, site.store.event(POOL, "e2"), f"newer{width}"
+    page.goto(f"/admin/{POOL}/events/e2")
+    page.fill("[name=position-0]", "4")
+    page.fill("[name=position-3]", "1")
+    page.click("text=Show what it does")
+    store_it(page, "a slip of the pen")
+    assert store.event(POOL, "e2").entries != before.entries
+    undo(page)
+    assert store.event(POOL, "e2").entries == before.entries
+    assert store.event(POOL, "e2").changes == before.changes
+    page.goto(f"/admin/{POOL}/events/e2")
+    page.click("details:has(form[action$='/void']) summary")
+    page.click("form[action$='/void'] button")
+    store_it(page, "wrong track")
+    assert store.event(POOL, "e2").status == "voided"
+    undo(page)
+    assert store.event(POOL, "e2").status == "rated"
+    undo(page)  # which leads to its undoing, too
+    assert store.event(POOL, "e2").status == "voided"
+    undo(page)
+    store.submit(POOL, rows(90 + width % 7, [newer, "a"]))
+    page.goto(f"/admin/{POOL}/players")
+    page.fill("form[action$='/merge'] [name=player]", newer)
+    page.fill("form[action$='/merge'] [name=into]", "c")
+    page.click("form[action$='/merge'] button")
+    store_it(page, "one and the same")
+    undo(page)
+    assert newer in {each.player for each in store.leaderboard(POOL).players}
+    assert page.locator("text=Undo this").count() == 0  # nobody knows into whom
+    page.goto(f"{ADDRESS}/players/{newer}")
+    page.click("text=Rename")
+    assert page.input_value("form[action$='/rename'] [name=player]") == newer
+    assert page.input_value("form[action$='/forget'] [name=player]") == ""
+    page.fill("form[action$='/rename'] [name=name]", f"called {width}")
+    page.click("form[action$='/rename'] button")
+    assert page.inner_text("h1") == f"called {width}"
+    assert store.verify(POOL) == []
+
+
 def test_no_other_site_acts_for_whoever_has_signed_in(site, cup, screens):
     page = screens(1280)
     page.goto("/sign-in")

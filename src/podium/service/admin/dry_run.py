@@ -12,7 +12,16 @@ from fastapi.concurrency import run_in_threadpool
 
 from podium.errors import Fault, PodiumError, ResultsError
 from podium.results.names import normalise
-from podium.service.admin.intents import POOL_ADDRESS, Admission, Intent, Sender, refuse_beyond_key, sheet_in, unpack
+from podium.service.admin.intents import (
+    POOL_ADDRESS,
+    Admission,
+    Intent,
+    Sender,
+    refuse_beyond_key,
+    sheet_in,
+    undoing,
+    unpack,
+)
 from podium.service.admin.reading import MAX_UPLOAD_BYTES
 from podium.service.http.errors import TooLargeError, refusal_status
 from podium.service.http.threads import CurrentStore, run_in
@@ -184,9 +193,12 @@ async def apply(request: Request, admission: Sender, store: CurrentStore) -> Res
         return await look_at(request, store, admission, intent)
     version = int(sent) if VERSION.fullmatch(sent) else 0
 
+    undo: tuple[str, ...] = ()
+
     def run() -> Any:
         refuse_beyond_key(request, store, admission, intent)
-        actor = admission.key.name
+        nonlocal undo
+        undo, actor = undoing(store, admission.pool, intent), admission.key.name
         return store.run(admission.pool, intent.act(), version=version, actor=actor, reason=reason)
 
     try:
@@ -198,7 +210,7 @@ async def apply(request: Request, admission: Sender, store: CurrentStore) -> Res
     count(request, admission.pool, answer)
     await run_in(request.app.state.threads.writing, name_players, store, admission, intent)
     path = pool_address(admission.pool, *intent.kind.lands(intent.details))
-    return go_on(request, path, intent.kind.done(intent.details))
+    return go_on(request, path, intent.kind.done(intent.details), *undo)
 
 
 def name_players(store: Store, admission: Admission, intent: Intent) -> None:

@@ -4,13 +4,14 @@ import json
 import zlib
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Annotated, Any
 
 from fastapi import Depends, Request
 
 from podium.engine.system import System
+from podium.results.columns import SHARED
 from podium.service.access.keys import KeyGuard, lacking, pool_in_path, refuse_limited_reach, refuse_out_of_reach
 from podium.service.access.visitors import MAX_FORM_BYTES, Form, Session, find_visitor, read_form, refuse_forged
 from podium.service.http.errors import AccessError
@@ -20,6 +21,7 @@ from podium.store.keys import ApiKey
 from podium.store.log.pools import When
 from podium.store.rating.events import Sheet
 from podium.store.reading import previews
+from podium.store.reading.models import EventDetails
 from podium.store.reading.previews import Act
 from podium.support.cells import counted
 from podium.systems import find
@@ -189,6 +191,32 @@ class Intent:
         """Its details as a field of a form."""
         text = json.dumps(self.details, ensure_ascii=False, separators=(",", ":"))
         return urlsafe_b64encode(zlib.compress(text.encode(), 6)).decode()
+
+
+UNDONE_BY = {"void": "restore", "restore": "void", "merge": "unmerge", "amend": "amend"}
+
+
+def undoing(store: Store, pool: str, intent: Intent) -> tuple[str, ...]:
+    """What would take an intent back once it is carried out, as a form has it; empty where nothing does."""
+    if intent.name not in UNDONE_BY:
+        return ()
+    details = {name: intent.details[name] for name in ("event_id", "player") if name in intent.details}
+    if intent.name == "amend":
+        details["rows"] = rows_of(store.event(pool, details["event_id"]))
+    other = Intent(UNDONE_BY[intent.name], details)
+    return other.name, other.packed()
+
+
+def rows_of(details: EventDetails) -> list[dict[str, Any]]:
+    """The content of an event, as JSON has the rows of a results table."""
+    event = {"event_id": details.event_id, "title": details.title, "url": details.url, "sequence": details.sequence}
+    event["started_at"] = None if details.started_at is None else details.started_at.isoformat()
+    rows = []
+    for each in details.entries:
+        row = asdict(each)
+        row |= {f"{SHARED}{kind}": name for kind, name in (row.pop("shared", None) or {}).items()}
+        rows.append({name: value for name, value in (row | event).items() if value is not None})
+    return rows
 
 
 def unpack(name: str, packed: str) -> Intent:

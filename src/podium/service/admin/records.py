@@ -17,6 +17,7 @@ from podium.service.access.visitors import Form
 from podium.service.admin.dry_run import look_at, refusal
 from podium.service.admin.forms import Done, Field, FormsPage, Item, Section, acts, show_again
 from podium.service.admin.intents import POOL_ADDRESS, Admin, Admission, Intent, Sender
+from podium.service.http.names import MAX_SENT_CHARACTERS
 from podium.service.http.threads import CurrentStore, run_in
 from podium.service.web.rendering import Page, PageRouter, address, go_on, pool_address, pool_header, render
 from podium.store import Store
@@ -96,17 +97,25 @@ async def blank_reason(request: Request, admission: Admin, seq: int, store: Curr
 
 
 @router.page(POOL_ADDRESS + "/players")
-def players(request: Request, admission: Admin, store: CurrentStore) -> Response:
+def players(
+    request: Request,
+    admission: Admin,
+    store: CurrentStore,
+    player: Annotated[str, Query(max_length=MAX_SENT_CHARACTERS)] = "",
+) -> Response:
     """The forms that merge players and undo that, give another name, and forget all."""
-    return render(request, players_page(store, admission))
+    return render(request, players_page(store, admission, player))
 
 
-def players_page(store: Store, admission: Admission) -> FormsPage:
+def players_page(store: Store, admission: Admission, player: str = "") -> FormsPage:
     pool = pool_header(store.pool(admission.pool))
     base, word = address("admin", pool.name), pool.word
 
     def section(heading: str, path: str, button: str, note: str, *needed: tuple[str, str]) -> Section:
-        inputs = tuple(Field(name=name, label=label, required=True) for name, label in needed)
+        inputs = tuple(
+            Field(name=name, label=label, required=True, value=player if path == "rename" and name == "player" else "")
+            for name, label in needed
+        )
         return Section(heading=heading, action=f"{base}/{path}", fields=inputs, button=button, notes=(note,))
 
     sections = (

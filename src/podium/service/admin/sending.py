@@ -13,10 +13,10 @@ from fastapi.concurrency import run_in_threadpool
 
 from podium.errors import Fault, ParameterError, PodiumError, ResultsError, UnknownError
 from podium.ledger.reasons.standings import plain
-from podium.results.columns import STATUSES
+from podium.results.columns import SHARED, STATUSES, is_shared
 from podium.service.access.visitors import Form
 from podium.service.admin.dry_run import look_at, look_at_sheet
-from podium.service.admin.intents import POOL_ADDRESS, Admin, Admission, Intent, Sender
+from podium.service.admin.intents import POOL_ADDRESS, Admin, Admission, Intent, Sender, rows_of
 from podium.service.admin.reading import MAX_UPLOAD_BYTES, PASTED, RESULTS, Interview, Upload, formats, sheet_name
 from podium.service.admin.uploads import UploadProcess, note_leaving
 from podium.service.http.errors import status_of
@@ -31,7 +31,7 @@ OF_EVENT: tuple[str, ...] = ("started_at", "sequence", "title", "url", "mode", "
 WHEN = ("started_at", "sequence")  # of which an event has one
 OF_LINE = (
     "heat", "player", "team", "position", "time_s", "score", "team_score", "status", "played_s", "duration_s",
-    "handicap",
+    "handicap", "side",
 )  # fmt: skip
 ALWAYS = ("player", "status")  # columns that are shown where no line has them
 COMPARED = ("position", "time_s", "score", "team_score")  # of which one is shown at least
@@ -42,7 +42,7 @@ LABELS = {
     "ranked": "Ranked: true or false", "weight": "Weight", "heat": "Heat", "player": "Player", "team": "Team",
     "position": "Place", "time_s": "Time, s", "score": "Score", "team_score": "Score of the team",
     "status": "How it ended",
-    "played_s": "Played, s", "duration_s": "Duration, s", "handicap": "Handicap",
+    "played_s": "Played, s", "duration_s": "Duration, s", "handicap": "Handicap", "side": "Side: home, away",
 }  # fmt: skip
 EMPTY_LINES = 3  # at the end, to be filled in
 MAX_LINES = 1_000  # of a table that is filled in: a longer one is pasted
@@ -69,7 +69,9 @@ class EventTable:
 
     @property
     def headings(self) -> tuple[tuple[str, str, int], ...]:
-        return tuple((name, LABELS[name], WIDTHS.get(name, OTHER_WIDTH)) for name in self.columns)
+        widths = {name: WIDTHS["team"] if is_shared(name) else WIDTHS.get(name, OTHER_WIDTH) for name in self.columns}
+        labels = {name: LABELS.get(name) or name.removeprefix(SHARED).capitalize() for name in self.columns}
+        return tuple((name, labels[name], width) for name, width in widths.items())
 
     @property
     def rows(self) -> tuple[Mapping[str, str], ...]:
@@ -98,17 +100,19 @@ def table_of(details: EventDetails) -> EventTable:
     shared = {name: cell(value) for name, value in values.items() if value is not None}
     if details.started_at is not None:
         shared["started_at"] = details.started_at.isoformat()
-    lines = tuple({name: cell(getattr(each, name)) for name in OF_LINE} for each in details.entries)
-    used = {name for name in OF_LINE if any(line[name] for line in lines)} | {*ALWAYS}
+    rows = rows_of(details)
+    names = (*OF_LINE, *sorted({name for row in rows for name in row if is_shared(name)}))
+    lines = tuple({name: cell(row.get(name)) for name in names} for row in rows)
+    used = {name for name in names if any(line[name] for line in lines)} | {*ALWAYS}
     if not used & {*COMPARED}:
         used.add(COMPARED[0])
-    columns = tuple(name for name in OF_LINE if name in used)
+    columns = tuple(name for name in names if name in used)
     return EventTable(details.event_id, shared, columns, lines)
 
 
 def table_in(form: Form, event_id: str) -> EventTable:
     """What a form sends of an event; a line without a player is left out."""
-    columns = tuple(name for name in OF_LINE if name in form.fields.get("column", ()))
+    columns = tuple(name for name in form.fields.get("column", ()) if name in OF_LINE or is_shared(name))
     count = min(int(form.text("lines") or 0), MAX_LINES + EMPTY_LINES) if form.text("lines").isdecimal() else 0
     lines = ({name: form.text(f"{name}-{k}").strip() for name in columns} for k in range(count))
     shared = {name: form.text(name).strip() for name in OF_EVENT if name in form.fields}

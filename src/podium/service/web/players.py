@@ -38,6 +38,7 @@ from podium.service.web.rendering import (
     Page,
     PageRouter,
     PoolHeader,
+    address,
     chosen_player,
     pool_address,
     pool_header,
@@ -75,6 +76,7 @@ class PlayerPage(Page):
     is_below: bool  # whether the peak that counts is below the highest of the chart
     ranges: tuple[tuple[str, str, bool], ...]  # spans of the history: address, words, and whether it is the current one
     finding: Decimal | None  # what the first five events moved; None before the sixth
+    rename_address: str  # where whoever may gives another name
 
 
 @router.pool_page("/players/{player}")
@@ -118,6 +120,9 @@ def player(
         is_below=card.peak is not None and max(point.rating for point in curve) > card.peak.rating,
         ranges=ranges(header, card, spans, span),
         finding=shown(card.finding_shown, header.digits) if card.events >= DAYS_FROM else None,
+        rename_address=address("admin", visit.pool, "players", player=card.player)
+        if visit.visitor.may("admin", visit.pool)
+        else "",
     )
     return render(request, page)
 

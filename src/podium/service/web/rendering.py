@@ -187,6 +187,7 @@ class Site:
     signed_in: str = ""  # the name of the visitor's key, if any
     token: str = ""  # that a form of the visitor's session sends; empty where nobody has signed in
     done: str = ""  # a sentence of what was done just now, where that led here
+    undo: tuple[str, ...] = ()  # what would take it back: its kind and its details, as a form has them
     is_static: bool = False  # whether it becomes a file, which answers no form
 
 
@@ -209,6 +210,7 @@ def templates_digest() -> str:
 
 def site(request: Request) -> Site:
     """What the frame needs of a request."""
+    done, *undo = done_just_now(request).split("\n")
     return Site(
         static=STATIC_ADDRESS,
         origin=origin_of(request),
@@ -216,26 +218,29 @@ def site(request: Request) -> Site:
         me=chosen_player(request),
         signed_in=getattr(request.state, "signed_in", ""),
         token=getattr(request.state, "token", ""),
-        done=done_just_now(request),
+        done=done,
+        undo=tuple(undo) if len(undo) == len(("kind", "details")) else (),
         is_static=getattr(request.state, "is_static", False),
     )
 
 
 DONE = "podium_done"  # the cookie of a sentence, which the page that follows shows once
 DONE_S = 60
-MAX_DONE_CHARACTERS = 300
+MAX_DONE_CHARACTERS, MAX_UNDO_CHARACTERS = 300, 2_500  # of a cookie, which browsers keep up to 4,096
 
 
-def go_on(request: Request, path: str, sentence: str) -> Response:
-    """Lead a browser to a page, which says what was done."""
+def go_on(request: Request, path: str, sentence: str, *undo: str) -> Response:
+    """Lead a browser to a page, which says what was done, and takes it back where that is not too long."""
     response = RedirectResponse(path, SEE_OTHER)
-    words, secure = quote(sentence[:MAX_DONE_CHARACTERS], safe=""), request.url.scheme == "https"
+    undo = undo if sum(map(len, undo)) < MAX_UNDO_CHARACTERS else ()
+    words = quote("\n".join([" ".join(sentence.split())[:MAX_DONE_CHARACTERS], *undo]), safe="")
+    secure = request.url.scheme == "https"
     response.set_cookie(DONE, words, DONE_S, path=path, secure=secure, httponly=True, samesite="lax")
     return response
 
 
 def done_just_now(request: Request) -> str:
-    """The sentence of what led to this page; empty where nothing was done."""
+    """The sentence of what led to this page, and lines that would take it back; empty where nothing was done."""
     return unquote(request.cookies.get(DONE, ""))
 
 

@@ -1,6 +1,6 @@
 """The page of a race to come: what each place would bring; with the result, the event's page is its page."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -144,6 +144,7 @@ class RacePage(Page):
     status: str
     rule: str  # what becomes of whoever is missing from the result
     entrants: tuple[Starter, ...] | None
+    given: Mapping[str, str]  # what each player will have and be, in words, where that is planned
     view: StakesView | None
     moment: MomentView | None  # as it stands, where it runs
     reason: str  # why there is no table
@@ -190,6 +191,7 @@ def race(
         status=planned.status,
         rule=rule.words,
         entrants=planned.entrants,
+        given={each.player: given_words(each) for each in planned.entrants or ()},
         view=view,
         moment=None if rule.is_match else moment_view(store, pool, planned.fixture_id, player),
         reason=reason,
@@ -197,6 +199,11 @@ def race(
         change_address=change_address(visit, pool, planned) if not rule.is_match else "",
     )
     return render(request, page, status=422 if reason and chosen and view is None else 200)
+
+
+def given_words(starter: Starter) -> str:
+    """What a starter has and is: "Ferrari, home"."""
+    return ", ".join([*(starter.shared or {}).values(), *filter(None, [starter.side])])
 
 
 @dataclass(frozen=True, slots=True)

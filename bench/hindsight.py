@@ -5,9 +5,12 @@ too), that of hindsight by all other events, before and after; and the CPU secon
 and what it learns without the events left out; a peer has the best of a grid, chosen on them. TrueSkill Through Time
 reads fields, the others pairs. They are no requirement: `pip install trueskillthroughtime kickscore
 whole-history-rating`.
+
+`python bench/hindsight.py duels COUNT PLAYERS` looks back on duels by lot: seconds, and megabytes that it adds.
 """
 
 import math
+import resource
 import sys
 import time
 from bisect import bisect_right
@@ -250,5 +253,43 @@ def main(data: Path, name: str, peers: list[str]) -> None:
             print(f"  {peer} {parameters} {loss(found, judged['result']):.4f} {seconds:.1f} s", flush=True)
 
 
+def peak_mb() -> float:
+    """The most memory that this process has had."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def duels(count: int, players: int) -> pl.DataFrame:
+    """Duels of players whose skills are normal in log-odds, one a quarter of an hour."""
+    rng = np.random.default_rng(SEED)
+    skill, first = rng.normal(0.0, 1.0, players), rng.integers(0, players, count)
+    second = (first + rng.integers(1, players, count)) % players
+    wins = rng.random(count) < 1.0 / (1.0 + np.exp(skill[second] - skill[first]))
+    number = pl.Series(np.repeat(np.arange(count), 2))
+    return pl.DataFrame(
+        {
+            "event_id": number.cast(pl.String),
+            "started_at": pl.select(
+                pl.datetime(1990, 1, 1, time_zone="UTC") + pl.duration(minutes=15 * number)
+            ).to_series(),
+            "player": pl.Series(np.column_stack([first, second]).ravel()).cast(pl.String),
+            "position": np.column_stack([2 - wins, 1 + wins]).ravel(),
+        }
+    )
+
+
+def look_back(count: int, players: int) -> None:
+    """Print what hindsight of so many duels costs beside rating them."""
+    podium.rate(duels(100, 10), "podium").hindsight()  # loads what was compiled
+    rated = podium.rate(duels(count, players), "podium")
+    before, started, began = peak_mb(), time.perf_counter(), time.process_time()
+    sweeps = rated.hindsight().sweeps
+    took, cpu = time.perf_counter() - started, time.process_time() - began
+    print(f"{count:,} duels of {players:,}: {sweeps} sweeps, {took:.1f} s, {cpu:.1f} s of the processor")
+    print(f"  {before:,.0f} MB at most when rated, {peak_mb():,.0f} MB after")
+
+
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2], sys.argv[3:])
+    if sys.argv[1] == "duels":
+        look_back(int(sys.argv[2]), int(sys.argv[3]))
+    else:
+        main(Path(sys.argv[1]), sys.argv[2], sys.argv[3:])

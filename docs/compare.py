@@ -49,7 +49,7 @@ def comparison(folder: Path) -> str:
         "not small, the log loss is a matter of the clip as much as of the system: look at the other scores instead.",
     ]
     for key, history in HISTORIES.items():
-        results = podium.read_results(folder / history.file)
+        results = history.read(folder)
         rows, left_out = judge_systems(results, history.since)
         lines += ["", f"## {history.title}", "", *table(rows), "", *verdict(rows), *clip_effects(rows)]
         lines += ["", f"These results have not what {', '.join(left_out)} need: times or scores of every entry."]

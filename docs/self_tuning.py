@@ -113,7 +113,7 @@ def load(folder: Path) -> list[Judged]:
     """The histories, judged after their training parts."""
     judged = []
     for history in HISTORIES.values():
-        results = podium.read_results(folder / history.file)
+        results = history.read(folder)
         events = encode(results, find("podium")())
         later = later_events(results, history.train_until)
         judged.append(Judged(history.title.split(",")[0], events, HeatSelection(later_heats(events, later))))
@@ -182,7 +182,7 @@ def upsets(folder: Path) -> list[str]:
 def rigged_tennis(folder: Path) -> list[str]:
     """Ten accounts that meet only each other, in the midst of tennis."""
     history = HISTORIES["atp"]
-    results = podium.read_results(folder / history.file)
+    results = history.read(folder)
     ring = podium.read_results(with_rows(results, ring_of_accounts("atp", RING_BEGINS)))
     later = later_events(results, history.train_until)
     losses = []

@@ -12,7 +12,6 @@ from pathlib import Path
 from public_histories import HISTORIES
 from tuned import FILE, Settings, stored, tunable
 
-import podium
 from podium.analysis.tuning import tune
 from podium.engine.system import System
 from podium.systems import find
@@ -41,7 +40,7 @@ def tune_all(folder: Path) -> None:
     """Search what is not stored yet; write after every search."""
     histories = stored()
     for key, history in HISTORIES.items():
-        results = podium.read_results(folder / history.file)
+        results = history.read(folder)
         for name in tunable(results):
             if name not in histories.setdefault(key, {}):
                 tuning = tune(results, find(name)(), history.train_until, trials=history.trials)

@@ -10,13 +10,14 @@ import polars as pl
 from public_histories import HISTORIES
 
 import podium
-from podium.analysis.evaluation import difference, held_heats
+from podium.analysis.evaluation import difference
 from podium.analysis.predictions import HeatSelection
 from podium.analysis.scores import judge_heats
 from podium.analysis.tuning import end_of_training, with_dates
 from podium.engine.system import System
 from podium.engine.tables.encoding import Events, encode
 from podium.errors import NotFiniteError
+from podium.ledger.pair_predictions import held_heats
 from podium.systems import find, names
 
 FILE = Path(__file__).with_name("tuned.toml")

@@ -17,11 +17,12 @@ from public_histories import HISTORIES
 from scipy.optimize import minimize
 
 import podium
-from podium.analysis.evaluation import INTERVAL, RESAMPLES, SEED, held_heats
+from podium.analysis.evaluation import INTERVAL, RESAMPLES, SEED
 from podium.analysis.simulation import simulate
 from podium.analysis.tuning import end_of_training, split_at
 from podium.engine.inputs import comparable, entries_of, heats_of, part_at, slot_at
 from podium.engine.tables.encoding import Events, encode
+from podium.ledger.pair_predictions import held_heats
 from podium.systems import find
 
 ORDER, SOFT, FURTHER, PART, SIDES = range(5)  # what an entry's number does to the evidence of a pair

@@ -1,11 +1,17 @@
 """Hindsight: it draws on what comes later, is as sure as it says, and changes no rating."""
 
+from collections import deque
+from datetime import UTC, datetime
+
 import numpy as np
 import polars as pl
 import pytest
+from typer.testing import CliRunner
 
 import podium
+from podium.cli.commands import build
 from podium.errors import ParameterError
+from podium.ledger.hindsight import least_mix
 
 
 def seasons(seed, players=60, events=1500):
@@ -61,8 +67,66 @@ def test_sides_and_cars_are_looked_back_on():
     assert set(known.frame["player"]) == {f"p{k}" for k in range(5)}
 
 
-@pytest.mark.parametrize("system", ["elo", "podium:modes=clay"])
-def test_other_systems_say_that_they_cannot(system):
-    rated = podium.rate(podium.simulate(players=4, events=4, seed=1).results, system)
+def test_a_pool_of_one_event_and_one_of_many_are_looked_back_on_alike_and_apart():
+    many = podium.simulate(players=6, events=30, entrants=3, seed=5).results.drop_nulls("position")
+    many = many.select("event_id", "player", "position")
+    one = pl.DataFrame({"event_id": "only", "player": ["a", "b", "c"], "position": [1, 2, 3]})
+    both = pl.concat(
+        [many.with_columns(pool=pl.lit("many")), one.select(many.columns).with_columns(pool=pl.lit("one"))]
+    )
+    alone = podium.rate(one, "podium").hindsight().frame
+    known = podium.rate(both, "podium").hindsight().frame.filter(pl.col("pool") == "one")
+    assert alone["player"].to_list() == ["a", "b", "c"]
+    assert alone["rating"].is_sorted(descending=True)
+    assert alone["rating"][1] == pytest.approx(1500.0, abs=1e-6)
+    np.testing.assert_allclose(known["rating"], alone["rating"], atol=1.0)
+
+
+def test_dates_before_1970_are_days_like_all_others():
+    results = podium.simulate(players=8, events=60, seed=2).results
+    known = {}
+    for year in (1950, 1980):
+        start = pl.datetime(year, 1, 1, time_zone="UTC")
+        days = 7 * pl.col("event_id").rle_id().cast(pl.Int64)
+        rated = podium.rate(results.with_columns(started_at=start + pl.duration(days=days)), "podium")
+        known[year] = rated.hindsight()
+    assert known[1950].frame["at"].dt.year().min() == 1950
+    np.testing.assert_allclose(known[1950].frame["rating"], known[1980].frame["rating"], atol=1e-6)
+    first = results.filter(pl.col("event_id") == results["event_id"][0])
+    assert set(known[1950].at(datetime(1950, 1, 1, tzinfo=UTC))["player"]) == set(first["player"])
+
+
+def test_the_gaps_of_engines_that_meet_often_settle_though_their_level_drifts():
+    rng = np.random.default_rng(4)
+    rows = [
+        {"event_id": f"e{k}", "player": f"p{player}", "position": int(place)}
+        for k in range(2000)
+        for player, place in zip(rng.choice(4, 2, replace=False), rng.permutation(2) + 1, strict=True)
+    ]
+    assert podium.rate(pl.DataFrame(rows), "podium").hindsight().sweeps < 30
+
+
+def test_mixed_changes_are_the_least():
+    rng = np.random.default_rng(0)
+    changes = deque(rng.normal(size=(3, 40)))
+    shares = least_mix(changes)
+    assert shares.sum() == pytest.approx(1.0)
+    mixed = shares @ np.array(changes)
+    steps = np.diff(np.array(changes), axis=0)
+    np.testing.assert_allclose(steps @ mixed, 0.0, atol=1e-9)
+
+
+def test_other_systems_say_that_they_cannot():
+    rated = podium.rate(podium.simulate(players=4, events=4, seed=1).results, "elo")
     with pytest.raises(ParameterError, match="hindsight is for podium"):
         rated.hindsight()
+
+
+@pytest.mark.parametrize("command", [["hindsight"], ["plot", "histories", "--hindsight"]])
+@pytest.mark.parametrize("system", ["elo", "podium:modes=clay"])
+def test_other_systems_are_refused_before_anything_is_read(tmp_path, command, system):
+    file = tmp_path / "results.csv"
+    file.write_text("no,results\n", encoding="utf-8")
+    done = CliRunner().invoke(build(), [*command, str(file), "--system", system])
+    assert isinstance(done.exception, ParameterError)
+    assert "hindsight is for podium" in str(done.exception)

@@ -174,8 +174,11 @@ def hindsight(
     """Tell how strong everybody was in FILE, knowing all since; only podium can."""
     import polars as pl
 
+    from podium.ledger.hindsight import lack_of
     from podium.ledger.leaderboard import instant
 
+    if lack := lack_of(system):
+        raise ParameterError(lack)
     with show.progress("reading", "rating", "looking back") as steps:
         rated = rated_file(file, system, "event", steps)
         known = rated.hindsight()

@@ -48,6 +48,7 @@ def plot(
     out: Path | None = Option(None, "--out", "-o", help="Where to: .svg, .png or .html; KIND.svg if not given."),
 ) -> None:
     """Draw a chart of FILE, or a curve of one of the published systems."""
+    from podium.ledger.hindsight import lack_of
     from podium.reporting.plotting import check_path, plot
 
     path = check_path(out or Path(f"{kind}.svg"))
@@ -55,6 +56,8 @@ def plot(
         if file is None and find_settings().get("file") is None:
             raise ParameterError(f"{kind} is drawn from results: podium plot {kind} FILE --system NAME")
         chosen = chosen_system(system, settings, system_file)
+        if hindsight and (lack := lack_of(chosen)):
+            raise ParameterError(lack)
         with show.progress("reading", "rating", "drawing") as steps:
             rated = rated_file(file or with_settings(None, None, None), chosen, period, steps)
             plot(kind, rated, pool=pool, players=player, out=path, hindsight=hindsight)

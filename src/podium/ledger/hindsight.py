@@ -5,10 +5,12 @@ site, a Gaussian that stands for what the event says: it is taken at the smoothe
 say of the opponents. Sites and walks are worked out in turn until they agree.
 
 Source: H. Rauch, F. Tung and C. Striebel, "Maximum likelihood estimates of linear dynamic systems" (1965), for walks;
-T. Minka, "Expectation propagation for approximate Bayesian inference" (2001), for sites and cavities.
+T. Minka, "Expectation propagation for approximate Bayesian inference" (2001), for sites and cavities; D. Anderson,
+"Iterative procedures for nonlinear integral equations" (1965), for how sweeps gain on each other.
 """
 
 import math
+from collections import deque
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -44,8 +46,8 @@ from podium.systems._podium_state import (
 from podium.systems._podium_units import FINISHED, PLACE, SIDE, UNIT, heat_at, line_up
 from podium.systems.podium import Podium
 
-CLOSE, MOST_SWEEPS = 3e-4, 100  # log-odds of the mean change at which it ends
-MOMENTUM, FASTER = 0.8, 0.2  # of a change that goes on at most, and what is added while changes get less
+CLOSE, MOST_SWEEPS = 3e-4, 100  # log-odds of the mean change within heats at which it ends
+MEMORY = 4  # sweeps that the next means are drawn from
 LEAST_PRECISION = 1e-9
 
 
@@ -58,7 +60,6 @@ class Visits(NamedTuple):
     cavity_variance: Any
     precision: Any  # the site's
     shift: Any
-    last: Any  # the mean as the sweep before left it
     surprise: Any  # sums over opponents, of a sweep
     information: Any
     expected_mean: Any  # before the event, by the past alone
@@ -124,9 +125,9 @@ def level(events: Events, replayed: Replayed, visits: Visits) -> Any:
     pool's players, each by how sure its skill still is on the last day, their mean is one.
     """
     columns, state = events.columns, replayed.after
-    pool = np.repeat(of_settlements(events, np.arange(len(events.pools))), np.diff(columns.entrants))
-    end = replayed.pools[pool]
-    idle = np.exp(end[:, THETA + 2]) * days_between(state[:, LAST], end[:, DAY], end)
+    pool, ends = pool_of(events), replayed.pools
+    days = days_between(state[:, LAST], ends[pool, DAY], ends[pool, GAP])
+    idle = np.exp(ends[:, THETA + 2])[pool] * days
     worth = 1.0 / ((state[:, 1] / SCALE) ** 2 + idle)
     if columns.kind.size:
         worth *= columns.kind == 0
@@ -144,9 +145,10 @@ def smoothed(
     if silent is not None:
         of_heat = np.repeat(np.arange(silent.size), np.diff(heat_bounds(events)))
         heats.weight[silent[of_heat]] = 0.0
-    order = np.lexsort((np.arange(events.columns.player.size), events.columns.player))
+    order = np.argsort(events.columns.player, kind="stable")
     start = np.flatnonzero(np.diff(events.columns.player[order], prepend=-1, append=np.iinfo(np.int32).max))
-    return visits, int(_settle(heats, visits, order, start))
+    event = np.repeat(np.arange(events.columns.entrants.size - 1), np.diff(events.columns.entrants))
+    return visits, settle(heats, visits, order, start, event)
 
 
 def lack_of(system: System) -> str:
@@ -163,6 +165,11 @@ def heat_bounds(events: Events) -> npt.NDArray[np.int64]:
     return heats if heats.size else np.arange(events.columns.entrants.size)
 
 
+def pool_of(events: Events) -> npt.NDArray[np.int64]:
+    """The pool of each entrant of each settlement: (entrants)."""
+    return np.repeat(of_settlements(events, np.arange(len(events.pools))), np.diff(events.columns.entrants))
+
+
 def of_settlements(events: Events, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """A value a pool, as one a settlement."""
     counts = [pool.last - pool.first for pool in events.pools]
@@ -171,24 +178,21 @@ def of_settlements(events: Events, values: npt.NDArray[Any]) -> npt.NDArray[Any]
 
 def visits_of(system: Podium, events: Events, replayed: Replayed) -> Visits:
     """The visits before the first sweep: as the filter left everybody."""
-    columns, after, kinds = events.columns, replayed.after, len(system.kinds)
-    size = np.diff(columns.entrants)
-    theta = np.repeat(of_settlements(events, replayed.pools), size, axis=0)
+    columns, after, learnt, pool = events.columns, replayed.after, replayed.pools, pool_of(events)
     kind = columns.kind.astype(np.int64) if columns.kind.size else np.zeros(after.shape[0], np.int64)
     column = THETA + np.where(kind > 0, OWN + OF_THINGS * (kind - 1), 0)
-    row = np.arange(kind.size)
-    spread = np.exp(theta[row, column])
-    a_day = np.exp(theta[row, np.where(kind > 0, column + 1, column + 2)]) if kinds else np.exp(theta[:, THETA + 2])
-    order = np.lexsort((row, columns.player))
+    spread, a_day = np.exp(learnt[pool, column]), np.exp(learnt[pool, column + np.where(kind > 0, 1, 2)])
+    order = np.argsort(columns.player, kind="stable")
     again = np.concatenate([[False], columns.player[order][1:] == columns.player[order][:-1]])
     before = np.full(kind.size, -1)
     before[order[1:]] = np.where(again[1:], order[:-1], -1)
     seen, today = after[before, LAST], after[:, LAST]
-    days, here = days_between(seen, today, theta), days_between(after[:, FIRST], today, theta)
+    gap = learnt[pool, GAP]
+    days, here = days_between(seen, today, gap), days_between(after[:, FIRST], today, gap)
     years = np.minimum(days / YEAR, MOST_YEARS) * (kind == 0) * float(system.growth)
     drift = years * (
-        theta[:, THETA + 4] * np.exp(-here / GROWTH_DAYS)
-        - theta[:, THETA + 5] * np.minimum(here / DECADE, MOST_DECADES)
+        learnt[pool, THETA + 4] * np.exp(-here / GROWTH_DAYS)
+        - learnt[pool, THETA + 5] * np.minimum(here / DECADE, MOST_DECADES)
     )
     is_first = before < 0
     mean, variance = (after[:, 0] - system.initial) / SCALE, (after[:, 1] / SCALE) ** 2
@@ -198,18 +202,18 @@ def visits_of(system: Podium, events: Events, replayed: Replayed) -> Visits:
         variance.copy(),
         mean.copy(),
         variance.copy(),
-        *(np.zeros(kind.size) for _ in Visits._fields[4:11]),
+        *(np.zeros(kind.size) for _ in Visits._fields[4:10]),
         np.where(is_first, first_mean, drift),
-        np.where(is_first, spread, np.exp(theta[:, THETA + 1]) * (kind == 0)),
+        np.where(is_first, spread, np.exp(learnt[:, THETA + 1])[pool] * (kind == 0)),
         np.where(is_first, 0.0, a_day * days / (CEILING * spread)),
         CEILING * spread,
     )
     return Visits._make(numbers)
 
 
-def days_between(one: Any, other: Any, state: npt.NDArray[np.float64]) -> Any:
+def days_between(one: Any, other: Any, gap: Any) -> Any:
     """How many days passed, by the pace of the pool where events have numbers; none from a number to a date."""
-    days = (other - one) * np.where(other < COUNTED, OWN_GAP_DAYS / TICK * np.exp(-state[:, GAP]), 1.0)
+    days = (other - one) * np.where(other < COUNTED, OWN_GAP_DAYS / TICK * np.exp(-gap), 1.0)
     return np.where((one < COUNTED) == (other < COUNTED), days, 0.0)
 
 
@@ -267,24 +271,47 @@ def _line_up(columns: Any, last: int, scratch: Any, side: Any, entering: Any, he
             heats.parts[unit] = part
 
 
-@compile_kernel
-def _settle(heats: Any, visits: Any, order: Any, start: Any) -> int:
-    """Sweep until the means hardly change; how many sweeps it took.
+def settle(heats: Heats, visits: Visits, order: Any, start: Any, event: npt.NDArray[np.int64]) -> int:
+    """Sweep until the gaps within events hardly change; how many sweeps it took.
 
-    Each mean goes on in its direction while all of them change less from sweep to sweep; else they pause.
+    Results say nothing of the level of all who meet, which may drift for long: it does not count. The next means are
+    those of the last sweeps, mixed so that their changes, mixed alike, are the least.
     """
-    before, momentum = math.inf, 0.0
-    for sweep in range(MOST_SWEEPS):
-        for heat in range(heats.start.size - 1):
-            judge_heat(heats, visits, heat)
-        moved = 0.0
-        for player in range(start.size - 1):
-            moved += walk(visits, order, start[player], start[player + 1], momentum, sweep == 0)
-        if moved < CLOSE * order.size:
-            return sweep + 1
-        momentum = min(momentum + FASTER, MOMENTUM) if moved < before else 0.5 * momentum - 0.25
-        before = moved
+    means: deque[Any] = deque(maxlen=MEMORY)
+    changes: deque[Any] = deque(maxlen=MEMORY)
+    size = np.maximum(np.bincount(event), 1)
+    for sweep in range(1, MOST_SWEEPS + 1):
+        change = -visits.mean
+        _sweep(heats, visits, order, start)
+        change += visits.mean
+        level = np.bincount(event, change) / size
+        if np.abs(change - level[event]).mean() < CLOSE:
+            return sweep
+        means.append(visits.mean.copy())
+        changes.append(change)
+        if sweep > 1:
+            ahead = np.zeros(change.size)
+            for share, mean in zip(least_mix(changes), means, strict=True):
+                ahead += share * (mean - visits.mean)
+            visits.mean[:] += ahead
+            visits.cavity_mean[:] += ahead
     return MOST_SWEEPS
+
+
+def least_mix(changes: deque[Any]) -> Any:
+    """The shares, together 1, of changes whose mix is the least by the sum of squares."""
+    products = np.array([[np.einsum("i,i", one, other) for other in changes] for one in changes])
+    steps = np.diff(np.eye(len(changes)), axis=0)
+    back = np.linalg.lstsq(steps @ products @ steps.T, steps @ products[-1], rcond=1e-10)[0]
+    return np.diff(np.concatenate([[0.0], back, [1.0]]))
+
+
+@compile_kernel
+def _sweep(heats: Any, visits: Any, order: Any, start: Any) -> None:
+    for heat in range(heats.start.size - 1):
+        judge_heat(heats, visits, heat)
+    for player in range(start.size - 1):
+        walk(visits, order, start[player], start[player + 1])
 
 
 @kernel
@@ -338,8 +365,8 @@ def say(heats: Any, visits: Any, unit: int, other: int, gap: float, spread: floa
 
 
 @kernel
-def walk(visits: Any, order: Any, start: int, stop: int, momentum: float, first: bool) -> float:  # noqa: FBT001  (of a kernel)
-    """Go along a player's visits, forth and back; by how much the means have moved."""
+def walk(visits: Any, order: Any, start: int, stop: int) -> None:
+    """Go along a player's visits, forth and back."""
     mean, variance = 0.0, 0.0
     for k in range(start, stop):
         v = order[k]
@@ -354,7 +381,6 @@ def walk(visits: Any, order: Any, start: int, stop: int, momentum: float, first:
         mean = (mean / variance + visits.shift[v]) / precision
         variance = 1.0 / precision
         visits.cavity_mean[v], visits.cavity_variance[v] = mean, variance  # of the past and the event, for now
-    moved = 0.0
     for k in range(stop - 1, start - 1, -1):
         v = order[k]
         if k < stop - 1:
@@ -363,11 +389,7 @@ def walk(visits: Any, order: Any, start: int, stop: int, momentum: float, first:
             mean = visits.cavity_mean[v] + pull * (mean - visits.expected_mean[after])
             left = variance - visits.expected_variance[after]
             variance = visits.cavity_variance[v] + pull * pull * left
-        before = visits.mean[v] if first else visits.last[v]
-        moved += abs(mean - before)
-        ahead = momentum * (mean - before)
-        visits.mean[v], visits.variance[v], visits.last[v] = mean + ahead, variance, mean
+        visits.mean[v], visits.variance[v] = mean, variance
         rest = max(1.0 / variance - visits.precision[v], LEAST_PRECISION)
-        visits.cavity_mean[v] = (mean / variance - visits.shift[v]) / rest + ahead
+        visits.cavity_mean[v] = (mean / variance - visits.shift[v]) / rest
         visits.cavity_variance[v] = 1.0 / rest
-    return moved

@@ -20,7 +20,7 @@ from podium.analysis.recovery import recover
 from podium.analysis.simulation import simulate
 from podium.analysis.tuning import tune
 from podium.ledger.forecast import forecast
-from podium.reporting.curves import curve
+from podium.reporting.histories import curve
 from podium.store import Store
 from podium.systems import names
 
@@ -66,7 +66,7 @@ def test_no_file_holds_two_concepts():
 
 
 # What the code may weigh. A change that adds a feature may raise these two, by what the feature weighs.
-MOST_FILES, MOST_LINES = 368, 72_600
+MOST_FILES, MOST_LINES = 357, 72_513
 MEAN_LINES, MOST_NAMES = 180, 12
 
 

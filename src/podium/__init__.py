@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from podium.ledger.forecast import Forecast
     from podium.ledger.reasons.explanation import Explanation
     from podium.ledger.reasons.what_if import WhatIf
-    from podium.ledger.stakes.stakes import Stakes
+    from podium.ledger.stakes import Stakes
     from podium.live import Live, PlayerChange, RatedEvent
     from podium.rated import Rated
     from podium.rating import predict, rate
@@ -91,7 +91,7 @@ _HOMES = {
     "RuleError": "errors",
     "Scenario": "analysis.simulation",
     "Simulated": "analysis.simulation",
-    "Stakes": "ledger.stakes.stakes",
+    "Stakes": "ledger.stakes",
     "SystemCheck": "analysis.conformance",
     "Tuned": "analysis.tuning",
     "UnknownError": "errors",

@@ -5,8 +5,8 @@ import pytest
 
 from podium.cli.terminal.options import check_output, unused_path, write_table
 from podium.errors import OutputError
-from podium.support.cells import cell
 from podium.support.part_files import part_file
+from podium.support.words import cell
 
 
 def fail_halfway(path):

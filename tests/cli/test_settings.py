@@ -9,8 +9,8 @@ import pytest
 from commands import run
 
 from podium.cli import demo, systems
+from podium.cli.terminal.app import find_settings
 from podium.cli.terminal.options import say_that_it_compiles
-from podium.cli.terminal.settings import find_settings
 from podium.errors import MissingExtraError
 
 RACE = Path(__file__).parents[2] / "examples" / "race.csv"

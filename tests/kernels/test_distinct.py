@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from podium.kernels.compiled import compile_kernel
-from podium.kernels.distinct import PAIR, are_disjoint
+from podium.kernels.memory import PAIR, are_disjoint
 from podium.kernels.records import LANES
 
 NUMBERS = PAIR * LANES

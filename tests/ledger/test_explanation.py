@@ -12,7 +12,7 @@ from sentences import GOLDEN, history, sentences
 import podium
 from podium.cli.demo import season_path
 from podium.cli.terminal.tables import explanation_text
-from podium.support.rounding import shown, shown_change
+from podium.support.words import shown, shown_change
 from podium.systems import names
 
 

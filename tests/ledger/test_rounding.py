@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from podium.support.rounding import shown, shown_change, shown_parts, signed
+from podium.support.words import shown, shown_change, shown_parts, signed
 
 
 def test_a_change_is_the_difference_of_the_ratings_as_they_are_shown():

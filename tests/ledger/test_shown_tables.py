@@ -5,7 +5,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from podium.support.rounding import shown_table
+from podium.ledger.reasons.shares import shown_table
 
 
 @pytest.mark.parametrize("size", [2, 3, 10, 24, 64])

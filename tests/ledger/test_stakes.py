@@ -9,7 +9,7 @@ import pytest
 
 import podium
 from podium.cli.commands import build
-from podium.ledger.stakes import stakes as definition
+from podium.ledger import stakes as definition
 from podium.probability.ranks import GumbelPerformances, drawn_orders, order_chances, rank_distribution
 from podium.systems import names
 

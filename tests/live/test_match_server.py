@@ -8,7 +8,7 @@ from polars.testing import assert_frame_equal
 from sentences import history
 
 import podium
-from podium.support.rounding import MINUS
+from podium.support.words import MINUS
 from podium.systems import find
 
 TWO = [

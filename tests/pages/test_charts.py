@@ -17,7 +17,7 @@ from podium.pages.drawing.charts import (
     reliability_curve,
     weights_curve,
 )
-from podium.support.rounding import MINUS
+from podium.support.words import MINUS
 
 START = datetime(2020, 1, 5, tzinfo=UTC)
 

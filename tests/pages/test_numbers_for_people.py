@@ -16,7 +16,7 @@ from podium.pages.result_table import result_table
 from podium.service.http.names import decode_name
 from podium.service.web.events import contact_address
 from podium.service.web.rendering import FILES
-from podium.support import cells
+from podium.support import words
 
 
 @pytest.mark.parametrize(
@@ -39,10 +39,10 @@ from podium.support import cells
         (numbers.percent(1.0), "100\N{NO-BREAK SPACE}%"),
         (numbers.halves(17.5), "17.5"),
         (numbers.halves(1234.0), "1,234"),
-        (cells.counted(1, "rider"), "1 rider"),
-        (cells.counted(1200, "entry"), "1,200 entries"),
-        (cells.plural("boss"), "bosses"),
-        (cells.plural("boy"), "boys"),
+        (words.counted(1, "rider"), "1 rider"),
+        (words.counted(1200, "entry"), "1,200 entries"),
+        (words.plural("boss"), "bosses"),
+        (words.plural("boy"), "boys"),
         (numbers.duration(59.8), "59.8\N{NO-BREAK SPACE}s"),
         (numbers.duration(83.456), "1:23.456"),
         (numbers.duration(4003.217), "1:06:43.217"),

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 import podium
-from podium.reporting.curves import CURVES, curve
+from podium.reporting.histories import CURVES, curve
 from podium.systems import find
 
 

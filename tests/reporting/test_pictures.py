@@ -5,7 +5,7 @@ import pytest
 import podium
 from podium.cli import publishing
 from podium.cli.commands import build
-from podium.reporting.curves import CURVES
+from podium.reporting.histories import CURVES
 from podium.reporting.plotting import FROM_RESULTS
 
 ROWS = [

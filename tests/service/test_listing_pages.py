@@ -17,7 +17,7 @@ from podium.service.web import boards
 from podium.store import Store
 from podium.store.rating.facts import day_of
 from podium.store.reading.boards.models import Listing
-from podium.support.rounding import shown_change, signed
+from podium.support.words import shown_change, signed
 from podium.systems import find
 
 DASH, MINUS = "\N{EN DASH}", "\N{MINUS SIGN}"

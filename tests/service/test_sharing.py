@@ -13,7 +13,7 @@ from podium.service import create_app
 from podium.service.web import sharing
 from podium.store import Store
 from podium.store.keys import create_key
-from podium.support.rounding import MINUS
+from podium.support.words import MINUS
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 

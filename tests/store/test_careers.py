@@ -14,7 +14,7 @@ from podium.errors import ParameterError, UnknownError
 from podium.ledger.history import thinned
 from podium.store import Store
 from podium.store.reading.players import rivals as rivals_room
-from podium.support.rounding import shown
+from podium.support.words import shown
 from podium.systems import find
 
 START = datetime(2025, 1, 1, tzinfo=UTC)

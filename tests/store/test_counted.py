@@ -8,7 +8,7 @@ import pytest
 from races import ratings
 
 import podium
-from podium.results.made_dates import with_made_dates
+from podium.results.derived_heats import with_made_dates
 from podium.store import Store
 from podium.store.sql.statements import microseconds
 from podium.systems import find

@@ -9,7 +9,7 @@ import pytest
 from races import START, rows
 
 from podium.errors import ParameterError, UnknownError
-from podium.support.rounding import shown_change
+from podium.support.words import shown_change
 from podium.systems import find
 
 DAY = 24 * 60

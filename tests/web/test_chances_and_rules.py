@@ -16,7 +16,7 @@ from podium.service.web.chances import chance_words, odds_words
 from podium.store import Store
 from podium.store.keys import create_key
 from podium.store.reading.pool_facts import ReliabilityBin
-from podium.support.rounding import shown
+from podium.support.words import shown
 from podium.systems import find
 
 API = "/api/v1/pools"

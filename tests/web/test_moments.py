@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 from podium.service import create_app
 from podium.store import Store
 from podium.store.reading.players import cards
-from podium.support.rounding import shown, shown_change
+from podium.support.words import shown, shown_change
 from podium.systems import find
 
 API = "/api/v1/pools/main"

@@ -15,7 +15,7 @@ from podium.pages.numbers import day_words
 from podium.service import create_app
 from podium.service.web.players import rank_tile
 from podium.store import Store
-from podium.support.rounding import shown, shown_change, signed
+from podium.support.words import shown, shown_change, signed
 from podium.systems import find
 
 API = "/api/v1/pools"

@@ -11,7 +11,7 @@ from test_first_evening import look as look_at
 
 from podium.pages.numbers import percent
 from podium.store.keys import create_key
-from podium.support.rounding import shown_change, signed
+from podium.support.words import shown_change, signed
 from podium.systems import find, make_system
 
 SOON = datetime.now(UTC) + timedelta(hours=3)

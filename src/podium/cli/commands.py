@@ -6,7 +6,7 @@ import typer
 from typer import Option
 
 from podium import __version__
-from podium.cli.terminal.helping import App
+from podium.cli.terminal.app import App
 
 # By heading: where the command or group is, its name, and a line about it where its own sentence is too long.
 COMMANDS = {

@@ -14,7 +14,7 @@ import typer
 from typer import Option
 
 from podium.cli.terminal import options, show
-from podium.cli.terminal.helping import examples
+from podium.cli.terminal.app import examples
 from podium.cli.terminal.tables import explanation_text
 from podium.errors import MissingExtraError, PodiumError, needs_extra
 

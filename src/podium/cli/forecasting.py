@@ -11,7 +11,7 @@ from typer import Option
 from podium.cli.rating import rated_file
 from podium.cli.results.reading import PRINTED, Input, input_option
 from podium.cli.terminal import options, show
-from podium.cli.terminal.helping import examples
+from podium.cli.terminal.app import examples
 from podium.cli.terminal.options import SYSTEM
 from podium.cli.terminal.show import Format
 from podium.errors import ParameterError

@@ -10,11 +10,11 @@ from typer import Option
 
 from podium.cli.results.reading import PRINTED, Input, input_option
 from podium.cli.terminal import options, show
-from podium.cli.terminal.helping import examples
+from podium.cli.terminal.app import examples
 from podium.cli.terminal.options import SYSTEM, chosen_system, complete_system, unused_path, write_text
 from podium.cli.terminal.show import Format
 from podium.errors import ParameterError, PodiumError
-from podium.support.cells import as_text
+from podium.support.words import as_text
 
 if TYPE_CHECKING:
     from podium.engine.system import System

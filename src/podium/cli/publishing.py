@@ -11,9 +11,8 @@ from podium.cli.rating import rated_file
 from podium.cli.results.reading import Input, input_option, with_settings
 from podium.cli.service.storing import store_type
 from podium.cli.terminal import options, show
-from podium.cli.terminal.helping import Made, examples
+from podium.cli.terminal.app import Made, examples, find_settings
 from podium.cli.terminal.options import chosen_system, one_of, write_text
-from podium.cli.terminal.settings import find_settings
 from podium.errors import ParameterError, UnknownError, needs_extra
 from podium.support.collector import keep_loaded
 

@@ -9,9 +9,8 @@ from typer import Option
 
 from podium.cli.results.reading import PRINTED, Input, input_option
 from podium.cli.terminal import options, show
-from podium.cli.terminal.helping import examples
+from podium.cli.terminal.app import examples, from_settings
 from podium.cli.terminal.options import SYSTEM, check_output, write_table
-from podium.cli.terminal.settings import from_settings
 from podium.cli.terminal.show import Format
 from podium.errors import ParameterError
 

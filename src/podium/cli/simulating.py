@@ -11,7 +11,7 @@ from podium.cli.judging import SYSTEMS, described_systems
 from podium.cli.rating import rated_file
 from podium.cli.results.reading import PRINTED, Input, input_option
 from podium.cli.terminal import options, show
-from podium.cli.terminal.helping import App, examples
+from podium.cli.terminal.app import App, examples
 from podium.cli.terminal.options import check_output, chosen_system, read_table, write_table
 from podium.cli.terminal.show import Format
 from podium.errors import ParameterError

@@ -11,9 +11,8 @@ import typer
 from typer import Argument, Option
 
 from podium.cli.terminal import options, show
-from podium.cli.terminal.helping import examples
+from podium.cli.terminal.app import FILE_NAME, MEANINGS, examples
 from podium.cli.terminal.options import DEFAULT_SYSTEM, complete_system, system_of, write_text
-from podium.cli.terminal.settings import FILE_NAME, MEANINGS
 from podium.cli.terminal.show import Format
 from podium.errors import ParameterError
 

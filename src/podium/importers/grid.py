@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from podium.errors import Fault, FormatError
-from podium.importers.dates import IN_A_LINE
+from podium.importers.times import IN_A_LINE
 from podium.results.headings import is_heading
 
 SHEET, TITLE = "\0sheet", "\0title"  # columns beside the table's own: of each row its sheet, the lines above the head

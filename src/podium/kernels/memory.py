@@ -1,11 +1,13 @@
-"""Rows of a table brought near early, and into lanes as whole vectors: one read after single numbers has to wait.
+"""Rows of a table brought near early, and into lanes as whole vectors; and whether numbers side by side all differ.
 
-A processor hands a number on from the store of it to a load before it reaches the cache, but not several numbers that
-were stored one by one to one load of all.
+One read of what was stored as single numbers has to wait: a processor hands a number on from the store of it to a load
+before it reaches the cache, but not several numbers that were stored one by one to one load of all.
 """
 
+import functools
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils, config
@@ -78,3 +80,55 @@ def _(typing: Any, table: Any, row: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(table, types.intp), generate
+
+
+PAIR = 2
+AT_ONCE = 8  # numbers that are compared at once
+HALF = AT_ONCE // 2
+
+
+def are_disjoint(pairs: Any, start: int) -> bool:
+    """Whether the numbers of the `LANES` pairs from `start` on all differ.
+
+    Args:
+        pairs: int32 (rows, 2), with so many rows from `start` on.
+    """
+    return bool(np.unique(pairs[start : start + LANES]).size == PAIR * LANES)
+
+
+@in_kernels(are_disjoint)
+def _(typing: Any, pairs: Any, start: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        array = context.make_array(signature.args[0])(context, builder, args[0])
+        if config.BOUNDSCHECK:
+            rows = cgutils.unpack_tuple(builder, array.shape, 2)[0]
+            last = builder.add(args[1], context.get_constant(types.intp, LANES - 1))
+            cgutils.do_boundscheck(context, builder, last, rows, 0)
+        vector = ir.VectorType(ir.IntType(32), AT_ONCE)
+        first = builder.gep(array.data, [builder.mul(args[1], context.get_constant(types.intp, PAIR))])
+        parts = [
+            builder.load(
+                builder.bitcast(builder.gep(first, [context.get_constant(types.intp, at)]), vector.as_pointer()),
+                align=4,
+            )
+            for at in range(0, PAIR * LANES, AT_ONCE)
+        ]
+        # A part against itself, rotated by up to half, meets each of its pairs; against another, by all places.
+        equal = [
+            builder.icmp_signed("==", part, rotate(builder, other, by))
+            for k, part in enumerate(parts)
+            for other in parts[k:]
+            for by in (range(1, HALF + 1) if other is part else range(AT_ONCE))
+        ]
+        found = builder.bitcast(functools.reduce(builder.or_, equal), ir.IntType(AT_ONCE))
+        return builder.icmp_unsigned("==", found, ir.IntType(AT_ONCE)(0))
+
+    return types.boolean(pairs, types.intp), generate
+
+
+def rotate(builder: Any, vector: Any, by: int) -> Any:
+    """Move the elements of a vector `by` places towards its beginning, the first of them to its end."""
+    if by == 0:
+        return vector
+    order = ir.Constant(ir.VectorType(ir.IntType(32), AT_ONCE), [(k + by) % AT_ONCE for k in range(AT_ONCE)])
+    return builder.shuffle_vector(vector, ir.Constant(vector.type, ir.Undefined), order)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from podium.support.cells import counted
+from podium.support.words import counted
 
 MANIFEST = "_podium.json"
 

@@ -10,14 +10,13 @@ from typing import Any, Self
 
 import polars as pl
 
-from podium.engine.long_periods import takes_pieces
 from podium.engine.system import System
 from podium.engine.tables.selection import EVENT, check_period
 from podium.errors import OutputError, ParameterError
 from podium.large.checkpoint import ANEW, PIECES, Checkpoint, Origin, Progress, fingerprint, source_files
 from podium.large.dataset import PoolFiles
 from podium.large.files import pool_parts
-from podium.large.long_periods import LongPart, LongPeriods, Part, rate_long_period
+from podium.large.long_periods import LongPart, LongPeriods, Part, rate_long_period, takes_pieces
 from podium.large.parts import PartReader
 from podium.large.slices import SeenIds
 from podium.ledger.saved import Start, refuse_earlier

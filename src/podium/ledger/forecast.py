@@ -28,7 +28,7 @@ from podium.ledger.history import events_of_settlements, states_brought, system_
 from podium.probability.ranks import Floats, GumbelPerformances, Performances, field_strength, rank_distribution
 from podium.results.columns import BEGINNING, SIDES
 from podium.results.names import admit
-from podium.support.cells import counted, table_html
+from podium.support.words import counted, table_html
 
 SHOWN_ENTRANTS = 3  # in a line
 MIN_LIKENESS = 0.7  # of the letters that two names share: about two typing errors in a first name and a surname

@@ -40,7 +40,7 @@ from podium.rated import Rated
 from podium.results.columns import DEFAULTS
 from podium.results.names import admit, normalise
 from podium.results.reading import Results, read_results
-from podium.support.cells import counted, table_html
+from podium.support.words import counted, table_html
 from podium.systems import make_system
 
 SHOWN_PLAYERS = 10  # in a notebook

@@ -10,8 +10,7 @@ from podium.ledger.history import FORM_EVENTS, Trend
 from podium.ledger.reasons.what_if import ordinal
 from podium.pages.drawing.charts import Reliability, reliability_curve
 from podium.pages.numbers import change, day_words
-from podium.support.cells import counted
-from podium.support.rounding import shown
+from podium.support.words import counted, shown
 
 
 @dataclass(frozen=True, slots=True)

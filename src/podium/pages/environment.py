@@ -13,8 +13,8 @@ from podium.ledger.reasons.wording import capitalised, heat_words
 from podium.pages import numbers
 from podium.pages.drawing.axes import spark
 from podium.pages.drawing.bars import share_bar, signed_bar
-from podium.support import cells
-from podium.support.rounding import shown
+from podium.support import words
+from podium.support.words import shown
 
 BEFORE_DOTS: Final = "\x1e"  # stands before a name of dots, which browsers take for a step to the folder above
 
@@ -31,7 +31,7 @@ FILTERS = {
     "capitalised": capitalised,
     "change": numbers.change,
     "second": numbers.second,
-    "counted": cells.counted,
+    "counted": words.counted,
     "day": numbers.day,
     "direction": numbers.direction,
     "duration": numbers.duration,
@@ -44,7 +44,7 @@ FILTERS = {
     "number": numbers.number,
     "ordinal": ordinal,
     "part": part,
-    "plural": cells.plural,
+    "plural": words.plural,
     "rating": numbers.rating,
     "short_day": numbers.short_day,
     "shown": shown,

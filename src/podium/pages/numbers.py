@@ -1,4 +1,4 @@
-"""Numbers, moments and counts as people read them. Changes are rounded by the one rule of `podium.support.rounding`."""
+"""Numbers, moments and counts as people read them. Changes are rounded by the one rule of `podium.support.words`."""
 
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -6,7 +6,7 @@ from decimal import Decimal
 from markupsafe import Markup, escape
 
 from podium.ledger.reasons.standings import plain
-from podium.support.rounding import MINUS, shown, signed
+from podium.support.words import MINUS, shown, signed
 
 DASH = "\N{EN DASH}"  # where there is no value
 GAP = "\N{NO-BREAK SPACE}"

@@ -11,7 +11,7 @@ from podium.ledger.reasons.standings import plain
 from podium.ledger.reasons.wording import capitalised, gap_words
 from podium.pages.numbers import DASH, duration
 from podium.results.derived_heats import OVERALL
-from podium.support.rounding import shown
+from podium.support.words import shown
 
 FEW_HEATS = 4  # that stand beside the reasons; more take the whole width
 FEW_ROWS = 12  # on a phone; of more, the first, the chosen and those beside it, until all are wanted

@@ -11,7 +11,7 @@ from podium.ledger.reasons.explanation import Duels, Explanation
 from podium.ledger.reasons.wording import gap_words, heat_words
 from podium.pages.drawing.bars import StepScale, bar, duel_marks, end
 from podium.pages.numbers import halves, in_sentence, rating
-from podium.support.rounding import shown, signed
+from podium.support.words import shown, signed
 
 MOST_ROWS = 12  # of a group; of a larger one the largest few, and the others together
 FIRST_ROWS = 5

@@ -20,9 +20,9 @@ from podium.ledger.forecast import (
     system_in,
     things_of,
 )
+from podium.ledger.imagined import Race, has_draws, last_lines
 from podium.ledger.leaderboard import instant
-from podium.ledger.stakes.imagined import Race, has_draws, last_lines
-from podium.ledger.stakes.stakes import Board, Stakes, stakes
+from podium.ledger.stakes import Board, Stakes, stakes
 from podium.results.columns import DEFAULTS
 from podium.results.names import admit
 

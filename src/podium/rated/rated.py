@@ -20,14 +20,14 @@ from podium.ledger import leaderboard as boards
 from podium.ledger.saved import Start, metadata, pools_after, with_pool_columns
 from podium.results.names import normalise
 from podium.results.reading import Results
-from podium.support.cells import counted, table_html
+from podium.support.words import counted, table_html
 
 if TYPE_CHECKING:
     from podium.ledger.forecast import Forecast, Named
     from podium.ledger.hindsight import Hindsight
     from podium.ledger.reasons.explanation import Explanation
     from podium.ledger.reasons.what_if import WhatIf
-    from podium.ledger.stakes.stakes import Stakes
+    from podium.ledger.stakes import Stakes
 
 
 @dataclass(frozen=True, repr=False)
@@ -280,7 +280,7 @@ class Rated:
         heats: int = 1,
         at: str | date | datetime | None = None,
     ) -> "Stakes":
-        """What each place of a race to come would bring; see `podium.ledger.stakes.stakes.stakes`.
+        """What each place of a race to come would bring; see `podium.ledger.stakes`.
 
         Args:
             entrants: the names of those who start alone; `sides` and `pool` as `predict` takes them.

@@ -14,8 +14,8 @@ from podium.errors import ParameterError, PodiumError, UnknownError, needs_extra
 from podium.ledger.forecast import suggestion
 from podium.rated import Rated
 from podium.rating import rate
-from podium.reporting.curves import CURVES, curve
 from podium.reporting.histories import (
+    CURVES,
     MAIN,
     NARROW_LEGEND_COLUMNS,
     NARROW_WIDTH,
@@ -26,6 +26,7 @@ from podium.reporting.histories import (
     canvas,
     colours,
     configuration,
+    curve,
     dashes,
     learnt_curves,
     legend_columns,
@@ -126,7 +127,7 @@ def waits_and_spreads(runs: pl.DataFrame, title: str) -> Any:
 
 
 def published_curve(kind: str, system: System | None = None) -> Any:
-    """A curve of one of the published texts; see `podium.reporting.curves`."""
+    """A curve of one of the published texts; see `podium.reporting.histories`."""
     alt = altair()
     description, points = curve(kind, system)
     x = alt.X("x:Q", title=description.x)

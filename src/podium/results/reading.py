@@ -28,7 +28,7 @@ from podium.results.hashing import Numbered, number_names, number_runs
 from podium.results.headings import fold, meanings, near_miss
 from podium.results.objects import column_of, from_json, from_records
 from podium.results.plain_rows import DELIMITERS, from_csv, read_plainly
-from podium.support.cells import counted, table_html
+from podium.support.words import counted, table_html
 
 STDIN = "-"
 WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")  # how .xlsx and .ods begin, and .xls

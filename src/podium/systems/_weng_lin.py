@@ -17,16 +17,7 @@ from podium.engine.inputs import PRESENT, Columns, Entrant, Scratch, nobody_fini
 from podium.engine.rules import enter, expect, expect_side, judge_heat, kernel, rate_event, rate_heats, settle
 from podium.engine.system import System, parameter
 from podium.engine.tables.sides import Sides
-from podium.engine.tables.teams import (
-    MU,
-    SHRINK,
-    SURPRISE,
-    VARIANCE,
-    counted_part,
-    gather_teams,
-    part_in_team,
-    row_of,
-)
+from podium.engine.tables.teams import MU, SHRINK, SURPRISE, VARIANCE, counted_part, gather_teams, part_in_team, row_of
 from podium.kernels.records import add, read
 from podium.probability.logistic import logistic
 from podium.probability.normal import distribution

@@ -42,8 +42,7 @@ from podium.systems._podium_entering import (
     seen,
     time_passed,
 )
-from podium.systems._podium_learnt import learnt_with
-from podium.systems._podium_pairs import judge_pairs, pairs_counted
+from podium.systems._podium_learnt import judge_pairs, learnt_with, pairs_counted
 from podium.systems._podium_rules import Evidence, expected_log_odds, unit_of
 from podium.systems._podium_state import (
     COUNTED,

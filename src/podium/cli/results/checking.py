@@ -10,12 +10,12 @@ from typer import Argument, Option
 
 from podium.cli.results.reading import Input, input_option
 from podium.cli.terminal import show
-from podium.cli.terminal.helping import examples
+from podium.cli.terminal.app import examples
 from podium.cli.terminal.options import as_written, check_output, one_of, write_table
 from podium.cli.terminal.show import did_you_mean
 from podium.errors import OutputError, ParameterError
 from podium.results.column_guide import COLUMNS, STATUSES, Column
-from podium.support.cells import counted
+from podium.support.words import counted
 
 if TYPE_CHECKING:
     from podium.results.reading import Results

@@ -13,7 +13,7 @@ from typer import Argument, Option
 from podium.cli.results.reading import Input, input_option
 from podium.cli.results.table_flags import PLAYER, TABLE_FLAGS, TABLES, TWO, TableFlags
 from podium.cli.terminal import show
-from podium.cli.terminal.helping import App, examples
+from podium.cli.terminal.app import App, examples
 from podium.cli.terminal.options import (
     EVERY,
     STARTED_AT,
@@ -27,7 +27,7 @@ from podium.cli.terminal.options import (
 from podium.cli.terminal.show import Format
 from podium.errors import SHOWN_FAULTS, OutputError, ParameterError
 from podium.importers.registry import FORMATS
-from podium.support.cells import counted
+from podium.support.words import counted
 
 if TYPE_CHECKING:
     import polars as pl

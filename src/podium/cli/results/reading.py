@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 from typer import Argument, Option
 
-from podium.cli.terminal.helping import Made
+from podium.cli.terminal.app import FILE_NAME, Made, find_settings
 from podium.cli.terminal.options import one_of
-from podium.cli.terminal.settings import FILE_NAME, find_settings
 from podium.cli.terminal.show import Format, did_you_mean
 from podium.errors import ParameterError
 from podium.importers.registry import FORMATS

@@ -5,7 +5,7 @@ from typing import Any
 
 from typer import Option
 
-from podium.cli.terminal.helping import Made
+from podium.cli.terminal.app import Made
 from podium.errors import ParameterError
 
 TABLES = "csv"

@@ -8,7 +8,7 @@ from typer import Argument, Option
 
 from podium.cli.service.storing import ACTOR, POOL_NAME, STORE
 from podium.cli.terminal import options, show
-from podium.cli.terminal.helping import App
+from podium.cli.terminal.app import App
 from podium.cli.terminal.show import Format
 from podium.errors import ParameterError
 

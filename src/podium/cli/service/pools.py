@@ -10,7 +10,7 @@ from typer import Argument, Option
 
 from podium.cli.service.storing import ACTOR, CREATED_STORE, DATABASE, POOL_NAME, STORE, open_store, ratings_changed
 from podium.cli.terminal import options, show
-from podium.cli.terminal.helping import App, Made
+from podium.cli.terminal.app import App, Made
 from podium.cli.terminal.options import SYSTEM, chosen_system
 from podium.cli.terminal.show import Format
 from podium.errors import OutputError, ParameterError

@@ -11,7 +11,7 @@ from typer import Argument, Option
 
 from podium.cli.service import storing
 from podium.cli.terminal import options, show
-from podium.cli.terminal.helping import App, examples
+from podium.cli.terminal.app import App, examples
 from podium.cli.terminal.show import Format
 from podium.errors import PodiumError, needs_extra
 from podium.support.collector import keep_loaded

@@ -13,9 +13,8 @@ from typer import Option
 
 from podium.cli.results.reading import PRINTED, Input, input_option
 from podium.cli.terminal import options, show
-from podium.cli.terminal.helping import Made, examples
+from podium.cli.terminal.app import Made, database_of_settings, examples, pool_of_settings
 from podium.cli.terminal.options import read_table
-from podium.cli.terminal.settings import database_of_settings, pool_of_settings
 from podium.cli.terminal.show import Format
 from podium.errors import ParameterError, PodiumError, needs_extra
 

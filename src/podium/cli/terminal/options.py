@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any
 import typer
 from typer import Option
 
-from podium.cli.terminal.helping import Made
-from podium.cli.terminal.settings import SettingsFile, find_settings, from_settings
+from podium.cli.terminal.app import Made, SettingsFile, find_settings, from_settings
 from podium.cli.terminal.show import Format
 from podium.errors import OutputError, ParameterError
-from podium.support.cells import as_text
 from podium.support.part_files import part_file
+from podium.support.words import as_text
 
 if TYPE_CHECKING:
     import polars as pl
@@ -121,7 +120,7 @@ def dated(rows: Any, started_at: str | None, every: str | None) -> tuple[Any, st
     if started_at is None or every is None:
         raise ParameterError("dates are made up by two options: --started-at 2001-01-01 --every 1mo")
     from podium.ledger.leaderboard import instant
-    from podium.results.made_dates import made_up, with_made_dates
+    from podium.results.derived_heats import made_up, with_made_dates
     from podium.results.reading import read_results
 
     first = instant(started_at, whole_day=False)

@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from podium.errors import ParameterError
-from podium.support.cells import as_text
+from podium.support.words import as_text
 
 if TYPE_CHECKING:
     import polars as pl

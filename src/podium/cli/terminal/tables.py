@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from podium.support.cells import column_texts
+from podium.support.words import column_texts
 
 if TYPE_CHECKING:
     import polars as pl
@@ -234,7 +234,7 @@ def explanation_text(explanation: "Explanation") -> str:
 def waterfall(explanation: "Explanation") -> Iterator[tuple[str, str]]:
     """The lines of a change: what, and how many points."""
     from podium.pages.why import steps_of
-    from podium.support.rounding import signed
+    from podium.support.words import signed
 
     yield "Before", str(explanation.shown_before)
     for number, group in enumerate(explanation.groups):
@@ -246,7 +246,7 @@ def waterfall(explanation: "Explanation") -> Iterator[tuple[str, str]]:
 
 def what_if_text(imagined: "WhatIf") -> str:
     """What a change would have been, a line for each thing changed."""
-    from podium.support.rounding import signed
+    from podium.support.words import signed
 
     if not imagined.alternatives:
         return f"{imagined.player} won all there was to win."

@@ -11,8 +11,7 @@ from podium.engine.inputs import Heat, finisher, mode_at, plain_entry
 from podium.engine.rules import rate_two
 from podium.engine.system import System, blank
 from podium.kernels.compiled import IN_KERNELS, compile_kernel, kernel
-from podium.kernels.distinct import are_disjoint
-from podium.kernels.memory import LINE_BYTES, gather_rows, prefetch
+from podium.kernels.memory import LINE_BYTES, are_disjoint, gather_rows, prefetch
 from podium.kernels.records import LANES, finite, read, read_fields, total, write, write_column, write_fields
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from podium.importers import dates, times
+from podium.importers import times
 from podium.importers.grid import SourceRule
 from podium.importers.tables.model import BESIDE, FILE, ROW, Part, Rule
 from podium.importers.times import LocalTimes
@@ -347,18 +347,18 @@ def as_moments(table: Table, rule: Rule, texts: pl.Series) -> Cells:
         return from_epoch(rule.epoch, texts)
     distinct = texts.drop_nulls().unique()
     form, remedy = rule.format, "is not a date; write it like 2025-01-31T18:00:00Z, or give its format"
-    if form is None and distinct.len() and not dates.are_iso(distinct):
-        unit = next((unit for unit, shape in dates.STAMPS.items() if distinct.str.contains(shape).all()), None)
+    if form is None and distinct.len() and not times.are_iso(distinct):
+        unit = next((unit for unit, shape in times.STAMPS.items() if distinct.str.contains(shape).all()), None)
         if unit is not None:
             return from_epoch(unit, texts)
-        forms = dates.fitting(distinct)
+        forms = times.fitting(distinct)
         form = forms[0] if len(forms) == 1 else None
         ways = " or ".join(f'format = "{each}"' for each in forms)
         remedy = f"may be a day and a month either way: say which, {ways}" if ways else remedy
     if form is not None:
-        local, remedy = dates.by_format(distinct, form), f"does not fit the format {form}"
+        local, remedy = times.by_format(distinct, form), f"does not fit the format {form}"
     else:
-        local = dates.by_shape(distinct)
+        local = times.by_shape(distinct)
     if local.dtype == UTC:
         instants = local
     elif table.local.name == "UTC":

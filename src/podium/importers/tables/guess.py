@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from podium.errors import SHOWN_FAULTS, Fault, ResultsError
-from podium.importers import dates, times
+from podium.importers import times
 from podium.importers.grid import Choice, Grid, Question, UndecidedError
 from podium.importers.tables.applying import decimal_marks, may_be_thousands, status_words
 from podium.importers.tables.cells import PLACE
@@ -117,7 +117,7 @@ class Guesser:
             return {}
         rule = self.moments("{title}", found.unique(maintain_order=True))
         rule = rule if isinstance(rule, dict) else {"from": rule}
-        return {"started_at": rule | {"regex": [f"(?s)^.*?{dates.in_a_line(rule.get('format'))}.*$", "$1"]}}
+        return {"started_at": rule | {"regex": [f"(?s)^.*?{times.in_a_line(rule.get('format'))}.*$", "$1"]}}
 
     def laps(self, columns: Mapping[str, Any]) -> dict[str, Any]:
         """The laps beside times: who was lapped may have the shorter time."""
@@ -318,13 +318,13 @@ class Guesser:
         refined = self.refined.get("started_at")
         if refined is not None:
             return {"from": origin, **refined}
-        if dates.are_iso(distinct):
+        if times.are_iso(distinct):
             self.words += [f"dates as {distinct[0]}"] if distinct.str.contains(r"^\d{8}$").any() else []
             return origin
-        unit = next((unit for unit, shape in dates.STAMPS.items() if distinct.str.contains(shape).all()), None)
+        unit = next((unit for unit, shape in times.STAMPS.items() if distinct.str.contains(shape).all()), None)
         if unit is not None:
             return {"from": origin, "epoch": unit}
-        forms = dates.fitting(distinct)
+        forms = times.fitting(distinct)
         if len(forms) > 1:
             self.ask(day_or_month(distinct, forms, None if "{" in origin else origin))
         self.words += [f"dates as {forms[0]}"] if forms else []

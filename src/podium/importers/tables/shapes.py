@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 
 from podium.errors import Fault, ResultsError
-from podium.importers import dates, times
+from podium.importers import times
 from podium.importers.grid import EVERY, SHEET, TITLE, Choice, Grid, Question
 from podium.importers.tables.applying import apply_map
 from podium.importers.tables.cells import GAME, PLACE, WHOLE, parse_result, plain
@@ -68,7 +68,7 @@ class Shapes:
 
     def title_dates(self) -> pl.Series:
         """The dates in those lines, null where one has none; empty where all have none."""
-        found = self.titles().str.extract(dates.A_DATE)
+        found = self.titles().str.extract(times.A_DATE)
         return found.head(0) if found.null_count() == found.len() else found
 
     def matches(self) -> Document | None:
@@ -182,8 +182,8 @@ class Shapes:
             points = Choice("points, the more the better", "columns.score", "cell")
             choices = points, Choice("places", "columns.position", "cell")
             self.ask(Question(f"what the cells of {rounds[0]}, {rounds[1]} … are", choices))
-        if all(pl.Series([each]).str.contains(dates.A_DATE).any() for each in rounds):
-            columns["started_at"] = {"from": "{column}", "regex": [f"^.*?{dates.A_DATE}.*$", "$1"]}
+        if all(pl.Series([each]).str.contains(times.A_DATE).any() for each in rounds):
+            columns["started_at"] = {"from": "{column}", "regex": [f"^.*?{times.A_DATE}.*$", "$1"]}
         layout = {"kind": "matrix", "rows": player, "except": aside}
         return {"layout": layout, **self.without(rounds, UNPLAYED, "no result"), "columns": columns}
 
@@ -203,7 +203,7 @@ class Shapes:
         return word not in meanings() and word not in sides() and side_of(heading) is None
 
     def is_of_a_round(self, heading: str) -> bool:
-        return is_round(heading) or bool(pl.Series([heading]).str.contains(rf"^(?:{dates.IN_A_LINE})$").any())
+        return is_round(heading) or bool(pl.Series([heading]).str.contains(rf"^(?:{times.IN_A_LINE})$").any())
 
     def is_diagonal(self, names: list[str]) -> bool:
         """Whether a grid has nothing where a line meets its own column."""

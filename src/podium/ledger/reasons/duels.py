@@ -14,7 +14,7 @@ from podium.engine.tables.encoding import Events
 from podium.engine.tables.sides import gather_sides, room_for_sides
 from podium.kernels.records import read, times
 from podium.ledger.reasons.shares import MOST_PARTS, Part, Settlement, fair_shares, settlement_of
-from podium.support.rounding import shown
+from podium.support.words import shown
 
 TIME = "time"  # the cause of what a player's entry does without any opponent
 SAME_TEAM, NEITHER_FINISHED, WITHOUT_WEIGHT = "in the same team", "did not finish either", "counts for nothing"

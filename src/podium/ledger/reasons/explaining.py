@@ -20,11 +20,11 @@ from podium.ledger.history import system_at
 from podium.ledger.reasons import wording
 from podium.ledger.reasons.duels import BAND, CAUSE, HEAT, OPPONENT, Account, Duel, Group, Heading, Partition, partition
 from podium.ledger.reasons.explanation import SCHEMA, Duels, Explanation, ThingPart
-from podium.ledger.reasons.shares import affordable_parts
+from podium.ledger.reasons.shares import affordable_parts, shown_table
 from podium.ledger.reasons.standings import Standings, ranked_by, standings
 from podium.results.derived_heats import OVERALL
 from podium.results.names import normalise
-from podium.support.rounding import shown, shown_change, shown_parts, shown_table
+from podium.support.words import shown, shown_change, shown_parts
 
 WHOLE_FIELD = (
     "{title} judges a whole field at once. Each part has its fair share of the change: what it moved, on average over"

@@ -8,8 +8,7 @@ import polars as pl
 
 from podium.ledger.reasons.duels import Group
 from podium.ledger.reasons.standings import SCHEMA as STANDINGS_SCHEMA
-from podium.support.cells import lines_html
-from podium.support.rounding import shown, signed
+from podium.support.words import lines_html, shown, signed
 
 SCHEMA = {
     "player": pl.String,

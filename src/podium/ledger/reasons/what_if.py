@@ -24,8 +24,7 @@ from podium.ledger.reasons.shares import MAX_WORK
 from podium.ledger.reasons.wording import heat_words
 from podium.results.derived_heats import OVERALL
 from podium.results.reading import Results
-from podium.support.cells import counted, lines_html
-from podium.support.rounding import shown_change, signed
+from podium.support.words import counted, lines_html, shown_change, signed
 
 MOST_ALTERNATIVES = 8
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from podium.ledger.reasons.duels import BAND, CAUSE, HEAT, OPPONENT, Heading
-from podium.support.rounding import shown, signed
+from podium.support.words import shown, signed
 
 MOST_NAMED = 8  # names in a list; more are counted
 DECIDING_SHARE = Decimal("0.4")  # of the change, from which on one part is its cause

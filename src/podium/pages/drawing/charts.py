@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from podium.pages.drawing.axes import Plot, Scale, Step, across, dates, number, round_values, text
 from podium.pages.numbers import shortened
-from podium.support.rounding import shown, signed
+from podium.support.words import shown, signed
 
 HEIGHT = 256
 MOST_DOTS = 60  # links on a desk; a quarter of them on a phone

@@ -32,7 +32,7 @@ from podium.store.reading.previews import MovedRating, Preview
 from podium.store.writing.execution import Receipt
 from podium.store.writing.mending import SheetChanges
 from podium.store.writing.sheets import SheetError
-from podium.support.rounding import shown_change
+from podium.support.words import shown_change
 
 OK, CONFLICT = 200, 409
 MAX_PACKED_BYTES = MAX_UPLOAD_BYTES - 100_000  # of a form that is sent back, beside its other fields

@@ -23,7 +23,7 @@ from podium.store.rating.events import Sheet
 from podium.store.reading import previews
 from podium.store.reading.models import EventDetails
 from podium.store.reading.previews import Act
-from podium.support.cells import counted
+from podium.support.words import counted
 from podium.systems import find
 
 POOL_ADDRESS = "/admin/{pool}"

@@ -20,7 +20,7 @@ from podium.importers.tables.maps import write_map
 from podium.importers.tables.open_table import left_out
 from podium.ledger.leaderboard import instant
 from podium.results.columns import DEFAULTS
-from podium.results.made_dates import made_up, with_made_dates
+from podium.results.derived_heats import made_up, with_made_dates
 
 MAX_UPLOAD_BYTES = 8_000_000
 MAX_COMPRESSED_BYTES = 1_000_000  # which may become a hundred times as large

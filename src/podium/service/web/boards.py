@@ -32,7 +32,7 @@ from podium.store.log.pools import Pool
 from podium.store.reading.boards.models import EventHeadline, FoundPlayer, ListedPage, ListedRow, Listing
 from podium.store.reading.players.models import PlayerCard
 from podium.store.writing.fixtures import Fixture
-from podium.support.cells import counted
+from podium.support.words import counted
 
 Sort = Literal["rating", "move"]
 MIN_EVENTS: Final = (1, 10, 50)  # that the form offers

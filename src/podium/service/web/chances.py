@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from podium.errors import ParameterError, UnknownError
 from podium.ledger.forecast import Forecast, names_in
+from podium.ledger.reasons.shares import shown_table
 from podium.pages.careers import Trust, trust_of
 from podium.pages.drawing.bars import share_bar, split_bar
 from podium.pages.drawing.charts import HistoryLine, HistoryPoint, history_chart
@@ -25,7 +26,7 @@ from podium.store.log.pools import Pool
 from podium.store.reading.boards.models import EventHeadline, Listing
 from podium.store.reading.models import Rivalry
 from podium.store.reading.players.models import PlayerCard
-from podium.support.rounding import shown, shown_table
+from podium.support.words import shown
 
 router = PageRouter()
 MOST_POINTS = 150  # of each history

@@ -11,10 +11,10 @@ import polars as pl
 from fastapi import Query, Request, Response
 from markupsafe import Markup
 
+from podium.ledger.imagined import place_words
 from podium.ledger.reasons.explanation import Explanation
 from podium.ledger.reasons.wording import capitalised
-from podium.ledger.stakes.stakes import Stakes
-from podium.ledger.stakes.wording import place_words
+from podium.ledger.stakes import Stakes
 from podium.pages.environment import part
 from podium.pages.numbers import direction, in_sentence, percent, rating
 from podium.pages.result_table import DuelTable, ResultTable, duel_table, result_table
@@ -31,8 +31,7 @@ from podium.store.reading.events.stories import EventStory
 from podium.store.reading.log import CorrectionRecord
 from podium.store.reading.models import ResultRow
 from podium.store.reading.pool_facts import FairExpectation, ReliabilityBin, fair_expectation
-from podium.support.cells import counted
-from podium.support.rounding import shown, shown_change, signed
+from podium.support.words import counted, shown, shown_change, signed
 
 TAGS = {"rated": "valid", "voided": "void"}
 AS_SENT = "Ranked as sent"

@@ -11,7 +11,7 @@ from podium.pages.numbers import SIGMAS, change, day, day_words, direction, move
 from podium.service.web.ahead.upcoming import Upcoming
 from podium.service.web.rendering import PoolHeader, pool_address
 from podium.store.reading.players.models import FormLine, PlayerCard
-from podium.support.rounding import shown
+from podium.support.words import shown
 
 SETTLED_BY_EVENTS = f"A rating counts as settled from event {FINDING_EVENTS} on."
 

@@ -50,8 +50,7 @@ from podium.store.log.log import SUBMIT
 from podium.store.log.pools import Pool, earlier, time_of
 from podium.store.reading.hindsight import HindsightPoint
 from podium.store.reading.players.models import CurvePoint, FormLine, PlayerCard, RivalRow, Rivals
-from podium.support.cells import counted
-from podium.support.rounding import shown
+from podium.support.words import counted, shown
 
 MOST_POINTS = 300
 ROWS = 50  # of a page of changes

@@ -21,7 +21,7 @@ from podium.service.http.names import POOLS_PATH
 from podium.service.http.threads import read_one_moment
 from podium.store.log.players import is_reserved
 from podium.store.log.pools import Pool
-from podium.support.cells import plural
+from podium.support.words import plural
 
 METHODS = ["GET", "HEAD"]
 SEE_OTHER = 303

@@ -18,7 +18,7 @@ from podium.store import Store
 from podium.store.reading.boards.models import SharedThing
 from podium.store.reading.hindsight import BestEverBoard
 from podium.store.reading.models import RatingCount
-from podium.support.cells import counted, plural
+from podium.support.words import counted, plural
 
 router = PageRouter()
 MAX_BARS: Final = 40

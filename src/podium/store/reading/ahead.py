@@ -15,8 +15,8 @@ from podium.engine.tables.selection import UNRATED_STATUS
 from podium.engine.tables.things import columns_of
 from podium.errors import ParameterError
 from podium.ledger.forecast import Member, Named, field_of, things_of
-from podium.ledger.stakes.imagined import Race, has_draws, last_lines
-from podium.ledger.stakes.stakes import Board, Stakes, changes_now, stakes
+from podium.ledger.imagined import Race, has_draws, last_lines
+from podium.ledger.stakes import Board, Stakes, changes_now, stakes
 from podium.probability.ranks import Floats
 from podium.results.reading import Results
 from podium.store.log.content import read_bodies

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import Annotated, Any, Final, NamedTuple
 
-from podium.ledger.stakes.stakes import Stakes
+from podium.ledger.stakes import Stakes
 from podium.service.http.threads import from_state
 from podium.store import Store
 from podium.store.reading.moments import VersionCache

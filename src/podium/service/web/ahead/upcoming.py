@@ -6,15 +6,14 @@ from typing import Any
 from markupsafe import Markup
 
 from podium.errors import PodiumError
-from podium.ledger.stakes.stakes import MOST_EXACT, Stakes
-from podium.ledger.stakes.wording import TWO, place_words
+from podium.ledger.imagined import TWO, place_words
+from podium.ledger.stakes import MOST_EXACT, Stakes
 from podium.pages.numbers import change, minute, named, percent, rating
 from podium.service.web.ahead.keeping import KeptStakes
 from podium.service.web.rendering import PoolHeader, pool_address
 from podium.store import Store
 from podium.store.writing.fixtures import Fixture
-from podium.support.cells import counted
-from podium.support.rounding import shown_change
+from podium.support.words import counted, shown_change
 
 MOST_AHEAD = 10  # races to come, among which the player's is looked for
 

@@ -10,7 +10,7 @@ from podium.store import Store
 from podium.store.log.pools import time_of
 from podium.store.reading.boards.models import EventHeadline, ListedRow, Listing
 from podium.store.reading.models import EventDetails
-from podium.support.rounding import shown_change
+from podium.support.words import shown_change
 
 SEARCHED = 50  # newest events that are looked at
 READ = 8  # newest events of which every line is read

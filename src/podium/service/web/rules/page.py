@@ -23,7 +23,7 @@ from podium.service.web.visiting import VisiblePool
 from podium.store import Store
 from podium.store.reading.moments import VersionCache
 from podium.store.reading.pool_facts import PoolFacts, PromisePoint
-from podium.support.rounding import shown
+from podium.support.words import shown
 
 LATER_EVENT = 10
 LESS = 0.9  # of a first event, from which on a later one moves clearly less

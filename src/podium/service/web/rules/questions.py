@@ -18,8 +18,7 @@ from podium.service.web.rules.examples import Example, Examples
 from podium.store.log.pools import earlier, time_of
 from podium.store.reading.boards.models import EventHeadline
 from podium.store.reading.pool_facts import PoolFacts
-from podium.support.cells import counted
-from podium.support.rounding import shown
+from podium.support.words import counted, shown
 
 LATER_EVENT = 10  # beside which a first event is put
 AWAY = timedelta(days=90)

@@ -23,7 +23,7 @@ from podium.store.reading.models import DailyRank, RankedPlayer
 from podium.store.reading.moments import Answers
 from podium.store.sql.schema import change, player, snapshot, snapshot_day
 from podium.store.sql.statements import among, of_players, values
-from podium.support.rounding import shown_change
+from podium.support.words import shown_change
 
 IN_POOL = snapshot_day.c.pool_id == sa.bindparam("pool")
 SELECT_NEWEST_DAY = (

@@ -31,7 +31,7 @@ from podium.store.reading.events.events import Winners, same_event, sent_winners
 from podium.store.reading.moments import Answers
 from podium.store.sql.schema import change, event, log, standing
 from podium.store.sql.statements import among, of_players, values
-from podium.support.rounding import shown, shown_change, signed
+from podium.support.words import shown, shown_change, signed
 
 MOST_NAMED = 3  # winners in a headline; of more the first two, and how many others
 DELTA = change.c.rating - change.c.rating_before

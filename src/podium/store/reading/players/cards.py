@@ -32,7 +32,7 @@ from podium.store.reading.players.explanations import states_of
 from podium.store.reading.players.models import ChangesPage, CurvePoint, FormLine, NearbyRow, Peak, PlayerCard, Streaks
 from podium.store.sql.schema import change, event, log
 from podium.store.sql.statements import among, values
-from podium.support.rounding import shown, shown_change
+from podium.support.words import shown, shown_change
 
 EVER = -(2**62)  # microseconds: no change is older
 LARGEST_NUMBER = 2**63  # what a database holds

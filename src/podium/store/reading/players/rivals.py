@@ -27,7 +27,7 @@ from podium.store.reading.players.cards import event_names_of
 from podium.store.reading.players.explanations import system_and_states
 from podium.store.reading.players.models import RivalRow, Rivals, Scalp
 from podium.store.sql.schema import change, correction, event, log
-from podium.support.rounding import shown_change
+from podium.support.words import shown_change
 
 MOST_EVENTS = 100  # that are explained: a second or so, once
 EVEN = 0.5  # the score of a draw; who is expected to score less is the underdog

@@ -12,11 +12,11 @@ import numpy.typing as npt
 import polars as pl
 
 from podium.errors import ParameterError
+from podium.ledger import imagined
 from podium.ledger.forecast import Member, names_of_field
-from podium.ledger.stakes import wording
-from podium.ledger.stakes.imagined import Race
+from podium.ledger.imagined import Race
 from podium.probability.ranks import Floats, Orders, drawn_orders, order_chances
-from podium.support.cells import counted, table_html
+from podium.support.words import counted, table_html
 
 MOST_EXACT = 6  # sides, up to which every order of the others is rated
 FIRST_DRAWS, MOST_DRAWS, DRAWS_OF_OTHERS = 8, 4096, 16
@@ -74,7 +74,7 @@ class Stakes:
     @property
     def method(self) -> str:
         """How the table was computed, and how near it is, in a sentence."""
-        return self.notice or wording.method(
+        return self.notice or imagined.method(
             self.draws, self.error, self.digits, self.lines_from, is_exact=self.is_exact
         )
 
@@ -94,7 +94,7 @@ class Stakes:
         Returns:
             The table, its places in words: "3rd", "draw", "quit".
         """
-        words = [wording.place_words(place, self.sides) for place in self.frame["place"]]
+        words = [imagined.place_words(place, self.sides) for place in self.frame["place"]]
         return self.frame.with_columns(place=pl.Series(words, dtype=pl.String))
 
     def headline(self, player: str | None = None) -> str:
@@ -103,7 +103,7 @@ class Stakes:
         Returns:
             A sentence.
         """
-        return self.notice or wording.headline(self.lines(player), self.sides, self.digits)
+        return self.notice or imagined.headline(self.lines(player), self.sides, self.digits)
 
     def promise(self, player: str | None = None) -> str | None:
         """Say what the best place that is likely would bring.
@@ -116,7 +116,7 @@ class Stakes:
             return None
         likeliest = max(lines, key=lambda each: float(each["chance"]))
         best = next((each for each in lines if each["chance"] >= LIKELY), likeliest)
-        return wording.promise(best, self.sides, dict(self.field.select("player", "rank").iter_rows())[best["player"]])
+        return imagined.promise(best, self.sides, dict(self.field.select("player", "rank").iter_rows())[best["player"]])
 
     def to_dict(self) -> dict[str, Any]:
         """Turn it into what JSON can hold.

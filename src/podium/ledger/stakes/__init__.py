@@ -1,1 +1,0 @@
-"""What is at stake in a race to come: what each place would bring."""

@@ -1,4 +1,4 @@
-"""Write docs/comparison.md: every system on four histories, from the results in a folder: `make comparison`.
+"""Write docs/comparison.md: every system on public histories, from the results in a folder: `make comparison`.
 
 The results are other people's and not part of this repository; see the page for what they are.
 """
@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from public_histories import HISTORIES
+from public_histories import HISTORIES, History
 from tuned import against_tuned
 
 import podium
@@ -44,28 +44,47 @@ def comparison(folder: Path) -> str:
         "for one replay with predictions, compiled code loaded. The results are the public histories named; they are",
         "not part of this repository. `make comparison DATA=folder` wrote this page.",
         "",
+        "What `podium` has a parameter for was chosen with these histories in sight, though no parameter was searched",
+        "on them; see [what it owes to its parts](self-tuning.md). Only it reads who was at home or had white, and",
+        "what entrants share.",
+        "",
         f"No prediction counts as surer than 1 - {clip:g}: one that is, and goes wrong, costs {loss:.1f}, where",
         "without this clip it would cost infinitely much. `clipped` is the share of predictions beyond it. Where it is",
         "not small, the log loss is a matter of the clip as much as of the system: look at the other scores instead.",
     ]
     for key, history in HISTORIES.items():
         results = history.read(folder)
-        rows, left_out = judge_systems(results, history.since)
-        lines += ["", f"## {history.title}", "", *table(rows), "", *verdict(rows), *clip_effects(rows)]
+        rows, left_out = judge_systems(results, history)
+        lines += [
+            "",
+            f"## {history.title}",
+            *shared_note(history),
+            "",
+            *table(rows),
+            "",
+            *verdict(rows),
+            *clip_effects(rows),
+        ]
         lines += ["", f"These results have not what {', '.join(left_out)} need: times or scores of every entry."]
         lines += ["", *against_tuned(results, key)]
         if key in HEATS_AS_EVENTS:
-            apart = heats_apart(results, history.since, rows)
+            apart = heats_apart(results, history, rows)
             lines += ["", f"## {history.title}, each heat an event of its own", "", *apart]
     return "\n".join(lines) + "\n"
 
 
-def judge_systems(results: podium.Results, since: str | None) -> tuple[list[Row], list[str]]:
+def shared_note(history: History) -> list[str]:
+    """Which settings podium has here."""
+    settings = ", ".join(f"`{key}={value}`" for key, value in history.settings.items())
+    return ["", f"Here `podium` has {settings}: what entrants share has a rating of its own."] if settings else []
+
+
+def judge_systems(results: podium.Results, history: History) -> tuple[list[Row], list[str]]:
     """Every system by its log loss, and those that cannot rate these results."""
     rows, left_out = [], []
-    window = Window(since=since)
+    window = Window(since=history.since)
     for name in names():
-        systems = [find("elo")(), find(name)()]
+        systems = [find("elo")(), history.system(name)]
         try:
             evaluate(results, systems[1:], window=window)  # loads what was compiled
         except podium.ResultsError:
@@ -117,11 +136,11 @@ def clip_effects(rows: list[Row]) -> list[str]:
     return lines
 
 
-def heats_apart(results: podium.Results, since: str | None, together: list[Row]) -> list[str]:
+def heats_apart(results: podium.Results, history: History, together: list[Row]) -> list[str]:
     """The same results with every heat an event, and whom that changes most."""
     named = results.frame["event_id"] + "/" + results.frame["heat"]
     apart = podium.read_results(results.frame.with_columns(event_id=named).drop("heat"))
-    rows, _ = judge_systems(apart, since)
+    rows, _ = judge_systems(apart, history)
     losses = {row.name: row.score["log_loss"] for row in together}
     moved = max(rows, key=lambda row: abs(row.score["log_loss"] - losses[row.name]))
     change = f"{moved.score['log_loss']:.2f} instead of {losses[moved.name]:.2f}"

@@ -1,12 +1,16 @@
 """The public histories that docs/comparison.md judges systems on; the results are other people's, see the page."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 import polars as pl
 
 import podium
+from podium.engine.system import System
+from podium.systems import find
 
+SELF_TUNING = "podium"
 OTHER_COLUMNS = ("team_name",)  # in a file, but in no results table
 
 
@@ -18,10 +22,15 @@ class History(NamedTuple):
     since: str | None
     train_until: str
     trials: int = 160  # parameter sets that a search tries
+    settings: Mapping[str, str] = {}  # of `podium`: what entrants share here
 
     def read(self, folder: Path) -> podium.Results:
         """The results from the file in a folder."""
         return podium.read_results(pl.read_parquet(folder / self.file).drop(OTHER_COLUMNS, strict=False))
+
+    def system(self, name: str) -> System:
+        """A system with its defaults; `podium` with what is shared here."""
+        return find(name)(**(self.settings if name == SELF_TUNING else {}))
 
     @property
     def past(self) -> str:
@@ -35,14 +44,25 @@ HISTORIES = {
     "atp": History(
         "Men's tennis singles 1968-2024, judged from 1991 on", "atp.parquet", "1991-01-01", "2010-12-31", 64
     ),
-    "f1": History("Formula 1, races and qualifying, the whole history", "f1.parquet", None, "2000-12-31"),
+    "f1": History(
+        "Formula 1, races and qualifying, the whole history",
+        "f1.parquet",
+        None,
+        "2000-12-31",
+        settings={"shared": "team"},
+    ),
     "zakstunts": History("ZakStunts, 293 races of Stunts", "zakstunts.parquet", None, "60%"),
     "speedway": History("Speedway Grand Prix, 5,454 heats of four", "speedway.parquet", None, "2010-12-31"),
     "tdf": History("Tour de France 1903-2026, each a race of about a hundred", "tdf.parquet", None, "60%", 64),
     "snooker": History("Snooker, two seasons, 5,064 matches", "snooker.parquet", None, "60%", 64),
     "tcec": History("Chess engines 2010-2026, 12,052 games, half of them drawn", "tcec.parquet", None, "60%", 64),
     "volley_players": History(
-        "Volleyball 2013-2019, line-ups of about ten against ten", "volley_players.parquet", None, "60%", 64
+        "Volleyball 2013-2019, line-ups of about ten against ten",
+        "volley_players.parquet",
+        None,
+        "60%",
+        64,
+        {"shared": "team"},
     ),
     "motogp": History("Motorcycle Grand Prix 1949-2024, five classes", "motogp.parquet", None, "60%", 32),
 }

@@ -20,6 +20,7 @@ from hard_cases import (
     with_rows,
     young_season,
 )
+from learnt_factor import factors_of_pairs, factors_of_wins
 from public_histories import HISTORIES
 from tuned import later_events, later_heats, log_loss
 from wider_evidence import wider_evidence
@@ -33,7 +34,10 @@ from podium.engine.system import System
 from podium.engine.tables.encoding import Events, encode
 from podium.systems import find
 
-LEARNT = ("spread", "event", "idle_day", "noise", "growth", "ageing", "unfinished", "reach")
+PLAYERS = ("spread", "event", "idle_day", "noise", "growth", "ageing", "unfinished", "reach", "entry")
+LEARNT = (*PLAYERS, "thing_1_spread", "thing_1_day", "side_spread", "side_day")
+UNREAD = {"shared": "what is shared: a car, a club", "side": "the side: home, white"}
+MATCHES = {"teams": 2, "entrants": 20, "players": 200, "events": 300}  # ten against ten
 HELD = 1e12  # a precision that no result moves
 SEEDS = range(100, 120)
 RING_BEGINS = datetime(2011, 1, 10, tzinfo=UTC)  # a week after the part that is judged
@@ -62,6 +66,7 @@ PARTS = (
     without("`ageing` of veterans", "ageing", 0.0),
     without("`unfinished`: a breakdown counts as a defeat", "unfinished", 0.0),
     without("`reach`: all places count alike", "reach", 3.0),
+    without("`entry`: newcomers begin at 1500", "entry", 0.0),
 )
 
 
@@ -87,17 +92,17 @@ def pools_of(system: System, events: Events, variant: Variant) -> PoolNumbers:
     """The pools' states at such a beginning, (pools, fields)."""
     pools = new_pools(system, len(events.pools))
     fields = list(system.pool_state_type._fields)  # type: ignore[union-attr]
-    for name, value in variant.values.items():
-        pools[:, fields.index(name)] = value
-    for name in variant.held:
-        k = LEARNT.index(name) + 1
+    for name in set(variant.values) & set(fields):
+        pools[:, fields.index(name)] = variant.values[name]
+    for name in set(variant.held) & set(fields):
+        k = fields.index(name) - fields.index("spread") + 1
         pools[:, fields.index(f"m_{k}_{k}")] = HELD
     return pools
 
 
-def loss_of(events: Events, selection: HeatSelection, variant: Variant) -> float:
+def loss_of(events: Events, selection: HeatSelection, variant: Variant, system: System | None = None) -> float:
     """The log loss of the selected heats at such a beginning."""
-    system = find("podium")()
+    system = system or find("podium")()
     return log_loss(judge_heats(events, system, selection, pools_of(system, events, variant))[0])
 
 
@@ -105,18 +110,26 @@ class Judged(NamedTuple):
     """A history, and its part that is judged."""
 
     title: str
+    system: System
     events: Events
     selection: HeatSelection
 
+    def loss(self, variant: Variant) -> float:
+        """The log loss at such a beginning."""
+        return loss_of(self.events, self.selection, variant, self.system)
 
-def load(folder: Path) -> list[Judged]:
-    """The histories, judged after their training parts."""
+
+def load(folder: Path, unread: str = "") -> list[Judged]:
+    """The histories, judged after their training parts; what is shared, or the side, may go unread."""
     judged = []
     for history in HISTORIES.values():
         results = history.read(folder)
-        events = encode(results, find("podium")())
+        if unread == "side" and "side" in results.frame.columns:
+            results = podium.read_results(results.frame.drop("side"))
+        system = find("podium")() if unread == "shared" else history.system("podium")
+        events = encode(results, system)
         later = later_events(results, history.train_until)
-        judged.append(Judged(history.title.split(",")[0], events, HeatSelection(later_heats(events, later))))
+        judged.append(Judged(history.title.split(",")[0], system, events, HeatSelection(later_heats(events, later))))
     return judged
 
 
@@ -126,23 +139,23 @@ def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> list[str]:
     return [f"| {' | '.join(words)} |", "|---" * len(words) + "|", *(f"| {' | '.join(row)} |" for row in rows)]
 
 
-def parts(histories: list[Judged]) -> list[str]:
+def parts(histories: list[Judged], folder: Path) -> list[str]:
     """What each part is worth: the log loss without it, less the whole's."""
-    whole = [loss_of(each.events, each.selection, WHOLE) for each in histories]
+    whole = [each.loss(WHOLE) for each in histories]
     rows = [["nothing", *(f"{loss:.4f}" for loss in whole)]]
     rows += [[each.title, *changes(histories, whole, each)] for each in PARTS]
+    rows += [[title, *changes(load(folder, name), whole, WHOLE)] for name, title in UNREAD.items()]
     return table(["left out", *(each.title for each in histories)], rows)
 
 
 def changes(histories: list[Judged], whole: list[float], variant: Variant) -> list[str]:
     """By how much a beginning changes the log loss of each history."""
-    pairs = zip(histories, whole, strict=True)
-    return [f"{loss_of(each.events, each.selection, variant) - loss:+.4f}" for each, loss in pairs]
+    return [f"{each.loss(variant) - loss:+.4f}" for each, loss in zip(histories, whole, strict=True)]
 
 
 def other_starts(histories: list[Judged]) -> list[str]:
     """What other starts change."""
-    whole = [loss_of(each.events, each.selection, WHOLE) for each in histories]
+    whole = [each.loss(WHOLE) for each in histories]
     rows = [[each.title, *changes(histories, whole, each)] for each in starts()]
     return table(["start", *(each.title for each in histories)], rows)
 
@@ -247,6 +260,25 @@ def small_cases() -> list[list[str]]:
     return [[title, verdict(rated) + more, "", ""] for title, (rated, more) in cases.items()]
 
 
+def moves(histories: list[Judged]) -> list[str]:
+    """The largest move of one event in each history, and in matches of ten against ten."""
+    rated = [(each.title, podium.rate(each.events.results, each.system)) for each in histories]
+    rated.append(
+        ("matches of ten against ten, simulated", podium.rate(podium.simulate(**MATCHES, seed=1).results, "podium"))
+    )
+    return table(
+        ["history", "largest move", "from and to", "all ratings"],
+        [[title, *largest_move(each)] for title, each in rated],
+    )
+
+
+def largest_move(rated: podium.Rated) -> list[str]:
+    """By how much somebody moved most in one event, from where to where, and the range of all ratings."""
+    moved = rated.history.sort(pl.col("delta").abs(), descending=True).row(0, named=True)
+    to = f"{moved['rating_before']:.0f} to {moved['rating']:.0f}"
+    return [f"{moved['delta']:+.0f}", to, verdict(rated)]
+
+
 def mirror_gap(season: pl.DataFrame) -> float:
     """How far ratings of the reversed races are from the mirror image of the ratings, in points."""
     forth, back = (
@@ -266,10 +298,13 @@ def page(folder: Path) -> str:
     histories = load(folder)
     text = Path(__file__).with_name("self-tuning.md.in").read_text(encoding="utf-8")
     facts = {
-        "parts": parts(histories),
+        "parts": parts(histories, folder),
         "starts": other_starts(histories),
         "young": young_pools(),
         "upsets": upsets(folder),
+        "moves": moves(histories),
+        "pairs": factors_of_pairs(folder),
+        "wins": factors_of_wins(folder),
         "wider": wider_evidence(folder),
     }
     for name, lines in facts.items():

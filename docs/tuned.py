@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from public_histories import HISTORIES
+from public_histories import HISTORIES, SELF_TUNING
 
 import podium
 from podium.analysis.evaluation import difference
@@ -21,7 +21,6 @@ from podium.ledger.pair_predictions import held_heats
 from podium.systems import find, names
 
 FILE = Path(__file__).with_name("tuned.toml")
-SELF_TUNING = "podium"
 WITH_MODES = {"atp": {"modes": "clay/grass/hard"}}  # histories whose events have modes
 Settings = dict[str, Any]
 
@@ -69,7 +68,7 @@ def against_tuned(results: podium.Results, key: str) -> list[str]:
     """The lines that set `podium`, untuned, beside every other system tuned on the training part."""
     history = HISTORIES[key]
     later = later_events(results, history.train_until)
-    own = judge_later(results, find(SELF_TUNING)(), later)
+    own = judge_later(results, history.system(SELF_TUNING), later)
     rows = [other_row(results, later, own, name, settings) for name, settings in stored()[key].items()]
     rows.sort()
     lines = [

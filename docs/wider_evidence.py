@@ -1,7 +1,6 @@
 """What results say beside their order, tried on a plain form of `podium`'s filter: its parameters are given, and stay.
 
-Times, parts played, a car that two drivers share, and sides that play as one. Every trial is judged on the later half
-of a training part.
+Times, and parts played. Every trial is judged on the later half of a training part.
 """
 
 import math
@@ -14,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 from public_histories import HISTORIES
-from scipy.optimize import minimize
 
 import podium
 from podium.analysis.evaluation import INTERVAL, RESAMPLES, SEED
@@ -25,13 +23,10 @@ from podium.engine.tables.encoding import Events, encode
 from podium.ledger.pair_predictions import held_heats
 from podium.systems import find
 
-ORDER, SOFT, FURTHER, PART, SIDES = range(5)  # what an entry's number does to the evidence of a pair
+ORDER, SOFT, FURTHER, PART = range(4)  # what an entry's number does to the evidence of a pair
 VARIANCES = 3.0 / np.pi**2  # of the normal, for those of the logistic
 YEAR, GROWTH_DAYS, DECADE = 365.25, 800.0, 3652.5
-SEARCHED = 150  # parameter sets that a fit may try
-FIRST_CAR = 0.1  # where the search for the variance of cars begins
 SEASONS = range(1, 11)  # seeds of simulated seasons
-TWO_SIDES = {"teams": 2, "entrants": 6}
 Floats = npt.NDArray[np.float64]
 
 
@@ -46,7 +41,6 @@ class Parameters(NamedTuple):
     ageing: float
     unfinished: float
     reach: float
-    car: float = 0.0  # variance of a new car, and what a year adds to it; 0: there are none
 
 
 class Trial(NamedTuple):
@@ -61,7 +55,6 @@ class Heats(NamedTuple):
 
     day: Floats  # (settlements)
     number: Floats  # (entries) a time over the mean gap of its heat, or a part played; NaN where not known
-    car: npt.NDArray[np.int64]  # (entrants)
     judged: npt.NDArray[np.bool_]  # (heats)
 
 
@@ -86,45 +79,19 @@ def weigh(trial: Trial, mine: float, theirs: float, result: float) -> tuple[floa
 
 
 @numba.njit
-def count_mates(columns: Any, begin: int, end: int, sides: bool) -> Floats:  # noqa: FBT001  (positional for numba)
-    """How many stand with each entry of a heat, itself among them; 1 where sides do not count."""
-    mates = np.ones(end - begin)
-    if sides and columns.side.size:
-        for i in range(begin, end):
-            mates[i - begin] = (columns.side[begin:end] == columns.side[i]).sum()
-    return mates
-
-
-@numba.njit
-def side_means(
-    columns: Any, begin: int, end: int, start: int, m: Floats, v: Floats, mates: Floats
-) -> tuple[Floats, Floats]:
-    """The mean skill of each entry's side, and the variance of that mean."""
-    mean, variance = np.zeros(end - begin), np.zeros(end - begin)
-    for i in range(begin, end):
-        for j in range(begin, end):
-            if i == j or (mates[i - begin] > 1.0 and columns.side[i] == columns.side[j]):
-                k = slot_at(columns, j, start)
-                mean[i - begin] += m[k] / mates[i - begin]
-                variance[i - begin] += v[k] / mates[i - begin] ** 2
-    return mean, variance
-
-
-@numba.njit
-def run_filter(  # noqa: C901, PLR0912  (the loop over a history, in the order of its steps)
+def run_filter(  # noqa: C901  (the loop over a history, in the order of its steps)
     columns: Any, heats: Heats, parameters: Parameters, trial: Trial, first: int, last: int, losses: Any
 ) -> None:
     """Add up the log loss, (heats, 2) with the number of pairs, of settlements `first` to `last`."""
-    p, players, cars = parameters, columns.player.max() + 1, heats.car.max() + 1
+    p, players = parameters, columns.player.max() + 1
     mean, variance = np.zeros(players), np.full(players, p.spread)
-    car_mean, car_variance, car_day = np.zeros(cars), np.full(cars, p.car), np.full(cars, np.nan)
     first_day, last_day = np.full(players, np.nan), np.zeros(players)
     for settlement in range(first, last):
         start, stop = columns.entrants[settlement], columns.entrants[settlement + 1]
         size, today = stop - start, heats.day[settlement]
         m, v, surprise, information = np.zeros(size), np.zeros(size), np.zeros(size), np.zeros(size)
         for i in range(size):
-            k, car = columns.player[start + i], heats.car[start + i]
+            k = columns.player[start + i]
             if np.isnan(first_day[k]):
                 first_day[k] = today
             else:
@@ -132,15 +99,10 @@ def run_filter(  # noqa: C901, PLR0912  (the loop over a history, in the order o
                 variance[k] += p.event + p.day * days
                 mean[k] += days / YEAR * (p.growth * np.exp(-age / GROWTH_DAYS) - p.ageing * min(age / DECADE, 2.0))
             last_day[k] = today
-            if p.car > 0.0 and car_day[car] != today:
-                car_variance[car] += 0.0 if np.isnan(car_day[car]) else p.car * (today - car_day[car]) / YEAR
-                car_day[car] = today
-            m[i], v[i] = mean[k] + car_mean[car], variance[k] + car_variance[car]
+            m[i], v[i] = mean[k], variance[k]
         first_heat, after_last = heats_of(columns, settlement)
         for heat in range(first_heat, after_last):
             begin, end = entries_of(columns, heat)
-            mates = count_mates(columns, begin, end, trial.kind == SIDES)
-            side_m, side_v = side_means(columns, begin, end, start, m, v, mates)
             for i in range(begin, end):
                 for j in range(i + 1, end):
                     if not comparable(columns, i, j):
@@ -148,10 +110,8 @@ def run_filter(  # noqa: C901, PLR0912  (the loop over a history, in the order o
                     a, b = slot_at(columns, i, start), slot_at(columns, j, start)
                     gap = columns.place[j] - columns.place[i]
                     result = 1.0 if gap > 0.0 else 0.0 if gap < 0.0 else 0.5
-                    i_mates, j_mates = mates[i - begin], mates[j - begin]
-                    i_noise, j_noise = p.noise / i_mates, p.noise / j_mates
-                    gap_m, i_v, j_v = side_m[i - begin] - side_m[j - begin], side_v[i - begin], side_v[j - begin]
-                    lead = gap_m / np.sqrt(1.0 + VARIANCES * (i_v + j_v + i_noise + j_noise))
+                    gap_m = m[a] - m[b]
+                    lead = gap_m / np.sqrt(1.0 + VARIANCES * (v[a] + v[b] + 2.0 * p.noise))
                     if heats.judged[heat]:
                         losses[heat, 0] += result * np.log1p(np.exp(-lead)) + (1.0 - result) * np.log1p(np.exp(lead))
                         losses[heat, 1] += 1.0
@@ -159,21 +119,16 @@ def run_filter(  # noqa: C901, PLR0912  (the loop over a history, in the order o
                     weight /= 1.0 + (np.pi * max(abs(gap) - 1.0, 0.0) / (p.reach * (end - begin))) ** 2
                     if columns.finished.size and not (columns.finished[i] and columns.finished[j]):
                         weight *= p.unfinished
-                    for me, sign, score, doubt, own, other in (
-                        (a, 1.0, seen, j_v + j_noise, i_mates, j_mates),
-                        (b, -1.0, 1.0 - seen, i_v + i_noise, j_mates, i_mates),
-                    ):
-                        g = 1.0 / np.sqrt(1.0 + VARIANCES * doubt)
+                    for me, sign, score, doubt in ((a, 1.0, seen, v[b]), (b, -1.0, 1.0 - seen, v[a])):
+                        g = 1.0 / np.sqrt(1.0 + VARIANCES * (doubt + p.noise))
                         expected = 1.0 / (1.0 + np.exp(-g * sign * gap_m))
-                        surprise[me] += weight / (own * other) * g * (score - expected)
-                        information[me] += weight / (own * own * other) * g * g * expected * (1.0 - expected)
+                        surprise[me] += weight * g * (score - expected)
+                        information[me] += weight * g * g * expected * (1.0 - expected)
         for i in range(size):
-            k, car = columns.player[start + i], heats.car[start + i]
+            k = columns.player[start + i]
             shrink = 1.0 + (v[i] + p.noise) * information[i]
             mean[k] += variance[k] * surprise[i] / shrink
             variance[k] -= variance[k] ** 2 * information[i] / shrink
-            car_mean[car] += car_variance[car] * surprise[i] / shrink
-            car_variance[car] -= car_variance[car] ** 2 * information[i] / shrink
 
 
 def losses_of(history: History, trial: Trial) -> Floats:
@@ -185,26 +140,6 @@ def losses_of(history: History, trial: Trial) -> Floats:
     starts = events.columns.heats if events.columns.heats.size else np.arange(heats.judged.size + 1)
     by_event = np.add.reduceat(losses, starts[:-1], axis=0)
     return by_event[by_event[:, 1] > 0.0]
-
-
-def fitted(history: History, names: tuple[str, ...], trial: Trial = Trial()) -> History:  # noqa: B008  (immutable)
-    """The history with these parameters, above 0 and alike in all pools, fitted to the judged part."""
-    start = np.log([getattr(history.parameters[0], name) for name in names])
-
-    def with_parameters(logarithms: Floats) -> History:
-        values = dict(zip(names, np.exp(logarithms).tolist(), strict=True))
-        return history._replace(parameters=[each._replace(**values) for each in history.parameters])
-
-    def loss(logarithms: Floats) -> float:
-        return float(losses_of(with_parameters(logarithms), trial)[:, 0].sum())
-
-    found = minimize(loss, start, method="Nelder-Mead", options={"maxfev": SEARCHED, "initial_simplex": simplex(start)})
-    return with_parameters(found.x)
-
-
-def simplex(start: Floats) -> Floats:
-    """A start and a step along each axis."""
-    return np.vstack([start, start + 0.5 * np.eye(start.size)])
 
 
 def gain(trial: Floats, plain: Floats) -> tuple[float, float, float]:
@@ -241,7 +176,6 @@ def training_history(results: podium.Results, train_until: datetime, numbers: st
     heats = Heats(
         day=microseconds / (timedelta(days=1) / timedelta(microseconds=1)),
         number=times_over_gaps(events) if numbers == "times" else parts_played(events),
-        car=cars(events),
         judged=held_heats(events) & (starts >= split.fit_since).to_numpy(),
     )
     return History(events, heats, learnt_parameters(split.train))
@@ -265,15 +199,6 @@ def learnt_parameters(results: podium.Results) -> list[Parameters]:
 def parts_played(events: Events) -> Floats:
     """The part of its game that each entry was there for."""
     return np.array([part_at(events.columns, i) for i in range(events.entry_row.size)])
-
-
-def cars(events: Events) -> npt.NDArray[np.int64]:
-    """A number a team for each entrant of events of one heat; all 0 where nobody has a team."""
-    frame = events.results.frame
-    if "team" not in frame.columns:
-        return np.zeros(events.columns.player.size, np.int64)
-    teams = frame["team"].fill_null("")[events.entry_row.array]
-    return teams.rank("dense").to_numpy().astype(np.int64) - 1
 
 
 def part_season(seed: int, races: int = 1000, players: int = 200, field: int = 8) -> pl.DataFrame:
@@ -307,7 +232,6 @@ def wider_evidence(folder: Path) -> list[str]:
     driven = training_history(races, until, "times")
     timed = [season_history(simulate(seed=seed).results, "times") for seed in SEASONS]
     parted = [season_history(part_season(seed), "parts") for seed in SEASONS]
-    sided = [season_history(simulate(seed=seed, **TWO_SIDES).results, "times") for seed in SEASONS]
     rows = []
     for title, kind, strengths in (
         ("a narrow win is part of a draw", SOFT, (1.0, 2.0, 4.0, 8.0)),
@@ -323,19 +247,8 @@ def wider_evidence(folder: Path) -> list[str]:
         rows.append(
             (f"smaller part played, to the power {strength:g}", "seasons of eight, a quarter leave early", played)
         )
-    rows.append(("cars, fitted", "Formula 1, races and qualifying", interval(car_gain(results, until))))
-    rows.append(("sides, fitted", "seasons of three against three", side_gain(sided)))
     head = ["evidence", "tried on", "changes the log loss by"]
     return [f"| {' | '.join(head)} |", "|---" * len(head) + "|", *(f"| {' | '.join(row)} |" for row in rows)]
-
-
-def side_gain(histories: list[History]) -> str:
-    """What sides bring over seasons, the parameters fitted with them and without."""
-    names, sides = ("spread", "event", "day", "noise"), Trial(SIDES)
-    pairs = [
-        (losses_of(fitted(each, names, sides), sides), losses_of(fitted(each, names), Trial())) for each in histories
-    ]
-    return mean_interval(np.array([gain(*each)[0] for each in pairs]))
 
 
 def season_history(rows: pl.DataFrame, numbers: str) -> History:
@@ -353,16 +266,6 @@ def mean_interval(gains: Floats) -> str:
     """The mean of gains, with twice its standard error on either side."""
     mean, error = float(gains.mean()), float(gains.std(ddof=1)) / gains.size**0.5
     return interval((mean, mean - 2.0 * error, mean + 2.0 * error))
-
-
-def car_gain(results: podium.Results, until: datetime) -> tuple[float, float, float]:
-    """What a car brings in races and qualifying, all parameters fitted with it and without."""
-    plain = training_history(results, until, "times")
-    names = ("spread", "event", "day", "noise", "unfinished", "reach")
-    without = fitted(plain, names)
-    start = [each._replace(car=FIRST_CAR) for each in plain.parameters]
-    shared = fitted(plain._replace(parameters=start), (*names, "car"))
-    return gain(losses_of(shared, Trial()), losses_of(without, Trial()))
 
 
 def interval(figures: tuple[float, float, float]) -> str:

@@ -15,6 +15,7 @@ from podium.service.web.chances import MOST_ENTRANTS
 from podium.store.log import log, pools
 from podium.store.rating.rerating import SHORT_EVENTS
 from podium.store.reading.players.rivals import MAX_MEETINGS
+from podium.store.waiting import MOST_BYTES, WAITS_US
 
 MARKS = "<!-- limits -->", "<!-- end of limits -->"
 
@@ -56,6 +57,11 @@ LIMITS = (  # what is limited, to how much, and what is beyond
         "one that is compressed, and what it becomes",
         f"{bytes_of(reading.MAX_COMPRESSED_BYTES)}, {MAX_EXPANSION} times its size",
         "422",
+    ),
+    (
+        "a file that waits for answers, all of a session",
+        f"{WAITS_US // 3_600_000_000} hour, {bytes_of(MOST_BYTES)}",
+        "it is to be sent again; the oldest go first",
     ),
     ("rows of an uploaded file, columns of any", f"{reading.MAX_ROWS:,}, {MAX_COLUMNS:,}", "422"),
     (

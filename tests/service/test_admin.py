@@ -226,6 +226,21 @@ def test_a_table_in_other_words_is_understood_and_said(store):
     assert [each.player for each in store.event("main", "new").changes] == ["a", "b"]
 
 
+def test_a_kept_map_reads_its_file_and_no_other(tmp_path):
+    """One that fits no more is left aside, and so is one that joins a file of the server's."""
+    secret = tmp_path / "secret.csv"
+    secret.write_text("key,value\nAna,hidden\n", encoding="utf-8")
+    points = '[columns]\nevent_id = "Race"\nplayer = "Driver"\nscore = "Pos"\n'
+    joins = f'[join.x]\nfile = "{secret}"\non = {{ here = "Driver", there = "key" }}\n\n{points}'
+    unlike = points.replace('"Pos"', '"Points"')
+    with stored(b"Race,Driver,Pos\nr,Ana,1\nr,Ben,2\n", "x.csv") as path:
+        kept, *others = (read_file(path, "x.csv", "results", "main", kept=each) for each in (points, joins, unlike))
+    assert [row["score"] for row in kept.rows] == [1, 2]
+    assert (kept.map, kept.notes[0]) == (points, "read by the map that the pool keeps for it")
+    assert [[row["position"] for row in each.rows] for each in others] == [[1, 2]] * 2
+    assert [each.map for each in others] == ["", ""]
+
+
 def test_a_foreign_format_calls_players_by_their_names(store):
     store.create_pool("oot/any", find("elo")())
     admin = Admin(store, "write", "oot/any")

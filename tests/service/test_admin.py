@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 import podium
 from podium.service import create_app
 from podium.service.admin import sending
-from podium.service.admin.reading import read_file
+from podium.service.admin.reading import Upload, read_file
 from podium.service.admin.uploads import stored
 from podium.store import Store, keys
 from podium.store.keys import create_key
@@ -234,7 +234,8 @@ def test_a_kept_map_reads_its_file_and_no_other(tmp_path):
     joins = f'[join.x]\nfile = "{secret}"\non = {{ here = "Driver", there = "key" }}\n\n{points}'
     unlike = points.replace('"Pos"', '"Points"')
     with stored(b"Race,Driver,Pos\nr,Ana,1\nr,Ben,2\n", "x.csv") as path:
-        kept, *others = (read_file(path, "x.csv", "results", "main", kept=each) for each in (points, joins, unlike))
+        found = [read_file(path, "x.csv", "results", "main", kept=each) for each in (points, joins, unlike)]
+    kept, *others = [each for each in found if isinstance(each, Upload)]
     assert [row["score"] for row in kept.rows] == [1, 2]
     assert (kept.map, kept.notes[0]) == (points, "read by the map that the pool keeps for it")
     assert [[row["position"] for row in each.rows] for each in others] == [[1, 2]] * 2

@@ -21,6 +21,10 @@ from podium.results.columns import refuse_wide
 from podium.results.headings import encoding_of
 from podium.results.plain_rows import DELIMITERS, counted_from, from_csv, malformed_rows, rows_of
 
+MARKDOWN = re.compile(r"\s*\|.*\|\s*\n\s*\|[\s:|-]+\|\s*\n")  # a table of it
+MARKDOWN_LINE = re.compile(r"(?m)^\s*\|[\s:|-]+\|[ \t]*$")
+MARKDOWN_EDGES = re.compile(r"(?m)^[ \t]*\||\|[ \t]*$")
+BLANK = "\1"  # before the number of a column that has no heading
 TWO_ROWS = 1 << 17  # characters that surely have the header and a row
 
 
@@ -30,6 +34,8 @@ def from_text(
     """A table of delimited text, every cell as text without spaces around it."""
     if not text.strip():
         raise ResultsError(name, [Fault(None, None, None, "is empty; it needs a header with event_id and player")])
+    if MARKDOWN.match(text):
+        text = MARKDOWN_EDGES.sub("", MARKDOWN_LINE.sub("", text, count=1))
     above = rule.header - 1 if isinstance(rule.header, int) and rule.header else 0  # lines of other delimiters, perhaps
     delimiter = rule.delimiter or find_delimiter(text.split("\n", above)[-1].lstrip("\r\n"), name)
     starts, rows = first_rows(text, delimiter, above + LINES)
@@ -42,7 +48,11 @@ def from_text(
         first_row, titles, rule = starts[head.lines[-1]] + 2, head.titles, replace(rule, header=head.header)
         line = first_row - 1 if len(head.lines) > 1 else first_row - 2
         rest = text.split("\n", line)[-1] if line else text
-        text = written_row(head.names, delimiter) + rest if len(head.lines) > 1 else rest
+        names = hide_blank(head.names)
+        if len(head.lines) == 1 and names != head.names:
+            rest = rest.partition("\n")[2]
+        text = written_row(names, delimiter) + rest if len(head.lines) > 1 or names != head.names else rest
+        text = with_whole_titles(text, delimiter)
     content, faults = text.encode(), list[Fault]()
     if skip_bad:
         width = len(next(csv.reader(io.StringIO(text[:TWO_ROWS], newline=""), delimiter=delimiter)))
@@ -54,9 +64,30 @@ def from_text(
             csv.writer(kept, delimiter=delimiter).writerows(rows)
             content = kept.getvalue().encode()
     frame = from_csv(content, name, delimiter, first_row - 1)
+    for blank in (each for each in frame.columns if each.startswith(BLANK)):
+        filled = frame[blank].is_not_null() & (frame[blank] != "")
+        if filled.any():
+            row = first_row + (filled.arg_max() or 0)
+            remedy = "stands in a column without a heading; give it one"
+            raise ResultsError(name, [Fault(row, None, frame[blank].filter(filled)[0], remedy)])
+    frame = frame.select(pl.exclude(f"^{BLANK}.*$"))
     if titles:
         frame = frame.with_columns(pl.lit(titles).alias(TITLE))
     return frame, first_row, replace(rule, delimiter=delimiter), counted_from(faults, first_row - 1)
+
+
+def hide_blank(names: Sequence[str]) -> list[str]:
+    """The names of columns, and the numbers of those without one, as a sheet has them at its edge."""
+    return [each or (f"{BLANK}{number}" if number else "") for number, each in enumerate(names)]
+
+
+def with_whole_titles(text: str, delimiter: str) -> str:
+    """The text, titles between blocks as wide as its head, where that stands again."""
+    head, _, rest = text.partition("\n")
+    if f"\n{head.strip()}" not in rest:
+        return text
+    ends = delimiter * (len(next(csv.reader([head], delimiter=delimiter))) - 1)
+    return head + "\n" + re.sub(rf'(?m)^([^{re.escape(delimiter)}"\r\n]+)(\r?)$', rf"\1{ends}\2", rest)
 
 
 def first_rows(text: str, delimiter: str, count: int) -> tuple[list[int], list[list[str]]]:
@@ -120,7 +151,32 @@ def load(source: Source, rule: SourceRule, wanted: Collection[str] = (), *, skip
         wanted: the columns that are read, of which what rows of JSON or XML stand in may have some.
     """
     grid = replace(read(source, rule, wanted, skip_bad=skip_bad), folder=Path(source.name).parent)
-    return replace(grid, frame=filled_down(grid.frame, rule.fill))
+    return in_blocks(replace(grid, frame=filled_down(grid.frame, rule.fill)))
+
+
+def in_blocks(grid: Grid) -> Grid:
+    """A table whose head stands again above each block: the lines above it are the title of the block."""
+    names = grid.headings
+    if not all(each and grid.frame[each].dtype == pl.String and (grid.frame[each] == each).any() for each in names):
+        return grid
+    heads = grid.frame.select(pl.all_horizontal(pl.col(each) == each for each in names)).to_series()
+    rows, block, title, titles = grid.frame.select(names).rows(), 0, "", dict[int, str]()
+    blocks: list[int | None] = [None] * len(rows)
+    for number, row in enumerate(rows):
+        written = list(filter(None, row))
+        if heads[number]:
+            block += 1
+            titles[block], title = title, ""
+        elif len(written) == 1:
+            title = f"{title} {written[0]}".strip()
+        else:
+            blocks[number] = block
+    if not all(titles.values()) or len({*titles.values()}) < len(titles):
+        return grid
+    first = grid.frame[TITLE][0] if TITLE in grid.frame.columns else "1"
+    column = pl.Series(TITLE, [None if each is None else titles.get(each, first) for each in blocks], pl.String)
+    kept = column.is_not_null().arg_true()
+    return replace(grid, frame=grid.frame.with_columns(column)[kept], labels=[grid.place(row) for row in kept])
 
 
 def filled_down(frame: pl.DataFrame, names: Collection[str]) -> pl.DataFrame:

@@ -58,6 +58,11 @@ class Grid:
         """The columns that the table itself has."""
         return [name for name in self.frame.columns if not name.startswith("\0")]
 
+    def records_in(self, heading: str) -> str:
+        """The path to what the lists of a column hold, as `records` has it."""
+        path = self.rule.records or ("[]" if self.labels and self.labels[0].startswith("[") else "")
+        return f"{path}{'.' if path else ''}{heading}[]"
+
     def place(self, row: int) -> str:
         """Where a row stands; `row` counts from 0."""
         return f"row {row + self.first_row}" if self.labels is None else self.labels[row]

@@ -15,7 +15,7 @@ import polars as pl
 
 from podium.errors import ParameterError
 from podium.results.columns import from_texts
-from podium.results.headings import MONTHS, OUT
+from podium.results.headings import ABSENT, DISQUALIFIED, MONTHS, OUT
 
 LONGEST = 64  # characters of a cell that may be a time
 SECONDS = r"(?P<seconds>[0-9]+)(?:\.(?P<fraction>[0-9]*))?"
@@ -47,7 +47,11 @@ STATUS_WORDS = {
     "dsq": "disqualified",
     "dq": "disqualified",
     "ex": "disqualified",
-    **{word.replace("_", " "): "dnf" for word in OUT.split()},
+    **{
+        word.replace("_", " "): status
+        for status, words in (("dnf", OUT), ("did_not_start", ABSENT), ("disqualified", DISQUALIFIED))
+        for word in words.split()
+    },
 }
 NANOS = 1_000_000_000
 EXACT_NANOS = 2**53  # below it, a count of nanoseconds over 10^9 is the double nearest to the seconds
@@ -239,7 +243,15 @@ DATE_FORMATS = (  # each with what it looks like
     ("%m/%d/%Y %H:%M", r"^\d{1,2}/\d{1,2}/\d{4} \d{1,2}:\d{2}$"),
     ("%d-%m-%Y", r"^\d{1,2}-\d{1,2}-\d{4}$"),
     ("%m-%d-%Y", r"^\d{1,2}-\d{1,2}-\d{4}$"),
+    *(
+        (f"{day} {clock}", rf"^\d{{1,2}}{mark}\d{{1,2}}{mark}\d{{4}} \d{{1,2}}:\d{{2}}{rest}$")
+        for day, mark in (("%d.%m.%Y", r"\."), ("%d/%m/%Y", "/"), ("%m/%d/%Y", "/"))
+        for clock, rest in (("%H:%M:%S", r":\d{2}"), ("%I:%M %p", " ?[APap][Mm]"))
+    ),
     ("%Y/%m/%d", r"^\d{4}/\d{1,2}/\d{1,2}$"),
+    ("%Y/%m/%d %H:%M", r"^\d{4}/\d{1,2}/\d{1,2} \d{1,2}:\d{2}$"),
+    ("%Y/%m/%d %H:%M:%S", r"^\d{4}/\d{1,2}/\d{1,2} \d{1,2}:\d{2}:\d{2}$"),
+    ("%Y.%m.%d", r"^\d{4}\.\d{1,2}\.\d{1,2}$"),
     ("%d.%m.%y", r"^\d{1,2}\.\d{1,2}\.\d{2}$"),
     ("%d/%m/%y", r"^\d{1,2}/\d{1,2}/\d{2}$"),
     ("%m/%d/%y", r"^\d{1,2}/\d{1,2}/\d{2}$"),
@@ -252,7 +264,7 @@ IN_A_LINE = "|".join(
     shape.strip("^$") for _, shape in (("", r"\d{4}-\d{2}-\d{2}(?:[ T]00:00:00)?"), *DATE_FORMATS[:-1])
 )
 A_DATE = rf"(?:^|[^\d.])({IN_A_LINE})(?:$|\D)"  # in a line of words
-STAMPS = {"s": r"^1\d{9}(\.\d+)?$", "ms": r"^1\d{12}$"}
+STAMPS = {"s": r"^1\d{9}(\.\d+)?$", "ms": r"^1\d{12}$", "excel": r"^[2-5]\d{4}(\.\d+)?$"}
 NAMES = tuple(f"{date(2000, number, 1):%B}" for number in range(1, 13))
 
 

@@ -1,4 +1,4 @@
-"""What headings mean, in nine languages: results columns, the parts of a match, rounds; and the words of cells."""
+"""What headings mean, in twelve languages: results columns, the parts of a match, rounds; and the words of cells."""
 
 import re
 import unicodedata
@@ -7,18 +7,19 @@ from functools import cache
 
 from podium.results.column_guide import COLUMNS
 
-# In English; in German, French, Spanish, Italian, Dutch, Portuguese and Finnish; and in Polish. Points are no score.
+# In English; in German, French, Spanish, Italian, Dutch, Portuguese and Finnish; in Polish; and in Swedish, Danish and
+# Norwegian. Points are no score.
 SYNONYMS = {
     "event_id": (
         "event race round match game meeting tournament track gp race_id match_id game_id event_name race_name rd "
         "rnd matchday | rennen lauf spiel wettkampf turnier runde veranstaltung course epreuve tournoi ronde "
         "manche carrera prueba torneo ronda gara evento turno giornata wedstrijd toernooi corrida prova torneio "
         "rodada etapa kilpailu osakilpailu turnaus kierros spieltag jornada journee speelronde | zawody wyscig "
-        "turniej runda kolejka"
+        "turniej runda kolejka | tavling lopp omgang løb løp runde"
     ),
     "started_at": (
         "date day datetime date_time start_time start_date race_date match_date event_date timestamp | datum tag "
-        "zeitpunkt fecha dia data giorno dag jour pvm paivamaara paiva | dzien"
+        "zeitpunkt fecha dia data giorno dag jour pvm paivamaara paiva | dzien | dato"
     ),
     "player": (
         "driver racer name rider runner athlete competitor participant player_name driver_name rider_name "
@@ -26,21 +27,23 @@ SYNONYMS = {
         "spielerin laufer teilnehmer athlet pilote coureur joueur nom piloto corredor jugador nombre pilota "
         "atleta giocatore nome rijder speler naam deelnemer jogador participante pelaaja kuljettaja ajaja "
         "kilpailija osallistuja nimi jugadora joueuse teilnehmerin cavaliere concurrent corridore concorrente | "
-        "zawodnik zawodniczka kierowca gracz nazwisko imie_i_nazwisko"
+        "zawodnik zawodniczka kierowca gracz nazwisko imie_i_nazwisko | forare akare namn spelare deltagare fører "
+        "utøver spiller navn deltaker deltager"
     ),
     "position": (
-        "pos place rank # finish_position finishing_position final_position placing standing fin_pos rk | platz "
+        "pos place rank rnk # finish_position finishing_position final_position placing standing fin_pos rk | platz "
         "rang pl rg platzierung classement puesto posicion lugar posizione posto plaats positie posicao colocacao "
-        "classificacao sija sijoitus clasificacion piazzamento eindstand | pozycja miejsce m_ce klasyfikacja"
+        "classificacao sija sijoitus clasificacion piazzamento eindstand | pozycja miejsce m_ce klasyfikacja | "
+        "plac placering plass plassering plads"
     ),
     "time_s": (
         "time total finish finish_time total_time race_time elapsed elapsed_time time_retired result_time | zeit "
-        "gesamtzeit endzeit laufzeit temps tiempo tempo tijd aika | czas"
+        "gesamtzeit endzeit laufzeit temps tiempo tempo tijd aika | czas | tid"
     ),
     "score": "goals frags kills | tore treffer |",
     "team": (
         "club squad constructor manufacturer | verein mannschaft equipe equipo squadra ploeg clube joukkue seura "
-        "talli vereniging equipa | druzyna klub"
+        "talli vereniging equipa | druzyna klub | lag klubb hold"
     ),
     "status": "state outcome result | tila estado etat stato statut |",
     "heat": "leg",
@@ -58,17 +61,23 @@ SIDES = {  # heads of a match a row: who won and who lost, or the two who met, a
         "derrotada perdente sconfitto verliezer haviaja havinnyt vencido | przegrany pokonany"
     ),
     "first": (
-        "white home home_team | weiss weisser heim heimverein heimmannschaft heimteam gastgeber blanc blancs "
+        "white home home_team hometeam | weiss weisser heim heimverein heimmannschaft heimteam gastgeber blanc blancs "
         "domicile blancas blanco local bianco bianchi casa wit witspeler thuis thuisploeg thuisclub brancas "
         "branco mandante anfitriao valkoinen valkea valkeat koti kotijoukkue kotona locaux locales | biale bialy "
         "gospodarz gospodarze"
     ),
     "second": (
-        "black away away_team guest guests visitor visitors | schwarz schwarzer gast gaste gastmannschaft "
+        "black away away_team awayteam guest guests visitor visitors | schwarz schwarzer gast gaste gastmannschaft "
         "gastteam auswarts noir noirs exterieur visiteur visiteurs invite negras negro visitante visitantes nero "
         "neri ospite ospiti trasferta zwart zwartspeler uit uitploeg bezoeker bezoekers uitclub pretas preto fora "
         "musta mustat vieras vierasjoukkue vieraat | czarne czarny gosc goscie"
     ),
+    "opponent": (
+        "opponent opp versus vs against | gegner gegnerin adversaire rival oponente contrincante avversario "
+        "tegenstander adversario vastustaja | przeciwnik"
+    ),
+    "score of first": "fthg hg home_goals | |",  # as football's tables have it
+    "score of second": "ftag ag away_goals | |",
     "result": (
         "result results score scores sets games | ergebnis endergebnis spielergebnis erg resultat resultats resultado "
         "resultados risultato punteggio uitslag resultaat tulos lopputulos stand spielstand marcador placar satze "
@@ -142,8 +151,25 @@ FORFEIT = (
 )
 OUT = (  # who did not finish
     "abandon abandono ritirato ritiro uitgevallen opgave nie_ukończył nie_ukonczyl desistiu desistência keskeytti kesk "
-    "ausfall ausgefallen aufgabe aufgegeben retired dnc abandonó abandoned"
+    "ausfall ausgefallen aufgabe aufgegeben retired dnc abandonó abandoned ab abd aband rit ausf "
+    "aufg opg did_not_finish"
 )
+ABSENT = "did_not_start non_partant non_partito no_presentado nicht_gestartet niet_gestart não_largou ei_startannut"
+DISQUALIFIED = (
+    "disq disqualified disqualifiziert disqualifié descalificado squalificato gediskwalificeerd desclassificado "
+    "hylätty dyskwalifikacja excluded"
+)
+OUTCOMES = {  # of a game, in a column of one side's: points, and words
+    1.0: (
+        "win won w victory winner sieg gewonnen victoire gagné victoria ganado vittoria vinto winst gewonnen vitória "
+        "vitoria voitto wygrana"
+    ),
+    0.5: "draw drawn d tie tied unentschieden remis nul empate pareggio gelijk gelijkspel tasapeli",
+    0.0: (
+        "loss lost l lose loser defeat niederlage verloren défaite perdu derrota perdido sconfitta perso verlies "
+        "tappio przegrana"
+    ),
+}
 MONTHS = (  # of a name, its first letters
     "jan ene gen sty tammi", "feb fev fév lut helmi", "mar mär mrz maa marz", "apr abr avr kwi huhti",
     "may mai mag maj mei touko", "jun juin giu cze kesä", "jul juil lug lip heinä", "aug aou aoû ago sie elo",
@@ -205,6 +231,12 @@ def side_of(heading: str) -> str | None:
         if rest != word and sides().get(rest) in ("first", "second"):
             return f"score of {sides()[rest]}"
     return None
+
+
+def is_pairing(heading: str) -> bool:
+    """Whether a heading is of the two sides of a match."""
+    word = fold(heading)
+    return word in PAIRING.split() or meanings().get(word) == "event_id"
 
 
 def is_round(heading: str) -> bool:

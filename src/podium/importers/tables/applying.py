@@ -27,6 +27,7 @@ from podium.importers.tables.model import BESIDE, CELL, COLUMN, FILE, LAPS, PAIR
 from podium.importers.times import LocalTimes
 from podium.results.columns import ALL, STATUSES, SYNONYMS
 from podium.results.hashing import runs
+from podium.results.headings import OUTCOMES
 
 NO_LEADER = "is a gap, and nobody before it in its event has a whole time"
 NOT_OF_TABLES = (ROW, FILE, ROW_NAME, COLUMN, CELL, PAIR, *BESIDE)
@@ -78,7 +79,7 @@ def apply_map(grid: Grid, mapping: Map) -> Mapped:
     remedies: dict[str, str] = {}
     headings: dict[str, str] = {}
     for side, (unfolded, rules) in enumerate(zip(unfold(frame, mapping, grid, dropped), mapping.rules(), strict=True)):
-        rows = filter_rows(unfolded, mapping, dropped) if mapping.layout.rows else unfolded
+        rows = filter_rows(unfolded, mapping, dropped) if mapping.layout.rows is not None else unfolded
         shown = grid.first_row + rows[NUMBER].cast(pl.Int64) if grid.labels is None else rows[NUMBER] + 1
         table = Table(rows, mapping.source, stem(grid.name), shown, local)
         columns = build_columns(table, with_player(rules, mapping))
@@ -269,6 +270,13 @@ def may_be_thousands(texts: pl.Series) -> str:
     others = plain.filter(~plain.str.contains("[.,]"))
     alike = marked.len() and grouped.all() and not others.str.contains("[0-9]{4}").any()
     return str(marked[0]) if alike else ""
+
+
+def outcome_points(words: Iterable[str]) -> dict[str, float]:
+    """The points of each word, where all say that somebody won, lost or drew; else nothing."""
+    points = {word: own for own, names in OUTCOMES.items() for word in names.split()}
+    found = {word: points.get(word.strip().lower().rstrip(".")) for word in words}
+    return {word: own for word, own in found.items() if own is not None} if None not in found.values() else {}
 
 
 def status_words(words: list[str]) -> dict[str, str]:

@@ -86,7 +86,10 @@ def parse_game(text: str) -> Game | None:
 
 
 NUMBER = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?$"
-PLACE = r"(?i)^(?:t|=|#|nr\.?|no\.?)?\s*([0-9]{1,9})(?:\.0*)?\s*(?:st|nd|rd|th|er|e|\.|º|ª|=|t)?$"
+PLACE = (
+    r"(?i)^(?:t|=|#|p|nr\.?|no\.?)?\s*([0-9]{1,9})(?:\.0*)?\s*"
+    r"(?:st|nd|rd|th|er|[eè]?re|nde?|[eè]me|e|\.|º|ª|°|=|t)?$"
+)
 EXCEL_EPOCH_DAYS = 25569  # from 1899-12-30 to 1970-01-01
 DAY_MS = 86_400_000
 DIVISORS = {0.1: 10.0, 0.01: 100.0, 0.001: 1000.0, 0.000001: 1e6}  # a division is exact where a product is not

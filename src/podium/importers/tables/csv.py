@@ -30,6 +30,7 @@ from podium.results.consistency import (
     finishers,
     with_ids,
 )
+from podium.results.headings import fold, meanings
 from podium.results.reading import read_results
 
 COMPARED = ("position", "score", "time_s")
@@ -99,7 +100,12 @@ def add(findings: Findings, mapped: Mapped, name: str, which: pl.Series, written
     """Add a fault for each value of a column among the marked rows, with its rows."""
     rows = pl.DataFrame({"value": written, "row": mapped.rows, "bad": which}).filter("bad")
     column = mapped.headings.get(name, name)
-    for value, numbers in rows.group_by("value", maintain_order=True).agg("row").head(MAX_GROUPS).iter_rows():
+    for value, numbers in (
+        rows.group_by("value", maintain_order=True)
+        .agg(pl.col("row").unique(maintain_order=True))
+        .head(MAX_GROUPS)
+        .iter_rows()
+    ):
         findings.faults.append(Fault(None, column, value, remedy, mapped.grid.places(numbers), mapped.grid.name))
     if "event_id" in mapped.table.columns:
         findings.events |= set(mapped.table["event_id"].filter(which))
@@ -200,12 +206,30 @@ def understood(source: Source, options: Options) -> tuple[Grid, Map, str]:
     grid = load(source, rule, wanted, skip_bad=options.skip_bad)
     if whole is not None:
         return grid, whole, "" if whole is given else f"read as {Path(whole.name).stem}"
+    grid = within_lists(grid, source, options)
     document = given.document if given else {}
     found = guess(grid, document.get("source", {}), document.get("columns", {}))
     mapping = build_map(found.document, grid.name)
     if options.timezone != "UTC":
         mapping = replace(mapping, source=replace(mapping.source, timezone=LocalTimes(options.timezone).name))
     return grid, mapping, found.note
+
+
+def within_lists(grid: Grid, source: Source, options: Options) -> Grid:
+    """What is in the one list that each row of JSON holds, or in one that this holds, where that has results."""
+    inner = grid
+    while inner.rule.format in ("json", "jsonl") and not has_results(inner):
+        lists = [each for each in inner.headings if inner.frame[each].cast(pl.String).str.starts_with("[{").any()]
+        if len(lists) != 1:
+            return grid
+        inner = load(source, replace(inner.rule, records=inner.records_in(lists[0])), skip_bad=options.skip_bad)
+    return inner
+
+
+def has_results(grid: Grid) -> bool:
+    """Whether headings are of players and of what compares them."""
+    named = {meanings().get(fold(each)) for each in grid.headings}
+    return "player" in named and not named.isdisjoint(COMPARED)
 
 
 def understand(files: Sequence[str], options: Options) -> Map:

@@ -9,26 +9,16 @@ import polars as pl
 from podium.errors import SHOWN_FAULTS, Fault, ResultsError
 from podium.importers import times
 from podium.importers.grid import Choice, Grid, Question, UndecidedError
-from podium.importers.tables.applying import decimal_marks, may_be_thousands, status_words
+from podium.importers.tables.applying import decimal_marks, may_be_thousands, outcome_points, status_words
 from podium.importers.tables.cells import PLACE
 from podium.importers.tables.maps import build_map, is_refinement, toml_value
 from podium.importers.tables.model import LAPS
-from podium.importers.tables.questions import day_or_month, thousand_or_more, which_column, who_beat_whom
+from podium.importers.tables.questions import KINDS, SHAPE, day_or_month, thousand_or_more, which_column, who_beat_whom
 from podium.importers.tables.shapes import Shapes
 from podium.results.columns import ALL, FOR_PAGES, GAP, NUMBERS, REQUIRED, TIMES
 from podium.results.headings import DOUBTFUL, LAPS_WORDS, fold, meanings, near_miss
 from podium.results.plain_rows import DELIMITERS
 
-SHAPE = (
-    "a results table has a row for each entrant of each event, as event_id,player,position, then race-1,Ana,1 and "
-    "race-1,Ben,2; winners and losers in one row, or a grid, are read by a map: see docs/own-tables.md"
-)
-KINDS = {
-    "wide": "a match a row",
-    "crosstable": "a crosstable",
-    "swiss": "a Swiss list",
-    "matrix": "an event a column",
-}
 COMPARED = ("position", "score", "time_s", "team_score")
 
 
@@ -63,6 +53,7 @@ class Guesser:
         self.words: list[str] = []  # how the table is written
         self.asides: dict[str, str] = {}  # why a column that has a meaning is left aside
         self.chosen: dict[str, str] = {}
+        self.outcomes: dict[str, float] = {}  # points of words in place of a score
 
     def guess(self) -> Guess:
         """Choose columns, then read their cells."""
@@ -84,14 +75,14 @@ class Guesser:
         self.refuse()
         self.check_compared(columns)
         self.refuse()
-        document = ({"source": source} if source else {}) | {"columns": columns}
-        return Guess(document, self.note(columns))
+        return Guess(({"source": source} if source else {}) | {"columns": columns}, self.note(columns))
 
     def shaped(self, shape: dict[str, Any]) -> Guess:
         """The map of a shape, with when its events were."""
         source, layout = self.source(), shape["layout"]
-        heading = self.shapes.first("started_at") if layout["kind"] == "wide" else None
         columns = shape["columns"]
+        kind = "row" if columns["event_id"] == "{row_name}" else layout["kind"]
+        heading = self.shapes.first("started_at") if kind in ("row", "wide") else None
         if heading is not None:
             columns["started_at"] = self.rule("started_at", heading)
         columns |= self.titled(columns) | self.given
@@ -102,8 +93,8 @@ class Guesser:
         if layout["kind"] != "wide":
             used |= {each for each in self.grid.headings if each not in layout["except"]}
         aside = [each for each in self.grid.headings if each not in used]
-        read = ", ".join(each for each in self.grid.headings if each in used)
-        parts = [f"read {read} as {KINDS[layout['kind']]}"]
+        read = [each or "the first column" for each in self.grid.headings if each in used]
+        parts = [f"read {', '.join(read)} as {KINDS[kind]}"]
         parts += [f"understood {', '.join(self.words)}"] if self.words else []
         parts += [f"left aside {', '.join(aside)}"] if aside else []
         return Guess(document, "; ".join(parts))
@@ -115,8 +106,8 @@ class Guesser:
             self.fault(None, "has a date above the head of some sheets alone; write it in each, or in none")
         if "started_at" in {*columns, *self.given} or not found.len():
             return {}
-        rule = self.moments("{title}", found.unique(maintain_order=True))
-        rule = rule if isinstance(rule, dict) else {"from": rule}
+        made = self.moments("{title}", found.unique(maintain_order=True))
+        rule = made if isinstance(made, dict) else {"from": made}
         return {"started_at": rule | {"regex": [f"(?s)^.*?{times.in_a_line(rule.get('format'))}.*$", "$1"]}}
 
     def laps(self, columns: Mapping[str, Any]) -> dict[str, Any]:
@@ -135,7 +126,7 @@ class Guesser:
         if "event_id" in {*self.chosen, *self.given} or "player" not in {*self.chosen, *self.given}:
             return {}
         named = self.shapes.event() or ("{" + self.chosen["started_at"] + "}" if "started_at" in self.chosen else "")
-        if not named and "position" in {*self.chosen, *self.given}:
+        if not named and {*self.chosen, *self.given} & {"position", "time_s"}:
             named = "{file}"
         return {"event_id": named} if named else {}
 
@@ -181,6 +172,8 @@ class Guesser:
         unknown = []
         for heading in (each for each in self.grid.headings if each not in self.taken):
             column = columns.get(fold(heading))
+            if column == "player" and heading.startswith("^"):  # the name of what the rows stand in
+                column = "event_id"
             if column in self.given or column in self.named:
                 continue
             if column is None:
@@ -188,6 +181,7 @@ class Guesser:
             elif self.fits(column, heading):
                 candidates.setdefault(column, []).append(heading)
         chosen = {column: self.one_of(column, headings) for column, headings in candidates.items()} | self.named
+        self.take_outcomes(chosen)
         for column in FOR_PAGES:
             if column in chosen and self.varies(chosen[column], chosen.get("event_id")):
                 self.asides[chosen.pop(column)] = "several in one event, so no event's own"
@@ -199,6 +193,18 @@ class Guesser:
                 choice = Choice("yes", f"columns.{columns.get(near, near)}", heading)
                 self.questions.append(Question(f"is it {near}", (choice,), heading))
         return {column: chosen[column] for column in ALL if column in chosen}
+
+    def take_outcomes(self, chosen: dict[str, str]) -> None:
+        """Take wins and losses for the score of teams, or of players whom nothing else compares."""
+        heading = chosen.get("status")
+        self.outcomes = outcome_points(self.texts(heading).unique(maintain_order=True)) if heading else {}
+        if not self.outcomes:
+            return
+        heading = chosen.pop("status")
+        name = "team_score" if "team" in chosen else "score"
+        if name == "team_score" or chosen.keys().isdisjoint({"position", "time_s"}):
+            self.asides |= {chosen[name]: f"{heading} says who won"} if name in chosen else {}
+            chosen[name] = heading
 
     def varies(self, heading: str, event_heading: str | None) -> bool:
         """Whether a column has several values in one event."""
@@ -249,8 +255,9 @@ class Guesser:
             shown = ", ".join(self.grid.headings)
             lists = [name for name in self.grid.headings if self.texts(name).str.starts_with("[{").any()]
             if lists:
-                self.fault(lists[0], f'holds the rows: a map reads them, with [source] records = "{lists[0]}[]"')
-                choices = [Choice(f"those of {each}", "source.records", f"{each}[]") for each in lists]
+                records = self.grid.records_in(lists[0])
+                self.fault(lists[0], f'holds the rows: a map reads them, with [source] records = "{records}"')
+                choices = [Choice(f"those of {each}", "source.records", self.grid.records_in(each)) for each in lists]
                 self.questions.append(Question("which rows are the results", tuple(choices)))
                 return
             for name, words in (("event_id", "event, race, match or round"), ("player", "player, driver or name")):
@@ -271,7 +278,9 @@ class Guesser:
         if rule.format == "csv" and rule.delimiter not in (None, ","):
             source["delimiter"] = rule.delimiter
             self.words.append(f"{DELIMITERS.get(str(rule.delimiter), repr(rule.delimiter))}s")
-        written = {key: getattr(rule, key) for key in ("sheet", "header", "fill", "encoding") if getattr(rule, key)}
+        written = {
+            key: getattr(rule, key) for key in ("sheet", "header", "fill", "encoding", "records") if getattr(rule, key)
+        }
         source = written | source
         self.words += self.grid.notes
         headings = [*(heading for name, heading in self.chosen.items() if name in NUMBERS), *self.numbers]
@@ -303,6 +312,8 @@ class Guesser:
             return self.time_rule(name, heading, texts)
         if name == "started_at":
             return self.moments(heading, texts.unique(maintain_order=True))
+        if name in ("score", "team_score") and self.outcomes.keys() >= {*texts.unique()}:
+            return {"from": heading, "map": self.outcomes}
         if name == "player" and self.shapes.all_have(" / ", heading):
             return {"from": heading, "split": "/"}
         if name == "status":
@@ -323,6 +334,7 @@ class Guesser:
             return origin
         unit = next((unit for unit, shape in times.STAMPS.items() if distinct.str.contains(shape).all()), None)
         if unit is not None:
+            self.words += ["dates as Excel counts days"] * (unit == "excel")
             return {"from": origin, "epoch": unit}
         forms = times.fitting(distinct)
         if len(forms) > 1:

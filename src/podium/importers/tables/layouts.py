@@ -33,7 +33,7 @@ def check_names(mapping: Map, columns: Iterable[str], table_name: str) -> None:
                 if name not in known and name not in parts and not (of_template and name in (ROW, FILE, *BESIDE)):
                     refuse_name(mapping.name, f"columns.{key}", name, known, table_name)
     conditions = [(f"where.{way}", each.column) for way in ("drop", "keep") for each in getattr(mapping, way)]
-    layout = [("layout.rows", mapping.layout.rows)] if mapping.layout.rows else []
+    layout = [("layout.rows", mapping.layout.rows)] if mapping.layout.rows is not None else []
     layout += [("layout.except", name) for name in mapping.layout.excluded]
     for place, name in [*conditions, *layout]:
         if name not in known and name not in parts:

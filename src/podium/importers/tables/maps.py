@@ -198,7 +198,7 @@ class Reader:
             self.refuse("layout.sides", 'write two sides or more, as [{ player = "winner", position = 1 }, …]')
         if kind in ("matrix", "crosstable", "swiss") and "rows" not in table:
             self.refuse("layout.rows", "is missing: the column with the name of each line")
-        rows = self.text(table["rows"], "layout.rows") if "rows" in table else None
+        rows = self.text(table["rows"], "layout.rows", may_be_empty=True) if "rows" in table else None
         empty = self.choose(table.get("empty", "drop"), "layout.empty", ("drop", "keep"))
         number = self.text(table["number"], "layout.number") if "number" in table else None
         return Layout(kind, sides, rows, self.texts(table.get("except", []), "layout.except"), empty, number)

@@ -8,6 +8,17 @@ from podium.importers import times
 from podium.importers.grid import Choice, Question
 from podium.importers.tables.cells import PLACE
 
+SHAPE = (
+    "a results table has a row for each entrant of each event, as event_id,player,position, then race-1,Ana,1 and "
+    "race-1,Ben,2; winners and losers in one row, or a grid, are read by a map: see docs/own-tables.md"
+)
+KINDS = {
+    "wide": "a match a row",
+    "crosstable": "a crosstable",
+    "swiss": "a Swiss list",
+    "matrix": "an event a column",
+    "row": "an event a row",
+}
 LOOKED_AT = 1000  # cells of a column that nothing is known of
 WHOLE = Choice("none: it is all one event", "columns.event_id", "{file}")
 

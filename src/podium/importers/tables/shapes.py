@@ -1,5 +1,6 @@
 """What a table's rows are, where they are no entrants: matches, or lines of a grid of places, games or results."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -8,14 +9,16 @@ import polars as pl
 from podium.errors import Fault, ResultsError
 from podium.importers import times
 from podium.importers.grid import EVERY, SHEET, TITLE, Choice, Grid, Question
-from podium.importers.tables.applying import apply_map
+from podium.importers.tables.applying import apply_map, outcome_points
 from podium.importers.tables.cells import GAME, PLACE, WHOLE, parse_result, plain
 from podium.importers.tables.layouts import BY_ORDER
 from podium.importers.tables.maps import build_map
-from podium.results.headings import BYE, FORFEIT, fold, is_round, is_total, meanings, side_of, sides
+from podium.results.headings import BYE, FORFEIT, fold, is_pairing, is_round, is_total, meanings, side_of, sides
 
 UNPLAYED = r"^(\*|\?|x|[-:. ]+)$"
 DIAGONAL = frozenset({"", "x", "X", "*", "-", "\u2013", "\u2014", "#", "■", "█", "///", "\\", "xxx", "XXX", "0", "***"})
+A_PLACE = r"(?i)(?:^|\b(?:p|pos|place|platz))\W*(\d{1,2})(?:st|nd|rd|th|\.|er|e|[eè]me|º|ª|°)?\W*(?:place|platz)?$"
+VERSUS = (r"vs?\.?", "[\u2013-]")  # between the sides of a match; the second in a column that is known to have both
 MARKS = (" / ", "/", " & ", " + ")  # between the members of a side
 COMPARED = frozenset({"position", "score", "time_s"})
 MOST_LINES = 10_000  # of a grid
@@ -50,10 +53,35 @@ class Shapes:
         """The map of the shape, without dates; None where rows are entrants."""
         if {"event_id", "player"} <= self.of_column.keys() and self.of_column.keys() & {"position", "time_s"}:
             return None
-        player = self.first("player", "team")
-        return self.matches() or (
-            self.lines(player) if player is not None and 1 < self.grid.frame.height <= MOST_LINES else None
-        )
+        player = self.first("player", "team") or self.corner()
+        if not 1 < self.grid.frame.height <= MOST_LINES:
+            return self.matches()
+        if player is None:
+            return self.places() or self.matches()
+        return self.matches() or self.lines(player)
+
+    def corner(self) -> str | None:
+        """The first column, where the others are headed by its cells: a crosstable, whatever stands in its corner."""
+        first, *others = self.grid.headings or [""]
+        return first if others and {*self.texts(first).drop_nulls()} <= {*others} else None
+
+    def places(self) -> Document | None:
+        """The map of an event a row whose columns are places, and whose cells are names."""
+        columns = [each for each in self.grid.headings if re.search(A_PLACE, each.strip())]
+        numbers = [int(each) for each in pl.Series(columns, dtype=pl.String).str.extract(A_PLACE)]
+        named = self.first("event_id", "started_at")
+        if len(numbers) <= TWO or numbers != [*range(1, len(numbers) + 1)] or named is None or named in columns:
+            return None
+        if self.texts(named).is_duplicated().any() or not self.cells(columns).str.contains(r"\p{L}{2}").all():
+            return None
+        layout = {
+            "kind": "matrix",
+            "rows": named,
+            "except": [e for e in self.grid.headings if e not in (named, *columns)],
+        }
+        position = {"from": "column", "regex": [f"^.*?{A_PLACE}.*$", "$1"]}
+        rules = {"event_id": "{row_name}", "player": "cell", "position": position}
+        return {"layout": layout, **self.without(columns, UNPLAYED, "nobody"), "columns": rules}
 
     def event(self) -> str:
         """What names the event of a sheet that has one only; empty where nothing does."""
@@ -76,9 +104,13 @@ class Shapes:
         parts: dict[str, str] = {}
         for heading in self.grid.headings:
             parts.setdefault(side_of(heading) or "", heading)
+        player = self.first("player")
+        if player is not None and "opponent" in parts and "first" not in parts:
+            self.refuse_either_side(player, parts["opponent"])
+            parts |= {"first": player, "second": parts["opponent"]}
         names = next((each for each in (("winner", "loser"), ("first", "second")) if parts.keys() >= {*each}), None)
         if names is None:
-            return None
+            return self.pairings(parts) if "result" in parts else None
         one, other = (parts[name] for name in names)
         compared, conditions = self.decided(parts) if names[0] == "winner" else self.compared(parts)
         conditions += [each for name in (other, one) for each in self.condition(name, BYE, "bye", "no opponent")]
@@ -93,6 +125,39 @@ class Shapes:
         columns |= {"pool": self.of_column["pool"][0]} if "pool" in self.of_column else {}
         where = {"where": {"drop": conditions}} if conditions else {}
         return {"layout": {"kind": "wide", "sides": sides}, **where, "columns": columns}
+
+    def refuse_either_side(self, player: str, opponent: str) -> None:
+        """Refuse matches that stand in two rows, one of each side."""
+        others = [each for each in (self.first("started_at"), self.first("event_id")) if each is not None]
+        rows = self.grid.frame.select(player, opponent, *others)
+        mirrored = rows.rename({player: opponent, opponent: player}).select(rows.columns)
+        twice = rows.with_row_index("\0row").join(mirrored, on=rows.columns, how="semi", maintain_order="left")["\0row"]
+        if twice.len():
+            where = self.grid.places(twice.to_list())
+            self.ask(Question(f"{where} tell a match from either side: keep one row of each match", ()))
+
+    def pairings(self, parts: dict[str, str]) -> Document | None:
+        """The map of a match a row, both of whose sides stand in one cell: Ana vs. Ben."""
+        for heading in self.grid.headings:
+            texts = self.texts(heading)
+            marks = VERSUS if is_pairing(heading) else VERSUS[:1]
+            counts = {mark: texts.str.count_matches(rf"(?i)\s{mark}\s").fill_null(0) for mark in marks}
+            mark = next((mark for mark, count in counts.items() if (count == 1).all()), None)
+            if mark is None:
+                continue
+            compared, conditions = self.compared(parts)
+            split: Document = {"split": "/"} if (texts.str.count_matches("/", literal=True) == TWO).all() else {}
+            sides = [
+                {"player": {"from": [heading], "regex": [rf"(?i)^(.*?)\s+{mark}\s+(.*)$", f"${side}"], **split}}
+                | {f"team_{key}" if split and key == "score" else key: rule for key, rule in compared[side - 1].items()}
+                for side in (1, TWO)
+            ]
+            named = self.first("started_at")
+            lead = f"{{{named}}}" if named else self.event()
+            columns: Document = {"event_id": {"from": f"{lead} {{{heading}}}".strip(), "count": True}}
+            where = {"where": {"drop": conditions}} if conditions else {}
+            return {"layout": {"kind": "wide", "sides": sides}, **where, "columns": columns}
+        return None
 
     def all_have(self, mark: str, *headings: str) -> bool:
         """Whether all cells of two and more have a mark once, with something on both sides."""
@@ -127,6 +192,10 @@ class Shapes:
             return [{"position": {"from": [parts[side]], **then}} for side in ("first", "second")], []
         conditions = self.condition(result, FORFEIT, "forfeit", "no result")
         conditions += self.condition(result, UNPLAYED, "no result")
+        points = outcome_points(self.texts(result).drop_nulls().unique())
+        if points:
+            others = {word: 1.0 - own for word, own in points.items()}
+            return [{"score": {"from": [result], "map": each}} for each in (points, others)], conditions
         read = filter(None, map(parse_result, self.texts(result).drop_nulls().unique()))
         name = (
             "position" if all(own in WHOLE and other == 1 - own for own, other in read if own is not None) else "score"

@@ -1,0 +1,123 @@
+"""Sheets as leagues, clubs and programs keep them: read bare, to the rows that a person reads in them."""
+
+import json
+
+import pytest
+
+import podium
+
+RACES = [
+    {"race": "A", "results": [{"driver": {"name": "Ana"}, "pos": 1}, {"driver": {"name": "Ben"}, "pos": 2}]},
+    {"race": "B", "results": [{"driver": {"name": "Ben"}, "pos": 1}, {"driver": {"name": "Ana"}, "pos": 2}]},
+]
+Rows = list[tuple[str, str, float | None]]
+A_THEN_B: Rows = [("A", "Ana", 1.0), ("A", "Ben", 2.0), ("B", "Ben", 1.0), ("B", "Ana", 2.0)]
+SHEETS: dict[str, tuple[str, Rows]] = {
+    "blocks": (
+        "Race A - 2025-05-01,\nPos,Name\n1,Ana\n2,Ben\n,\nRace B - 2025-05-08,\nPos,Name\n1,Ben\n2,Ana\n",
+        [("Race A - 2025-05-01", "Ana", 1.0), ("Race A - 2025-05-01", "Ben", 2.0),
+         ("Race B - 2025-05-08", "Ben", 1.0), ("Race B - 2025-05-08", "Ana", 2.0)],
+    ),
+    "blocks of short titles": (
+        "A\nPos;Name;Zeit\n1;Ana;60,1\n2;Ben;61,2\n\nB\nPos;Name;Zeit\n1;Ben;59,9\n2;Ana;60,0\n", A_THEN_B,
+    ),
+    "a place a column": ("Race,1st,2nd,3rd\nA,Ana,Ben,\nB,Ben,Ana,Cy\n", [*A_THEN_B, ("B", "Cy", 3.0)]),
+    "a place a column, in German": ("Rennen;1. Platz;2. Platz;3. Platz\nA;Ana;Ben;\nB;Ben;Ana;\n", A_THEN_B),
+    "ordinals and words": (
+        "Course;Classement;Pilote\nA;1er;Ana\nA;2ème;Ben\nA;Ab.;Cy\n",
+        [("A", "Ana", 1.0), ("A", "Ben", 2.0), ("A", "Cy", None)],
+    ),
+    "a degree sign": ("Gara;Pos.;Pilota\nA;1°;Ana\nA;2°;Ben\nA;Rit.;Cy\n",
+                      [("A", "Ana", 1.0), ("A", "Ben", 2.0), ("A", "Cy", None)]),
+    "in Swedish": ("Tävling;Plac;Förare\nA;1;Ana\nA;2;Ben\nB;1;Ben\nB;2;Ana\n", A_THEN_B),
+    "bars of Markdown": ("| Race | Pos | Name |\n|---|:-:|---|\n| A | 1 | Ana |\n| A | 2 | Ben |\n", A_THEN_B[:2]),
+    "empty columns at the edge": ("Lauf;Pl.;Fahrer;;\nA;1;Ana;;\nA;2;Ben;;\n;;;;\n", A_THEN_B[:2]),
+    "lists within JSON": (json.dumps(RACES), A_THEN_B),
+    "lists within lists": (json.dumps({"season": 2025, "races": RACES}), A_THEN_B),
+}  # fmt: skip
+MATCHES = {  # with what each has of its match
+    "a crosstable with nothing in its corner": (
+        ",Ana,Ben,Cy\nAna,x,1,½\nBen,0,x,1\nCy,½,0,x\n", "Ana 1 Ben 0 Ana 0.5 Cy 0.5 Ben 1 Cy 0", "score",
+    ),
+    "a crosstable with a title in its corner": (
+        "Winter,Ana,Ben,Cy\nAna,,1,½\nBen,0,,1\nCy,½,0,\n", "Ana 1 Ben 0 Ana 0.5 Cy 0.5 Ben 1 Cy 0", "score",
+    ),
+    "both in one cell": (
+        "Date,Match,Score\n2025-01-01,Ana vs Ben,3-1\n2025-01-02,Cy vs. Ana,0-2\n", "Ana 3 Ben 1 Cy 0 Ana 2", "score",
+    ),
+    "both in one cell, with a dash": ("Paarung;Ergebnis\nNord - Süd;3:1\nOst - Nord;0:2\n", "Nord 3 Süd 1 Ost 0 Nord 2",
+                                      "score"),
+    "two against two in one cell": (
+        "Match,Score\nAna / Ben vs Cy / Dee,2-1\nEva / Flo vs Ana / Ben,3-0\n",
+        "Ana 2 Ben 2 Cy 1 Dee 1 Eva 3 Flo 3 Ana 0 Ben 0", "team_score",
+    ),
+    "an opponent": (
+        "Date,Player,Opponent,Result\n2025-01-01,Ana,Ben,W\n2025-01-02,Ana,Cy,L\n2025-01-03,Ben,Cy,D\n",
+        "Ana 1 Ben 0 Ana 0 Cy 1 Ben 0.5 Cy 0.5", "score",
+    ),
+    "words for teams": (
+        "Match,Team,Player,Kills,Result\n1,Red,Ana,9,Win\n1,Blue,Ben,15,Loss\n1,Red,Cy,3,Win\n", "Ana 1 Ben 0 Cy 1",
+        "team_score",
+    ),
+    "football's columns": (
+        "Date,HomeTeam,AwayTeam,FTHG,FTAG,FTR\n16/08/2024,Nord,Süd,1,0,H\n17/08/2024,Ost,West,0,2,A\n",
+        "Nord 1 Süd 0 Ost 0 West 2", "score",
+    ),
+    "chess programs' dates": (
+        "White,Black,Result,Date\nAna,Ben,1-0,2025.03.01\nCy,Dee,1/2-1/2,2025.03.02\n", "Ana 1 Ben 2 Cy 1 Dee 1",
+        "position",
+    ),
+}  # fmt: skip
+
+
+def read(tmp_path, text):
+    path = tmp_path / ("sheet.json" if text[0] in "[{" else "sheet.csv")
+    path.write_text(text, encoding="utf-8")
+    return podium.read_results(path, lenient=True).frame
+
+
+@pytest.mark.parametrize("name", SHEETS)
+def test_a_sheet_of_races_is_read_bare(name, tmp_path):
+    text, rows = SHEETS[name]
+    assert sorted(read(tmp_path, text).select("event_id", "player", "position").rows(), key=str) == sorted(
+        rows, key=str
+    )
+
+
+@pytest.mark.parametrize("name", MATCHES)
+def test_a_sheet_of_matches_is_read_bare(name, tmp_path):
+    text, wanted, column = MATCHES[name]
+    words = wanted.split()
+    frame = read(tmp_path, text)
+    assert frame.select("player", column).rows() == [*zip(words[::2], map(float, words[1::2]), strict=True)]
+    assert podium.rate(frame, "elo").ratings.height == frame["player"].n_unique()
+
+
+def test_dates_are_read_as_programs_write_them(tmp_path):
+    for written, moment in {
+        "45672": "2025-01-15 00:00",
+        "2025.03.01": "2025-03-01 00:00",
+        "2025/01/31 10:05:00": "2025-01-31 10:05",
+        "6/14/2025 8:30 PM": "2025-06-14 20:30",
+        "14.06.2025 20:30:00": "2025-06-14 20:30",
+    }.items():
+        frame = read(tmp_path, f"Date,Race,Place,Driver\n{written},A,1,Ana\n{written},A,2,Ben\n")
+        assert f"{frame['started_at'][0]:%Y-%m-%d %H:%M}" == moment
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "Date,Player,Opponent,Result\n2025-01-01,Ana,Ben,W\n2025-01-01,Ben,Ana,L\n",
+            "2 rows (2, 3) tell a match from",
+        ),
+        ("Race,Pos,Name,,\nA,1,Ana,,x\nA,2,Ben,,\n", "row 2: 'x' stands in a column without a heading; give it one"),
+        ("White,Black,Result,Date\nAna,Ben,1-0,soon\n", "row 2, column Date: 'soon' is not a date"),
+        ("Pos,Name,Time\n1,Ana,1\n2,Ben,2\nPos,Name,Time\n1,Ben,1\n2,Ana,2\n", "'Pos' must be a place"),
+    ],
+)
+def test_what_is_not_clear_is_refused(text, message, tmp_path):
+    with pytest.raises(podium.ResultsError) as caught:
+        read(tmp_path, text)
+    assert message in str(caught.value)

@@ -22,10 +22,10 @@ from itertools import accumulate
 from pathlib import Path
 
 from podium.store import Store
+from podium.store.log.schema import metadata
 from podium.store.reading import pool_facts
-from podium.store.reading.boards.models import Listing
 from podium.store.reading.moments import Answers
-from podium.store.sql.schema import metadata
+from podium.store.reading.player_models import Listing
 from podium.systems import find
 
 POOL = "many"

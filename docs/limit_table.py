@@ -4,18 +4,17 @@ import re
 
 from podium.importers.sources import MAX_EXPANSION
 from podium.results.columns import MAX_COLUMNS
-from podium.service.access import keys
-from podium.service.access.visitors import MAX_FORM_BYTES
+from podium.service import watchers, webhooks
 from podium.service.admin import reading, uploads
 from podium.service.api import bodies, dependencies
-from podium.service.delivery import watchers, webhooks
-from podium.service.http import json, names
+from podium.service.http import json, keys
+from podium.service.http.visitors import MAX_FORM_BYTES
 from podium.service.server import MAX_CONNECTIONS, MAX_HEADER_BYTES, Phase
 from podium.service.web.chances import MOST_ENTRANTS
 from podium.store.log import log, pools
-from podium.store.rating.rerating import SHORT_EVENTS
 from podium.store.reading.players.rivals import MAX_MEETINGS
 from podium.store.waiting import MOST_BYTES, WAITS_US
+from podium.store.writing.rating.rerating import SHORT_EVENTS
 
 MARKS = "<!-- limits -->", "<!-- end of limits -->"
 
@@ -32,7 +31,7 @@ LIMITS = (  # what is limited, to how much, and what is beyond
     ("events of one request", f"{bodies.MAX_EVENTS:,}", "422"),
     ("entrants of an event", f"{bodies.MAX_ENTRIES:,}", "422"),
     ("objects within objects of JSON, keys of one", f"{json.MAX_DEPTH}, {json.MAX_KEYS:,}", "422"),
-    ("a name as it is sent, and as it is kept", f"{names.MAX_SENT_CHARACTERS:,}, 200 characters", "422"),
+    ("a name as it is sent, and as it is kept", f"{json.MAX_SENT_CHARACTERS:,}, 200 characters", "422"),
     (
         "a reason, a title or contact of a ladder",
         f"{log.MAX_CHARACTERS}, {pools.MAX_CONTACT_CHARACTERS} characters",

@@ -31,8 +31,8 @@ from xdist.scheduler import LoadScopeScheduling
 from podium.cli import main
 from podium.cli.terminal import options
 from podium.store import Store
-from podium.store.sql import database
-from podium.store.sql.files import file_of
+from podium.store.log import database
+from podium.store.log.files import file_of
 from podium.systems import names
 
 gc.disable()  # until all tests are collected, of which nothing becomes garbage

@@ -9,10 +9,10 @@ import sqlalchemy as sa
 
 from podium.engine.replay import NEVER, with_idle_before
 from podium.store import Store
-from podium.store.rating import events as roster
-from podium.store.rating import plan
-from podium.store.rating.facts import day_of
-from podium.store.sql.schema import pools
+from podium.store.log.schema import pools
+from podium.store.writing.rating import events as roster
+from podium.store.writing.rating import plan
+from podium.store.writing.rating.facts import day_of
 from podium.systems import find
 
 DAY = day_of(datetime(1969, 6, 1, tzinfo=UTC).date())

@@ -109,7 +109,7 @@ def run_kernels(names, *, whole):
     from podium.analysis.batched import can_share, log_losses
     from podium.analysis.evaluation import evaluate
     from podium.analysis.scores import Window, judged_heats
-    from podium.engine.fast.heats import sums_up
+    from podium.engine.heats import sums_up
     from podium.engine.tables.encoding import encode
 
     results = podium.read_results([row for event in extreme_events(60, 3) for row in event])

@@ -2,7 +2,7 @@
 
 import sqlalchemy as sa
 
-from podium.store.sql.schema import compatibility
+from podium.store.log.schema import compatibility
 
 
 def set_schema(connection, revision, earliest):

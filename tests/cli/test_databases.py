@@ -13,7 +13,7 @@ from newer import set_schema
 from races import rows
 
 from podium.store import Store
-from podium.store.sql.files import files_of
+from podium.store.log.files import files_of
 from podium.systems import find
 
 

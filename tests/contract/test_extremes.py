@@ -19,7 +19,7 @@ import podium
 from podium.analysis.batched import can_share, log_losses
 from podium.analysis.evaluation import evaluate
 from podium.analysis.scores import Window, judged_heats
-from podium.engine.fast.large_heats import judge_large_heat
+from podium.engine.large_heats import judge_large_heat
 from podium.engine.rules import overrides, rate_event
 from podium.engine.system import kinds
 from podium.engine.tables.encoding import encode

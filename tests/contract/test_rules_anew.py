@@ -11,10 +11,9 @@ import pytest
 
 import podium
 from podium.analysis.evaluation import evaluate
-from podium.engine import rules
-from podium.engine.fast import duels
-from podium.engine.fast.steps import judge_result, judge_two_heats
+from podium.engine import replay, rules
 from podium.engine.rules import Comparison, compare, expect, settle
+from podium.engine.steps import judge_result, judge_two_heats
 from podium.engine.system import System, parameter
 from podium.systems import find
 from podium.systems.trueskill import Verdict
@@ -130,7 +129,7 @@ def test_a_rule_for_speed_alone_that_a_stranger_registers_is_compiled_apart_and_
     trueskill = find("trueskill")()
     kind = type(trueskill.params())
     shipped = rule.dispatch(kind)
-    with mock.patch.object(duels, "MIN_DUELS", 1 if rule is judge_result else 1 << 60):
+    with mock.patch.object(replay, "MIN_DUELS", 1 if rule is judge_result else 1 << 60):
         begun = ratings(trueskill)
         rule.register(kind, strange)
         try:

@@ -12,11 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import podium
-from podium.engine.fast import duels
-from podium.engine.fast.duels import goes_in_lanes
-from podium.engine.fast.lanes import NEAR, SEATS, is_far
+from podium.engine import replay as replaying
 from podium.engine.inputs import Entry, Heat, mode_at, plain_entry
-from podium.engine.replay import newcomers, replay
+from podium.engine.lanes import NEAR, SEATS, is_far
+from podium.engine.replay import goes_in_lanes, newcomers, replay
 from podium.engine.rules import rate_two
 from podium.engine.tables.encoding import encode
 from podium.errors import NotFiniteError
@@ -51,20 +50,20 @@ def random_matches(count, players=PLAYERS, seed=5):
 
 def general_way(system, events):
     """What the general kernel makes of the events."""
-    with mock.patch.object(duels, "MIN_DUELS", 1 << 60):
+    with mock.patch.object(replaying, "MIN_DUELS", 1 << 60):
         return replay(system, events)
 
 
 def both_ways(system, events):
     """The same, and what the duels' own kernel makes of them."""
-    with mock.patch.object(duels, "MIN_DUELS", 1):
+    with mock.patch.object(replaying, "MIN_DUELS", 1):
         return general_way(system, events), replay(system, events)
 
 
 def in_duels(system, events):
     """How many settlements the duels' own kernel rates."""
-    with mock.patch.object(duels, "MIN_DUELS", 1):
-        runs = [run for pool in events.pools for run in duels.runs(system, events.columns, pool.first, pool.last)]
+    with mock.patch.object(replaying, "MIN_DUELS", 1):
+        runs = [run for pool in events.pools for run in replaying.runs(system, events.columns, pool.first, pool.last)]
     return sum(run.last - run.first for run in runs if run.duels)
 
 
@@ -132,8 +131,8 @@ def test_only_long_runs_of_duels_go_apart():
     matches = [*random_matches(3), three, *random_matches(7), three, three, *random_matches(5), *random_matches(4)]
     system = find("elo")()
     events = encode(table([(players, -1) for players, _ in matches]), system)
-    with mock.patch.object(duels, "MIN_DUELS", 5):
-        runs = list(duels.runs(system, events.columns, 0, len(matches)))
+    with mock.patch.object(replaying, "MIN_DUELS", 5):
+        runs = list(replaying.runs(system, events.columns, 0, len(matches)))
     assert runs == [(0, 4, False), (4, 11, True), (11, 13, False), (13, 22, True)]
     assert same_bits(*both_ways(system, events))
 
@@ -145,8 +144,8 @@ def test_sizes_that_only_average_two_are_no_duels():
     offsets = np.cumsum([0, *(len(players) for players, _ in matches)])
     offsets[7:] -= 1  # three entrants, then one
     assert offsets[-1] == 2 * len(matches)
-    with mock.patch.object(duels, "MIN_DUELS", 5):
-        runs = list(duels.runs(system, columns._replace(entrants=offsets), 0, len(matches)))
+    with mock.patch.object(replaying, "MIN_DUELS", 5):
+        runs = list(replaying.runs(system, columns._replace(entrants=offsets), 0, len(matches)))
     assert runs == [(0, 5, True), (5, 7, False), (7, 12, True)]
 
 
@@ -159,7 +158,7 @@ def tell_apart(name, matches, start):
         states = newcomers(system, events.player_names.len())
         for number in start:
             states[events.columns.player[number], 0] = np.inf
-        with mock.patch.object(duels, "MIN_DUELS", least), pytest.raises(NotFiniteError) as error:
+        with mock.patch.object(replaying, "MIN_DUELS", least), pytest.raises(NotFiniteError) as error:
             replay(system, events, states)
         found.append((error.value.settlement, error.value.entrant, str(error.value)))
     return found
@@ -256,6 +255,6 @@ def test_a_state_that_is_not_finite_is_found_in_batches_in_which_nobody_plays_tw
 
 
 def test_a_system_derived_from_one_with_its_own_rules_goes_the_general_way():
-    assert duels.rates_two(find("openskill-bt")())
+    assert replaying.rates_two(find("openskill-bt")())
     kind = type("Params", (type(find("openskill-bt")().params()),), {})
-    assert not duels.rates_two(mock.Mock(params=lambda: kind(*find("openskill-bt")().params()), pool_fields=0))
+    assert not replaying.rates_two(mock.Mock(params=lambda: kind(*find("openskill-bt")().params()), pool_fields=0))

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 import podium
 from podium.analysis.conformance import interpreted
+from podium.engine import heats as wide_heats
 from podium.engine import replay as replaying
-from podium.engine.fast import heats as wide_heats
-from podium.engine.fast.heats import WideScratch, sums_up, wide_scratch
-from podium.engine.fast.large_heats import LARGE_HEAT
+from podium.engine.heats import WideScratch, sums_up, wide_scratch
 from podium.engine.inputs import Scratch
+from podium.engine.large_heats import LARGE_HEAT
 from podium.engine.replay import newcomers, replay, states_after, takes_sums
 from podium.engine.rules import Comparison, compare
 from podium.engine.tables.encoding import encode

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import podium
 from podium.engine import replay as replaying
-from podium.engine.fast.heats import MOST_ENTRANTS, are_apart, judges_two, side_by_side_cached
+from podium.engine.heats import MOST_ENTRANTS, are_apart, judges_two, side_by_side_cached
 from podium.engine.replay import by_columns, newcomers, replay, scratch_for
 from podium.engine.rules import judge_heat
 from podium.engine.tables.encoding import encode

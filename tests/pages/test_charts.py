@@ -6,9 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from podium.pages.drawing.axes import dates, round_values
-from podium.pages.drawing.bars import distribution_bars, share_bar, signed_bar, split_bar
-from podium.pages.drawing.charts import (
+from podium.pages.axes import dates, round_values
+from podium.pages.bars import distribution_bars, share_bar, signed_bar, split_bar
+from podium.pages.charts import (
     MOST_DOTS,
     HistoryLine,
     HistoryPoint,

@@ -9,11 +9,11 @@ import pytest
 
 from podium.ledger.reasons.standings import SCHEMA
 from podium.pages import numbers
-from podium.pages.drawing.axes import spark
-from podium.pages.drawing.bars import StepScale, bar, duel_marks
+from podium.pages.axes import spark
+from podium.pages.bars import StepScale, bar, duel_marks
 from podium.pages.environment import part, without_spaces
 from podium.pages.result_table import result_table
-from podium.service.http.names import decode_name
+from podium.service.http.json import decode_name
 from podium.service.web.events import contact_address
 from podium.service.web.rendering import FILES
 from podium.support import words

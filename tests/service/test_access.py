@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 
 import podium
 from podium.service import create_app
-from podium.service.access.keys import REFUSED_BURST, client_site
+from podium.service.http.keys import REFUSED_BURST, client_site
 from podium.store import Store, keys
 from podium.store.keys import create_key, find_key, list_keys, revoke_expired, revoke_key, rotate_key
 from podium.systems import find

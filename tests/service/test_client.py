@@ -19,7 +19,7 @@ from podium.client.calls import encode
 from podium.service import create_app
 from podium.store import Store
 from podium.store.keys import create_key
-from podium.store.sql import database
+from podium.store.log import database
 from podium.systems import find
 
 

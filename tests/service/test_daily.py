@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 
 from podium.service import create_app, upkeep
 from podium.store import Store
-from podium.store.sql import database
+from podium.store.log import database
 from podium.systems import find
 
 

@@ -11,13 +11,12 @@ import sqlalchemy as sa
 from races import calling, event, rows
 from starlette.testclient import TestClient
 
-from podium.service import create_app, upkeep
-from podium.service.delivery import watchers
+from podium.service import create_app, upkeep, watchers
 from podium.service.http.errors import MEDIA_TYPE
 from podium.store import Store
 from podium.store.keys import create_key
-from podium.store.sql import database
-from podium.store.sql.database import StoreError, UnavailableError
+from podium.store.log import database
+from podium.store.log.database import StoreError, UnavailableError
 from podium.store.writing import submission
 from podium.systems import find
 

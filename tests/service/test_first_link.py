@@ -8,8 +8,8 @@ from starlette.testclient import TestClient
 
 from podium.cli.service.serving import show_first_link
 from podium.service import create_app
-from podium.service.access.visitors import COOKIE
 from podium.service.admin.first_link import VALID_S, first_path
+from podium.service.http.visitors import COOKIE
 from podium.store import Store
 from podium.store.keys import create_key, list_keys, revoke_key
 

@@ -7,8 +7,8 @@ import pytest
 from races import calling, event, ratings, rows
 
 from podium.store import Store
-from podium.store.rating import rerating
 from podium.store.writing import execution, staging
+from podium.store.writing.rating import rerating
 from podium.systems import find
 
 PATH = "/api/v1/pools/main/events"

@@ -15,8 +15,8 @@ from podium.pages.environment import part
 from podium.pages.numbers import rating
 from podium.service.web import boards
 from podium.store import Store
-from podium.store.rating.facts import day_of
-from podium.store.reading.boards.models import Listing
+from podium.store.reading.player_models import Listing
+from podium.store.writing.rating.facts import day_of
 from podium.support.words import shown_change, signed
 from podium.systems import find
 

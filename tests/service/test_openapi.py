@@ -19,7 +19,7 @@ from schemathesis.specs.openapi.checks import status_code_conformance as status_
 import podium
 from podium.client.calls import Call
 from podium.service import create_app
-from podium.service.http.names import POOLS_PATH as POOLS
+from podium.service.http.json import POOLS_PATH as POOLS
 from podium.store import Store
 from podium.store.keys import create_key
 from podium.systems import find

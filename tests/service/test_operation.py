@@ -19,7 +19,7 @@ from podium.service.api import status
 from podium.service.http.logs import JsonFormatter
 from podium.service.http.requests import RequestMiddleware
 from podium.store import Store
-from podium.store.rating import generations
+from podium.store.writing.rating import generations
 from podium.systems import find
 
 POOL = "/api/v1/pools/main"

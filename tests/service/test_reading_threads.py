@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from anyio.to_thread import current_default_thread_limiter, run_sync
 
 from podium.service.http import requests
-from podium.service.http.threads import in_background
+from podium.service.http.requests import in_background
 
 TIMEOUT_S = 30.0
 

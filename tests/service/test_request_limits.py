@@ -4,7 +4,6 @@ import pytest
 from pydantic import ValidationError
 from races import calling, event, rows
 
-from podium.service.access.visitors import MAX_FORM_BYTES
 from podium.service.api.bodies import (
     MAX_ENTRIES,
     MAX_EVENTS,
@@ -15,8 +14,8 @@ from podium.service.api.bodies import (
     PredictRequest,
     parse_body,
 )
-from podium.service.http.json import MAX_DEPTH, MAX_KEYS, RefusedError, reject_duplicate_keys
-from podium.service.http.names import MAX_SENT_CHARACTERS
+from podium.service.http.json import MAX_DEPTH, MAX_KEYS, MAX_SENT_CHARACTERS, RefusedError, reject_duplicate_keys
+from podium.service.http.visitors import MAX_FORM_BYTES
 from podium.service.web.chances import MOST_ENTRANTS
 from podium.store import Store
 from podium.store.log.log import MAX_CHARACTERS

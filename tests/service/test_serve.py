@@ -17,7 +17,7 @@ from servers import PODIUM, client_of, free_port, listens, until
 
 from podium.store import Store
 from podium.store.keys import create_key
-from podium.store.sql.files import files_of
+from podium.store.log.files import files_of
 
 
 @contextmanager

@@ -11,14 +11,13 @@ from races import rows
 from starlette.testclient import TestClient
 from test_webhooks import receiving
 
-from podium.service import create_app
-from podium.service.access.keys import OwnBudgets, SharedBudgets
-from podium.service.delivery import watchers, webhooks
-from podium.service.http.threads import Threads
+from podium.service import create_app, watchers, webhooks
+from podium.service.http.keys import OwnBudgets, SharedBudgets
+from podium.service.http.requests import Threads
 from podium.store import Store
 from podium.store.keys import draw, forget_budgets
 from podium.store.log.chain import Subscription
-from podium.store.sql.database import Turn, UnavailableError
+from podium.store.log.database import Turn, UnavailableError
 from podium.store.webhooks import create_webhook
 from podium.systems import find
 
@@ -145,7 +144,7 @@ def test_processes_share_budgets_and_each_has_its_own_while_the_database_is_away
         def fail(*_sent):
             raise UnavailableError("away")
 
-        monkeypatch.setattr("podium.service.access.keys.draw", fail)
+        monkeypatch.setattr("podium.service.http.keys.draw", fail)
         assert [await one.take("key 2", 1.0, 2.0) for _ in range(3)] == [0, 0, 1]
 
     asyncio.run(take())
@@ -158,7 +157,7 @@ def test_a_process_asks_the_database_four_times_a_second_for_a_key(store, other,
         draws.append(sent)
         return draw(*sent)
 
-    monkeypatch.setattr("podium.service.access.keys.draw", counting)
+    monkeypatch.setattr("podium.service.http.keys.draw", counting)
 
     async def take():
         shared = SharedBudgets(store, Threads())

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from races import calling
 
-from podium.service.delivery import watchers
+from podium.service import watchers
 from podium.store import Store
 from podium.store.keys import create_key, list_keys, revoke_key
 from podium.systems import find

@@ -17,7 +17,7 @@ from races import calling
 from podium.errors import ParameterError, ResultsError
 from podium.service.admin import uploads
 from podium.service.admin.uploads import UploadProcess
-from podium.service.http.threads import run_in
+from podium.service.http.requests import run_in
 from podium.support.part_files import PREFIX, temporary_folder
 
 CSV = b"event_id,player,position\ne1,ana,1\ne1,ben,2\n"

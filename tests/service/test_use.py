@@ -14,9 +14,9 @@ from races import calling
 from races import event as race
 
 import podium
+from podium.service import watchers
 from podium.service.api import dependencies, streams
-from podium.service.delivery import watchers
-from podium.service.http import threads
+from podium.service.http import requests
 from podium.store import Store
 from podium.systems import find, names
 
@@ -229,9 +229,9 @@ def test_what_happens_reaches_every_open_stream_by_one_query(client, store, monk
     store.news = counting
 
     async def listened():
-        looks = watchers.Announcements(store, threads.Threads())
+        looks = watchers.Announcements(store, requests.Threads())
         async with looks.running():
-            return await listen_to(watchers.Watchers(store, threads.Threads(), looks))
+            return await listen_to(watchers.Watchers(store, requests.Threads(), looks))
 
     async def listen_to(fan_out):
 
@@ -286,7 +286,7 @@ def test_a_key_over_its_rate_limit_waits(store):
 
 def test_results_that_come_together_are_stored_together(store):
     """One transaction for all that wait; what is refused among them keeps nobody else's out."""
-    intake = dependencies.Intake(store, threads.Threads())
+    intake = dependencies.Intake(store, requests.Threads())
     transactions = []
     store_each = store.submit_each
 
@@ -316,7 +316,7 @@ def test_results_that_come_together_are_stored_together(store):
 
 def test_too_much_at_once_has_to_wait(store, monkeypatch):
     monkeypatch.setattr(dependencies, "MAX_WAITING_EVENTS", 3)
-    intake = dependencies.Intake(store, threads.Threads())
+    intake = dependencies.Intake(store, requests.Threads())
     rows = [[{"event_id": f"e{number}", "started_at": "2025-01-01", "player": name, "position": place}
              for place, name in enumerate("ab", start=1)] for number in range(8)]  # fmt: skip
 

@@ -12,8 +12,8 @@ from starlette.testclient import TestClient
 
 import podium
 from podium.service import create_app
-from podium.service.access import keys as access
-from podium.service.access import visitors
+from podium.service.http import keys as access
+from podium.service.http import visitors
 from podium.store import Store, keys
 from podium.store.keys import create_key, rotate_session_secret
 from podium.store.log.players import is_reserved

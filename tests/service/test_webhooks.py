@@ -16,10 +16,10 @@ from races import calling, event, rows
 import podium
 from podium.client import SignatureError, verify_webhook
 from podium.client.webhooks import sign
-from podium.service.delivery import webhooks
-from podium.service.delivery.webhooks import Webhooks, is_public
+from podium.service import webhooks
 from podium.service.metrics import Metrics
-from podium.store.sql.database import Turn
+from podium.service.webhooks import Webhooks, is_public
+from podium.store.log.database import Turn
 from podium.store.webhooks import (
     create_webhook,
     delete_webhook,

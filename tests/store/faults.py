@@ -14,10 +14,9 @@ from unittest import mock
 import sqlalchemy as sa
 
 from podium.store import Store
-from podium.store.log import log
-from podium.store.rating import facts
-from podium.store.sql import statements
-from podium.store.sql.files import files_of
+from podium.store.log import log, statements
+from podium.store.log.files import files_of
+from podium.store.writing.rating import facts
 
 TABLES = ("log", "event", "change", "standing", "player", "rank_count")
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 from random import Random
 
 PROCESSES = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload(["podium.store.backup", "podium.store.upgrade"])
+PROCESSES.set_forkserver_preload(["podium.store.backup", "podium.store.backup"])
 
 
 def status_of(act, *arguments):
@@ -45,8 +45,8 @@ def submit_without_end(url, number, output):
 
 def upgrade_half(url):
     """Upgrade the pools of a store, and die before the second is done."""
-    from podium.store import Store, upgrade
-    from podium.store.rating import rerating
+    from podium.store import Store, backup
+    from podium.store.writing.rating import rerating
 
     plain = rerating.rerate
 
@@ -57,7 +57,7 @@ def upgrade_half(url):
         return done
 
     rerating.rerate = rerate
-    list(upgrade.upgrade_pools(Store(url).engine, "killed"))
+    list(backup.upgrade_pools(Store(url).engine, "killed"))
 
 
 def restore_half(point, count, copy, target):

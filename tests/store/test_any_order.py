@@ -17,8 +17,8 @@ from races import ratings
 import podium
 from podium.engine.system import System
 from podium.store import Store
-from podium.store.rating import verification
-from podium.store.sql.database import StoreError
+from podium.store.log.database import StoreError
+from podium.store.writing.rating import verification
 from podium.systems import find, make_system
 
 START = datetime(2025, 1, 1, tzinfo=UTC)

@@ -16,8 +16,8 @@ from races import rows
 
 from podium.store import Store
 from podium.store.backup import back_up, restore
-from podium.store.sql.database import StoreError
-from podium.store.sql.files import files_of
+from podium.store.log.database import StoreError
+from podium.store.log.files import files_of
 from podium.systems import find
 
 

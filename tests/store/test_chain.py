@@ -13,9 +13,9 @@ import podium
 from podium.store.log import log as chain_check
 from podium.store.log.chain import GENESIS, HASHED, Head, chained_entries, entry_hash, newest_head, reason_hash
 from podium.store.log.content import column_lists, contents_in
+from podium.store.log.database import StoreError
 from podium.store.log.pools import get_pool
-from podium.store.sql.database import StoreError
-from podium.store.sql.schema import log, pools, reason
+from podium.store.log.schema import log, pools, reason
 from podium.systems import find
 
 LINKED = {"seq", "pool_id", "digest", *HASHED, "hash"}

@@ -7,8 +7,8 @@ from newer import set_schema
 from races import rows
 
 from podium.store import Store
-from podium.store.sql.database import MIGRATIONS, StoreError, is_current, known_revisions
-from podium.store.upgrade import is_due
+from podium.store.backup import is_due
+from podium.store.log.database import MIGRATIONS, StoreError, is_current, known_revisions
 from podium.systems import find
 
 

@@ -10,7 +10,7 @@ from races import ratings
 import podium
 from podium.results.derived_heats import with_made_dates
 from podium.store import Store
-from podium.store.sql.statements import microseconds
+from podium.store.log.statements import microseconds
 from podium.systems import find
 
 SYSTEMS = ("elo", "podium", "glicko:idle_growth=1", "elo-mmr:drift=1")

@@ -12,10 +12,10 @@ from races import rows
 
 from podium.errors import UnknownError
 from podium.store import Store
-from podium.store.rating import verification as database_check
-from podium.store.rating.verification import compare_pools, verify_database
-from podium.store.sql.database import UnavailableError
-from podium.store.sql.files import integrity_faults
+from podium.store.log.database import UnavailableError
+from podium.store.log.files import integrity_faults
+from podium.store.writing.rating import verification as database_check
+from podium.store.writing.rating.verification import compare_pools, verify_database
 from podium.systems import find
 
 PATIENCE_S = 60  # for what another thread does; only a failure takes so long

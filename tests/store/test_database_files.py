@@ -11,13 +11,12 @@ import sqlalchemy as sa
 from races import rows
 
 from podium.store import Store
-from podium.store.log import players
-from podium.store.rating.facts import day_of
+from podium.store.log import files, players
+from podium.store.log.database import read_transaction
+from podium.store.log.files import files_of, truncate_wal
 from podium.store.reading import log
 from podium.store.reading.players import cards
-from podium.store.sql import files
-from podium.store.sql.database import read_transaction
-from podium.store.sql.files import files_of, truncate_wal
+from podium.store.writing.rating.facts import day_of
 from podium.systems import find
 
 NAME = "Wilhelmina Forgettable"

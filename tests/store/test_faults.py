@@ -15,10 +15,10 @@ from races import ratings
 
 from podium.errors import PodiumError
 from podium.store import Store, backup
-from podium.store.rating import generations, rerating
-from podium.store.sql import database
-from podium.store.sql.database import StoreError, UnavailableError
+from podium.store.log import database
+from podium.store.log.database import StoreError, UnavailableError
 from podium.store.writing import planned
+from podium.store.writing.rating import generations, rerating
 
 ACTS = 14  # of a history
 MAX_STEP = 30  # statements and commits of an act; some have fewer

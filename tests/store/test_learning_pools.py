@@ -13,10 +13,10 @@ from races import START, rows
 
 import podium
 from podium.store import Store
-from podium.store.rating import generations, rerating
-from podium.store.rating.ledger_rows import newest_pool_state
-from podium.store.sql.schema import metadata, pool_state
+from podium.store.log.schema import metadata, pool_state
 from podium.store.writing import planned
+from podium.store.writing.rating import generations, rerating
+from podium.store.writing.rating.ledger_rows import newest_pool_state
 from podium.systems import find
 
 NAMES = "abcdefgh"

@@ -13,11 +13,11 @@ import podium
 from podium.ledger.leaderboard import Eligibility
 from podium.store import Store
 from podium.store.keys import create_key, find_key, list_keys, rotate_key, valid_keys
-from podium.store.rating.facts import day_of
-from podium.store.sql.database import StoreError
-from podium.store.sql.schema import log
-from podium.store.sql.statements import microseconds
+from podium.store.log.database import StoreError
+from podium.store.log.schema import log
+from podium.store.log.statements import microseconds
 from podium.store.writing import administration
+from podium.store.writing.rating.facts import day_of
 from podium.systems import find, names
 
 

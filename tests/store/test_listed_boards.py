@@ -13,9 +13,9 @@ from races import START, rows
 from podium.errors import ParameterError, PodiumError, UnknownError
 from podium.ledger.history import can_be_unsettled
 from podium.ledger.leaderboard import Eligibility, shared_ranks
-from podium.store.rating.facts import date_of
-from podium.store.reading.boards.models import Listing
-from podium.store.sql.schema import rank_count
+from podium.store.log.schema import rank_count
+from podium.store.reading.player_models import Listing
+from podium.store.writing.rating.facts import date_of
 from podium.systems import find
 
 WEEK = timedelta(days=7)

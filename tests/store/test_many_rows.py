@@ -3,9 +3,9 @@
 import pytest
 import sqlalchemy as sa
 
-from podium.store.sql.database import write_transaction
-from podium.store.sql.schema import rank_count
-from podium.store.sql.statements import STATEMENT_ROWS, insert, upsert
+from podium.store.log.database import write_transaction
+from podium.store.log.schema import rank_count
+from podium.store.log.statements import STATEMENT_ROWS, insert, upsert
 
 GENERATION = 77
 ROWS = [(GENERATION, 1, bucket, bucket % 5, bucket % 3) for bucket in range(2 * STATEMENT_ROWS + 7)]

@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from podium.engine.fast.heats import encode_small, entries_of
+from podium.engine.heats import encode_small, entries_of
 from podium.engine.tables.encoding import encode
 from podium.results.reading import Results
 from podium.store.log.content import read_contents
 from podium.store.log.pools import FOREVER, Pool
-from podium.store.rating.events import Roster
-from podium.store.rating.ledger_rows import PoolState
-from podium.store.rating.plan import only_event, rate_one
-from podium.store.rating.rating import EventBatch, as_table, rate_segments, segments_of
-from podium.store.rating.standing_rows import Standing
+from podium.store.writing.rating.events import Roster
+from podium.store.writing.rating.ledger_rows import PoolState
+from podium.store.writing.rating.plan import only_event, rate_one
+from podium.store.writing.rating.rating import EventBatch, as_table, rate_segments, segments_of
+from podium.store.writing.rating.standing_rows import Standing
 from podium.systems import find
 
 START = datetime(2025, 6, 1, 12, tzinfo=UTC)

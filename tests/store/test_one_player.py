@@ -9,12 +9,12 @@ from races import calling, event, ratings
 from races import rows as race
 
 import podium
-from podium.store.rating import ledger_rows, rating
-from podium.store.sql.database import StoreError
-from podium.store.sql.schema import metadata, pools
-from podium.store.sql.statements import upsert
-from podium.store.upgrade import upgrade_pools
+from podium.store.backup import upgrade_pools
+from podium.store.log.database import StoreError
+from podium.store.log.schema import metadata, pools
+from podium.store.log.statements import upsert
 from podium.store.writing import submission
+from podium.store.writing.rating import ledger_rows, rating
 from podium.systems import find
 
 RENAMED = r"'ana' and 'anna' \(rows 1 and 3 of event e\d\) are one player since 'ana' was renamed to 'anna'; "

@@ -11,8 +11,8 @@ from races import rows
 from podium.errors import PodiumError
 from podium.store import Store
 from podium.store.keys import create_key
-from podium.store.sql import database
-from podium.store.sql.database import StoreError, UnavailableError
+from podium.store.log import database
+from podium.store.log.database import StoreError, UnavailableError
 from podium.systems import find
 
 

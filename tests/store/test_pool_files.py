@@ -14,11 +14,11 @@ from podium.cli import main
 from podium.store import Store
 from podium.store.keys import create_key, list_keys
 from podium.store.log.chain import Head
-from podium.store.rating.events import Sheet
-from podium.store.rating.facts import day_of
-from podium.store.sql.database import StoreError
-from podium.store.sql.schema import api_key, metadata
+from podium.store.log.database import StoreError
+from podium.store.log.schema import api_key, metadata
 from podium.store.webhooks import create_webhook
+from podium.store.writing.rating.events import Sheet
+from podium.store.writing.rating.facts import day_of
 from podium.systems import find
 
 FORGOTTEN = "Wilhelmina Forgettable"

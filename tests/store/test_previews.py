@@ -9,9 +9,9 @@ from races import START, ratings, rows
 
 import podium
 from podium.store import Store
-from podium.store.rating.events import Sheet, StaleError
 from podium.store.reading import previews
-from podium.store.reading.boards.models import Listing
+from podium.store.reading.player_models import Listing
+from podium.store.writing.rating.events import Sheet, StaleError
 from podium.systems import find
 
 NAMES = "abcdefg"

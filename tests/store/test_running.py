@@ -12,8 +12,8 @@ from races import rows
 import podium
 from podium.store import Store
 from podium.store.backup import back_up, restore
-from podium.store.sql.database import StoreError
-from podium.store.sql.schema import log, running
+from podium.store.log.database import StoreError
+from podium.store.log.schema import log, running
 from podium.systems import find
 
 NOW = datetime.now(UTC)

@@ -9,9 +9,9 @@ import pytest
 from extent import times
 
 from podium.store import Store
-from podium.store.rating.events import Sheet
-from podium.store.sql.database import StoreError
+from podium.store.log.database import StoreError
 from podium.store.writing import execution
+from podium.store.writing.rating.events import Sheet
 from podium.store.writing.submission import ConflictError
 from podium.systems import find
 

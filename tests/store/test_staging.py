@@ -16,14 +16,14 @@ from races import rows as race
 import podium
 from podium.store import Store
 from podium.store.log import pools as log_pools
-from podium.store.rating import generations, rerating
-from podium.store.rating.events import StaleError
-from podium.store.rating.facts import day_of
-from podium.store.sql.database import StoreError, write_transaction
-from podium.store.sql.schema import change, generation, metadata, rank_count, staged_status, standing
+from podium.store.log.database import StoreError, write_transaction
+from podium.store.log.schema import change, generation, metadata, rank_count, staged_status, standing
 from podium.store.writing import execution, staging
 from podium.store.writing import planned as small_correction
 from podium.store.writing.execution import Receipt
+from podium.store.writing.rating import generations, rerating
+from podium.store.writing.rating.events import StaleError
+from podium.store.writing.rating.facts import day_of
 from podium.systems import find
 
 START = datetime(2025, 1, 1, tzinfo=UTC)

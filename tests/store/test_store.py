@@ -13,8 +13,8 @@ from races import rows as race
 
 import podium
 from podium.store import Store
-from podium.store.sql.database import StoreError, engine_for, open_database, upgrade
-from podium.store.sql.schema import change, metadata
+from podium.store.log.database import StoreError, engine_for, open_database, upgrade
+from podium.store.log.schema import change, metadata
 from podium.store.writing.submission import ConflictError
 from podium.systems import find
 

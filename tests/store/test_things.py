@@ -12,10 +12,10 @@ from races import calling, event, ratings, rows
 
 import podium
 from podium.store import Store
-from podium.store.sql import database
-from podium.store.sql.database import StoreError
-from podium.store.sql.schema import log, metadata, player, thing
-from podium.store.sql.statements import FIRST_THING
+from podium.store.log import database
+from podium.store.log.database import StoreError
+from podium.store.log.schema import log, metadata, player, thing
+from podium.store.log.statements import FIRST_THING
 from podium.systems import make_system
 
 both_kinds = pytest.mark.parametrize("kind", ["sqlite", "postgresql"])

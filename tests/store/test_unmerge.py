@@ -8,9 +8,9 @@ from races import START, calling, ratings, rows
 
 import podium
 from podium.store import Store
-from podium.store.rating.facts import day_of
-from podium.store.sql.database import StoreError
-from podium.store.sql.schema import merged, rank_count, snapshot, standing
+from podium.store.log.database import StoreError
+from podium.store.log.schema import merged, rank_count, snapshot, standing
+from podium.store.writing.rating.facts import day_of
 from podium.systems import find
 
 DAY = day_of(datetime(2025, 1, 3, tzinfo=UTC).date())

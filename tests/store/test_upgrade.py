@@ -12,12 +12,12 @@ from races import calling, event, ratings
 
 import podium
 from podium.service.api.dependencies import BoardCache
-from podium.store import Store, upgrade
-from podium.store.rating import rerating
-from podium.store.sql import database
-from podium.store.sql.database import StoreError
-from podium.store.sql.schema import change, metadata, pools
-from podium.store.upgrade import due_pools, upgrade_pools
+from podium.store import Store, backup
+from podium.store.backup import due_pools, upgrade_pools
+from podium.store.log import database
+from podium.store.log.database import StoreError
+from podium.store.log.schema import change, metadata, pools
+from podium.store.writing.rating import rerating
 from podium.systems import find
 from podium.version import ARITHMETIC
 
@@ -130,7 +130,7 @@ def test_of_two_processes_one_rates_again_and_the_other_waits(kind, earlier, mon
     url = earlier(kind)
     stores = [Store(url), Store(url)]
     begun, may_end, refused = threading.Event(), threading.Event(), threading.Event()
-    plain, plain_busy = rerating.rerate, upgrade.is_busy
+    plain, plain_busy = rerating.rerate, backup.is_busy
 
     def rerate(connection, pool, *rest, **options):
         begun.set()
@@ -142,7 +142,7 @@ def test_of_two_processes_one_rates_again_and_the_other_waits(kind, earlier, mon
         return plain_busy(error)
 
     monkeypatch.setattr(rerating, "rerate", rerate)
-    monkeypatch.setattr(upgrade, "is_busy", is_busy)
+    monkeypatch.setattr(backup, "is_busy", is_busy)
     reports = [[], []]
 
     def run(k):

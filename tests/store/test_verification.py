@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from podium.store.log import players
-from podium.store.rating import ledger_rows, standing_rows, verification
+from podium.store.writing.rating import ledger_rows, standing_rows, verification
 from podium.systems import find
 
 PLAYERS = [f"player {number}" for number in range(1, 8)]

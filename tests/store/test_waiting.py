@@ -5,7 +5,7 @@ import sqlalchemy as sa
 
 from podium.errors import UnknownError
 from podium.store import waiting
-from podium.store.sql.schema import waiting as table
+from podium.store.log.schema import waiting as table
 from podium.store.waiting import WaitingFile, forget_waiting, keep_waiting, waiting_file
 
 FILE = WaitingFile("league.csv", b"\x00Name\xff;Punkte")

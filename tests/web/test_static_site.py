@@ -15,7 +15,7 @@ from test_screens import AXE, MEASURE, SIDEWAYS, UNFOLD, Axe, heard
 
 import podium
 from podium.service.site import folder as folders
-from podium.service.site import one_file as reports
+from podium.service.site import folder as reports
 from podium.service.site.folder import MANIFEST, ResultsSource, SiteError, StoreSource, write_site
 from podium.service.site.pages import Extent, file_stem, public_pages
 from podium.store import Store

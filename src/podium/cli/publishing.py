@@ -177,7 +177,7 @@ def report(
     """
     with needs_extra("service", "a report"), show.progress("reading", "writing") as steps:
         found = source(file, system, pool, title)
-        from podium.service.site.one_file import one_file
+        from podium.service.site.folder import one_file
 
         steps.next()
         with found.opened({}) as (view, pools, _):

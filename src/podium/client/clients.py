@@ -7,8 +7,7 @@ from types import TracebackType
 from typing import Any, ClassVar, Self, TypeVar, get_origin
 
 from podium.client.calls import PATIENCE_S, Attempts, Call, ClientError, encode
-from podium.client.fixtures import FixtureRoutes
-from podium.client.pages import PageRoutes
+from podium.client.pages import FixtureRoutes, PageRoutes
 from podium.client.reads import ReadRoutes
 from podium.client.writes import WriteRoutes
 from podium.errors import ParameterError, needs_extra

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from podium.engine import rules
-from podium.engine.fast.steps import judge_two_heats
+from podium.engine.steps import judge_two_heats
 from podium.engine.system import System
 from podium.errors import RuleError
 from podium.kernels.compiled import HOME

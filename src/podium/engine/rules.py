@@ -24,9 +24,6 @@ from typing import Any, NamedTuple
 
 from numba.extending import overload
 
-from podium.engine.fast.large_heats import compare_all as compare_all  # rules as those below
-from podium.engine.fast.large_heats import judge_in_bulk
-from podium.engine.fast.large_heats import judge_large_heat as judge_large_heat
 from podium.engine.inputs import (
     PRESENT,
     TIME_TRIAL,
@@ -45,6 +42,9 @@ from podium.engine.inputs import (
     plain_entry,
     slot_at,
 )
+from podium.engine.large_heats import compare_all as compare_all  # rules as those below
+from podium.engine.large_heats import judge_in_bulk
+from podium.engine.large_heats import judge_large_heat as judge_large_heat
 from podium.engine.pool_state import compiled_as as compiled_as
 from podium.kernels.compiled import IN_KERNELS
 from podium.kernels.compiled import kernel as kernel  # what a system's own helpers are marked with

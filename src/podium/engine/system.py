@@ -12,10 +12,10 @@ from typing import Any, ClassVar, NamedTuple, Self, get_args, get_type_hints
 import numpy as np
 import numpy.typing as npt
 
-from podium.engine.fast.steps import are_ours, functions_of, qualify, version_of
 from podium.engine.inputs import PRESENT
 from podium.engine.pool_state import PoolReader
 from podium.engine.rules import Points, enter, expect
+from podium.engine.steps import are_ours, functions_of, qualify, version_of
 from podium.errors import ParameterError
 from podium.kernels.logarithm import LN_10
 from podium.probability.logistic import room_for_logistic_sums

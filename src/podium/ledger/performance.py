@@ -11,8 +11,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from podium.engine.fast.large_heats import finishes
 from podium.engine.inputs import Heat, comparable, entrant_at, entries_of, entry_at, heats_of, mode_at, slot_at
+from podium.engine.large_heats import finishes
 from podium.engine.replay import Replayed, States
 from podium.engine.rule_checks import run_kernel
 from podium.engine.rules import compare, enter, expect, overrides, rate_event

@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from podium.ledger.history import FORM_EVENTS, Trend
 from podium.ledger.reasons.what_if import ordinal
-from podium.pages.drawing.charts import Reliability, reliability_curve
+from podium.pages.charts import Reliability, reliability_curve
 from podium.pages.numbers import change, day_words
 from podium.support.words import counted, shown
 

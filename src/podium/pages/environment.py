@@ -11,8 +11,8 @@ from podium.errors import needs_extra
 from podium.ledger.reasons.what_if import ordinal
 from podium.ledger.reasons.wording import capitalised, heat_words
 from podium.pages import numbers
-from podium.pages.drawing.axes import spark
-from podium.pages.drawing.bars import share_bar, signed_bar
+from podium.pages.axes import spark
+from podium.pages.bars import share_bar, signed_bar
 from podium.support import words
 from podium.support.words import shown
 

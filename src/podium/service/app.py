@@ -10,31 +10,30 @@ from fastapi.routing import APIRoute
 from starlette.routing import BaseRoute
 
 from podium import __version__
-from podium.service.access.keys import KeyGuard
-from podium.service.access.visitors import COOKIE, Sessions, Visibility
 from podium.service.admin import connections, dry_run, first_link, pools, records, sending
 from podium.service.admin import races as race_forms
 from podium.service.admin.uploads import UploadProcess
 from podium.service.api import fixtures, pages, reads, receiving, status, streams, writes
 from podium.service.api.bodies import REQUEST_MODELS, schemas
 from podium.service.api.dependencies import BoardCache, Intake
-from podium.service.delivery.watchers import Announcements, Watchers
-from podium.service.delivery.webhooks import Webhooks
 from podium.service.http.errors import ERROR_HANDLERS, problem
+from podium.service.http.json import PathMiddleware
+from podium.service.http.keys import KeyGuard
 from podium.service.http.logs import CompressionMiddleware, RequestLog
-from podium.service.http.names import PathMiddleware
-from podium.service.http.requests import RequestMiddleware, share_threads
-from podium.service.http.threads import Threads, in_background, run_in
+from podium.service.http.requests import RequestMiddleware, Threads, in_background, run_in, share_threads
+from podium.service.http.visitors import COOKIE, Sessions, Visibility
 from podium.service.metrics import Metrics
 from podium.service.upkeep import Upkeep
+from podium.service.watchers import Announcements, Watchers
 from podium.service.web import boards, chances, front, players, rendering, sharing, spread, visiting
 from podium.service.web import events as event_pages
 from podium.service.web.ahead import calendar, races
-from podium.service.web.ahead.keeping import KeptStakes
+from podium.service.web.ahead.calendar import KeptStakes
 from podium.service.web.rules import page as rules
+from podium.service.webhooks import Webhooks
 from podium.store import Store
+from podium.store.log.database import Turn
 from podium.store.reading.moments import VersionCache
-from podium.store.sql.database import Turn
 from podium.support.part_files import remove_left_over
 
 API = writes, reads, fixtures, pages, streams, status, receiving

@@ -30,7 +30,7 @@ from podium.service.app import create_app
 from podium.service.http.logs import LOG_CONFIG
 from podium.service.metrics import SHARED_FOLDER
 from podium.store import Store
-from podium.store.sql.database import full_url
+from podium.store.log.database import full_url
 from podium.support.collector import keep_loaded
 from podium.support.part_files import temporary_folder
 

@@ -10,17 +10,17 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
 from podium.errors import PodiumError
-from podium.service.access.keys import KeyGuard
-from podium.service.http.threads import Threads, in_background, run_in
+from podium.service.http.keys import KeyGuard
+from podium.service.http.requests import Threads, in_background, run_in
 from podium.service.metrics import Metrics
 from podium.store import Store
 from podium.store.keys import forget_budgets, revoke_expired
+from podium.store.log.database import Turn
+from podium.store.log.files import truncate_wal
 from podium.store.log.pools import Pool
-from podium.store.rating.facts import day_shown
-from podium.store.sql.database import Turn
-from podium.store.sql.files import truncate_wal
-from podium.store.sql.statements import DAY_US
+from podium.store.log.statements import DAY_US
 from podium.store.waiting import forget_waiting
+from podium.store.writing.rating.facts import day_shown
 
 CHECK_INTERVAL_S = 60.0
 DAY_S = DAY_US / 1e6

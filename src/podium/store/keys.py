@@ -12,9 +12,9 @@ from typing import Any, NamedTuple, Self
 import sqlalchemy as sa
 
 from podium.errors import ParameterError, UnknownError
-from podium.store.sql.database import acquire_pool_lock, read_transaction, write_transaction
-from podium.store.sql.schema import api_key, pools, signing_secret
-from podium.store.sql.statements import among, values
+from podium.store.log.database import acquire_pool_lock, read_transaction, write_transaction
+from podium.store.log.schema import api_key, pools, signing_secret
+from podium.store.log.statements import among, values
 
 ROLES = ("read", "write", "admin")  # each includes those before it
 PREFIX = "podium_"

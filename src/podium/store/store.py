@@ -7,19 +7,19 @@ from typing import Any, Unpack, cast
 
 from podium.engine.system import System
 from podium.store.log import log, players
+from podium.store.log.database import UnavailableError, write_transaction
+from podium.store.log.files import truncate_wal
 from podium.store.log.log import admit_reason
 from podium.store.log.pools import SILENT, DescriptionChanges, Pool, When, locked_pool, refuse_closed, refuse_unwritable
-from podium.store.rating import facts, generations
-from podium.store.rating.events import Sheet
 from podium.store.reading import hindsight, pool_facts, previews
 from podium.store.reading.moments import reads, writes
 from podium.store.reading.previews import Act
 from podium.store.reading.reader import Reader
-from podium.store.sql.database import UnavailableError, write_transaction
-from podium.store.sql.files import truncate_wal
 from podium.store.writing import accounts, administration, execution, fixtures, pool_files, staging, submission
 from podium.store.writing.execution import Done, Propose, Receipt
 from podium.store.writing.mending import SheetChanges, amend_sheet
+from podium.store.writing.rating import facts, generations
+from podium.store.writing.rating.events import Sheet
 from podium.store.writing.sheets import submit_sheet
 from podium.store.writing.submission import Submission, VoidingOptions
 

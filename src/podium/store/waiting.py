@@ -7,9 +7,9 @@ from typing import NamedTuple
 import sqlalchemy as sa
 
 from podium.errors import UnknownError
-from podium.store.sql.database import read_transaction, write_transaction
-from podium.store.sql.schema import waiting
-from podium.store.sql.statements import now
+from podium.store.log.database import read_transaction, write_transaction
+from podium.store.log.schema import waiting
+from podium.store.log.statements import now
 
 WAITS_US = 3_600_000_000
 MOST_BYTES = 32_000_000  # of a session's files: the oldest go first

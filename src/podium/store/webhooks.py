@@ -10,10 +10,10 @@ import sqlalchemy as sa
 from podium.client.webhooks import SECRET_PREFIX
 from podium.errors import ParameterError, UnknownError
 from podium.store.keys import timestamp
+from podium.store.log.database import read_transaction, write_transaction
 from podium.store.log.log import newest_seq
 from podium.store.log.pools import get_pool
-from podium.store.sql.database import read_transaction, write_transaction
-from podium.store.sql.schema import pools, webhook
+from podium.store.log.schema import pools, webhook
 
 SECRET_BYTES = 32
 SELECT_WEBHOOKS = (

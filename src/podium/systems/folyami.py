@@ -11,8 +11,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from podium.engine.fast.large_heats import finishes
 from podium.engine.inputs import Entrant, Entry, Heat, slot_at, weight_at
+from podium.engine.large_heats import finishes
 from podium.engine.rules import Comparison, Points, compare, enter, judge_large_heat, kernel, settle
 from podium.engine.system import System, parameter
 from podium.kernels.exponential import LARGEST, exp

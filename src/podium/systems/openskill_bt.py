@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from podium.engine.fast.steps import rate_in_steps
 from podium.engine.rules import expect, rate_two
+from podium.engine.steps import rate_in_steps
 from podium.probability.logistic import logistic
 from podium.systems import _weng_lin as shared
 from podium.systems import _weng_lin_pairs as pairs

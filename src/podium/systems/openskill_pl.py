@@ -7,10 +7,10 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-from podium.engine.fast.large_heats import any_teams
-from podium.engine.fast.steps import face_off, judge_result, rate_in_steps
 from podium.engine.inputs import PRESENT, nobody_finished, rank_at, slot_at, weight_at
+from podium.engine.large_heats import any_teams
 from podium.engine.rules import enter, expect, judge_heat, kernel, rate_two
+from podium.engine.steps import face_off, judge_result, rate_in_steps
 from podium.engine.tables.teams import MU, RANK, SHRINK, SURPRISE, VARIANCE
 from podium.kernels.exponential import exp
 from podium.kernels.logarithm import log

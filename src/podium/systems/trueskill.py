@@ -12,9 +12,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from podium.engine.fast.steps import face_off, judge_result, judge_two_heats, rate_in_steps, update_two
 from podium.engine.inputs import PRESENT, Columns, Entrant, Scratch, nobody_finished, slot_at, weight_at
 from podium.engine.rules import enter, expect, expect_side, judge_heat, kernel, rate_event, rate_heats, rate_two, settle
+from podium.engine.steps import face_off, judge_result, judge_two_heats, rate_in_steps, update_two
 from podium.engine.system import System, parameter
 from podium.engine.tables.sides import Sides
 from podium.engine.tables.teams import MU, VARIANCE, counted_part, gather_teams, part_in_team, row_of

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 from typer import Argument, Option
 
-from podium.cli.results.reading import Input, input_option
-from podium.cli.results.table_flags import PLAYER, TABLE_FLAGS, TABLES, TWO, TableFlags
+from podium.cli.results.reading import PLAYER, TABLE_FLAGS, TABLES, TWO, Input, TableFlags, input_option
 from podium.cli.terminal import show
 from podium.cli.terminal.app import App, examples
 from podium.cli.terminal.options import (

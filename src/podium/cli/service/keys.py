@@ -101,7 +101,7 @@ def create_receiver(
     private: bool = Option(False, "--private", help="The URL may be of a private address."),
 ) -> None:
     """Send everything that happens to a ladder to a URL, and show the secret of its signatures."""
-    from podium.service.delivery.webhooks import is_found
+    from podium.service.webhooks import is_found
     from podium.store.webhooks import create_webhook, refuse_url
 
     refuse_url(address)

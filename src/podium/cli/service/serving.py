@@ -51,7 +51,7 @@ def serve(
 
         from podium.service import create_app
         from podium.service.server import WorkerSettings, prepare_kernels, refuse_workers, run, run_workers
-        from podium.store.upgrade import upgrade_pools
+        from podium.store.backup import upgrade_pools
     if workers > 1:
         refuse_workers(url, workers)
     store = storing.create_store(url)
@@ -131,7 +131,7 @@ def upgrade(url: str = storing.DATABASE) -> None:
     An SQLite database is copied first, if there is anything to do; of PostgreSQL take a pg_dump before you begin.
     """
     store_class = storing.store_type()
-    from podium.store.upgrade import upgrade_pools
+    from podium.store.backup import upgrade_pools
 
     copy_before_upgrade(url)
     store = store_class(url, must_exist=True)
@@ -149,10 +149,9 @@ def upgrade(url: str = storing.DATABASE) -> None:
 
 def copy_before_upgrade(url: str) -> None:
     """Copy an SQLite file beside itself if an upgrade would change it; of another database say that none is taken."""
-    from podium.store.backup import back_up
-    from podium.store.sql.database import engine_for, explain_failure, require_database
-    from podium.store.sql.files import file_of
-    from podium.store.upgrade import is_due
+    from podium.store.backup import back_up, is_due
+    from podium.store.log.database import engine_for, explain_failure, require_database
+    from podium.store.log.files import file_of
 
     require_database(url)
     with explain_failure(url):

@@ -21,9 +21,9 @@ from podium.errors import ParameterError, PodiumError, needs_extra
 if TYPE_CHECKING:
     from podium.store import Store
     from podium.store.log.chain import Head
-    from podium.store.rating.events import Sheet
     from podium.store.writing.execution import Receipt
     from podium.store.writing.mending import SheetChanges
+    from podium.store.writing.rating.events import Sheet
 
 
 def read_heads(text: str) -> "list[Head]":
@@ -211,7 +211,7 @@ def ingest(
 def read_as_kept(store: "Store", pool: str, file: Input, flags: SheetFlags) -> "tuple[Input, Sheet | None]":
     """A file with the map that the pool keeps for it, and the sheet that it is; none of standard input."""
     from podium.importers.tables.maps import load_map, write_map
-    from podium.store.rating.events import Sheet
+    from podium.store.writing.rating.events import Sheet
 
     name = flags.sheet or ("" if file.path == "-" else flags.prefix + Path(file.path).name)
     if not name:
@@ -358,7 +358,7 @@ def snapshot(
     store: "Store" = STORE,
 ) -> None:
     """Store the ranks at 00:00 UTC of a day, and again those of days that a correction has changed."""
-    from podium.store.rating import facts
+    from podium.store.writing.rating import facts
 
     for name in [each.name for each in store.pools()] if pool is None else [pool]:
         order = store.order(name)

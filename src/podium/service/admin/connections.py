@@ -6,15 +6,15 @@ from fastapi import Request, Response
 from fastapi.concurrency import run_in_threadpool
 
 from podium.errors import ParameterError, UnknownError
-from podium.service.access.keys import lacking
-from podium.service.access.visitors import Form
 from podium.service.admin.forms import Done, Field, FormsPage, Item, Secret, Section, acts
 from podium.service.admin.intents import POOL_ADDRESS, Admin, Admission
 from podium.service.admin.records import DEEDS
-from podium.service.delivery.webhooks import DeliveryError, send_test
 from podium.service.http.errors import AccessError
-from podium.service.http.threads import CurrentStore
+from podium.service.http.keys import lacking
+from podium.service.http.requests import CurrentStore
+from podium.service.http.visitors import Form
 from podium.service.web.rendering import PageRouter, address, go_on, pool_header, render
+from podium.service.webhooks import DeliveryError, send_test
 from podium.store import Store
 from podium.store.keys import ApiKey, create_key, list_keys, parse_reach, revoke_key, rotate_key
 from podium.store.reading.models import LogRecord

@@ -24,13 +24,13 @@ from podium.service.admin.intents import (
 )
 from podium.service.admin.reading import MAX_UPLOAD_BYTES
 from podium.service.http.errors import TooLargeError, refusal_status
-from podium.service.http.threads import CurrentStore, run_in
+from podium.service.http.requests import CurrentStore, run_in
 from podium.service.web.rendering import Page, PageRouter, go_on, pool_address, pool_header, render
 from podium.store import Store
-from podium.store.rating.events import Sheet, StaleError
 from podium.store.reading.previews import MovedRating, Preview
 from podium.store.writing.execution import Receipt
 from podium.store.writing.mending import SheetChanges
+from podium.store.writing.rating.events import Sheet, StaleError
 from podium.store.writing.sheets import SheetError
 from podium.support.words import shown_change
 

@@ -8,10 +8,10 @@ import sqlalchemy as sa
 from fastapi import Request, Response
 from itsdangerous import BadData, URLSafeTimedSerializer
 
-from podium.service.access.visitors import NONCE_BYTES, CurrentKeyGuard, CurrentSessions, set_cookie
 from podium.service.admin.forms import FormsPage, Item, Section, once
 from podium.service.http.errors import AccessError
-from podium.service.http.threads import CurrentStore, CurrentThreads, run_in
+from podium.service.http.requests import CurrentStore, CurrentThreads, run_in
+from podium.service.http.visitors import NONCE_BYTES, CurrentKeyGuard, CurrentSessions, set_cookie
 from podium.service.web.rendering import PageRouter
 from podium.store.keys import create_first_admin, session_key, session_secret
 

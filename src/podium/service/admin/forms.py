@@ -9,10 +9,10 @@ from fastapi import Depends, Request, Response
 from fastapi.concurrency import run_in_threadpool
 
 from podium.errors import PodiumError
-from podium.service.access.visitors import Form
 from podium.service.admin.intents import Admission, admitting
 from podium.service.http.errors import refusal_status
-from podium.service.http.threads import CurrentStore, run_in
+from podium.service.http.requests import CurrentStore, run_in
+from podium.service.http.visitors import Form
 from podium.service.web.rendering import Page, PageRouter, go_on, render
 from podium.store import Store
 

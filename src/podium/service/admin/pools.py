@@ -12,11 +12,11 @@ from starlette.background import BackgroundTask
 from podium.engine.system import System, as_setting, kinds
 from podium.errors import ParameterError
 from podium.results.names import normalise
-from podium.service.access.visitors import Form
 from podium.service.admin.dry_run import look_at
 from podium.service.admin.forms import Choices, Done, Field, FormsPage, Item, Section, acts, show_again
 from podium.service.admin.intents import POOL_ADDRESS, Admin, AdminOfAll, Admission, Intent, SignedIn
-from podium.service.http.threads import CurrentStore, CurrentThreads, run_in
+from podium.service.http.requests import CurrentStore, CurrentThreads, run_in
+from podium.service.http.visitors import Form
 from podium.service.web.rendering import PageRouter, address, pool_header, render
 from podium.store import Store
 from podium.store.keys import ROLES

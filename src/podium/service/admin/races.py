@@ -10,12 +10,12 @@ from fastapi.responses import RedirectResponse
 from podium.errors import ParameterError, PodiumError
 from podium.ledger.forecast import names_in
 from podium.ledger.leaderboard import instant
-from podium.service.access.visitors import Form
 from podium.service.admin.dry_run import look_at
 from podium.service.admin.intents import POOL_ADDRESS, Intent, Sender
 from podium.service.http.errors import status_of
-from podium.service.http.names import FixtureId
-from podium.service.http.threads import CurrentStore, run_in
+from podium.service.http.json import FixtureId
+from podium.service.http.requests import CurrentStore, run_in
+from podium.service.http.visitors import Form
 from podium.service.web.rendering import Page, PageRouter, address, pool_address, pool_header, render
 from podium.service.web.visiting import SEE_OTHER
 from podium.store import Store

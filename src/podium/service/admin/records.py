@@ -13,12 +13,12 @@ from markupsafe import Markup
 from podium.errors import ParameterError, PodiumError
 from podium.pages.numbers import day, percent
 from podium.results.names import normalise
-from podium.service.access.visitors import Form
 from podium.service.admin.dry_run import look_at, refusal
 from podium.service.admin.forms import Done, Field, FormsPage, Item, Section, acts, show_again
 from podium.service.admin.intents import POOL_ADDRESS, Admin, Admission, Intent, Sender
-from podium.service.http.names import MAX_SENT_CHARACTERS
-from podium.service.http.threads import CurrentStore, run_in
+from podium.service.http.json import MAX_SENT_CHARACTERS
+from podium.service.http.requests import CurrentStore, run_in
+from podium.service.http.visitors import Form
 from podium.service.web.rendering import Page, PageRouter, address, go_on, pool_address, pool_header, render
 from podium.store import Store
 from podium.store.log.log import RESTORE, VOID, WITH_CONTENT

@@ -14,14 +14,14 @@ from fastapi.concurrency import run_in_threadpool
 from podium.errors import Fault, ParameterError, PodiumError, ResultsError, UnknownError
 from podium.ledger.reasons.standings import plain
 from podium.results.columns import SHARED, STATUSES, is_shared
-from podium.service.access.visitors import Form
 from podium.service.admin.dry_run import look_at, look_at_sheet
 from podium.service.admin.intents import POOL_ADDRESS, Admin, Admission, Intent, Sender, rows_of
 from podium.service.admin.reading import MAX_UPLOAD_BYTES, PASTED, RESULTS, Interview, Upload, formats, sheet_name
 from podium.service.admin.uploads import UploadProcess, note_leaving
 from podium.service.http.errors import status_of
-from podium.service.http.names import EventId
-from podium.service.http.threads import CurrentStore, in_background, run_in
+from podium.service.http.json import EventId
+from podium.service.http.requests import CurrentStore, in_background, run_in
+from podium.service.http.visitors import Form
 from podium.service.web.rendering import Page, PageRouter, pool_header, render
 from podium.store import Store
 from podium.store.reading.models import EventDetails

@@ -96,7 +96,7 @@ class UploadProcess:
 
     def read(self, left: threading.Event, content: bytes, name: str, *sent: Any, **options: Any) -> Upload | Interview:
         """Read results as `read_file` does, within limits."""
-        from podium.service.http.threads import unwrap  # noqa: PLC0415  (large, and no use to the process)
+        from podium.service.http.requests import unwrap  # noqa: PLC0415  (large, and no use to the process)
 
         with self._lock, stored(content, name) as path, self._busy() as reader:
             reader.ask((path, name, *sent), options)

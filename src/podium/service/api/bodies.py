@@ -21,9 +21,8 @@ from pydantic.json_schema import models_json_schema
 
 from podium.results.columns import LONGEST_URL, MOST_KINDS, MOST_WEIGHT, SHARED
 from podium.results.headings import fold, meanings
-from podium.service.access.visitors import limited_stream
-from podium.service.http.json import RefusedError, loads, printable
-from podium.service.http.names import MAX_SENT_CHARACTERS, Identifier, Name, SentName
+from podium.service.http.json import MAX_SENT_CHARACTERS, Identifier, Name, RefusedError, SentName, loads, printable
+from podium.service.http.visitors import limited_stream
 
 MAX_BODY_BYTES = 4_000_000
 OFFLOAD_BYTES = 20_000  # a body that takes so long to read that other requests should not wait for it

@@ -12,20 +12,20 @@ from fastapi.concurrency import run_in_threadpool
 
 from podium.errors import ParameterError, PodiumError
 from podium.results.plain_rows import PlainRows
-from podium.service.access.keys import require_role
-from podium.service.access.visitors import Visitor, check_reader
 from podium.service.api.bodies import adapter
-from podium.service.delivery.watchers import Watchers
 from podium.service.http.errors import BusyError, UnexpectedError
 from podium.service.http.json import RefusedError
-from podium.service.http.threads import Threads, from_state, run_in
+from podium.service.http.keys import require_role
+from podium.service.http.requests import Threads, from_state, run_in
+from podium.service.http.visitors import Visitor, check_reader
 from podium.service.metrics import Metrics
+from podium.service.watchers import Watchers
 from podium.store import Store
-from podium.store.rating.rating import LongWorkError
+from podium.store.log.statements import now
 from podium.store.reading.boards.ranks import Place, parse_cursor
 from podium.store.reading.models import BoardPage
-from podium.store.sql.statements import now
 from podium.store.writing.execution import Receipt
+from podium.store.writing.rating.rating import LongWorkError
 from podium.store.writing.submission import Submission
 
 LOGGER = logging.getLogger(__name__)

@@ -22,9 +22,9 @@ from podium.service.api.bodies import (
 )
 from podium.service.api.dependencies import ReadAccess, Writer
 from podium.service.http.errors import READ_ERRORS, error_responses
-from podium.service.http.names import MAX_SENT_CHARACTERS, POOLS_PATH, FixtureId, Identifier, PoolName, SentName
-from podium.service.http.threads import CurrentStore, CurrentThreads, ReadRouter, run_in
-from podium.service.web.ahead.keeping import CurrentStakes
+from podium.service.http.json import MAX_SENT_CHARACTERS, POOLS_PATH, FixtureId, Identifier, PoolName, SentName
+from podium.service.http.requests import CurrentStore, CurrentThreads, ReadRouter, run_in
+from podium.service.web.ahead.calendar import CurrentStakes
 from podium.store.reading.ahead import RaceStakes, race_stakes
 from podium.store.writing.fixtures import MOST_ENTRANTS, Fixture, Places
 

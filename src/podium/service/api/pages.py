@@ -5,23 +5,26 @@ from typing import Annotated
 from fastapi import Depends, Query
 
 from podium.ledger.leaderboard import span
-from podium.service.access.visitors import check_reader
 from podium.service.api.reads import ActiveWithin, Cursor, MinEvents
 from podium.service.http.errors import READ_ERRORS, error_responses
-from podium.service.http.names import MAX_SENT_CHARACTERS, POOLS_PATH, EventId, PlayerName, PoolName
-from podium.service.http.threads import CurrentStore, ReadRouter
+from podium.service.http.json import MAX_SENT_CHARACTERS, POOLS_PATH, EventId, PlayerName, PoolName
+from podium.service.http.requests import CurrentStore, ReadRouter
+from podium.service.http.visitors import check_reader
 from podium.store.log.pools import read_when
-from podium.store.reading.boards.models import (
+from podium.store.reading.log import CorrectionRecord
+from podium.store.reading.player_models import (
     AdjacentEvents,
+    ChangesPage,
+    CurvePoint,
     EventListPage,
     FoundPlayer,
     ListedPage,
     Listing,
     Movers,
+    PlayerCard,
     PlayerPage,
+    Rivals,
 )
-from podium.store.reading.log import CorrectionRecord
-from podium.store.reading.players.models import ChangesPage, CurvePoint, PlayerCard, Rivals
 from podium.store.reading.pool_facts import EventField, FairExpectation, PoolFacts
 
 router = ReadRouter(

@@ -17,22 +17,19 @@ from podium.matchmaking.pairing import match_quality, odds_scale
 from podium.service.api.bodies import MAX_PREDICTED, PredictRequest, Tickets, json_response, read_body, request_body
 from podium.service.api.dependencies import Admin, CurrentBoardCache, KeyedReader, ReadAccess
 from podium.service.http.errors import READ_ERRORS, error_responses
-from podium.service.http.json import RefusedError
-from podium.service.http.names import (
+from podium.service.http.json import (
     MAX_SENT_CHARACTERS,
     POOLS_PATH,
     EventId,
     MatchId,
     PlayerName,
     PoolName,
+    RefusedError,
     SeasonName,
 )
-from podium.service.http.requests import entity_tag
-from podium.service.http.threads import VERSION_HEADER, CurrentStore, ReadRouter, read_one_moment
+from podium.service.http.requests import VERSION_HEADER, CurrentStore, ReadRouter, entity_tag, read_one_moment
 from podium.store import Store
 from podium.store.log.pools import read_when
-from podium.store.rating.facts import day_shown, parse_day
-from podium.store.reading.boards.models import SharedThing
 from podium.store.reading.hindsight import BestEverBoard, HindsightPoint
 from podium.store.reading.models import (
     BoardPage,
@@ -49,6 +46,7 @@ from podium.store.reading.models import (
     Season,
     field_chances,
 )
+from podium.store.reading.player_models import SharedThing
 from podium.store.reading.players.explanations import (
     AlternativeChanges,
     ExplainedChange,
@@ -56,6 +54,7 @@ from podium.store.reading.players.explanations import (
     explained_change,
 )
 from podium.store.writing.administration import RegisteredMatch
+from podium.store.writing.rating.facts import day_shown, parse_day
 
 router = ReadRouter(prefix=POOLS_PATH, responses=error_responses(*READ_ERRORS))
 REFUSALS_OF_BODIES = error_responses(409, 413)  # beside the others

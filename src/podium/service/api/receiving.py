@@ -26,7 +26,6 @@ from podium.importers.registry import Options
 from podium.results.columns import UTC as INSTANT
 from podium.results.names import are_plain
 from podium.results.plain_rows import READ, PlainRows, check_plainly
-from podium.service.access.visitors import CurrentKeyGuard
 from podium.service.api.bodies import (
     EARLIEST,
     LATEST,
@@ -42,11 +41,12 @@ from podium.service.api.bodies import (
 from podium.service.api.dependencies import CurrentIntake, CurrentMetrics
 from podium.service.http.errors import DESCRIPTIONS, MEDIA_TYPE, WRITE_ERRORS, AccessError, podium_error, refused_key
 from podium.service.http.json import RefusedError, loads
-from podium.service.http.threads import CurrentStore, CurrentThreads, run_in
+from podium.service.http.requests import CurrentStore, CurrentThreads, run_in
+from podium.service.http.visitors import CurrentKeyGuard
 from podium.store import Store
 from podium.store.keys import ApiKey
-from podium.store.rating.events import get_event
-from podium.store.sql.statements import instant, microseconds
+from podium.store.log.statements import instant, microseconds
+from podium.store.writing.rating.events import get_event
 from podium.support.collector import paused_collection
 from podium.support.part_files import temporary_folder
 

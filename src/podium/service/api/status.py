@@ -18,9 +18,9 @@ from fastapi.responses import HTMLResponse
 
 from podium.service.api.dependencies import CurrentMetrics, CurrentWatchers, ReadAccess
 from podium.service.http.errors import READ_ERRORS, error_responses, success_response
-from podium.service.http.threads import CurrentStore, CurrentThreads, run_in
+from podium.service.http.requests import CurrentStore, CurrentThreads, run_in
 from podium.store import Store
-from podium.store.sql.database import UnavailableError, read_transaction
+from podium.store.log.database import UnavailableError, read_transaction
 
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #1c1c1c; }

@@ -12,13 +12,13 @@ from fastapi.responses import StreamingResponse
 
 from podium.errors import UnknownError
 from podium.service.api.dependencies import CurrentMetrics, CurrentWatchers, ReadAccess
-from podium.service.delivery.watchers import RETRY_S, Watchers, event_block
 from podium.service.http.errors import READ_ERRORS, error_responses, success_response
-from podium.service.http.names import POOLS_PATH, PoolName
-from podium.service.http.threads import CurrentStore
+from podium.service.http.json import POOLS_PATH, PoolName
+from podium.service.http.requests import CurrentStore
 from podium.service.metrics import Metrics
+from podium.service.watchers import RETRY_S, Watchers, event_block
 from podium.store import Store
-from podium.store.sql.database import UnavailableError
+from podium.store.log.database import UnavailableError
 
 HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}  # the second tells nginx to pass each on at once
 COMMENT_INTERVAL_S = 15.0  # without an entry: a comment keeps the connection open

@@ -10,7 +10,6 @@ from fastapi.concurrency import run_in_threadpool
 
 from podium import systems
 from podium.engine.system import System
-from podium.service.access.keys import refuse_limited_reach, refuse_out_of_reach
 from podium.service.api.bodies import (
     Batch,
     Configuration,
@@ -31,16 +30,15 @@ from podium.service.api.bodies import (
 from podium.service.api.dependencies import Admin, CurrentIntake, CurrentMetrics, Writer
 from podium.service.api.receiving import parse_events
 from podium.service.http.errors import WRITE_ERRORS, error_responses
-from podium.service.http.json import RefusedError
-from podium.service.http.names import POOLS_PATH, EventId, PlayerName, PoolName
-from podium.service.http.requests import IfMatch, versions_in
-from podium.service.http.threads import CurrentStore, CurrentThreads, run_in
+from podium.service.http.json import POOLS_PATH, EventId, PlayerName, PoolName, RefusedError
+from podium.service.http.keys import refuse_limited_reach, refuse_out_of_reach
+from podium.service.http.requests import CurrentStore, CurrentThreads, IfMatch, run_in, versions_in
 from podium.store import Store
-from podium.store.rating import facts
+from podium.store.log.statements import now
 from podium.store.reading.models import PoolSummary
-from podium.store.sql.statements import now
 from podium.store.writing.administration import RegisteredMatch
 from podium.store.writing.execution import Receipt
+from podium.store.writing.rating import facts
 
 T = TypeVar("T")
 router = APIRouter(prefix=POOLS_PATH, responses=error_responses(*WRITE_ERRORS))

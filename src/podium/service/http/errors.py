@@ -13,8 +13,8 @@ from starlette.exceptions import HTTPException
 from podium.errors import NotFiniteError, ParameterError, PodiumError, ResultsError, UnknownError
 from podium.service.http.json import RefusedError
 from podium.service.http.logs import HEADER, current_request_id
-from podium.store.rating.events import StaleError
-from podium.store.sql.database import StoreError, UnavailableError
+from podium.store.log.database import StoreError, UnavailableError
+from podium.store.writing.rating.events import StaleError
 
 MEDIA_TYPE = "application/problem+json"
 DESCRIPTIONS = {

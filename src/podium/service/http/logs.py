@@ -15,7 +15,7 @@ from typing import Any, TextIO
 from starlette.middleware.gzip import DEFAULT_EXCLUDED_CONTENT_TYPES, GZipMiddleware
 from starlette.requests import HTTPConnection
 
-from podium.service.http.names import decode_name
+from podium.service.http.json import decode_name
 
 HEADER = b"x-request-id"
 SANE = re.compile(rb"[A-Za-z0-9._:/+=-]{1,128}")

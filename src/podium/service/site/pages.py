@@ -12,15 +12,15 @@ from urllib.parse import unquote
 from fastapi import Request, Response
 
 from podium.pages.result_table import MOST_ROWS
-from podium.service.access.visitors import Visitor
+from podium.service.http.visitors import Visitor
 from podium.service.web import boards, events, front, players, spread
-from podium.service.web.ahead.keeping import KeptStakes
+from podium.service.web.ahead.calendar import KeptStakes
 from podium.service.web.rendering import Page, page_text, pool_address, pool_header
 from podium.service.web.rules.page import rules_page
 from podium.service.web.visiting import Visit
 from podium.store import Store
-from podium.store.reading.boards.models import EventHeadline, EventListPage, FoundPlayer, ListedPage, Listing
 from podium.store.reading.events.stories import EventStory
+from podium.store.reading.player_models import EventHeadline, EventListPage, FoundPlayer, ListedPage, Listing
 
 MOST_CHARACTERS = 48  # of a name that stands in a file's
 DIGEST_BYTES = 8

@@ -13,8 +13,8 @@ from podium.engine.system import System
 from podium.errors import UnknownError
 from podium.ledger.history import can_be_unsettled
 from podium.pages.numbers import deviation
-from podium.service.http.names import MAX_SENT_CHARACTERS
-from podium.service.http.threads import CurrentStore
+from podium.service.http.json import MAX_SENT_CHARACTERS
+from podium.service.http.requests import CurrentStore
 from podium.service.web.rendering import (
     HEADERS,
     Page,
@@ -29,8 +29,7 @@ from podium.service.web.rendering import (
 from podium.service.web.visiting import VisiblePool, VisiblePools
 from podium.store import Store
 from podium.store.log.pools import Pool
-from podium.store.reading.boards.models import EventHeadline, FoundPlayer, ListedPage, ListedRow, Listing
-from podium.store.reading.players.models import PlayerCard
+from podium.store.reading.player_models import EventHeadline, FoundPlayer, ListedPage, ListedRow, Listing, PlayerCard
 from podium.store.writing.fixtures import Fixture
 from podium.support.words import counted
 

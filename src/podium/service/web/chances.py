@@ -12,20 +12,19 @@ from markupsafe import Markup
 from podium.errors import ParameterError, UnknownError
 from podium.ledger.forecast import Forecast, names_in
 from podium.ledger.reasons.shares import shown_table
+from podium.pages.bars import share_bar, split_bar
 from podium.pages.careers import Trust, trust_of
-from podium.pages.drawing.bars import share_bar, split_bar
-from podium.pages.drawing.charts import HistoryLine, HistoryPoint, history_chart
+from podium.pages.charts import HistoryLine, HistoryPoint, history_chart
 from podium.pages.numbers import DASH, SIGMAS, change, rating
-from podium.service.http.names import MAX_SENT_CHARACTERS
-from podium.service.http.threads import CurrentStore
+from podium.service.http.json import MAX_SENT_CHARACTERS
+from podium.service.http.requests import CurrentStore
 from podium.service.web.boards import default_listing, ranked_card, spans_of
 from podium.service.web.rendering import Page, PageRouter, PoolHeader, pool_address, pool_header, render
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
 from podium.store.log.pools import Pool
-from podium.store.reading.boards.models import EventHeadline, Listing
 from podium.store.reading.models import Rivalry
-from podium.store.reading.players.models import PlayerCard
+from podium.store.reading.player_models import EventHeadline, Listing, PlayerCard
 from podium.support.words import shown
 
 router = PageRouter()

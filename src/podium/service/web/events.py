@@ -20,17 +20,17 @@ from podium.pages.numbers import direction, in_sentence, percent, rating
 from podium.pages.result_table import DuelTable, ResultTable, duel_table, result_table
 from podium.pages.why import WhyView, why_view
 from podium.results.derived_heats import OVERALL
-from podium.service.http.names import EventId, PlayerName
-from podium.service.http.threads import CurrentStore
+from podium.service.http.json import EventId, PlayerName
+from podium.service.http.requests import CurrentStore
 from podium.service.web.rendering import Page, PageRouter, PoolHeader, pool_header, render, unchanged
 from podium.service.web.visiting import VisiblePool, Visit
 from podium.store import Store
-from podium.store.rating.events import Change
-from podium.store.rating.facts import today
 from podium.store.reading.events.stories import EventStory
 from podium.store.reading.log import CorrectionRecord
 from podium.store.reading.models import ResultRow
 from podium.store.reading.pool_facts import FairExpectation, ReliabilityBin, fair_expectation
+from podium.store.writing.rating.events import Change
+from podium.store.writing.rating.facts import today
 from podium.support.words import counted, shown, shown_change, signed
 
 TAGS = {"rated": "valid", "voided": "void"}

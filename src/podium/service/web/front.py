@@ -20,7 +20,7 @@ from podium.service.web.boards import default_listing
 from podium.service.web.rendering import Page, PageRouter, PoolHeader, page_response, page_text, pool_header
 from podium.service.web.visiting import VisiblePools
 from podium.store import Store
-from podium.store.reading.boards.models import EventHeadline, ListedRow, Surprise
+from podium.store.reading.player_models import EventHeadline, ListedRow, Surprise
 from podium.store.writing.fixtures import Fixture
 
 WEEK_S: Final = 7 * 86_400.0

@@ -16,13 +16,12 @@ from podium.errors import UnknownError
 from podium.ledger.history import can_be_unsettled
 from podium.ledger.reasons.what_if import ordinal
 from podium.pages.careers import CareerSummary, Tile, career_verdict
-from podium.pages.drawing.charts import HistoryLine, HistoryPoint, history_chart
+from podium.pages.charts import HistoryLine, HistoryPoint, history_chart
 from podium.pages.numbers import DASH, change, day_words, halves, rating, short_day
-from podium.service.access.visitors import refuse_foreign
-from podium.service.http.names import PlayerName
-from podium.service.http.threads import CurrentStore
-from podium.service.web.ahead.keeping import CurrentStakes
-from podium.service.web.ahead.upcoming import upcoming
+from podium.service.http.json import PlayerName
+from podium.service.http.requests import CurrentStore
+from podium.service.http.visitors import refuse_foreign
+from podium.service.web.ahead.calendar import CurrentStakes, upcoming
 from podium.service.web.boards import (
     Active,
     Range,
@@ -49,7 +48,7 @@ from podium.service.web.visiting import VisiblePool
 from podium.store.log.log import SUBMIT
 from podium.store.log.pools import Pool, earlier, time_of
 from podium.store.reading.hindsight import HindsightPoint
-from podium.store.reading.players.models import CurvePoint, FormLine, PlayerCard, RivalRow, Rivals
+from podium.store.reading.player_models import CurvePoint, FormLine, PlayerCard, RivalRow, Rivals
 from podium.support.words import counted, shown
 
 MOST_POINTS = 300

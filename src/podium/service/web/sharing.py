@@ -12,19 +12,18 @@ from pydantic_core import to_json
 
 from podium.errors import UnknownError
 from podium.ledger.reasons.wording import capitalised
-from podium.pages.drawing.share_picture import TALL, WIDE, Caption, badge_svg, share_picture
 from podium.pages.numbers import change, day_words, deviation, rating, utc_text
+from podium.pages.share_picture import TALL, WIDE, Caption, badge_svg, share_picture
 from podium.pages.why import why_view
 from podium.reporting.plotting import with_renderer
-from podium.service.http.names import EventId, PlayerName
-from podium.service.http.threads import CurrentStore, from_state
+from podium.service.http.json import EventId, PlayerName
+from podium.service.http.requests import CurrentStore, from_state
 from podium.service.web.boards import default_listing, ranked_card
 from podium.service.web.rendering import Page, PageRouter, PoolHeader, origin_of, pool_address, pool_header, render
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
-from podium.store.reading.boards.models import EventHeadline, ListedRow
 from podium.store.reading.moments import VersionCache
-from podium.store.reading.players.models import FormLine
+from podium.store.reading.player_models import EventHeadline, FormLine, ListedRow
 
 MAX_AGE_S = 300
 

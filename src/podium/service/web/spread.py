@@ -9,15 +9,15 @@ from fastapi import Request, Response
 from markupsafe import Markup
 
 from podium.errors import UnknownError
-from podium.pages.drawing.bars import distribution_bars
+from podium.pages.bars import distribution_bars
 from podium.pages.numbers import rating
-from podium.service.http.threads import CurrentStore
+from podium.service.http.requests import CurrentStore
 from podium.service.web.rendering import Page, PageRouter, PoolHeader, chosen_player, pool_header, render
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
-from podium.store.reading.boards.models import SharedThing
 from podium.store.reading.hindsight import BestEverBoard
 from podium.store.reading.models import RatingCount
+from podium.store.reading.player_models import SharedThing
 from podium.support.words import counted, plural
 
 router = PageRouter()

@@ -8,8 +8,9 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse
 
 from podium.errors import UnknownError
-from podium.service.access.keys import pool_in_path
-from podium.service.access.visitors import (
+from podium.service.http.errors import AccessError
+from podium.service.http.keys import pool_in_path
+from podium.service.http.visitors import (
     CurrentKeyGuard,
     CurrentSessions,
     Visitor,
@@ -21,13 +22,12 @@ from podium.service.access.visitors import (
     refuse_forged,
     set_cookie,
 )
-from podium.service.http.errors import AccessError
 from podium.service.web.rendering import Page, PageRouter, render
 from podium.store.keys import session_key
 from podium.store.log.players import is_reserved
 
 if TYPE_CHECKING:
-    from podium.service.access.visitors import Visibility
+    from podium.service.http.visitors import Visibility
     from podium.store import Store
 
 

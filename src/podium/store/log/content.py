@@ -24,7 +24,7 @@ from podium.results.plain_rows import PlainRows, read_plainly
 from podium.results.reading import Results, read_results
 from podium.store.log.log import keyed_digest
 from podium.store.log.pools import COUNTED, DATED, Order, number_at, time_of
-from podium.store.sql.statements import instant
+from podium.store.log.statements import instant
 
 COLUMN_TYPES = TYPES | {"started_at": pl.String}
 SCHEMA = {

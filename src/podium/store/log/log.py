@@ -25,8 +25,8 @@ from podium.store.log.chain import (
     reason_hash,
 )
 from podium.store.log.pools import Pool
-from podium.store.sql.schema import log, reason
-from podium.store.sql.statements import insert
+from podium.store.log.schema import log, reason
+from podium.store.log.statements import insert
 
 SUBMIT, AMEND, VOID, RESTORE = "submit", "amend", "void", "restore"  # of an event
 MOVE = "move"  # of an event: other content, or the same, and from now on it follows all others of its moment

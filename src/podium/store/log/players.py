@@ -13,11 +13,11 @@ import sqlalchemy as sa
 from podium.engine.tables.things import MARK, kind_and_name, thing_name
 from podium.errors import ParameterError, UnknownError
 from podium.results.names import admit, are_alike, key, normalise, refusal, search_key
+from podium.store.log.database import StoreError
 from podium.store.log.log import MERGE, PSEUDONYMISE, RENAME, UNMERGE, append, blank_naming, json_entry
 from podium.store.log.pools import Pool
-from podium.store.sql.database import StoreError
-from podium.store.sql.schema import alias, log, merged, player, thing
-from podium.store.sql.statements import FIRST_THING, among, execute_prepared, fetch_all, insert, is_thing, values
+from podium.store.log.schema import alias, log, merged, player, thing
+from podium.store.log.statements import FIRST_THING, among, execute_prepared, fetch_all, insert, is_thing, values
 
 FEW_NAMES = 500  # that are looked up each by itself
 POOL_PER_NAME = 2  # players of the pool a name, up to which reading all names is quicker than looking up many

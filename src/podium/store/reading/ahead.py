@@ -32,17 +32,17 @@ from podium.store.log.pools import (
     other_arithmetic,
     refuse_other_arithmetic,
 )
-from podium.store.rating.events import RATED, get_event
-from podium.store.rating.ledger_rows import newest_pool_state
-from podium.store.rating.rating import as_table, with_names
-from podium.store.rating.standing_rows import standings_before, stored_standings
+from podium.store.log.schema import event, log
+from podium.store.log.statements import instant
 from podium.store.reading.boards.ranks import count_better
 from podium.store.reading.events.events import event_results
 from podium.store.reading.models import rows_as
 from podium.store.reading.moments import Answers
-from podium.store.sql.schema import event, log
-from podium.store.sql.statements import instant
 from podium.store.writing.fixtures import get_fixture, places_now
+from podium.store.writing.rating.events import RATED, get_event
+from podium.store.writing.rating.ledger_rows import newest_pool_state
+from podium.store.writing.rating.rating import as_table, with_names
+from podium.store.writing.rating.standing_rows import standings_before, stored_standings
 
 MOST_STARTERS = 200
 RECENT_EVENTS = 200  # among which the last comparable heat, and draws, are looked for

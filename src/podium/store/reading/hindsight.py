@@ -20,15 +20,15 @@ from podium.results.reading import Results
 from podium.store.log.log import newest_seq
 from podium.store.log.players import merges, names_of
 from podium.store.log.pools import FOREVER, START, Pool, When, refuse_other_arithmetic, time_of
-from podium.store.rating.facts import date_of, today
-from podium.store.rating.rating import as_table, events_from
-from podium.store.rating.standing_rows import get_standing
+from podium.store.log.schema import hindsight, pool_fact, standing
+from podium.store.log.statements import is_thing
 from podium.store.reading.boards.ranks import IN_POOL, IS_SETTLED
 from podium.store.reading.models import STARTED, Started
 from podium.store.reading.moments import Moments
 from podium.store.reading.pool_facts import rated_rows, system_text
-from podium.store.sql.schema import hindsight, pool_fact, standing
-from podium.store.sql.statements import is_thing
+from podium.store.writing.rating.facts import date_of, today
+from podium.store.writing.rating.rating import as_table, events_from
+from podium.store.writing.rating.standing_rows import get_standing
 from podium.support.answers import answer, described
 
 NAME = "hindsight"  # of the pool's fact

@@ -14,10 +14,10 @@ from podium.store.log.content import DEFAULTS, numbers_in
 from podium.store.log.log import MERGE, PSEUDONYMISE, RENAME, SUBMIT, UNMERGE, WITH_CONTENT
 from podium.store.log.players import merges, names_of
 from podium.store.log.pools import Pool
-from podium.store.rating.events import get_event
+from podium.store.log.schema import correction, log, reason
 from podium.store.reading.events.events import EVENT_KINDS
 from podium.store.reading.models import LogRecord, Moved
-from podium.store.sql.schema import correction, log, reason
+from podium.store.writing.rating.events import get_event
 from podium.support.answers import answer, described
 
 

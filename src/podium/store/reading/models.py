@@ -13,7 +13,7 @@ import polars as pl
 from podium.ledger.forecast import Forecast
 from podium.results.columns import SHARED, STATUSES, is_shared
 from podium.store.log.pools import Order, When
-from podium.store.rating.events import EVENT_STATUSES, Change
+from podium.store.writing.rating.events import EVENT_STATUSES, Change
 from podium.support.answers import answer, answer_part, described
 
 Row = TypeVar("Row")

@@ -12,6 +12,8 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 import sqlalchemy as sa
 
+from podium.store.log.database import read_transaction
+from podium.store.log.files import truncate_wal
 from podium.store.log.pools import (
     Pool,
     WriteObserver,
@@ -21,8 +23,6 @@ from podium.store.log.pools import (
     refuse_other_arithmetic,
     refuse_unwritable,
 )
-from podium.store.sql.database import read_transaction
-from podium.store.sql.files import truncate_wal
 
 P = ParamSpec("P")
 T = TypeVar("T")

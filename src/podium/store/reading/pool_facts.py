@@ -25,19 +25,19 @@ from podium.store.log.chain import newest_head
 from podium.store.log.log import newest_seq
 from podium.store.log.players import names_of
 from podium.store.log.pools import START, OrderKey, Pool, refuse_other_arithmetic, settings_of
-from podium.store.rating.events import RATED, Roster
-from podium.store.rating.facts import date_of, today
-from podium.store.rating.ledger_rows import newest_pool_state, system_today
-from podium.store.rating.plan import met_in
-from podium.store.rating.rating import as_table, events_from
-from podium.store.rating.standing_rows import newest_standings
+from podium.store.log.schema import change, event, pool_fact, standing
+from podium.store.log.statements import is_thing
 from podium.store.reading.boards.ranks import IN_POOL, IS_SETTLED
 from podium.store.reading.events.events import explanation, standing_before
 from podium.store.reading.moments import Answers
 from podium.store.reading.players.cards import event_names_of
 from podium.store.reading.players.explanations import states_of
-from podium.store.sql.schema import change, event, pool_fact, standing
-from podium.store.sql.statements import is_thing
+from podium.store.writing.rating.events import RATED, Roster
+from podium.store.writing.rating.facts import date_of, today
+from podium.store.writing.rating.ledger_rows import newest_pool_state, system_today
+from podium.store.writing.rating.plan import met_in
+from podium.store.writing.rating.rating import as_table, events_from
+from podium.store.writing.rating.standing_rows import newest_standings
 from podium.support.answers import answer, described
 
 Bound = Literal["at least", "at most"]

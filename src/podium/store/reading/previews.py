@@ -15,16 +15,16 @@ from podium.store.log.content import numbers_in
 from podium.store.log.log import AMEND, admit_reason, newest_seq
 from podium.store.log.players import Numbering, merges, names_of, provisional_numbers
 from podium.store.log.pools import OrderKey, Pool, When, refuse_unwritable
-from podium.store.rating.events import Proposal, Sheet, StaleError, get_event
-from podium.store.rating.plan import Plan, Span
-from podium.store.rating.rerating import NOTHING, Totals, event_ids, moves
+from podium.store.log.schema import log, standing
+from podium.store.log.statements import is_thing, of_players
 from podium.store.reading.boards.ranks import count_players
 from podium.store.reading.log import CorrectedLine, corrected_lines, lines_of
 from podium.store.reading.players.explanations import states_of
-from podium.store.sql.schema import log, standing
-from podium.store.sql.statements import is_thing, of_players
 from podium.store.writing import accounts, administration, mending, sheets, submission
 from podium.store.writing.execution import Done, Propose, plan_through, with_receipts
+from podium.store.writing.rating.events import Proposal, Sheet, StaleError, get_event
+from podium.store.writing.rating.plan import Plan, Span
+from podium.store.writing.rating.rerating import NOTHING, Totals, event_ids, moves
 
 Act = Callable[[str, str], Propose]  # by whom, and why: what is then proposed
 

@@ -6,30 +6,30 @@ from podium.ledger.forecast import Forecast, Named, field_of, forecast, names_to
 from podium.rated import Rated
 from podium.rating import rate
 from podium.store.log.chain import Head
+from podium.store.log.database import close_engine, open_database
+from podium.store.log.files import truncate_wal
 from podium.store.log.log import newest_seq
 from podium.store.log.players import admit_names
 from podium.store.log.pools import SELECT_PUBLIC, Pool, every_pool
-from podium.store.rating import facts
-from podium.store.rating.events import get_event, version_of
-from podium.store.rating.rating import counting_results
-from podium.store.rating.verification import Verification, verify_database
 from podium.store.reading import ahead, hindsight
 from podium.store.reading import log as entries
 from podium.store.reading import pool_facts as whole
 from podium.store.reading.boards import listings, pages, ranks
-from podium.store.reading.boards.models import FoundPlayer
 from podium.store.reading.events import events, headlines, stories
 from podium.store.reading.models import PlayerDetails, PoolSummary, extended
 from podium.store.reading.moments import Moments, reads, reads_kept
+from podium.store.reading.player_models import FoundPlayer
 from podium.store.reading.players import cards, explanations
 from podium.store.reading.players import rivals as opponents
 from podium.store.reading.pool_facts import FairExpectation
-from podium.store.sql.database import close_engine, open_database
-from podium.store.sql.files import truncate_wal
 from podium.store.writing import administration
 from podium.store.writing import fixtures as planned
 from podium.store.writing import sheets as brought
 from podium.store.writing.pool_files import export_lines
+from podium.store.writing.rating import facts
+from podium.store.writing.rating.events import get_event, version_of
+from podium.store.writing.rating.rating import counting_results
+from podium.store.writing.rating.verification import Verification, verify_database
 
 
 class Reader(Moments):

@@ -10,14 +10,14 @@ import sqlalchemy as sa
 from podium.engine.tables.things import called, thing_name
 from podium.errors import Fault, ResultsError
 from podium.store.log.content import Content, is_numbered, read_bodies, row_of
+from podium.store.log.database import StoreError
 from podium.store.log.log import MERGE, UNMERGE, json_entry
 from podium.store.log.players import Numbering, known_numbers, logged_merges, merges, names_of, resolved, unrated_error
 from podium.store.log.pools import OrderKey, Pool
-from podium.store.rating.events import UNRATED, Proposal
-from podium.store.rating.rating import IS_COUNTED
-from podium.store.rating.standing_rows import get_standing
-from podium.store.sql.database import StoreError
-from podium.store.sql.schema import change, event, log
+from podium.store.log.schema import change, event, log
+from podium.store.writing.rating.events import UNRATED, Proposal
+from podium.store.writing.rating.rating import IS_COUNTED
+from podium.store.writing.rating.standing_rows import get_standing
 
 IN_POOL = event.c.pool_id == sa.bindparam("pool")
 CHANGES_OF_PLAYER = sa.and_(

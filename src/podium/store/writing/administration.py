@@ -17,6 +17,7 @@ from podium.ledger.reasons.standings import plain
 from podium.live import refuse_share
 from podium.results.names import admit, normalise
 from podium.store.log.content import Absent, Content
+from podium.store.log.database import StoreError
 from podium.store.log.log import CLOSE, CONFIGURE, DESCRIBE, REGISTER, REOPEN, SEASON, LogEntry, append, json_entry
 from podium.store.log.players import Numbering, admit_names, merges, names_of, numbers_of, refuse_reserved
 from podium.store.log.pools import (
@@ -34,13 +35,12 @@ from podium.store.log.pools import (
     season_time,
     settings_of,
 )
-from podium.store.rating.events import SUPERSEDED, VOIDED, EventRow, NewSeason, Proposal
-from podium.store.rating.facts import current_day
-from podium.store.sql.database import StoreError
-from podium.store.sql.schema import api_key, event, fixture, generation, log, pools, registration, season
-from podium.store.sql.statements import instant, metadata, now
+from podium.store.log.schema import api_key, event, fixture, generation, log, pools, registration, season
+from podium.store.log.statements import instant, metadata, now
 from podium.store.writing.accounts import refuse_entrant_twice
 from podium.store.writing.execution import Propose
+from podium.store.writing.rating.events import SUPERSEDED, VOIDED, EventRow, NewSeason, Proposal
+from podium.store.writing.rating.facts import current_day
 from podium.support.answers import answer, described
 from podium.systems import find
 from podium.version import ARITHMETIC

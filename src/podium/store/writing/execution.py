@@ -17,8 +17,10 @@ from podium.store.log.chain import Head, newest_head
 from podium.store.log.log import SUBMIT, Logged, append
 from podium.store.log.players import Numbering, names_of, numbers_and_newcomers, provisional_numbers
 from podium.store.log.pools import OrderKey, Pool
-from podium.store.rating import rerating
-from podium.store.rating.events import (
+from podium.store.log.schema import brought, event, merged, pools, season, sheet
+from podium.store.log.statements import insert, upsert
+from podium.store.writing.rating import rerating
+from podium.store.writing.rating.events import (
     EVENT_STATUSES,
     FIRST_PLACEHOLDER,
     Change,
@@ -28,12 +30,10 @@ from podium.store.rating.events import (
     changes_of,
     get_event,
 )
-from podium.store.rating.facts import forget_days
-from podium.store.rating.plan import Plan, Span
-from podium.store.rating.rating import LongWorkError
-from podium.store.rating.rerating import NOTHING, Effect, LargestEffects, Rerated, Totals
-from podium.store.sql.schema import brought, event, merged, pools, season, sheet
-from podium.store.sql.statements import insert, upsert
+from podium.store.writing.rating.facts import forget_days
+from podium.store.writing.rating.plan import Plan, Span
+from podium.store.writing.rating.rating import LongWorkError
+from podium.store.writing.rating.rerating import NOTHING, Effect, LargestEffects, Rerated, Totals
 from podium.support.answers import answer, described
 
 LARGE_EVENT_ROWS = 2_000

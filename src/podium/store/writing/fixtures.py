@@ -19,12 +19,12 @@ from podium.results.columns import SHARED, is_shared
 from podium.results.names import admit
 from podium.store.log.chain import announce
 from podium.store.log.content import is_numbered
+from podium.store.log.database import StoreError
 from podium.store.log.log import CANCEL, PLAN, append, json_entry, newest_seq
 from podium.store.log.players import admit_names, known_numbers, merges, names_of, numbers_of
 from podium.store.log.pools import Pool, admit_title
-from podium.store.sql.database import StoreError
-from podium.store.sql.schema import event, fixture, log, registration, running
-from podium.store.sql.statements import DAY_US, instant, microseconds, now, upsert
+from podium.store.log.schema import event, fixture, log, registration, running
+from podium.store.log.statements import DAY_US, instant, microseconds, now, upsert
 from podium.store.writing.accounts import refuse_entrant_twice
 from podium.support.answers import answer, described
 

@@ -11,10 +11,15 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from podium.store.log.content import difference, head_begin, numbers_in, rate_alike
+from podium.store.log.database import StoreError
 from podium.store.log.log import AMEND, MOVE, RESTORE, SUBMIT, VOID, LogEntry, json_entry
 from podium.store.log.players import Numbered, Numbering, known_numbers, names_of
 from podium.store.log.pools import DATED, NUMBER_US, OrderKey, Pool, number_at
-from podium.store.rating.events import (
+from podium.store.log.statements import values
+from podium.store.writing import administration, submission
+from podium.store.writing.accounts import refuse_player_twice
+from podium.store.writing.execution import Receipt
+from podium.store.writing.rating.events import (
     FIRST_PLACEHOLDER,
     RATED,
     SELECT_NEWEST_START,
@@ -25,12 +30,7 @@ from podium.store.rating.events import (
     Sheet,
     SheetRecord,
 )
-from podium.store.rating.rerating import NOTHING, Totals
-from podium.store.sql.database import StoreError
-from podium.store.sql.statements import values
-from podium.store.writing import administration, submission
-from podium.store.writing.accounts import refuse_player_twice
-from podium.store.writing.execution import Receipt
+from podium.store.writing.rating.rerating import NOTHING, Totals
 from podium.store.writing.sheets import (
     COUNT,
     SELECT_BY_ID,

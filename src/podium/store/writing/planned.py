@@ -12,19 +12,26 @@ from typing import Any, NamedTuple
 import numpy as np
 import sqlalchemy as sa
 
+from podium.store.log.database import UnavailableError, read_transaction
 from podium.store.log.log import Logged
 from podium.store.log.players import merges, numbers_and_newcomers, provisional_numbers
 from podium.store.log.pools import FOREVER, START, OrderKey, Pool, WriteObserver, locked_pool
-from podium.store.rating import facts, generations, rerating
-from podium.store.rating.events import Proposal
-from podium.store.rating.generations import OvertakenError
-from podium.store.rating.ledger_rows import Ledger, LedgerKey, PoolStates, joined, write_changes, write_pool_states
-from podium.store.rating.plan import Plan, Span
-from podium.store.rating.rating import LongWorkError
-from podium.store.rating.rerating import Rerated
-from podium.store.rating.standing_rows import newest_standings, refresh_standings, stored_standings
-from podium.store.sql.database import UnavailableError, read_transaction
 from podium.store.writing.execution import Done, Propose, finish, plan_spans, record, refuse_unrateable
+from podium.store.writing.rating import facts, generations, rerating
+from podium.store.writing.rating.events import Proposal
+from podium.store.writing.rating.generations import OvertakenError
+from podium.store.writing.rating.ledger_rows import (
+    Ledger,
+    LedgerKey,
+    PoolStates,
+    joined,
+    write_changes,
+    write_pool_states,
+)
+from podium.store.writing.rating.plan import Plan, Span
+from podium.store.writing.rating.rating import LongWorkError
+from podium.store.writing.rating.rerating import Rerated
+from podium.store.writing.rating.standing_rows import newest_standings, refresh_standings, stored_standings
 from podium.support.collector import paused_collection
 
 # Of a player or a thing at the end of a row; in no text, where quotes are escaped.

@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from podium.engine.tables.things import kind_and_name, thing_name
 from podium.store.log.chain import GENESIS, Head, chained_entries, entry_hash, newest_head, reason_hash
 from podium.store.log.content import numbers_in
+from podium.store.log.database import StoreError
 from podium.store.log.log import (
     INSERT_REASON,
     KINDS,
@@ -25,14 +26,13 @@ from podium.store.log.log import (
 )
 from podium.store.log.players import insert_aliases, insert_players, names_of, things_of
 from podium.store.log.pools import START, Pool, get_pool, settings_of, system_of
-from podium.store.rating import facts
-from podium.store.rating.facts import SELECT_DAYS, facts_from_log, store_facts
-from podium.store.rating.rerating import rerate
-from podium.store.rating.verification import differences
-from podium.store.sql.database import StoreError
-from podium.store.sql.schema import alias, brought, log, sheet, snapshot_day
-from podium.store.sql.statements import insert, is_thing
+from podium.store.log.schema import alias, brought, log, sheet, snapshot_day
+from podium.store.log.statements import insert, is_thing
 from podium.store.writing.administration import insert_pool
+from podium.store.writing.rating import facts
+from podium.store.writing.rating.facts import SELECT_DAYS, facts_from_log, store_facts
+from podium.store.writing.rating.rerating import rerate
+from podium.store.writing.rating.verification import differences
 from podium.version import __version__
 
 FORMAT = 1  # of the lines

@@ -18,7 +18,10 @@ import sqlalchemy as sa
 from podium.store.log.content import Content, head_begin
 from podium.store.log.players import Numbering, known_numbers
 from podium.store.log.pools import DATED, Pool
-from podium.store.rating.events import (
+from podium.store.log.schema import brought, event, log, sheet
+from podium.store.log.statements import among, instant, values
+from podium.store.writing import submission
+from podium.store.writing.rating.events import (
     VOIDED,
     BroughtEvent,
     EventRow,
@@ -26,9 +29,6 @@ from podium.store.rating.events import (
     Sheet,
     SheetRecord,
 )
-from podium.store.sql.schema import brought, event, log, sheet
-from podium.store.sql.statements import among, instant, values
-from podium.store.writing import submission
 
 COUNT = re.compile(r" #[0-9]+$")  # after what else would be the id of two events
 MOST_COMPARED = 20_000  # events whose contents are looked for under other ids

@@ -14,25 +14,8 @@ from dataclasses import replace
 import numpy as np
 import sqlalchemy as sa
 
+from podium.store.log.database import UnavailableError
 from podium.store.log.pools import FOREVER, OrderKey, Pool, WriteObserver, ignore_times, locked_pool
-from podium.store.rating import generations, rerating
-from podium.store.rating.events import FIRST_PLACEHOLDER
-from podium.store.rating.generations import OvertakenError
-from podium.store.rating.ledger_rows import (
-    NO_ROWS,
-    Ledger,
-    PoolState,
-    PoolStates,
-    joined,
-    newest_pool_state,
-    write_changes,
-    write_pool_states,
-)
-from podium.store.rating.plan import Plan, Span
-from podium.store.rating.rating import LongWorkError
-from podium.store.rating.rerating import Rerated
-from podium.store.rating.standing_rows import Standing, newest_standings, refresh_standings, stored_standings
-from podium.store.sql.database import UnavailableError
 from podium.store.writing.execution import Done, Propose, execute, plan_spans
 from podium.store.writing.planned import (
     Planned,
@@ -44,6 +27,23 @@ from podium.store.writing.planned import (
     record_planned,
     write_moves,
 )
+from podium.store.writing.rating import generations, rerating
+from podium.store.writing.rating.events import FIRST_PLACEHOLDER
+from podium.store.writing.rating.generations import OvertakenError
+from podium.store.writing.rating.ledger_rows import (
+    NO_ROWS,
+    Ledger,
+    PoolState,
+    PoolStates,
+    joined,
+    newest_pool_state,
+    write_changes,
+    write_pool_states,
+)
+from podium.store.writing.rating.plan import Plan, Span
+from podium.store.writing.rating.rating import LongWorkError
+from podium.store.writing.rating.rerating import Rerated
+from podium.store.writing.rating.standing_rows import Standing, newest_standings, refresh_standings, stored_standings
 
 
 class Staging(Plan):

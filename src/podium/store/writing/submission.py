@@ -14,10 +14,15 @@ import sqlalchemy as sa
 from podium.errors import Fault, ResultsError, UnknownError
 from podium.results.names import warning
 from podium.store.log.content import Content, difference, numbers_in, plain_contents, rate_alike, read_contents
+from podium.store.log.database import StoreError
 from podium.store.log.log import AMEND, RESTORE, SUBMIT, VOID, LogEntry, json_entry
 from podium.store.log.players import Numbering, confusables_of, exact_numbers, known_numbers, names_of
 from podium.store.log.pools import COUNTED, DATED, NUMBER_US, Order, OrderKey, Pool
-from podium.store.rating.events import (
+from podium.store.log.schema import log, season
+from podium.store.log.statements import execute_prepared, values
+from podium.store.writing import administration
+from podium.store.writing.accounts import refuse_player_twice
+from podium.store.writing.rating.events import (
     FIRST_PLACEHOLDER,
     RATED,
     SELECT_EVENTS,
@@ -28,11 +33,6 @@ from podium.store.rating.events import (
     get_event,
     require_version,
 )
-from podium.store.sql.database import StoreError
-from podium.store.sql.schema import log, season
-from podium.store.sql.statements import execute_prepared, values
-from podium.store.writing import administration
-from podium.store.writing.accounts import refuse_player_twice
 
 SELECT_CONTENTS = (
     sa.select(log.c.seq, log.c.body, log.c.digest)

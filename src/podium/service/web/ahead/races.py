@@ -13,11 +13,11 @@ from markupsafe import Markup
 from podium.errors import ParameterError, UnknownError
 from podium.ledger.imagined import DUEL, TWO, place_words
 from podium.ledger.reasons.what_if import ordinal_number
-from podium.pages.drawing.bars import signed_bar
+from podium.pages.bars import signed_bar
 from podium.pages.numbers import DASH, MINUTE_S, percent, with_minus
-from podium.service.http.names import MAX_SENT_CHARACTERS, MatchId
-from podium.service.http.threads import CurrentStore
-from podium.service.web.ahead.keeping import Aged, CurrentStakes
+from podium.service.http.json import MAX_SENT_CHARACTERS, MatchId
+from podium.service.http.requests import CurrentStore
+from podium.service.web.ahead.calendar import Aged, CurrentStakes
 from podium.service.web.rendering import (
     Page,
     PageRouter,

@@ -8,8 +8,8 @@ from podium.ledger.reasons.explanation import Explanation
 from podium.ledger.reasons.what_if import Alternative
 from podium.store import Store
 from podium.store.log.pools import time_of
-from podium.store.reading.boards.models import EventHeadline, ListedRow, Listing
 from podium.store.reading.models import EventDetails
+from podium.store.reading.player_models import EventHeadline, ListedRow, Listing
 from podium.support.words import shown_change
 
 SEARCHED = 50  # newest events that are looked at

@@ -12,10 +12,10 @@ from markupsafe import Markup
 from podium.engine.system import System
 from podium.ledger.history import without_days
 from podium.pages.careers import Picture, reliability_picture
-from podium.pages.drawing.charts import promise_curve, weights_curve
+from podium.pages.charts import promise_curve, weights_curve
 from podium.pages.environment import Setting, settings
 from podium.pages.numbers import rating
-from podium.service.http.threads import CurrentStore, from_state
+from podium.service.http.requests import CurrentStore, from_state
 from podium.service.web.rendering import Page, PageRouter, PoolHeader, pool_header, render
 from podium.service.web.rules.examples import find_examples
 from podium.service.web.rules.questions import Known, questions

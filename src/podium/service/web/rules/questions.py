@@ -16,7 +16,7 @@ from podium.service.web.boards import settling_rule
 from podium.service.web.rendering import PoolHeader, pool_address
 from podium.service.web.rules.examples import Example, Examples
 from podium.store.log.pools import earlier, time_of
-from podium.store.reading.boards.models import EventHeadline
+from podium.store.reading.player_models import EventHeadline
 from podium.store.reading.pool_facts import PoolFacts
 from podium.support.words import counted, shown
 

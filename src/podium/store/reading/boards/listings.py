@@ -16,8 +16,8 @@ from podium.engine.tables.things import kind_and_name
 from podium.results.names import search_key
 from podium.store.log.log import newest_seq
 from podium.store.log.pools import Pool
-from podium.store.rating.standing_rows import BOARD_COLUMNS, HAS_STANDING
-from podium.store.reading.boards.models import FoundPlayer, Listing, SharedThing
+from podium.store.log.schema import alias, merged, player, standing, thing
+from podium.store.log.statements import among, values
 from podium.store.reading.boards.ranks import (
     BOARD_CURSOR,
     BOARD_ORDER,
@@ -30,8 +30,8 @@ from podium.store.reading.boards.ranks import (
 )
 from podium.store.reading.events.headlines import newest_rated
 from podium.store.reading.moments import VersionCache
-from podium.store.sql.schema import alias, merged, player, standing, thing
-from podium.store.sql.statements import among, values
+from podium.store.reading.player_models import FoundPlayer, Listing, SharedThing
+from podium.store.writing.rating.standing_rows import BOARD_COLUMNS, HAS_STANDING
 
 ROWS = sa.select(*BOARD_COLUMNS).join(player, HAS_STANDING)
 BEST_FIRST = standing.c.rating.desc(), standing.c.player_id.desc()

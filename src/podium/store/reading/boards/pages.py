@@ -12,17 +12,17 @@ from podium.ledger.history import is_provisional
 from podium.ledger.leaderboard import shared_ranks
 from podium.store.log.players import names_of, number_of
 from podium.store.log.pools import START, Pool
-from podium.store.rating.facts import day_shown, days, stored_ranks
-from podium.store.rating.ledger_rows import GENERATION
-from podium.store.rating.standing_rows import POOL, get_standing
+from podium.store.log.schema import change, player, snapshot, snapshot_day
+from podium.store.log.statements import among, of_players, values
 from podium.store.reading.boards.listings import Board, Position, open_board
-from podium.store.reading.boards.models import ListedPage, ListedRow, Listing
 from podium.store.reading.boards.ranks import Place, count_players, cursor_of, parse_cursor
 from podium.store.reading.events.headlines import headlines
 from podium.store.reading.models import DailyRank, RankedPlayer
 from podium.store.reading.moments import Answers
-from podium.store.sql.schema import change, player, snapshot, snapshot_day
-from podium.store.sql.statements import among, of_players, values
+from podium.store.reading.player_models import ListedPage, ListedRow, Listing
+from podium.store.writing.rating.facts import day_shown, days, stored_ranks
+from podium.store.writing.rating.ledger_rows import GENERATION
+from podium.store.writing.rating.standing_rows import POOL, get_standing
 from podium.support.words import shown_change
 
 IN_POOL = snapshot_day.c.pool_id == sa.bindparam("pool")

@@ -18,7 +18,11 @@ from podium.store.log.content import UTC_DATETIME
 from podium.store.log.log import newest_seq
 from podium.store.log.players import names_of
 from podium.store.log.pools import NUMBER_US, Order, OrderKey, Pool, When, season_time, settings_of, time_of
-from podium.store.rating.standing_rows import (
+from podium.store.log.schema import player, rank_count, season, standing
+from podium.store.log.statements import among, floored, instant, of_players, values
+from podium.store.reading.models import BoardPage, BoardRow, PlayerRank, PoolSummary, RatingCount, Season
+from podium.store.reading.players.explanations import states_of
+from podium.store.writing.rating.standing_rows import (
     BOARD_COLUMNS,
     FINE_PER_POINT,
     HAS_STANDING,
@@ -26,10 +30,6 @@ from podium.store.rating.standing_rows import (
     get_standing,
     newest_of_players,
 )
-from podium.store.reading.models import BoardPage, BoardRow, PlayerRank, PoolSummary, RatingCount, Season
-from podium.store.reading.players.explanations import states_of
-from podium.store.sql.schema import player, rank_count, season, standing
-from podium.store.sql.statements import among, floored, instant, of_players, values
 
 IN_POOL = sa.and_(standing.c.generation_id == sa.bindparam("generation"), of_players(standing))
 BOARD_ORDER = sa.tuple_(standing.c.rating, standing.c.player_id)

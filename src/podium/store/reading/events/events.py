@@ -1,4 +1,4 @@
-"""Events with their content, changes and reasons; the changes of one player, and of all."""
+"""Events with their content, changes and reasons; the changes of one player, and of all; and who met whom."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -17,17 +17,19 @@ from podium.live import Live
 from podium.results.derived_heats import OVERALL, overall_rows
 from podium.results.reading import Results
 from podium.store.log.content import UTC_DATETIME, read_bodies
-from podium.store.log.log import REGISTER, RESTORE, SEASON, VOID, WITH_CONTENT, entries_after
+from podium.store.log.log import REGISTER, RESTORE, SEASON, VOID, WITH_CONTENT, entries_after, newest_seq
 from podium.store.log.players import known_numbers, names_of, number_of, unrated_error
 from podium.store.log.pools import OrderKey, Pool, refuse_other_arithmetic
-from podium.store.rating.events import changes_of, get_event, version_of
-from podium.store.rating.ledger_rows import newest_pool_state
-from podium.store.rating.rating import as_table, with_names
-from podium.store.rating.standing_rows import standings_before, stored_standings
+from podium.store.log.schema import change, event, log
+from podium.store.log.statements import among, of_players, values
 from podium.store.reading.models import CareerChange, EventDetails, ResultRow, rows_as
+from podium.store.reading.moments import Answers
+from podium.store.reading.player_models import Encounters
 from podium.store.reading.players.explanations import states_of
-from podium.store.sql.schema import change, event, log
-from podium.store.sql.statements import among, of_players, values
+from podium.store.writing.rating.events import changes_of, get_event, version_of
+from podium.store.writing.rating.ledger_rows import newest_pool_state
+from podium.store.writing.rating.rating import as_table, with_names
+from podium.store.writing.rating.standing_rows import standings_before, stored_standings
 
 
 def same_event(one: sa.FromClause, other: sa.FromClause) -> sa.ColumnElement[bool]:
@@ -280,3 +282,58 @@ def team_sums(finishers: Sequence[Line], results: Sequence[Decimal]) -> list[Dec
     for side, result in zip(sides, results, strict=True):
         sums[side] += result
     return [sums[side] for side in sides]
+
+
+MOST_EVENTS, MOST_MET = 100, 4_000  # events, and entrants of them, that are looked at
+MOST_NAMED = 3
+OWN = (
+    sa.select(change.c.generation_id, change.c.started_at, change.c.seq, change.c.rank)
+    .where(
+        change.c.generation_id == sa.bindparam("generation"),
+        change.c.player_id == sa.bindparam("who"),
+        change.c.rank.is_not(None),
+    )
+    .order_by(change.c.started_at.desc(), change.c.seq.desc())
+    .limit(sa.bindparam("top"))
+    .subquery()
+)
+AHEAD = sa.func.sum(sa.case((change.c.rank > OWN.c.rank, 1), else_=0))
+BEHIND = sa.func.sum(sa.case((change.c.rank < OWN.c.rank, 1), else_=0))
+SELECT_MET = (
+    sa.select(change.c.player_id, sa.func.count().label("met"), AHEAD.label("ahead"), BEHIND.label("behind"))
+    .select_from(OWN)
+    .join(change, sa.and_(change.c.generation_id == OWN.c.generation_id, same_event(change, OWN)))
+    .where(change.c.player_id != sa.bindparam("who"), change.c.rank.is_not(None))
+    .group_by(change.c.player_id)
+    .having(sa.func.count() > 1)
+)
+
+
+def encounters(
+    connection: sa.Connection, pool: Pool, answers: Answers, number: int, fields: list[int]
+) -> tuple[Encounters, ...]:
+    """Up to three whom a player finished ahead of more often than behind, then the one who leads most.
+
+    The largest lead stands first, and nobody is among them who was met once. `fields` are how many entrants each of the
+    player's events had, newest first.
+    """
+    total, top = 0, 0
+    for field in fields[:MOST_EVENTS]:
+        total += field
+        if total > MOST_MET:
+            break
+        top += 1
+
+    def find() -> tuple[Encounters, ...]:
+        params = {"generation": pool.generation, "who": number, "top": top}
+        rows = sorted(
+            connection.execute(SELECT_MET, params).all(),
+            key=lambda row: (row.behind - row.ahead, -row.met, row.player_id),
+        )
+        chosen = [row for row in rows[:MOST_NAMED] if row.ahead > row.behind]
+        chosen += [row for row in rows[-1:] if row.behind > row.ahead]
+        names = names_of(connection, pool, {row.player_id for row in chosen})
+        return tuple(Encounters(names[row.player_id], row.met, row.ahead, row.behind) for row in chosen)
+
+    key = ("encounters", pool.id, pool.generation, number)
+    return answers.value(key, newest_seq(connection, pool), find)

@@ -15,8 +15,12 @@ from podium.ledger.reasons import wording
 from podium.store.log.log import newest_seq
 from podium.store.log.players import names_of
 from podium.store.log.pools import BOUND_KEY, FOREVER, OrderKey, Pool, key_of
-from podium.store.rating.events import RATED, SUPERSEDED, VOIDED, get_event
-from podium.store.reading.boards.models import (
+from podium.store.log.schema import change, event, log, standing
+from podium.store.log.statements import among, of_players, values
+from podium.store.reading.boards.ranks import IS_SETTLED
+from podium.store.reading.events.events import Winners, same_event, sent_winners
+from podium.store.reading.moments import Answers
+from podium.store.reading.player_models import (
     AdjacentEvents,
     EntrantChange,
     EventHeadline,
@@ -26,11 +30,7 @@ from podium.store.reading.boards.models import (
     Movers,
     Surprise,
 )
-from podium.store.reading.boards.ranks import IS_SETTLED
-from podium.store.reading.events.events import Winners, same_event, sent_winners
-from podium.store.reading.moments import Answers
-from podium.store.sql.schema import change, event, log, standing
-from podium.store.sql.statements import among, of_players, values
+from podium.store.writing.rating.events import RATED, SUPERSEDED, VOIDED, get_event
 from podium.support.words import shown, shown_change, signed
 
 MOST_NAMED = 3  # winners in a headline; of more the first two, and how many others

@@ -11,12 +11,12 @@ from podium.ledger.reasons.explanation import Explanation
 from podium.ledger.reasons.what_if import WhatIf, what_if
 from podium.results.derived_heats import OVERALL
 from podium.store.log.pools import Pool, other_arithmetic
-from podium.store.rating.events import get_event
-from podium.store.reading.boards.models import AdjacentEvents
 from podium.store.reading.events.events import details_of, entrants_before, event_results, name_of
 from podium.store.reading.events.headlines import adjacent_events
 from podium.store.reading.log import CorrectionRecord, event_record
 from podium.store.reading.models import EventDetails
+from podium.store.reading.player_models import AdjacentEvents
+from podium.store.writing.rating.events import get_event
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,16 +22,24 @@ from podium.ledger.history import (
 )
 from podium.store.log.players import SELECT_ALIASES, merges, names_of
 from podium.store.log.pools import BOUND_KEY, FOREVER, OrderKey, Pool, When, key_of, key_params, time_of
-from podium.store.rating.standing_rows import get_standing
+from podium.store.log.schema import change, event, log
+from podium.store.log.statements import among, values
 from podium.store.reading.boards.listings import Board, open_board
-from podium.store.reading.boards.models import Listing
 from podium.store.reading.boards.pages import earlier_ranks
+from podium.store.reading.events.events import encounters
 from podium.store.reading.moments import Answers
-from podium.store.reading.players.encounters import encounters
+from podium.store.reading.player_models import (
+    ChangesPage,
+    CurvePoint,
+    FormLine,
+    Listing,
+    NearbyRow,
+    Peak,
+    PlayerCard,
+    Streaks,
+)
 from podium.store.reading.players.explanations import states_of
-from podium.store.reading.players.models import ChangesPage, CurvePoint, FormLine, NearbyRow, Peak, PlayerCard, Streaks
-from podium.store.sql.schema import change, event, log
-from podium.store.sql.statements import among, values
+from podium.store.writing.rating.standing_rows import get_standing
 from podium.support.words import shown, shown_change
 
 EVER = -(2**62)  # microseconds: no change is older

@@ -14,9 +14,9 @@ from podium.ledger.reasons.explanation import Duels, Explanation
 from podium.ledger.reasons.what_if import Alternative, WhatIf
 from podium.store.log.players import known_numbers, merges
 from podium.store.log.pools import Pool
-from podium.store.rating.ledger_rows import system_today
-from podium.store.rating.standing_rows import stored_standings
 from podium.store.reading.models import rows_as
+from podium.store.writing.rating.ledger_rows import system_today
+from podium.store.writing.rating.standing_rows import stored_standings
 from podium.support.answers import answer, described
 
 

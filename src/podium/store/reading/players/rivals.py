@@ -17,16 +17,16 @@ from podium.store.log.content import read_bodies
 from podium.store.log.log import newest_seq
 from podium.store.log.players import known_numbers, merges, names_of, number_of
 from podium.store.log.pools import Pool
-from podium.store.rating.rating import as_table
-from podium.store.rating.standing_rows import get_standing
+from podium.store.log.schema import change, correction, event, log
 from podium.store.reading.boards.ranks import rank
 from podium.store.reading.events.events import explanation, same_event
 from podium.store.reading.models import CommonEvent, ComparedPlayer, Comparison, Rivalry, extended
 from podium.store.reading.moments import Answers, VersionCache
+from podium.store.reading.player_models import RivalRow, Rivals, Scalp
 from podium.store.reading.players.cards import event_names_of
 from podium.store.reading.players.explanations import system_and_states
-from podium.store.reading.players.models import RivalRow, Rivals, Scalp
-from podium.store.sql.schema import change, correction, event, log
+from podium.store.writing.rating.rating import as_table
+from podium.store.writing.rating.standing_rows import get_standing
 from podium.support.words import shown_change
 
 MOST_EVENTS = 100  # that are explained: a second or so, once

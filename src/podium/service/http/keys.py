@@ -12,12 +12,12 @@ import sqlalchemy as sa
 from fastapi import Request
 
 from podium.service.http.errors import AccessError
-from podium.service.http.names import decode_name
-from podium.service.http.threads import Threads, run_in
+from podium.service.http.json import decode_name
+from podium.service.http.requests import Threads, run_in
 from podium.store import Store
 from podium.store.keys import ApiKey, SessionKey, draw, find_key, find_session_key, store_last_uses, timestamp
+from podium.store.log.database import UnavailableError, read_transaction
 from podium.store.log.pools import When
-from podium.store.sql.database import UnavailableError, read_transaction
 
 MAX_BUDGETS = 10_000  # the one that was used least recently goes, and begins anew
 DRAWN_S = 0.25  # seconds of a budget's growth that a process draws at once

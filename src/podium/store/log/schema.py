@@ -23,7 +23,7 @@ from sqlalchemy import (
     true,
 )
 
-from podium.store.sql.statements import Number, Prefixed, at_event, metadata, player_of_pool, where
+from podium.store.log.statements import Number, Prefixed, at_event, metadata, player_of_pool, where
 
 pools = Table(
     "pool",

@@ -13,14 +13,14 @@ import numpy as np
 import polars as pl
 import sqlalchemy as sa
 
-from podium.engine.fast.heats import encode_small, entries_of
+from podium.engine.heats import encode_small, entries_of
 from podium.engine.pool_state import new_pools
 from podium.engine.replay import Replayed, by_columns, replay_settlements
 from podium.errors import NotFiniteError
 from podium.store.log.content import is_numbered
 from podium.store.log.pools import FOREVER, OrderKey, Pool
-from podium.store.rating.events import RATED, Proposal, Roster
-from podium.store.rating.ledger_rows import (
+from podium.store.writing.rating.events import RATED, Proposal, Roster
+from podium.store.writing.rating.ledger_rows import (
     NO_ROWS,
     Integers,
     Ledger,
@@ -34,7 +34,7 @@ from podium.store.rating.ledger_rows import (
     stored_ledger,
     stored_pool_states,
 )
-from podium.store.rating.rating import (
+from podium.store.writing.rating.rating import (
     UNRATEABLE,
     EventBatch,
     RatedBatch,
@@ -43,7 +43,7 @@ from podium.store.rating.rating import (
     segments_of,
     statuses_of,
 )
-from podium.store.rating.standing_rows import (
+from podium.store.writing.rating.standing_rows import (
     SELECT_RATED_PLAYERS,
     Standing,
     apply_ledger,

@@ -17,10 +17,12 @@ from podium.engine.tables.things import called
 from podium.errors import NotFiniteError, ParameterError
 from podium.store.log.players import names_of
 from podium.store.log.pools import START, OrderKey, Pool
-from podium.store.rating import facts
-from podium.store.rating.events import MovedTo, Proposal
-from podium.store.rating.generations import mark_affected
-from podium.store.rating.ledger_rows import (
+from podium.store.log.schema import correction, event
+from podium.store.log.statements import among, is_thing, values
+from podium.store.writing.rating import facts
+from podium.store.writing.rating.events import MovedTo, Proposal
+from podium.store.writing.rating.generations import mark_affected
+from podium.store.writing.rating.ledger_rows import (
     Ledger,
     LedgerKey,
     Mask,
@@ -28,10 +30,8 @@ from podium.store.rating.ledger_rows import (
     write_changes,
     write_pool_states,
 )
-from podium.store.rating.plan import Plan, Span
-from podium.store.rating.standing_rows import refresh_standings
-from podium.store.sql.schema import correction, event
-from podium.store.sql.statements import among, is_thing, values
+from podium.store.writing.rating.plan import Plan, Span
+from podium.store.writing.rating.standing_rows import refresh_standings
 from podium.support.answers import answer, described
 
 MAX_EFFECTS = 1_000  # of an answer

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba.extending import overload
 
-from podium.engine.fast.steps import face_off, judge_result, update_two
 from podium.engine.inputs import Heat, finisher, mode_at, plain_entry
 from podium.engine.rules import rate_two
+from podium.engine.steps import face_off, judge_result, update_two
 from podium.engine.system import System, blank
 from podium.kernels.compiled import IN_KERNELS, compile_kernel, kernel
 from podium.kernels.memory import LINE_BYTES, are_disjoint, gather_rows, prefetch

@@ -20,14 +20,14 @@ from podium.errors import UnknownError
 from podium.ledger.history import is_provisional
 from podium.live import refuse_share
 from podium.results.reading import Results
+from podium.store.log.database import StoreError
 from podium.store.log.log import LogEntry
 from podium.store.log.players import names_of
 from podium.store.log.pools import OrderKey, Pool, key_params
-from podium.store.rating.ledger_rows import Integers, Ledger, PoolState
-from podium.store.rating.standing_rows import Standing, state_columns
-from podium.store.sql.database import StoreError
-from podium.store.sql.schema import change, event, log
-from podium.store.sql.statements import among, of_players, values
+from podium.store.log.schema import change, event, log
+from podium.store.log.statements import among, of_players, values
+from podium.store.writing.rating.ledger_rows import Integers, Ledger, PoolState
+from podium.store.writing.rating.standing_rows import Standing, state_columns
 
 FIRST_PLACEHOLDER = 2**61  # for numbers of log entries that are not drawn yet: after every number that is
 SELECT_BODIES = sa.select(log.c.seq, log.c.body).where(among(log.c.seq))

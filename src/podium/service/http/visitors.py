@@ -13,10 +13,10 @@ from itsdangerous import BadData, URLSafeSerializer, URLSafeTimedSerializer
 from starlette.datastructures import FormData, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 
-from podium.service.access.keys import KEY_CACHE_S, NO_KEY, KeyGuard, lacking, pool_in_path
 from podium.service.http.errors import AccessError, TooLargeError
 from podium.service.http.json import RefusedError, check_text
-from podium.service.http.threads import Threads, from_state, run_in
+from podium.service.http.keys import KEY_CACHE_S, NO_KEY, KeyGuard, lacking, pool_in_path
+from podium.service.http.requests import Threads, from_state, run_in
 from podium.store import Store
 from podium.store.keys import ApiKey, SessionKey, session_secret
 

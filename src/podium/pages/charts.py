@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 from markupsafe import Markup
 
-from podium.pages.drawing.axes import Plot, Scale, Step, across, dates, number, round_values, text
+from podium.pages.axes import Plot, Scale, Step, across, dates, number, round_values, text
 from podium.pages.numbers import shortened
 from podium.support.words import shown, signed
 

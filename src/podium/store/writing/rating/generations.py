@@ -11,12 +11,12 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from podium.store.log.database import read_transaction, write_transaction
 from podium.store.log.pools import BOUND_KEY, START, OrderKey, Pool, key_of, key_params, lock_pool
-from podium.store.rating.ledger_rows import GENERATION, Ledger, PoolStates, state_rows, table_rows
-from podium.store.rating.standing_rows import newest_standings, player_counts, standing_rows
-from podium.store.sql.database import read_transaction, write_transaction
-from podium.store.sql.schema import change, generation, pool_state, pools, rank_count, staged_status, standing
-from podium.store.sql.statements import insert, now
+from podium.store.log.schema import change, generation, pool_state, pools, rank_count, staged_status, standing
+from podium.store.log.statements import insert, now
+from podium.store.writing.rating.ledger_rows import GENERATION, Ledger, PoolStates, state_rows, table_rows
+from podium.store.writing.rating.standing_rows import newest_standings, player_counts, standing_rows
 
 PART_ROWS = 5_000  # that are written or deleted in one transaction
 REST = 0.5  # of the time that a transaction took: other writers have their turns meanwhile

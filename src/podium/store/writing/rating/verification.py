@@ -15,12 +15,16 @@ from podium.engine.tables.things import called
 from podium.errors import UnknownError
 from podium.store.log import log
 from podium.store.log.chain import Head
+from podium.store.log.database import UnavailableError, read_transaction, reading_once
+from podium.store.log.files import integrity_faults
 from podium.store.log.players import names_of
 from podium.store.log.pools import FOREVER, START, Pool, every_pool, get_pool, other_arithmetic
-from podium.store.rating import facts
-from podium.store.rating.events import Roster
-from podium.store.rating.facts import Facts, PlainEvents, facts_from_log, stored_facts
-from podium.store.rating.ledger_rows import (
+from podium.store.log.schema import player, rank_count, standing
+from podium.store.log.statements import FIRST_THING
+from podium.store.writing.rating import facts
+from podium.store.writing.rating.events import Roster
+from podium.store.writing.rating.facts import Facts, PlainEvents, facts_from_log, stored_facts
+from podium.store.writing.rating.ledger_rows import (
     GENERATION,
     Ledger,
     PoolStates,
@@ -29,12 +33,8 @@ from podium.store.rating.ledger_rows import (
     stored_ledger,
     stored_pool_states,
 )
-from podium.store.rating.rating import events_from, rate_segments, statuses_of
-from podium.store.rating.standing_rows import columns_of, rank_counts
-from podium.store.sql.database import UnavailableError, read_transaction, reading_once
-from podium.store.sql.files import integrity_faults
-from podium.store.sql.schema import player, rank_count, standing
-from podium.store.sql.statements import FIRST_THING
+from podium.store.writing.rating.rating import events_from, rate_segments, statuses_of
+from podium.store.writing.rating.standing_rows import columns_of, rank_counts
 from podium.support.collector import paused_collection
 from podium.version import ARITHMETIC
 

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from markupsafe import Markup
 
-from podium.pages.drawing.axes import Plot, Scale, Step, across, number, percent, round_values, text
+from podium.pages.axes import Plot, Scale, Step, across, number, percent, round_values, text
 from podium.support.words import shown
 
 BAR = 12  # pixels high

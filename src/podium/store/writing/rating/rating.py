@@ -20,10 +20,10 @@ from podium.results.reading import Results
 from podium.store.log.content import SMALL_BODY_ROWS, is_numbered, read_bodies
 from podium.store.log.players import merges, names_of
 from podium.store.log.pools import BOUND_KEY, FOREVER, NUMBER_US, START, OrderKey, Pool, key_of, key_params
-from podium.store.rating.events import RATED, SUPERSEDED, UNRATED, VOIDED, Proposal, Roster, entrant_numbers
-from podium.store.rating.ledger_rows import NO_RANK, Ledger, PoolStates, joined, packed_states
-from podium.store.sql.schema import event, log, season
-from podium.store.sql.statements import execute_prepared, fetch_all
+from podium.store.log.schema import event, log, season
+from podium.store.log.statements import execute_prepared, fetch_all
+from podium.store.writing.rating.events import RATED, SUPERSEDED, UNRATED, VOIDED, Proposal, Roster, entrant_numbers
+from podium.store.writing.rating.ledger_rows import NO_RANK, Ledger, PoolStates, joined, packed_states
 
 NOT_FINITE = "not_finite"  # why an event is not rated that would make a rating no finite number
 PLAYER_TWICE = "player_twice"  # why an event is not rated that an older log holds with one player twice in a heat

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from podium.engine.fast.large_heats import (
+from podium.engine.inputs import ABSENT, Columns, Entry, Heat, entry_at, mode_at, slot_at, weight_at
+from podium.engine.large_heats import (
     LARGE_HEAT,
     all_finish,
     any_teams,
@@ -20,8 +21,6 @@ from podium.engine.fast.large_heats import (
     judge_in_bulk,
     judge_large_heat,
 )
-from podium.engine.fast.steps import judge_two_heats
-from podium.engine.inputs import ABSENT, Columns, Entry, Heat, entry_at, mode_at, slot_at, weight_at
 from podium.engine.pool_state import keep_states
 from podium.engine.rule_checks import check_rules
 from podium.engine.rules import (
@@ -38,6 +37,7 @@ from podium.engine.rules import (
     rate_heats,
     settle_all,
 )
+from podium.engine.steps import judge_two_heats
 from podium.engine.system import System
 from podium.engine.tables.encoding import frozen, place_columns
 from podium.engine.tables.placing import Reported, place_heats

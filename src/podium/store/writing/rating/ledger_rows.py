@@ -12,8 +12,8 @@ import sqlalchemy as sa
 
 from podium.engine.system import System
 from podium.store.log.pools import BOUND_KEY, FOREVER, OrderKey, Pool, key_of, key_params
-from podium.store.sql.schema import change, pool_state
-from podium.store.sql.statements import execute_prepared, fetch_parts, insert, upsert
+from podium.store.log.schema import change, pool_state
+from podium.store.log.statements import execute_prepared, fetch_parts, insert, upsert
 
 Mask = npt.NDArray[np.bool_]
 Packed = npt.NDArray[np.void]  # all of one length; objects where they are not, as only damaged ones are

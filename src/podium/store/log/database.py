@@ -12,8 +12,8 @@ from typing import Any
 import sqlalchemy as sa
 
 from podium.errors import PodiumError
-from podium.store.sql.files import UNMAPPED, file_of, pragmas, sqlite_code
-from podium.store.sql.schema import compatibility
+from podium.store.log.files import UNMAPPED, file_of, pragmas, sqlite_code
+from podium.store.log.schema import compatibility
 
 MIGRATIONS = Path(__file__).parents[1] / "migrations"
 CARRY_OVER = "run podium pool export with the version that wrote it, and podium pool import with this one"

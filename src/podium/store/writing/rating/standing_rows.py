@@ -12,9 +12,8 @@ import sqlalchemy as sa
 
 from podium.store.log.players import number_of, unrated_error
 from podium.store.log.pools import BOUND_KEY, FOREVER, OrderKey, Pool, key_of, key_params
-from podium.store.rating.ledger_rows import GENERATION, Floats, Ledger
-from podium.store.sql.schema import change, player, rank_count, standing, thing
-from podium.store.sql.statements import (
+from podium.store.log.schema import change, player, rank_count, standing, thing
+from podium.store.log.statements import (
     among,
     execute_prepared,
     execute_prepared_many,
@@ -23,6 +22,7 @@ from podium.store.sql.statements import (
     upsert,
     values,
 )
+from podium.store.writing.rating.ledger_rows import GENERATION, Floats, Ledger
 
 FINE_PER_POINT = 256  # counts per point: in a large pool many share a whole rating
 COUNTS_PER_POINT = (1, FINE_PER_POINT)

@@ -34,10 +34,10 @@ from podium.store.log.log import (
 )
 from podium.store.log.players import follow_entry, resolved
 from podium.store.log.pools import COUNTED, DATED, NUMBER_US, SILENT, Order, OrderKey, Pool, PoolDescription
-from podium.store.rating.events import SELECT_NEWEST_START, SUPERSEDED, VOIDED
-from podium.store.rating.standing_rows import newest_of_players, state_columns
-from podium.store.sql.schema import event, fixture, log, merged, pools, registration, season, snapshot, snapshot_day
-from podium.store.sql.statements import DAY_US, execute_prepared, instant
+from podium.store.log.schema import event, fixture, log, merged, pools, registration, season, snapshot, snapshot_day
+from podium.store.log.statements import DAY_US, execute_prepared, instant
+from podium.store.writing.rating.events import SELECT_NEWEST_START, SUPERSEDED, VOIDED
+from podium.store.writing.rating.standing_rows import newest_of_players, state_columns
 
 MARSHAL_VERSION = 2  # which has no references, so that equal values have equal bytes
 CHUNK_ROWS = 1_000  # that are read at once

@@ -1,1 +1,0 @@
-"""Access to the database: tables, statements for many rows, times as whole numbers."""

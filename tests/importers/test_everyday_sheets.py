@@ -32,6 +32,11 @@ SHEETS: dict[str, tuple[str, Rows]] = {
     "in Swedish": ("Tävling;Plac;Förare\nA;1;Ana\nA;2;Ben\nB;1;Ben\nB;2;Ana\n", A_THEN_B),
     "bars of Markdown": ("| Race | Pos | Name |\n|---|:-:|---|\n| A | 1 | Ana |\n| A | 2 | Ben |\n", A_THEN_B[:2]),
     "empty columns at the edge": ("Lauf;Pl.;Fahrer;;\nA;1;Ana;;\nA;2;Ben;;\n;;;;\n", A_THEN_B[:2]),
+    "a result that is a place": (
+        "Event,Driver,Result\nA,Ana,1\nA,Ben,2\nA,Cy,DNF\nB,Ben,1\nB,Ana,2\n", [*A_THEN_B, ("A", "Cy", None)],
+    ),
+    "runs of skiers": ("Race,Rank,Name\nA,1,Ana\nA,2,Ben\nA,DNF1,Cy\n", [*A_THEN_B[:2], ("A", "Cy", None)]),
+    "stages of a rally": ("Stage,Pos,Driver\nA,1,Ana\nA,2,Ben\nB,1,Ben\nB,2,Ana\n", A_THEN_B),
     "lists within JSON": (json.dumps(RACES), A_THEN_B),
     "lists within lists": (json.dumps({"season": 2025, "races": RACES}), A_THEN_B),
 }  # fmt: skip
@@ -59,6 +64,11 @@ MATCHES = {  # with what each has of its match
         "Match,Team,Player,Kills,Result\n1,Red,Ana,9,Win\n1,Blue,Ben,15,Loss\n1,Red,Cy,3,Win\n", "Ana 1 Ben 0 Cy 1",
         "team_score",
     ),
+    "scores by player": ("date,p1,p2,p1 score,p2 score\n2025-01-01,Ana,Ben,3,1\n", "Ana 3 Ben 1", "score"),
+    "legs": ("Spieler 1;Spieler 2;Legs\nAna;Ben;3-2\nCy;Ana;1-3\n", "Ana 3 Ben 2 Cy 1 Ana 3", "score"),
+    "points under any head": ("Date,Home,Away,FT\n2025-01-01,Ana,Ben,3-2\n", "Ana 3 Ben 2", "score"),
+    "who won": ("game,player,won\n1,Ana,1\n1,Ben,0\n2,Ana,0\n2,Cy,1\n", "Ana 1 Ben 0 Ana 0 Cy 1", "score"),
+    "true and false": ("game,player,winner\n1,Ana,true\n1,Ben,false\n", "Ana 1 Ben 0", "score"),
     "football's columns": (
         "Date,HomeTeam,AwayTeam,FTHG,FTAG,FTR\n16/08/2024,Nord,Süd,1,0,H\n17/08/2024,Ost,West,0,2,A\n",
         "Nord 1 Süd 0 Ost 0 West 2", "score",

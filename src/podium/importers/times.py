@@ -99,7 +99,7 @@ def is_lapped(text: str) -> bool:
 
 def status_word(text: str) -> str | None:
     """The status that a cell of places or times stands for: DNF, DNS, DSQ, DQ, RET, NC and such, in any case."""
-    return STATUS_WORDS.get(text.strip().lower().rstrip("."))
+    return STATUS_WORDS.get(text.strip().lower().rstrip(".0123456789"))  # as DNF1, in the first run
 
 
 def parse_column(texts: pl.Series, *, decimal: str = ".") -> pl.DataFrame:

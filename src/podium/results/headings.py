@@ -15,7 +15,7 @@ SYNONYMS = {
         "rnd matchday | rennen lauf spiel wettkampf turnier runde veranstaltung course epreuve tournoi ronde "
         "manche carrera prueba torneo ronda gara evento turno giornata wedstrijd toernooi corrida prova torneio "
         "rodada etapa kilpailu osakilpailu turnaus kierros spieltag jornada journee speelronde | zawody wyscig "
-        "turniej runda kolejka | tavling lopp omgang løb løp runde"
+        "turniej runda kolejka | session stage tavling lopp omgang løb løp runde"
     ),
     "started_at": (
         "date day datetime date_time start_time start_date race_date match_date event_date timestamp | datum tag "
@@ -23,9 +23,9 @@ SYNONYMS = {
     ),
     "player": (
         "driver racer name rider runner athlete competitor participant player_name driver_name rider_name "
-        "full_name fullname username nick nickname skier swimmer sailor golfer | pilot fahrer fahrerin spieler "
-        "spielerin laufer teilnehmer athlet pilote coureur joueur nom piloto corredor jugador nombre pilota "
-        "atleta giocatore nome rijder speler naam deelnemer jogador participante pelaaja kuljettaja ajaja "
+        "full_name fullname username gamertag nick nickname skier swimmer sailor golfer | pilot fahrer fahrerin "
+        "spieler spielerin laufer teilnehmer athlet pilote coureur joueur nom piloto corredor jugador nombre "
+        "pilota atleta giocatore nome rijder speler naam deelnemer jogador participante pelaaja kuljettaja ajaja "
         "kilpailija osallistuja nimi jugadora joueuse teilnehmerin cavaliere concurrent corridore concorrente | "
         "zawodnik zawodniczka kierowca gracz nazwisko imie_i_nazwisko | forare akare namn spelare deltagare fører "
         "utøver spiller navn deltaker deltager"
@@ -79,9 +79,9 @@ SIDES = {  # heads of a match a row: who won and who lost, or the two who met, a
     "score of first": "fthg hg home_goals | |",  # as football's tables have it
     "score of second": "ftag ag away_goals | |",
     "result": (
-        "result results score scores sets games | ergebnis endergebnis spielergebnis erg resultat resultats resultado "
-        "resultados risultato punteggio uitslag resultaat tulos lopputulos stand spielstand marcador placar satze "
-        "parziali | wynik wyniki"
+        "result results res score scores sets games legs frames | ergebnis endergebnis spielergebnis erg resultat "
+        "resultats resultado resultados risultato punteggio uitslag resultaat tulos lopputulos stand spielstand "
+        "marcador placar satze parziali | wynik wyniki"
     ),
     "number": (
         "no nr num number sno snr start_no start_nr startno startnr start_number startnumber n id start_rank | "
@@ -115,7 +115,7 @@ LAPS_WORDS = frozenset(
         "kierrokset",
     ]
 )
-SIDE = re.compile(r"([12ab])_(.+)|(.+?)_?([12ab])")  # of a head like Player 1 or Team B
+SIDE = re.compile(r"(?:p|player|team|side)?_?([12ab])_(.+)|(.+?)_?([12ab])")  # of a head like Player 1 or Team B
 GOALS = [
     "score",
     "goals",
@@ -175,6 +175,10 @@ MONTHS = (  # of a name, its first letters
     "may mai mag maj mei touko", "jun juin giu cze kesä", "jul juil lug lip heinä", "aug aou aoû ago sie elo",
     "sep set wrz syys", "oct okt ott out paź loka", "nov lis marras", "dec dez déc dic gru joulu",
 )  # fmt: skip
+WON = frozenset(
+    {"won", "win", "wins", "winner", "is_winner", "victory", "gewonnen", "sieg", "gagne", "ganado", "vinto"}
+)
+FLAGS = {1.0: "1 1.0 true yes y ja oui si x", 0.0: "0 0.0 false no n nein non"}  # below such a head
 LEAST_NEAR = 5  # letters of a heading that another may nearly be
 FAR = 8  # letters from which two may differ
 

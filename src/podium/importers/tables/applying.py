@@ -272,9 +272,9 @@ def may_be_thousands(texts: pl.Series) -> str:
     return str(marked[0]) if alike else ""
 
 
-def outcome_points(words: Iterable[str]) -> dict[str, float]:
+def outcome_points(words: Iterable[str], table: Mapping[float, str] = OUTCOMES) -> dict[str, float]:
     """The points of each word, where all say that somebody won, lost or drew; else nothing."""
-    points = {word: own for own, names in OUTCOMES.items() for word in names.split()}
+    points = {word: own for own, names in table.items() for word in names.split()}
     found = {word: points.get(word.strip().lower().rstrip(".")) for word in words}
     return {word: own for word, own in found.items() if own is not None} if None not in found.values() else {}
 

@@ -9,7 +9,7 @@ import polars as pl
 from podium.errors import SHOWN_FAULTS, Fault, ResultsError
 from podium.importers import times
 from podium.importers.grid import Choice, Grid, Question, UndecidedError
-from podium.importers.tables.applying import decimal_marks, may_be_thousands, outcome_points, status_words
+from podium.importers.tables.applying import decimal_marks, may_be_thousands, status_words
 from podium.importers.tables.cells import PLACE
 from podium.importers.tables.maps import build_map, is_refinement, toml_value
 from podium.importers.tables.model import LAPS
@@ -181,11 +181,14 @@ class Guesser:
             elif self.fits(column, heading):
                 candidates.setdefault(column, []).append(heading)
         chosen = {column: self.one_of(column, headings) for column, headings in candidates.items()} | self.named
-        self.take_outcomes(chosen)
+        self.outcomes = self.shapes.take_outcomes(chosen, self.asides)
         for column in FOR_PAGES:
             if column in chosen and self.varies(chosen[column], chosen.get("event_id")):
                 self.asides[chosen.pop(column)] = "several in one event, so no event's own"
-        words = [*ALL, *(word for word, column in columns.items() if column not in chosen)]
+        words = [
+            *(name for name in ALL if not name.endswith("_s")),
+            *(word for word, column in columns.items() if column not in chosen),
+        ]
         for heading in (each for each in unknown if not self.texts(each).str.starts_with("[").any()):  # no list
             near = near_miss(heading, words) if len(self.faults) <= SHOWN_FAULTS else None  # it is refused anyway
             if near is not None:
@@ -193,18 +196,6 @@ class Guesser:
                 choice = Choice("yes", f"columns.{columns.get(near, near)}", heading)
                 self.questions.append(Question(f"is it {near}", (choice,), heading))
         return {column: chosen[column] for column in ALL if column in chosen}
-
-    def take_outcomes(self, chosen: dict[str, str]) -> None:
-        """Take wins and losses for the score of teams, or of players whom nothing else compares."""
-        heading = chosen.get("status")
-        self.outcomes = outcome_points(self.texts(heading).unique(maintain_order=True)) if heading else {}
-        if not self.outcomes:
-            return
-        heading = chosen.pop("status")
-        name = "team_score" if "team" in chosen else "score"
-        if name == "team_score" or chosen.keys().isdisjoint({"position", "time_s"}):
-            self.asides |= {chosen[name]: f"{heading} says who won"} if name in chosen else {}
-            chosen[name] = heading
 
     def varies(self, heading: str, event_heading: str | None) -> bool:
         """Whether a column has several values in one event."""

@@ -13,11 +13,25 @@ from podium.importers.tables.applying import apply_map, outcome_points
 from podium.importers.tables.cells import GAME, PLACE, WHOLE, parse_result, plain
 from podium.importers.tables.layouts import BY_ORDER
 from podium.importers.tables.maps import build_map
-from podium.results.headings import BYE, FORFEIT, fold, is_pairing, is_round, is_total, meanings, side_of, sides
+from podium.results.headings import (
+    BYE,
+    FLAGS,
+    FORFEIT,
+    OUTCOMES,
+    WON,
+    fold,
+    is_pairing,
+    is_round,
+    is_total,
+    meanings,
+    side_of,
+    sides,
+)
 
 UNPLAYED = r"^(\*|\?|x|[-:. ]+)$"
 DIAGONAL = frozenset({"", "x", "X", "*", "-", "\u2013", "\u2014", "#", "■", "█", "///", "\\", "xxx", "XXX", "0", "***"})
 A_PLACE = r"(?i)(?:^|\b(?:p|pos|place|platz))\W*(\d{1,2})(?:st|nd|rd|th|\.|er|e|[eè]me|º|ª|°)?\W*(?:place|platz)?$"
+BOTH_SCORES = r"^\d{1,3} ?[-\u2013] ?\d{1,3}$"
 VERSUS = (r"vs?\.?", "[\u2013-]")  # between the sides of a match; the second in a column that is known to have both
 MARKS = (" / ", "/", " & ", " + ")  # between the members of a side
 COMPARED = frozenset({"position", "score", "time_s"})
@@ -178,9 +192,49 @@ class Shapes:
         conditions = self.condition(parts["result"], FORFEIT, "forfeit") if "result" in parts else []
         return [{"position": {"value": place}} for place in (1, 2)], conditions
 
+    def take_outcomes(self, chosen: dict[str, str], asides: dict[str, str]) -> dict[str, float]:
+        """Take a column of wins and losses, or of places, where its head may as well be a status's.
+
+        Returns:
+            The points of its words, which stand in place of a score.
+        """
+        heading, words = chosen.get("status"), OUTCOMES
+        if heading is None:
+            heading = next((each for each in self.grid.headings if fold(each) in WON), None)
+            words = FLAGS
+        if heading is None or (heading in chosen.values() and "status" not in chosen):
+            return {}
+        points = outcome_points(self.texts(heading).drop_nulls().unique(maintain_order=True), words)
+        is_place = chosen.keys().isdisjoint(COMPARED) and self.are_places(heading, chosen.get("event_id"))
+        if points or is_place:
+            chosen.pop("status", None)
+        if not points:
+            chosen |= {"position": heading} if is_place else {}
+            return {}
+        name = "team_score" if "team" in chosen else "score"
+        if name == "team_score" or chosen.keys().isdisjoint({"position", "time_s"}):
+            asides |= {chosen[name]: f"{heading} says who won"} if name in chosen else {}
+            chosen[name] = heading
+        return points
+
+    def are_places(self, heading: str, event: str | None) -> bool:
+        """Whether the numbers of a column are the places of each event: as many better ones as each says, and 1."""
+        texts = self.texts(heading)
+        words = texts.drop_nulls().unique().to_list()
+        if event is None or not all(each.isdecimal() or times.status_word(each) for each in words):
+            return False
+        frame = pl.DataFrame({"event": self.texts(event), "place": texts.cast(pl.Float64, strict=False)}).drop_nulls()
+        return frame.height > 0 and bool(
+            frame.select((pl.col("place").rank("min").over("event") == pl.col("place")).all()).item()
+        )
+
     def compared(self, parts: dict[str, str]) -> tuple[list[Document], list[Document]]:
         """What says who won, of each side; and which rows have no result."""
         result, winner = parts.get("result"), parts.get("winner")
+        if result is None and winner is None:
+            result = next(
+                (each for each in self.grid.headings if self.texts(each).str.contains(BOTH_SCORES).all()), None
+            )
         scores = [parts[name] for name in ("score of first", "score of second") if name in parts]
         if len(scores) == TWO:
             conditions = [each for name in scores for each in self.condition(name, UNPLAYED, *["no result"] * TWO)]

@@ -42,6 +42,8 @@ from podium.support import words
         (words.counted(1, "rider"), "1 rider"),
         (words.counted(1200, "entry"), "1,200 entries"),
         (words.plural("boss"), "bosses"),
+        (words.plural("bus"), "buses"),
+        (words.plural("tyres"), "tyres"),
         (words.plural("boy"), "boys"),
         (numbers.duration(59.8), "59.8\N{NO-BREAK SPACE}s"),
         (numbers.duration(83.456), "1:23.456"),

@@ -168,6 +168,36 @@ def test_a_corrected_date_is_a_change_of_the_same_match(store, league):
     assert store.verify() == []
 
 
+@pytest.mark.parametrize("dated", [True, False])
+@pytest.mark.parametrize("more", [{}, {"title": 'A "cup", they say', "url": "https://example.org/1"}])
+def test_the_order_of_rows_within_an_event_says_nothing(store, dated, more):
+    """Places do: where the order of a list is the place, another order gives other places."""
+    when = {"started_at": "2025-01-02T00:00:00Z"} if dated else {}
+    race = [{"event_id": "r1", "player": name, "position": place} | when | more for place, name in enumerate("abcd", 1)]
+    store.create_pool("main", find("elo")())
+    store.submit("main", race, sheet=LEAGUE)
+    before = store.version("main"), bits(store)
+    for rows in (race[::-1], [race[k] for k in (2, 0, 3, 1)]):
+        assert [each.duplicate for each in store.submit("main", rows, sheet=LEAGUE)] == [True]
+        assert store.amend("main", rows).duplicate
+        done = store.amend_sheet("main", rows, sheet=LEAGUE)
+        assert (done.new, done.other, done.gone, done.kept, done.same) == ((), (), (), (), 1)
+    assert (store.version("main"), bits(store)) == before
+    listed = [row | {"position": place} for place, row in enumerate(race[::-1], 1)]
+    with pytest.raises(ConflictError):
+        store.submit("main", listed, sheet=LEAGUE)
+    done = store.amend_sheet("main", listed, sheet=LEAGUE)
+    assert ([each.event_id for each in done.other], done.same) == (["r1"], 0)
+    if more:
+        listed = [row | {"title": "Another"} for row in listed]
+        done = store.amend_sheet("main", listed, sheet=LEAGUE)
+        assert ([each.event_id for each in done.other], done.same) == (["r1"], 0)
+    renamed = [row | {"event_id": "cup"} for row in listed[::-1]]
+    done = store.amend_sheet("main", renamed, sheet=LEAGUE)  # found by its content, whatever it is called
+    assert (done.new, done.other, done.gone, done.same) == ((), (), (), 1)
+    assert store.verify() == []
+
+
 def test_a_corrected_name_is_a_match_gone_and_a_new_one(store, league):
     league[0]["one"] = "Anna"
     done = store.amend_sheet("main", rows_of(league), sheet=LEAGUE, reason="it was Anna", actor="Jo")

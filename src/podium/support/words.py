@@ -96,6 +96,8 @@ def counted(count: int, noun: str) -> str:
 
 def plural(noun: str) -> str:
     """The plural of a noun that has none of its own."""
+    if noun.endswith("s") and not noun.endswith(("ss", "us")):
+        return noun  # a plural, as "tyres"
     if noun.endswith(("s", "x", "ch", "sh")):
         return f"{noun}es"
     return f"{noun[:-1]}ies" if noun.endswith("y") and noun[-2:-1] not in set("aeiou") else f"{noun}s"

@@ -42,6 +42,7 @@ encode_text = json.encoder.encode_basestring  # as json.dumps without ensure_asc
 DEFAULTS = {"ranked": True, "handicap": False, "weight": 1.0}  # of columns that an event leaves out
 WRITTEN_APART = ("event_id", "started_at", "player")  # of the columns: the first two of a row, and the last
 PLAYER_NEXT, LINE_END = ',"player":', "}\n"  # before the player of a row, and after that and the things
+PAGE_FIELDS = re.compile(r',"(?:title|url)":"(?:[^"\\]|\\.)*"')  # in a line of JSON; in no text, as above
 shared_names = re.compile(rb'"(shared:[^"\\]+)":').findall  # in lines of JSON; in no text, where quotes are escaped
 EVENT_COLUMNS = (SEQUENCE, "event_id", "started_at", "mode", "ranked", "weight")  # the same in every row of an event
 
@@ -299,6 +300,12 @@ def rate_alike(one: bytes, other: bytes) -> bool:
     (first, *rest), (other_first, *other_rest) = (each.split(b"\n") for each in (one, other))
     rows = [json.loads(each) | dict.fromkeys(FOR_PAGES) for each in (first, other_first)]
     return rest == other_rest and rows[0] == rows[1]
+
+
+def anyhow(text: str) -> tuple[str, ...]:
+    """The rows of a content, alike in whatever order they come; first what the first of them has for pages."""
+    first, *rest = text.removesuffix(LINE_END).split(LINE_END)
+    return "".join(PAGE_FIELDS.findall(first)), *sorted([PAGE_FIELDS.sub("", first), *rest])
 
 
 def json_fields(name: str, values: list[Any]) -> list[str]:

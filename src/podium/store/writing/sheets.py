@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from podium.store.log.content import Content, head_begin
+from podium.store.log.content import Content, head_begin, anyhow
 from podium.store.log.players import Numbering, known_numbers
 from podium.store.log.pools import DATED, Pool
 from podium.store.log.schema import brought, event, log, sheet
@@ -73,7 +73,7 @@ class Stored:
 
     row: EventRow  # with its content
     digest: bytes
-    lines: tuple[str, ...]  # of its content, without id and date or number
+    lines: tuple[str, ...]  # of its content, in no order, without id and date or number
     brought: BroughtEvent | None  # by this sheet
     others: int  # sheets that have it, too
     is_corrected: bool  # its content is not what a sheet brought
@@ -174,12 +174,7 @@ def sent_events(connection: sa.Connection, pool: Pool, contents: Mapping[str, Co
     def numbered(content: Content) -> str:
         return content.lines(content.rests, lambda name: str(numbers.get(name, repr(name))))
 
-    return [Sent(own_id, content, bare_lines(numbered(content))) for own_id, content in contents.items()]
-
-
-def bare_lines(text: str, begin: int = 0) -> tuple[str, ...]:
-    """The lines of a content from a character on, without what ends each."""
-    return tuple(line[begin:-1] for line in text.split("\n")[:-1])
+    return [Sent(own_id, content, anyhow(numbered(content))) for own_id, content in contents.items()]
 
 
 def stored_events(
@@ -193,8 +188,7 @@ def stored_events(
         others[row.event_id] += row.sheet != sheet.name and not row.is_gone
     stored = []
     for row in rows:
-        begin = len(head_begin(row.event_id, pool.order, row.started_at))
-        lines = bare_lines(row.body.decode(), begin)
+        lines = anyhow(row.body.decode().replace(head_begin(row.event_id, pool.order, row.started_at), ""))
         one = EventRow.from_row(row)._replace(body=row.body)
         corrected = row.content_seq != newest.get(row.event_id, row.seq)
         stored.append(Stored(one, row.digest, lines, known.get(row.event_id), others[row.event_id], corrected))

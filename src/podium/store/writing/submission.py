@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from podium.errors import Fault, ResultsError, UnknownError
 from podium.results.names import warning
-from podium.store.log.content import Content, difference, numbers_in, plain_contents, rate_alike, read_contents
+from podium.store.log.content import Content, difference, numbers_in, plain_contents, rate_alike, read_contents, anyhow
 from podium.store.log.database import StoreError
 from podium.store.log.log import AMEND, RESTORE, SUBMIT, VOID, LogEntry, json_entry
 from podium.store.log.players import Numbering, confusables_of, exact_numbers, known_numbers, names_of
@@ -317,7 +317,7 @@ def has_content(connection: sa.Connection, pool: Pool, known: Any, content: Cont
     if known.match_id is not None:  # who is missing from a match may be other than it was when this was logged
         body = present_body(connection, pool, known, content)
         if body is not None:
-            return body in [row.body for row in rows]
+            return is_logged(body, rows)
     return is_repeat(connection, pool, known, content, rows)
 
 
@@ -325,7 +325,12 @@ def is_repeat(connection: sa.Connection, pool: Pool, known: Any, content: Conten
     """Whether an event was logged with this content: by the digest of what was sent, or by its players' numbers."""
     if content.digest(pool.secret) in [row.digest for row in rows]:
         return True
-    return present_body(connection, pool, known, content) in [row.body for row in rows]
+    return is_logged(present_body(connection, pool, known, content), rows)
+
+
+def is_logged(body: bytes | None, rows: Sequence[Any]) -> bool:
+    """Whether a content was logged, its rows in any order: what compares them are places, times or scores."""
+    return body is not None and anyhow(body.decode()) in [anyhow(row.body.decode()) for row in rows]
 
 
 def present_body(connection: sa.Connection, pool: Pool, known: Any, content: Content) -> bytes | None:

@@ -302,7 +302,7 @@ def rate_alike(one: bytes, other: bytes) -> bool:
     return rest == other_rest and rows[0] == rows[1]
 
 
-def anyhow(text: str) -> tuple[str, ...]:
+def row_set(text: str) -> tuple[str, ...]:
     """The rows of a content, alike in whatever order they come; first what the first of them has for pages."""
     first, *rest = text.removesuffix(LINE_END).split(LINE_END)
     return "".join(PAGE_FIELDS.findall(first)), *sorted([PAGE_FIELDS.sub("", first), *rest])

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from podium.store.log.content import Content, head_begin, anyhow
+from podium.store.log.content import Content, head_begin, row_set
 from podium.store.log.players import Numbering, known_numbers
 from podium.store.log.pools import DATED, Pool
 from podium.store.log.schema import brought, event, log, sheet
@@ -174,7 +174,7 @@ def sent_events(connection: sa.Connection, pool: Pool, contents: Mapping[str, Co
     def numbered(content: Content) -> str:
         return content.lines(content.rests, lambda name: str(numbers.get(name, repr(name))))
 
-    return [Sent(own_id, content, anyhow(numbered(content))) for own_id, content in contents.items()]
+    return [Sent(own_id, content, row_set(numbered(content))) for own_id, content in contents.items()]
 
 
 def stored_events(
@@ -188,7 +188,7 @@ def stored_events(
         others[row.event_id] += row.sheet != sheet.name and not row.is_gone
     stored = []
     for row in rows:
-        lines = anyhow(row.body.decode().replace(head_begin(row.event_id, pool.order, row.started_at), ""))
+        lines = row_set(row.body.decode().replace(head_begin(row.event_id, pool.order, row.started_at), ""))
         one = EventRow.from_row(row)._replace(body=row.body)
         corrected = row.content_seq != newest.get(row.event_id, row.seq)
         stored.append(Stored(one, row.digest, lines, known.get(row.event_id), others[row.event_id], corrected))

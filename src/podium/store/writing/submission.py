@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from podium.errors import Fault, ResultsError, UnknownError
 from podium.results.names import warning
-from podium.store.log.content import Content, difference, numbers_in, plain_contents, rate_alike, read_contents, anyhow
+from podium.store.log.content import Content, difference, numbers_in, plain_contents, rate_alike, read_contents, row_set
 from podium.store.log.database import StoreError
 from podium.store.log.log import AMEND, RESTORE, SUBMIT, VOID, LogEntry, json_entry
 from podium.store.log.players import Numbering, confusables_of, exact_numbers, known_numbers, names_of
@@ -330,7 +330,7 @@ def is_repeat(connection: sa.Connection, pool: Pool, known: Any, content: Conten
 
 def is_logged(body: bytes | None, rows: Sequence[Any]) -> bool:
     """Whether a content was logged, its rows in any order: what compares them are places, times or scores."""
-    return body is not None and anyhow(body.decode()) in [anyhow(row.body.decode()) for row in rows]
+    return body is not None and row_set(body.decode()) in [row_set(row.body.decode()) for row in rows]
 
 
 def present_body(connection: sa.Connection, pool: Pool, known: Any, content: Content) -> bytes | None:

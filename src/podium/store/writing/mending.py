@@ -312,9 +312,7 @@ class Draft:
             made = submission.to_entry(self.connection, self.pool, event_, self.numbered.numbers, late=True)
             return made._replace(kind=kind)
         was, begin = (head_begin(known.event_id, self.pool.order, each) for each in (known.started_at, one.start))
-        body = (known.body or b"").replace(
-            was.encode(), begin.encode()
-        )  # its players stay, whatever they are called now
+        body = (known.body or b"").replace(was.encode(), begin.encode())  # its players stay, whatever they are called
         return LogEntry(known.event_id, body, self.actor, one.stored.digest, match_id, known.present, self.reason, kind)
 
     def submit(self, one: Sent) -> int:

@@ -62,11 +62,10 @@ def plot(
             plot(kind, rated, pool=pool, players=player, out=path, hindsight=hindsight)
     else:
         is_named = system is not None or system_file is not None
-        if hindsight:
-            raise ParameterError("--hindsight is for plot histories")
         if settings and not is_named:
             raise ParameterError("--set needs --system")
-        plot(kind, system=chosen_system(system, settings, system_file) if is_named else None, out=path)
+        named_system = chosen_system(system, settings, system_file) if is_named else None
+        plot(kind, system=named_system, out=path, hindsight=hindsight)
     typer.echo(f"{kind} is in {path}")
 
 

@@ -293,3 +293,8 @@ def csv_records(source: Source, required: Sequence[str]) -> Iterator[Record]:
     except csv.Error as error:
         remedy = f"is not well-formed CSV ({error})"
         raise FormatError(source.name, [Fault(None, None, None, remedy, f"line {reader.line_num}")]) from None
+
+
+def stem(source: Source) -> str:
+    """A file's name without its folder and suffixes."""
+    return source.name.replace("\\", "/").rsplit("/", 1)[-1].lower().split(".", 1)[0]

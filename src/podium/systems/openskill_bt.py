@@ -7,7 +7,6 @@ from podium.engine.rules import expect, rate_two
 from podium.engine.steps import rate_in_steps
 from podium.probability.logistic import logistic
 from podium.systems import _weng_lin as shared
-from podium.systems import _weng_lin_pairs as pairs
 from podium.systems._normal_skill import State
 
 
@@ -31,7 +30,7 @@ class OpenskillBt(shared.WengLin):
     logistic: ClassVar[bool] = True
 
 
-@pairs.judge_pair.register
+@shared.judge_pair.register
 def logistic_pair(params: Params, x: float, c: float, order: float) -> tuple[float, float]:
     """The surprise, and the variance of the result."""
     p = logistic(x)

@@ -16,7 +16,6 @@ from podium.kernels.exponential import exp
 from podium.kernels.logarithm import log
 from podium.kernels.records import LANES, add, read, read_fields, write_fields
 from podium.systems import _weng_lin as shared
-from podium.systems import _weng_lin_pairs as pairs
 from podium.systems._normal_skill import State
 from podium.systems._weng_lin import judge_teams_of_heat
 
@@ -224,7 +223,7 @@ def judge_ranking(
         judge_teams_of_heat(params, prototypes, columns, heat, start, stop, first, scratch)
 
 
-@pairs.judge_teams.register
+@shared.judge_teams.register
 def whole_ranking(params: Params, lines: Any, teams: int, lanes: Any) -> None:
     """The strength of each team, and what is left of the field's at its rank, from the bottom; then the chances.
 

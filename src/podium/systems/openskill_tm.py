@@ -12,7 +12,6 @@ from podium.engine.rules import kernel, rate_two
 from podium.engine.steps import rate_in_steps
 from podium.engine.system import parameter
 from podium.systems import _weng_lin as shared
-from podium.systems import _weng_lin_pairs as pairs
 
 LEAST_CHANCE, LEAST_DRAW = sys.float_info.epsilon, 1e-5
 SQRT_2, SQRT_2_PI = math.sqrt(2.0), math.sqrt(2.0 * math.pi)
@@ -59,7 +58,7 @@ def beyond_cut_off(system: shared.WengLin, states: npt.NDArray[np.float64]) -> n
     return lead > CUT_OFF * system.spread * np.sqrt(variance)
 
 
-@pairs.judge_pair.register
+@shared.judge_pair.register
 def normal_pair(params: Params, x: float, c: float, order: float) -> tuple[float, float]:
     """V and W of a win, a loss or a draw."""
     t = params.margin / c

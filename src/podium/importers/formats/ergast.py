@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from podium.importers import times
 from podium.importers.collecting import Collector, Event
 from podium.importers.registry import Imported, Options
-from podium.importers.sources import Source, csv_records, refuse_file, sources
+from podium.importers.sources import Source, csv_records, refuse_file, sources, stem
 from podium.importers.trees import Node, documents
 
 NULL = "\\N"
@@ -131,11 +131,6 @@ def read(files: Sequence[str], options: Options) -> Imported:
 
 def is_json(source: Source) -> bool:
     return any(suffix in source.name.lower() for suffix in (".json", ".ndjson"))
-
-
-def stem(source: Source) -> str:
-    """A file's name without its folder and suffixes."""
-    return source.name.replace("\\", "/").rsplit("/", 1)[-1].lower().split(".", 1)[0]
 
 
 def read_tables(tables: dict[str, Source], heats: Heats) -> None:

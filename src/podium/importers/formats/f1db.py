@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from podium.importers import times
 from podium.importers.collecting import Collector, Event
 from podium.importers.registry import Imported, Options
-from podium.importers.sources import Source, csv_records, refuse_file, sources, strict_json, text
+from podium.importers.sources import Source, csv_records, refuse_file, sources, stem, strict_json, text
 
 STATUSES = {
     "DNF": "dnf",
@@ -60,11 +60,6 @@ def read(files: Sequence[str], options: Options) -> Imported:
             refuse_file(files[0], "holds no f1db: neither f1db-races.csv nor f1db.json is there")
         read_single(single, collector)
     return collector.imported()
-
-
-def stem(source: Source) -> str:
-    """A file's name without its folder and suffixes."""
-    return source.name.replace("\\", "/").rsplit("/", 1)[-1].lower().split(".", 1)[0]
 
 
 def records(source: Source, needed: Sequence[str]) -> Iterator[tuple[str, dict[str, str], str]]:

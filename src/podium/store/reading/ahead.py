@@ -1,7 +1,6 @@
 """What is at stake in a race of a pool: before it, from how its entrants stand; after it, as it was promised."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -43,6 +42,7 @@ from podium.store.writing.rating.events import RATED, get_event
 from podium.store.writing.rating.ledger_rows import newest_pool_state
 from podium.store.writing.rating.rating import as_table, with_names
 from podium.store.writing.rating.standing_rows import standings_before, stored_standings
+from podium.support.answers import answer, described
 
 MOST_STARTERS = 200
 RECENT_EVENTS = 200  # among which the last comparable heat, and draws, are looked for
@@ -243,43 +243,43 @@ def promised(connection: sa.Connection, pool: Pool, answers: Answers, event_id: 
     return answers.value(("promise", pool.id, event_id, player), newest, find)
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class StakesLine:
     """What one place would bring one player."""
 
-    player: str = field(metadata={"description": "Whose line it is."})
-    place: float | None = field(metadata={"description": "The place, 1.5 for a draw of two; null for a quit."})
-    chance: float | None = field(metadata={"description": "Of the place, from 0 to 1; null for a draw and a quit."})
-    delta: float = field(metadata={"description": "By how much the rating would change."})
-    rating: float = field(metadata={"description": "What it would be then."})
-    rank: int = field(metadata={"description": "Among the settled then."})
-    error: float = field(metadata={"description": "Twice the standard error of the change; 0 where it is exact."})
+    player: str = described("Whose line it is.")
+    place: float | None = described("The place, 1.5 for a draw of two; null for a quit.")
+    chance: float | None = described("Of the place, from 0 to 1; null for a draw and a quit.")
+    delta: float = described("By how much the rating would change.")
+    rating: float = described("What it would be then.")
+    rank: int = described("Among the settled then.")
+    error: float = described("Twice the standard error of the change; 0 where it is exact.")
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class StakesEntrant:
     """Who would start."""
 
-    player: str = field(metadata={"description": "The player."})
-    rating: float = field(metadata={"description": "The rating now."})
-    rank: int | None = field(metadata={"description": "Among the settled; null for whoever is not."})
-    win: float = field(metadata={"description": "The chance to win, from 0 to 1."})
-    break_even: int | None = field(metadata={"description": "The last place that loses nothing; null where none is."})
+    player: str = described("The player.")
+    rating: float = described("The rating now.")
+    rank: int | None = described("Among the settled; null for whoever is not.")
+    win: float = described("The chance to win, from 0 to 1.")
+    break_even: int | None = described("The last place that loses nothing; null where none is.")
 
 
-@dataclass(frozen=True, slots=True)
+@answer
 class RaceStakes:
     """What each place of a race to come would bring."""
 
-    stakes: tuple[StakesLine, ...] = field(metadata={"description": "A line a place, the best first."})
-    entrants: tuple[StakesEntrant, ...] = field(metadata={"description": "Who starts, the highest rating first."})
-    headline: str = field(metadata={"description": "Which places gain, of the first player."})
-    promise: str | None = field(metadata={"description": "What the best likely place brings; null without a table."})
-    method: str = field(metadata={"description": "How it was computed, with its error; or why there is no table."})
-    draws: int = field(metadata={"description": "Orders of the others that were rated."})
-    is_exact: bool = field(metadata={"description": "Whether these are all."})
-    error: float = field(metadata={"description": "The largest of the lines."})
-    age_s: float = field(metadata={"description": "Seconds since it was worked out, where newer results came since."})
+    stakes: tuple[StakesLine, ...] = described("A line a place, the best first.")
+    entrants: tuple[StakesEntrant, ...] = described("Who starts, the highest rating first.")
+    headline: str = described("Which places gain, of the first player.")
+    promise: str | None = described("What the best likely place brings; null without a table.")
+    method: str = described("How it was computed, with its error; or why there is no table.")
+    draws: int = described("Orders of the others that were rated.")
+    is_exact: bool = described("Whether these are all.")
+    error: float = described("The largest of the lines.")
+    age_s: float = described("Seconds since it was worked out, where newer results came since.")
 
 
 def race_stakes(found: Stakes, age_s: float) -> RaceStakes:

@@ -217,7 +217,7 @@ def event_list(connection: sa.Connection, pool: Pool, *, before: str | None = No
         UnknownError: there is no such pool.
         ParameterError: `before` is no cursor.
     """
-    found = rows_before(connection, pool, parse_key(before) if before else FOREVER, top + 1)
+    found = rows_before(connection, pool, read_cursor(before, "a page of events") if before else FOREVER, top + 1)
     rows = found[:top]
     following = f"{rows[-1].started_at},{rows[-1].seq}" if len(found) > top else None
     return EventListPage(headlines(connection, pool, rows), following)
@@ -228,7 +228,7 @@ def rows_before(connection: sa.Connection, pool: Pool, key: OrderKey, top: int) 
     return connection.execute(SELECT_EVENTS, {"pool": pool.id, "top": top} | key._asdict()).all()
 
 
-def parse_key(cursor: str) -> OrderKey:
+def read_cursor(cursor: str, page: str) -> OrderKey:
     """Read the key of the last event of a page from its cursor."""
     started_at, _, seq = cursor.partition(",")
     try:
@@ -236,7 +236,7 @@ def parse_key(cursor: str) -> OrderKey:
     except ValueError:
         key = FOREVER
     if max(map(abs, key)) >= MAX_NUMBER:
-        raise ParameterError(f"{cursor!r} is not the `next` of a page of events")
+        raise ParameterError(f"{cursor!r} is not the `next` of {page}")
     return key
 
 

@@ -9,7 +9,6 @@ import numpy.typing as npt
 import sqlalchemy as sa
 
 from podium.engine.system import System
-from podium.errors import ParameterError
 from podium.ledger.history import (
     FINDING_EVENTS,
     FORM_EVENTS,
@@ -21,12 +20,13 @@ from podium.ledger.history import (
     trend,
 )
 from podium.store.log.players import SELECT_ALIASES, merges, names_of
-from podium.store.log.pools import BOUND_KEY, FOREVER, OrderKey, Pool, When, key_of, key_params, time_of
+from podium.store.log.pools import BOUND_KEY, FOREVER, Pool, When, key_of, key_params, time_of
 from podium.store.log.schema import change, event, log
 from podium.store.log.statements import among, values
 from podium.store.reading.boards.listings import Board, open_board
 from podium.store.reading.boards.pages import earlier_ranks
 from podium.store.reading.events.events import encounters
+from podium.store.reading.events.headlines import read_cursor
 from podium.store.reading.moments import Answers
 from podium.store.reading.player_models import (
     ChangesPage,
@@ -43,7 +43,6 @@ from podium.store.writing.rating.standing_rows import get_standing
 from podium.support.words import shown, shown_change
 
 EVER = -(2**62)  # microseconds: no change is older
-LARGEST_NUMBER = 2**63  # what a database holds
 SELECT_ROWS = sa.select(
     *(change.c[name] for name in ("started_at", "seq", "place", "rating_before", "rating", "rank", "field", "state"))
 ).where(change.c.generation_id == sa.bindparam("generation"), change.c.player_id == sa.bindparam("who"))
@@ -159,24 +158,13 @@ def changes_page(
         UnknownError: no such pool or player.
         ParameterError: `before` is no cursor.
     """
-    key = FOREVER if before is None else read_cursor(before)
+    key = FOREVER if before is None else read_cursor(before, "a page")
     number = get_standing(connection, pool, name).player_id
     params = {"who": number, "top": top + 1} | key_params(pool, key)
     rows = connection.execute(SELECT_CHANGES_BEFORE, params).all()
     following = f"{rows[top - 1].started_at},{rows[top - 1].seq}" if len(rows) > top else None
     career = Career.from_rows(pool, rows[:top])
     return ChangesPage(form_lines(pool, career, event_names(connection, pool, [career])), following)
-
-
-def read_cursor(cursor: str) -> OrderKey:
-    started_at, _, seq = cursor.partition(",")
-    try:
-        key = OrderKey(int(started_at), int(seq))
-    except ValueError:
-        key = OrderKey(LARGEST_NUMBER, 0)
-    if max(map(abs, key)) >= LARGEST_NUMBER:
-        raise ParameterError(f"{cursor!r} is not the `next` of a page")
-    return key
 
 
 RECORDS = 5  # best and worst days each

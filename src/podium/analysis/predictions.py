@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from podium.engine.inputs import comparable, entrant_at, entries_of, entry_at, heats_of, slot_at
+from podium.engine.pool_state import sharpness
 from podium.engine.replay import Replayed, newcomers, replay, with_names
 from podium.engine.rule_checks import run_kernel
 from podium.engine.rules import enter, expect_side, params_in_pool
@@ -173,7 +174,8 @@ def judge_heat(
                 scores = plus(scores, times(judge_pair(p, s, settled), pairs))
                 count_in_bin(tables.bins, p, s)
                 count_in_bin(tables.bins, 1.0 - p, 1.0 - s)
-    return scores, judge_winner(tables.lean, events, sides, count) if scores.pairs > 0.0 else NO_WINNER, -1
+    sharp = sharpness(params) if count > 2 else 1.0  # a duel is as its pair
+    return scores, judge_winner(tables.lean, events, sides, count, sharp) if scores.pairs > 0.0 else NO_WINNER, -1
 
 
 @kernel
@@ -228,15 +230,15 @@ def tenth(chance: float) -> int:
 
 
 @kernel
-def judge_winner(lean: Any, events: Any, sides: Any, count: int) -> WinnerScores:
+def judge_winner(lean: Any, events: Any, sides: Any, count: int, sharp: float) -> WinnerScores:
     """Score the prediction of a heat's winner, from the sums of log-odds of so many sides.
 
     The mean log-odds over the field is each one's strength where strengths explain all pairs (Bradley-Terry), and the
-    chance to win is then Luce's: its share of the strengths.
+    chance to win is then Luce's: its share of the strengths, to the power of how sharp the pool's fields are.
     """
     best, total = -math.inf, 0.0
     for a in range(count):
-        lean[a] /= float(count)
+        lean[a] = sharp * (lean[a] / float(count))
         best = max(best, lean[a])
     for a in range(count):
         total += math.exp(lean[a] - best)

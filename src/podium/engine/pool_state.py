@@ -3,15 +3,17 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import singledispatch
 from types import FunctionType
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 from numba import types
+from numba.extending import overload
 
 from podium.engine.inputs import MODES, OTHER_MODE, Occasion
-from podium.kernels.compiled import kernel
+from podium.kernels.compiled import IN_KERNELS, kernel
 from podium.kernels.records import finite, read, total, write, write_column
 
 PoolNumbers = npt.NDArray[np.float64]
@@ -93,6 +95,17 @@ class PoolReader:
         """The state of the pool that the system is bound to, a new pool's where it is not, and the occasion."""
         bound: tuple[PoolNumbers, Occasion] | None = getattr(self, "_standing", None)
         return (np.array(self.new_pool(), np.float64), NO_OCCASION) if bound is None else bound
+
+
+@singledispatch
+def sharpness(params: Any) -> float:
+    """By what log-odds in a field of three and more are multiplied, where the best win more often than pairs say."""
+    return 1.0
+
+
+@overload(sharpness, jit_options=IN_KERNELS)
+def _(params):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202  (an overload mirrors its slot)
+    return compiled_as(sharpness)(params)
 
 
 def new_pools(system: PoolReader, count: int) -> PoolNumbers:

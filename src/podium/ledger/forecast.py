@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from podium.engine.inputs import PRESENT
-from podium.engine.pool_state import PoolNumbers
+from podium.engine.pool_state import PoolNumbers, sharpness
 from podium.engine.replay import Replayed
 from podium.engine.rules import enter, entering_state
 from podium.engine.system import System, log_odds
@@ -286,7 +286,8 @@ def performances_of(system: System, sides: Sides, expected: Floats) -> Performan
         return system.performances(ones)
     pairs = zip(expected.ravel().tolist(), expected.T.ravel().tolist(), strict=True)
     leads = np.array([log_odds(chance, other) for chance, other in pairs]).reshape(expected.shape)
-    return GumbelPerformances(-leads.mean(axis=1), np.ones(count))
+    sharp = sharpness(system.params()) if count > 2 else 1.0  # noqa: PLR2004  (a duel is as its pair)
+    return GumbelPerformances(-sharp * leads.mean(axis=1), np.ones(count))
 
 
 def expected_score(system: System, first: Any, second: Any) -> float:

@@ -28,6 +28,7 @@ from podium.systems._podium_state import (
     OWN_GAP_DAYS,
     REACH,
     SCALE,
+    SHARPNESS,
     SIDE_LAST,
     SIDE_MEAN,
     SIDE_VARIANCE,
@@ -54,6 +55,7 @@ FIXED = (
     *("spread", "event", "day", "noise", "unfinished", "reach", "offset", "newcomer"),  # newcomer: the mean of one
     *("today", "pace", "mode", "maturity"),  # pace: days that pass in a tick, where events are counted
     *("side_mean", "side_variance", "side_mean_reading", "side_variance_reading"),  # of the side that begins, today
+    "sharpness",  # by how much a field of three and more is nearer to skill than its pairs say
 )
 
 
@@ -146,6 +148,7 @@ def read_pool(params: Any, pool: Any, occasion: Occasion) -> Any:
         side_variance,
         mean_x,
         variance_x,
+        exp(pool[SHARPNESS]),
     )
     return after_row(pool, THETA, fixed, params)
 

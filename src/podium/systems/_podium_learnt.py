@@ -7,14 +7,26 @@ from typing import Any
 from podium.engine.inputs import Columns, Heat, Scratch, heats_of, mode_at, weight_at
 from podium.engine.pool_state import LearntParameter
 from podium.engine.rules import evidence, kernel
+from podium.kernels.exponential import exp
 from podium.kernels.fours import FOUR, four, four_at, logistics, number_of, put_four
 from podium.kernels.records import add, read, times
 from podium.systems._podium_entering import GROWTH_DAYS, YEAR, apart, things_of
 from podium.systems._podium_rules import comparisons, expected_log_odds, steepness
-from podium.systems._podium_state import SCALE, C, Pair, learn_curvature
+from podium.systems._podium_state import (
+    MOST_SHARPNESS,
+    SCALE,
+    SHARPNESS,
+    SHARPNESS_KNOWN,
+    SHARPNESS_PRECISION,
+    C,
+    Pair,
+    learn_curvature,
+)
 from podium.systems._podium_units import (
     BLOCKS,
     BY_TERMS,
+    FINISHED,
+    PLACE,
     SIZE,
     UNIT,
     Layout,
@@ -25,6 +37,8 @@ from podium.systems._podium_units import (
     variances_at,
 )
 
+FEWEST = 3  # units of a field
+MOST_STRENGTH = 300.0  # of which the exponential is still a number, and the sum of many
 FIRST_YEAR = GROWTH_DAYS / YEAR * (1.0 - math.exp(-YEAR / GROWTH_DAYS))  # years of growth that the first one holds
 
 
@@ -244,3 +258,37 @@ def judge_pairs(
             pair, off = Pair(gap, steepness(params, a, b), unfinished, params.noise, common), (for_a.result - p) * each
             carry_pair(pair, for_a, for_b, weight, off, scratch.room, me, you, learner, layout.width)
             learn_curvature(scratch.room, learner, layout.full, p * (1.0 - p) * each)
+
+
+@kernel
+def learn_sharpness(params: Any, entering: Any, columns: Columns, settlement: int, heat: int, scratch: Scratch) -> None:
+    """Move the pool's sharpness by who alone won a field: a step of Newton's on Luce's chance of the winner.
+
+    A unit's strength is the log-odds against one of the field's mean skill and mean variance. No rating is moved by it.
+    """
+    lines, pool = scratch.lines, scratch.pool
+    start, stop = heat_at(columns, settlement, heat, lines)
+    winner, winners, mean, variance = start, 0, 0.0, 0.0
+    for i in range(start, stop):
+        me = read(scratch.entering_states, int(lines[i, UNIT]), entering)
+        mean += (me.mean + me.mean_reading) / (stop - start)
+        variance += (me.variance + me.variance_reading) / (stop - start)
+        if lines[i, FINISHED] and (winners == 0 or lines[i, PLACE] <= lines[winner, PLACE]):
+            winners = winners + 1 if winners and lines[i, PLACE] == lines[winner, PLACE] else 1
+            winner = i
+    if stop - start < FEWEST or winners != 1:
+        return
+    won, shares, sums, squares = 0.0, 0.0, 0.0, 0.0
+    for i in range(start, stop):
+        me = read(scratch.entering_states, int(lines[i, UNIT]), entering)
+        both = max(variance + me.variance + me.variance_reading, 0.0)
+        strength = (
+            params.sharpness * (me.mean + me.mean_reading - mean) / math.sqrt(1.0 + C * (both + 2.0 * params.noise))
+        )
+        share = exp(min(strength, MOST_STRENGTH))
+        won = strength if i == winner else won
+        shares, sums, squares = shares + share, sums + share * strength, squares + share * strength * strength
+    weight, expected = weight_at(columns, heat), sums / shares
+    pool[SHARPNESS_KNOWN] += weight * (squares / shares - expected * expected)
+    step = weight * (won - expected) / (SHARPNESS_PRECISION + pool[SHARPNESS_KNOWN])
+    pool[SHARPNESS] = min(max(pool[SHARPNESS] + step, -MOST_SHARPNESS), MOST_SHARPNESS)

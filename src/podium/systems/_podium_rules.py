@@ -4,6 +4,7 @@ import math
 from typing import Any, NamedTuple
 
 from podium.engine.inputs import Entry, Heat
+from podium.engine.pool_state import sharpness
 from podium.engine.rules import Credit, causes, compare, credit, evidence, expect, expect_side, face, kernel
 from podium.kernels.records import read
 from podium.probability.logistic import logistic, score
@@ -67,6 +68,12 @@ def nearness(params: Any, place: float, other_place: float, size: float) -> Any:
     """What is left of a pair whose places are far apart."""
     apart = max(abs(place - other_place) - 1.0, 0.0) / (params.reach * size)
     return 1.0 / (1.0 + math.pi * math.pi * apart * apart)
+
+
+@sharpness.register(Params)
+def sharpness_of(params: Any) -> float:
+    """The pool's."""
+    return float(params.sharpness)
 
 
 @evidence.register(Params)

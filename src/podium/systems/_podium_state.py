@@ -47,10 +47,12 @@ PRIOR_OF_SIDE = {
 }
 MEMORY = 20_000.0  # pairs after which what theta has learnt weighs 1 / e
 LARGEST_STEP = 0.2  # of any parameter in one event
-DAY, GAP, ENTRIES, MATURITY, SIDE_MEAN, SIDE_VARIANCE, SIDE_LAST, THETA = range(8)  # in the state of a pool
+# In the state of a pool.
+DAY, GAP, ENTRIES, MATURITY, SIDE_MEAN, SIDE_VARIANCE, SIDE_LAST, SHARPNESS, SHARPNESS_KNOWN, THETA = range(10)
 TICK, COUNTED = 2.0**-13, 100_000.0  # days: a sum of ticks is exact
 OWN_GAP_DAYS = 30.4  # between two events of a player where the results have no dates
 GAP_MEMORY = 100.0  # own gaps after which what the typical one was weighs 1 / e
+SHARPNESS_PRECISION, MOST_SHARPNESS = 25.0, 1.5  # of the prior of its logarithm around 0, and where that ends
 RECENT = 500.0  # entries, of which the maturity is the share that players known before made
 
 
@@ -95,6 +97,7 @@ def pool_states_with(modes: int, things: int) -> Any:
     curvature = [f"m_{a + 1}_{b + 1}" for a in range(len(theta)) for b in range(a + 1)]
     side = [f"side_{part}_{column}" for part in ("mean", "variance") for column in ["rest", *theta]]
     clock = ["day", "gap", "entries", "maturity", "side_mean", "side_variance", "side_last"]
+    clock += ["sharpness", "sharpness_known"]  # the logarithm, and how much results have shown of it
     return namedtuple("PoolState", [*clock, *theta, *curvature, *side], module=__name__)  # noqa: PYI024
 
 

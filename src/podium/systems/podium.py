@@ -42,7 +42,7 @@ from podium.systems._podium_entering import (
     seen,
     time_passed,
 )
-from podium.systems._podium_learnt import judge_pairs, learnt_with, pairs_counted
+from podium.systems._podium_learnt import judge_pairs, learn_sharpness, learnt_with, pairs_counted
 from podium.systems._podium_rules import Evidence, expected_log_odds, unit_of
 from podium.systems._podium_state import (
     COUNTED,
@@ -101,6 +101,7 @@ class Podium(System):
         "or to the mode, d = A S(d), or to 4, if that is nearer: then J = S / d - 1 / A",
         "m += c V S / (1 + A J), V -= c^2 V^2 J / (1 + A J); what is in several units moves by the sums of its shares",
         "theta += clip(M^-1 (sum of c (s - p) u + pull to the start), 0.2), u = d logit p / d theta, c = sqrt(2 / n)",
+        "in a field of three and more luck is 1 / sharpness of that in a duel: learnt from winners, in no rating",
         "M = memory M + (1 - memory) M_0 + sum of c p (1 - p) u u', memory = e^(-sum of c / 20000)",
     )
     state_type = states_with(0, 0)
@@ -201,7 +202,8 @@ class Podium(System):
             return GumbelPerformances(np.array([-lead, 0.0]), np.ones(2))
         variances = [me.variance + me.variance_reading + params.noise for me in entering_states]
         means = [me.mean + me.mean_reading for me in entering_states]
-        return uncertain_performances(means, [math.sqrt(max(each, LEAST_VARIANCE)) for each in variances], 1.0)
+        deviations = [math.sqrt(max(each, LEAST_VARIANCE)) for each in variances]
+        return uncertain_performances(means, deviations, 1.0 / params.sharpness)
 
     def season_begins(self, states: npt.NDArray[np.float64], keep: float) -> npt.NDArray[np.float64]:
         """The states after a soft reset: means shrink, and with them all that is known of how theta moves them."""
@@ -291,6 +293,7 @@ def rate_and_learn(
     first_heat, after_last = heats_of(columns, settlement)
     for heat in range(first_heat, after_last):
         judge_pairs(params, prototypes, columns, settlement, heat, scratch, learner, layout)
+        learn_sharpness(params, entering, columns, settlement, heat, scratch)
     find_modes(params, prototypes, columns, settlement, scratch, layout)
     settle_units(params, prototypes, scratch, layout)
     for i in range(size):

@@ -1,0 +1,89 @@
+"""Fields of the system `podium`: how much nearer to skill they are than their pairs say, learnt and shown."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+
+import podium
+from podium.engine.pool_state import sharpness
+from podium.systems import find
+
+POOL = find("podium").pool_state_type._fields
+SHARPNESS = POOL.index("sharpness")
+
+
+def races(seed, luck_of_first, count=400, field=10):
+    """Races of equals but for ten grades of skill; who wins is drawn with luck of another scale than the others'."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for k in range(count):
+        skill = rng.permutation(np.linspace(-1.5, 1.5, field))
+        first = int(np.argmax(skill + luck_of_first * rng.gumbel(size=field)))
+        shown = skill + rng.gumbel(size=field)
+        shown[first] = np.inf
+        for place, who in enumerate(np.argsort(-shown), 1):
+            grade = round((skill[who] + 1.5) * 3)
+            rows.append({"event_id": f"e{k:03}", "player": f"p{grade}", "position": place})
+    return pl.DataFrame(rows)
+
+
+def learnt(results):
+    """What a pool's fields have taught it, of the one pool."""
+    return math.exp(podium.rate(results, "podium").replayed.pools[0, SHARPNESS])
+
+
+def test_a_pool_learns_whether_who_wins_is_more_or_less_a_matter_of_skill_than_pairs_say():
+    assert learnt(races(1, 0.3)) > 1.3
+    assert learnt(races(1, 1.0)) == pytest.approx(1.0, abs=0.15)
+    assert learnt(races(1, 5.0)) < 0.7
+
+
+def test_duels_and_ties_at_the_top_teach_it_nothing():
+    duels = pl.DataFrame(
+        [{"event_id": f"e{k}", "player": f"p{k % 3 + i}", "position": 1 + i} for k in range(9) for i in (0, 1)]
+    )
+    assert learnt(duels) == 1.0
+    tied = races(2, 1.0, count=20).with_columns(position=pl.col("position").clip(2) - 1)
+    assert learnt(tied) == 1.0
+
+
+def test_ranks_of_a_field_are_as_sharp_as_the_pool_and_pairs_are_as_they_were():
+    rated = podium.rate(races(3, 0.3), "podium")
+    pools = rated.replayed.pools.copy()
+    pools[0, SHARPNESS] = 0.0
+    plain = replace(rated, replayed=replace(rated.replayed, pools=pools))
+    for sides in ([["p0"], ["p3"], ["p6"], ["p9"]], [["p0", "p1"], ["p3", "p4"], ["p8", "p9"]]):
+        sharp, flat = rated.predict(sides=sides), plain.predict(sides=sides)
+        assert sharp.entrants["win"].sum() == pytest.approx(1.0, abs=1e-9)
+        assert sharp.entrants["win"][0] > flat.entrants["win"][0] + 0.01
+        assert sharp.entrants["mean_rank"][0] < flat.entrants["mean_rank"][0]
+        assert sharp.pairs.rows() == flat.pairs.rows()
+    assert rated.predict(["p9", "p0"]).entrants.rows() == plain.predict(["p9", "p0"]).entrants.rows()
+
+
+def test_evaluate_judges_the_winner_by_it_and_pairs_without_it():
+    results = races(4, 0.3)
+    scores = podium.evaluate(results, "podium").scores.row(0, named=True)
+    pairs = podium.rate(results, "podium").predictions()
+    odds = pairs.with_columns(odds=(pl.col("expected") / (1.0 - pl.col("expected"))).log())
+    back = odds.select("event_id", player="opponent", odds=-pl.col("odds"))
+    lean = (
+        pl.concat([odds.select("event_id", "player", "odds"), back])
+        .group_by("event_id", "player")
+        .agg(pl.col("odds").sum() / 10)
+    )
+    lean = lean.join(results, on=["event_id", "player"])
+    share = pl.col("odds").exp() / pl.col("odds").exp().sum().over("event_id")
+    plain = -lean.with_columns(share.log().alias("log")).filter(pl.col("position") == 1)["log"].mean()
+    assert scores["winner_log_loss"] < plain - 0.01
+    assert scores["log_loss"] == pytest.approx(
+        -(pairs["result"] * pairs["expected"].log() + (1.0 - pairs["result"]) * (1.0 - pairs["expected"]).log()).mean(),
+        abs=1e-9,
+    )
+
+
+def test_other_systems_have_fields_as_their_pairs_say():
+    assert sharpness(find("elo")().params()) == 1.0

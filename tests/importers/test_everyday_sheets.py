@@ -66,7 +66,7 @@ MATCHES = {  # with what each has of its match
     ),
     "scores by player": ("date,p1,p2,p1 score,p2 score\n2025-01-01,Ana,Ben,3,1\n", "Ana 3 Ben 1", "score"),
     "legs": ("Spieler 1;Spieler 2;Legs\nAna;Ben;3-2\nCy;Ana;1-3\n", "Ana 3 Ben 2 Cy 1 Ana 3", "score"),
-    "points under any head": ("Date,Home,Away,FT\n2025-01-01,Ana,Ben,3-2\n", "Ana 3 Ben 2", "score"),
+    "full time": ("Date,Home,Away,FT\n2025-01-01,Ana,Ben,3-2\n", "Ana 3 Ben 2", "score"),
     "who won": ("game,player,won\n1,Ana,1\n1,Ben,0\n2,Ana,0\n2,Cy,1\n", "Ana 1 Ben 0 Ana 0 Cy 1", "score"),
     "true and false": ("game,player,winner\n1,Ana,true\n1,Ben,false\n", "Ana 1 Ben 0", "score"),
     "football's columns": (
@@ -124,6 +124,9 @@ def test_dates_are_read_as_programs_write_them(tmp_path):
         ),
         ("Race,Pos,Name,,\nA,1,Ana,,x\nA,2,Ben,,\n", "row 2: 'x' stands in a column without a heading; give it one"),
         ("White,Black,Result,Date\nAna,Ben,1-0,soon\n", "row 2, column Date: 'soon' is not a date"),
+        ("Race A,\nPos,Name\n1,Ana\n,Ben\n2,Cy\nRace B,\nPos,Name\n1,Ana\n2,Ben\n", "row 4, column Pos: is empty"),
+        ("Event,Player,Result\nA,Ana,2\nA,Ben,1\n", "no column says who beat whom"),  # points, or places
+        ("Event,Player,Wins\nA,Ana,2\nA,Ben,1\nA,Cy,3\n", "no column says who beat whom"),
         ("Pos,Name,Time\n1,Ana,1\n2,Ben,2\nPos,Name,Time\n1,Ben,1\n2,Ana,2\n", "'Pos' must be a place"),
     ],
 )

@@ -160,17 +160,22 @@ def in_blocks(grid: Grid) -> Grid:
     if not all(each and grid.frame[each].dtype == pl.String and (grid.frame[each] == each).any() for each in names):
         return grid
     heads = grid.frame.select(pl.all_horizontal(pl.col(each) == each for each in names)).to_series()
-    rows, block, title, titles = grid.frame.select(names).rows(), 0, "", dict[int, str]()
-    blocks: list[int | None] = [None] * len(rows)
-    for number, row in enumerate(rows):
+    titles: dict[int, str] = {}
+    blocks: list[int | None] = [None] * heads.len()
+    block, above = 0, list[tuple[int, str]]()  # rows of one cell, which are titles where a head follows
+    for number, row in enumerate(grid.frame.select(names).iter_rows()):
         written = list(filter(None, row))
         if heads[number]:
             block += 1
-            titles[block], title = title, ""
+            titles[block], above = " ".join(each for _, each in above), []
         elif len(written) == 1:
-            title = f"{title} {written[0]}".strip()
-        else:
-            blocks[number] = block
+            above.append((number, written[0]))
+        elif written:
+            for each in (number, *(line for line, _ in above)):
+                blocks[each] = block
+            above = []
+    for number, _ in above:
+        blocks[number] = block
     if not all(titles.values()) or len({*titles.values()}) < len(titles):
         return grid
     first = grid.frame[TITLE][0] if TITLE in grid.frame.columns else "1"

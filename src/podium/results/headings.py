@@ -79,9 +79,9 @@ SIDES = {  # heads of a match a row: who won and who lost, or the two who met, a
     "score of first": "fthg hg home_goals | |",  # as football's tables have it
     "score of second": "ftag ag away_goals | |",
     "result": (
-        "result results res score scores sets games legs frames | ergebnis endergebnis spielergebnis erg resultat "
-        "resultats resultado resultados risultato punteggio uitslag resultaat tulos lopputulos stand spielstand "
-        "marcador placar satze parziali | wynik wyniki"
+        "result results res score scores sets games legs frames ft full_time | ergebnis endergebnis spielergebnis erg "
+        "resultat resultats resultado resultados risultato punteggio uitslag resultaat tulos lopputulos stand "
+        "spielstand marcador placar satze parziali | wynik wyniki"
     ),
     "number": (
         "no nr num number sno snr start_no start_nr startno startnr start_number startnumber n id start_rank | "

@@ -31,7 +31,6 @@ from podium.results.headings import (
 UNPLAYED = r"^(\*|\?|x|[-:. ]+)$"
 DIAGONAL = frozenset({"", "x", "X", "*", "-", "\u2013", "\u2014", "#", "■", "█", "///", "\\", "xxx", "XXX", "0", "***"})
 A_PLACE = r"(?i)(?:^|\b(?:p|pos|place|platz))\W*(\d{1,2})(?:st|nd|rd|th|\.|er|e|[eè]me|º|ª|°)?\W*(?:place|platz)?$"
-BOTH_SCORES = r"^\d{1,3} ?[-\u2013] ?\d{1,3}$"
 VERSUS = (r"vs?\.?", "[\u2013-]")  # between the sides of a match; the second in a column that is known to have both
 MARKS = (" / ", "/", " & ", " + ")  # between the members of a side
 COMPARED = frozenset({"position", "score", "time_s"})
@@ -77,7 +76,8 @@ class Shapes:
     def corner(self) -> str | None:
         """The first column, where the others are headed by its cells: a crosstable, whatever stands in its corner."""
         first, *others = self.grid.headings or [""]
-        return first if others and {*self.texts(first).drop_nulls()} <= {*others} else None
+        cells = {*self.texts(first).drop_nulls()} if others else set()
+        return first if len(cells) >= TWO and cells <= {*others} else None
 
     def places(self) -> Document | None:
         """The map of an event a row whose columns are places, and whose cells are names."""
@@ -205,7 +205,7 @@ class Shapes:
         if heading is None or (heading in chosen.values() and "status" not in chosen):
             return {}
         points = outcome_points(self.texts(heading).drop_nulls().unique(maintain_order=True), words)
-        is_place = chosen.keys().isdisjoint(COMPARED) and self.are_places(heading, chosen.get("event_id"))
+        is_place = "status" in chosen and chosen.keys().isdisjoint(COMPARED) and self.are_places(heading, chosen)
         if points or is_place:
             chosen.pop("status", None)
         if not points:
@@ -217,24 +217,21 @@ class Shapes:
             chosen[name] = heading
         return points
 
-    def are_places(self, heading: str, event: str | None) -> bool:
-        """Whether the numbers of a column are the places of each event: as many better ones as each says, and 1."""
+    def are_places(self, heading: str, chosen: Mapping[str, str]) -> bool:
+        """Whether numbers surely are places: so many are better in each event, of three, or beside a DNF."""
         texts = self.texts(heading)
-        words = texts.drop_nulls().unique().to_list()
-        if event is None or not all(each.isdecimal() or times.status_word(each) for each in words):
+        words = [each for each in texts.drop_nulls().unique() if not times.status_word(each)]
+        if "event_id" not in chosen or not words or not all(map(str.isdecimal, words)):
             return False
-        frame = pl.DataFrame({"event": self.texts(event), "place": texts.cast(pl.Float64, strict=False)}).drop_nulls()
-        return frame.height > 0 and bool(
-            frame.select((pl.col("place").rank("min").over("event") == pl.col("place")).all()).item()
-        )
+        places = texts.cast(pl.Float64, strict=False)
+        table = pl.DataFrame({"event": self.texts(chosen["event_id"]), "place": places}).drop_nulls()
+        is_right = table.select((pl.col("place").rank("min").over("event") == pl.col("place")).all()).item()
+        has_more = places.max() > TWO or texts.drop_nulls().n_unique() > len(words)  # type: ignore[operator]
+        return bool(is_right and has_more)
 
     def compared(self, parts: dict[str, str]) -> tuple[list[Document], list[Document]]:
         """What says who won, of each side; and which rows have no result."""
         result, winner = parts.get("result"), parts.get("winner")
-        if result is None and winner is None:
-            result = next(
-                (each for each in self.grid.headings if self.texts(each).str.contains(BOTH_SCORES).all()), None
-            )
         scores = [parts[name] for name in ("score of first", "score of second") if name in parts]
         if len(scores) == TWO:
             conditions = [each for name in scores for each in self.condition(name, UNPLAYED, *["no result"] * TWO)]

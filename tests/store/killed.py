@@ -95,6 +95,17 @@ def do_next_act(url, seed, outcomes, step):
         next_act(acts, truth).run(store)
 
 
+def amend_sheet_half(url, rows, sheet, step):
+    """Send a sheet again, and die at a step of it."""
+    from faults import at_step
+
+    from podium.store import Store
+
+    store = Store(url)
+    with at_step(store.engine, step, end):
+        store.amend_sheet("main", rows, sheet=sheet)
+
+
 def post_places_half(url, step):
     """Say how a race stands, and die at a step of it."""
     from faults import at_step

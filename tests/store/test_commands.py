@@ -213,6 +213,24 @@ def test_a_mended_sheet_is_sent_again(tmp_path):
     assert "everything stored equals what the log gives" in run("verify")
 
 
+def test_what_a_sheet_has_no_more_is_named_with_what_to_type(tmp_path):
+    club = tmp_path / "club.csv"
+    club.write_text(CLUB, encoding="utf-8")
+    run("pool", "create", "club", "--system", "elo")
+    for _ in range(2):
+        assert "gone" not in streams("ingest", club, "--pool", "club")[0]
+    club.write_text(CLUB.replace("03.01.2025;Cleo;Dan\n", "") + "20.01.2025;Dan;Ben\n", encoding="utf-8")
+    line = f"podium: club.csv: 1 gone: type podium ingest {club} --pool club --amend to void it\n"
+    for words in (("--dry-run",), ()):
+        assert line in streams("ingest", club, "--pool", "club", *words)[0]
+    club.write_text("Datum;Sieger;Verlierer\n20.01.2025;Dan;Ben\n", encoding="utf-8")
+    assert "3 gone: type podium" in streams("ingest", club, "--pool", "club")[0]
+    assert "3 gone" in streams("ingest", club, "--pool", "club", "--amend")[0]
+    assert "gone" not in streams("ingest", club, "--pool", "club")[0]
+    club.write_text("Datum;Sieger;Verlierer\n27.01.2025;Ana;Ben\n", encoding="utf-8")
+    assert "gone" not in streams("ingest", club, "--pool", "club")[0]  # another week's sheet
+
+
 def test_a_map_is_kept_and_read_by(tmp_path):
     odd = tmp_path / "odd.csv"
     odd.write_text("a,b,c\nr1,Ana,1\nr1,Ben,2\n", encoding="utf-8")

@@ -1,12 +1,14 @@
 """Sheets that are sent again: the pool is as if the mended sheet had been sent first, whatever was edited in it."""
 
 import random
+import signal
 from collections import Counter
 from contextlib import closing
-from itertools import product
+from itertools import count, product
 
 import pytest
 from extent import times
+from killed import amend_sheet_half, status_of
 
 from podium.store import Store
 from podium.store.log.database import StoreError
@@ -276,6 +278,26 @@ def test_all_of_it_is_done_or_nothing(store, league, monkeypatch):
     assert (store.version("main"), bits(store), store.sheets("main")) == before
     store.amend_sheet("main", rows_of(mended), sheet=LEAGUE)
     assert store.verify() == []
+
+
+def test_a_kill_within_it_leaves_all_of_the_old_or_all_of_the_new(store, league):
+    url = store.engine.url.render_as_string(hide_password=False)
+    mended = rows_of([*league[1:3], a_match(3, "Dan", "Ben"), a_match(9, "Eve", "Fritz")])
+    store.create_pool("fresh", find("elo")())
+    store.submit("fresh", mended)
+    new, old = bits(store, "fresh"), bits(store)
+    assert old != new
+    for step in count(1, 4):
+        died = status_of(amend_sheet_half, url, mended, LEAGUE, step) == -signal.SIGKILL
+        done = bits(store) == new
+        assert done or (died and bits(store) == old)
+        assert [each.events for each in store.sheets("main")] == [4]
+        assert store.verify() == []
+        if done:
+            break
+    assert step > 8
+    again = store.amend_sheet("main", mended, sheet=LEAGUE)
+    assert (again.new, again.other, again.gone, again.same) == ((), (), (), 4)
 
 
 def test_events_that_are_in_the_pool_under_other_ids_are_refused_and_adopted(store, league):

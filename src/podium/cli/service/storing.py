@@ -2,6 +2,8 @@
 
 import atexit
 import json
+import shlex
+import sys
 import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
@@ -129,7 +131,6 @@ def show_receipts(receipts: list["Receipt"], form: Format) -> None:
     for each in receipts:
         for warning in each.warnings:
             typer.echo(f"podium: event {each.event_id}: {warning}", err=True)
-
     effects = [asdict(each) for receipt in receipts[:1] for each in receipt.effects]
     if receipts and receipts[0].next is not None:
         totals = asdict(receipts[0].totals) if receipts[0].totals else {}
@@ -205,6 +206,10 @@ def ingest(
     if flags.amend:
         show_changes(changes, form, dry_run=dry_run)
     else:
+        if sheet and (gone := store.find_gone(target, sheet, {each.event_id: each.duplicate for each in receipts})):
+            typed = shlex.join(["podium", *(each for each in sys.argv[1:] if each != "--dry-run"), "--amend"])
+            them = "them" if gone[1:] else "it"
+            typer.echo(f"podium: {sheet.name}: {len(gone):,} gone: type {typed} to void {them}", err=True)
         show_receipts(receipts, form)
 
 

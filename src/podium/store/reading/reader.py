@@ -110,6 +110,7 @@ class Reader(Moments):
     match = reads(administration.match_of)
     waiting_matches = reads(administration.waiting_matches)
     sheets = reads(brought.sheets)
+    find_gone = reads(brought.find_gone)
 
     # Races to come
 

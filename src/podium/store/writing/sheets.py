@@ -115,6 +115,22 @@ def sheets(connection: sa.Connection, pool: Pool) -> tuple[KnownSheet, ...]:
     return tuple(KnownSheet(*row) for row in connection.execute(SELECT_SHEETS, {"pool": pool.id}))
 
 
+def find_gone(connection: sa.Connection, pool: Pool, sheet: Sheet, sent: Mapping[str, bool]) -> tuple[str, ...]:
+    """List what a sheet that was sent again has no more, and `amend_sheet` would void.
+
+    Args:
+        sent: the ids of its events, with whether each was known; where none was, it is another sheet.
+
+    Returns:
+        The ids of those events.
+    """
+    known = brought_by(connection, pool, sheet)
+    lost = values(known.keys() - sent.keys() if any(sent.values()) else ())
+    rows = connection.execute(SELECT_BY_ID, {"pool": pool.id, "among": lost}).all()
+    found = [each for each in stored_events(connection, pool, known, sheet, rows) if each.is_live and not each.others]
+    return tuple(each.row.event_id for each in found if each.row.status != VOIDED and not each.is_corrected)
+
+
 # A sheet that is sent
 
 

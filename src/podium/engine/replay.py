@@ -23,7 +23,7 @@ from podium.engine.lanes import (
 from podium.engine.large_heats import LARGE_HEAT
 from podium.engine.pool_state import PoolNumbers, keep_states, new_pools
 from podium.engine.rule_checks import run_kernel
-from podium.engine.rules import is_from_author, judge_heat, params_in_pool, rate_event, rate_two
+from podium.engine.rules import enter_all, is_from_author, judge_heat, params_in_pool, rate_event, rate_two, settle_all
 from podium.engine.system import System
 from podium.engine.tables.encoding import Events, Pool, frozen
 from podium.engine.tables.selection import DAY_US, numbers_at
@@ -182,6 +182,34 @@ _replay_uncached = compile_kernel(_replay, cached=False)
 def replay_kernel(system: System) -> Any:
     """The compiled loop for a system; only Podium's own are kept on disk, keyed by their sources."""
     return _replay_cached if system.shipped else _replay_uncached
+
+
+def _judge_piece(
+    params: Any,
+    prototypes: Any,
+    everyone: Any,
+    piece: Any,
+    states: Any,
+    scratch: Any,
+    after: Any,
+    first: bool,  # noqa: FBT001  (of a kernel)
+    last: bool,  # noqa: FBT001
+) -> None:
+    """Judge the heats of a piece, as `rate_heats` does those of a whole period."""
+    if first:
+        enter_all(params, prototypes, everyone, 0, everyone.player.size, states, scratch)
+    for heat in range(piece.entries.size - 1):
+        judge_heat(params, prototypes, piece, heat, piece.entries[heat], piece.entries[heat + 1], 0, scratch)
+    if last:
+        settle_all(params, prototypes, everyone, 0, everyone.player.size, scratch, after, 0)
+
+
+_judge_piece_cached = compile_kernel(_judge_piece)
+_judge_piece_uncached = compile_kernel(_judge_piece, cached=False)
+
+
+def piece_kernel(system: System) -> Any:
+    return _judge_piece_cached if system.shipped else _judge_piece_uncached
 
 
 def side_by_side_kernel(system: System) -> Any:

@@ -35,12 +35,11 @@ import numpy.typing as npt
 
 from podium.engine.inputs import ABSENT, Columns
 from podium.engine.pool_state import new_pools
-from podium.engine.replay import Replayed, States, scratch_for, units_between
+from podium.engine.replay import Replayed, States, piece_kernel, scratch_for, units_between
 from podium.engine.rule_checks import run_kernel
-from podium.engine.rules import enter_all, judge_heat, rate_event, rate_heats, settle_all
+from podium.engine.rules import rate_event, rate_heats
 from podium.engine.tables.encoding import Events, frozen
 from podium.errors import NotFiniteError
-from podium.kernels.compiled import compile_kernel
 from podium.results.hashing import Integers
 
 
@@ -137,9 +136,8 @@ class PeriodSums:
         piece = columns._replace(entrant=frozen(slots[columns.player[entrant]], np.int32))
         scratch = scratch_for(system, piece, 0, columns.entrants.size - 1, new_pools(system, 1)[0])
         scratch = scratch._replace(entering_states=self._entering, sums=self._sums)
-        kernel = _judge_cached if system.shipped else _judge_uncached
         arguments = *system.arguments(), everyone, piece, self._states, scratch, self.after, first, last
-        run_kernel(system, kernel, *arguments)
+        run_kernel(system, piece_kernel(system), *arguments)
         if last and not np.isfinite(self.after).all():
             slot = int(np.argmin(np.isfinite(self.after).all(axis=1)))
             raise NotFiniteError(system.name, 0, slot, None, self.names[slot])
@@ -186,30 +184,6 @@ def empty_columns() -> Columns:
     numbers = dict.fromkeys(Columns._fields, frozen(ABSENT))
     offsets = dict.fromkeys(("entrants", "heats", "entries"), whole)
     return Columns(**(numbers | offsets | dict.fromkeys(("player", "entrant", "side", "shared"), small)))
-
-
-def _judge(
-    params: Any,
-    prototypes: Any,
-    everyone: Any,
-    piece: Any,
-    states: Any,
-    scratch: Any,
-    after: Any,
-    first: bool,  # noqa: FBT001  (of a kernel)
-    last: bool,  # noqa: FBT001
-) -> None:
-    """Judge the heats of a piece, as `rate_heats` does those of a whole period."""
-    if first:
-        enter_all(params, prototypes, everyone, 0, everyone.player.size, states, scratch)
-    for heat in range(piece.entries.size - 1):
-        judge_heat(params, prototypes, piece, heat, piece.entries[heat], piece.entries[heat + 1], 0, scratch)
-    if last:
-        settle_all(params, prototypes, everyone, 0, everyone.player.size, scratch, after, 0)
-
-
-_judge_cached = compile_kernel(_judge)
-_judge_uncached = compile_kernel(_judge, cached=False)
 
 
 class Part(NamedTuple):

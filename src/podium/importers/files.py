@@ -46,13 +46,11 @@ def from_text(
     else:
         head = find_head(rows, starts, rule.header, wanted)
         first_row, titles, rule = starts[head.lines[-1]] + 2, head.titles, replace(rule, header=head.header)
-        line = first_row - 1 if len(head.lines) > 1 else first_row - 2
+        names = [each or (f"{BLANK}{number}" if number else "") for number, each in enumerate(head.names)]
+        is_new = len(head.lines) > 1 or names != head.names  # and so written in place of the table's own
+        line = first_row - 1 if is_new else first_row - 2
         rest = text.split("\n", line)[-1] if line else text
-        names = hide_blank(head.names)
-        if len(head.lines) == 1 and names != head.names:
-            rest = rest.partition("\n")[2]
-        text = written_row(names, delimiter) + rest if len(head.lines) > 1 or names != head.names else rest
-        text = with_whole_titles(text, delimiter)
+        text = with_whole_titles(written_row(names, delimiter) + rest if is_new else rest, delimiter)
     content, faults = text.encode(), list[Fault]()
     if skip_bad:
         width = len(next(csv.reader(io.StringIO(text[:TWO_ROWS], newline=""), delimiter=delimiter)))
@@ -64,21 +62,17 @@ def from_text(
             csv.writer(kept, delimiter=delimiter).writerows(rows)
             content = kept.getvalue().encode()
     frame = from_csv(content, name, delimiter, first_row - 1)
-    for blank in (each for each in frame.columns if each.startswith(BLANK)):
+    blanks = [each for each in frame.columns if each.startswith(BLANK)]
+    for blank in blanks:
         filled = frame[blank].is_not_null() & (frame[blank] != "")
         if filled.any():
             row = first_row + (filled.arg_max() or 0)
             remedy = "stands in a column without a heading; give it one"
             raise ResultsError(name, [Fault(row, None, frame[blank].filter(filled)[0], remedy)])
-    frame = frame.select(pl.exclude(f"^{BLANK}.*$"))
+    frame = frame.drop(blanks)
     if titles:
         frame = frame.with_columns(pl.lit(titles).alias(TITLE))
     return frame, first_row, replace(rule, delimiter=delimiter), counted_from(faults, first_row - 1)
-
-
-def hide_blank(names: Sequence[str]) -> list[str]:
-    """The names of columns, and the numbers of those without one, as a sheet has them at its edge."""
-    return [each or (f"{BLANK}{number}" if number else "") for number, each in enumerate(names)]
 
 
 def with_whole_titles(text: str, delimiter: str) -> str:
@@ -200,7 +194,6 @@ def read(source: Source, rule: SourceRule, wanted: Collection[str], *, skip_bad:
         frame, labels, whole = from_spreadsheet(
             content, source.name, rule, wanted, is_ods=source.name.lower().endswith("ods")
         )
-        sheets = frame[SHEET].unique(maintain_order=True)
         sheets = frame[SHEET].unique(maintain_order=True)
         read_sheets = () if rule.sheet else (f"sheet{'s' * (sheets.len() > 1)} {', '.join(sheets)}",)
         return Grid(source.name, frame, labels=labels, rule=whole, notes=read_sheets)

@@ -58,6 +58,11 @@ class Grid:
         """The columns that the table itself has."""
         return [name for name in self.frame.columns if not name.startswith("\0")]
 
+    @property
+    def lists(self) -> list[str]:
+        """The columns of JSON that hold lists of objects."""
+        return [each for each in self.headings if self.frame[each].cast(pl.String).str.starts_with("[{").any()]
+
     def records_in(self, heading: str) -> str:
         """The path to what the lists of a column hold, as `records` has it."""
         path = self.rule.records or ("[]" if self.labels and self.labels[0].startswith("[") else "")

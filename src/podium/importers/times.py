@@ -279,6 +279,11 @@ def fitting(distinct: pl.Series) -> list[str]:
     return [form for form, shape in DATE_FORMATS if distinct.str.contains(shape).all() and reads_all(distinct, form)]
 
 
+def unit_of(distinct: pl.Series) -> str | None:
+    """What all of some texts count, which are numbers of one size; None where they are no such."""
+    return next((unit for unit, shape in STAMPS.items() if distinct.str.contains(shape).all()), None)
+
+
 def are_iso(distinct: pl.Series) -> bool:
     return bool((from_texts(distinct).is_not_null() | by_shape(distinct).is_not_null()).all())
 

@@ -86,10 +86,8 @@ def parse_game(text: str) -> Game | None:
 
 
 NUMBER = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?$"
-PLACE = (
-    r"(?i)^(?:t|=|#|p|nr\.?|no\.?)?\s*([0-9]{1,9})(?:\.0*)?\s*"
-    r"(?:st|nd|rd|th|er|[eè]?re|nde?|[eè]me|e|\.|º|ª|°|=|t)?$"
-)
+ORDINAL = r"st|nd|rd|th|er|[eè]?re|nde?|[eè]me|e|\.|º|ª|°"  # behind a number
+PLACE = rf"(?i)^(?:t|=|#|p|nr\.?|no\.?)?\s*([0-9]{{1,9}})(?:\.0*)?\s*(?:{ORDINAL}|=|t)?$"
 EXCEL_EPOCH_DAYS = 25569  # from 1899-12-30 to 1970-01-01
 DAY_MS = 86_400_000
 DIVISORS = {0.1: 10.0, 0.01: 100.0, 0.001: 1000.0, 0.000001: 1e6}  # a division is exact where a product is not
@@ -351,7 +349,7 @@ def as_moments(table: Table, rule: Rule, texts: pl.Series) -> Cells:
     distinct = texts.drop_nulls().unique()
     form, remedy = rule.format, "is not a date; write it like 2025-01-31T18:00:00Z, or give its format"
     if form is None and distinct.len() and not times.are_iso(distinct):
-        unit = next((unit for unit, shape in times.STAMPS.items() if distinct.str.contains(shape).all()), None)
+        unit = times.unit_of(distinct)
         if unit is not None:
             return from_epoch(unit, texts)
         forms = times.fitting(distinct)

@@ -219,10 +219,10 @@ def within_lists(grid: Grid, source: Source, options: Options) -> Grid:
     """What is in the one list that each row of JSON holds, or in one that this holds, where that has results."""
     inner = grid
     while inner.rule.format in ("json", "jsonl") and not has_results(inner):
-        lists = [each for each in inner.headings if inner.frame[each].cast(pl.String).str.starts_with("[{").any()]
+        lists = inner.lists
         if len(lists) != 1:
             return grid
-        inner = load(source, replace(inner.rule, records=inner.records_in(lists[0])), skip_bad=options.skip_bad)
+        inner = load(source, replace(inner.rule, records=inner.records_in(*lists)), skip_bad=options.skip_bad)
     return inner
 
 

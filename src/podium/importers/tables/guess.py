@@ -244,7 +244,7 @@ class Guesser:
         known = {*self.chosen, *self.given, *columns}
         if not known.issuperset(REQUIRED):
             shown = ", ".join(self.grid.headings)
-            lists = [name for name in self.grid.headings if self.texts(name).str.starts_with("[{").any()]
+            lists = self.grid.lists
             if lists:
                 records = self.grid.records_in(lists[0])
                 self.fault(lists[0], f'holds the rows: a map reads them, with [source] records = "{records}"')
@@ -323,7 +323,7 @@ class Guesser:
         if times.are_iso(distinct):
             self.words += [f"dates as {distinct[0]}"] if distinct.str.contains(r"^\d{8}$").any() else []
             return origin
-        unit = next((unit for unit, shape in times.STAMPS.items() if distinct.str.contains(shape).all()), None)
+        unit = times.unit_of(distinct)
         if unit is not None:
             self.words += ["dates as Excel counts days"] * (unit == "excel")
             return {"from": origin, "epoch": unit}

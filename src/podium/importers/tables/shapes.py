@@ -10,7 +10,7 @@ from podium.errors import Fault, ResultsError
 from podium.importers import times
 from podium.importers.grid import EVERY, SHEET, TITLE, Choice, Grid, Question
 from podium.importers.tables.applying import apply_map, outcome_points
-from podium.importers.tables.cells import GAME, PLACE, WHOLE, parse_result, plain
+from podium.importers.tables.cells import GAME, ORDINAL, PLACE, WHOLE, parse_result, plain
 from podium.importers.tables.layouts import BY_ORDER
 from podium.importers.tables.maps import build_map
 from podium.results.headings import (
@@ -30,7 +30,7 @@ from podium.results.headings import (
 
 UNPLAYED = r"^(\*|\?|x|[-:. ]+)$"
 DIAGONAL = frozenset({"", "x", "X", "*", "-", "\u2013", "\u2014", "#", "■", "█", "///", "\\", "xxx", "XXX", "0", "***"})
-A_PLACE = r"(?i)(?:^|\b(?:p|pos|place|platz))\W*(\d{1,2})(?:st|nd|rd|th|\.|er|e|[eè]me|º|ª|°)?\W*(?:place|platz)?$"
+A_PLACE = rf"(?i)(?:^|\b(?:p|pos|place|platz))\W*(\d{{1,2}})(?:{ORDINAL})?\W*(?:place|platz)?$"
 VERSUS = (r"vs?\.?", "[\u2013-]")  # between the sides of a match; the second in a column that is known to have both
 MARKS = (" / ", "/", " & ", " + ")  # between the members of a side
 COMPARED = frozenset({"position", "score", "time_s"})
@@ -129,13 +129,24 @@ class Shapes:
         compared, conditions = self.decided(parts) if names[0] == "winner" else self.compared(parts)
         conditions += [each for name in (other, one) for each in self.condition(name, BYE, "bye", "no opponent")]
         mark = next((mark for mark in MARKS if self.all_have(mark, one, other)), None)
-        sides: list[Document] = [{"player": one, **compared[0]}, {"player": other, **compared[1]}]
+        players = [{"from": [each]} for each in (one, other)] if mark else [one, other]
+        event = f"{self.lead('started_at', 'event_id')} {{{one}}} - {{{other}}}"
+        return self.match_rows(players, mark, compared, conditions, event)
+
+    def lead(self, *columns: str) -> str:
+        """What a match's name begins with: the value of a column, or what is above the head."""
+        named = self.first(*columns)
+        return f"{{{named}}}" if named else self.event()
+
+    def match_rows(
+        self, players: list[Any], mark: str | None, compared: list[Document], conditions: list[Document], event: str
+    ) -> Document:
+        """The map of a match a row, by the rule of each side's name, and what parts its members."""
+        sides = [{"player": player, **rules} for player, rules in zip(players, compared, strict=True)]
         if mark is not None:
             sides = [{f"team_{key}" if key == "score" else key: rule for key, rule in each.items()} for each in sides]
-            sides = [each | {"player": {"from": [each["player"]], "split": mark.strip()}} for each in sides]
-        named = self.first("started_at", "event_id")
-        lead = f"{{{named}}}" if named else self.event()
-        columns: Document = {"event_id": {"from": f"{lead} {{{one}}} - {{{other}}}".strip(), "count": True}}
+            sides = [each | {"player": {**each["player"], "split": mark.strip()}} for each in sides]
+        columns: Document = {"event_id": {"from": event.strip(), "count": True}}
         columns |= {"pool": self.of_column["pool"][0]} if "pool" in self.of_column else {}
         where = {"where": {"drop": conditions}} if conditions else {}
         return {"layout": {"kind": "wide", "sides": sides}, **where, "columns": columns}
@@ -159,18 +170,10 @@ class Shapes:
             mark = next((mark for mark, count in counts.items() if (count == 1).all()), None)
             if mark is None:
                 continue
-            compared, conditions = self.compared(parts)
-            split: Document = {"split": "/"} if (texts.str.count_matches("/", literal=True) == TWO).all() else {}
-            sides = [
-                {"player": {"from": [heading], "regex": [rf"(?i)^(.*?)\s+{mark}\s+(.*)$", f"${side}"], **split}}
-                | {f"team_{key}" if split and key == "score" else key: rule for key, rule in compared[side - 1].items()}
-                for side in (1, TWO)
-            ]
-            named = self.first("started_at")
-            lead = f"{{{named}}}" if named else self.event()
-            columns: Document = {"event_id": {"from": f"{lead} {{{heading}}}".strip(), "count": True}}
-            where = {"where": {"drop": conditions}} if conditions else {}
-            return {"layout": {"kind": "wide", "sides": sides}, **where, "columns": columns}
+            rule = {"from": [heading], "regex": [rf"(?i)^(.*?)\s+{mark}\s+(.*)$", "$1"]}
+            players = [rule, rule | {"regex": [rule["regex"][0], "$2"]}]
+            within = "/" if (texts.str.count_matches("/", literal=True) == TWO).all() else None
+            return self.match_rows(players, within, *self.compared(parts), f"{self.lead('started_at')} {{{heading}}}")
         return None
 
     def all_have(self, mark: str, *headings: str) -> bool:
@@ -193,28 +196,21 @@ class Shapes:
         return [{"position": {"value": place}} for place in (1, 2)], conditions
 
     def take_outcomes(self, chosen: dict[str, str], asides: dict[str, str]) -> dict[str, float]:
-        """Take a column of wins and losses, or of places, where its head may as well be a status's.
-
-        Returns:
-            The points of its words, which stand in place of a score.
-        """
-        heading, words = chosen.get("status"), OUTCOMES
+        """Take wins and losses, or places, whose head may be a status's; the points of words that stand for a score."""
+        heading, table = chosen.get("status"), OUTCOMES
         if heading is None:
-            heading = next((each for each in self.grid.headings if fold(each) in WON), None)
-            words = FLAGS
-        if heading is None or (heading in chosen.values() and "status" not in chosen):
-            return {}
-        points = outcome_points(self.texts(heading).drop_nulls().unique(maintain_order=True), words)
-        is_place = "status" in chosen and chosen.keys().isdisjoint(COMPARED) and self.are_places(heading, chosen)
-        if points or is_place:
+            heading, table = next((each for each in self.grid.headings if fold(each) in WON), None), FLAGS
+            if heading is None or heading in chosen.values():
+                return {}
+        points = outcome_points(self.texts(heading).drop_nulls().unique(maintain_order=True), table)
+        if points:
             chosen.pop("status", None)
-        if not points:
-            chosen |= {"position": heading} if is_place else {}
-            return {}
-        name = "team_score" if "team" in chosen else "score"
-        if name == "team_score" or chosen.keys().isdisjoint({"position", "time_s"}):
-            asides |= {chosen[name]: f"{heading} says who won"} if name in chosen else {}
-            chosen[name] = heading
+            name = "team_score" if "team" in chosen else "score"
+            if name == "team_score" or chosen.keys().isdisjoint({"position", "time_s"}):
+                asides |= {chosen[name]: f"{heading} says who won"} if name in chosen else {}
+                chosen[name] = heading
+        elif "status" in chosen and chosen.keys().isdisjoint(COMPARED) and self.are_places(heading, chosen):
+            chosen["position"] = chosen.pop("status")
         return points
 
     def are_places(self, heading: str, chosen: Mapping[str, str]) -> bool:

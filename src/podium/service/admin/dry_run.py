@@ -19,7 +19,7 @@ from podium.service.admin.intents import (
     Sender,
     refuse_beyond_key,
     sheet_in,
-    undoing,
+    undo_of,
     unpack,
 )
 from podium.service.admin.reading import MAX_UPLOAD_BYTES
@@ -198,7 +198,7 @@ async def apply(request: Request, admission: Sender, store: CurrentStore) -> Res
     def run() -> Any:
         refuse_beyond_key(request, store, admission, intent)
         nonlocal undo
-        undo, actor = undoing(store, admission.pool, intent), admission.key.name
+        undo, actor = undo_of(store, admission.pool, intent), admission.key.name
         return store.run(admission.pool, intent.act(), version=version, actor=actor, reason=reason)
 
     try:

@@ -196,7 +196,7 @@ class Intent:
 UNDONE_BY = {"void": "restore", "restore": "void", "merge": "unmerge", "amend": "amend"}
 
 
-def undoing(store: Store, pool: str, intent: Intent) -> tuple[str, ...]:
+def undo_of(store: Store, pool: str, intent: Intent) -> tuple[str, ...]:
     """What would take an intent back once it is carried out, as a form has it; empty where nothing does."""
     if intent.name not in UNDONE_BY:
         return ()

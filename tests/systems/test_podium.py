@@ -294,40 +294,52 @@ def test_a_reading_is_what_another_theta_would_have_given(case, monkeypatch):
     monkeypatch.setattr(_podium_update, "LINGER", 1.0)
     monkeypatch.setattr(_podium_update, "NEAR_MODE", 1e-10)  # what a step stops short of the mode by is no slope
     system, events, count = case
-    half = 30
+    half, last = 30, events.columns.entrants.size - 1
 
-    def run(first, then):
-        return in_python(system, events, pool_of(system, first, STILL)[0], pool_of(system, then, STILL)[0], half)
+    def from_start(theta):
+        return start_in_python(system, events, pool_of(system, theta, STILL)[0])
 
     theta = start_of(system)
     theta[4], theta[5] = 0.05, 0.02
-    old = skills(system, run(theta, theta)[0])
+    states, scratch = from_start(theta)
+    rate_in_python(system, events, states, scratch, range(half))
+    states_then, pool_then = states.copy(), scratch.pool.copy()
+    rate_in_python(system, events, states, scratch, range(half, last))
+    old = skills(system, states)
     for k in range(count):
         jumped = theta.copy()
         jumped[k] += 1e-4
-        new = skills(system, run(jumped, jumped)[0])
-        states, pool = run(theta, jumped)
+        states, scratch = from_start(jumped)
+        rate_in_python(system, events, states, scratch, range(last))
+        new = skills(system, states)
+        states, (_, scratch) = states_then.copy(), from_start(theta)
+        scratch.pool[:] = pool_then
+        learnt = slice(THETA, curvature_in(system).stop)
+        scratch.pool[learnt] = pool_of(system, jumped, STILL)[0][learnt]
+        rate_in_python(system, events, states, scratch, range(half, last))
         jump = skills(system, states)
         moved = np.abs(new - old).max()
         assert moved > 1e-9
-        off = np.abs(jump + read_states(system, states, pool) - new).max()
+        off = np.abs(jump + read_states(system, states, scratch.pool) - new).max()
         assert off <= 1e-4 * moved + 1e-13
 
 
-def in_python(system, events, first, then, half):
-    """The states after the events, rated in plain Python, and the pool; `then` is the pool's state from `half` on."""
-    states, columns = newcomers(system, events.player_names.len()), events.columns
-    last = columns.entrants.size - 1
-    scratch = scratch_for(system, columns, 0, last, first.copy())
+def start_in_python(system, events, pool):
+    """The states before the first event, and the scratch of a pool whose state is given."""
+    columns = events.columns
+    states = newcomers(system, events.player_names.len())
+    return states, scratch_for(system, columns, 0, columns.entrants.size - 1, pool.copy())
+
+
+def rate_in_python(system, events, states, scratch, settlements):
+    """Rate some of the events in plain Python; states and pool move."""
+    columns = events.columns
     after = np.empty((scratch.entering_states.shape[0], states.shape[1]))
-    for settlement in range(last):
-        if settlement == half:
-            scratch.pool[THETA : curvature_in(system).stop] = then[THETA : curvature_in(system).stop]
+    for settlement in settlements:
         params = rules.params_in_pool(system.params(), columns, settlement, scratch.pool)
         rules.rate_event(params, system.prototypes(), columns, settlement, states, scratch, after, 0)
         players = columns.player[columns.entrants[settlement] : columns.entrants[settlement + 1]]
         states[players] = after[: players.size]
-    return states, scratch.pool
 
 
 def test_live_keeps_the_clock_of_results_without_dates():

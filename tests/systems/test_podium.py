@@ -294,52 +294,41 @@ def test_a_reading_is_what_another_theta_would_have_given(case, monkeypatch):
     monkeypatch.setattr(_podium_update, "LINGER", 1.0)
     monkeypatch.setattr(_podium_update, "NEAR_MODE", 1e-10)  # what a step stops short of the mode by is no slope
     system, events, count = case
-    half, last = 30, events.columns.entrants.size - 1
+    every, newcomer_states = range(events.columns.entrants.size - 1), newcomers(system, events.player_names.len())
+    first, then = every[:30], every[30:]
 
-    def from_start(theta):
-        return start_in_python(system, events, pool_of(system, theta, STILL)[0])
+    def started(theta):
+        return pool_of(system, theta, STILL)[0]
 
-    theta = start_of(system)
+    theta, learnt = start_of(system), slice(THETA, curvature_in(system).stop)
     theta[4], theta[5] = 0.05, 0.02
-    states, scratch = from_start(theta)
-    rate_in_python(system, events, states, scratch, range(half))
-    states_then, pool_then = states.copy(), scratch.pool.copy()
-    rate_in_python(system, events, states, scratch, range(half, last))
-    old = skills(system, states)
+    half_way, pool_half_way = in_python(system, events, newcomer_states, started(theta), first)
+    old = skills(system, in_python(system, events, half_way, pool_half_way, then)[0])
     for k in range(count):
         jumped = theta.copy()
         jumped[k] += 1e-4
-        states, scratch = from_start(jumped)
-        rate_in_python(system, events, states, scratch, range(last))
-        new = skills(system, states)
-        states, (_, scratch) = states_then.copy(), from_start(theta)
-        scratch.pool[:] = pool_then
-        learnt = slice(THETA, curvature_in(system).stop)
-        scratch.pool[learnt] = pool_of(system, jumped, STILL)[0][learnt]
-        rate_in_python(system, events, states, scratch, range(half, last))
+        new = skills(system, in_python(system, events, newcomer_states, started(jumped), every)[0])
+        pool = pool_half_way.copy()
+        pool[learnt] = started(jumped)[learnt]
+        states, pool = in_python(system, events, half_way, pool, then)
         jump = skills(system, states)
         moved = np.abs(new - old).max()
         assert moved > 1e-9
-        off = np.abs(jump + read_states(system, states, scratch.pool) - new).max()
+        off = np.abs(jump + read_states(system, states, pool) - new).max()
         assert off <= 1e-4 * moved + 1e-13
 
 
-def start_in_python(system, events, pool):
-    """The states before the first event, and the scratch of a pool whose state is given."""
-    columns = events.columns
-    states = newcomers(system, events.player_names.len())
-    return states, scratch_for(system, columns, 0, columns.entrants.size - 1, pool.copy())
-
-
-def rate_in_python(system, events, states, scratch, settlements):
-    """Rate some of the events in plain Python; states and pool move."""
-    columns = events.columns
+def in_python(system, events, states, pool, settlements):
+    """States and pool after some of the events, rated in plain Python; those before them stay as they are."""
+    states, columns = states.copy(), events.columns
+    scratch = scratch_for(system, columns, 0, columns.entrants.size - 1, pool.copy())
     after = np.empty((scratch.entering_states.shape[0], states.shape[1]))
     for settlement in settlements:
         params = rules.params_in_pool(system.params(), columns, settlement, scratch.pool)
         rules.rate_event(params, system.prototypes(), columns, settlement, states, scratch, after, 0)
         players = columns.player[columns.entrants[settlement] : columns.entrants[settlement + 1]]
         states[players] = after[: players.size]
+    return states, scratch.pool
 
 
 def test_live_keeps_the_clock_of_results_without_dates():

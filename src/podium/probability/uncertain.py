@@ -1,23 +1,28 @@
 """Performances of players whose skill is uncertain: a normal skill, and Gumbel noise of one scale for all.
 
 The lead of one settled player over another is then logistic, as in Elo's model, and a field of them finishes by
-Plackett and Luce's. An uncertain player's skill is integrated over: distribution and density of the sum are
-trapezoidal sums over the narrower of its two parts, which converge exponentially; the error is below 1e-12.
+Plackett and Luce's. An uncertain player's skill is integrated over: distribution and density of the sum are trapezoidal
+sums, which converge exponentially. Both are tabulated at points so close that a polynomial through a few of them is the
+curve between, and the sums of whoever is not nearly certain share these points. The error is below 1e-12.
 """
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from podium.kernels.compiled import compile_kernel, kernel
-from podium.probability.ranks import CERTAIN, GumbelPerformances, Performances
+from podium.probability.ranks import CERTAIN, GumbelPerformances, Performances, grid
 
 Floats = npt.NDArray[np.float64]
-STEP = 0.3  # of a trapezoidal sum, in deviations of the normal law or scales of Gumbel's
+TABLE_STEP = 0.1  # of a table, in scales of Gumbel's law
+POINTS = 16  # of it, through which a polynomial goes
+NARROW = 1.0 / 3.0  # a normal law's deviation in these scales, below which the table's points are too far apart for it
+NARROW_STEP = 0.6  # of its own sum, in its deviations
 NORMAL_TAIL = math.sqrt(-2.0 * math.log(CERTAIN))  # deviations that leave out CERTAIN
 GUMBEL_TAIL = -math.log(CERTAIN)  # scales below the location that leave out CERTAIN
 MATCHED_SPREAD = math.pi / math.sqrt(3.0)  # deviation of a logistic variable of scale 1
@@ -41,7 +46,7 @@ def uncertain_performances(rating: Sequence[float], deviation: Sequence[float], 
     return UncertainPerformances(location, widths, noise)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class UncertainPerformances:
     """Logarithms that are the sum of a normal skill and Gumbel noise: see `podium.probability.ranks.Performances`."""
 
@@ -57,12 +62,11 @@ class UncertainPerformances:
 
     def cdf(self, u: Floats) -> Floats:
         """The distribution."""
-        return self._integrate(_fill_distribution, u)
+        return np.minimum(self._between(0, u), 1.0)
 
     def pdf(self, u: Floats) -> Floats:
         """The density."""
-        densities: Floats = self._integrate(_fill_density, u) / self.noise
-        return densities
+        return self._between(1, u)
 
     def support(self) -> tuple[Floats, Floats]:
         """Where either tail is CERTAIN.
@@ -74,99 +78,93 @@ class UncertainPerformances:
         high = math.log(GUMBEL_TAIL) + spread * NORMAL_TAIL
         return self.location - self.noise * low, self.location + self.noise * high
 
-    def _integrate(self, fill: Any, u: Floats) -> Floats:
-        low, high = ((edge - self.location) / self.noise for edge in self.support())
-        nodes = np.arange(-math.ceil(NORMAL_TAIL / STEP), math.ceil(NORMAL_TAIL / STEP) + 1) * STEP
-        normal = nodes, np.exp(-0.5 * nodes * nodes) * STEP / math.sqrt(2.0 * math.pi)
-        first = -math.ceil(GUMBEL_TAIL / STEP)
-        nodes = np.arange(first, math.ceil(math.log(GUMBEL_TAIL) / STEP) + 1) * STEP
-        weights = np.exp(nodes - np.exp(nodes))
-        weights /= weights.sum()
-        gumbel = nodes, weights, np.append(0.0, np.cumsum(weights))
-        lead = (u[:, None] - self.location) / self.noise
-        filled = np.empty_like(lead)
-        fill(lead, self.deviation / self.noise, low, high, normal, gumbel, filled)
-        return filled
+    @property
+    def step(self) -> float:
+        """Between the points of the table: a multiple of what the sums take, where everyone is so uncertain."""
+        return TABLE_STEP * self.noise * max(1, int(self.deviation.min() / self.noise))
+
+    @cached_property
+    def table(self) -> tuple[Floats, Floats]:
+        """Points a step apart, without gaps where nobody performs; (2, points, entrants) distribution and density."""
+        (low, high), fine, every = self.support(), TABLE_STEP * self.noise, round(self.step / TABLE_STEP / self.noise)
+        points = grid(low - POINTS * self.step, high + POINTS * self.step, self.step, 0.0)
+        filled = np.zeros((2, points.size, self.location.size))
+        nodes = np.arange(-math.ceil(NORMAL_TAIL / NARROW_STEP), math.ceil(NORMAL_TAIL / NARROW_STEP) + 1) * NARROW_STEP
+        weights = np.exp(-0.5 * nodes * nodes) * NARROW_STEP / math.sqrt(2.0 * math.pi)
+        t = points / self.noise
+        _fill(t, self.location / self.noise, self.deviation / self.noise, low, high, self.noise, nodes, weights, filled)
+        lattice = np.rint(points / fine).astype(np.int64)
+        first = -math.ceil(GUMBEL_TAIL / TABLE_STEP)
+        noises = np.arange(first, math.ceil(math.log(GUMBEL_TAIL) / TABLE_STEP) + 1) * TABLE_STEP
+        density = np.exp(noises - np.exp(noises))
+        growth = np.diff(-np.expm1(-np.exp(noises)), prepend=0.0)
+        for i in np.flatnonzero(self.deviation >= NARROW * self.noise):
+            far = NORMAL_TAIL * self.deviation[i]
+            skills = np.arange(math.ceil((self.location[i] - far) / fine), (self.location[i] + far) // fine + 1.0)
+            normal = np.exp(-0.5 * ((skills * fine - self.location[i]) / self.deviation[i]) ** 2)
+            normal /= normal.sum()
+            begin = np.searchsorted(lattice, math.ceil(low[i] / fine))
+            cut = int(lattice[begin] - skills[0]) - first
+            sums = np.cumsum(np.convolve(normal, growth))[cut::every]
+            filled[0, begin : begin + sums.size, i] = sums
+            filled[0, begin + sums.size :, i] = 1.0
+            filled[1, begin : begin + sums.size, i] = np.convolve(normal, density)[cut::every]
+        filled[1] /= self.noise
+        return points, filled
+
+    def _between(self, which: int, u: Floats) -> Floats:
+        """Lagrange's polynomials through the points around each u."""
+        points, filled = self.table
+        first = np.clip(np.searchsorted(points, u) - POINTS // 2, 0, points.size - POINTS)
+        ahead = (u - points[first])[:, None] / self.step - np.arange(POINTS)
+        others = ~np.eye(POINTS, dtype=np.bool_)
+        weights = [np.prod(ahead[:, each] / (k - np.flatnonzero(each)), axis=1) for k, each in enumerate(others)]
+        values = np.empty((u.size, self.location.size))
+        _interpolate(u, *self.support(), filled[which], first, np.stack(weights, axis=1), float(which == 0), values)
+        return values
 
 
-def _distributions(lead: Any, spread: Any, low: Any, high: Any, normal: Any, gumbel: Any, filled: Any) -> None:
-    points, entrants = lead.shape
-    for point in range(points):
-        for i in range(entrants):
-            t = lead[point, i]
-            if t <= low[i] or t >= high[i]:
-                filled[point, i] = 0.0 if t <= low[i] else 1.0
-            elif spread[i] <= 1.0:
-                filled[point, i] = over_skill(t, spread[i], normal)
-            else:
-                filled[point, i] = over_noise(t, spread[i], gumbel)
-
-
-@kernel
-def over_skill(t: float, spread: float, normal: Any) -> float:
-    """The chance of skill and noise below t: Gumbel's distribution, averaged over the skill."""
-    nodes, weights = normal
-    total = 0.0
-    for k in range(nodes.size):
-        total -= weights[k] * math.expm1(-math.exp(min(t - spread * nodes[k], 700.0)))
-    return min(total, 1.0)
-
-
-@kernel
-def over_noise(t: float, spread: float, gumbel: Any) -> float:
-    """The distribution, the normal one averaged over the noise."""
-    nodes, weights, below = gumbel
-    first, last = reach(nodes, t, spread)
-    total: float = below[first]  # noise so low that hardly any skill makes up for it
-    scale = 1.0 / (spread * math.sqrt(2.0))
-    for k in range(first, last):
-        total += weights[k] * 0.5 * math.erfc((nodes[k] - t) * scale)
-    return min(total, 1.0)
-
-
-def _densities(lead: Any, spread: Any, low: Any, high: Any, normal: Any, gumbel: Any, filled: Any) -> None:
-    points, entrants = lead.shape
-    for point in range(points):
-        for i in range(entrants):
-            t = lead[point, i]
-            if t <= low[i] or t >= high[i]:
-                filled[point, i] = 0.0
-            elif spread[i] <= 1.0:
-                filled[point, i] = density_over_skill(t, spread[i], normal)
-            else:
-                filled[point, i] = density_over_noise(t, spread[i], gumbel)
-
-
-@kernel
-def density_over_skill(t: float, spread: float, normal: Any) -> float:
-    """Gumbel's density, averaged over the skill."""
-    nodes, weights = normal
-    total = 0.0
-    for k in range(nodes.size):
-        x = min(t - spread * nodes[k], 700.0)
-        total += weights[k] * math.exp(x - math.exp(x))
-    return total
+def _fill_narrow(
+    points: Any, location: Any, spread: Any, low: Any, high: Any, noise: float, nodes: Any, weights: Any, filled: Any
+) -> None:
+    for i in range(location.size):
+        if spread[i] < NARROW:
+            ratio = math.exp(-spread[i] * NARROW_STEP)
+            for point in range(points.size):
+                t = points[point] - location[i]
+                if points[point] * noise >= high[i]:
+                    filled[0, point, i] = 1.0
+                elif points[point] * noise > low[i]:
+                    above, density = over_skill(math.exp(t - spread[i] * nodes[0]), ratio, weights)
+                    filled[0, point, i], filled[1, point, i] = max(1.0 - above, 0.0), density
 
 
 @kernel
-def density_over_noise(t: float, spread: float, gumbel: Any) -> float:
-    nodes, weights, _ = gumbel
-    first, last = reach(nodes, t, spread)
-    total = 0.0
-    for k in range(first, last):
-        z = (nodes[k] - t) / spread
-        total += weights[k] * math.exp(-0.5 * z * z)
-    return total / (spread * math.sqrt(2.0 * math.pi))
+def over_skill(x: float, ratio: float, weights: Any) -> tuple[float, float]:
+    """Gumbel's law averaged over the skill: the chance to be above some t, and the density there."""
+    above, density = 0.0, 0.0
+    for k in range(weights.size):
+        share = weights[k] * math.exp(-x)
+        above += share
+        density += share * x
+        x *= ratio
+    return above, density
 
 
-@kernel
-def reach(nodes: Any, t: float, spread: float) -> tuple[int, int]:
-    """The nodes within the normal law's tails around t: the first, and the one after the last."""
-    far, count = spread * NORMAL_TAIL, float(nodes.size)
-    first = min(max(math.ceil((t - far - nodes[0]) / STEP), 0.0), count)
-    last = min(max(math.floor((t + far - nodes[0]) / STEP) + 1.0, first), count)
-    return int(first), int(last)
+def _add_points(
+    u: Any, low: Any, high: Any, tabulated: Any, first: Any, weights: Any, beyond: float, values: Any
+) -> None:
+    for point in range(u.size):
+        for i in range(low.size):
+            values[point, i] = 0.0
+        for k in range(weights.shape[1]):
+            weight = weights[point, k]
+            for i in range(low.size):
+                values[point, i] += weight * tabulated[first[point] + k, i]
+        for i in range(low.size):
+            is_low = u[point] <= low[i] or values[point, i] < 0.0
+            values[point, i] = beyond if u[point] >= high[i] else 0.0 if is_low else values[point, i]
 
 
-_fill_distribution = compile_kernel(_distributions)
-_fill_density = compile_kernel(_densities)
+_fill = compile_kernel(_fill_narrow)
+_interpolate = compile_kernel(_add_points)

@@ -29,7 +29,7 @@ def sums(x, weight):
 
 
 def chance(lead):
-    return 1.0 / (1.0 + math.exp(-SLOPE * lead)) if lead > -3e5 else 0.0
+    return 1.0 / (1.0 + math.exp(-SLOPE * lead)) if lead > -1.2e5 else 0.0
 
 
 def exact(x, weight, i):

@@ -30,7 +30,7 @@ from workers import children
 
 import podium
 from podium.store import Store
-from podium.store.webhooks import list_webhooks
+from podium.store.keys import list_webhooks
 
 POOLS = {"main": "glicko2", "other": "elo"}
 WRITERS, PLAYERS = 4, 60

@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 import podium
 from podium.cli.commands import build
 from podium.cli.demo import season_path
-from podium.cli.terminal.tables import explanation_text, what_if_text
+from podium.cli.terminal.show import explanation_text, what_if_text
 from podium.engine.rules import is_by_pairs
 from podium.engine.system import System, allowed
 from podium.ledger.history import without_days

@@ -13,8 +13,8 @@ from podium.service.server import MAX_CONNECTIONS, MAX_HEADER_BYTES, Phase
 from podium.service.web.chances import MOST_ENTRANTS
 from podium.store.log import log, pools
 from podium.store.reading.players.rivals import MAX_MEETINGS
-from podium.store.waiting import MOST_BYTES, WAITS_US
 from podium.store.writing.rating.rerating import SHORT_EVENTS
+from podium.store.writing.sheets import MOST_BYTES, WAITS_US
 
 MARKS = "<!-- limits -->", "<!-- end of limits -->"
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import podium
-from podium.cli.terminal.tables import what_if_text
+from podium.cli.terminal.show import what_if_text
 from podium.systems import names
 
 GOLDEN = Path(__file__).parent / "ledger" / "sentences.golden.txt"

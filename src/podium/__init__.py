@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from podium.large.rating import RatedParts
     from podium.large.streaming import RatedStream, rate_stream
     from podium.ledger.forecast import Forecast
-    from podium.ledger.reasons.explanation import Explanation
+    from podium.ledger.reasons import Explanation
     from podium.ledger.reasons.what_if import WhatIf
     from podium.ledger.stakes import Stakes
     from podium.live import Live, PlayerChange, RatedEvent
@@ -75,7 +75,7 @@ _HOMES = {
     "Client": "client",
     "ClientError": "client",
     "Evaluation": "analysis.evaluation",
-    "Explanation": "ledger.reasons.explanation",
+    "Explanation": "ledger.reasons",
     "Fault": "errors",
     "Forecast": "ledger.forecast",
     "Live": "live",

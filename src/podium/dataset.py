@@ -1,6 +1,6 @@
 """Datasets: results on disk, a folder a pool, checked once, with a manifest that vouches for every file."""
 
-from podium.large.dataset import Dataset, PartFile, PoolFiles, is_dataset
+from podium.large import Dataset, PartFile, PoolFiles, is_dataset
 from podium.large.files import check, open_dataset
 from podium.large.writing import write
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from podium.engine.system import System
 from podium.errors import ParameterError
-from podium.large.dataset import is_dataset, is_folder
+from podium.large import is_dataset, is_folder
 from podium.rated import Rated, begin, rate_table
 from podium.results.reading import Results, read_numbered
 from podium.systems import make_system

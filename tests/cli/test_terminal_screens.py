@@ -8,7 +8,7 @@ import typer
 from screens import COMMANDS, HELP, TABLES, help_screens, table_screens, words_of_commands
 
 from podium.cli.commands import build
-from podium.cli.terminal import show, tables
+from podium.cli.terminal import show
 from podium.cli.terminal.show import Format
 
 ROWS = {
@@ -118,12 +118,12 @@ def test_a_table_without_rows_shows_its_headings(capsys):
     ],
 )
 def test_a_column_has_one_form_of_its_values(values, texts):
-    assert tables.as_column(pl.Series("x", values, strict=False)).texts == texts
+    assert show.as_column(pl.Series("x", values, strict=False)).texts == texts
 
 
 def test_dates_are_cut_to_what_matters():
     days = pl.Series("x", ["2025-03-01 00:00", "2025-03-02 00:00"]).str.to_datetime()
-    assert tables.as_column(days).texts == ["2025-03-01", "2025-03-02"]
+    assert show.as_column(days).texts == ["2025-03-01", "2025-03-02"]
     times = pl.Series("x", ["2025-03-01 18:00", None]).str.to_datetime()
-    assert tables.as_column(times).texts == ["2025-03-01 18:00", ""]
-    assert tables.with_days(tables.as_column(times)).texts == ["2025-03-01", ""]
+    assert show.as_column(times).texts == ["2025-03-01 18:00", ""]
+    assert show.with_days(show.as_column(times)).texts == ["2025-03-01", ""]

@@ -11,7 +11,7 @@ from sentences import GOLDEN, history, sentences
 
 import podium
 from podium.cli.demo import season_path
-from podium.cli.terminal.tables import explanation_text
+from podium.cli.terminal.show import explanation_text
 from podium.support.words import shown, shown_change
 from podium.systems import names
 

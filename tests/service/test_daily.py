@@ -7,7 +7,7 @@ from contextlib import closing
 from races import calling, rows
 from starlette.testclient import TestClient
 
-from podium.service import create_app, upkeep
+from podium.service import app, create_app
 from podium.store import Store
 from podium.store.log import database
 from podium.systems import find
@@ -22,7 +22,7 @@ def wait_until(condition):
 
 def test_it_goes_on_after_the_database_was_busy(tmp_path, monkeypatch, caplog):
     monkeypatch.setattr(database, "PRAGMAS", (*database.PRAGMAS, "busy_timeout=20"))
-    monkeypatch.setattr(upkeep, "CHECK_INTERVAL_S", 0.05)
+    monkeypatch.setattr(app, "CHECK_INTERVAL_S", 0.05)
     with closing(Store(str(tmp_path / "podium.db"))) as store:
         store.create_pool("main", find("elo")())
         store.submit("main", rows(1, "ab"))

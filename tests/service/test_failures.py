@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from races import calling, event, rows
 from starlette.testclient import TestClient
 
-from podium.service import create_app, upkeep, watchers
+from podium.service import app, create_app, watchers
 from podium.service.http.errors import MEDIA_TYPE
 from podium.store import Store
 from podium.store.keys import create_key
@@ -249,7 +249,7 @@ def test_a_pool_that_another_transaction_has_just_opened_is_a_conflict(store):
 
 def test_daily_ranks_are_stored_after_any_failure(store, monkeypatch, caplog):
     store.submit("main", rows(1, "ab"))
-    monkeypatch.setattr(upkeep, "CHECK_INTERVAL_S", 0.01)
+    monkeypatch.setattr(app, "CHECK_INTERVAL_S", 0.01)
     failures = [UnavailableError("away"), OSError("no file"), ValueError("poison")]
     pools, done = store.pools, threading.Event()
 
@@ -268,7 +268,7 @@ def test_daily_ranks_are_stored_after_any_failure(store, monkeypatch, caplog):
     async def keep_no_facts(_):  # which reads the pools, too
         pass
 
-    monkeypatch.setattr(upkeep.Upkeep, "_keep_facts", keep_no_facts)
+    monkeypatch.setattr(app.Upkeep, "_keep_facts", keep_no_facts)
     with TestClient(create_app(store, daily=True)) as client:
         assert done.wait(30.0)
         metrics = client.app.state.metrics.text().decode()

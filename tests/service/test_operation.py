@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 
 from podium.service import create_app
 from podium.service.api import status
-from podium.service.http.logs import JsonFormatter
+from podium.service.http.errors import JsonFormatter
 from podium.service.http.requests import RequestMiddleware
 from podium.store import Store
 from podium.store.writing.rating import generations

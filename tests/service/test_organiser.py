@@ -14,8 +14,7 @@ from podium.client import verify_webhook
 from podium.errors import PodiumError
 from podium.service import create_app
 from podium.store import Store
-from podium.store.keys import list_keys
-from podium.store.webhooks import list_webhooks, store_progress
+from podium.store.keys import list_keys, list_webhooks, store_progress
 from podium.systems import find
 
 

@@ -15,10 +15,9 @@ from podium.service import create_app, watchers, webhooks
 from podium.service.http.keys import OwnBudgets, SharedBudgets
 from podium.service.http.requests import Threads
 from podium.store import Store
-from podium.store.keys import draw, forget_budgets
+from podium.store.keys import create_webhook, draw, forget_budgets
 from podium.store.log.chain import Subscription
 from podium.store.log.database import Turn, UnavailableError
-from podium.store.webhooks import create_webhook
 from podium.systems import find
 
 pytestmark = pytest.mark.parametrize("store", ["postgresql"], indirect=True)

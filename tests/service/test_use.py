@@ -15,7 +15,7 @@ from races import event as race
 
 import podium
 from podium.service import watchers
-from podium.service.api import dependencies, streams
+from podium.service.api import dependencies, status
 from podium.service.http import requests
 from podium.store import Store
 from podium.systems import find, names
@@ -236,7 +236,7 @@ def test_what_happens_reaches_every_open_stream_by_one_query(client, store, monk
     async def listen_to(fan_out):
 
         def listen(after):
-            return streams.server_sent_events(store, fan_out, state.metrics, "main", 1, after, 9.0)
+            return status.server_sent_events(store, fan_out, state.metrics, "main", 1, after, 9.0)
 
         first = [listen(store.version("main")) for _ in range(20)]
         for each in first:

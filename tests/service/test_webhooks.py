@@ -19,8 +19,7 @@ from podium.client.webhooks import sign
 from podium.service import webhooks
 from podium.service.metrics import Metrics
 from podium.service.webhooks import Webhooks, is_public
-from podium.store.log.database import Turn
-from podium.store.webhooks import (
+from podium.store.keys import (
     create_webhook,
     delete_webhook,
     list_webhooks,
@@ -28,6 +27,7 @@ from podium.store.webhooks import (
     store_progress,
     store_under_way,
 )
+from podium.store.log.database import Turn
 from podium.systems import find
 
 

@@ -4,9 +4,9 @@ import pytest
 import sqlalchemy as sa
 
 from podium.errors import UnknownError
-from podium.store import waiting
 from podium.store.log.schema import waiting as table
-from podium.store.waiting import WaitingFile, forget_waiting, keep_waiting, waiting_file
+from podium.store.writing import sheets
+from podium.store.writing.sheets import WaitingFile, forget_waiting, keep_waiting, waiting_file
 
 FILE = WaitingFile("league.csv", b"\x00Name\xff;Punkte")
 
@@ -29,24 +29,24 @@ def test_a_file_is_read_by_its_session_alone(store):
 
 def test_a_file_waits_for_an_hour(store, monkeypatch):
     number, hour = keep_waiting(store.engine, "mine", FILE), 3_600_000_000
-    later = waiting.now()
-    monkeypatch.setattr(waiting, "now", lambda: later + hour - 60_000_000)
+    later = sheets.now()
+    monkeypatch.setattr(sheets, "now", lambda: later + hour - 60_000_000)
     forget_waiting(store.engine)
     assert waiting_file(store.engine, "mine", number) == FILE
-    monkeypatch.setattr(waiting, "now", lambda: later + hour)
+    monkeypatch.setattr(sheets, "now", lambda: later + hour)
     with pytest.raises(UnknownError, match="does not wait here any more; send it again"):
         waiting_file(store.engine, "mine", number)
     assert count(store) == 0  # reading looks after it
     keep_waiting(store.engine, "mine", FILE)
-    monkeypatch.setattr(waiting, "now", lambda: later + 2 * hour)
+    monkeypatch.setattr(sheets, "now", lambda: later + 2 * hour)
     forget_waiting(store.engine)
     assert count(store) == 0
 
 
 def test_the_oldest_files_of_a_session_go_where_they_are_too_large(store, monkeypatch):
     moments = iter(range(10**9, 10**10, 10**6))
-    monkeypatch.setattr(waiting, "now", lambda: next(moments))
-    monkeypatch.setattr(waiting, "MOST_BYTES", 250)
+    monkeypatch.setattr(sheets, "now", lambda: next(moments))
+    monkeypatch.setattr(sheets, "MOST_BYTES", 250)
     large = WaitingFile("large.csv", bytes(100))
     other = keep_waiting(store.engine, "yours", large)
     numbers = [keep_waiting(store.engine, "mine", large) for _ in range(3)]

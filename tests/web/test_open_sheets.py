@@ -4,7 +4,7 @@ import pytest
 from test_screens import SIDEWAYS
 from test_sheets_sent_again import assert_readable, places, send, sign_in, store_it
 
-from podium.store import waiting
+from podium.store.writing import sheets
 
 SHEET = "Date,Rdr,Uitkm\n3/4/2026,Ana,2\n3/4/2026,Ben,1\n5/4/2026,Ben,2\n5/4/2026,Ana,1\n"
 PLAYER, DAY, PLACE = "columns.player=Rdr", "columns.started_at.format=%d/%m/%Y", "columns.position=Uitkm"
@@ -128,8 +128,8 @@ def test_a_file_of_another_session_is_not_there_and_an_old_one_is_to_be_sent_aga
     assert other.status == 404
     assert "send it again" in other.text()
     send(page, league, SHEET)
-    later = waiting.now() + waiting.WAITS_US + 1
-    monkeypatch.setattr(waiting, "now", lambda: later)
+    later = sheets.now() + sheets.WAITS_US + 1
+    monkeypatch.setattr(sheets, "now", lambda: later)
     go_on(page, PLAYER)
     assert "The file does not wait here any more; send it again." in page.inner_text("[role=alert]")
 

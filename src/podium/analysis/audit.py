@@ -13,7 +13,7 @@ from podium.engine.system import System
 from podium.engine.tables.selection import EVENT, check_period
 from podium.errors import ParameterError
 from podium.kernels.records import read
-from podium.large.dataset import PoolFiles, is_dataset
+from podium.large import PoolFiles, is_dataset
 from podium.large.executors import Engine
 from podium.large.files import open_dataset, read_file
 from podium.large.rating import PoolTask, on_pools

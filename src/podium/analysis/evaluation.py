@@ -25,7 +25,7 @@ from podium.engine.system import System
 from podium.engine.tables.encoding import encode
 from podium.engine.tables.selection import EVENT
 from podium.errors import ParameterError
-from podium.large.dataset import is_dataset
+from podium.large import is_dataset
 from podium.results.reading import Results, read_results
 from podium.systems import make_system
 

@@ -31,7 +31,7 @@ from podium.engine.system import System
 from podium.engine.tables.encoding import Events, encode
 from podium.errors import NotFiniteError, ParameterError
 from podium.kernels.records import LANES
-from podium.large.dataset import Dataset, PoolFiles
+from podium.large import Dataset, PoolFiles
 from podium.large.executors import Executor
 from podium.large.files import read_file
 from podium.large.rating import PoolTask, on_pools

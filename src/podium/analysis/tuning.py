@@ -26,7 +26,7 @@ from podium.engine.system import System, kinds
 from podium.engine.tables.encoding import Events, encode
 from podium.errors import NotFiniteError, ParameterError, PodiumError, needs_extra
 from podium.kernels.records import LANES
-from podium.large.dataset import Dataset, PoolFiles, is_dataset
+from podium.large import Dataset, PoolFiles, is_dataset
 from podium.large.executors import Engine, Executor, Local, executor
 from podium.large.files import open_dataset
 from podium.large.rating import warm

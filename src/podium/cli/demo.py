@@ -15,7 +15,7 @@ from typer import Option
 
 from podium.cli.terminal import options, show
 from podium.cli.terminal.app import examples
-from podium.cli.terminal.tables import explanation_text
+from podium.cli.terminal.show import explanation_text
 from podium.errors import MissingExtraError, PodiumError, needs_extra
 
 if TYPE_CHECKING:

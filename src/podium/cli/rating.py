@@ -72,7 +72,7 @@ def rate(
 
     A folder of Parquet files, and a dataset, are rated in bounded memory.
     """
-    from podium.large.dataset import is_dataset
+    from podium.large import is_dataset
 
     of_dataset = checkpoint is None and is_dataset(file.path)
     in_parts = not of_dataset and (checkpoint is not None or file.is_folder())
@@ -184,7 +184,7 @@ def explain(
     form: Format = PRINTED,
 ) -> None:
     """Say why PLAYER's rating moved in EVENT: every opponent, every heat, every other cause."""
-    from podium.cli.terminal.tables import explanation_text, what_if_text
+    from podium.cli.terminal.show import explanation_text, what_if_text
 
     with show.progress("reading", "rating", "explaining") as steps:
         rated = rated_file(file, system, period, steps, start)

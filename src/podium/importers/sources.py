@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, NoReturn, cast
 
 from podium.errors import Fault, FormatError
-from podium.results.objects import refused_constant, repeated_key
+from podium.results.reading import refused_constant, repeated_key
 
 MAX_EXPANSION = 100  # times its size that a compressed file may become
 MAX_DEPTH = 64  # of JSON within JSON

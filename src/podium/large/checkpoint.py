@@ -18,7 +18,7 @@ import polars as pl
 
 from podium.engine.system import System
 from podium.errors import OutputError, ParameterError
-from podium.large.dataset import is_folder, is_parquet
+from podium.large import is_folder, is_parquet
 from podium.large.long_periods import LongPeriod, read_rows, write_rows
 from podium.large.parts import Read
 from podium.large.slices import FILES, SLICE_ROWS, Position, SeenIds, parquet_files, refusal

@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from podium.errors import SHOWN_FAULTS, Fault, OutputError, ParameterError, ResultsError, needs_extra
-from podium.large.dataset import MANIFEST, Dataset, PartFile, PoolFiles, is_url
+from podium.large import MANIFEST, Dataset, PartFile, PoolFiles, is_url
 from podium.large.long_periods import Part
 from podium.large.parts import moments
 from podium.large.slices import read_ahead, refusal

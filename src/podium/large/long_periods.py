@@ -28,7 +28,7 @@ from podium.results.reading import Results, refuse
 from podium.support.part_files import part_file, remove_unfinished
 
 if TYPE_CHECKING:
-    from podium.ledger.reasons.explanation import Explanation
+    from podium.ledger.reasons import Explanation
     from podium.ledger.reasons.what_if import WhatIf
 
 import numpy.typing as npt

@@ -22,8 +22,8 @@ from podium.engine.tables.placing import stand_in_order
 from podium.engine.tables.selection import EVENT, check_period
 from podium.engine.tables.things import called
 from podium.errors import ParameterError, UnknownError
+from podium.large import Dataset, PartFile, PoolFiles
 from podium.large.checkpoint import Progress
-from podium.large.dataset import Dataset, PartFile, PoolFiles
 from podium.large.executors import Engine, Function, Local, Task, executor
 from podium.large.files import Storage, open_dataset, pool_folder, storage_at, write_part
 from podium.large.streaming import EVERY, RatedStream, rate_all
@@ -37,7 +37,7 @@ from podium.results.reading import Results
 from podium.systems._outside import PortableSystem, is_portable
 
 if TYPE_CHECKING:
-    from podium.ledger.reasons.explanation import Explanation
+    from podium.ledger.reasons import Explanation
     from podium.ledger.reasons.what_if import WhatIf
 
 NOT_HELD = "the rows of a folder are not held in memory; podium.rate_stream gives them part by part"

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import polars as pl
 
 from podium.errors import Fault, ResultsError
-from podium.large.dataset import is_folder, is_parquet
+from podium.large import is_folder, is_parquet
 from podium.results.columns import ALL
 from podium.results.consistency import Places, contradictions
 from podium.results.hashing import Numbered, hashes_differ, number_runs

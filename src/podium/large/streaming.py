@@ -13,8 +13,8 @@ import polars as pl
 from podium.engine.system import System
 from podium.engine.tables.selection import EVENT, check_period
 from podium.errors import OutputError, ParameterError
+from podium.large import PoolFiles
 from podium.large.checkpoint import ANEW, PIECES, Checkpoint, Origin, Progress, fingerprint, source_files
-from podium.large.dataset import PoolFiles
 from podium.large.files import pool_parts
 from podium.large.long_periods import LongPart, LongPeriods, Part, rate_long_period, takes_pieces
 from podium.large.parts import PartReader

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from podium.errors import OutputError
-from podium.large.dataset import MANIFEST, Dataset, PoolFiles, is_dataset, is_folder, is_parquet, is_url
+from podium.large import MANIFEST, Dataset, PoolFiles, is_dataset, is_folder, is_parquet, is_url
 from podium.large.files import (
     Storage,
     manifest_text,

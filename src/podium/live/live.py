@@ -29,8 +29,8 @@ from podium.ledger.forecast import (
 )
 from podium.ledger.history import history
 from podium.ledger.leaderboard import eligibility, listed
+from podium.ledger.reasons import Explanation
 from podium.ledger.reasons.explaining import explain
-from podium.ledger.reasons.explanation import Explanation
 from podium.ledger.reasons.what_if import WhatIf, what_if
 from podium.ledger.saved import read_start
 from podium.live import saving

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Self
 
+from podium.ledger.reasons import Explanation
 from podium.ledger.reasons.duels import CAUSE
-from podium.ledger.reasons.explanation import Explanation
 from podium.ledger.reasons.standings import plain
 from podium.ledger.reasons.wording import capitalised, gap_words
 from podium.pages.numbers import DASH, duration

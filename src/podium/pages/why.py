@@ -6,8 +6,8 @@ from typing import Any
 
 from markupsafe import Markup
 
+from podium.ledger.reasons import Duels, Explanation
 from podium.ledger.reasons.duels import BAND, CAUSE, HEAT, OPPONENT, Group
-from podium.ledger.reasons.explanation import Duels, Explanation
 from podium.ledger.reasons.wording import gap_words, heat_words
 from podium.pages.bars import StepScale, bar, duel_marks, end
 from podium.pages.numbers import halves, in_sentence, rating

@@ -25,7 +25,7 @@ from podium.support.words import counted, table_html
 if TYPE_CHECKING:
     from podium.ledger.forecast import Forecast, Named
     from podium.ledger.hindsight import Hindsight
-    from podium.ledger.reasons.explanation import Explanation
+    from podium.ledger.reasons import Explanation
     from podium.ledger.reasons.what_if import WhatIf
     from podium.ledger.stakes import Stakes
 

@@ -27,7 +27,7 @@ from podium.errors import ParameterError, PodiumError
 from podium.kernels.compiled import compile_without_blas
 from podium.rating import rate
 from podium.service.app import create_app
-from podium.service.http.logs import LOG_CONFIG
+from podium.service.http.errors import LOG_CONFIG
 from podium.service.metrics import SHARED_FOLDER
 from podium.store import Store
 from podium.store.log.database import full_url

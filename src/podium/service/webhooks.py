@@ -25,8 +25,8 @@ from podium.errors import ParameterError, PodiumError
 from podium.service.http.requests import in_background, run_in
 from podium.service.metrics import Metrics
 from podium.store import Store
+from podium.store.keys import Webhook, list_webhooks, store_progress, store_under_way
 from podium.store.log.database import Turn
-from podium.store.webhooks import Webhook, list_webhooks, store_progress, store_under_way
 
 EXCHANGE_S = 10.0  # of a whole delivery: the name's look-up, the connection and the answer
 CHUNK = 65_536  # bytes that are read at a time

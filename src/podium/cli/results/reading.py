@@ -266,7 +266,7 @@ class Input:
 
     def open(self) -> "Results | Dataset | str":
         """Open a dataset; name a folder of Parquet files; read and check other results."""
-        from podium.large.dataset import is_dataset
+        from podium.large import is_dataset
 
         if self.format is None and self.map is None and is_dataset(self.path):
             from podium.large.files import open_dataset

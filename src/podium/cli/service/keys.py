@@ -102,7 +102,7 @@ def create_receiver(
 ) -> None:
     """Send everything that happens to a ladder to a URL, and show the secret of its signatures."""
     from podium.service.webhooks import is_found
-    from podium.store.webhooks import create_webhook, refuse_url
+    from podium.store.keys import create_webhook, refuse_url
 
     refuse_url(address)
     if not is_found(address, allow_private=private):
@@ -116,7 +116,7 @@ def list_receivers(store: "Store" = STORE, form: Format = options.FORM) -> None:
     """List the webhooks, and what went wrong with them."""
     import polars as pl
 
-    from podium.store.webhooks import list_webhooks
+    from podium.store.keys import list_webhooks
 
     names = ("id", "pool", "url", "delivered_seq", "under_way_since", "failing_since", "last_error", "stopped")
     kinds = dict.fromkeys(names, pl.String) | {"id": pl.Int64, "delivered_seq": pl.Int64, "stopped": pl.Boolean}
@@ -127,7 +127,7 @@ def list_receivers(store: "Store" = STORE, form: Format = options.FORM) -> None:
 @webhook.command("resume", "podium webhook resume 2")
 def resume(number: int = NUMBER, store: "Store" = STORE) -> None:
     """Send to a webhook again that was stopped, from where it stopped."""
-    from podium.store.webhooks import resume_webhook
+    from podium.store.keys import resume_webhook
 
     resume_webhook(store.engine, number)
     typer.echo(f"webhook {number} is sent to again")
@@ -136,7 +136,7 @@ def resume(number: int = NUMBER, store: "Store" = STORE) -> None:
 @webhook.command("delete", "podium webhook delete 2")
 def delete(number: int = NUMBER, store: "Store" = STORE) -> None:
     """Send nothing more to a webhook."""
-    from podium.store.webhooks import delete_webhook
+    from podium.store.keys import delete_webhook
 
     delete_webhook(store.engine, number)
     typer.echo(f"webhook {number} is deleted")

@@ -1,19 +1,282 @@
-"""What the command line prints: tables for people, CSV and JSON for programs, and how far work has come."""
+"""Tables for people: aligned text that fits the terminal, 80 columns being the width to design for.
+
+What says whose a row is never shrinks. Columns without a value are left out; those with one value are named below.
+What is still too wide loses, in this order: the time of day of its dates, a part of long headings to a second line, the
+columns of least interest, words to more lines, and the columns to the right. Those that are left out are named.
+"""
 
 import json
+import os
 import sys
+import textwrap
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from podium.errors import ParameterError
-from podium.support.words import as_text
+from podium.support.words import as_text, column_texts
 
 if TYPE_CHECKING:
     import polars as pl
+    from rich.console import Console
+
+    from podium.ledger.reasons import Explanation
+    from podium.ledger.reasons.what_if import WhatIf
+
+
+DESIGN_WIDTH = 80
+GAP = 2  # blanks between columns
+NARROWEST_WORDS = 24  # of a column of words
+IDENTITY = frozenset(
+    {"rank", "player", "rating", "system", "event_id", "name", "id", "opponent", "subject", "seq", "delta", "into"}
+)
+LEAST_OF_INTEREST = ("last_event_id", "peak", "volatility", "last_played_at")  # the first goes first
+WHOLE_DAY, MINUTE = "%Y-%m-%d", "%Y-%m-%d %H:%M"
+TERMINAL_VARIABLES = {"COLUMNS", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"}  # that Rich reads
+UNSAID = {"pool": "default"}  # a value that says nothing
+
+
+@dataclass
+class Column:
+    name: str
+    texts: list[str]
+    is_number: bool
+    days: list[str] | None = None  # the texts of instants, cut to the day
+    heading: str = ""
+    widest: int | None = None  # of a column of words that is broken into lines
+
+    @property
+    def may_break(self) -> bool:
+        return self.name not in IDENTITY and not self.is_number and any(" " in text for text in self.texts)
+
+    @property
+    def natural(self) -> int:
+        """How wide its texts and its heading are."""
+        return max(cells_of(line) for text in (self.heading, *self.texts) for line in text.split("\n"))
+
+    @property
+    def width(self) -> int:
+        return self.natural if self.widest is None else min(self.natural, self.widest)
+
+
+@dataclass
+class Layout:
+    """What of a frame is shown, and what is not."""
+
+    columns: list[Column]
+    constant: Mapping[str, str] = field(default_factory=dict)  # the value of each column that has but one
+    left_out: list[str] = field(default_factory=list)  # for want of room
+
+    @property
+    def width(self) -> int:
+        return sum(each.width + GAP for each in self.columns) - GAP
+
+    def leave_out(self, name: str) -> None:
+        self.columns = [each for each in self.columns if each.name != name]
+        self.left_out.append(name)
+
+
+def lay_out(frame: "pl.DataFrame", shown: "pl.DataFrame", width: int | None) -> Layout:
+    constant = dict(constants(frame))
+    hidden = {name for name in frame.columns if frame.height and is_empty(frame[name])} | constant.keys()
+    columns = [as_column(shown[name]) for name in frame.columns if name not in hidden]
+    if not columns:
+        return fit(Layout([as_column(shown[name]) for name in frame.columns]), width)
+    named = {name: text for name, text in constant.items() if UNSAID.get(name) != text}
+    return fit(Layout(columns, named), width)
+
+
+def as_column(series: "pl.Series") -> Column:
+    """The texts of a column; of instants the time of day only where it says something."""
+    days = None
+    texts = column_texts(series, MINUTE)
+    if series.dtype.is_temporal():
+        days = column_texts(series, WHOLE_DAY)
+        if all(not text or text.endswith(" 00:00") for text in texts):
+            texts = days
+    return Column(series.name, texts, series.dtype.is_numeric(), days, series.name)
+
+
+def is_empty(series: "pl.Series") -> bool:
+    """Whether no row has a value: nothing, an empty text, or no."""
+    return all(value is None or value is False or value == "" for value in series.unique().to_list())
+
+
+def constants(frame: "pl.DataFrame") -> Iterator[tuple[str, str]]:
+    """The columns that have one value in all of several rows, and are not what a row is about."""
+    for name in frame.columns:
+        if frame.height > 1 and name not in IDENTITY and not is_empty(frame[name]) and frame[name].n_unique() == 1:
+            yield name, as_column(frame[name].head(1)).texts[0]
+
+
+def fit(layout: Layout, width: int | None) -> Layout:
+    """The layout, by one step after another until it fits."""
+    for step in (with_days, with_folded_headings):
+        if width is None or layout.width <= width:
+            return layout
+        layout.columns = [step(each) for each in layout.columns]
+    while width is not None and layout.width > width:
+        names = [each.name for each in layout.columns]
+        dull = next((name for name in LEAST_OF_INTEREST if name in names), None)
+        wordy = [each for each in layout.columns if each.may_break and each.width > NARROWEST_WORDS]
+        if dull is not None:
+            layout.leave_out(dull)
+        elif wordy:
+            widest = max(wordy, key=lambda each: each.width)
+            widest.widest = max(NARROWEST_WORDS, widest.width - (layout.width - width))
+        else:
+            spare = [name for name in names if name not in IDENTITY]
+            if not spare:
+                break
+            layout.leave_out(spare[-1])
+    return layout
+
+
+def with_days(column: Column) -> Column:
+    """The column, its instants cut to the day."""
+    return column if column.days is None else replace(column, texts=column.days)
+
+
+def with_folded_headings(column: Column) -> Column:
+    """The column, a heading that is wider than all below it on lines that break after an underscore."""
+    below = replace(column, heading="").natural
+    parts = column.heading.replace("_", "_ ").split()
+    lines = textwrap.wrap(" ".join(parts), max(below, *map(len, parts)), break_long_words=False)
+    return replace(column, heading="\n".join(line.replace("_ ", "_") for line in lines))
+
+
+def cells_of(text: str) -> int:
+    """How many cells of a terminal a line takes."""
+    if text.isascii() and text.isprintable():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+def console() -> "Console | None":
+    """The terminal; None where nothing says that there is one, so that tables are as wide as they are, and plain."""
+    if not sys.stdout.isatty() and not TERMINAL_VARIABLES & os.environ.keys():
+        return None
+    from rich.console import Console
+
+    return Console()
+
+
+def table_text(layout: Layout, console: "Console | None") -> str:
+    """The table and what is to say of it, each line without blanks at its end."""
+    lines = (plain_lines(layout) if console is None else None) or rich_lines(layout, console)
+    if layout.constant:
+        lines += wrap(f"in every row: {', '.join(f'{name} {text}' for name, text in layout.constant.items())}")
+    if layout.left_out:
+        lines += wrap(f"not shown: {', '.join(layout.left_out)}; --format csv has all")
+    return "\n".join(lines) + "\n"
+
+
+def plain_lines(layout: Layout) -> list[str] | None:
+    """The lines of a table that needs no terminal, as Rich would write it; None where texts have more than a line."""
+    columns = []
+    for each in layout.columns:
+        texts, width = [each.heading, *each.texts], each.width
+        if each.widest is not None or not all(map(str.isprintable, texts)):
+            return None
+        blanks = [" " * (width - cells_of(text)) for text in texts]
+        pairs = zip(blanks, texts, strict=True) if each.is_number else zip(texts, blanks, strict=True)
+        columns.append(["".join(pair) for pair in pairs])
+    return [(" " * GAP).join(row).rstrip() for row in zip(*columns, strict=True)]
+
+
+def rich_lines(layout: Layout, console: "Console | None") -> list[str]:
+    """The lines of a table, with a heading that a terminal shows as such."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = console or Console()
+    table = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
+    for each in layout.columns:
+        table.add_column(Text(each.heading), justify="right" if each.is_number else "left", width=each.width)
+    for row in zip(*(each.texts for each in layout.columns), strict=True):
+        table.add_row(*map(Text, row))
+    console.width = max(layout.width + GAP, 1)
+    with console.capture() as captured:
+        console.print(table)
+    return [line.rstrip() for line in captured.get().splitlines()]
+
+
+def wrap(text: str) -> list[str]:
+    """A sentence on lines that fit the design width."""
+    return textwrap.wrap(text, DESIGN_WIDTH, subsequent_indent="  ")
+
+
+def room(console: "Console | None") -> int | None:
+    """How wide a table may be: the terminal, or what COLUMNS says; elsewhere as wide as it is."""
+    if console is None:
+        return None
+    return console.width if console.is_terminal or os.environ.get("COLUMNS", "").isdigit() else None
+
+
+def explanation_text(explanation: "Explanation") -> str:
+    """A change with its parts, which add up as they stand, and the sentences about it."""
+    sentences = (
+        explanation.duels.headline,
+        explanation.duels.meaning,
+        explanation.duels.not_compared,
+        explanation.ranked_by,
+        explanation.method,
+    )
+    lines = [explanation.verdict, *filter(None, (explanation.cause,))]
+    if explanation.groups:
+        lines += ["", *columns(list(waterfall(explanation)))]
+    if any(sentences):
+        lines += ["", *filter(None, sentences)]
+    return "\n".join(lines)
+
+
+def waterfall(explanation: "Explanation") -> Iterator[tuple[str, str]]:
+    """The lines of a change: what, and how many points."""
+    from podium.pages.why import steps_of
+    from podium.support.words import signed
+
+    yield "Before", str(explanation.shown_before)
+    for number, group in enumerate(explanation.groups):
+        yield ", ".join(filter(None, (group.label, group.result))), signed(group.shown)
+        for step in steps_of(explanation, number):
+            yield f"    {', '.join(filter(None, (step.player, step.words)))}", signed(step.points)
+    yield "After", f"{explanation.shown_after}  ({signed(explanation.shown_change)})"
+
+
+def what_if_text(imagined: "WhatIf") -> str:
+    """What a change would have been, a line for each thing changed."""
+    from podium.support.words import signed
+
+    if not imagined.alternatives:
+        return f"{imagined.player} won all there was to win."
+    lines = [("As it was", signed(imagined.shown))]
+    for each in imagined.alternatives:
+        difference = (
+            f"{abs(each.better)} {'better' if each.better >= 0 else 'worse'}" if each.better else "no different"
+        )
+        lines.append((each.words, f"{signed(each.shown)}  ({difference})"))
+    return "\n".join([f"What if {imagined.player} had …", "", *columns(lines)])
+
+
+def columns(lines: list[tuple[str, str]]) -> list[str]:
+    """Words and numbers side by side: the words to the left, the numbers' last digits in line."""
+    from rich.cells import cell_len
+
+    width = max(cell_len(words) for words, _ in lines)
+    whole = max(len(numbers.split("  ")[0]) for _, numbers in lines)
+    aligned = []
+    for words, numbers in lines:
+        number, _, more = numbers.partition("  ")
+        aligned.append(f"  {words}{' ' * (width - cell_len(words))}  {number.rjust(whole)}  {more}".rstrip())
+    return aligned
+
 
 PROGRESS_AFTER_S = 1.0  # work longer than this shows a progress bar
 
@@ -65,16 +328,14 @@ def show_json(value: Any) -> None:
 
 def show_table(frame: "pl.DataFrame", shown: "pl.DataFrame", title: str, *, whole: bool) -> None:
     """Print rows of a frame as aligned text under a title; where `whole`, with every column, however wide."""
-    from podium.cli.terminal import tables
-
-    console = tables.console()
+    terminal = console()
     if whole:
-        layout = tables.Layout([tables.as_column(shown[name]) for name in shown.columns])
+        layout = Layout([as_column(shown[name]) for name in shown.columns])
     else:
-        layout = tables.lay_out(frame, shown, tables.room(console))
+        layout = lay_out(frame, shown, room(terminal))
     if title:
         sys.stdout.write(f"{title}\n")
-    sys.stdout.write(tables.table_text(layout, console))
+    sys.stdout.write(table_text(layout, terminal))
 
 
 @contextmanager

@@ -1,1 +1,151 @@
 """Why a rating moved: the duels and other causes of a change, their shares, and the words for them."""
+
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+import polars as pl
+
+from podium.ledger.reasons.duels import Group
+from podium.ledger.reasons.standings import SCHEMA as STANDINGS_SCHEMA
+from podium.support.words import lines_html, shown, signed
+
+SCHEMA = {
+    "player": pl.String,
+    "opponent": pl.String,
+    "heat": pl.String,
+    "result": pl.Float64,
+    "expected": pl.Float64,
+    "weight": pl.Float64,
+    "contribution": pl.Float64,
+    "cause": pl.String,
+    "gap": pl.Float64,
+    "group": pl.Int64,
+    "shown": pl.Float64,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Duels:
+    """How many duels a player won, and how many the ratings promised."""
+
+    count: int
+    won: float  # a draw is a half
+    expected: float
+    headline: str  # "Won 17.5 of 25 duels; 23.1 were expected."
+    meaning: str  # what a duel is in this event
+    not_compared: str  # who is not compared, and why; empty where everybody is
+
+
+NO_DUELS = Duels(0, 0.0, 0.0, "", "", "")
+
+
+@dataclass(frozen=True, slots=True)
+class ThingPart:
+    """What a player's result moved something that the player had."""
+
+    kind: str
+    name: str
+    points: float
+    shown: Decimal  # as people read it
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Explanation:
+    """Every reason for one change; the contributions add up to `delta`, in points.
+
+    The numbers in sentences, and all that are called shown, are rounded by one rule and add up as shown.
+    """
+
+    event_id: str
+    player: str
+    rating_before: float
+    delta: float
+    # Columns: player, opponent, heat, result, expected, weight, contribution, cause, gap, group, shown. `gap` says how
+    # far above the player the opponent was rated; `group` is a number into `groups`, whose rows add up to it as shown.
+    rows: pl.DataFrame
+    outcome: str  # "won", "drew", "lost", "came last", "quit" or "beat 2 of 5"; empty where nobody was compared
+    summary: str  # a few sentences to the player
+    rating_after: float
+    digits: int  # decimals that are shown
+    verdict: str  # "Dragana won, but lost 40.5 points."
+    cause: str = ""  # "Quitting heat 2 cost 33.4 of them."
+    groups: tuple[Group, ...] = ()
+    duels: Duels = NO_DUELS
+    ranked_by: str = ""  # what decided the event: "Ranked by the sum of the heats' scores: Dragana 171, Otto 138, …"
+    standings: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=STANDINGS_SCHEMA))  # of the event
+    method: str = ""  # how a change that is no sum over duels is divided
+    things: tuple[ThingPart, ...] = ()  # what the result moved beside the player
+    shared: str = ""  # "The result was worth +35.0: +23.8 to Ana and +11.2 to the car Ferrari."
+
+    def __repr__(self) -> str:
+        change = f"{self.shown_before} {signed(self.shown_change)} = {self.shown_after}"
+        return f"Explanation({self.player} in {self.event_id}: {change})"
+
+    def _repr_html_(self) -> str:
+        """The change and its parts, as a notebook shows them."""
+        parts = [(", ".join(filter(None, (group.label, group.result))), signed(group.shown)) for group in self.groups]
+        ends = ("Before", str(self.shown_before)), ("After", f"{self.shown_after}")
+        return lines_html(" ".join(filter(None, (self.verdict, self.cause))), [ends[0], *parts, ends[1]])
+
+    @property
+    def shown_before(self) -> Decimal:
+        """The rating before, as people read it."""
+        return shown(self.rating_before, self.digits)
+
+    @property
+    def shown_after(self) -> Decimal:
+        """The rating after, as people read it."""
+        return shown(self.rating_after, self.digits)
+
+    @property
+    def shown_change(self) -> Decimal:
+        """The difference of the two."""
+        return self.shown_after - self.shown_before
+
+    def rows_of(self, group: int) -> pl.DataFrame:
+        """Select the rows of a group.
+
+        Args:
+            group: its number in `groups`.
+
+        Returns:
+            Rows as in `rows`, those that moved the rating the way of the change first.
+        """
+        rows = self.rows.filter(pl.col("group") == group)
+        return rows.sort("contribution", descending=self.delta >= 0.0, maintain_order=True)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Turn the explanation into what JSON can hold.
+
+        Returns:
+            All but the rows; numbers that are called shown are those that people read.
+        """
+        return {
+            "event_id": self.event_id,
+            "player": self.player,
+            "rating_before": self.rating_before,
+            "delta": self.delta,
+            "words": self.summary,
+            "outcome": self.outcome,
+            "verdict": self.verdict,
+            "cause": self.cause,
+            "shown": {
+                "before": float(self.shown_before),
+                "change": float(self.shown_change),
+                "after": float(self.shown_after),
+            },
+            "groups": [
+                {name: getattr(group, name) for name in Group.__slots__} | {"shown": float(group.shown)}
+                for group in self.groups
+            ],
+            "duels": {name: getattr(self.duels, name) for name in Duels.__slots__},
+            "ranked_by": self.ranked_by,
+            "standings": self.standings.to_dicts(),
+            "method": self.method,
+            "things": [
+                {"kind": each.kind, "name": each.name, "points": each.points, "shown": float(each.shown)}
+                for each in self.things
+            ],
+            "shared": self.shared,
+        }

@@ -17,9 +17,8 @@ from podium.engine.tables.things import kind_and_name
 from podium.errors import UnknownError
 from podium.ledger.forecast import suggestion
 from podium.ledger.history import system_at
-from podium.ledger.reasons import wording
+from podium.ledger.reasons import SCHEMA, Duels, Explanation, ThingPart, wording
 from podium.ledger.reasons.duels import BAND, CAUSE, HEAT, OPPONENT, Account, Duel, Group, Heading, Partition, partition
-from podium.ledger.reasons.explanation import SCHEMA, Duels, Explanation, ThingPart
 from podium.ledger.reasons.shares import affordable_parts, shown_table
 from podium.ledger.reasons.standings import Standings, ranked_by, standings
 from podium.results.derived_heats import OVERALL

@@ -16,9 +16,20 @@ from podium.service.http.visitors import Form
 from podium.service.web.rendering import PageRouter, address, go_on, pool_header, render
 from podium.service.webhooks import DeliveryError, send_test
 from podium.store import Store
-from podium.store.keys import ApiKey, create_key, list_keys, parse_reach, revoke_key, rotate_key
+from podium.store.keys import (
+    ApiKey,
+    Webhook,
+    create_key,
+    create_webhook,
+    delete_webhook,
+    list_keys,
+    list_webhooks,
+    parse_reach,
+    resume_webhook,
+    revoke_key,
+    rotate_key,
+)
 from podium.store.reading.models import LogRecord
-from podium.store.webhooks import Webhook, create_webhook, delete_webhook, list_webhooks, resume_webhook
 
 MAX_DAYS = 36_525.0
 MAX_DELIVERIES = 10  # that are listed of a webhook

@@ -16,7 +16,7 @@ from pydantic_core import from_json
 
 from podium.pages.environment import BEFORE_DOTS
 from podium.results.names import SPACES, normalise, refusal
-from podium.results.objects import repeated_key
+from podium.results.reading import repeated_key
 
 MAX_DEPTH = 32
 MAX_INTEGER = 2**63 - 1

@@ -13,9 +13,8 @@ from anyio import CapacityLimiter, to_thread
 from anyio.to_thread import current_default_thread_limiter
 from fastapi import APIRouter, Depends, Header, Request, Response
 
-from podium.service.http.errors import RETRY_AFTER_S, problem
+from podium.service.http.errors import HEADER, RETRY_AFTER_S, RequestLog, choose_request_id, current_request_id, problem
 from podium.service.http.json import RefusedError
-from podium.service.http.logs import HEADER, RequestLog, choose_request_id, current_request_id
 from podium.store import Store
 
 P = ParamSpec("P")

@@ -12,7 +12,7 @@ from fastapi import Query, Request, Response
 from markupsafe import Markup
 
 from podium.ledger.imagined import place_words
-from podium.ledger.reasons.explanation import Explanation
+from podium.ledger.reasons import Explanation
 from podium.ledger.reasons.wording import capitalised
 from podium.ledger.stakes import Stakes
 from podium.pages.environment import part

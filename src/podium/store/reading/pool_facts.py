@@ -19,7 +19,7 @@ from podium.engine.inputs import PRESENT
 from podium.engine.rules import enter, expect
 from podium.engine.system import ELO_SCALE
 from podium.ledger.performance import performances
-from podium.ledger.reasons.explanation import Explanation
+from podium.ledger.reasons import Explanation
 from podium.results.reading import Results
 from podium.store.log.chain import newest_head
 from podium.store.log.log import newest_seq

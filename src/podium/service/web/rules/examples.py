@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from podium.ledger.reasons.explanation import Explanation
+from podium.ledger.reasons import Explanation
 from podium.ledger.reasons.what_if import Alternative
 from podium.store import Store
 from podium.store.log.pools import time_of

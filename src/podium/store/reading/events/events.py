@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from podium.engine.tables.selection import UNRATED_STATUS
 from podium.engine.tables.things import names_in
 from podium.errors import UnknownError
-from podium.ledger.reasons.explanation import Explanation
+from podium.ledger.reasons import Explanation
 from podium.ledger.reasons.what_if import WhatIf
 from podium.live import Live
 from podium.results.derived_heats import OVERALL, overall_rows

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from podium.ledger.performance import PerformanceRating, performance
+from podium.ledger.reasons import Explanation
 from podium.ledger.reasons.explaining import explain, find_entrant
-from podium.ledger.reasons.explanation import Explanation
 from podium.ledger.reasons.what_if import WhatIf, what_if
 from podium.results.derived_heats import OVERALL
 from podium.store.log.pools import Pool, other_arithmetic

@@ -9,8 +9,8 @@ import sqlalchemy as sa
 
 from podium.engine.system import System
 from podium.kernels.records import read
+from podium.ledger.reasons import Duels, Explanation
 from podium.ledger.reasons.duels import Group
-from podium.ledger.reasons.explanation import Duels, Explanation
 from podium.ledger.reasons.what_if import Alternative, WhatIf
 from podium.store.log.players import known_numbers, merges
 from podium.store.log.pools import Pool

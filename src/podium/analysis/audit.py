@@ -177,10 +177,7 @@ def net_of_events(changes: pl.DataFrame) -> pl.DataFrame:
     """What each event (or rating period) created or lost, beside the points for taking part."""
     moved = pl.col("delta") - pl.col("base_points")
     return changes.group_by("settlement", maintain_order=True).agg(
-        pl.col("event_id").last(),
-        pl.col("started_at").last(),
-        net=moved.sum(),
-        moved=moved.abs().sum(),
+        pl.col("event_id").last(), pl.col("started_at").last(), net=moved.sum(), moved=moved.abs().sum()
     )
 
 

@@ -88,13 +88,7 @@ def sums_of_losses(
 
 
 def _judge(
-    params: Any,
-    newcomer: Any,
-    entering: Any,
-    zero_evidence: Any,
-    events: Any,
-    selected: Any,
-    tables: Any,
+    params: Any, newcomer: Any, entering: Any, zero_evidence: Any, events: Any, selected: Any, tables: Any
 ) -> float:
     prototypes = params, newcomer, entering, zero_evidence
     pairs, waiting = 0.0, 0

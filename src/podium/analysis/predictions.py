@@ -89,14 +89,7 @@ class Tables(NamedTuple):
 
 
 def _judge(
-    params: Any,
-    prototypes: Any,
-    events: Any,
-    pools: Any,
-    after: Any,
-    selection: Any,
-    events_field: int,
-    tables: Any,
+    params: Any, prototypes: Any, events: Any, pools: Any, after: Any, selection: Any, events_field: int, tables: Any
 ) -> tuple[int, int]:
     """Judge every settlement; the one and its entrant without a finite chance, or -1 for both."""
     newcomer, entering, _ = prototypes

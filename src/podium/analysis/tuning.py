@@ -311,11 +311,7 @@ class PoolLosses:
 
 
 def run_search(
-    system: System,
-    losses: Losses | PoolLosses,
-    trials: int,
-    path: Path | None,
-    progress: Callable[[int], None],
+    system: System, losses: Losses | PoolLosses, trials: int, path: Path | None, progress: Callable[[int], None]
 ) -> System:
     """Search for the best of so many candidates; a batch is drawn and judged at once."""
     with needs_extra("tune", "tuning"):

@@ -70,12 +70,7 @@ class RatedParts(Rated):
     """
 
     def __init__(
-        self,
-        system: System,
-        period: str,
-        done: Progress,
-        again: Callable[[], Iterator[Rated]],
-        **known: Any,
+        self, system: System, period: str, done: Progress, again: Callable[[], Iterator[Rated]], **known: Any
     ) -> None:
         """Take note of what is known without the rows; `known` of a dataset is itself, and what each pool took."""
         standing = done.standing

@@ -13,15 +13,7 @@ import polars as pl
 
 from podium.errors import OutputError
 from podium.large import MANIFEST, Dataset, PoolFiles, is_dataset, is_folder, is_parquet, is_url
-from podium.large.files import (
-    Storage,
-    manifest_text,
-    open_dataset,
-    pool_folder,
-    read_file,
-    storage_at,
-    write_part,
-)
+from podium.large.files import Storage, manifest_text, open_dataset, pool_folder, read_file, storage_at, write_part
 from podium.large.parts import FILLED, Tables
 from podium.large.slices import (
     ROW,

@@ -129,13 +129,7 @@ class Stakes:
 
 
 def stakes(
-    race: Race,
-    chosen: Sequence[str],
-    board: Board,
-    *,
-    heats: int = 1,
-    draws: bool = False,
-    promise: bool = False,
+    race: Race, chosen: Sequence[str], board: Board, *, heats: int = 1, draws: bool = False, promise: bool = False
 ) -> Stakes:
     """What each place would bring some of those who start.
 

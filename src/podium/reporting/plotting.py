@@ -73,10 +73,7 @@ def circulation(months: pl.DataFrame, title: str) -> Any:
     alt = altair()
     starts = months.select("month", points="introduced_starts")
     flows = months.select(
-        "month",
-        pl.col("introduced_base_points").alias("base points"),
-        "created",
-        leaked=-pl.col("leaked"),
+        "month", pl.col("introduced_base_points").alias("base points"), "created", leaked=-pl.col("leaked")
     ).unpivot(index="month", variable_name="flow", value_name="points")
     levels = months.select("month", "mean", "median", pl.col("top_10").alias("top 10")).unpivot(
         index="month", variable_name="level", value_name="rating"

@@ -96,14 +96,7 @@ COLUMNS: tuple[Column, ...] = (
         "rest. podium learns what it is worth; other systems do not read it.",
         "home",
     ),
-    Column(
-        "player",
-        "text",
-        "",
-        NO_DEFAULT,
-        "Who the row is about, written the same way everywhere.",
-        "Ana",
-    ),
+    Column("player", "text", "", NO_DEFAULT, "Who the row is about, written the same way everywhere.", "Ana"),
     Column(
         "position",
         "number above 0",
@@ -157,14 +150,7 @@ COLUMNS: tuple[Column, ...] = (
         "(trueskill, openskill).",
         "540",
     ),
-    Column(
-        "duration_s",
-        "number of 0 or more",
-        "seconds",
-        UNKNOWN,
-        "How long the heat lasted; see played_s.",
-        "600",
-    ),
+    Column("duration_s", "number of 0 or more", "seconds", UNKNOWN, "How long the heat lasted; see played_s.", "600"),
     Column(
         "ranked",
         "true or false",

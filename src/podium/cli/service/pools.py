@@ -66,10 +66,7 @@ def create_pool(
     short_help="Change what a ladder says of itself.",
 )
 def set_description(
-    name: str = NAME,
-    changes: "DescriptionChanges" = DESCRIPTION,
-    actor: str = ACTOR,
-    url: str = DATABASE,
+    name: str = NAME, changes: "DescriptionChanges" = DESCRIPTION, actor: str = ACTOR, url: str = DATABASE
 ) -> None:
     """Change what a ladder says of itself, and whether everybody may read it; an empty text removes what there was."""
     if all(each is None for each in changes.values()):

@@ -152,11 +152,7 @@ def show_receipts(receipts: list["Receipt"], form: Format) -> None:
 class SheetFlags:
     """How a sheet that is sent again is compared with what it had brought."""
 
-    amend: bool = Option(
-        False,
-        "--amend",
-        help="FILE was sent before: take all that is new, other and gone in it.",
-    )
+    amend: bool = Option(False, "--amend", help="FILE was sent before: take all that is new, other and gone in it.")
     overrule: bool = Option(False, "--overrule", help="With --amend: undo what was corrected by hand in the pool, too.")
     sheet: str | None = Option(None, metavar="NAME", help="What the pool calls FILE; its own name if not given.")
     prefix: str = Option("", metavar="TEXT", help="What stands before the ids of its events, as 2027/.")

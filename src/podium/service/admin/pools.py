@@ -168,11 +168,7 @@ def settings_page(store: Store, admission: Admission) -> FormsPage:
         end = f"{base}/delete"
         ends += [Section(heading="Delete for good", action=end, fields=(again,), button="Delete ladder", notes=notes)]
     return FormsPage(
-        title="Settings",
-        pool=pool_header(pool),
-        heading="Settings",
-        current="Settings",
-        sections=(says, export, *ends),
+        title="Settings", pool=pool_header(pool), heading="Settings", current="Settings", sections=(says, export, *ends)
     )
 
 

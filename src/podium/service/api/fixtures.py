@@ -195,12 +195,7 @@ async def plan(request: Request, pool: PoolName, store: CurrentStore, threads: C
 
 @router.put("/{pool}/fixtures/{fixture_id}", responses=REFUSALS_OF_BODIES, openapi_extra=request_body(FixtureChange))
 async def change(
-    request: Request,
-    pool: PoolName,
-    fixture_id: FixtureId,
-    store: CurrentStore,
-    threads: CurrentThreads,
-    key: Writer,
+    request: Request, pool: PoolName, fixture_id: FixtureId, store: CurrentStore, threads: CurrentThreads, key: Writer
 ) -> Fixture:
     """Change a race to come: move it, name it, let others start; one that was cancelled takes place again."""
     body = await read_body(request, FixtureChange)

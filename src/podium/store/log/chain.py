@@ -103,8 +103,7 @@ def parse_head(text: str) -> Head:
 CHANNEL = "podium_log"
 NOTIFY = sa.text(f"SELECT pg_notify('{CHANNEL}', :payload)")
 SELECT_NEWEST = sa.select(
-    pools.c.name,
-    sa.select(sa.func.max(log.c.seq)).where(log.c.pool_id == pools.c.id).scalar_subquery().label("seq"),
+    pools.c.name, sa.select(sa.func.max(log.c.seq)).where(log.c.pool_id == pools.c.id).scalar_subquery().label("seq")
 )
 
 

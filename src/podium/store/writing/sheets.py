@@ -25,14 +25,7 @@ from podium.store.log.pools import DATED, Pool
 from podium.store.log.schema import brought, event, log, sheet, waiting
 from podium.store.log.statements import among, instant, now, values
 from podium.store.writing import submission
-from podium.store.writing.rating.events import (
-    VOIDED,
-    BroughtEvent,
-    EventRow,
-    Proposal,
-    Sheet,
-    SheetRecord,
-)
+from podium.store.writing.rating.events import VOIDED, BroughtEvent, EventRow, Proposal, Sheet, SheetRecord
 
 COUNT = re.compile(r" #[0-9]+$")  # after what else would be the id of two events
 MOST_COMPARED = 20_000  # events whose contents are looked for under other ids

@@ -4,24 +4,7 @@ from collections.abc import Iterable, Mapping
 from datetime import date
 from typing import Any
 
-from podium.client.answers import (
-    AlternativeChanges,
-    BestEverBoard,
-    BoardPage,
-    BoardRow,
-    DailyRank,
-    EventDetails,
-    ExplainedChange,
-    HindsightPoint,
-    LogRecord,
-    PlayerDetails,
-    PoolSummary,
-    RankedPlayer,
-    RatingCount,
-    RegisteredMatch,
-    Season,
-    SharedThing,
-)
+from podium.client import answers
 from podium.client.calls import EVENT, PLAYER, POOL, Call, json_call, moment_text, route
 from podium.client.chance_answers import Comparison, FieldChances, Match
 
@@ -30,25 +13,25 @@ class ReadRoutes:
     """What can be read of ladders."""
 
     @route
-    def pools(self) -> Call[list[PoolSummary]]:
+    def pools(self) -> Call[list[answers.PoolSummary]]:
         """List every ladder.
 
         Returns:
             `name, system, parameters, notice, title, contact, player_word, public` of each.
         """
-        return json_call("GET", "/pools", list[PoolSummary])
+        return json_call("GET", "/pools", list[answers.PoolSummary])
 
     @route
-    def pool(self, pool: str) -> Call[PoolSummary]:
+    def pool(self, pool: str) -> Call[answers.PoolSummary]:
         """Show a ladder.
 
         Returns:
             It, as `pools` has it.
         """
-        return json_call("GET", POOL, PoolSummary, pool=pool)
+        return json_call("GET", POOL, answers.PoolSummary, pool=pool)
 
     @route
-    def log(self, pool: str, *, after: int = 0, most: int = 100) -> Call[list[LogRecord]]:
+    def log(self, pool: str, *, after: int = 0, most: int = 100) -> Call[list[answers.LogRecord]]:
         """List what was done to a ladder, oldest first.
 
         Args:
@@ -58,25 +41,27 @@ class ReadRoutes:
         Returns:
             A record each: `seq, kind, subject, received_at, actor`.
         """
-        return json_call("GET", f"{POOL}/log", list[LogRecord], params={"after": after, "most": most}, pool=pool)
+        return json_call(
+            "GET", f"{POOL}/log", list[answers.LogRecord], params={"after": after, "most": most}, pool=pool
+        )
 
     @route
-    def event(self, pool: str, event_id: str) -> Call[EventDetails]:
+    def event(self, pool: str, event_id: str) -> Call[answers.EventDetails]:
         """Show an event as it is now, and what it did.
 
         Returns:
             Its entries, status, time and changes.
         """
-        return json_call("GET", EVENT, EventDetails, pool=pool, event_id=event_id)
+        return json_call("GET", EVENT, answers.EventDetails, pool=pool, event_id=event_id)
 
     @route
-    def match(self, pool: str, match_id: str) -> Call[RegisteredMatch]:
+    def match(self, pool: str, match_id: str) -> Call[answers.RegisteredMatch]:
         """Show a registered match, and what came of it.
 
         Returns:
             The match: its id, entrants, status and expiry, and the events that are its results.
         """
-        return json_call("GET", f"{POOL}/matches/{{match_id}}", RegisteredMatch, pool=pool, match_id=match_id)
+        return json_call("GET", f"{POOL}/matches/{{match_id}}", answers.RegisteredMatch, pool=pool, match_id=match_id)
 
     @route
     def waiting_matches(self, pool: str) -> Call[list[str]]:
@@ -98,7 +83,7 @@ class ReadRoutes:
         max_deviation: float | None = None,
         active_within: str | None = None,
         at: date | str | None = None,
-    ) -> Call[BoardPage]:
+    ) -> Call[answers.BoardPage]:
         """Show a page of the leaderboard; filtered, or as of a moment, it is one page.
 
         Args:
@@ -116,55 +101,55 @@ class ReadRoutes:
             "top": top, "cursor": cursor, "min_events": min_events, "max_deviation": max_deviation,
             "active_within": active_within, "at": None if at is None else moment_text(at),
         }  # fmt: skip
-        return json_call("GET", f"{POOL}/leaderboard", BoardPage, params=params, pool=pool)
+        return json_call("GET", f"{POOL}/leaderboard", answers.BoardPage, params=params, pool=pool)
 
     @route
-    def distribution(self, pool: str) -> Call[list[RatingCount]]:
+    def distribution(self, pool: str) -> Call[list[answers.RatingCount]]:
         """Count the players of each whole rating.
 
         Returns:
             `rating, players` each, lowest first.
         """
-        return json_call("GET", f"{POOL}/distribution", list[RatingCount], pool=pool)
+        return json_call("GET", f"{POOL}/distribution", list[answers.RatingCount], pool=pool)
 
     @route
-    def player(self, pool: str, player: str, *, most: int = 1000) -> Call[PlayerDetails]:
+    def player(self, pool: str, player: str, *, most: int = 1000) -> Call[answers.PlayerDetails]:
         """Show a player's rank and history.
 
         Returns:
             `rank, player, rating` and the like, and `history`, the `most` newest changes, newest first.
         """
-        return json_call("GET", PLAYER, PlayerDetails, params={"most": most}, pool=pool, player=player)
+        return json_call("GET", PLAYER, answers.PlayerDetails, params={"most": most}, pool=pool, player=player)
 
     @route
-    def neighbours(self, pool: str, player: str, *, each: int = 5) -> Call[list[BoardRow]]:
+    def neighbours(self, pool: str, player: str, *, each: int = 5) -> Call[list[answers.BoardRow]]:
         """Show a player among those ranked next: `each` above, and as many below.
 
         Returns:
             A row a player, best first.
         """
         path = f"{PLAYER}/neighbours"
-        return json_call("GET", path, list[BoardRow], params={"each": each}, pool=pool, player=player)
+        return json_call("GET", path, list[answers.BoardRow], params={"each": each}, pool=pool, player=player)
 
     @route
-    def explain(self, pool: str, event_id: str, player: str) -> Call[ExplainedChange]:
+    def explain(self, pool: str, event_id: str, player: str) -> Call[answers.ExplainedChange]:
         """Explain why a player's rating moved in an event.
 
         Returns:
             The change in points, its reasons as rows and in groups, and the reasons in sentences.
         """
         path = f"{EVENT}/players/{{player}}"
-        return json_call("GET", path, ExplainedChange, pool=pool, event_id=event_id, player=player)
+        return json_call("GET", path, answers.ExplainedChange, pool=pool, event_id=event_id, player=player)
 
     @route
-    def what_if(self, pool: str, event_id: str, player: str) -> Call[AlternativeChanges]:
+    def what_if(self, pool: str, event_id: str, player: str) -> Call[answers.AlternativeChanges]:
         """Show what an event would have done to a player's rating with one thing changed.
 
         Returns:
             The change as it was, and `alternatives`: what was changed in words, and the change in points then.
         """
         path = f"{EVENT}/players/{{player}}/what-if"
-        return json_call("GET", path, AlternativeChanges, pool=pool, event_id=event_id, player=player)
+        return json_call("GET", path, answers.AlternativeChanges, pool=pool, event_id=event_id, player=player)
 
     @route
     def compare(self, pool: str, player: str, other: str) -> Call[Comparison]:
@@ -210,58 +195,60 @@ class ReadRoutes:
         return json_call("POST", f"{POOL}/matchmaking", list[Match], {"tickets": [*tickets]} | policy, pool=pool)
 
     @route
-    def things(self, pool: str) -> Call[list[SharedThing]]:
+    def things(self, pool: str) -> Call[list[answers.SharedThing]]:
         """List what entrants share and the system rates, as cars; none has a rank.
 
         Returns:
             `kind, name, points, deviation, events, last_played_at` of each: by kind, most points first.
         """
-        return json_call("GET", f"{POOL}/things", list[SharedThing], pool=pool)
+        return json_call("GET", f"{POOL}/things", list[answers.SharedThing], pool=pool)
 
     @route
-    def seasons(self, pool: str) -> Call[list[Season]]:
+    def seasons(self, pool: str) -> Call[list[answers.Season]]:
         """List the seasons.
 
         Returns:
             `name, starts_at, keep` of each, oldest first.
         """
-        return json_call("GET", f"{POOL}/seasons", list[Season], pool=pool)
+        return json_call("GET", f"{POOL}/seasons", list[answers.Season], pool=pool)
 
     @route
-    def season_board(self, pool: str, season: str) -> Call[list[BoardRow]]:
+    def season_board(self, pool: str, season: str) -> Call[list[answers.BoardRow]]:
         """Show how the board stood when a season ended, or as it stands where it is not over.
 
         Returns:
             A row a player, best first.
         """
-        return json_call("GET", f"{POOL}/seasons/{{season}}/leaderboard", list[BoardRow], pool=pool, season=season)
+        return json_call(
+            "GET", f"{POOL}/seasons/{{season}}/leaderboard", list[answers.BoardRow], pool=pool, season=season
+        )
 
     @route
-    def ranks_of(self, pool: str, player: str) -> Call[list[DailyRank]]:
+    def ranks_of(self, pool: str, player: str) -> Call[list[answers.DailyRank]]:
         """Show a player's rank at 00:00 UTC, day by day.
 
         Returns:
             `day, rank, rating` each, oldest first.
         """
-        return json_call("GET", f"{PLAYER}/ranks", list[DailyRank], pool=pool, player=player)
+        return json_call("GET", f"{PLAYER}/ranks", list[answers.DailyRank], pool=pool, player=player)
 
     @route
-    def best_ever(self, pool: str) -> Call[BestEverBoard]:
+    def best_ever(self, pool: str) -> Call[answers.BestEverBoard]:
         """Show the best ever, in hindsight; only pools of the system podium have it.
 
         Returns:
             `as_of`, and of each of the `players` `player, rating, deviation, started_at, above_next`, best first.
         """
-        return json_call("GET", f"{POOL}/hindsight", BestEverBoard, pool=pool)
+        return json_call("GET", f"{POOL}/hindsight", answers.BestEverBoard, pool=pool)
 
     @route
-    def hindsight_of(self, pool: str, player: str) -> Call[list[HindsightPoint]]:
+    def hindsight_of(self, pool: str, player: str) -> Call[list[answers.HindsightPoint]]:
         """Show how strong a player was at each event, knowing all since.
 
         Returns:
             `started_at, rating, deviation` each, oldest first.
         """
-        return json_call("GET", f"{PLAYER}/hindsight", list[HindsightPoint], pool=pool, player=player)
+        return json_call("GET", f"{PLAYER}/hindsight", list[answers.HindsightPoint], pool=pool, player=player)
 
     @route
     def snapshot_days(self, pool: str) -> Call[list[date | float]]:
@@ -273,13 +260,15 @@ class ReadRoutes:
         return json_call("GET", f"{POOL}/snapshots", list[date | float], pool=pool)
 
     @route
-    def ranks_on(self, pool: str, day: date | str) -> Call[list[RankedPlayer]]:
+    def ranks_on(self, pool: str, day: date | str) -> Call[list[answers.RankedPlayer]]:
         """Show the ranks at a day's 00:00 UTC.
 
         Returns:
             `rank, player, rating` each, best first.
         """
-        return json_call("GET", f"{POOL}/snapshots/{{day}}", list[RankedPlayer], pool=pool, day=moment_text(day))
+        return json_call(
+            "GET", f"{POOL}/snapshots/{{day}}", list[answers.RankedPlayer], pool=pool, day=moment_text(day)
+        )
 
     @route
     def export(self, pool: str, table: str = "history", kind: str = "parquet") -> Call[bytes]:

@@ -12,20 +12,9 @@ import numpy as np
 import polars as pl
 
 from podium.errors import OutputError
-from podium.large import MANIFEST, Dataset, PoolFiles, is_dataset, is_folder, is_parquet, is_url
+from podium.large import MANIFEST, Dataset, PoolFiles, is_dataset, is_folder, is_parquet, is_url, slices
 from podium.large.files import Storage, manifest_text, open_dataset, pool_folder, read_file, storage_at, write_part
 from podium.large.parts import FILLED, Tables
-from podium.large.slices import (
-    ROW,
-    SOURCE,
-    SeenIds,
-    Slice,
-    check_events,
-    grouped_slices,
-    is_several,
-    with_places,
-    without_places,
-)
 from podium.results.columns import DEFAULTS, in_order
 from podium.results.consistency import SEQUENCE, order_keys
 from podium.results.hashing import runs
@@ -104,7 +93,7 @@ class Spilled(NamedTuple):
 class Pieces:
     """The rows of all pools, in the order that they came."""
 
-    def __init__(self, folder: Path, seen: SeenIds) -> None:
+    def __init__(self, folder: Path, seen: slices.SeenIds) -> None:
         self.tables = Tables()
         self._folder = folder
         self._seen = seen
@@ -115,11 +104,11 @@ class Pieces:
         self._kinds: dict[str, Any] = {}  # the type of each column
         self._statuses: set[str] = set()
 
-    def add(self, part: Slice) -> None:
+    def add(self, part: slices.Slice) -> None:
         frame, places = self.tables.typed(part)
         self._kinds |= dict(frame.schema)
         self._statuses.update(frame["status"].unique().to_list())
-        placed = with_places(frame, places)
+        placed = slices.with_places(frame, places)
         for (pool,), rows in placed.partition_by("pool", as_dict=True, maintain_order=True, include_key=False).items():
             self._held.setdefault(str(pool), []).append(rows)
             self._rows[str(pool)] = self._rows.get(str(pool), 0) + rows.height
@@ -173,8 +162,8 @@ class Pieces:
             yield pl.concat(waiting, rechunk=True)
 
     def _in_order(self, frame: pl.DataFrame, pool: str) -> pl.DataFrame:
-        frame, places = without_places(frame, self.tables.sources)
-        numbered = check_events(frame.with_columns(pool=pl.lit(pool)), places, self._seen)
+        frame, places = slices.without_places(frame, self.tables.sources)
+        numbered = slices.check_events(frame.with_columns(pool=pl.lit(pool)), places, self._seen)
         order = np.lexsort(order_keys(frame, numbered.first)[::-1])
         rank = np.empty(order.size, np.int64)
         rank[order] = np.arange(order.size)
@@ -234,7 +223,7 @@ class Pieces:
         frame = frame.with_columns(pl.lit(None, self.schema[name]).alias(name) for name in missing)
         filled = [name for name in FILLED if name in frame.columns]
         frame = frame.with_columns(pl.col(name).fill_null(FILLED[name]) for name in filled)
-        return frame.select(*self.schema, SOURCE, ROW)
+        return frame.select(*self.schema, slices.SOURCE, slices.ROW)
 
 
 def spans(samples: list[pl.Series]) -> list[tuple[Any, Any]]:
@@ -293,9 +282,9 @@ def write(
 
 
 def write_pools(source: Any, storage: Storage, room: Path, progress: Callable[[int, int], None]) -> Dataset:
-    with SeenIds() as seen:
+    with slices.SeenIds() as seen:
         pieces = Pieces(room, seen)
-        for group in grouped_slices(as_tables(source)):
+        for group in slices.grouped_slices(as_tables(source)):
             for each in group:
                 if each.frame.height:
                     pieces.add(each)
@@ -311,6 +300,11 @@ def as_tables(source: Any) -> Any:
     """The source as it can be read slice by slice; a table that is in memory, or must be whole, is checked."""
     if is_dataset(source):
         return (read_file(pool, file) for pool in open_dataset(source).pools for file in pool.files)
-    if is_parquet(source) or is_folder(source) or isinstance(source, pl.LazyFrame | Results) or is_several(source):
+    if (
+        is_parquet(source)
+        or is_folder(source)
+        or isinstance(source, pl.LazyFrame | Results)
+        or slices.is_several(source)
+    ):
         return source
     return read_results(source)

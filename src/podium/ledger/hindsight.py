@@ -27,22 +27,8 @@ from podium.errors import ParameterError
 from podium.kernels.compiled import compile_kernel, kernel
 from podium.ledger.history import named_rows
 from podium.probability.logistic import logistic, score
+from podium.systems import _podium_state
 from podium.systems._podium_entering import CEILING, DECADE, GROWTH_DAYS, MOST_DECADES, MOST_YEARS, YEAR
-from podium.systems._podium_state import (
-    COUNTED,
-    DAY,
-    FIRST,
-    GAP,
-    LAST,
-    OF_THINGS,
-    OWN,
-    OWN_GAP_DAYS,
-    SCALE,
-    SIDE_MEAN,
-    THETA,
-    TICK,
-    C,
-)
 from podium.systems._podium_units import FINISHED, PLACE, SIDE, UNIT, heat_at, line_up
 from podium.systems.podium import Podium
 
@@ -110,10 +96,10 @@ def hindsight(system: System, events: Events, replayed: Replayed) -> Hindsight:
     visits, sweeps = smoothed(system, events, replayed)
     rows = events.ledger
     taken = named_rows(events.results)[rows.row.array]
-    skills = SCALE * visits.mean + level(events, replayed, visits)
+    skills = _podium_state.SCALE * visits.mean + level(events, replayed, visits)
     frame = taken.select("player", "pool", "event_id", at="started_at").with_columns(
         rating=pl.Series(skills[rows.entrant.array]),
-        deviation=SCALE * pl.Series(np.sqrt(visits.variance[rows.entrant.array])),
+        deviation=_podium_state.SCALE * pl.Series(np.sqrt(visits.variance[rows.entrant.array])),
     )
     return Hindsight(frame, sweeps)
 
@@ -126,12 +112,14 @@ def level(events: Events, replayed: Replayed, visits: Visits) -> Any:
     """
     columns, state = events.columns, replayed.after
     pool, ends = pool_of(events), replayed.pools
-    days = days_between(state[:, LAST], ends[pool, DAY], ends[pool, GAP])
-    idle = np.exp(ends[:, THETA + 2])[pool] * days
-    worth = 1.0 / ((state[:, 1] / SCALE) ** 2 + idle)
+    days = days_between(state[:, _podium_state.LAST], ends[pool, _podium_state.DAY], ends[pool, _podium_state.GAP])
+    idle = np.exp(ends[:, _podium_state.THETA + 2])[pool] * days
+    worth = 1.0 / ((state[:, 1] / _podium_state.SCALE) ** 2 + idle)
     if columns.kind.size:
         worth *= columns.kind == 0
-    return (np.bincount(pool, worth * (state[:, 0] - SCALE * visits.mean)) / np.bincount(pool, worth))[pool]
+    return (np.bincount(pool, worth * (state[:, 0] - _podium_state.SCALE * visits.mean)) / np.bincount(pool, worth))[
+        pool
+    ]
 
 
 def smoothed(
@@ -180,23 +168,23 @@ def visits_of(system: Podium, events: Events, replayed: Replayed) -> Visits:
     """The visits before the first sweep: as the filter left everybody."""
     columns, after, learnt, pool = events.columns, replayed.after, replayed.pools, pool_of(events)
     kind = columns.kind.astype(np.int64) if columns.kind.size else np.zeros(after.shape[0], np.int64)
-    column = THETA + np.where(kind > 0, OWN + OF_THINGS * (kind - 1), 0)
+    column = _podium_state.THETA + np.where(kind > 0, _podium_state.OWN + _podium_state.OF_THINGS * (kind - 1), 0)
     spread, a_day = np.exp(learnt[pool, column]), np.exp(learnt[pool, column + np.where(kind > 0, 1, 2)])
     order = np.argsort(columns.player, kind="stable")
     again = np.concatenate([[False], columns.player[order][1:] == columns.player[order][:-1]])
     before = np.full(kind.size, -1)
     before[order[1:]] = np.where(again[1:], order[:-1], -1)
-    seen, today = after[before, LAST], after[:, LAST]
-    gap = learnt[pool, GAP]
-    days, here = days_between(seen, today, gap), days_between(after[:, FIRST], today, gap)
+    seen, today = after[before, _podium_state.LAST], after[:, _podium_state.LAST]
+    gap = learnt[pool, _podium_state.GAP]
+    days, here = days_between(seen, today, gap), days_between(after[:, _podium_state.FIRST], today, gap)
     years = np.minimum(days / YEAR, MOST_YEARS) * (kind == 0) * float(system.growth)
     drift = years * (
-        learnt[pool, THETA + 4] * np.exp(-here / GROWTH_DAYS)
-        - learnt[pool, THETA + 5] * np.minimum(here / DECADE, MOST_DECADES)
+        learnt[pool, _podium_state.THETA + 4] * np.exp(-here / GROWTH_DAYS)
+        - learnt[pool, _podium_state.THETA + 5] * np.minimum(here / DECADE, MOST_DECADES)
     )
     is_first = before < 0
-    mean, variance = (after[:, 0] - system.initial) / SCALE, (after[:, 1] / SCALE) ** 2
-    first_mean = np.where(kind == 0, (replayed.before - system.initial) / SCALE, 0.0)
+    mean, variance = (after[:, 0] - system.initial) / _podium_state.SCALE, (after[:, 1] / _podium_state.SCALE) ** 2
+    first_mean = np.where(kind == 0, (replayed.before - system.initial) / _podium_state.SCALE, 0.0)
     numbers = (
         mean.copy(),
         variance.copy(),
@@ -204,7 +192,7 @@ def visits_of(system: Podium, events: Events, replayed: Replayed) -> Visits:
         variance.copy(),
         *(np.zeros(kind.size) for _ in Visits._fields[4:10]),
         np.where(is_first, first_mean, drift),
-        np.where(is_first, spread, np.exp(learnt[:, THETA + 1])[pool] * (kind == 0)),
+        np.where(is_first, spread, np.exp(learnt[:, _podium_state.THETA + 1])[pool] * (kind == 0)),
         np.where(is_first, 0.0, a_day * days / (CEILING * spread)),
         CEILING * spread,
     )
@@ -213,8 +201,10 @@ def visits_of(system: Podium, events: Events, replayed: Replayed) -> Visits:
 
 def days_between(one: Any, other: Any, gap: Any) -> Any:
     """How many days passed, by the pace of the pool where events have numbers; none from a number to a date."""
-    days = (other - one) * np.where(other < COUNTED, OWN_GAP_DAYS / TICK * np.exp(-gap), 1.0)
-    return np.where((one < COUNTED) == (other < COUNTED), days, 0.0)
+    days = (other - one) * np.where(
+        other < _podium_state.COUNTED, _podium_state.OWN_GAP_DAYS / _podium_state.TICK * np.exp(-gap), 1.0
+    )
+    return np.where((one < _podium_state.COUNTED) == (other < _podium_state.COUNTED), days, 0.0)
 
 
 def heats_in(system: Podium, events: Events, replayed: Replayed) -> Heats:
@@ -223,7 +213,7 @@ def heats_in(system: Podium, events: Events, replayed: Replayed) -> Heats:
     last, entries = columns.entrants.size - 1, columns.place.size
     scratch = scratch_for(system, columns, 0, last, np.array(system.new_pool()))
     bounds = heat_bounds(events)
-    numbers = np.exp(replayed.pools[:, [THETA + 3, THETA + 6, THETA + 7]])
+    numbers = np.exp(replayed.pools[:, [_podium_state.THETA + 3, _podium_state.THETA + 6, _podium_state.THETA + 7]])
     heats = Heats(
         np.zeros(bounds[-1] + 1, np.int64),
         np.zeros(entries, np.int64),
@@ -235,7 +225,7 @@ def heats_in(system: Podium, events: Events, replayed: Replayed) -> Heats:
         np.zeros(entries * (1 + kinds)),
         np.zeros(entries),
     )
-    _line_up(columns, last, scratch, replayed.pool_history[:, SIDE_MEAN], blank_of(system), heats)
+    _line_up(columns, last, scratch, replayed.pool_history[:, _podium_state.SIDE_MEAN], blank_of(system), heats)
     return heats
 
 
@@ -358,7 +348,7 @@ def say(heats: Any, visits: Any, unit: int, other: int, gap: float, spread: floa
         if is_common:
             continue
         own = share * share * visits.cavity_variance[visit]
-        g = 1.0 / math.sqrt(1.0 + C * (spread - own))
+        g = 1.0 / math.sqrt(1.0 + _podium_state.C * (spread - own))
         expected = logistic(g * (gap + share * (visits.mean[visit] - visits.cavity_mean[visit])))
         visits.surprise[visit] += worth * share * g * (result - expected)
         visits.information[visit] += worth * share * share * g * g * expected * (1.0 - expected)

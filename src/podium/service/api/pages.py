@@ -11,20 +11,8 @@ from podium.service.http.json import MAX_SENT_CHARACTERS, POOLS_PATH, EventId, P
 from podium.service.http.requests import CurrentStore, ReadRouter
 from podium.service.http.visitors import check_reader
 from podium.store.log.pools import read_when
+from podium.store.reading import player_models
 from podium.store.reading.log import CorrectionRecord
-from podium.store.reading.player_models import (
-    AdjacentEvents,
-    ChangesPage,
-    CurvePoint,
-    EventListPage,
-    FoundPlayer,
-    ListedPage,
-    Listing,
-    Movers,
-    PlayerCard,
-    PlayerPage,
-    Rivals,
-)
 from podium.store.reading.pool_facts import EventField, FairExpectation, PoolFacts
 
 router = ReadRouter(
@@ -41,24 +29,26 @@ async def sent_listing(
     unsettled: Annotated[
         bool, Query(description="Whether players who are not settled are ranked among the others.")
     ] = False,
-) -> Listing:
+) -> player_models.Listing:
     """Return who is listed, as a query says."""
-    return Listing(min_events, None if active_within is None else span(active_within), unsettled)
+    return player_models.Listing(min_events, None if active_within is None else span(active_within), unsettled)
 
 
-SentListing = Annotated[Listing, Depends(sent_listing)]
+SentListing = Annotated[player_models.Listing, Depends(sent_listing)]
 
 
 @router.get("/{pool}/board")
 def board(
     pool: PoolName, store: CurrentStore, listing: SentListing, top: Rows = 50, cursor: Cursor = None
-) -> ListedPage:
+) -> player_models.ListedPage:
     """A page of the board of those who are listed, with their ranks among each other, moves and curves."""
     return store.listed_board(pool, listing, after=cursor, top=top)
 
 
 @router.get("/{pool}/board/newest")
-def newest_entrants(pool: PoolName, store: CurrentStore, listing: SentListing, top: Rows = 200) -> ListedPage:
+def newest_entrants(
+    pool: PoolName, store: CurrentStore, listing: SentListing, top: Rows = 200
+) -> player_models.ListedPage:
     """Those of the board who were in the newest rated event, the largest gain first."""
     return store.newest_entrants(pool, listing, top=top)
 
@@ -66,9 +56,9 @@ def newest_entrants(pool: PoolName, store: CurrentStore, listing: SentListing, t
 @router.get("/{pool}/players/{player}/page")
 def page_of(
     pool: PoolName, player: PlayerName, store: CurrentStore, listing: SentListing, top: Rows = 50
-) -> PlayerPage:
+) -> player_models.PlayerPage:
     """The page of the board that a player is on."""
-    return PlayerPage(store.page_of(pool, listing, player, top=top))
+    return player_models.PlayerPage(store.page_of(pool, listing, player, top=top))
 
 
 @router.get("/{pool}/search")
@@ -84,19 +74,19 @@ def search(
         ),
     ],
     most: Annotated[int, Query(ge=1, le=100, description="Players to list at most.")] = 10,
-) -> tuple[FoundPlayer, ...]:
+) -> tuple[player_models.FoundPlayer, ...]:
     """Players by name, former names too: who is called exactly so, then the best; similar names where there is none."""
     return store.search(text, [pool], most=most)
 
 
 @router.get("/{pool}/events")
-def events(pool: PoolName, store: CurrentStore, top: Rows = 50, cursor: Cursor = None) -> EventListPage:
+def events(pool: PoolName, store: CurrentStore, top: Rows = 50, cursor: Cursor = None) -> player_models.EventListPage:
     """A page of the events, newest first, with a headline each."""
     return store.event_list(pool, before=cursor, top=top)
 
 
 @router.get("/{pool}/events/{event_id}/adjacent")
-def adjacent_events(pool: PoolName, event_id: EventId, store: CurrentStore) -> AdjacentEvents:
+def adjacent_events(pool: PoolName, event_id: EventId, store: CurrentStore) -> player_models.AdjacentEvents:
     """The events before and after an event."""
     return store.adjacent_events(pool, event_id)
 
@@ -107,13 +97,13 @@ def movers(
     store: CurrentStore,
     days: Annotated[int, Query(ge=1, le=366, description="Days up to the newest rated event.")] = 7,
     most: Annotated[int, Query(ge=1, le=100, description="Players to list on either side.")] = 10,
-) -> Movers:
+) -> player_models.Movers:
     """Who moved most in the days up to the newest rated event, and the surprise of these days."""
     return store.movers(pool, days=days, most=most)
 
 
 @router.get("/{pool}/players/{player}/card")
-def player_card(pool: PoolName, player: PlayerName, store: CurrentStore) -> PlayerCard:
+def player_card(pool: PoolName, player: PlayerName, store: CurrentStore) -> player_models.PlayerCard:
     """A player at a glance: rank, form, trend, streaks, records and neighbours."""
     return store.player_card(pool, player)
 
@@ -131,7 +121,7 @@ def rating_curve(
         ),
     ] = None,
     most: Annotated[int, Query(ge=4, le=1000, description="Points at most: of more, those that tell the shape.")] = 300,
-) -> tuple[CurvePoint, ...]:
+) -> tuple[player_models.CurvePoint, ...]:
     """A player's rating after each change, oldest first."""
     start = None if since is None else read_when(store.order(pool), since)
     return store.rating_curve(pool, player, start, most=most)
@@ -140,13 +130,13 @@ def rating_curve(
 @router.get("/{pool}/players/{player}/changes")
 def player_changes(
     pool: PoolName, player: PlayerName, store: CurrentStore, top: Rows = 50, cursor: Cursor = None
-) -> ChangesPage:
+) -> player_models.ChangesPage:
     """A page of a player's changes, newest first."""
     return store.player_changes(pool, player, before=cursor, top=top)
 
 
 @router.get("/{pool}/players/{player}/rivals", responses=REFUSALS_TO_EXPLAIN)
-def rivals(pool: PoolName, player: PlayerName, store: CurrentStore) -> Rivals:
+def rivals(pool: PoolName, player: PlayerName, store: CurrentStore) -> player_models.Rivals:
     """Whom a player met in the newest hundred events, and how it went; a second of work for the first time."""
     return store.rivals(pool, player)
 

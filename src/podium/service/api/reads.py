@@ -30,22 +30,8 @@ from podium.service.http.json import (
 from podium.service.http.requests import VERSION_HEADER, CurrentStore, ReadRouter, entity_tag, read_one_moment
 from podium.store import Store
 from podium.store.log.pools import read_when
+from podium.store.reading import models
 from podium.store.reading.hindsight import BestEverBoard, HindsightPoint
-from podium.store.reading.models import (
-    BoardPage,
-    BoardRow,
-    Comparison,
-    DailyRank,
-    EventDetails,
-    FieldChances,
-    LogRecord,
-    PlayerDetails,
-    PoolSummary,
-    RankedPlayer,
-    RatingCount,
-    Season,
-    field_chances,
-)
 from podium.store.reading.player_models import SharedThing
 from podium.store.reading.players.explanations import (
     AlternativeChanges,
@@ -81,13 +67,13 @@ At = Annotated[
 
 
 @router.get("", tags=["pools"])
-def pools(store: CurrentStore, _key: ReadAccess) -> tuple[PoolSummary, ...]:
+def pools(store: CurrentStore, _key: ReadAccess) -> tuple[models.PoolSummary, ...]:
     """Every ladder."""
     return store.pool_summaries()
 
 
 @router.get("/{pool}", tags=["pools"])
-def pool(pool: PoolName, store: CurrentStore, _key: ReadAccess) -> PoolSummary:
+def pool(pool: PoolName, store: CurrentStore, _key: ReadAccess) -> models.PoolSummary:
     """A ladder."""
     return store.pool_summary(pool)
 
@@ -99,12 +85,12 @@ def log(
     _key: Admin,
     after: Annotated[int, Query(ge=0, lt=2**63, description="Entries above this number.")] = 0,
     most: Annotated[int, Query(ge=1, le=1000)] = 100,
-) -> tuple[LogRecord, ...]:
+) -> tuple[models.LogRecord, ...]:
     """Everything that was done to a ladder, by whom and when, oldest first."""
     return store.log(pool, after=after, most=most)
 
 
-@router.get("/{pool}/leaderboard", response_model=BoardPage, tags=["players"])
+@router.get("/{pool}/leaderboard", response_model=models.BoardPage, tags=["players"])
 async def leaderboard(
     request: Request,
     pool: PoolName,
@@ -143,7 +129,7 @@ def board_rows(board: pl.DataFrame) -> list[dict[str, Any]]:
 
 
 @router.get("/{pool}/distribution", tags=["players"])
-def distribution(pool: PoolName, store: CurrentStore, _key: ReadAccess) -> tuple[RatingCount, ...]:
+def distribution(pool: PoolName, store: CurrentStore, _key: ReadAccess) -> tuple[models.RatingCount, ...]:
     """How many players there are per whole rating, lowest first."""
     return store.distribution(pool)
 
@@ -155,7 +141,7 @@ def player(
     store: CurrentStore,
     _key: ReadAccess,
     most: Annotated[int, Query(ge=1, le=100_000, description="Newest changes to return.")] = 1000,
-) -> PlayerDetails:
+) -> models.PlayerDetails:
     """A player's rank and history, newest first."""
     return store.player(pool, player, most)
 
@@ -167,13 +153,13 @@ def neighbours(
     store: CurrentStore,
     _key: ReadAccess,
     each: Annotated[int, Query(ge=1, le=100)] = 5,
-) -> tuple[BoardRow, ...]:
+) -> tuple[models.BoardRow, ...]:
     """A player among those ranked next, best first."""
     return store.neighbours(pool, player, each)
 
 
 @router.get("/{pool}/players/{player}/ranks", tags=["daily ranks"])
-def ranks(pool: PoolName, player: PlayerName, store: CurrentStore, _key: ReadAccess) -> tuple[DailyRank, ...]:
+def ranks(pool: PoolName, player: PlayerName, store: CurrentStore, _key: ReadAccess) -> tuple[models.DailyRank, ...]:
     """A player's rank at 00:00 UTC, day by day, oldest first."""
     return store.ranks_of(pool, player)
 
@@ -198,14 +184,14 @@ def compare(
     other: Annotated[str, Query(min_length=1, max_length=MAX_SENT_CHARACTERS, examples=["ben"])],
     store: CurrentStore,
     _key: ReadAccess,
-) -> Comparison:
+) -> models.Comparison:
     """Two players: where they stand, what is expected of a heat, and every event in which they met."""
     return store.compare(pool, player, other)
 
 
 @router.post(
     "/{pool}/predict",
-    response_model=FieldChances,
+    response_model=models.FieldChances,
     responses=REFUSALS_OF_BODIES,
     tags=["chances"],
     openapi_extra=request_body(PredictRequest),
@@ -224,7 +210,7 @@ def chances_response(store: Store, pool: str, request: PredictRequest) -> Respon
         raise ParameterError(f"there are {count:,} players; a field may have {MAX_PREDICTED}")
     field = request.model_dump(exclude_none=True)
     chances = store.predict(pool, field["entrants"], sides=field["sides"], top=request.top)
-    return json_response(FieldChances, field_chances(chances))
+    return json_response(models.FieldChances, models.field_chances(chances))
 
 
 @router.post(
@@ -270,7 +256,9 @@ def matches_response(store: Store, pool: str, request: Tickets) -> Response:
 
 
 @router.get("/{pool}/events/{event_id}", tags=["events"])
-def event(pool: PoolName, event_id: EventId, store: CurrentStore, _key: ReadAccess, response: Response) -> EventDetails:
+def event(
+    pool: PoolName, event_id: EventId, store: CurrentStore, _key: ReadAccess, response: Response
+) -> models.EventDetails:
     """An event as it stands, and what it did; its `ETag` is for the `If-Match` of a correction."""
     details = store.event(pool, event_id)
     response.headers["ETag"] = entity_tag(details.version)
@@ -312,12 +300,12 @@ def things(pool: PoolName, store: CurrentStore, _key: ReadAccess) -> tuple[Share
 
 
 @router.get("/{pool}/seasons", tags=["seasons"])
-def seasons(pool: PoolName, store: CurrentStore, _key: ReadAccess) -> tuple[Season, ...]:
+def seasons(pool: PoolName, store: CurrentStore, _key: ReadAccess) -> tuple[models.Season, ...]:
     """The seasons, oldest first."""
     return store.seasons(pool)
 
 
-@router.get("/{pool}/seasons/{season}/leaderboard", response_model=list[BoardRow], tags=["seasons"])
+@router.get("/{pool}/seasons/{season}/leaderboard", response_model=list[models.BoardRow], tags=["seasons"])
 def season_board(pool: PoolName, season: SeasonName, store: CurrentStore, _key: ReadAccess) -> Response:
     """How the board stood when a season ended, or as it stands where it is not over."""
     return json_response(Any, board_rows(store.season_board(pool, season)))
@@ -330,6 +318,6 @@ def snapshot_days(pool: PoolName, store: CurrentStore, _key: ReadAccess) -> list
 
 
 @router.get("/{pool}/snapshots/{day}", tags=["daily ranks"])
-def snapshot(pool: PoolName, day: str, store: CurrentStore, _key: ReadAccess) -> tuple[RankedPlayer, ...]:
+def snapshot(pool: PoolName, day: str, store: CurrentStore, _key: ReadAccess) -> tuple[models.RankedPlayer, ...]:
     """The ranks at a day's 00:00 UTC, or before the event of a number, best first."""
     return store.ranks_on(pool, parse_day(day, store.order(pool)))

@@ -10,23 +10,7 @@ from fastapi.concurrency import run_in_threadpool
 
 from podium import systems
 from podium.engine.system import System
-from podium.service.api.bodies import (
-    Batch,
-    Configuration,
-    Day,
-    Description,
-    Event,
-    Merge,
-    NewMatch,
-    NewName,
-    NewPool,
-    NewSeason,
-    Rerated,
-    json_response,
-    read_body,
-    read_parsed,
-    request_body,
-)
+from podium.service.api import bodies
 from podium.service.api.dependencies import Admin, CurrentIntake, CurrentMetrics, Writer
 from podium.service.api.receiving import parse_events
 from podium.service.http.errors import WRITE_ERRORS, error_responses
@@ -72,47 +56,47 @@ class AdminAct:
 RequestedAct = Annotated[AdminAct, Depends()]
 
 
-@router.post("", status_code=201, tags=["pools"], openapi_extra=request_body(NewPool))
+@router.post("", status_code=201, tags=["pools"], openapi_extra=bodies.request_body(bodies.NewPool))
 async def create_pool(act: RequestedAct) -> PoolSummary:
     """Open a ladder."""
-    body = await read_body(act.request, NewPool)
+    body = await bodies.read_body(act.request, bodies.NewPool)
     system = requested_system(body)
     description = body.model_dump(exclude={"name", "system", "parameters"})
     await act.run(act.store.create_pool, body.name, system, **description)
     return await run_in_threadpool(act.store.pool_summary, body.name)
 
 
-@router.patch("/{pool}", tags=["pools"], openapi_extra=request_body(Description))
+@router.patch("/{pool}", tags=["pools"], openapi_extra=bodies.request_body(bodies.Description))
 async def describe(pool: PoolName, act: RequestedAct) -> PoolSummary:
     """Change what a ladder says of itself, and who may read it."""
-    body = await read_body(act.request, Description)
+    body = await bodies.read_body(act.request, bodies.Description)
     await act.run(act.store.describe_pool, pool, **body.model_dump())
     return await run_in_threadpool(act.store.pool_summary, pool)
 
 
-@router.put("/{pool}/system", tags=["pools"], openapi_extra=request_body(Configuration))
-async def configure(pool: PoolName, act: RequestedAct) -> Rerated:
+@router.put("/{pool}/system", tags=["pools"], openapi_extra=bodies.request_body(bodies.Configuration))
+async def configure(pool: PoolName, act: RequestedAct) -> bodies.Rerated:
     """Rate a ladder with another system, or other parameters, from its first event on."""
     refuse_limited_reach(act.request)
-    system = requested_system(await read_body(act.request, Configuration))
-    return Rerated(rerated=await act.run(act.store.configure, pool, system))
+    system = requested_system(await bodies.read_body(act.request, bodies.Configuration))
+    return bodies.Rerated(rerated=await act.run(act.store.configure, pool, system))
 
 
-@router.post("/{pool}/seasons", status_code=201, tags=["seasons"], openapi_extra=request_body(NewSeason))
-async def begin_season(pool: PoolName, act: RequestedAct) -> Rerated:
+@router.post("/{pool}/seasons", status_code=201, tags=["seasons"], openapi_extra=bodies.request_body(bodies.NewSeason))
+async def begin_season(pool: PoolName, act: RequestedAct) -> bodies.Rerated:
     """Shrink every lead over a newcomer to a share of itself, from a moment or an event on."""
-    body = await read_body(act.request, NewSeason)
+    body = await bodies.read_body(act.request, bodies.NewSeason)
     refuse_out_of_reach(act.request, [body.when])
     rerated = await act.run(act.store.begin_season, pool, body.name, body.when, keep=body.keep)
-    return Rerated(rerated=rerated)
+    return bodies.Rerated(rerated=rerated)
 
 
-@router.post("/{pool}/snapshots", tags=["daily ranks"], openapi_extra=request_body(Day))
+@router.post("/{pool}/snapshots", tags=["daily ranks"], openapi_extra=bodies.request_body(bodies.Day))
 async def take_snapshot(
     request: Request, pool: PoolName, store: CurrentStore, threads: CurrentThreads, _key: Admin
 ) -> dict[str, int]:
     """Store the ranks at 00:00 UTC of a day (today), and of days that a correction changed; players per day."""
-    body = await read_body(request, Day)
+    body = await bodies.read_body(request, bodies.Day)
 
     def take() -> dict[str, int]:
         day = None if body.day is None else facts.parse_day(body.day, store.order(pool))
@@ -122,7 +106,7 @@ async def take_snapshot(
     return await run_in(threads.writing, take)
 
 
-def requested_system(body: NewPool | Configuration) -> System:
+def requested_system(body: bodies.NewPool | bodies.Configuration) -> System:
     return systems.find(body.system).from_text(body.parameters)
 
 
@@ -132,7 +116,7 @@ def requested_system(body: NewPool | Configuration) -> System:
     response_model=list[Receipt],
     tags=["events"],
     responses={200: {"model": list[Receipt], "description": "Every event is a duplicate."}},
-    openapi_extra=request_body(Event, Batch),
+    openapi_extra=bodies.request_body(bodies.Event, bodies.Batch),
 )
 async def submit(
     request: Request,
@@ -147,7 +131,7 @@ async def submit(
     effects_after: EffectsAfter = None,
 ) -> Response:
     """Submit one event, or several of which all are stored or none; a duplicate is answered with 200."""
-    sent = await read_parsed(request, parse_events)
+    sent = await bodies.read_parsed(request, parse_events)
     refuse_out_of_reach(request, sent.whens())
     if dry_run:
         receipts = await run_in(
@@ -160,10 +144,10 @@ async def submit(
             dry_run=True,
             effects_after=effects_after,
         )
-        return json_response(list[Receipt], receipts)
+        return bodies.json_response(list[Receipt], receipts)
     receipts = await intake.submit(pool, sent.rows, key, sent.match_ids)
     metrics.count_receipts(pool, receipts)
-    return json_response(list[Receipt], receipts, 200 if all(each.duplicate for each in receipts) else 201)
+    return bodies.json_response(list[Receipt], receipts, 200 if all(each.duplicate for each in receipts) else 201)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +170,7 @@ class Correction(AdminAct):
         receipt = await run_in(self.threads.planning if self.dry_run else self.threads.writing, correction)
         if not self.dry_run:
             self.metrics.rerated.labels(pool).inc(receipt.rerated)
-        return json_response(Receipt, receipt)
+        return bodies.json_response(Receipt, receipt)
 
 
 RequestedCorrection = Annotated[Correction, Depends()]
@@ -197,11 +181,11 @@ RequestedCorrection = Annotated[Correction, Depends()]
     response_model=Receipt,
     responses=REFUSALS_OF_CORRECTIONS,
     tags=["events"],
-    openapi_extra=request_body(Event),
+    openapi_extra=bodies.request_body(bodies.Event),
 )
 async def amend(pool: PoolName, event_id: EventId, correction: RequestedCorrection) -> Response:
     """Correct an event; every rating becomes what it would have been."""
-    body = await read_body(correction.request, Event)
+    body = await bodies.read_body(correction.request, bodies.Event)
     if body.event_id != event_id:
         raise RefusedError("event_id", "is not the event of the address")
     if body.match_id is not None:
@@ -233,44 +217,46 @@ async def refuse_old_event(request: Request, store: Store, pool: str, event_id: 
         refuse_out_of_reach(request, [event.when])
 
 
-@router.post("/{pool}/matches", status_code=201, tags=["matches"], openapi_extra=request_body(NewMatch))
+@router.post("/{pool}/matches", status_code=201, tags=["matches"], openapi_extra=bodies.request_body(bodies.NewMatch))
 async def register(
     request: Request, pool: PoolName, store: CurrentStore, threads: CurrentThreads, key: Writer
 ) -> RegisteredMatch:
     """Register a match that starts: its result counts once, and who is missing from it has quit."""
-    body = await read_body(request, NewMatch)
+    body = await bodies.read_body(request, bodies.NewMatch)
     entrants = [each.model_dump() for each in body.entrants]
     return await run_in(
         threads.writing, store.register, pool, body.match_id, entrants, held_s=body.expires_in_s, actor=key
     )
 
 
-@router.post("/{pool}/merge", tags=["players"], openapi_extra=request_body(Merge))
-async def merge(pool: PoolName, act: RequestedAct, *, kind: Kind = "", reason: Reason = "") -> Rerated:
+@router.post("/{pool}/merge", tags=["players"], openapi_extra=bodies.request_body(bodies.Merge))
+async def merge(pool: PoolName, act: RequestedAct, *, kind: Kind = "", reason: Reason = "") -> bodies.Rerated:
     """Let one player's results be another's."""
     refuse_limited_reach(act.request)
-    body = await read_body(act.request, Merge)
-    return Rerated(rerated=await act.run(act.store.merge, pool, body.player, body.into, kind=kind, reason=reason))
+    body = await bodies.read_body(act.request, bodies.Merge)
+    return bodies.Rerated(
+        rerated=await act.run(act.store.merge, pool, body.player, body.into, kind=kind, reason=reason)
+    )
 
 
 @router.post("/{pool}/players/{player}/unmerge", tags=["players"])
 async def unmerge(
     pool: PoolName, player: PlayerName, act: RequestedAct, *, kind: Kind = "", reason: Reason = ""
-) -> Rerated:
+) -> bodies.Rerated:
     """Let a merged account be a player of its own again, as if that merge had never been."""
     refuse_limited_reach(act.request)
-    return Rerated(rerated=await act.run(act.store.unmerge, pool, player, kind=kind, reason=reason))
+    return bodies.Rerated(rerated=await act.run(act.store.unmerge, pool, player, kind=kind, reason=reason))
 
 
-@router.post("/{pool}/players/{player}/rename", tags=["players"], openapi_extra=request_body(NewName))
-async def rename(pool: PoolName, player: PlayerName, act: RequestedAct, *, kind: Kind = "") -> NewName:
+@router.post("/{pool}/players/{player}/rename", tags=["players"], openapi_extra=bodies.request_body(bodies.NewName))
+async def rename(pool: PoolName, player: PlayerName, act: RequestedAct, *, kind: Kind = "") -> bodies.NewName:
     """Give a player another name, everywhere; no rating moves."""
-    body = await read_body(act.request, NewName)
+    body = await bodies.read_body(act.request, bodies.NewName)
     await act.run(act.store.rename, pool, player, body.name, kind=kind)
     return body
 
 
 @router.post("/{pool}/players/{player}/pseudonymise", tags=["players"])
-async def pseudonymise(pool: PoolName, player: PlayerName, act: RequestedAct) -> NewName:
+async def pseudonymise(pool: PoolName, player: PlayerName, act: RequestedAct) -> bodies.NewName:
     """Forget every name that a player had, everywhere; no rating moves."""
-    return NewName(name=await act.run(act.store.pseudonymise, pool, player))
+    return bodies.NewName(name=await act.run(act.store.pseudonymise, pool, player))

@@ -8,20 +8,9 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse
 
 from podium.errors import UnknownError
+from podium.service.http import visitors
 from podium.service.http.errors import AccessError
 from podium.service.http.keys import pool_in_path
-from podium.service.http.visitors import (
-    CurrentKeyGuard,
-    CurrentSessions,
-    Visitor,
-    find_visitor,
-    is_public,
-    own_path,
-    read_form,
-    refuse_foreign,
-    refuse_forged,
-    set_cookie,
-)
 from podium.service.web.rendering import Page, PageRouter, render
 from podium.store.keys import session_key
 from podium.store.log.players import is_reserved
@@ -46,7 +35,7 @@ class Visit:
     """A page of a pool, and who looks at it: they may, if there is a pool of that name."""
 
     pool: str
-    visitor: Visitor
+    visitor: visitors.Visitor
 
 
 async def check_visit(request: Request) -> Visit:
@@ -54,8 +43,8 @@ async def check_visit(request: Request) -> Visit:
     pool = pool_in_path(request) or ""
     if is_reserved(pool) and not request.scope["route"].path.startswith(ANY_POOL):
         raise UnknownError("there is no such page")
-    visitor = await find_visitor(request)
-    if visitor.may("read", pool) or await is_public(request, pool):
+    visitor = await visitors.find_visitor(request)
+    if visitor.may("read", pool) or await visitors.is_public(request, pool):
         return Visit(pool, visitor)
     if visitor.key is None:
         raise SignInError(pool)
@@ -64,7 +53,7 @@ async def check_visit(request: Request) -> Visit:
 
 async def visible_pools(request: Request) -> frozenset[str]:
     """Name the pools whose pages a visitor may see."""
-    visitor = await find_visitor(request)
+    visitor = await visitors.find_visitor(request)
     visibility: Visibility = request.app.state.visibility
     if visitor.key is None:
         return await visibility.public_pools()
@@ -74,7 +63,7 @@ async def visible_pools(request: Request) -> frozenset[str]:
     return frozenset(each.name for each in await run_in_threadpool(store.pools))
 
 
-CurrentVisitor = Annotated[Visitor, Depends(find_visitor)]  # of pages that are no pool's
+CurrentVisitor = Annotated[visitors.Visitor, Depends(visitors.find_visitor)]  # of pages that are no pool's
 VisiblePool = Annotated[Visit, Depends(check_visit)]
 VisiblePools = Annotated[frozenset[str], Depends(visible_pools)]
 
@@ -109,28 +98,28 @@ class SignOutPage(Page):
 async def sign_in_page(request: Request, visitor: CurrentVisitor, next: str = "/") -> Response:  # noqa: A002  (as in the address)
     """The form that takes a key."""
     if visitor.session is None or visitor.key is None:
-        return render(request, SignInPage(next=own_path(next)))
-    page = SignInPage(next=own_path(next), role=visitor.key.role, opens=visitor.key.pool or "")
+        return render(request, SignInPage(next=visitors.own_path(next)))
+    page = SignInPage(next=visitors.own_path(next), role=visitor.key.role, opens=visitor.key.pool or "")
     return render(request, page)
 
 
 @router.post("/sign-in", include_in_schema=False)
-async def sign_in(request: Request, guard: CurrentKeyGuard, sessions: CurrentSessions) -> Response:
+async def sign_in(request: Request, guard: visitors.CurrentKeyGuard, sessions: visitors.CurrentSessions) -> Response:
     """Open a session with a key, and go on to where one came from.
 
     Raises:
         AccessError: the form comes from another site.
     """
-    refuse_foreign(request)
-    form = await read_form(request)
-    secret, next_path = form.text("key").strip(), own_path(form.text("next"))
+    visitors.refuse_foreign(request)
+    form = await visitors.read_form(request)
+    secret, next_path = form.text("key").strip(), visitors.own_path(form.text("next"))
     key = await guard.key(secret) if secret else None
     if key is None:
         refusal = await guard.refusal(request, 401, "this key is unknown, expired or revoked")
         return render(request, SignInPage(next=next_path, refusal=str(refusal)), status=refusal.status)
     await guard.count(key)
     response = RedirectResponse(next_path, SEE_OTHER)
-    set_cookie(request, response, await sessions.cookie(session_key(key, secret)))
+    visitors.set_cookie(request, response, await sessions.cookie(session_key(key, secret)))
     return response
 
 
@@ -148,7 +137,7 @@ async def sign_out(request: Request, visitor: CurrentVisitor) -> Response:
         AccessError: the form is none of this session.
     """
     if visitor.session is not None:
-        refuse_forged(request, visitor.session, (await read_form(request)).text("token"))
+        visitors.refuse_forged(request, visitor.session, (await visitors.read_form(request)).text("token"))
     response = RedirectResponse("/", SEE_OTHER)
-    set_cookie(request, response, "")
+    visitors.set_cookie(request, response, "")
     return response

@@ -14,16 +14,7 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from podium.errors import ParameterError, UnknownError
-from podium.store.log.chain import (
-    GENESIS,
-    SELECT_LINK,
-    Head,
-    announce,
-    chained_entries,
-    hash_after,
-    newest_head,
-    reason_hash,
-)
+from podium.store.log import chain
 from podium.store.log.pools import Pool
 from podium.store.log.schema import log, reason
 from podium.store.log.statements import insert
@@ -64,7 +55,7 @@ class LogEntry(NamedTuple):
 
 class Logged(NamedTuple):
     seqs: list[int]  # their numbers, rising in their order
-    head: Head  # of the log with them
+    head: chain.Head  # of the log with them
 
 
 def json_entry(subject: str, details: Any, actor: str, reason: str = "") -> LogEntry:
@@ -81,7 +72,7 @@ def keyed_digest(content: bytes, secret: bytes) -> bytes:
 
 def append(connection: sa.Connection, pool: Pool, kind: str, entries: Sequence[LogEntry]) -> Logged:
     """Write log entries, chained to those before them; their numbers are drawn while the pool is locked."""
-    head = newest_head(connection, pool)
+    head = chain.newest_head(connection, pool)
     if not entries:
         return Logged([], head)
     received_at = datetime.now(UTC).isoformat(timespec="microseconds")  # for people, never read by rating
@@ -93,18 +84,18 @@ def append(connection: sa.Connection, pool: Pool, kind: str, entries: Sequence[L
         sealed = None
         if text:
             salt = secrets.token_bytes(SALT_BYTES)
-            sealed = reason_hash(salt, text)
+            sealed = chain.reason_hash(salt, text)
             reasons.append({"pool_id": pool.id, "seq": seq, "salt": salt, "text": text})
         # as `HASHED` names them
         hashed = place, received_at, own_kind, actor, subject, body, match_id, present, sealed
-        previous = hash_after(previous, hashed)
+        previous = chain.hash_after(previous, hashed)
         logged = subject, body, digest, match_id, present, received_at, actor
         rows.append((seq, pool.id, own_kind, *logged, place, previous, sealed))  # in the table's order
     insert(connection, log, rows)
     if reasons:
         connection.execute(INSERT_REASON, reasons)
-    announce(connection, pool, seqs[-1])
-    return Logged(seqs, Head(head.place + len(rows), previous.hex()))
+    chain.announce(connection, pool, seqs[-1])
+    return Logged(seqs, chain.Head(head.place + len(rows), previous.hex()))
 
 
 def insert_entries(connection: sa.Connection, rows: Iterable[Mapping[str, Any]]) -> None:
@@ -173,8 +164,8 @@ def chain_faults(connection: sa.Connection, pool: Pool) -> Iterator[str]:
 
 def all_faults(connection: sa.Connection, pool: Pool) -> Iterator[str]:
     reasons = {row.seq: row for row in connection.execute(SELECT_HASHED_REASONS, {"pool": pool.id})}
-    last, without_reason, blanked = Checked(0, 0, (GENESIS,)), dict[int, str](), set[str]()
-    for row in chained_entries(connection, pool):
+    last, without_reason, blanked = Checked(0, 0, (chain.GENESIS,)), dict[int, str](), set[str]()
+    for row in chain.chained_entries(connection, pool):
         seq, _, place, _, kind, _, subject, *_, given_hash = row  # by position: half as long as by name
         if place > last.place + 1:
             yield f"{missing(last.place + 1, place - 1)} removed before {named(row)}"
@@ -190,7 +181,7 @@ def all_faults(connection: sa.Connection, pool: Pool) -> Iterator[str]:
         given = reasons.pop(seq, None)
         if given_hash is not None and given is None:
             without_reason[place] = named(row)
-        elif given is not None and given_hash != reason_hash(given.salt, given.text):
+        elif given is not None and given_hash != chain.reason_hash(given.salt, given.text):
             yield f"the reason of {named(row)} was altered"
     yield from (
         f"the reason of {entry} was removed, and no entry of the log says that it was blanked"
@@ -220,20 +211,20 @@ def follow(last: Checked, row: Any) -> tuple[Checked, bool]:
     place = hashed[0]
     if place != last.place + 1:
         return Checked(place, seq, (stored_hash or b"",)), True  # without the entry before it, nobody can say
-    expected = [hash_after(each, hashed) for each in last.hashes]
+    expected = [chain.hash_after(each, hashed) for each in last.hashes]
     fits = stored_hash in expected
     hashes = (stored_hash,) if fits else (stored_hash or b"", *expected)
     return Checked(place, seq, hashes), fits
 
 
-def stored_head(connection: sa.Connection, pool: Pool) -> Head:
+def stored_head(connection: sa.Connection, pool: Pool) -> chain.Head:
     row = connection.execute(SELECT_NEWEST_CHAINED, {"pool": pool.id}).first()
-    return Head(0, GENESIS.hex()) if row is None else Head(row.place, (row.hash or b"").hex())
+    return chain.Head(0, chain.GENESIS.hex()) if row is None else chain.Head(row.place, (row.hash or b"").hex())
 
 
-def head_fault(connection: sa.Connection, pool: Pool, head: Head) -> str:
+def head_fault(connection: sa.Connection, pool: Pool, head: chain.Head) -> str:
     """Why a log is not one that had this head once, in words; empty where it is."""
-    link = connection.execute(SELECT_LINK, {"pool": pool.id, "place": head.place}).first()
+    link = connection.execute(chain.SELECT_LINK, {"pool": pool.id, "place": head.place}).first()
     if link is None:
         newest = stored_head(connection, pool)
         return f"{missing(newest.place + 1, head.place)} removed: the log ends before the head {head}"

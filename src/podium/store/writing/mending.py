@@ -19,17 +19,7 @@ from podium.store.log.statements import values
 from podium.store.writing import administration, submission
 from podium.store.writing.accounts import refuse_player_twice
 from podium.store.writing.execution import Receipt
-from podium.store.writing.rating.events import (
-    FIRST_PLACEHOLDER,
-    RATED,
-    SELECT_NEWEST_START,
-    VOIDED,
-    BroughtEvent,
-    EventRow,
-    Proposal,
-    Sheet,
-    SheetRecord,
-)
+from podium.store.writing.rating import events
 from podium.store.writing.rating.rerating import NOTHING, Totals
 from podium.store.writing.sheets import (
     COUNT,
@@ -83,11 +73,11 @@ def amend_sheet(
     numbering: Numbering,
     *,
     rows: Any,
-    sheet: Sheet,
+    sheet: events.Sheet,
     actor: str,
     reason: str,
     overrule: bool = False,
-) -> Proposal:
+) -> events.Proposal:
     """Make a pool what it would be if a sheet had always been as it is now, as far as it has the sheet's events.
 
     Args:
@@ -118,11 +108,13 @@ def amend_sheet(
     draft.void([each for each in stored if each.is_live and each not in paired], overrule=overrule)
     lists = tuple(draft.new), tuple(draft.other), tuple(draft.gone), tuple(draft.kept)
     changes = SheetChanges(sheet.name, is_first, *lists, same=draft.same, prefix=prefix)
-    record = SheetRecord(sheet.name, sheet.map, draft.brought, changes)
+    record = events.SheetRecord(sheet.name, sheet.map, draft.brought, changes)
     return replace(draft.proposal(settles_order=settles_order), sheet=record)
 
 
-def as_known(connection: sa.Connection, pool: Pool, sheet: Sheet, sent: Sequence[Sent]) -> tuple[Sheet, bool]:
+def as_known(
+    connection: sa.Connection, pool: Pool, sheet: events.Sheet, sent: Sequence[Sent]
+) -> tuple[events.Sheet, bool]:
     """A sheet under the name that it is known by: its own, or that of one with the same map and mostly the same events.
 
     Returns:
@@ -141,7 +133,7 @@ def as_known(connection: sa.Connection, pool: Pool, sheet: Sheet, sent: Sequence
     return sheet, True
 
 
-def events_of(connection: sa.Connection, pool: Pool, sheet: Sheet, sent: Sequence[Sent]) -> list[Stored]:
+def events_of(connection: sa.Connection, pool: Pool, sheet: events.Sheet, sent: Sequence[Sent]) -> list[Stored]:
     """The events of the pool that a sheet brought, and those that have the ids of what is sent."""
     known = brought_by(connection, pool, sheet)
     wanted = values(known.keys() | {sheet.prefix + each.own_id for each in sent})
@@ -149,7 +141,7 @@ def events_of(connection: sa.Connection, pool: Pool, sheet: Sheet, sent: Sequenc
     return stored_events(connection, pool, known, sheet, found)
 
 
-def refuse_others(pool: Pool, sheet: Sheet, sent: Sequence[Sent], stored: Sequence[Stored], prefix: str) -> None:
+def refuse_others(pool: Pool, sheet: events.Sheet, sent: Sequence[Sent], stored: Sequence[Stored], prefix: str) -> None:
     """Refuse a sheet that is another one, by all that is known."""
     for one in sent:
         other = one.stored
@@ -199,9 +191,9 @@ def place(connection: sa.Connection, pool: Pool, sent: Sequence[Sent]) -> None:
     for together in of_moment.values():
         last = 0
         for one in together:
-            seq = FIRST_PLACEHOLDER if one.stored is None else one.stored.row.seq
+            seq = events.FIRST_PLACEHOLDER if one.stored is None else one.stored.row.seq
             one.moves = one.stored is not None and seq < last
-            last = FIRST_PLACEHOLDER if one.moves else seq
+            last = events.FIRST_PLACEHOLDER if one.moves else seq
 
 
 def number(connection: sa.Connection, pool: Pool, sent: Sequence[Sent]) -> None:
@@ -213,7 +205,7 @@ def number(connection: sa.Connection, pool: Pool, sent: Sequence[Sent]) -> None:
         for one, start in zip(sent, starts, strict=True):
             one.start = start or 0
         return
-    newest = connection.execute(SELECT_NEWEST_START, {"pool": pool.id}).scalar_one() or 0
+    newest = connection.execute(events.SELECT_NEWEST_START, {"pool": pool.id}).scalar_one() or 0
     fixed = longest_rise(starts)
     for k in fixed:
         sent[k].start = starts[k] or 0
@@ -258,9 +250,9 @@ class Draft:
     def __init__(self, connection: sa.Connection, pool: Pool, actor: str, reason: str) -> None:
         self.connection, self.pool, self.actor, self.reason = connection, pool, actor, reason
         self.entries: list[LogEntry] = []
-        self.events: dict[str, EventRow] = {}
+        self.events: dict[str, events.EventRow] = {}
         self.affected: list[OrderKey] = []
-        self.brought: list[BroughtEvent] = []
+        self.brought: list[events.BroughtEvent] = []
         self.numbered = Numbered({}, {}, {})
         self.new: list[str] = []
         self.other: list[Other] = []
@@ -271,7 +263,7 @@ class Draft:
     @property
     def next(self) -> int:
         """The placeholder of the next entry's number."""
-        return FIRST_PLACEHOLDER + len(self.entries)
+        return events.FIRST_PLACEHOLDER + len(self.entries)
 
     def take(self, numbering: Numbering, sent: Sequence[Sent], prefix: str, taken: set[str]) -> None:
         """Take what is new, other and back, in the order of the sheet; `taken` are the ids of events of the pool."""
@@ -286,7 +278,7 @@ class Draft:
             else:
                 one.content = one.content.renamed(other.row.event_id)
                 seq = self.keep(one, other) if one.is_kept else self.correct(one, other)
-            record = BroughtEvent(one.content.event_id, one.own_id, seq)
+            record = events.BroughtEvent(one.content.event_id, one.own_id, seq)
             if other is None or other.brought != record:
                 self.brought.append(record)
         contents = [one.content for one in logged]
@@ -303,7 +295,7 @@ class Draft:
                 return each
         raise StoreError(f"there is no id left that begins with {base!r}")
 
-    def entry(self, one: Sent, kind: str, known: EventRow | None = None) -> LogEntry:
+    def entry(self, one: Sent, kind: str, known: events.EventRow | None = None) -> LogEntry:
         """The entry of an event's content, at its moment."""
         content = one.content.at(self.pool.order or DATED, one.start)
         match_id = None if known is None else known.match_id
@@ -319,7 +311,7 @@ class Draft:
         """Take a new event."""
         entry, number, content = self.entry(one, SUBMIT), self.next, one.content
         rest = entry.match_id, entry.present, content.title, content.url, entry.body
-        self.add(entry, EventRow(content.event_id, number, number, one.start, RATED, "", *rest))
+        self.add(entry, events.EventRow(content.event_id, number, number, one.start, events.RATED, "", *rest))
         self.new.append(content.event_id)
         return number
 
@@ -334,7 +326,7 @@ class Draft:
             )  # fmt: skip
             moved = one.moves or not rate_alike(other.row.body or b"", entry.body)
             self.add(entry, row, *([other.row.key] if moved else []), moves=moved)
-        if row.status == VOIDED:
+        if row.status == events.VOIDED:
             row = row._replace(status="", reason="")
             self.add(json_entry(row.event_id, None, self.actor, self.reason)._replace(kind=RESTORE), row)
             self.new.append(row.event_id)
@@ -369,28 +361,28 @@ class Draft:
         """Let events count no more that the sheet does not have, unless another has them, or people corrected them."""
         for other in lost:
             row = other.row
-            if row.status == VOIDED:
+            if row.status == events.VOIDED:
                 continue
             if other.is_corrected and not overrule:
                 self.kept.append(Other(row.event_id, "was corrected by hand, and stays; the sheet has it no more"))
                 continue
-            self.brought.append(BroughtEvent(row.event_id, other.own_id, row.content_seq, is_gone=True))
+            self.brought.append(events.BroughtEvent(row.event_id, other.own_id, row.content_seq, is_gone=True))
             if not other.others:
-                gone = row._replace(status=VOIDED, reason=VOIDED)
+                gone = row._replace(status=events.VOIDED, reason=events.VOIDED)
                 self.add(json_entry(row.event_id, None, self.actor, self.reason)._replace(kind=VOID), gone)
                 self.gone.append(row.event_id)
 
-    def add(self, entry: LogEntry, row: EventRow, *keys: OrderKey, moves: bool = True) -> None:
+    def add(self, entry: LogEntry, row: events.EventRow, *keys: OrderKey, moves: bool = True) -> None:
         self.entries.append(entry)
         self.events[row.event_id] = row
         self.affected += [*keys, row.key] if moves else []
 
-    def proposal(self, *, settles_order: bool) -> Proposal:
+    def proposal(self, *, settles_order: bool) -> events.Proposal:
         """All of it."""
         for match_id in dict.fromkeys(each.match_id for each in [*self.events.values()]):
             self.affected += administration.choose_result(self.connection, self.pool, match_id, self.events)
         is_plain = all(each.kind == SUBMIT for each in self.entries)
-        return Proposal(
+        return events.Proposal(
             self.pool, SUBMIT if is_plain else SHEET, tuple(self.entries), tuple(self.affected),
             dict.fromkeys((each.subject for each in self.entries), 0), events=self.events,
             newcomers=self.numbered.newcomers, names=self.numbered.names,

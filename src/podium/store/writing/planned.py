@@ -17,17 +17,9 @@ from podium.store.log.log import Logged
 from podium.store.log.players import merges, numbers_and_newcomers, provisional_numbers
 from podium.store.log.pools import FOREVER, START, OrderKey, Pool, WriteObserver, locked_pool
 from podium.store.writing.execution import Done, Propose, finish, plan_spans, record, refuse_unrateable
-from podium.store.writing.rating import facts, generations, rerating
+from podium.store.writing.rating import facts, generations, ledger_rows, rerating
 from podium.store.writing.rating.events import Proposal
 from podium.store.writing.rating.generations import OvertakenError
-from podium.store.writing.rating.ledger_rows import (
-    Ledger,
-    LedgerKey,
-    PoolStates,
-    joined,
-    write_changes,
-    write_pool_states,
-)
 from podium.store.writing.rating.plan import Plan, Span
 from podium.store.writing.rating.rating import LongWorkError
 from podium.store.writing.rating.rerating import Rerated
@@ -68,7 +60,7 @@ class Recorded:
         """A position in the order of rating, with the number that was drawn."""
         return OrderKey(key.started_at, self.seqs.get(key.seq, key.seq))
 
-    def with_drawn_keys(self, pools: PoolStates) -> PoolStates:
+    def with_drawn_keys(self, pools: ledger_rows.PoolStates) -> ledger_rows.PoolStates:
         return {self.drawn_key(key): state for key, state in pools.items()}
 
     def summary(self, parts: Iterable[Rerated]) -> Rerated:
@@ -194,11 +186,13 @@ SMALL_CORRECTION_ROWS = 40_000  # that one transaction may write: about as long 
 
 class Part(NamedTuple):
     first: OrderKey  # where the span begins
-    removed: list[LedgerKey]
-    added: Ledger
-    replaced: Ledger
-    old_pools: PoolStates  # the pool's states that are to be other, or gone; empty where the system's pools have none
-    new_pools: PoolStates  # those that are new, or other
+    removed: list[ledger_rows.LedgerKey]
+    added: ledger_rows.Ledger
+    replaced: ledger_rows.Ledger
+    old_pools: (
+        ledger_rows.PoolStates
+    )  # the pool's states that are to be other, or gone; empty where the system's pools have none
+    new_pools: ledger_rows.PoolStates  # those that are new, or other
     statuses: list[tuple[str, tuple[str, str]]]  # by event
     rerated: Rerated
 
@@ -273,13 +267,13 @@ def write_moves(engine: sa.Engine, planned: Planned, parts: list[Part], observe:
 
 def write_parts(connection: sa.Connection, pool: Pool, parts: list[Part], recorded: Recorded, end: OrderKey) -> None:
     added, replaced = (
-        joined(ledgers).with_numbers(recorded.seqs, recorded.players)
+        ledger_rows.joined(ledgers).with_numbers(recorded.seqs, recorded.players)
         for ledgers in ([part.added for part in parts], [part.replaced for part in parts])
     )
     removed = [key for part in parts for key in part.removed]
-    write_changes(connection, pool, removed, added, replaced)
+    ledger_rows.write_changes(connection, pool, removed, added, replaced)
     for part in parts:
-        write_pool_states(connection, pool, part.old_pools, recorded.with_drawn_keys(part.new_pools))
+        ledger_rows.write_pool_states(connection, pool, part.old_pools, recorded.with_drawn_keys(part.new_pools))
     rerating.update_statuses(connection, pool, [status for part in parts for status in part.statuses])
     gone = np.array([number for _, _, number in removed], np.int64)
     players = np.unique(np.concatenate([gone, added.player, replaced.player])).tolist()

@@ -27,19 +27,9 @@ from podium.store.writing.planned import (
     record_planned,
     write_moves,
 )
-from podium.store.writing.rating import generations, rerating
+from podium.store.writing.rating import generations, ledger_rows, rerating
 from podium.store.writing.rating.events import FIRST_PLACEHOLDER
 from podium.store.writing.rating.generations import OvertakenError
-from podium.store.writing.rating.ledger_rows import (
-    NO_ROWS,
-    Ledger,
-    PoolState,
-    PoolStates,
-    joined,
-    newest_pool_state,
-    write_changes,
-    write_pool_states,
-)
 from podium.store.writing.rating.plan import Plan, Span
 from podium.store.writing.rating.rating import LongWorkError
 from podium.store.writing.rating.rerating import Rerated
@@ -52,15 +42,17 @@ class Staging(Plan):
     def __init__(self, planned: Planned) -> None:
         super().__init__(planned.proposal.pool, planned.proposal.first_affected, planned.proposal)
         self.planned = planned
-        self.held = NO_ROWS  # rows whose numbers of entries or players are not drawn yet
-        self.held_pools: PoolStates = {}  # so too
+        self.held = ledger_rows.NO_ROWS  # rows whose numbers of entries or players are not drawn yet
+        self.held_pools: ledger_rows.PoolStates = {}  # so too
         self.held_statuses: dict[str, tuple[str, str]] = {}  # of the proposal's events
         self.parts = list[tuple[OrderKey, Rerated]]()  # where each begins, and what it moved
 
-    def hold(self, span: Span) -> tuple[Ledger, PoolStates, list[tuple[OrderKey, tuple[str, str]]]]:
+    def hold(
+        self, span: Span
+    ) -> tuple[ledger_rows.Ledger, ledger_rows.PoolStates, list[tuple[OrderKey, tuple[str, str]]]]:
         """Hold the rows of a span whose numbers are not drawn yet, and return those that can be written."""
         provisional = (span.new.seq >= FIRST_PLACEHOLDER) | (span.new.player < 0)
-        self.held = joined([self.held, span.new.only(provisional)])
+        self.held = ledger_rows.joined([self.held, span.new.only(provisional)])
         pools = dict(span.new_pools)
         self.held_pools |= {key: pools.pop(key) for key in span.new_pools if key.seq >= FIRST_PLACEHOLDER}
         theirs = self.planned.proposal.events
@@ -88,9 +80,9 @@ class Staging(Plan):
             self.standings |= found
             self._met |= players
 
-    def meet_pool(self, connection: sa.Connection) -> PoolState | None:
-        held = (PoolState(key, state) for key, state in self.held_pools.items() if key < self.start)
-        stored = newest_pool_state(connection, self.planned.staged, self.start)
+    def meet_pool(self, connection: sa.Connection) -> ledger_rows.PoolState | None:
+        held = (ledger_rows.PoolState(key, state) for key, state in self.held_pools.items() if key < self.start)
+        stored = ledger_rows.newest_pool_state(connection, self.planned.staged, self.start)
         return max((*held, *([] if stored is None else [stored])), default=None)
 
     def meet_all(self, connection: sa.Connection) -> None:
@@ -100,7 +92,7 @@ class Staging(Plan):
         self._met |= found.keys()
 
 
-def apply_held(standings: dict[int, Standing], ledger: Ledger) -> None:
+def apply_held(standings: dict[int, Standing], ledger: ledger_rows.Ledger) -> None:
     """Bring standings, in place, up to date with rows that may be older than they are."""
     for row in ledger.in_order().rows():
         standing = standings.get(row.player)
@@ -144,7 +136,7 @@ def finish_staging(engine: sa.Engine, staging: Staging, observe: WriteObserver) 
         recorded = record_planned(connection, pool, planned)
         staged = replace(recorded.proposal.pool, generation=planned.staged.generation, staging=None)
         write_held_rows(connection, staged, staging.held.with_numbers(recorded.seqs, recorded.players))
-        write_pool_states(connection, staged, {}, recorded.with_drawn_keys(staging.held_pools))
+        ledger_rows.write_pool_states(connection, staged, {}, recorded.with_drawn_keys(staging.held_pools))
         first_affected = recorded.first_affected
         generations.apply_statuses(connection, staged, first_affected or FOREVER)
         rerating.update_statuses(connection, pool, staging.held_statuses.items())
@@ -155,9 +147,9 @@ def finish_staging(engine: sa.Engine, staging: Staging, observe: WriteObserver) 
         return finish_planned(connection, pool, recorded, rerated)
 
 
-def write_held_rows(connection: sa.Connection, staged: Pool, ledger: Ledger) -> None:
+def write_held_rows(connection: sa.Connection, staged: Pool, ledger: ledger_rows.Ledger) -> None:
     """Write rows that were held into a staged generation, and what they make of its standings."""
-    write_changes(connection, staged, (), ledger, NO_ROWS)
+    ledger_rows.write_changes(connection, staged, (), ledger, ledger_rows.NO_ROWS)
     stored = stored_standings(connection, staged, sorted(set(ledger.player.tolist())))
     standings = dict(stored)
     apply_held(standings, ledger)

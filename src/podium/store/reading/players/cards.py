@@ -9,35 +9,17 @@ import numpy.typing as npt
 import sqlalchemy as sa
 
 from podium.engine.system import System
-from podium.ledger.history import (
-    FINDING_EVENTS,
-    FORM_EVENTS,
-    SURE_DEVIATIONS,
-    are_settled,
-    can_be_unsettled,
-    own_interval,
-    thinned,
-    trend,
-)
+from podium.ledger import history
 from podium.store.log.players import SELECT_ALIASES, merges, names_of
 from podium.store.log.pools import BOUND_KEY, FOREVER, Pool, When, key_of, key_params, time_of
 from podium.store.log.schema import change, event, log
 from podium.store.log.statements import among, values
+from podium.store.reading import player_models
 from podium.store.reading.boards.listings import Board, open_board
 from podium.store.reading.boards.pages import earlier_ranks
 from podium.store.reading.events.events import encounters
 from podium.store.reading.events.headlines import read_cursor
 from podium.store.reading.moments import Answers
-from podium.store.reading.player_models import (
-    ChangesPage,
-    CurvePoint,
-    FormLine,
-    Listing,
-    NearbyRow,
-    Peak,
-    PlayerCard,
-    Streaks,
-)
 from podium.store.reading.players.explanations import states_of
 from podium.store.writing.rating.standing_rows import get_standing
 from podium.support.words import shown, shown_change
@@ -127,14 +109,14 @@ def event_names_of(connection: sa.Connection, pool: Pool, seqs: Sequence[int]) -
     return {row.seq: (row.event_id, row.title) for row in rows}
 
 
-def form_lines(pool: Pool, career: Career, names: EventNames) -> tuple[FormLine, ...]:
+def form_lines(pool: Pool, career: Career, names: EventNames) -> tuple[player_models.FormLine, ...]:
     columns = (career.started_at, career.seq, career.gain, career.after, career.rank, career.field)
     shown = career.shown_gains(pool.system.digits)
     lines = []
     for k, (started_at, seq, gain, rating, rank, field) in enumerate(zip(*(c.tolist() for c in columns), strict=True)):
         event_id, title = names.get(seq, (None, None))
         lines.append(
-            FormLine(
+            player_models.FormLine(
                 event_id, title, pool.moment(started_at), gain, shown[k], rating, rank or None, field or None,
                 sequence=pool.sequence(started_at),
             )
@@ -144,7 +126,7 @@ def form_lines(pool: Pool, career: Career, names: EventNames) -> tuple[FormLine,
 
 def changes_page(
     connection: sa.Connection, pool: Pool, name: str, *, before: str | None = None, top: int = 50
-) -> ChangesPage:
+) -> player_models.ChangesPage:
     """List a player's changes.
 
     Args:
@@ -164,17 +146,17 @@ def changes_page(
     rows = connection.execute(SELECT_CHANGES_BEFORE, params).all()
     following = f"{rows[top - 1].started_at},{rows[top - 1].seq}" if len(rows) > top else None
     career = Career.from_rows(pool, rows[:top])
-    return ChangesPage(form_lines(pool, career, event_names(connection, pool, [career])), following)
+    return player_models.ChangesPage(form_lines(pool, career, event_names(connection, pool, [career])), following)
 
 
 RECORDS = 5  # best and worst days each
 NEARBY = 2  # players on either side
-SETTLED = Listing()
+SETTLED = player_models.Listing()
 
 
 def player_card(
-    connection: sa.Connection, pool: Pool, answers: Answers, name: str, listing: Listing = SETTLED
-) -> PlayerCard:
+    connection: sa.Connection, pool: Pool, answers: Answers, name: str, listing: player_models.Listing = SETTLED
+) -> player_models.PlayerCard:
     """Show a player at a glance.
 
     Args:
@@ -189,20 +171,20 @@ def player_card(
     stands = get_standing(connection, pool, name)
     whole, digits = career_of(connection, pool, stands.player_id), pool.system.digits
     career = whole.of_events()
-    provisional, deviation = not are_settled(pool.system, whole.states[-1:])[0], whole.deviations(pool)[-1]
-    takes_no_rank = provisional and can_be_unsettled(pool.system)
+    provisional, deviation = not history.are_settled(pool.system, whole.states[-1:])[0], whole.deviations(pool)[-1]
+    takes_no_rank = provisional and history.can_be_unsettled(pool.system)
     board, place = open_board(connection, pool, listing, answers), (stands.rating, stands.player_id)
     rank = board.ranks_of([stands.player_id]).get(stands.player_id) if board.rows_of([stands.player_id]) else None
     beside = nearby(board, stands, rank, digits)
-    newest, first_five = career.part(slice(-FORM_EVENTS, None)), career.part(slice(FINDING_EVENTS))
-    judged = career.part(slice(max(FINDING_EVENTS, len(career.gain) - FORM_EVENTS), None))
+    newest, first_five = career.part(slice(-history.FORM_EVENTS, None)), career.part(slice(history.FINDING_EVENTS))
+    judged = career.part(slice(max(history.FINDING_EVENTS, len(career.gain) - history.FORM_EVENTS), None))
     best, worst = (career.part(record_days(sign * career.gain)) for sign in (1.0, -1.0))
     highest = career.part(peak_row(pool.system, career))
     earlier = earlier_ranks(board, [stands.player_id])
     names = event_names(connection, pool, (newest, best, worst, highest))
     form = form_lines(pool, newest, names)
     moved = math.fsum(judged.gain.tolist())
-    return PlayerCard(
+    return player_models.PlayerCard(
         player=stands.name,
         rating=stands.rating,
         deviation=deviation,
@@ -222,8 +204,8 @@ def player_card(
         last_ten=moved,
         last_ten_shown=shown_sum(judged, digits),
         last_ten_events=len(judged.gain),
-        trend=trend(pool.system, moved, deviation, settled=not provisional),
-        chance=own_interval(pool.system, deviation),
+        trend=history.trend(pool.system, moved, deviation, settled=not provisional),
+        chance=history.own_interval(pool.system, deviation),
         is_highest=is_highest(pool.system, career),
         streaks=streaks(career),
         form=form[::-1],
@@ -243,7 +225,7 @@ def shown_sum(career: Career, digits: int) -> float:
 
 def record_days(gain: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
     """The rows of the largest gains, largest first and the older of equals; none of the events that find a rating."""
-    found = FINDING_EVENTS + np.flatnonzero(gain[FINDING_EVENTS:] > 0.0)
+    found = history.FINDING_EVENTS + np.flatnonzero(gain[history.FINDING_EVENTS :] > 0.0)
     return found[np.argsort(-gain[found], kind="stable")][:RECORDS]
 
 
@@ -252,14 +234,14 @@ def peak_row(system: System, career: Career) -> npt.NDArray[np.int64]:
     settled = found_rows(system, career)
     surely = career.after[settled]
     if "deviation" in system.state_type._fields:
-        surely = surely - SURE_DEVIATIONS * career.states[settled, system.column("deviation")]
+        surely = surely - history.SURE_DEVIATIONS * career.states[settled, system.column("deviation")]
     return settled[surely.argmax()][None] if settled.size else settled
 
 
 def found_rows(system: System, career: Career) -> npt.NDArray[np.int64]:
     """The rows of a player's events, but for those that found the rating, after which it was settled."""
-    settled = np.flatnonzero(are_settled(system, career.states))
-    return settled[settled >= FINDING_EVENTS]
+    settled = np.flatnonzero(history.are_settled(system, career.states))
+    return settled[settled >= history.FINDING_EVENTS]
 
 
 def is_highest(system: System, career: Career) -> bool:
@@ -268,17 +250,17 @@ def is_highest(system: System, career: Career) -> bool:
     return bool(ratings.size > 1 and ratings[-1] > ratings[:-1].max() and career.after[-1] == ratings[-1])
 
 
-def peak(pool: Pool, highest: Career, names: EventNames) -> Peak | None:
+def peak(pool: Pool, highest: Career, names: EventNames) -> player_models.Peak | None:
     if not highest.seq.size:
         return None
     event_id, _ = names[int(highest.seq[0])]
     (time,) = highest.started_at.tolist()
     moment, number = pool.moment(time), pool.sequence(time)
-    return Peak(float(highest.after[0]), highest.deviations(pool)[0], event_id, moment, sequence=number)
+    return player_models.Peak(float(highest.after[0]), highest.deviations(pool)[0], event_id, moment, sequence=number)
 
 
-def streaks(career: Career) -> Streaks:
-    return Streaks(*runs(career.rank == 1), *runs(career.gain > 0.0))
+def streaks(career: Career) -> player_models.Streaks:
+    return player_models.Streaks(*runs(career.rank == 1), *runs(career.gain > 0.0))
 
 
 def runs(flags: npt.NDArray[np.bool_]) -> tuple[int, int]:
@@ -288,13 +270,13 @@ def runs(flags: npt.NDArray[np.bool_]) -> tuple[int, int]:
     return int(lengths.max()), int(lengths[-1])
 
 
-def nearby(board: Board, stands: Any, rank: int | None, digits: int) -> tuple[NearbyRow, ...]:
+def nearby(board: Board, stands: Any, rank: int | None, digits: int) -> tuple[player_models.NearbyRow, ...]:
     place = stands.rating, stands.player_id
     above, below = board.rows_above(place, NEARBY), board.rows(place, NEARBY)
     rows = [*reversed(above), stands, *below]
     rank_of = board.ranks_of([row.player_id for row in (*above, *below)])
     return tuple(
-        NearbyRow(
+        player_models.NearbyRow(
             rank=rank if row is stands else rank_of[row.player_id],
             player=row.name,
             rating=row.rating,
@@ -316,7 +298,7 @@ def former_names(connection: sa.Connection, pool: Pool, number: int, present: st
 
 def rating_curve(
     connection: sa.Connection, pool: Pool, name: str, since: When | None = None, *, most: int = 300
-) -> tuple[CurvePoint, ...]:
+) -> tuple[player_models.CurvePoint, ...]:
     """Show a player's rating after each change, or as many of them as tell the same shape.
 
     Args:
@@ -331,11 +313,11 @@ def rating_curve(
     """
     number = get_standing(connection, pool, name).player_id
     whole = career_of(connection, pool, number, EVER if since is None else time_of(since))
-    career = whole.part(thinned(whole.started_at, whole.after, most))
+    career = whole.part(history.thinned(whole.started_at, whole.after, most))
     names = event_names(connection, pool, [career])
     columns = (career.started_at, career.seq, career.gain, career.after)
     return tuple(
-        CurvePoint(
+        player_models.CurvePoint(
             pool.moment(started_at), names.get(seq, (None, None))[0], gain, shown, rating, deviation,
             sequence=pool.sequence(started_at),
         )

@@ -19,30 +19,8 @@ from podium.engine.replay import Replayed, by_columns, replay_settlements
 from podium.errors import NotFiniteError
 from podium.store.log.content import is_numbered
 from podium.store.log.pools import FOREVER, OrderKey, Pool
+from podium.store.writing.rating import ledger_rows, rating
 from podium.store.writing.rating.events import RATED, Proposal, Roster
-from podium.store.writing.rating.ledger_rows import (
-    NO_ROWS,
-    Integers,
-    Ledger,
-    LedgerKey,
-    Mask,
-    PoolState,
-    PoolStates,
-    is_other,
-    newest_pool_state,
-    packed_states,
-    stored_ledger,
-    stored_pool_states,
-)
-from podium.store.writing.rating.rating import (
-    UNRATEABLE,
-    EventBatch,
-    RatedBatch,
-    choose_events,
-    rate_segments,
-    segments_of,
-    statuses_of,
-)
 from podium.store.writing.rating.standing_rows import (
     SELECT_RATED_PLAYERS,
     Standing,
@@ -62,7 +40,7 @@ class OneEvent(NamedTuple):
     players: frozenset[int]
 
 
-def only_event(batch: EventBatch) -> OneEvent | None:
+def only_event(batch: rating.EventBatch) -> OneEvent | None:
     """The event, where just one is to be rated, with few rows, no player twice and nothing shared; else None."""
     if len(batch.events) != 1 or batch.resets or batch.events[0].body.count(b"\n") > MOST_ROWS:
         return None
@@ -83,8 +61,8 @@ def met_in(table: pl.DataFrame) -> set[int]:
 
 
 def rate_one(
-    pool: Pool, one: OneEvent, standings: Mapping[int, Standing], newest: PoolState | None
-) -> RatedBatch | None:
+    pool: Pool, one: OneEvent, standings: Mapping[int, Standing], newest: ledger_rows.PoolState | None
+) -> rating.RatedBatch | None:
     """Rate an event; None where it takes the way of all others, as where it is not rated at all."""
     system, started_at, seq = pool.system, one.row.started_at, one.row.seq
     entries = entries_of(one.rows, system)
@@ -106,19 +84,19 @@ def rate_one(
     except NotFiniteError:
         return None
     size = len(players)
-    ledger = Ledger(
+    ledger = ledger_rows.Ledger(
         started_at=np.full(size, started_at),
         seq=np.full(size, seq),
         player=np.array(players, np.int64),
         place=np.arange(1, size + 1),
         before=replayed.before,
         rating=np.ascontiguousarray(replayed.after[:, system.column("rating")]),
-        state=packed_states(replayed.after),
+        state=ledger_rows.packed_states(replayed.after),
         rank=(columns.rank if columns.rank.size else columns.place).astype(np.int64),
         field=np.full(size, size),
     )
     learnt = {OrderKey(started_at, seq): history.astype("<f8").tobytes()} if history.size else {}
-    return RatedBatch([ledger], learnt)
+    return rating.RatedBatch([ledger], learnt)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,12 +104,12 @@ class Span:
     """A part of a ledger as it is stored and as it is to be, and what became of its events."""
 
     first: OrderKey
-    old: Ledger
-    new: Ledger
-    counterparts: Integers  # the row of `old` for each of `new`, or -1
-    is_written: Mask  # which rows of `new` are new or other
-    old_pools: PoolStates  # empty where the system's pools have no state; so are the new ones
-    new_pools: PoolStates
+    old: ledger_rows.Ledger
+    new: ledger_rows.Ledger
+    counterparts: ledger_rows.Integers  # the row of `old` for each of `new`, or -1
+    is_written: ledger_rows.Mask  # which rows of `new` are new or other
+    old_pools: ledger_rows.PoolStates  # empty where the system's pools have no state; so are the new ones
+    new_pools: ledger_rows.PoolStates
     statuses: list[tuple[Any, tuple[str, str]]]  # each event's row, with its status and reason
     not_finite: tuple[NotFiniteError, ...]  # of events that cannot be rated, and were not marked so before
     duplicate_players: dict[
@@ -139,20 +117,20 @@ class Span:
     ]  # event and player, where a player stands twice, if not marked so before
 
     @property
-    def written(self) -> Ledger:
+    def written(self) -> ledger_rows.Ledger:
         return self.new.only(self.is_written)
 
     @property
-    def added(self) -> Ledger:
+    def added(self) -> ledger_rows.Ledger:
         return self.new.only(self.counterparts < 0)
 
     @property
-    def replaced(self) -> Ledger:
+    def replaced(self) -> ledger_rows.Ledger:
         """The rows that are other than those of their keys."""
-        return self.new.only(self.is_written & (self.counterparts >= 0)) if len(self.old) else NO_ROWS
+        return self.new.only(self.is_written & (self.counterparts >= 0)) if len(self.old) else ledger_rows.NO_ROWS
 
     @property
-    def removed(self) -> list[LedgerKey]:
+    def removed(self) -> list[ledger_rows.LedgerKey]:
         if not len(self.old):
             return []
         is_gone = np.ones(len(self.old), np.bool_)
@@ -176,7 +154,7 @@ class Plan:
         self.next = self.start = first
         self.standings: dict[int, Standing] = {}  # before `next`, of the players who were met
         self.stored: dict[int, Standing] = {}  # of those players, as they are stored
-        self.pool_state: PoolState | None = None  # before `next`, where the system's pools have one
+        self.pool_state: ledger_rows.PoolState | None = None  # before `next`, where the system's pools have one
         self._met: set[int] = set()
 
     @property
@@ -190,10 +168,10 @@ class Plan:
             LongWorkError: there are so many, and `refuse_more` is set.
         """
         first = self.next
-        batch = choose_events(connection, self.pool, first, limit, self.proposal, refuse_more=refuse_more)
+        batch = rating.choose_events(connection, self.pool, first, limit, self.proposal, refuse_more=refuse_more)
         end, one = batch.end, only_event(batch)
-        segments = segments_of(batch) if one is None else []
-        old = stored_ledger(connection, self.pool, first, end)
+        segments = rating.segments_of(batch) if one is None else []
+        old = ledger_rows.stored_ledger(connection, self.pool, first, end)
         players = set(old.player.tolist()) | (set() if one is None else one.players)
         for segment in segments:
             players.update(met_in(segment.table))
@@ -202,31 +180,31 @@ class Plan:
             players = self._met | players
         self.meet(connection, players - self._met)
         begun = {number: self.standings[number] for number in players if number in self.standings}
-        old_pools: PoolStates = {}
+        old_pools: ledger_rows.PoolStates = {}
         if self.pool.system.pool_fields:
-            old_pools = stored_pool_states(connection, self.pool, first, end)
+            old_pools = ledger_rows.stored_pool_states(connection, self.pool, first, end)
             if first == self.start:
                 self.pool_state = self.meet_pool(connection)
         rated = None if one is None else rate_one(self.pool, one, begun, self.pool_state)
         statuses: list[tuple[Any, tuple[str, str]]] = [(row, (RATED, "")) for row in batch.events]
         if rated is None:
-            segments = segments or segments_of(batch)
+            segments = segments or rating.segments_of(batch)
             roster = Roster.resumed(self.pool.system, begun, self.pool_state)
-            rated = rate_segments(self.pool, roster, segments)
-            statuses = list(statuses_of(self.pool, segments, rated))
+            rated = rating.rate_segments(self.pool, roster, segments)
+            statuses = list(rating.statuses_of(self.pool, segments, rated))
         new = rated.ledger
         if rated.pools:
-            self.pool_state = PoolState(*next(reversed(rated.pools.items())))
+            self.pool_state = ledger_rows.PoolState(*next(reversed(rated.pools.items())))
         apply_ledger(self.standings, new)
         self.next = end
         counterparts = new.counterparts(old)
-        marked = {row.event_id for row in batch.events if row.reason in UNRATEABLE}
+        marked = {row.event_id for row in batch.events if row.reason in rating.UNRATEABLE}
         return Span(
             first,
             old,
             new,
             counterparts,
-            is_other(new, old, counterparts),
+            ledger_rows.is_other(new, old, counterparts),
             old_pools,
             rated.pools,
             statuses,
@@ -247,9 +225,9 @@ class Plan:
             self.standings |= standings_before(connection, self.pool, stored, self.start)
             self._met |= players
 
-    def meet_pool(self, connection: sa.Connection) -> PoolState | None:
+    def meet_pool(self, connection: sa.Connection) -> ledger_rows.PoolState | None:
         """Look up the pool's state before the plan's start; None where it is a new pool's."""
-        return newest_pool_state(connection, self.pool, self.start)
+        return ledger_rows.newest_pool_state(connection, self.pool, self.start)
 
     def meet_all(self, connection: sa.Connection) -> None:
         rated = connection.execute(SELECT_RATED_PLAYERS, {"generation": self.pool.generation}).scalars()

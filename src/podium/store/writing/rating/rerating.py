@@ -19,17 +19,9 @@ from podium.store.log.players import names_of
 from podium.store.log.pools import START, OrderKey, Pool
 from podium.store.log.schema import correction, event
 from podium.store.log.statements import among, is_thing, values
-from podium.store.writing.rating import facts
+from podium.store.writing.rating import facts, ledger_rows
 from podium.store.writing.rating.events import MovedTo, Proposal
 from podium.store.writing.rating.generations import mark_affected
-from podium.store.writing.rating.ledger_rows import (
-    Ledger,
-    LedgerKey,
-    Mask,
-    delete_pool_states,
-    write_changes,
-    write_pool_states,
-)
 from podium.store.writing.rating.plan import Plan, Span
 from podium.store.writing.rating.standing_rows import refresh_standings
 from podium.support.answers import answer, described
@@ -121,7 +113,7 @@ class Rerated:
     def totals(self) -> Totals:
         return Totals(self.moved_events, len(self.players), self.written + self.removed, self.largest)
 
-    def take_rows(self, ledger: Ledger, is_written: Mask) -> None:
+    def take_rows(self, ledger: ledger_rows.Ledger, is_written: ledger_rows.Mask) -> None:
         """Take in the changes of the events that are answered."""
         columns = ledger.player, ledger.before, ledger.rating, ledger.state
         moved: list[MovedTo] = [*zip(*(column.tolist() for column in columns), strict=True)]
@@ -192,7 +184,7 @@ class Size(NamedTuple):
     """How large an effect is, and which: the order of effects, the largest last."""
 
     move: float  # of the rating; infinite where there was, or is to be, no change
-    key: LedgerKey
+    key: ledger_rows.LedgerKey
 
 
 class LargestEffects:
@@ -246,7 +238,7 @@ def finite_move(was: float, now: float) -> float:
     return move if move == move else math.inf  # noqa: PLR0124  (only what is no number differs from itself)
 
 
-def moves(span: Span) -> Iterator[tuple[LedgerKey, float | None, float | None]]:
+def moves(span: Span) -> Iterator[tuple[ledger_rows.LedgerKey, float | None, float | None]]:
     """Each change that is new, other or gone, with the rating after it until now, and from now on."""
     old = span.old.rating.tolist()
     keys = zip(*(key.tolist() for key in span.new.keys), strict=True)
@@ -292,13 +284,13 @@ def rerate(
     plan, rerated = Plan(pool, first), Rerated(wanted or {})
     while not plan.is_over:
         span = plan.span(connection, SHORT_EVENTS + 1, refuse_more=refuse_long)
-        write_changes(connection, pool, span.removed, span.added, span.replaced)
+        ledger_rows.write_changes(connection, pool, span.removed, span.added, span.replaced)
         if pool.system.pool_fields:
-            write_pool_states(connection, pool, span.old_pools, span.new_pools)
+            ledger_rows.write_pool_states(connection, pool, span.old_pools, span.new_pools)
         update_statuses(connection, pool, ((row.event_id, status) for row, status in span.moved_statuses))
         rerated.merge(Rerated.of_span(rerated.wanted, span))
     if first == START and not pool.system.pool_fields:  # the system before may have had states
-        delete_pool_states(connection, pool)
+        ledger_rows.delete_pool_states(connection, pool)
     refresh_standings(connection, pool, plan.stored, plan.standings, is_new_system=first == START)
     if rerated.earliest is not None:
         facts.mark_stale(connection, pool, rerated.earliest)

@@ -10,18 +10,10 @@ import numpy as np
 import numpy.typing as npt
 import sqlalchemy as sa
 
+from podium.store.log import statements
 from podium.store.log.players import number_of, unrated_error
 from podium.store.log.pools import BOUND_KEY, FOREVER, OrderKey, Pool, key_of, key_params
 from podium.store.log.schema import change, player, rank_count, standing, thing
-from podium.store.log.statements import (
-    among,
-    execute_prepared,
-    execute_prepared_many,
-    fetch_all,
-    is_thing,
-    upsert,
-    values,
-)
 from podium.store.writing.rating.ledger_rows import GENERATION, Floats, Ledger
 
 FINE_PER_POINT = 256  # counts per point: in a large pool many share a whole rating
@@ -86,13 +78,13 @@ def few_rank_counts(ratings: Sequence[float], settled: Sequence[bool], sign: Seq
 
 def add_counts(connection: sa.Connection, pool: Pool, counts: list[RankCount]) -> None:
     """Add to the counts of players, and delete those that become 0."""
-    upsert(connection, rank_count, ((pool.generation, *each) for each in counts), added=TOTALS)
+    statements.upsert(connection, rank_count, ((pool.generation, *each) for each in counts), added=TOTALS)
     lessened = [each for each in counts if each.players < 0]
     if len(lessened) > FEW_COUNTS:
         connection.execute(DELETE_EMPTY_COUNTS, {"generation": pool.generation})
     elif lessened:
         keys = [{"generation": pool.generation, "fine": each.per_point, "number": each.bucket} for each in lessened]
-        execute_prepared_many(connection, DELETE_EMPTY_COUNT, keys)
+        statements.execute_prepared_many(connection, DELETE_EMPTY_COUNT, keys)
 
 
 class Standing(NamedTuple):
@@ -134,7 +126,7 @@ def newest_changes(player: sa.Table, *conditions: sa.ColumnElement[bool], events
 
 SELECT_NEWEST = {
     (table, is_all): tuple(
-        newest_changes(table, *([] if is_all else [among(table.c.id)]), events_only=events_only)
+        newest_changes(table, *([] if is_all else [statements.among(table.c.id)]), events_only=events_only)
         for events_only in (False, True)
     )
     for table in (player, thing)
@@ -147,7 +139,7 @@ SELECT_STANDINGS = sa.select(
     standing.c.seq,
     standing.c.played_at,
     standing.c.state,
-).where(standing.c.generation_id == GENERATION, among(standing.c.player_id))
+).where(standing.c.generation_id == GENERATION, statements.among(standing.c.player_id))
 BOARD_COLUMNS = (
     standing.c.player_id, player.c.name, standing.c.rating, standing.c.events, standing.c.played_at,
     standing.c.provisional, standing.c.deviation,
@@ -168,8 +160,8 @@ DELETE_STANDING = sa.delete(standing).where(
 
 def stored_standings(connection: sa.Connection, pool: Pool, players: Iterable[int]) -> dict[int, Standing]:
     """The standings of these players by number, as they are stored; none of a player without a rating."""
-    params = {"generation": pool.generation, "among": values(players)}
-    rows = fetch_all(execute_prepared(connection, SELECT_STANDINGS, params))
+    params = {"generation": pool.generation, "among": statements.values(players)}
+    rows = statements.fetch_all(statements.execute_prepared(connection, SELECT_STANDINGS, params))
     return {row[0]: Standing._make(row[1:]) for row in rows}
 
 
@@ -196,7 +188,7 @@ def newest_standings(
     """The standings before a key of these players and things, or of all, by number; none without a rating then."""
     if players is not None and not players:
         return {}
-    has_things = bool(pool.system.kinds) if players is None else any(map(is_thing, players))
+    has_things = bool(pool.system.kinds) if players is None else any(map(statements.is_thing, players))
     found = newest_among(connection, pool, players, before, player)
     return found | newest_among(connection, pool, players, before, thing) if has_things else found
 
@@ -212,7 +204,7 @@ def newest_among(
     params: dict[str, Any] = dict(key_params(pool, before))
     select_changes, select_events = SELECT_NEWEST[table, players is None]
     if players is not None:
-        params["among"] = values(players)
+        params["among"] = statements.values(players)
     rows = connection.execute(select_changes, params).all()
     played_at = {row.player_id: row.started_at for row in rows if row.place}
     if len(played_at) < len(rows):  # a season has begun since
@@ -236,7 +228,7 @@ def refresh_standings(
     if removed:
         connection.execute(DELETE_STANDING, removed)
     changed = {number: each for number, each in new.items() if is_new_system or old.get(number) != each}
-    upsert(connection, standing, standing_rows(pool, changed))
+    statements.upsert(connection, standing, standing_rows(pool, changed))
     if is_new_system:
         connection.execute(DELETE_COUNTS, {"generation": pool.generation})
         add_counts(connection, pool, player_counts(pool, new))
@@ -300,7 +292,9 @@ def player_counts(
     pool: Pool, standings: Mapping[int, Standing], gone: Mapping[int, Standing] = MappingProxyType({})
 ) -> list[RankCount]:
     """The counts that players belong to, less those that others belonged to; a thing has no rank."""
-    here, before = ([each for number, each in some.items() if not is_thing(number)] for some in (standings, gone))
+    here, before = (
+        [each for number, each in some.items() if not statements.is_thing(number)] for some in (standings, gone)
+    )
     every = [*here, *before]
     sign = np.repeat([1, -1], [len(here), len(before)])
     settled = ~np.array(state_columns(pool, [each.state for each in every]).provisional, np.bool_)

@@ -2,6 +2,7 @@
 
 import sys
 from dataclasses import asdict
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,11 +21,6 @@ if TYPE_CHECKING:
     from podium.engine.system import System
     from podium.store import Store
     from podium.store.log.pools import DescriptionChanges
-from datetime import datetime
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from podium.store import Store
     from podium.store.writing.fixtures import Fixture
 
 pool = App(help="Open, list, close and carry over ladders.")

@@ -31,8 +31,11 @@ def races(seed, luck_of_first, count=400, field=10):
 
 
 def learnt(results):
-    """What a pool's fields have taught it, of the one pool."""
-    return math.exp(podium.rate(results, "podium").replayed.pools[0, SHARPNESS])
+    """What a pool's fields have taught it, of the one pool; what people are shown says the same."""
+    rated = podium.rate(results, "podium")
+    sharp = math.exp(rated.replayed.pools[0, SHARPNESS])
+    assert rated.learnt()["sharpness"][-1] == pytest.approx(100.0 / sharp)
+    return sharp
 
 
 def test_a_pool_learns_whether_who_wins_is_more_or_less_a_matter_of_skill_than_pairs_say():

@@ -109,6 +109,13 @@ LEARNT = (
         lambda logarithm: 100.0 / (1.0 + (math.pi * math.exp(-logarithm)) ** 2),
         lambda percent: f"First and last of a field say {percent:.0f} % as much of each other as neighbours.",
     ),
+    LearntParameter(
+        "sharpness",
+        "Luck of a field",
+        "%",
+        lambda logarithm: 100.0 * math.exp(-logarithm),
+        lambda percent: f"In a field of three and more luck weighs {percent:.0f} % of what it does in a duel.",
+    ),
 )
 
 LEARNT_OF_ENTRY = LearntParameter(

@@ -9,7 +9,7 @@ import pytest
 
 import podium
 from podium.errors import ParameterError, ResultsError
-from podium.importers.stored import ods_boxes, xlsx_box
+from podium.importers.stored import ods_sheets, xlsx_box
 from podium.results.columns import MAX_COLUMNS
 from podium.service.admin.reading import MAX_ROWS, read_file
 from podium.service.admin.uploads import stored
@@ -46,7 +46,8 @@ def test_a_sheet_spans_from_its_first_cell_to_its_last():
     assert xlsx_box(b"<sheetData/>") == (0, 0)
     full = '<table-row><table-cell value-type="s"/></table-row>'
     empty = '<table-row number-rows-repeated="1048575"><table-cell number-columns-repeated="16384"/></table-row>'
-    assert [*ods_boxes(f"<d><table>{full}{empty}</table><table/></d>".encode())] == [(1, 1), (0, 0)]
+    sheets = ods_sheets(f"<d><table>{full}{empty}</table><table/></d>".encode())
+    assert [(sheet.spanned, sheet.filled) for sheet in sheets] == [(1, 1), (0, 0)]
 
 
 @pytest.mark.parametrize("lenient", [True, False])

@@ -60,7 +60,7 @@ DAMAGED = [  # the form, what is replaced by what, and what is answered
     ("acc", '"totalTime": 2329100', '"lapCount": 1', "line 2"),
     ("ac", '"Result"', '"Results"', "has no rows at Result[]"),
     ("iracing", '"finish_position": 1,', '"finish_position": "second",',
-     "session_results[1].results[1], column ..finish_position: 'second' must be a number"),
+     "session_results[1].results[1], column finish_position: 'second' must be a number"),
     ("iracing-csv", '"2","8"', '"two","8"', "row 6, column Fin Pos: 'two' must be a number"),
     ("rfactor", "<Position>2</Position>", "<Position>zwei</Position>",
      "rFactorXML.RaceResults.Race.Driver[1], column Position: 'zwei' must be a number"),

@@ -145,7 +145,7 @@ def load(source: Source, rule: SourceRule, wanted: Collection[str] = (), *, skip
         wanted: the columns that are read, of which what rows of JSON or XML stand in may have some.
     """
     grid = replace(read(source, rule, wanted, skip_bad=skip_bad), folder=Path(source.name).parent)
-    return in_blocks(replace(grid, frame=filled_down(grid.frame, rule.fill)))
+    return in_blocks(replace(grid, frame=filled_down(grid.frame.drop(rule.aside, strict=False), rule.fill)))
 
 
 def in_blocks(grid: Grid) -> Grid:
@@ -175,7 +175,7 @@ def in_blocks(grid: Grid) -> Grid:
     first = grid.frame[TITLE][0] if TITLE in grid.frame.columns else "1"
     column = pl.Series(TITLE, [None if each is None else titles.get(each, first) for each in blocks], pl.String)
     kept = column.is_not_null().arg_true()
-    return replace(grid, frame=grid.frame.with_columns(column)[kept], labels=[grid.place(row) for row in kept])
+    return replace(grid, frame=grid.frame.with_columns(column)).only(kept)
 
 
 def filled_down(frame: pl.DataFrame, names: Collection[str]) -> pl.DataFrame:
@@ -255,10 +255,7 @@ def language_encoding(content: bytes) -> str | None:
 def without_empty_rows(grid: Grid) -> Grid:
     """The table without rows of empty cells alone; the others keep their numbers."""
     filled = grid.frame.select(pl.any_horizontal((pl.col(grid.headings) != "").fill_null(value=False))).to_series()
-    rows = filled.arg_true()
-    if rows.len() == grid.frame.height:
-        return grid
-    return replace(grid, frame=grid.frame[rows], labels=[grid.place(row) for row in rows])
+    return grid.only(filled.arg_true())
 
 
 def kind_of(content: bytes, name: str) -> str:

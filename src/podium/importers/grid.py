@@ -3,7 +3,7 @@
 import re
 import shlex
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,6 +15,7 @@ from podium.importers.times import IN_A_LINE
 from podium.results.headings import is_heading
 
 SHEET, TITLE = "\0sheet", "\0title"  # columns beside the table's own: of each row its sheet, the lines above the head
+MOST_CHOICES = 8  # that are typed in a line
 SHOWN_ROWS = 3  # of those with one fault
 EVERY = "*"  # sheet of a workbook
 
@@ -30,6 +31,7 @@ class SourceRule:
     thousands: str | None = None
     header: int | str | tuple[int, ...] | None = None  # its lines, or a cell of it; 0: none, the columns are c1, c2, …
     fill: tuple[str, ...] = ()  # columns whose empty cells have the value above
+    aside: tuple[str, ...] = ()  # columns that are left aside
     sheet: str | None = None  # * for every one
     table: str | None = None  # of a database; % is any text
     records: str | None = None  # where the rows of JSON or XML are, as `races[].results[]`
@@ -67,6 +69,12 @@ class Grid:
         """The path to what the lists of a column hold, as `records` has it."""
         path = self.rule.records or ("[]" if self.labels and self.labels[0].startswith("[") else "")
         return f"{path}{'.' if path else ''}{heading}[]"
+
+    def only(self, rows: pl.Series) -> "Grid":
+        """Some rows of the table, by number; they keep their places."""
+        if rows.len() == self.frame.height:
+            return self
+        return replace(self, frame=self.frame[rows], labels=[self.place(row) for row in rows])
 
     def place(self, row: int) -> str:
         """Where a row stands; `row` counts from 0."""
@@ -111,9 +119,13 @@ class Question:
 
     def remedy(self, name: str) -> str:
         """The question with the command to type for a file."""
+        return self.text + self.hint + self.command(name)
+
+    def command(self, name: str) -> str:
+        """The command that answers it, to end a sentence; empty where there are no answers, or very many."""
         typed = name if not Path(name).is_absolute() else Path(name).name
-        command = f": type podium import {shlex.quote(typed)} {', or '.join(map(str, self.choices))}"
-        return self.text + self.hint + command * bool(self.choices)
+        choices = ", or ".join(map(str, self.choices))
+        return f": type podium import {shlex.quote(typed)} {choices}" if 0 < len(self.choices) <= MOST_CHOICES else ""
 
 
 class UndecidedError(FormatError):

@@ -127,30 +127,14 @@ def with_merged(texts: pl.DataFrame, boxes: list[Box], offset: int) -> pl.DataFr
     return texts.with_columns(changed)
 
 
-def merged_boxes(archive: zipfile.ZipFile, *, is_ods: bool) -> Merged:
-    """The merged cells of each sheet, by its name, and its first column with a value."""
-    names = archive.namelist()
-    if is_ods:
-        return {sheet.name: (sheet.merged, sheet.first) for sheet in ods_sheets(archive.read("content.xml"))}
-    if "xl/workbook.xml" not in names:
-        return {}
-    links = ET.fromstring(archive.read("xl/_rels/workbook.xml.rels"))  # noqa: S314  (expat limits entities)
-    targets = {each.get("Id"): f"xl/{each.get('Target', '')}".replace("xl//xl/", "xl/") for each in links}
-    found = {}
-    for sheet in ET.fromstring(archive.read("xl/workbook.xml")).iter():  # noqa: S314
-        link = next((value for key, value in sheet.items() if key.endswith("}id")), None)
-        if sheet.tag.endswith("}sheet") and targets.get(link) in names:
-            found[sheet.get("name", "")] = xlsx_merged(archive.read(targets[link]))
-    return found
+class Extent(NamedTuple):
+    """What of a sheet is to be known before it is laid out."""
 
-
-def xlsx_merged(document: bytes) -> tuple[list[Box], int]:
-    """The merged cells of a sheet of .xlsx, and its first column with a value."""
-    boxes = [
-        (int(top) - 1, column_number(left) - 1, int(bottom), column_number(right))
-        for left, top, right, bottom in MERGED.findall(document)
-    ]
-    return boxes, min((column_number(each) - 1 for each in WRITTEN_CELL.findall(document)), default=0) if boxes else 0
+    name: str
+    spanned: int  # cells, its repetitions written out
+    filled: int
+    merged: list[Box]
+    first: int  # column with a value
 
 
 def check_archive(content: bytes, name: str, *, is_ods: bool) -> Merged:
@@ -159,28 +143,20 @@ def check_archive(content: bytes, name: str, *, is_ods: bool) -> Merged:
         return {}
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            size = sum(info.file_size for info in archive.infolist())
-            document = archive.read("content.xml") if is_ods and size <= MAX_EXPANSION * len(content) else b""
-            boxes = sheet_boxes(archive, is_ods=is_ods) if size <= MAX_EXPANSION * len(content) else []
-            merged = merged_boxes(archive, is_ods=is_ods) if size <= MAX_EXPANSION * len(content) else {}
-    except (
-        zipfile.BadZipFile,
-        zlib.error,
-        KeyError,
-        EOFError,
-        ValueError,
-        RuntimeError,
-        ET.ParseError,
-    ) as error:
+            is_large = sum(info.file_size for info in archive.infolist()) > MAX_EXPANSION * len(content)
+            document = archive.read("content.xml") if is_ods and not is_large else b""
+            sheets = [] if is_large else list(ods_sheets(document) if is_ods else xlsx_sheets(archive))
+    except (zipfile.BadZipFile, zlib.error, KeyError, EOFError, ValueError, RuntimeError, ET.ParseError) as error:
         refuse_file(name, f"is not a workbook that can be read ({error})")
-    if size > MAX_EXPANSION * len(content):
+    if is_large:
         refuse_file(name, f"expands to more than {MAX_EXPANSION} times its size; save it as CSV")
-    for spanned, filled in boxes:
-        if spanned > max(FREE_CELLS, MAX_BOX * filled):
-            refuse_file(name, f"has a sheet that spans {spanned:,} cells and fills {filled:,}; save it as CSV")
+    for sheet in sheets:
+        if sheet.spanned > max(FREE_CELLS, MAX_BOX * sheet.filled):
+            shown = f"spans {sheet.spanned:,} cells and fills {sheet.filled:,}"
+            refuse_file(name, f"has a sheet that {shown}; save it as CSV")
     if LONG_TIME.search(document):
         refuse_file(name, "has times of 24 hours and more, which cannot be read from .ods; save it as .xlsx or CSV")
-    return merged
+    return {sheet.name: (sheet.merged, sheet.first) for sheet in sheets}
 
 
 def with_times(texts: pl.Series, times: pl.Series) -> pl.Series:
@@ -200,11 +176,30 @@ def with_times(texts: pl.Series, times: pl.Series) -> pl.Series:
     return clock.select(pl.when("alone").then(written).otherwise("text").alias(texts.name)).to_series()
 
 
-def sheet_boxes(archive: zipfile.ZipFile, *, is_ods: bool) -> list[tuple[int, int]]:
-    """Of each sheet, how many cells it spans, all of which would be laid out, and how many it fills."""
-    if is_ods:
-        return list(ods_boxes(archive.read("content.xml")))
-    return [xlsx_box(archive.read(info)) for info in archive.infolist() if SHEET_FILE.fullmatch(info.filename)]
+def xlsx_sheets(archive: zipfile.ZipFile) -> Iterator[Extent]:
+    """The extent of each sheet of .xlsx; one that the workbook does not name is called by its file."""
+    names = archive.namelist()
+    called = {}
+    if "xl/workbook.xml" in names:
+        links = ET.fromstring(archive.read("xl/_rels/workbook.xml.rels"))  # noqa: S314  (expat limits entities)
+        targets = {each.get("Id"): f"xl/{each.get('Target', '')}".replace("xl//xl/", "xl/") for each in links}
+        for sheet in ET.fromstring(archive.read("xl/workbook.xml")).iter():  # noqa: S314
+            link = next((value for key, value in sheet.items() if key.endswith("}id")), None)
+            if sheet.tag.endswith("}sheet"):
+                called[targets.get(link)] = sheet.get("name", "")
+    for name in names:
+        if name in called or SHEET_FILE.fullmatch(name):
+            document = archive.read(name)
+            yield Extent(called.get(name, name), *xlsx_box(document), *xlsx_merged(document))
+
+
+def xlsx_merged(document: bytes) -> tuple[list[Box], int]:
+    """The merged cells of a sheet of .xlsx, and its first column with a value."""
+    boxes = [
+        (int(top) - 1, column_number(left) - 1, int(bottom), column_number(right))
+        for left, top, right, bottom in MERGED.findall(document)
+    ]
+    return boxes, min((column_number(each) - 1 for each in WRITTEN_CELL.findall(document)), default=0) if boxes else 0
 
 
 def xlsx_box(document: bytes) -> tuple[int, int]:
@@ -232,22 +227,7 @@ def column_number(letters: bytes) -> int:
     return number
 
 
-def ods_boxes(document: bytes) -> Iterator[tuple[int, int]]:
-    """Of each sheet, how many cells it spans with its repetitions written out, and how many are written."""
-    return ((sheet.spanned, sheet.filled) for sheet in ods_sheets(document))
-
-
-class OdsSheet(NamedTuple):
-    """A sheet of .ods: how many cells it spans and fills, those that are merged, and its first column with a value."""
-
-    name: str
-    spanned: int
-    filled: int
-    merged: list[Box]
-    first: int
-
-
-def ods_sheets(document: bytes) -> Iterator[OdsSheet]:
+def ods_sheets(document: bytes) -> Iterator[Extent]:
     """The extent of each sheet, its repetitions written out."""
     boxes: list[Box] = []
     height = width = filled = row = column = repeated = first = 0
@@ -269,7 +249,7 @@ def ods_sheets(document: bytes) -> Iterator[OdsSheet]:
             row += repeated
             element.clear()
         elif event == "end" and tag == "table":
-            yield OdsSheet(name, height * width, filled, boxes, first)
+            yield Extent(name, height * width, filled, boxes, first)
 
 
 def repetitions(element: ET.Element, what: str, how: str = "repeated") -> int:

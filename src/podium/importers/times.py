@@ -15,7 +15,7 @@ import polars as pl
 
 from podium.errors import ParameterError
 from podium.results.columns import from_texts
-from podium.results.headings import ABSENT, DISQUALIFIED, MONTHS, OUT
+from podium.results.headings import MONTHS, WORDS
 
 LONGEST = 64  # characters of a cell that may be a time
 SECONDS = r"(?P<seconds>[0-9]+)(?:\.(?P<fraction>[0-9]*))?"
@@ -33,26 +33,11 @@ PATTERNS = tuple(re.compile(pattern, re.IGNORECASE) for pattern in (CLOCK, ISO, 
 SIZES = {"days": 86400, "hours": 3600, "minutes": 60, "seconds": 1}
 LIMITS = {"hours": 23, "minutes": 59, "seconds": 59}  # below a higher unit
 LAPPED = re.compile(
-    r"\+\s*[0-9]+\s*L|(?:\+\s*)?[0-9]+\s*(?:laps?|lap\(s\)|rd\.?|rnd\.?|runden?|tours?)(?:\s*(?:down|behind))?|lapped",
+    r"\+\s*[0-9]+\s*L|(?:\+\s*|an?\s+|à\s+)?[0-9]+\s*(?:laps?|lap\(s\)|rd\.?|rnd\.?|runden?|tours?|gir[oi]|vueltas?|voltas?|"
+    r"ronden?|okr\.?|varv|kierrosta?)(?:\s*(?:down|behind))?|lapped",
     re.IGNORECASE,
 )
-STATUS_WORDS = {
-    "dnf": "dnf",
-    "ret": "dnf",
-    "nc": "dnf",
-    "np": "dnf",
-    "otl": "dnf",
-    "dns": "did_not_start",
-    "wd": "did_not_start",
-    "dsq": "disqualified",
-    "dq": "disqualified",
-    "ex": "disqualified",
-    **{
-        word.replace("_", " "): status
-        for status, words in (("dnf", OUT), ("did_not_start", ABSENT), ("disqualified", DISQUALIFIED))
-        for word in words.split()
-    },
-}
+STATUS_WORDS = {word.replace("_", " "): status for status, words in WORDS["statuses"].items() for word in words.split()}
 NANOS = 1_000_000_000
 EXACT_NANOS = 2**53  # below it, a count of nanoseconds over 10^9 is the double nearest to the seconds
 
@@ -99,7 +84,9 @@ def is_lapped(text: str) -> bool:
 
 def status_word(text: str) -> str | None:
     """The status that a cell of places or times stands for: DNF, DNS, DSQ, DQ, RET, NC and such, in any case."""
-    return STATUS_WORDS.get(text.strip().lower().rstrip(".0123456789"))  # as DNF1, in the first run
+    return STATUS_WORDS.get(
+        text.lower().strip("()[] .0123456789")
+    )  # as DNF1, in the first run, or (4 DNF), with points
 
 
 def parse_column(texts: pl.Series, *, decimal: str = ".") -> pl.DataFrame:
@@ -255,6 +242,8 @@ DATE_FORMATS = (  # each with what it looks like
     ("%d.%m.%y", r"^\d{1,2}\.\d{1,2}\.\d{2}$"),
     ("%d/%m/%y", r"^\d{1,2}/\d{1,2}/\d{2}$"),
     ("%m/%d/%y", r"^\d{1,2}/\d{1,2}/\d{2}$"),
+    ("%d-%m-%y", r"^\d{1,2}-\d{1,2}-\d{2}$"),
+    ("%m-%d-%y", r"^\d{1,2}-\d{1,2}-\d{2}$"),
     ("%d %B %Y", rf"^\d{{1,2}}\.? (?:de )?{A_MONTH} (?:de )?\d{{4}}$"),
     ("%B %d %Y", rf"^{A_MONTH} \d{{1,2}}(?:st|nd|rd|th)?,? \d{{4}}$"),
     ("%d-%B-%Y", rf"^\d{{1,2}}-{A_MONTH}-\d{{4}}$"),

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ import polars as pl
 
 from podium.errors import Fault, FormatError
 from podium.importers.collecting import Collector
-from podium.importers.sources import MAX_DEPTH, Source, refuse_file, strict_json, text
+from podium.importers.sources import MAX_DEPTH, Source, refuse_file, sources, strict_json, text
 from podium.results.columns import EXACT, refuse_wide
 
 STEP = re.compile(r"([^.\[\]]*)((?:\[\]\??)?)")
@@ -106,8 +106,10 @@ def walk(level: Level, steps: list[str], above: Chain, place: str) -> Iterator[t
             yield from walk(Level(each, level.key, number + 1), steps[1:], above, f"{place}[{number}]")
     elif isinstance(value, dict) and step.endswith("?"):
         key = step.removesuffix("?")
-        within = [key, "[]", *steps[1:]] if value.get(key) else steps[1:]
-        yield from walk(level, within, above, place)
+        if value.get(key):
+            yield from walk(level, [key, "[]", *steps[1:]], above, place)
+        else:  # it stands for its only one, so that what is around them is as far away in either case
+            yield from walk(level, steps[1:], (level, *above), place)
     elif isinstance(value, dict):
         for key in [step] if step in value else [each for each in value if fnmatchcase(each, step)]:
             yield from walk(Level(value[key], key), steps[1:], (level, *above), f"{place}.{key}")
@@ -248,6 +250,13 @@ def documents(source: Source, collector: Collector) -> Iterator[Node]:
             collector.refuse([fault._replace(place=place, file=source.name) for fault in error.faults])
             continue
         yield Node(value, f"{place}, $")
+
+
+def records(files: Sequence[str], collector: Collector) -> Iterator[tuple[Node, str]]:
+    """The documents of files, or what lists that are one hold, each with its file."""
+    for source in (each for path in files for each in sources(path)):
+        for root in documents(source, collector):
+            yield from ((each, source.name) for each in (root if root.is_list() else [root]))
 
 
 def has_documents_on_lines(lines: list[str], name: str) -> bool:

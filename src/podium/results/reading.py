@@ -30,7 +30,6 @@ from podium.results.columns import (
 )
 from podium.results.consistency import contradictions
 from podium.results.hashing import Numbered, number_names, number_runs
-from podium.results.headings import fold, meanings, near_miss
 from podium.results.plain_rows import DELIMITERS, from_csv, read_plainly
 from podium.support.words import counted, table_html
 
@@ -268,6 +267,8 @@ def unknown_column(column: str, *, is_shown: bool = True) -> Fault:
     if mark is not None:
         remedy = f"is a whole header: its cells are parted by a {DELIMITERS[mark]}, and a comma is wanted"
         return Fault(None, column, None, remedy)
+    from podium.results.headings import fold, meanings, near_miss  # noqa: PLC0415  (words that most tables need not)
+
     meaning = (meanings().get(fold(column)) or near_miss(column, ALL)) if is_shown else None
     hint = f"; did you mean {meaning}?" if meaning else ""
     return Fault(None, column, None, f"is not a column of a results table{hint} ({', '.join(ALL)})")

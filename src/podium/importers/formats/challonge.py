@@ -9,25 +9,22 @@ from collections.abc import Sequence
 from podium.importers import times
 from podium.importers.collecting import Collector, Event
 from podium.importers.registry import Imported, Options
-from podium.importers.sources import refuse_file, sources
-from podium.importers.trees import Node, documents
+from podium.importers.sources import refuse_file
+from podium.importers.trees import Node, records
 
 PAIR = re.compile(r"^(-?[0-9]{1,9})-(-?[0-9]{1,9})$")
 
 
 def read(files: Sequence[str], options: Options) -> Imported:
     collector = Collector(options)
-    for path in files:
-        for source in sources(path):
-            for root in documents(source, collector):
-                for each in root if root.is_list() else [root]:
-                    tournament = each.get("tournament")
-                    if not tournament.is_object():
-                        refuse_file(source.name, f"has no tournament of Challonge's version 1 at {each.place}")
-                    for name in ("participants", "matches"):
-                        if not tournament.get(name).is_list():
-                            refuse_file(source.name, f"has no list {name}; fetch it with include_{name}=1")
-                    read_tournament(tournament, source.name, collector)
+    for each, file in records(files, collector):
+        tournament = each.get("tournament")
+        if not tournament.is_object():
+            refuse_file(file, f"has no tournament of Challonge's version 1 at {each.place}")
+        for name in ("participants", "matches"):
+            if not tournament.get(name).is_list():
+                refuse_file(file, f"has no list {name}; fetch it with include_{name}=1")
+        read_tournament(tournament, file, collector)
     return collector.imported()
 
 

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from podium.importers import times
 from podium.importers.collecting import Collector, Event
 from podium.importers.registry import Imported, Options
-from podium.importers.sources import refuse_file, sources
-from podium.importers.trees import Node, documents
+from podium.importers.sources import refuse_file
+from podium.importers.trees import Node, records
 
 UNFINISHED = ("open", "invitational", "pending", "in_progress", "cancelled")
 STATUSES = {"done": "finished", "dnf": "dnf", "dq": "disqualified"}
@@ -32,14 +32,12 @@ class Entrant(NamedTuple):
 
 def read(files: Sequence[str], options: Options) -> Imported:
     collector = Collector(options)
-    for path in files:
-        for source in sources(path):
-            for root in documents(source, collector):
-                races = root.get("races")
-                for race in races if races.is_list() else root if root.is_list() else [root]:
-                    if not race.is_object() or not {"name", "status", "entrants"} & set(race.value):
-                        refuse_file(source.name, f"has no race of racetime.gg at {race.place}")
-                    take(race, source.name, collector)
+    for root, file in records(files, collector):
+        races = root.get("races")
+        for race in races if races.is_list() else [root]:
+            if not race.is_object() or not {"name", "status", "entrants"} & set(race.value):
+                refuse_file(file, f"has no race of racetime.gg at {race.place}")
+            take(race, file, collector)
     return collector.imported()
 
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from podium.importers import times
 from podium.importers.collecting import Collector, Event
 from podium.importers.registry import Imported, Options
-from podium.importers.sources import refuse_file, sources
-from podium.importers.trees import Node, documents
+from podium.importers.sources import refuse_file
+from podium.importers.trees import Node, records
 
 COMPLETED = 3
 DISQUALIFIED_SCORE = -1
@@ -17,11 +17,8 @@ DISQUALIFIED_SCORE = -1
 
 def read(files: Sequence[str], options: Options) -> Imported:
     collector = Collector(options)
-    for path in files:
-        for source in sources(path):
-            for root in documents(source, collector):
-                for answer in root if root.is_list() else [root]:
-                    read_answer(answer, source.name, collector)
+    for answer, file in records(files, collector):
+        read_answer(answer, file, collector)
     return collector.imported()
 
 

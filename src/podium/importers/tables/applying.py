@@ -86,7 +86,7 @@ def apply_map(grid: Grid, mapping: Map) -> Mapped:
         for name, cells in columns.items():
             remedies[name] = remedies.get(name) or cells.remedy
             if len(cells.sources) == 1 and cells.sources[0] in grid.frame.columns:
-                headings.setdefault(name, cells.sources[0])
+                headings.setdefault(name, cells.sources[0].lstrip("^." if mapping.is_preset else ""))
         split = rules["player"].split if "player" in rules else None
         laid = laid_out(columns, rows[NUMBER], side)
         parts.append(with_members(laid, split) if split else laid)
@@ -98,6 +98,8 @@ def apply_map(grid: Grid, mapping: Map) -> Mapped:
         if BAD + name in laid.columns
     }
     mapped = Mapped(grid, laid.select(names), laid[NUMBER], bad, remedies, headings, dropped, local.notes())
+    if mapping.is_preset and not bad:  # who drove a car twice is one of those who share it
+        mapped = mapped.only_rows(mapped.table.to_struct().is_first_distinct())
     return by_event(mapped)
 
 

@@ -87,7 +87,7 @@ def parse_game(text: str) -> Game | None:
 
 NUMBER = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?$"
 ORDINAL = r"st|nd|rd|th|er|[eè]?re|nde?|[eè]me|e|\.|º|ª|°"  # behind a number
-PLACE = rf"(?i)^(?:t|=|#|p|nr\.?|no\.?)?\s*([0-9]{{1,9}})(?:\.0*)?\s*(?:{ORDINAL}|=|t)?$"
+PLACE = rf"(?i)^[(\[]?(?:t|=|#|p|nr\.?|no\.?)?\s*([0-9]{{1,9}})(?:\.0*)?\s*(?:{ORDINAL}|=|t)?[)\]]?$"
 EXCEL_EPOCH_DAYS = 25569  # from 1899-12-30 to 1970-01-01
 DAY_MS = 86_400_000
 DIVISORS = {0.1: 10.0, 0.01: 100.0, 0.001: 1000.0, 0.000001: 1e6}  # a division is exact where a product is not
@@ -286,12 +286,16 @@ def as_numbers(table: Table, rule: Rule, texts: pl.Series) -> Cells:
 
 def without_words(rule: Rule, texts: pl.Series, values: pl.Series, unread: pl.Series, remedy: str) -> Cells:
     """Cells that are no values: words for a status and lapped racers have none, others are bad or null."""
-    distinct = texts.filter(unread).unique().to_list()
+    unread_texts = texts.filter(unread).unique()
+    nothing = unread_texts.filter(unread_texts.str.contains(r"^[-\u2013\u2014\s]+$")).to_list()
+    distinct = unread_texts.to_list()
     statuses = {word: times.status_word(word) for word in distinct}
     words = {word: status for word, status in statuses.items() if status is not None}
     lapped = [word for word in distinct if is_lapped(word, rule.lapped)]
     found = texts.replace_strict(words, default=None, return_dtype=pl.String) if words else None
-    bad = unread & ~texts.is_in([*words, *lapped]) if rule.otherwise == "bad" else None
+    bad = unread & ~texts.is_in([*words, *lapped, *nothing]) if rule.otherwise == "bad" else None
+    if bad is not None and bad.any() and not texts.filter(bad).str.contains("[0-9]").any():
+        remedy += f", or what it says of the entrant, as --set 'columns.status.map.\"{texts.filter(bad)[0]}\"=dnf'"
     return Cells(values, bad if bad is not None and bad.any() else None, texts, remedy, statuses=found)
 
 

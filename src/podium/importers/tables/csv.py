@@ -1,5 +1,6 @@
 """Any table as results: by a map of its columns, by a preset that it fits, or by the map that its headings say."""
 
+import re
 import tomllib
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -22,19 +23,14 @@ from podium.importers.tables.model import Map
 from podium.importers.times import LocalTimes
 from podium.importers.trees import Level, json_document, parse_path, walk, xml_document
 from podium.results.columns import REQUIRED, normalise_table
-from podium.results.consistency import (
-    NOTHING_COMPARES,
-    REMEDY,
-    bare_heats,
-    contradictions,
-    finishers,
-    with_ids,
-)
+from podium.results.consistency import NOTHING_COMPARES, REMEDY, bare_heats, contradictions, finishers, with_ids
 from podium.results.headings import fold, meanings
 from podium.results.reading import read_results
 
 COMPARED = ("position", "score", "time_s")
 SHOWN_ROWS = 5
+MOST_WORDS = 3  # of a column that a question shows; a column of more is another
+STATUS_MEANINGS = {"dnf": "did not finish", "did_not_start": "did not start", "disqualified": "was disqualified"}
 MAX_GROUPS = 1000  # different values of a column; more are not listed
 
 
@@ -248,12 +244,24 @@ def questions(files: Sequence[str], options: Options | None = None) -> list[Ques
         The questions, each with its answers; none where the table is read, or nothing that could be answered is wrong.
     """
     try:
-        understand(files, options or Options())
+        grid, mapping, _ = understood(sources(files[0])[0], options or Options())
+        return [] if mapping.is_preset else what_words_say(apply_map(grid, mapping))
     except UndecidedError as error:
         return list(error.questions)
     except ResultsError:
         return []
-    return []
+
+
+def what_words_say(mapped: Mapped) -> list[Question]:
+    """Ask what the words mean that stand in place of a place, a time or a score, where there are few."""
+    found = []
+    for name, (which, written) in mapped.bad.items():
+        words = written.filter(which).unique(maintain_order=True)
+        if name in COMPARED and words.len() <= MOST_WORDS and not words.str.contains(r"\d").any():
+            for word in words:
+                choices = (Choice(what, f'columns.status.map."{word}"', key) for key, what in STATUS_MEANINGS.items())
+                found.append(Question(f"what {word!r} says of an entrant", tuple(choices), mapped.headings.get(name)))
+    return found
 
 
 def first_rows(files: Sequence[str], options: Options) -> pl.DataFrame:
@@ -272,7 +280,7 @@ def answer(key: str, value: str, document: Mapping[str, Any] | None = None) -> d
     Returns:
         The document with it, as TOML has it, which `Options(map=…, guess=True)` takes.
     """
-    *tables, last = key.split(".")
+    *tables, last = (each.strip('"') for each in re.findall(r'"[^"]*"|[^.]+', key))
     whole: dict[str, Any] = {name: {**each} for name, each in (document or {}).items()}
     table = whole
     for name in tables:
@@ -280,6 +288,9 @@ def answer(key: str, value: str, document: Mapping[str, Any] | None = None) -> d
         table[name] = {**inner} if isinstance(inner, Mapping) else {"from": inner}
         table = table[name]
     is_value = last in ("header", "width", "fill")
+    if last == "aside":
+        table[last] = [*table.get(last, []), value]
+        return {"columns": {}, **whole}
     table[last] = tomllib.loads(f"value = {value}")["value"] if is_value and value[:1] in '["0123456789' else value
     return {"columns": {}, **whole}
 

@@ -1,25 +1,29 @@
 """The map that a table's headings and cells say, or why there is none: nothing is guessed in silence."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
-from podium.errors import SHOWN_FAULTS, Fault, ResultsError
 from podium.importers import times
-from podium.importers.grid import Choice, Grid, Question, UndecidedError
-from podium.importers.tables.applying import decimal_marks, may_be_thousands, status_words
-from podium.importers.tables.cells import PLACE
-from podium.importers.tables.maps import build_map, is_refinement, toml_value
+from podium.importers.grid import Choice, Grid, Question
+from podium.importers.tables.applying import decimal_marks, may_be_thousands, status_words, stem
+from podium.importers.tables.choosing import Columns, who_beat_whom
+from podium.importers.tables.maps import build_map
 from podium.importers.tables.model import LAPS
-from podium.importers.tables.questions import KINDS, SHAPE, day_or_month, thousand_or_more, which_column, who_beat_whom
-from podium.importers.tables.shapes import Shapes
-from podium.results.columns import ALL, FOR_PAGES, GAP, NUMBERS, REQUIRED, TIMES
-from podium.results.headings import DOUBTFUL, LAPS_WORDS, fold, meanings, near_miss
+from podium.results.columns import GAP, NUMBERS, TIMES
+from podium.results.headings import LAPS_WORDS, fold
 from podium.results.plain_rows import DELIMITERS
 
 COMPARED = ("position", "score", "time_s", "team_score")
+KINDS = {
+    "wide": "a match a row",
+    "crosstable": "a crosstable",
+    "swiss": "a Swiss list",
+    "matrix": "an event a column",
+    "row": "an event a row",
+}
 
 
 @dataclass(frozen=True)
@@ -35,25 +39,8 @@ def guess(grid: Grid, written: Mapping[str, Any] | None = None, given: Mapping[s
     return Guesser(grid, dict(written or {}), dict(given or {})).guess()
 
 
-class Guesser:
+class Guesser(Columns):
     """Looks at a table, and collects what it says."""
-
-    def __init__(self, grid: Grid, written: dict[str, Any], given: dict[str, Any]) -> None:
-        self.grid, self.written = grid, written
-        self.refined = {name: rule for name, rule in given.items() if is_refinement(rule)}
-        self.named = {name: rule for name, rule in given.items() if name in ALL and rule in grid.headings}
-        others = {*self.refined, *self.named}
-        self.given = given = {name: rule for name, rule in given.items() if name not in others}
-        rules = build_map({"columns": given}, grid.name).columns if given else {}
-        self.taken = {name for rule in rules.values() for name in rule.names} | {*self.named.values()}
-        self.numbers = [name for key in NUMBERS if key in rules for name in rules[key].columns]
-        self.faults: list[Fault] = []
-        self.questions: list[Question] = []
-        self.shapes = Shapes(grid, given, self.named, self.ask)
-        self.words: list[str] = []  # how the table is written
-        self.asides: dict[str, str] = {}  # why a column that has a meaning is left aside
-        self.chosen: dict[str, str] = {}
-        self.outcomes: dict[str, float] = {}  # points of words in place of a score
 
     def guess(self) -> Guess:
         """Choose columns, then read their cells."""
@@ -72,21 +59,32 @@ class Guesser:
         columns |= self.titled(columns) | self.laps(columns)
         self.add_statuses(columns)
         columns = {name: rule for name, rule in columns.items() if rule is not None} | self.given
+        for name in self.refined.keys() & columns.keys() - {"started_at", "status"}:
+            rule = columns[name]
+            columns[name] = (rule if isinstance(rule, dict) else {"from": rule}) | self.refined[name]
         self.refuse()
         self.check_compared(columns)
         self.refuse()
-        return Guess(({"source": source} if source else {}) | {"columns": columns}, self.note(columns))
+        return Guess(self.document(source, {"columns": columns}), self.note(columns))
+
+    def document(self, source: dict[str, Any], rest: dict[str, Any]) -> dict[str, Any]:
+        """A map, with the rows below the table dropped."""
+        drops = self.drops + rest.get("where", {}).get("drop", [])
+        return ({"source": source} if source else {}) | rest | ({"where": {"drop": drops}} if drops else {})
 
     def shaped(self, shape: dict[str, Any]) -> Guess:
         """The map of a shape, with when its events were."""
         source, layout = self.source(), shape["layout"]
         columns = shape["columns"]
-        kind = "row" if columns["event_id"] == "{row_name}" else layout["kind"]
+        is_row = layout["kind"] == "matrix" and "{column}" not in str(columns["event_id"])
+        kind = "row" if is_row else layout["kind"]
         heading = self.shapes.first("started_at") if kind in ("row", "wide") else None
+        if kind == "wide" and heading is None:
+            heading = self.days([each for each in self.grid.headings if self.shapes.is_unknown(each)])
         if heading is not None:
             columns["started_at"] = self.rule("started_at", heading)
         columns |= self.titled(columns) | self.given
-        document = ({"source": source} if source else {}) | shape
+        document = self.document(source, shape)
         mapping = build_map(document, self.grid.name)
         self.refuse()
         used = {layout.get("rows"), layout.get("number"), *mapping.names}
@@ -100,13 +98,15 @@ class Guesser:
         return Guess(document, "; ".join(parts))
 
     def titled(self, columns: Mapping[str, Any]) -> dict[str, Any]:
-        """The moments that the lines above the head say, where no column does."""
-        found = self.shapes.title_dates()
+        """The moments that the lines above the head say, or the name of the file, where no column does."""
+        origin, found = "{title}", self.shapes.title_dates()
+        if not found.len() and columns.get("event_id") == "{file}":
+            origin, found = "{file}", pl.Series([stem(self.grid.name)]).str.extract(times.A_DATE).drop_nulls()
         if found.null_count():
             self.fault(None, "has a date above the head of some sheets alone; write it in each, or in none")
         if "started_at" in {*columns, *self.given} or not found.len():
             return {}
-        made = self.moments("{title}", found.unique(maintain_order=True))
+        made = self.moments(origin, found.unique(maintain_order=True))
         rule = made if isinstance(made, dict) else {"from": made}
         return {"started_at": rule | {"regex": [f"(?s)^.*?{times.in_a_line(rule.get('format'))}.*$", "$1"]}}
 
@@ -120,148 +120,6 @@ class Guesser:
         self.taken.add(heading)
         self.words.append(f"{heading} before times")
         return {LAPS: {"from": heading, "as": "number"}}
-
-    def one_event(self) -> dict[str, Any]:
-        """The event of a table without a column of events: the sheet's, the day's or the file's."""
-        if "event_id" in {*self.chosen, *self.given} or "player" not in {*self.chosen, *self.given}:
-            return {}
-        named = self.shapes.event() or ("{" + self.chosen["started_at"] + "}" if "started_at" in self.chosen else "")
-        if not named and {*self.chosen, *self.given} & {"position", "time_s"}:
-            named = "{file}"
-        return {"event_id": named} if named else {}
-
-    def check_holes(self) -> None:
-        """Ask for what stands in events and dates that are empty below one that is not, as merged cells leave them."""
-        holes = []
-        for name in ("event_id", "started_at"):
-            heading = self.shapes.first(name)
-            if heading is not None and heading not in self.taken and heading not in self.grid.rule.fill:
-                texts = self.shapes.texts(heading)
-                holes += [heading] if texts.len() and texts.null_count() and texts[0] is not None else []
-        if holes:
-            count = self.shapes.texts(holes[0]).null_count()
-            text = f"is empty in {count:,} rows below one that is not"
-            choices = (Choice("the value above stands there", "source.fill", toml_value(holes)),)
-            self.ask(Question(text, choices, holes[0]))
-
-    def refuse(self) -> None:
-        if self.questions:
-            raise UndecidedError(self.grid.name, self.faults, self.questions)
-        if self.faults:
-            raise ResultsError(self.grid.name, self.faults)
-
-    def ask(self, question: Question) -> None:
-        """Add what only a reader of the table knows."""
-        self.questions.append(question)
-        self.fault(question.column, question.remedy(self.grid.name))
-
-    def fault(self, column: str | None, remedy: str, value: object = None, place: str = "") -> None:
-        """Add what is to be mended or decided."""
-        self.faults.append(Fault(None, column, value, remedy, place))
-
-    def texts(self, heading: str) -> pl.Series:
-        """The cells of a column, those without a value left out, as text."""
-        column = self.grid.frame[heading]
-        texts = column if column.dtype == pl.String else column.cast(pl.String)
-        return texts.filter((texts != "") & texts.is_not_null())
-
-    def choose(self) -> dict[str, str]:
-        """The heading of each results column."""
-        columns = meanings()
-        candidates: dict[str, list[str]] = {}
-        unknown = []
-        for heading in (each for each in self.grid.headings if each not in self.taken):
-            column = columns.get(fold(heading))
-            if column == "player" and heading.startswith("^"):  # the name of what the rows stand in
-                column = "event_id"
-            if column in self.given or column in self.named:
-                continue
-            if column is None:
-                unknown.append(heading)
-            elif self.fits(column, heading):
-                candidates.setdefault(column, []).append(heading)
-        chosen = {column: self.one_of(column, headings) for column, headings in candidates.items()} | self.named
-        self.outcomes = self.shapes.take_outcomes(chosen, self.asides)
-        for column in FOR_PAGES:
-            if column in chosen and self.varies(chosen[column], chosen.get("event_id")):
-                self.asides[chosen.pop(column)] = "several in one event, so no event's own"
-        words = [
-            *(name for name in ALL if not name.endswith("_s")),
-            *(word for word, column in columns.items() if column not in chosen),
-        ]
-        for heading in (each for each in unknown if not self.texts(each).str.starts_with("[").any()):  # no list
-            near = near_miss(heading, words) if len(self.faults) <= SHOWN_FAULTS else None  # it is refused anyway
-            if near is not None:
-                self.fault(heading, f"is nearly {near}: write it so, or give it another name")
-                choice = Choice("yes", f"columns.{columns.get(near, near)}", heading)
-                self.questions.append(Question(f"is it {near}", (choice,), heading))
-        return {column: chosen[column] for column in ALL if column in chosen}
-
-    def varies(self, heading: str, event_heading: str | None) -> bool:
-        """Whether a column has several values in one event."""
-        if event_heading is None:
-            return False
-        values = self.grid.frame.select(pl.col(event_heading).alias("event"), pl.col(heading).alias("value"))
-        values = values.drop_nulls().unique()
-        return bool(values["event"].is_duplicated().any())
-
-    def one_of(self, column: str, headings: list[str]) -> str:
-        """The one heading of a column: its own name, or the only one that means it."""
-        own = [each for each in headings if each in ALL] or [each for each in headings if fold(each) in ALL]
-        if len(own) == 1:
-            return own[0]
-        first = self.grid.frame[headings[0]]
-        different = [each for each in headings[1:] if not self.grid.frame[each].equals(first, null_equal=True)]
-        if different:
-            names = " and ".join(repr(each) for each in (headings[0], *different))
-            self.fault(None, f"{names} may each be {column}: rename the one that is, or choose it in a map")
-            choices = [Choice(each, f"columns.{column}", each) for each in (headings[0], *different)]
-            self.questions.append(Question(f"{names} may each be {column}", tuple(choices)))
-        return headings[0]
-
-    def fits(self, column: str, heading: str) -> bool:
-        """Whether a column has anything of what its heading says, where that has other meanings too."""
-        if column not in ("position", "time_s") or fold(heading) == column:
-            return True
-        texts = self.texts(heading)
-        words = texts.unique().to_list()
-        plain = [each for each in words if times.status_word(each) is None and not times.is_lapped(each)]
-        if column == "position":
-            return not plain or bool(pl.Series(plain).str.strip_chars().str.contains(PLACE).any())
-        if fold(heading) in DOUBTFUL and all(each.isdecimal() for each in plain):
-            self.asides[heading] = "whole numbers, which may be seconds, places or points"
-            return False
-        return not plain or any(times.parse(each, decimal=mark) for mark in ".," for each in plain[:1000])
-
-    def check_missing(self, columns: Mapping[str, Any]) -> None:
-        """Say what a required column may be called, and what a row is."""
-        for heading in (self.chosen[name] for name in REQUIRED if name in self.chosen):
-            texts = self.texts(heading)
-            others = texts.filter(texts.str.contains(r"^\[.*\]$|^true$|^false$"))
-            if others.len() and self.grid.rule.format in ("json", "jsonl"):
-                row = self.grid.frame[heading].index_of(others[0])
-                self.fault(heading, "is no text; give a text or a number", others[0], self.grid.place(row or 0))
-        known = {*self.chosen, *self.given, *columns}
-        if not known.issuperset(REQUIRED):
-            shown = ", ".join(self.grid.headings)
-            lists = self.grid.lists
-            if lists:
-                records = self.grid.records_in(lists[0])
-                self.fault(lists[0], f'holds the rows: a map reads them, with [source] records = "{records}"')
-                choices = [Choice(f"those of {each}", "source.records", self.grid.records_in(each)) for each in lists]
-                self.questions.append(Question("which rows are the results", tuple(choices)))
-                return
-            for name, words in (("event_id", "event, race, match or round"), ("player", "player, driver or name")):
-                if name not in known:
-                    remedy = f"is missing; every row needs it, under that name or as {words} (there are {shown})"
-                    self.fault(name, remedy)
-            self.fault(None, SHAPE)
-            headings = self.open_headings() if self.grid.frame.height > 1 else []
-            self.questions = which_column("event_id" if "player" in known else "player", headings) or self.questions
-
-    def open_headings(self) -> list[str]:
-        """The columns that nothing is made of yet."""
-        return [each for each in self.grid.headings if each not in self.taken | {*self.chosen.values()}]
 
     def source(self) -> dict[str, Any]:
         """How the table is written, where that is not the default."""
@@ -297,8 +155,12 @@ class Guesser:
         """How a results column is made of the table's; None where it is left aside."""
         texts = self.texts(heading)
         if name == "position":
-            plain = texts.str.contains(r"^[0-9]+$").all()
-            return heading if plain else {"from": heading, "as": "place"}
+            if not texts.str.contains(r"^[0-9]+$").all():
+                return {"from": heading, "as": "place"}
+            if not self.from_zero(texts):
+                return heading
+            self.words.append("places from 0")
+            return {"from": heading, "as": "number", "offset": 1}
         if name in TIMES:
             return self.time_rule(name, heading, texts)
         if name == "started_at":
@@ -314,6 +176,14 @@ class Guesser:
             self.words += [", ".join(f"{word} as {status}" for word, status in others.items())] if others else []
             return {"from": heading, "map": changed} if changed else heading
         return heading
+
+    def from_zero(self, texts: pl.Series) -> bool:
+        """Whether the places of each event begin with 0: so many are better as each place says."""
+        if not (texts == "0").any() or texts.len() < self.grid.frame.height:
+            return False
+        event = self.shapes.texts(self.chosen["event_id"]) if "event_id" in self.chosen else pl.lit("")
+        table = pl.DataFrame({"place": texts.cast(pl.Float64)}).with_columns(event.alias("event"))
+        return bool(table.select((pl.col("place").rank("min").over("event") == pl.col("place") + 1).all()).item())
 
     def moments(self, origin: str, distinct: pl.Series) -> Any:
         """How dates are read; asks where they may be a day and a month either way."""
@@ -335,15 +205,18 @@ class Guesser:
 
     def time_rule(self, name: str, heading: str, texts: pl.Series) -> Any:
         """How times are read; gaps are left aside where places decide, and refused where they do not."""
+        if heading in self.asides:
+            return None
         signed = texts.filter(texts.str.contains(r"^[+-]") & ~texts.str.contains(r"(?i)lap|rd|^\+\s*\d+\s*l$"))
         if signed.len() and name == "time_s":
             if "position" in self.chosen and heading != "time_s":
                 self.asides[heading] = f'{signed[0]!r} is a gap, which gap = "leader" in a map makes a time'
                 return None
-            row = self.grid.frame[heading].cast(pl.String).index_of(signed[0])
-            place = "" if row is None else self.grid.place(row)
-            remedy = f'{GAP}, or say in a map what it is a gap to: time_s = {{ from = "{heading}", gap = "leader" }}'
-            self.fault(heading, remedy, signed[0], place)
+            if "gap" not in self.refined.get("time_s", {}):
+                hint = f', or say in a map what it is a gap to: time_s = {{ from = "{heading}", gap = "leader" }}'
+                whom = {"leader": "the winner", "previous": "who is ahead"}
+                choices = (Choice(f"a gap to {each}", "columns.time_s.gap", key) for key, each in whom.items())
+                self.ask(Question(GAP, tuple(choices), heading, hint), signed[0])
         numbers = texts.str.contains(r"^[0-9.]*$").all()
         if not numbers and name == "time_s":
             self.words.append("clock times")
@@ -353,16 +226,19 @@ class Guesser:
         """Take statuses from places, then times, where no column of their own has them."""
         if "status" in self.chosen or "status" in self.given:
             return
-        for name in ("position", "time_s", "score"):
-            heading = self.chosen.get(name)
-            if heading is None:
-                continue
+        known = self.refined.get("status", {}).get("map", {})
+        for name in (each for each in ("position", "time_s", "score") if each in self.chosen):
+            heading = self.chosen[name]
             distinct = self.texts(heading).unique(maintain_order=True).to_list()
-            words = {word: status for word in distinct if (status := times.status_word(word)) is not None}
-            if words:
-                columns["status"] = {"from": heading, "map": words, "default": "finished"}
-                self.words.append(", ".join(f"{word} as {status}" for word, status in words.items()))
-                return
+            words = {word: status for word in distinct if (status := known.get(word) or times.status_word(word))}
+            if not words:
+                continue
+            if known and columns.get(name):
+                rule = columns[name] if isinstance(columns[name], dict) else {"from": heading}
+                columns[name] = rule | {"else": "null"}
+            columns["status"] = {"from": heading, "map": words, "default": "finished"}
+            self.words.append(", ".join(f"{word} as {status}" for word, status in words.items()))
+            return
 
     def check_compared(self, columns: Mapping[str, Any]) -> None:
         """Check that something says who beat whom."""
@@ -370,14 +246,17 @@ class Guesser:
             return
         doubtful = [f"{heading} ({why})" for heading, why in self.asides.items()]
         hint = f"; is it {' or '.join(doubtful)}? Say so in a map" if doubtful else ""
-        self.fault(None, f"no column says who beat whom: it needs a position, a score or a time{hint}")
-        self.questions += who_beat_whom({each: self.texts(each) for each in self.open_headings()})
+        questions = who_beat_whom({each: self.texts(each) for each in self.open_headings()})
+        command = "".join(each.command(self.grid.name) for each in questions)
+        self.fault(None, f"no column says who beat whom: it needs a position, a score or a time{hint}{command}")
+        self.questions += questions
 
     def note(self, columns: Mapping[str, Any]) -> str:
         """All that was understood and left aside, in a line."""
         read = [
             f"{heading} as {name}" for name, heading in self.chosen.items() if columns.get(name) and heading != name
         ]
+        read += [f"{' and '.join(self.parts)} as player"] if self.parts else []
         same = [name for name, heading in self.chosen.items() if heading == name and columns.get(name)]
         used = {heading for name, heading in self.chosen.items() if columns.get(name)} | self.taken
         aside = [
@@ -389,3 +268,25 @@ class Guesser:
         parts += [f"understood {', '.join(self.words)}"] if self.words else []
         parts += [f"left aside {', '.join(aside)}"] if aside else []
         return "; ".join(parts)
+
+
+def day_or_month(dates: pl.Series, forms: Sequence[str], column: str | None) -> Question:
+    """Ask which of the formats of dates is theirs: each by the day that it makes of the first."""
+    ways = " or ".join(f'format = "{form}"' for form in forms)
+    days = [dates.head(1).str.to_datetime(form, strict=False)[0] for form in forms]
+    choices = [
+        Choice(f"{day.day} {day:%B %Y}" if day else form, "columns.started_at.format", form)
+        for day, form in zip(days, forms, strict=True)
+    ]
+    text = f"{dates[0]!r} may be a day and a month either way"
+    return Question(text, tuple(choices), column, f": say in a map which, {ways}")
+
+
+def thousand_or_more(cell: str, column: str) -> Question:
+    """Ask what a score is whose mark stands before three digits: 1,234 may be a thousand, or a bit over 1."""
+    mark = next(each for each in cell if each in ".,")
+    readings = cell.replace(mark, ""), cell.replace(mark, ".")
+    ways = f"--thousands '{mark}' for the one, --decimal '{mark}' for the other"
+    choices = [Choice(readings[0], "source.thousands", mark), Choice(readings[1], "source.decimal", mark)]
+    text, hint = f"{cell!r} may be {' or '.join(readings)}", f" (or podium import csv FILE -o OUT {ways})"
+    return Question(text, tuple(choices), column, hint)

@@ -153,7 +153,7 @@ class Reader:
                 return self.header(value, place)
             case "width":
                 return int(self.number(value, place))
-            case "null" | "fill":
+            case "null" | "fill" | "aside":
                 return self.texts(value, place)
             case "pattern" | "names":
                 return self.pattern(value, place)

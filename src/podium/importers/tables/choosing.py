@@ -1,0 +1,301 @@
+"""Which columns of a table are which of results, by their headings and cells; else a question."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+
+from podium.errors import SHOWN_FAULTS, Fault, ResultsError
+from podium.importers import times
+from podium.importers.grid import Choice, Grid, Question, UndecidedError
+from podium.importers.tables.applying import status_words
+from podium.importers.tables.cells import PLACE
+from podium.importers.tables.maps import build_map, is_refinement, toml_value
+from podium.importers.tables.shapes import Shapes
+from podium.results.columns import ALL, FOR_PAGES, NUMBERS, REQUIRED
+from podium.results.headings import DOUBTFUL, WEAK, YEARS, fold, meanings, near_miss, sides
+
+SHAPE = (
+    "a results table has a row for each entrant of each event, as event_id,player,position, then race-1,Ana,1 and "
+    "race-1,Ben,2; winners and losers in one row, or a grid, are read by a map: see docs/own-tables.md"
+)
+MOST_FOOT, TWO = 5, 2  # rows below a table that are none of it
+LOOKED_AT = 1000  # cells of a column that nothing is known of
+WHOLE = Choice("none: it is all one event", "columns.event_id", "{file}")
+
+
+class Columns:
+    """The columns of a table, and its questions and faults."""
+
+    def __init__(self, grid: Grid, written: dict[str, Any], given: dict[str, Any]) -> None:
+        self.drops = foot(grid)
+        self.grid, self.written = grid.only(pl.int_range(grid.frame.height - len(self.drops), eager=True)), written
+        self.refined = {name: rule for name, rule in given.items() if is_refinement(rule)}
+        self.named = {name: rule for name, rule in given.items() if name in ALL and rule in grid.headings}
+        others = {*self.refined, *self.named}
+        self.parts = parts = [] if "player" in given else name_parts(self.grid)
+        self.given = given = {name: rule for name, rule in given.items() if name not in others}
+        self.given |= {"player": {"from": parts}} if parts else {}
+        rules = build_map({"columns": given}, grid.name).columns if given else {}
+        self.taken = {name for rule in rules.values() for name in rule.names} | {*self.named.values()}
+        self.numbers = [name for key in NUMBERS if key in rules for name in rules[key].columns]
+        self.faults: list[Fault] = []
+        self.questions: list[Question] = []
+        self.shapes = Shapes(self.grid, given, self.named | ({"player": parts[1]} if parts else {}), self.ask)
+        self.words: list[str] = []  # how the table is written
+        self.asides: dict[str, str] = {}  # why a column that has a meaning is left aside
+        self.chosen: dict[str, str] = {}
+        self.outcomes: dict[str, float] = {}  # points of words in place of a score
+
+    def one_event(self) -> dict[str, Any]:
+        """The event of a table without a column of events: the sheet's, the day's or the file's."""
+        if "event_id" in {*self.chosen, *self.given} or "player" not in {*self.chosen, *self.given}:
+            return {}
+        named = self.shapes.event() or ("{" + self.chosen["started_at"] + "}" if "started_at" in self.chosen else "")
+        if not named and {*self.chosen, *self.given} & {"position", "time_s"}:
+            named = "{file}"
+        return {"event_id": named} if named else {}
+
+    def check_holes(self) -> None:
+        """Ask for what stands in events and dates that are empty below one that is not, as merged cells leave them."""
+        holes = []
+        for name in ("event_id", "started_at"):
+            heading = self.shapes.first(name)
+            if heading is not None and heading not in self.taken and heading not in self.grid.rule.fill:
+                texts = self.shapes.texts(heading)
+                holes += [heading] if texts.len() and texts.null_count() and texts[0] is not None else []
+        if holes:
+            count = self.shapes.texts(holes[0]).null_count()
+            text = f"is empty in {count:,} rows below one that is not"
+            choices = (Choice("the value above stands there", "source.fill", toml_value(holes)),)
+            self.ask(Question(text, choices, holes[0]))
+
+    def refuse(self) -> None:
+        if self.questions:
+            raise UndecidedError(self.grid.name, self.faults, self.questions)
+        if self.faults:
+            raise ResultsError(self.grid.name, self.faults)
+
+    def ask(self, question: Question, cell: str | None = None) -> None:
+        """Add what only a reader of the table knows, of a column or of a cell in it."""
+        shown = question if cell is None else replace(question, text=f"{cell!r} {question.text}")
+        self.questions.append(shown)
+        row = None if cell is None else self.grid.frame[question.column or ""].cast(pl.String).index_of(cell)
+        self.fault(question.column, question.remedy(self.grid.name), cell, "" if row is None else self.grid.place(row))
+
+    def fault(self, column: str | None, remedy: str, value: object = None, place: str = "") -> None:
+        """Add what is to be mended or decided."""
+        self.faults.append(Fault(None, column, value, remedy, place))
+
+    def texts(self, heading: str) -> pl.Series:
+        """The cells of a column, those without a value left out, as text."""
+        column = self.grid.frame[heading]
+        texts = column if column.dtype == pl.String else column.cast(pl.String)
+        return texts.filter((texts != "") & texts.is_not_null())
+
+    def choose(self) -> dict[str, str]:
+        """The heading of each results column."""
+        candidates, unknown = self.candidates()
+        if "position" in candidates and len(candidates.get("time_s", ())) > 1:
+            self.asides |= dict.fromkeys(candidates["time_s"], "one of several times, and the places decide")
+            del candidates["time_s"][1:]
+        chosen = {column: self.one_of(column, headings) for column, headings in candidates.items()} | self.named
+        self.outcomes = self.shapes.take_outcomes(chosen, self.asides)
+        for column in FOR_PAGES:
+            if column in chosen and self.varies(chosen[column], chosen.get("event_id")):
+                self.asides[chosen.pop(column)] = "several in one event, so no event's own"
+        days = self.days(unknown)
+        if days is not None and "started_at" not in {*chosen, *self.given} and self.are_of_events(days, chosen):
+            chosen["started_at"] = days
+            unknown.remove(days)
+        self.ask_what_is_near(unknown, chosen)
+        return {column: chosen[column] for column in ALL if column in chosen}
+
+    def candidates(self) -> tuple[dict[str, list[str]], list[str]]:
+        """The headings that may be of each results column, and those that mean none."""
+        found: dict[str, list[str]] = {}
+        for heading in (each for each in self.grid.headings if each not in self.taken):
+            column = meanings().get(fold(heading), "")
+            if column == "player" and heading.startswith("^"):  # the name of what the rows stand in
+                column = "event_id"
+            if column not in {*self.given, *self.named} and (not column or self.fits(column, heading)):
+                found.setdefault(column, []).append(heading)
+        unknown = found.pop("", [])
+        strong = {column: [each for each in headings if fold(each) not in WEAK] for column, headings in found.items()}
+        return {column: strong[column] or headings for column, headings in found.items()}, unknown
+
+    def ask_what_is_near(self, unknown: list[str], chosen: Mapping[str, str]) -> None:
+        """Ask whether headings that are but a slip away from a known one mean that."""
+        columns = meanings()
+        words = [
+            *(name for name in ALL if not name.endswith("_s")),
+            *(word for word, column in columns.items() if column not in chosen),
+        ]
+        for heading in (each for each in unknown if not self.texts(each).str.starts_with("[").any()):  # no list
+            near = near_miss(heading, words) if len(self.faults) <= SHOWN_FAULTS else None  # it is refused anyway
+            if near is not None:
+                self.fault(heading, f"is nearly {near}: write it so, or give it another name")
+                yes, no = (f"columns.{columns.get(near, near)}", "source.aside")
+                choices = Choice("yes", yes, heading), Choice("no: leave it aside", no, heading)
+                self.questions.append(Question(f"is it {near}", choices, heading))
+
+    def days(self, headings: Sequence[str]) -> str | None:
+        """The one of some columns whose every cell is a day, or a year where it is headed so."""
+        found = [
+            each for each in headings if self.texts(each).len() == self.grid.frame.height and self.is_of_days(each)
+        ]
+        return found[0] if len(found) == 1 else None
+
+    def is_of_days(self, heading: str) -> bool:
+        distinct = self.texts(heading).unique(maintain_order=True)
+        if distinct.str.contains(r"^[\d.]*$").any():
+            return fold(heading) in YEARS and bool(distinct.str.contains(r"^[12]\d{3}$").all())
+        return times.are_iso(distinct) or bool(times.fitting(distinct))
+
+    def are_of_events(self, heading: str, chosen: Mapping[str, str]) -> bool:
+        """Whether days are those of events: one in each event, or where nothing names these, a first place on each."""
+        if "event_id" in chosen:
+            return not self.varies(heading, chosen["event_id"])
+        if "position" not in chosen or "event_id" in self.given:
+            return False
+        places = self.shapes.texts(chosen["position"]).str.strip_chars().str.extract(PLACE).cast(pl.Float64)
+        table = pl.DataFrame({"day": self.shapes.texts(heading), "place": places})
+        return bool(table.select((pl.col("place").min().over("day") == 1).all()).item())
+
+    def varies(self, heading: str, event_heading: str | None) -> bool:
+        """Whether a column has several values in one event."""
+        if event_heading is None:
+            return False
+        values = self.grid.frame.select(pl.col(event_heading).alias("event"), pl.col(heading).alias("value"))
+        values = values.drop_nulls().unique()
+        return bool(values["event"].is_duplicated().any())
+
+    def one_of(self, column: str, headings: list[str]) -> str:
+        """The one heading of a column: its own name, or the only one that means it."""
+        own = [each for each in headings if each in ALL] or [each for each in headings if fold(each) in ALL]
+        if len(own) == 1:
+            return own[0]
+        first = self.grid.frame[headings[0]]
+        different = [each for each in headings[1:] if not self.grid.frame[each].equals(first, null_equal=True)]
+        if different:
+            names = " and ".join(repr(each) for each in (headings[0], *different))
+            choices = [Choice(each, f"columns.{column}", each) for each in (headings[0], *different)]
+            hint = ": rename the one that is, or choose it in a map"
+            self.ask(Question(f"{names} may each be {column}", tuple(choices), None, hint))
+        return headings[0]
+
+    def fits(self, column: str, heading: str) -> bool:
+        """Whether a column has anything of what its heading says, where that has other meanings too."""
+        if column == "status" and fold(heading) in DOUBTFUL:
+            return bool(status_words(self.texts(heading).unique().to_list()))
+        if column not in ("position", "time_s") or fold(heading) == column:
+            return True
+        texts = self.texts(heading)
+        words = texts.unique().to_list()
+        plain = [each for each in words if times.status_word(each) is None and not times.is_lapped(each)]
+        if column == "position":
+            return not plain or bool(pl.Series(plain).str.strip_chars().str.contains(PLACE).any())
+        if fold(heading) in DOUBTFUL and all(each.isdecimal() for each in plain):
+            self.asides[heading] = "whole numbers, which may be seconds, places or points"
+            return False
+        return not plain or any(times.parse(each, decimal=mark) for mark in ".," for each in plain[:1000])
+
+    def check_missing(self, columns: Mapping[str, Any]) -> None:
+        """Say what a required column may be called, and what a row is."""
+        for heading in (self.chosen[name] for name in REQUIRED if name in self.chosen):
+            texts = self.texts(heading)
+            others = texts.filter(texts.str.contains(r"^\[.*\]$|^true$|^false$"))
+            if others.len() and self.grid.rule.format in ("json", "jsonl"):
+                row = self.grid.frame[heading].index_of(others[0])
+                self.fault(heading, "is no text; give a text or a number", others[0], self.grid.place(row or 0))
+        known = {*self.chosen, *self.given, *columns}
+        if not known.issuperset(REQUIRED):
+            shown = ", ".join(self.grid.headings)
+            lists = self.grid.lists
+            if lists:
+                records = self.grid.records_in(lists[0])
+                self.fault(lists[0], f'holds the rows: a map reads them, with [source] records = "{records}"')
+                choices = [Choice(f"those of {each}", "source.records", self.grid.records_in(each)) for each in lists]
+                self.questions.append(Question("which rows are the results", tuple(choices)))
+                return
+            for name, words in (("event_id", "event, race, match or round"), ("player", "player, driver or name")):
+                if name not in known:
+                    remedy = f"is missing; every row needs it, under that name or as {words} (there are {shown})"
+                    self.fault(name, remedy)
+            self.fault(None, SHAPE)
+            headings = self.open_headings() if self.grid.frame.height > 1 else []
+            self.questions = which_column("event_id" if "player" in known else "player", headings) or self.questions
+            for each in self.questions:
+                self.fault(each.column, each.remedy(self.grid.name))
+
+    def open_headings(self) -> list[str]:
+        """The columns that nothing is made of yet."""
+        return [each for each in self.grid.headings if each not in self.taken | {*self.chosen.values()}]
+
+
+def name_parts(grid: Grid) -> list[str]:
+    """The columns with the given and the family names of players; empty where one has both, or none has."""
+    known = {sides().get(fold(each)): each for each in reversed(grid.headings)}
+    whole = next((each for each in grid.headings if meanings().get(fold(each)) == "player"), None)
+    if known.keys().isdisjoint({"given", "family"}):
+        return []
+    parts = [each for each in (known.get("given", whole), known.get("family", whole)) if each is not None]
+    if len(parts) < TWO or parts[0] == parts[1]:
+        return []
+    if whole in parts:
+        rows = grid.frame.select(pl.col(parts).cast(pl.String).fill_null("")).iter_rows()
+        if all(given in family or family in given for given, family in rows):
+            return []
+    return parts
+
+
+def foot(grid: Grid) -> list[dict[str, Any]]:
+    """The conditions that drop the last rows: sums, and notes as `Fastest lap: …`, which lack what all above have."""
+    conditions: list[dict[str, Any]] = []
+    names, height = grid.headings, grid.frame.height
+    frame = grid.frame.select(pl.col(names).cast(pl.String).replace("", None))
+    for number in range(height - 1, max(height - MOST_FOOT, TWO) - 1, -1):
+        filled = {name: cell for name, cell in zip(names, frame.row(number), strict=True) if cell is not None}
+        heading, cell = next(iter(filled.items()), ("", ""))
+        if not (sides().get(fold(cell)) == "total" or re.match(r"[^\W\d][^:\d]*:(\s|$)", cell)):
+            break
+        above = frame.head(number)
+        if (above[heading] == cell).any() or not any(
+            above[each].null_count() == 0 for each in names if each not in filled
+        ):
+            break
+        conditions.append({"column": heading, "equals": cell, "reason": "row below the table"})
+    return conditions
+
+
+def which_column(name: str, headings: Sequence[str]) -> list[Question]:
+    """Ask which of the columns that have no meaning has the players, or the events; all else may follow from it."""
+    what = "the players" if name == "player" else "the event, as a race or a round"
+    choices = [Choice(each, f"columns.{name}", each) for each in headings]
+    choices += [WHOLE if name == "event_id" else Choice("none: the first line is no head", "source.header", "0")]
+    return [Question(f"which column has {what}", tuple(choices))] if len(choices) > 1 else []
+
+
+def who_beat_whom(columns: Mapping[str, pl.Series]) -> list[Question]:
+    """Ask which of the columns that have no meaning has places, times or points, as far as their cells are such."""
+    choices = [choice for heading, texts in columns.items() for choice in comparisons(heading, texts)]
+    return [Question("which column says who beat whom", tuple(choices))] if choices else []
+
+
+def comparisons(heading: str, texts: pl.Series) -> list[Choice]:
+    """What a column may compare."""
+    plain = [each for each in texts.head(LOOKED_AT).unique() if times.status_word(each) is None]
+    cells = pl.Series(plain, dtype=pl.String).str.strip_chars()
+    ways = {
+        "position": ("places, or what is better the less", cells.str.contains(PLACE).all()),
+        "time_s": ("times", all(times.is_lapped(each) or is_time(each) for each in cells)),
+        "score": ("points, the more the better", cells.str.contains(r"^-?[0-9]+([.,][0-9]+)?$").all()),
+    }
+    fitting = {name: words for name, (words, fits) in ways.items() if fits and plain}
+    return [Choice(f"{heading}: {words}", f"columns.{name}", heading) for name, words in fitting.items()]
+
+
+def is_time(cell: str) -> bool:
+    return any(times.parse(cell, decimal=mark) is not None for mark in ".,")

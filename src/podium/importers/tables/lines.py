@@ -1,0 +1,263 @@
+"""What the lines of a grid are, where they are no entrants: players or events, over places, games, results or names."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from operator import itemgetter
+from typing import Any
+
+import polars as pl
+
+from podium.errors import Fault, ResultsError
+from podium.importers import times
+from podium.importers.grid import EVERY, SHEET, TITLE, Choice, Grid, Question
+from podium.importers.tables.applying import apply_map
+from podium.importers.tables.cells import GAME, ORDINAL, PLACE, parse_result, plain
+from podium.importers.tables.layouts import BY_ORDER
+from podium.importers.tables.maps import build_map
+from podium.results.headings import (
+    FORFEIT,
+    fold,
+    is_round,
+    is_total,
+    meanings,
+    side_of,
+    sides,
+)
+
+UNPLAYED = r"^(\*|\?|x|[-:. ]+)$"
+DIAGONAL = frozenset({"", "x", "X", "*", "-", "\u2013", "\u2014", "#", "■", "█", "///", "\\", "xxx", "XXX", "0", "***"})
+A_PLACE = rf"(?i)(?:^|\b(?:p|pos|place|platz))\W*(\d{{1,2}})(?:{ORDINAL})?\W*(?:place|platz)?$"
+COMPARED = frozenset({"position", "score", "time_s"})
+TWO, TINY = 2, 1e-6
+Document = dict[str, Any]
+
+
+class Lines:
+    """Looks for a grid in a table's headings, and then in its cells; what it cannot know it asks."""
+
+    def __init__(self, grid: Grid, given: Document, named: Mapping[str, str], ask: Callable[[Question], None]) -> None:
+        self.grid, self.given, self.ask = grid, given, ask
+        self.of_column: dict[str, list[str]] = {name: [heading] for name, heading in named.items()}
+        for heading in grid.headings:
+            column = meanings().get(fold(heading), "")
+            if column not in named and heading not in named.values():
+                self.of_column.setdefault(column, []).append(heading)
+
+    def first(self, *columns: str) -> str | None:
+        """The first heading of the first of some results columns that has one."""
+        return next((self.of_column[each][0] for each in columns if each in self.of_column), None)
+
+    def texts(self, heading: str) -> pl.Series:
+        column = self.grid.frame[heading].cast(pl.String)
+        return column.replace("", None) if (column == "").any() else column
+
+    def cells(self, headings: Iterable[str]) -> pl.Series:
+        """The cells of columns that are not empty."""
+        return pl.concat([self.texts(each).drop_nulls().alias("cell") for each in headings])
+
+    def event(self) -> str:
+        """What names the event of a sheet that has one only; empty where nothing does."""
+        if self.grid.rule.sheet == EVERY and SHEET in self.grid.frame.columns:
+            return "{title}" if self.titles().len() == self.grid.frame[SHEET].n_unique() else "{sheet}"
+        return "{title}" if self.titles().len() else ""
+
+    def titles(self) -> pl.Series:
+        """The different lines above the heads, where each sheet has some."""
+        titles = self.grid.frame.get_column(TITLE, default=pl.Series([], dtype=pl.String))
+        return titles.head(0) if titles.null_count() else titles.unique(maintain_order=True)
+
+    def title_dates(self) -> pl.Series:
+        """The dates in those lines, null where one has none; empty where all have none."""
+        found = self.titles().str.extract(times.A_DATE)
+        return found.head(0) if found.null_count() == found.len() else found
+
+    def without(self, names: list[str], pattern: str, reason: str) -> Document:
+        """The condition that drops cells of a pattern, where there are any."""
+        found = self.cells(names).str.contains(pattern).any()
+        return {"where": {"drop": [{"column": "cell", "matches": pattern, "reason": reason}]}} if found else {}
+
+    def is_unknown(self, heading: str) -> bool:
+        word = fold(heading)
+        return word not in meanings() and word not in sides() and side_of(heading) is None
+
+    def is_of_a_round(self, heading: str) -> bool:
+        return is_round(heading) or bool(pl.Series([heading]).str.contains(rf"^(?:{times.IN_A_LINE})$").any())
+
+    def places(self) -> Document | None:
+        """The map of an event a row whose columns are places, and whose cells are names."""
+        columns = [each for each in self.grid.headings if re.search(A_PLACE, each.strip())]
+        numbers = [int(each) for each in pl.Series(columns, dtype=pl.String).str.extract(A_PLACE)]
+        named = self.first("event_id", "started_at")
+        if len(numbers) <= TWO or numbers != [*range(1, len(numbers) + 1)] or named is None or named in columns:
+            return None
+        if self.texts(named).is_duplicated().any() or not self.cells(columns).str.contains(r"\p{L}{2}").all():
+            return None
+        layout = {
+            "kind": "matrix",
+            "rows": named,
+            "except": [e for e in self.grid.headings if e not in (named, *columns)],
+        }
+        position = {"from": "column", "regex": [f"^.*?{A_PLACE}.*$", "$1"]}
+        rules = {"event_id": "{row_name}", "player": "cell", "position": position}
+        return {"layout": layout, **self.without(columns, UNPLAYED, "nobody"), "columns": rules}
+
+    def across(self) -> Document | None:
+        """The map of an event a row, whose columns are players: of unknown heads, and over numbers."""
+        named = [each for each in (self.first("started_at"), self.first("event_id")) if each is not None]
+        players = [each for each in self.grid.headings if self.is_unknown(each) and not self.is_of_a_round(each)]
+        words = self.cells(players).unique() if players else pl.Series([], dtype=pl.String)
+        are_numbers = all(parse_result(each) or times.status_word(each) or each in DIAGONAL for each in words)
+        if not named or len(players) < TWO or not are_numbers or self.grid.frame.select(named).is_duplicated().any():
+            return None
+        rows = [[number(each) for each in row if each] for row in zip(*map(self.texts, players), strict=True)]
+        are_places = all(sorted(row) == [*range(1, len(row) + 1)] for row in rows)
+        columns: Document = {"event_id": " ".join(f"{{{each}}}" for each in named), "player": "column"}
+        columns |= {"position": {"from": "cell", "as": "place"}} if are_places else self.ask_what_cells_are(players)
+        aside = [each for each in self.grid.headings if each not in (named[0], *players)]
+        return {"layout": {"kind": "matrix", "rows": named[0], "except": aside}, "columns": columns}
+
+    def lines(self, player: str) -> Document | None:
+        """The map of a grid: a crosstable, a Swiss list, or a column a round."""
+        headings, players = [each for each in self.grid.headings if each != player], self.texts(player).to_list()
+        numbered = [each for each in headings if each.isdecimal()]
+        known = {*players}
+        named = [each for each in headings if each in known]
+        counts = [str(number) for number in range(1, len(players) + 1)]
+        if len(named) == len(players) or (numbered == counts and self.is_diagonal(numbered)):
+            return self.crosstable(player, named if len(named) == len(players) else numbered)
+        totals, suffix = [each for each in headings if is_total(each)], self.place_of_rounds(headings)
+        rounds = [each for each in headings if (each.endswith(suffix) if suffix else self.is_of_a_round(each))]
+        if len(rounds) < TWO:
+            rounds = [each for each in headings if each not in totals and self.is_unknown(each)]
+            if len(rounds) < TWO or not self.meaning(rounds, totals):
+                return None
+        if not {*self.of_column.get("event_id", ())} <= {*rounds}:
+            return None
+        aside = [each for each in headings if each not in rounds]
+        event = f"{self.event()} {{column}}".strip()
+        return self.swiss(player, rounds, aside, event) or self.rounds(player, rounds, aside, event, suffix)
+
+    def swiss(self, player: str, rounds: list[str], aside: list[str], event: str) -> Document | None:
+        """The map of a Swiss list: by the first numbers of lines with which each game fits its opponent's cell."""
+        bare = [plain(each).replace(" ", "") for each in self.cells(rounds).unique()]
+        if not any(GAME.fullmatch(each) and any(map(str.isalpha, each)) for each in bare):
+            return None
+        numbers = [each for each in aside if sides().get(fold(each)) == "number"]
+        columns = {"event_id": event, "heat": "{pair}", "score": {"from": "cell", "as": "number"}}
+        refusal = None
+        for number in (*numbers, *self.of_column.get("position", []), BY_ORDER):
+            excluded = [each for each in aside if each != number]
+            layout = {"kind": "swiss", "rows": player, "number": number, "except": excluded}
+            document = {"layout": layout, "columns": columns}
+            try:
+                apply_map(self.grid, build_map(document, self.grid.name))
+            except ResultsError as error:
+                refusal = refusal or error
+            else:
+                return document
+        raise refusal or ResultsError(self.grid.name, [])
+
+    def rounds(self, player: str, rounds: list[str], aside: list[str], event: str, suffix: str) -> Document:
+        """The map of an event a column."""
+        columns: Document = {"event_id": {"from": event, "regex": [f"^(.*){suffix}$", "$1"]} if suffix else event}
+        columns |= self.meaning(rounds, [each for each in aside if is_total(each)])
+        columns |= {} if COMPARED & columns.keys() else self.ask_what_cells_are(rounds)
+        if all(pl.Series([each]).str.contains(times.A_DATE).any() for each in rounds):
+            columns["started_at"] = {"from": "{column}", "regex": [f"^.*?{times.A_DATE}.*$", "$1"]}
+        layout = {"kind": "matrix", "rows": player, "except": aside}
+        return {"layout": layout, **self.without(rounds, UNPLAYED, "no result"), "columns": columns}
+
+    def ask_what_cells_are(self, headings: list[str]) -> Document:
+        """Nothing, but the question what cells are, where that is not given."""
+        if not COMPARED & self.given.keys():
+            points = Choice("points, the more the better", "columns.score", "cell")
+            choices = points, Choice("places, or what is better the less", "columns.position", "cell")
+            self.ask(Question(f"what the cells of {headings[0]}, {headings[1]} … are", choices))
+        return {}
+
+    def place_of_rounds(self, headings: list[str]) -> str:
+        """What stands behind the rounds in headings of two lines, where it is the place."""
+        ends = [end for start, _, end in (each.rpartition(" ") for each in headings) if start]
+        places = [end for end in ends if meanings().get(fold(end)) == "position"]
+        return f" {places[0]}" if len(places) >= TWO and places.count(places[0]) == len(places) else ""
+
+    def is_diagonal(self, names: list[str]) -> bool:
+        """Whether a grid has nothing where a line meets its own column."""
+        return all((self.texts(name)[line] or "") in DIAGONAL for line, name in enumerate(names))
+
+    def crosstable(self, player: str, names: list[str]) -> Document:
+        """The map of a crosstable, all of whose cells fit their mirrors."""
+        columns = [self.texts(name).to_list() for name in names]
+        sums = set()
+        for line in range(len(names)):
+            for column in range(line + 1, len(names)):
+                one, other = (parse_result(each or "") for each in (columns[column][line], columns[line][column]))
+                if one and other and not (one == other[::-1] and one[1] != 1 - (one[0] or 0)):
+                    sums.add((one[0] or 0) + (other[0] or 0))
+        if len(sums) > 1:
+            remedy = "holds results that do not fit their mirrors: who beat whom is not clear"
+            raise ResultsError(self.grid.name, [Fault(None, None, None, remedy)])
+        aside = [each for each in self.grid.headings if each not in (player, *names)]
+        numbers = [each for each in aside if self.texts(each).to_list() == names][:1]
+        layout: Document = {"kind": "crosstable", "rows": player}
+        layout |= {"number": (numbers or [BY_ORDER])[0]} if names[0].isdecimal() else {}
+        layout["except"] = [each for each in aside if each not in numbers]
+        rules = {"heat": "{row_name} - {column}", "score": {"from": "cell", "as": "result"}}
+        columns_of = {"event_id": self.event() or "{file}", **rules}
+        return {"layout": layout, **self.without(names, FORFEIT, "forfeit"), "columns": columns_of}
+
+    def meaning(self, rounds: list[str], totals: list[str]) -> Document:
+        """Which results column the cells of rounds surely are: points that a total sums up, times, or places."""
+        if self.given.keys() & COMPARED:
+            return {}
+        columns = [[number(each) for each in self.texts(name)] for name in rounds]
+        sums = [sum(row) for row in zip(*columns, strict=True)]
+        for total in totals:
+            if all(abs(number(each) - own) < TINY for each, own in zip(self.texts(total), sums, strict=True)):
+                return self.summed(rounds, columns, sums)
+        cells = [
+            each for each in self.cells(rounds).unique() if not times.status_word(each) and not times.is_lapped(each)
+        ]
+        if cells and all(":" in each and times.parse(each.replace(",", ".")) for each in cells):
+            return {"time_s": {"from": "cell", "as": "duration"}}
+        return {"position": {"from": "cell", "as": "place"}} if all(map(self.ranks, rounds)) else {}
+
+    def summed(self, rounds: list[str], columns: list[list[float]], sums: list[float]) -> Document:
+        """What cells are that a total sums up: points, or what is better the less; by who is first, else by the cells.
+
+        Nobody sums up places in which 0 is one, and the winner of each round has the same points, where it has any.
+        """
+        by_place, are_places = self.standing(sums), all(map(self.ranks, rounds))
+        if by_place is None and not are_places:
+            is_scheme = len({max(column) for column in columns}) == 1
+            by_place = 1 if is_scheme or any(self.cells(rounds).str.contains(r"^0+([.,]0*)?$")) else None
+        if by_place is None:
+            return {}
+        less = {"position": {"from": "cell", "as": "place" if are_places else "number"}}
+        return {"score": {"from": "cell", "as": "result"}} if by_place > 0 else less
+
+    def standing(self, sums: list[float]) -> int | None:
+        """Whether who stands first has most (1) or least (-1), by the places or as the lines stand; else None."""
+        heading = self.first("position")
+        places = pl.Series([*range(len(sums))], dtype=pl.Float64)
+        if heading is not None and self.ranks(heading):
+            places = self.texts(heading).str.strip_chars().str.extract(PLACE).cast(pl.Float64)
+        elif len(sums) <= TWO:
+            return None
+        ordered = [own for _, own in sorted(zip(places.fill_null(len(sums)), sums, strict=True), key=itemgetter(0))]
+        ways = {1: ordered[::-1], -1: ordered}
+        return next((way for way, each in ways.items() if each == sorted(each) and each[0] != each[-1]), None)
+
+    def ranks(self, heading: str) -> bool:
+        """Whether a column has the places of one event: 1, and as many better ones as each place says."""
+        words = [
+            each for each in self.texts(heading).drop_nulls() if not times.status_word(each) and each not in DIAGONAL
+        ]
+        places = pl.Series(words, dtype=pl.String).str.strip_chars().str.extract(PLACE).cast(pl.Float64)
+        return bool(places.null_count() == 0 and places.len() and (places.rank("min") == places).all())
+
+
+def number(text: str | None) -> float:
+    """The number in a cell, 0 where there is none."""
+    own, _ = parse_result(text or "") or (None, None)
+    return own or 0.0

@@ -337,3 +337,12 @@ def test_what_is_left_aside_of_standard_input_is_named(monkeypatch, capsys):
     shown = capsys.readouterr()
     assert shown.out.splitlines()[1].startswith("default,1,a,")
     assert shown.err == "standard input: read Race as event_id, Driver as player, Pos as position; left aside Laps\n"
+
+
+def test_rows_of_which_the_same_is_read_count_once_where_a_map_says_so(tmp_path):
+    text = "Race,Driver,P,Stint\n1,Ana,1,a\n1,Ben,2,a\n1,Ana,1,b\n"
+    document = {"columns": {"event_id": "Race", "player": "Driver", "position": "P"}}
+    with pytest.raises(podium.ResultsError, match="'Ana' appears twice"):
+        imported(tmp_path, text, document)
+    table = imported(tmp_path, text, document | {"where": {"distinct": True}}).table
+    assert table["player"].to_list() == ["Ana", "Ben"]

@@ -42,6 +42,21 @@ def test_drivers_who_share_a_car_are_a_side(tmp_path):
     assert shared["team"].n_unique() == 1
 
 
+def test_who_drives_a_car_twice_shares_it_once(tmp_path):
+    name, write = LOGS["rfactor"]
+    swaps = "".join(
+        f'<Swap startLap="{lap}">{each}</Swap>' for lap, each in enumerate((ORDER[0], "Eva Berg", ORDER[0]))
+    )
+    text = write().decode("latin-1")
+    first = f"<Name>{ORDER[0]}</Name>"
+    assert first in text
+    path = tmp_path / name
+    path.write_bytes(text.replace(first, first + swaps).encode("latin-1"))
+    shared = podium.read_results(path, lenient=True).frame.filter(position=1)
+    assert shared["player"].to_list() == [ORDER[0], "Eva Berg"]
+    assert shared["team"].n_unique() == 1
+
+
 def test_what_is_no_race_is_left_out(tmp_path):
     path = tmp_path / "250308_190000_Q.json"
     path.write_bytes(acc("Q"))

@@ -98,7 +98,7 @@ def apply_map(grid: Grid, mapping: Map) -> Mapped:
         if BAD + name in laid.columns
     }
     mapped = Mapped(grid, laid.select(names), laid[NUMBER], bad, remedies, headings, dropped, local.notes())
-    if mapping.is_preset and not bad:  # who drove a car twice is one of those who share it
+    if mapping.is_distinct and not bad:  # bad cells are all empty, and not the same
         mapped = mapped.only_rows(mapped.table.to_struct().is_first_distinct())
     return by_event(mapped)
 

@@ -42,7 +42,7 @@ def build_map(document: Mapping[str, Any], name: str = "map", *, is_partial: boo
     known = ("preset", "source", "join", "layout", "where", "columns")
     top = reader.table(document, "", known)
     joins = reader.table(top.get("join", {}), "join")
-    where = reader.table(top.get("where", {}), "where", ("drop", "keep"))
+    where = reader.table(top.get("where", {}), "where", ("drop", "keep", "distinct"))
     known_columns = reader.table(top.get("columns", {}), "columns")
     if is_partial:  # what refines a rule that the headings make waits for it
         known_columns = {name: rule for name, rule in known_columns.items() if not is_refinement(rule)}
@@ -58,6 +58,7 @@ def build_map(document: Mapping[str, Any], name: str = "map", *, is_partial: boo
         layout,
         tuple(reader.condition(each, "where.drop") for each in reader.items(where.get("drop", []), "where.drop")),
         tuple(reader.condition(each, "where.keep") for each in reader.items(where.get("keep", []), "where.keep")),
+        bool(where.get("distinct", False)),
         columns,
         document,
         is_preset="preset" in top,

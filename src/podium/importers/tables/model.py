@@ -105,6 +105,7 @@ class Map:
     layout: Layout = field(default_factory=Layout)
     drop: tuple[Condition, ...] = ()
     keep: tuple[Condition, ...] = ()
+    is_distinct: bool = False  # whether rows of which the same is read count once
     columns: Mapping[str, Rule] = field(default_factory=dict)
     document: Mapping[str, Any] = field(default_factory=dict)  # as TOML has it
     is_preset: bool = False  # whether columns may lack: a program's other versions have others

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from typing import Any
 
 import polars as pl
@@ -226,9 +227,10 @@ class Columns:
                     self.fault(name, remedy)
             self.fault(None, SHAPE)
             headings = self.open_headings() if self.grid.frame.height > 1 else []
-            self.questions = which_column("event_id" if "player" in known else "player", headings) or self.questions
-            for each in self.questions:
-                self.fault(each.column, each.remedy(self.grid.name))
+            questions = which_column("event_id" if "player" in known else "player", headings)
+            self.questions = [] if questions else self.questions  # all else may follow from it
+            for each in questions:
+                self.ask(each)
 
     def open_headings(self) -> list[str]:
         """The columns that nothing is made of yet."""
@@ -255,19 +257,24 @@ def foot(grid: Grid) -> list[dict[str, Any]]:
     """The conditions that drop the last rows: sums, and notes as `Fastest lap: …`, which lack what all above have."""
     conditions: list[dict[str, Any]] = []
     names, height = grid.headings, grid.frame.height
-    frame = grid.frame.select(pl.col(names).cast(pl.String).replace("", None))
-    for number in range(height - 1, max(height - MOST_FOOT, TWO) - 1, -1):
-        filled = {name: cell for name, cell in zip(names, frame.row(number), strict=True) if cell is not None}
-        heading, cell = next(iter(filled.items()), ("", ""))
-        if not (sides().get(fold(cell)) == "total" or re.match(r"[^\W\d][^:\d]*:(\s|$)", cell)):
-            break
-        above = frame.head(number)
-        if (above[heading] == cell).any() or not any(
-            above[each].null_count() == 0 for each in names if each not in filled
-        ):
+    texts = pl.col(names).cast(pl.String).replace("", None)
+    last = grid.frame.slice(max(height - MOST_FOOT, TWO)).select(texts).rows(named=True)
+    cells_of = [{name: cell for name, cell in row.items() if cell is not None} for row in reversed(last)]
+    notes = [*takewhile(is_note, cells_of)]
+    above = grid.frame.head(height - len(notes)).select(texts) if notes else grid.frame
+    for cells in notes:
+        heading, cell = next(iter(cells.items()))
+        stands_again = (above[heading] == cell).any() or sum(each.get(heading) == cell for each in notes) > 1
+        if stands_again or not any(above[each].null_count() == 0 for each in names if each not in cells):
             break
         conditions.append({"column": heading, "equals": cell, "reason": "row below the table"})
     return conditions
+
+
+def is_note(cells: Mapping[str, str]) -> bool:
+    """Whether the first cell of a row is the head of a sum, or ends a word with a colon."""
+    first = next(iter(cells.values()), "")
+    return sides().get(fold(first)) == "total" or re.match(r"[^\W\d][^:\d]*:(\s|$)", first) is not None
 
 
 def which_column(name: str, headings: Sequence[str]) -> list[Question]:

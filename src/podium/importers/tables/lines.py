@@ -14,15 +14,7 @@ from podium.importers.tables.applying import apply_map
 from podium.importers.tables.cells import GAME, ORDINAL, PLACE, parse_result, plain
 from podium.importers.tables.layouts import BY_ORDER
 from podium.importers.tables.maps import build_map
-from podium.results.headings import (
-    FORFEIT,
-    fold,
-    is_round,
-    is_total,
-    meanings,
-    side_of,
-    sides,
-)
+from podium.results.headings import FORFEIT, fold, is_round, is_total, meanings, side_of, sides
 
 UNPLAYED = r"^(\*|\?|x|[-:. ]+)$"
 DIAGONAL = frozenset({"", "x", "X", "*", "-", "\u2013", "\u2014", "#", "■", "█", "///", "\\", "xxx", "XXX", "0", "***"})

@@ -12,16 +12,7 @@ from podium.importers.grid import Question
 from podium.importers.tables.applying import outcome_points
 from podium.importers.tables.cells import POINTS, WHOLE, Result, parse_result
 from podium.importers.tables.lines import COMPARED, TWO, UNPLAYED, Document, Lines
-from podium.results.headings import (
-    BYE,
-    FLAGS,
-    FORFEIT,
-    OUTCOMES,
-    WON,
-    fold,
-    is_pairing,
-    side_of,
-)
+from podium.results.headings import BYE, FLAGS, FORFEIT, OUTCOMES, WON, fold, is_pairing, side_of
 
 PAIR_ALONE = re.compile(r"\s*\d{1,3}\s*[-:\u2013/]\s*\d{1,3}\s*(\(\d+\))?\s*")
 VERSUS = (r"vs?\.?", "[\u2013-]")  # between the sides of a match; the second in a column that is known to have both

@@ -29,7 +29,7 @@ from podium.store.reading.boards.ranks import (
     ranks_of,
 )
 from podium.store.reading.events.headlines import newest_rated
-from podium.store.reading.moments import VersionCache
+from podium.store.reading.moments import T, VersionCache
 from podium.store.reading.player_models import FoundPlayer, Listing, SharedThing
 from podium.store.writing.rating.standing_rows import BOARD_COLUMNS, HAS_STANDING
 
@@ -137,32 +137,29 @@ class Board:
         if not self.is_filtered:
             return ranks_of(self.connection, self.pool, players, settled=self.only_settled)
         some = values(players)
-        ranks: dict[int, int] = self.cached(some, lambda: dict(map(tuple, self.all_of(self.own.ranks, among=some))))
-        return ranks
+        return self.cached("ranks", some, lambda: dict(map(tuple, self.all_of(self.own.ranks, among=some))))
 
     def count(self) -> int:
         if not self.is_filtered:
             return count_players(self.connection, self.pool, settled=self.only_settled)
-        count: int = self.cached("count", lambda: self.all_of(self.own.number)[0][0])
-        return count
+        return self.cached("count", None, lambda: int(self.all_of(self.own.number)[0][0]))
 
     def position(self, place: Place) -> Position:
         if self.is_filtered:
-            position: Position = self.cached(place, lambda: Position(*self.at(self.own.position, place)[0]))
-            return position
+            return self.cached("position", place, lambda: Position(*self.at(self.own.position, place)[0]))
         above = count_better(self.connection, self.pool, place[0], settled=self.only_settled)
         return Position(above + self.at(self.own.tied_through, place)[0][0], above)
 
     def know_position(self, place: Place, position: Position) -> None:
         """Take a position that is known from the rows before it, so that they need not be counted again."""
         if self.is_filtered:
-            self.cache.keep(self.key(place), self.version, position)
+            self.cache.keep(self.key("position", place), self.version, position)
 
-    def key(self, what: object) -> tuple[object, ...]:
-        return "board", self.pool.id, self.pool.generation, self.listing, what
+    def key(self, kind: str, of: object) -> tuple[object, ...]:
+        return kind, self.pool.id, self.pool.generation, self.listing, of
 
-    def cached(self, what: object, find: Callable[[], Any]) -> Any:
-        return self.cache.value(self.key(what), self.version, find)
+    def cached(self, kind: str, of: object, find: Callable[[], T]) -> T:
+        return self.cache.value(self.key(kind, of), self.version, find)
 
     def at(self, statement: sa.Select[Any], place: Place, **params: Any) -> list[Any]:
         return self.all_of(statement, rating=place[0], number=place[1], **params)

@@ -196,7 +196,6 @@ def listed_board(
         The players, best first, with their ranks among each other.
 
     Raises:
-        UnknownError: there is no such pool.
         ParameterError: `after` is no cursor.
     """
     board = open_board(connection, pool, listing, answers)
@@ -260,9 +259,6 @@ def newest_entrants(
 
     Returns:
         The entrants who are listed, with their ranks on the board.
-
-    Raises:
-        UnknownError: there is no such pool.
     """
     board = open_board(connection, pool, listing, answers)
     if board.newest is None:
@@ -276,7 +272,7 @@ def newest_entrants(
 
 def page(board: Board, ranked: Ranked, beside: Ranked, following: str | None) -> ListedPage:
     players = [row.player_id for _, row in (*ranked, *beside)]
-    curves = board.cached(tuple(players), partial(sparks, board.connection, board.pool, players))
+    curves = board.cached("sparks", tuple(players), partial(sparks, board.connection, board.pool, players))
     newest = newest_changes(board, players)
     earlier = earlier_ranks(board, players)
     rows, others = (

@@ -106,13 +106,8 @@ def check_system(system: System, *, histories: int = HISTORIES, seed: int = 1) -
     if failures:
         raise RuleError("\n".join(failures))
     promises: list[Callable[..., str | None]] = [*OF_SYSTEM, *OF_ANY_HISTORY, *OF_PLAIN_HISTORY]
-    kept = [promise_of(check) for check in promises]
+    kept = [(check.__doc__ or "").partition("\n")[0].rstrip(".") for check in promises]
     return SystemCheck(system.name, histories + 1, entries + len(rows), tuple(kept))
-
-
-def promise_of(check: Callable[..., str | None]) -> str:
-    """A check's first line of description."""
-    return (check.__doc__ or "").partition("\n")[0].rstrip(".")
 
 
 def random_rows(rng: np.random.Generator, count: int, system: System, *, heats: int, quits: bool) -> list[Row]:

@@ -147,11 +147,7 @@ def judge_table(results: Results, systems: Sequence[System], window: Window, per
 
 
 def refuse_engine(engine: Any, scheduler: str | None, workers: int | None) -> None:
-    """Refuse an engine for results that are a table.
-
-    Raises:
-        ParameterError: one is given.
-    """
+    """Refuse an engine, a scheduler or workers for results that are a table."""
     if (engine, scheduler, workers) != (None, None, None):
         raise ParameterError("an engine and its workers are for a dataset; podium dataset write makes one")
 

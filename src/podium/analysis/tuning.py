@@ -134,11 +134,7 @@ def tune_dataset(
     progress: Callable[[int], None],
     how: dict[str, Any],
 ) -> Tuned:
-    """Search on a dataset; see `tune`.
-
-    Args:
-        how: the engine, the scheduler and the workers.
-    """
+    """Search on a dataset; see `tune`. `how` has the engine, the scheduler and the workers."""
     starts = starts_of_dataset(dataset)
     until = last_training(starts, train_until)
     train = starts.filter(starts <= until)
@@ -220,11 +216,7 @@ def split_at(results: Results, until: datetime) -> Split:
 
 
 def refuse_one_side(starts: pl.Series, train: pl.Series, until: datetime) -> None:
-    """Refuse a last training instant that has no event before or after it.
-
-    Raises:
-        ParameterError: it says from when to when the events are.
-    """
+    """Refuse a last training instant that has no event before or after it, and say from when to when they are."""
     if train.is_empty() or train.len() == starts.len():
         ends: list[Any] = [] if starts.is_empty() else [starts.min(), starts.max()]
         span = " to ".join(f"{end:%Y-%m-%d}" for end in ends)

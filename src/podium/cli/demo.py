@@ -85,7 +85,6 @@ def plan_races(store: "Store") -> None:
 
 
 def listening_socket(port: int | None) -> socket.socket:
-    """A socket that listens on this machine only."""
     for each in (PORT, 0) if port is None else (port,):
         listener = socket.socket()
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

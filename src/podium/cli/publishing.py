@@ -99,12 +99,7 @@ def is_store(path: str) -> bool:
 
 
 def read_published(file: Input, pool: str | None) -> "Results":
-    """The results of a pool, or all of them.
-
-    Raises:
-        ParameterError: there are none, or they are a dataset.
-        UnknownError: there is no such pool.
-    """
+    """The results of a pool, or all of them; no dataset, which is refused."""
     import polars as pl
 
     from podium.results.reading import Results
@@ -123,11 +118,7 @@ def read_published(file: Input, pool: str | None) -> "Results":
 
 
 def source(file: Input, system: "System | None", pool: str | None, title: str | None) -> "Source":
-    """Where the pages come from.
-
-    Raises:
-        ParameterError: an option is none of a store.
-    """
+    """Where the pages come from; an option that a store does not have is refused."""
     os.environ.setdefault("POLARS_MAX_THREADS", "1")  # small tables: handing them to threads costs more than it saves
     store_type()
     from podium.service.site.folder import ResultsSource, StoreSource

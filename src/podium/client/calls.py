@@ -45,11 +45,7 @@ def encode(body: Any) -> bytes:
 
 
 def json_value(value: Any) -> Any:
-    """Return what JSON has for a value that it does not have.
-
-    Raises:
-        TypeError: it has nothing for it.
-    """
+    """Return what JSON has for a value that it does not have; a TypeError where it has nothing."""
     if isinstance(value, date):
         return moment_text(value)
     if isinstance(value, Mapping):

@@ -128,11 +128,7 @@ class AsyncClient(Routes):
 
 
 def connection(url: str, key: str, timeout_s: float, transport: Any) -> dict[str, Any]:
-    """Return what a client of httpx2 takes.
-
-    Raises:
-        ParameterError: the address does not begin with http:// or https://.
-    """
+    """Return what a client of httpx2 takes; an address that is none of http:// or https:// is refused."""
     if not url.lower().startswith(("http://", "https://")):
         raise ParameterError(f"{url} is no address of a service: begin with http:// or https://")
     # Reading the certificates to trust takes longer than some requests; where no TLS is spoken, no server is trusted.
@@ -155,11 +151,7 @@ def request(call: Call[Any]) -> dict[str, Any]:
 
 
 def read_answer(call: Call[Answer], answer: Any) -> Answer:
-    """Return what the service answered.
-
-    Raises:
-        ClientError: it is not what this service answers, as where a web server in front of it answers itself.
-    """
+    """Return what the service answered; a ClientError where another did, as a web server in front of it."""
     if call.kind is bytes:
         return call.read(answer.content)
     with suppress(ValueError, TypeError, KeyError, AttributeError):

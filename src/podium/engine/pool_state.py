@@ -75,11 +75,7 @@ class PoolReader:
         return 0 if self.pool_state_type is None else len(self.pool_state_type._fields)
 
     def within(self, pool_state: Sequence[float] | PoolNumbers, occasion: Occasion | None = None) -> Self:
-        """The system bound to a pool in this state.
-
-        Args:
-            pool_state: (fields) float64, or the NamedTuple.
-        """
+        """The system bound to a pool in this state: (fields) float64, or the NamedTuple."""
         if self.pool_state_type is None:
             return self
         numbers = np.array(pool_state, np.float64)

@@ -70,11 +70,7 @@ def registered_rules(system: System) -> tuple[Any, ...]:
 
 
 def check_declarations(system: System) -> None:
-    """Refuse a system that lacks a type, a newcomer, parameters or a rule.
-
-    Raises:
-        RuleError: the first that does not fit.
-    """
+    """Refuse a system that lacks a type, a newcomer, parameters or a rule."""
     cls = type(system)
     if not cls.name:
         raise RuleError(f'{whereabouts(cls)}: {cls.__name__} has no name; add name: ClassVar[str] = "my-system"')
@@ -285,11 +281,7 @@ class Runner:
         self.system = system
 
     def __call__(self, rule: Any, params: Any, *arguments: Any, returns: type[Any] | None = None) -> Any:
-        """What the rule returns.
-
-        Raises:
-            RuleError: it raises an error, or does not return what the system declares.
-        """
+        """What the rule returns; a RuleError where it raises, or does not return what the system declares."""
         function = rule.dispatch(type(params))
         with translate_errors(self.system, function, rule):
             value = rule(params, *arguments)
@@ -306,11 +298,7 @@ class Runner:
 
 
 def run_kernel(system: System, kernel: Callable[..., Any], *arguments: Any) -> Any:
-    """What a compiled loop over a system's rules returns.
-
-    Raises:
-        RuleError: numba cannot compile the rules.
-    """
+    """What a compiled loop over a system's rules returns; a RuleError where numba cannot compile them."""
     try:
         return kernel(*arguments)
     except NumbaError as error:

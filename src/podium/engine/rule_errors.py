@@ -28,11 +28,7 @@ FRAMING = ("Failed in", "Rejected as", "There are", "During:", "- Of which", "Ov
 
 @contextmanager
 def translate_errors(system: System, function: Any, rule: Any = None) -> Iterator[None]:
-    """Turn an error of a system's own code into a sentence with the line that raised it.
-
-    Raises:
-        RuleError: whatever the code raised.
-    """
+    """Turn an error of a system's own code into a RuleError, a sentence with the line that raised it."""
     try:
         yield
     except RuleError:

@@ -317,11 +317,7 @@ def kinds(cls: type[System], setting: Field[Any]) -> tuple[type, ...]:
 
 
 def valid_value(cls: type[System], setting: Field[Any], value: Any) -> Any:
-    """The value, if it fits the setting.
-
-    Raises:
-        ParameterError: it is of another type, or out of range.
-    """
+    """The value, if it fits the setting; a ParameterError where it is of another type, or out of range."""
     may_be = kinds(cls, setting)
     if value is None and type(None) in may_be:
         return None

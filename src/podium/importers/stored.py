@@ -220,7 +220,6 @@ def xlsx_box(document: bytes) -> tuple[int, int]:
 
 
 def column_number(letters: bytes) -> int:
-    """The number of a column, A being 1."""
     number = 0
     for letter in letters:
         number = 26 * number + letter - ord("A") + 1

@@ -113,7 +113,6 @@ for _each in (
 
 
 def four(a: float, b: float, c: float, d: float) -> Any:
-    """Four numbers."""
     return Four((a, b, c, d))
 
 

@@ -51,7 +51,6 @@ def source_files(source: Any) -> list[SourceFile] | None:
 
 
 def fingerprint(name: str, path: Path) -> SourceFile:
-    """What tells that a file is another."""
     try:
         status = path.stat()
         with path.open("rb") as file:

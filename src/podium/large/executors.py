@@ -205,11 +205,7 @@ def send(stream: BinaryIO, value: Any) -> None:
 
 
 def receive(stream: BinaryIO) -> Any:
-    """Receive a message.
-
-    Raises:
-        EOFError: the other side has ended.
-    """
+    """Receive a message; an EOFError where the other side has ended."""
     head = stream.read(LENGTH.size)
     if len(head) < LENGTH.size:
         raise EOFError

@@ -123,11 +123,7 @@ class PeriodSums:
         self.after = states.copy()
 
     def judge(self, events: Events, *, first: bool, last: bool) -> None:
-        """Judge a piece's heats; everyone enters before the first piece and settles after the last.
-
-        Raises:
-            NotFiniteError: a new state is not finite.
-        """
+        """Judge a piece's heats; everyone enters before the first piece and settles after the last."""
         system, everyone = self._system, self._everyone
         slots = self._slots_of(events)
         columns = events.columns
@@ -208,12 +204,6 @@ def write_rows(path: Path, frame: pl.DataFrame, places: Places) -> None:
 
 
 def read_rows(path: Path, sources: list[str]) -> Rows:
-    """Read rows again.
-
-    Raises:
-        OSError: there is no such file.
-        PolarsError: it is damaged.
-    """
     return without_places(pl.read_parquet(path), sources)
 
 

@@ -127,7 +127,6 @@ class PartReader(Tables):
         return [] if self._long is None else list(self._long.open.values())
 
     def _whole(self, group: list[Slice]) -> list[Part | LongPart]:
-        """The parts that are whole with some more slices."""
         pieces = [self.typed(each) for each in group if each.frame.height]
         if not pieces:
             return []

@@ -97,11 +97,7 @@ class RatedParts(Rated):
 
     @property
     def replayed(self) -> Replayed:
-        """Not held.
-
-        Raises:
-            ParameterError: always; parts have theirs.
-        """
+        """Not held: parts have theirs."""
         raise ParameterError(NOT_HELD)
 
     @property
@@ -111,7 +107,6 @@ class RatedParts(Rated):
 
     @property
     def event_count(self) -> int:
-        """How many events were rated."""
         return self._events
 
     def _pools(self) -> Iterator[tuple[str, int]]:

@@ -124,11 +124,7 @@ Named = str | Mapping[str, Any] | Member  # a name, or a dict with `player`, and
 
 
 def member_of(given: Named) -> Member:
-    """One who starts, as given.
-
-    Raises:
-        ParameterError: a dict without a player, with anything unknown, or with a thing that is no name.
-    """
+    """One who starts, as given; a dict must have a player, nothing unknown, and names of things."""
     if not isinstance(given, Mapping):
         return given if isinstance(given, Member) else Member(given)
     unknown = [key for key in given if key not in Member._fields]
@@ -171,11 +167,7 @@ def begins(side: Iterable[Member]) -> bool:
 
 
 def things_of(field: Iterable[Iterable[Member]], kinds: Sequence[str]) -> list[str]:
-    """The names under which the ratings are kept of all things of a field that a system rates.
-
-    Raises:
-        ParameterError: the system rates things, and not of a kind that is given.
-    """
+    """The names under which the ratings are kept of all things of a field that a system rates; others are refused."""
     given = {(kind, name): None for side in field for each in side for kind, name in each.shared.items()}
     unknown = [kind for kind, _ in given if kind not in kinds]
     if kinds and unknown:
@@ -213,11 +205,7 @@ def line_up(
 
 
 def names_of_field(field: Sequence[Sequence[Member]]) -> list[str]:
-    """Everyone's names, side by side.
-
-    Raises:
-        ParameterError: fewer than two sides, or a name twice.
-    """
+    """Everyone's names, side by side; fewer than two sides, or a name twice, are refused."""
     if len(field) < 2:  # noqa: PLR2004  (it takes two to compare)
         raise ParameterError("a field needs two entrants at least")
     names = [each.player for side in field for each in side]
@@ -350,11 +338,7 @@ def suggestion(name: str, known: Sequence[str]) -> str:
 
 
 def existing_pool(name: str, pools: Sequence[str]) -> str:
-    """The pool of that name.
-
-    Raises:
-        UnknownError: there is none.
-    """
+    """The pool of that name, which must be one of them."""
     if name not in pools:
         raise UnknownError(f"there is no pool {name!r} (there are {', '.join(pools)})")
     return name

@@ -225,13 +225,8 @@ def heats_in(system: Podium, events: Events, replayed: Replayed) -> Heats:
         np.zeros(entries * (1 + kinds)),
         np.zeros(entries),
     )
-    _line_up(columns, last, scratch, replayed.pool_history[:, _podium_state.SIDE_MEAN], blank_of(system), heats)
+    _line_up(columns, last, scratch, replayed.pool_history[:, _podium_state.SIDE_MEAN], system.prototypes()[1], heats)
     return heats
-
-
-def blank_of(system: System) -> Any:
-    """An example of what an entrant brings."""
-    return system.prototypes()[1]
 
 
 @compile_kernel

@@ -118,7 +118,6 @@ class Race:
 
     @cached_property
     def side_of(self) -> npt.NDArray[np.int64]:
-        """The side of each player."""
         return np.repeat(np.arange(len(self.sides)), [len(side) for side in self.sides])
 
     @cached_property

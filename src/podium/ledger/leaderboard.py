@@ -169,7 +169,6 @@ def as_of(history: pl.DataFrame, at: datetime) -> pl.DataFrame:
 
 
 def leaderboard(system: System, history: pl.DataFrame, rules: Eligibility, at: datetime | None = None) -> pl.DataFrame:
-    """The leaderboard of every pool, from the history."""
     rows = history if at is None else as_of(history, at)
     if rules.pool is not None:
         rows = rows.filter(pl.col("pool") == rules.pool)

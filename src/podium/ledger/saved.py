@@ -74,11 +74,7 @@ class Start:
 
 
 def pools_after(system: System, events: Events, pools: PoolNumbers, start: Start | None) -> Mapping[str, PoolNumbers]:
-    """The state of every pool after the last event, by name; of none where pools have no state.
-
-    Args:
-        pools: of the events, (pools, fields).
-    """
+    """The state of every pool after the last event, by name; of none where pools have no state."""
     if not system.pool_fields:
         return {}
     known = {} if start is None else dict(start.pools)

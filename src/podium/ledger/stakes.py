@@ -211,7 +211,6 @@ def is_exact(race: Race) -> bool:
 
 
 def empty_lines() -> pl.DataFrame:
-    """A table of no line."""
     names = ("place", "chance", "delta", "rating")
     schema = {"player": pl.String, **dict.fromkeys(names, pl.Float64), "rank": pl.Int64, "error": pl.Float64}
     return pl.DataFrame(schema=schema)

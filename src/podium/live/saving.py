@@ -163,11 +163,7 @@ Saved = tuple[LiveRatings, set[str], dict[str, Moment]]  # the events' ids, and 
 
 
 def write(path: Path, ratings: LiveRatings, events: Iterable[str], newest: dict[str, Moment]) -> None:
-    """Write live ratings; the file appears whole or not at all.
-
-    Raises:
-        OutputError: it cannot be written.
-    """
+    """Write live ratings; the file appears whole, or with an OutputError not at all."""
     system = ratings.system
     header = {
         "format": FORMAT_OF_POOLS if system.pool_fields else FORMAT,

@@ -163,11 +163,7 @@ def compare_policies(crowds: Sequence[Crowd], policies: Sequence[Policy]) -> pl.
 
 
 def replayed_arrivals(events: Events, replayed: Replayed, policies: Sequence[Policy]) -> pl.DataFrame:
-    """Try policies on a results table: its entrants come when they played, with their ratings before.
-
-    Raises:
-        ParameterError: the results have no times.
-    """
+    """Try policies on a results table, which must have times: its entrants come when they played, as rated before."""
     ledger = events.ledger
     starts = started_at(events.results.frame[ledger.row.array])
     if not starts.len() or starts.null_count():

@@ -164,7 +164,6 @@ class Plot:
         ).format(self.height, paths)
 
     def chart(self, role: str, label: str, content: Markup) -> Markup:
-        """The whole chart."""
         return Markup('<svg class="chart" height="{}" role="{}" aria-label="{}">{}</svg>').format(
             self.height + FOOT, role, label, content
         )

@@ -32,11 +32,7 @@ def signed_bar(value: float, low: float, high: float) -> Markup:
 
 
 def share_bar(share: float, css: str = "bar", within: float | None = None) -> Markup:
-    """Draw a share of the width, and one that it is part of.
-
-    Args:
-        share: from 0 to 1.
-    """
+    """Draw a share of the width, from 0 to 1, and one that it is part of."""
     behind = Markup("")
     if within is not None:
         behind = Markup('<rect class="faint" y="1" width="{}" height="10" rx="1.5"/>').format(across(within))
@@ -50,11 +46,7 @@ def svg(height: int, content: Markup) -> Markup:
 
 
 def split_bar(share: float, label: str) -> Markup:
-    """Draw two chances that make a whole.
-
-    Args:
-        share: of the first, from 0 to 1.
-    """
+    """Draw two chances that make a whole, of which the first is a share from 0 to 1."""
     first = across(max(0.0, share - SPLIT_GAP / 2.0))
     second, width = across(min(1.0, share + SPLIT_GAP / 2.0)), across(max(0.0, 1.0 - share - SPLIT_GAP / 2.0))
     return Markup(
@@ -109,7 +101,6 @@ class StepScale:
 
     @classmethod
     def over(cls, ratings: Iterable[Decimal]) -> "StepScale":
-        """The scale that holds all of them."""
         values = [float(each) for each in ratings]
         return cls(min(values), max(values))
 

@@ -57,11 +57,7 @@ FUNCTIONS = {
 
 
 def create_environment(*packages: str) -> Any:
-    """An environment for the templates of some packages, each in its folder `templates`, and for `parts.html`.
-
-    Raises:
-        MissingExtraError: neither the extra `service` nor `charts` is installed.
-    """
+    """An environment for the templates of some packages, each in its folder `templates`, and for `parts.html`."""
     with needs_extra("service", "a page"):
         import jinja2  # noqa: PLC0415  (an extra)
     loaders = [jinja2.PackageLoader(package, "templates") for package in (*packages, "podium.pages")]

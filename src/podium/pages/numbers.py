@@ -79,7 +79,6 @@ def day(moment: date | float | None) -> Markup:
 
 
 def utc_text(moment: datetime) -> str:
-    """A moment as RFC 3339 has it, in UTC."""
     return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 

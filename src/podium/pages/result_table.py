@@ -89,7 +89,6 @@ def result_table(
     chosen: str,
     basis: str,
 ) -> ResultTable:
-    """The table of an event."""
     heats = list(dict.fromkeys(line["heat"] for line in lines if line["heat"] != OVERALL))
     several = len(heats) > 1
     columns = heats if several else []
@@ -146,7 +145,6 @@ def rank_of(line: Mapping[str, Any] | None) -> tuple[int, bool]:
 
 
 def place_of(line: Mapping[str, Any] | None) -> str:
-    """A place, or a dash where there is none."""
     return DASH if line is None or line["place"] is None else str(line["place"])
 
 

@@ -91,7 +91,6 @@ class Bar:
 
 
 def share_picture(view: WhyView, caption: Caption, size: Size = WIDE) -> Markup:
-    """The picture as SVG."""
     verdict_size = 64 if size is TALL else 56
     lines = wrapped(view.verdict.striptags(), verdict_size, size.width - 2 * MARGIN, most=4 if size is TALL else 2)
     top = MARGIN + 40

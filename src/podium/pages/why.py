@@ -161,7 +161,6 @@ def opened_group(explanation: Explanation, steps: list[tuple[Step, ...]]) -> int
 def drawn_group(
     explanation: Explanation, group: Group, steps: tuple[Step, ...], scale: StepScale, start: Decimal, *, is_open: bool
 ) -> DrawnGroup:
-    """A group with its pictures."""
     inner, running = [], start
     for step in steps:
         inner.append((step, bar(scale, running, step.points)))

@@ -79,7 +79,6 @@ def solve_match(shape: int) -> float:
 
 
 def performances(ratings: Sequence[float] | npt.NDArray[np.float64], shape: int = 3) -> ranks.GammaPerformances:
-    """The performances of a field."""
     points = np.asarray(ratings, np.float64)
     if points.ndim != 1 or not points.size or not np.isfinite(points).all():
         raise ParameterError("ratings must be a row of finite numbers, one at least")

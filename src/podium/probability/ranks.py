@@ -52,7 +52,6 @@ class GammaPerformances:
 
     @property
     def scale(self) -> Floats:
-        """The widths."""
         return np.full(self.log_rate.size, 1.0 / math.sqrt(self.shape))
 
     def cdf(self, u: Floats) -> Floats:
@@ -87,12 +86,10 @@ class GumbelPerformances:
     scale: Floats
 
     def cdf(self, u: Floats) -> Floats:
-        """The distribution."""
         distribution: Floats = -np.expm1(-np.exp(np.minimum((u[:, None] - self.location) / self.scale, 700.0)))
         return distribution
 
     def pdf(self, u: Floats) -> Floats:
-        """The density."""
         t = np.minimum((u[:, None] - self.location) / self.scale, 700.0)
         density: Floats = np.exp(t - np.exp(t)) / self.scale
         return density
@@ -111,14 +108,12 @@ class NormalPerformances:
     scale: Floats
 
     def cdf(self, u: Floats) -> Floats:
-        """The distribution."""
         from scipy.special import ndtr  # noqa: PLC0415  (a third of a second, and only here)
 
         distribution: Floats = ndtr((u[:, None] - self.location) / self.scale)
         return distribution
 
     def pdf(self, u: Floats) -> Floats:
-        """The density."""
         t = (u[:, None] - self.location) / self.scale
         density: Floats = np.exp(-0.5 * t * t) / (math.sqrt(2.0 * math.pi) * self.scale)
         return density

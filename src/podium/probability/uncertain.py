@@ -61,11 +61,9 @@ class UncertainPerformances:
         return widths
 
     def cdf(self, u: Floats) -> Floats:
-        """The distribution."""
         return np.minimum(self._between(0, u), 1.0)
 
     def pdf(self, u: Floats) -> Floats:
-        """The density."""
         return self._between(1, u)
 
     def support(self) -> tuple[Floats, Floats]:

@@ -35,11 +35,7 @@ DAYS_OF_YEARS, DAYS_OF_MONTHS = 1500, 120  # spans from which an axis shows year
 
 
 def altair() -> Any:
-    """The drawing library.
-
-    Raises:
-        MissingExtraError: it is not installed.
-    """
+    """The drawing library; its absence names the extra."""
     with needs_extra("charts", "a chart"):
         import altair as alt  # noqa: PLC0415  (an extra)
     return alt
@@ -309,7 +305,6 @@ def provisional(system: Any) -> list[tuple[float, float, str]]:
 
 
 def entry(place: float) -> Entry:
-    """A finisher."""
     return Entry(1.0, place, place, 60.0, 0.0, math.nan, math.nan, 0.0, 1.0)
 
 

@@ -215,11 +215,7 @@ def narrow_plots(part: Any) -> None:
 
 
 def with_renderer(name: str, document: dict[str, Any] | str, **options: Any) -> Any:
-    """What a function of the renderer makes of a document, or of SVG.
-
-    Raises:
-        MissingExtraError: it is not installed.
-    """
+    """What a function of the renderer makes of a document, or of SVG; its absence names the extra."""
     with needs_extra("charts", "a chart"):
         import vl_convert  # noqa: PLC0415  (an extra, and large)
     return getattr(vl_convert, name)(document, **options)

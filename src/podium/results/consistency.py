@@ -16,11 +16,7 @@ REMEDY = "give each a position, a score or a time_s, or a status (dnf, quit, …
 
 
 def contradictions(frame: pl.DataFrame, event: Integers | None = None) -> Iterator[Fault]:
-    """The faults of rows against each other, rule by rule.
-
-    Args:
-        event: a number for each row's event, (rows); found where None.
-    """
+    """The faults of rows against each other, rule by rule; `event` numbers each row's, and is found where None."""
     if frame.is_empty():
         return
     table = with_ids(frame, event)
@@ -84,7 +80,6 @@ def twice_in_a_heat(table: pl.DataFrame) -> Iterator[Fault]:
 
 
 def two_modes(table: pl.DataFrame) -> Iterator[Fault]:
-    """A heat has one mode."""
     if "mode" not in table.columns:
         return
     mode = pl.col("mode").fill_null("")

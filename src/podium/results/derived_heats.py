@@ -165,15 +165,7 @@ def made_up(start: datetime, every: str) -> str:
 
 
 def with_made_dates(frame: pl.DataFrame, start: datetime, every: str) -> pl.DataFrame:
-    """Give the events of a checked table dates, in the order of `sequence` or else as they stand.
-
-    Args:
-        start: of the first event.
-        every: from each event to the next, as 12h, 7d, 2w, 1mo or 1y.
-
-    Raises:
-        ParameterError: they have dates, it is no such span, or the last would be in the future.
-    """
+    """Give the events of a checked table dates: `start`, then `every` 12h, 7d, 2w, 1mo or 1y, in their order."""
     span = SPAN.fullmatch(every.strip())
     if span is None:
         raise ParameterError(f"{every!r} is not a span from one event to the next; like 12h, 7d, 2w, 1mo or 1y")

@@ -95,7 +95,6 @@ def counted(count: int, noun: str) -> str:
 
 
 def plural(noun: str) -> str:
-    """The plural of a noun that has none of its own."""
     if noun.endswith("s") and not noun.endswith(("ss", "us")):
         return noun  # a plural, as "tyres"
     if noun.endswith(("s", "x", "ch", "sh")):

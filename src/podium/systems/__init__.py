@@ -85,11 +85,7 @@ def make_system(system: "str | System", parameters: Mapping[str, Any] | None = N
 
 
 def name_and_value(text: str) -> tuple[str, str]:
-    """The name and value of a setting such as `k=20`.
-
-    Raises:
-        ParameterError: there is no `=`.
-    """
+    """The name and value of a setting such as `k=20`."""
     name, equals, value = text.partition("=")
     if not equals or not name.strip():
         raise ParameterError(f"{text.strip()!r} is not a setting; write it as NAME=VALUE")

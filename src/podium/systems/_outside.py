@@ -17,11 +17,7 @@ GROUP = "podium.systems"
 
 
 def load_file(file: str, name: str | None) -> type[System]:
-    """The system of that name in a Python file, or the only one that it has. The file is run.
-
-    Raises:
-        RuleError: the file raises an error.
-    """
+    """The system of that name in a Python file, or the only one that it has. The file is run."""
     module = module_of(Path(file))
     systems = {
         own: each
@@ -37,11 +33,7 @@ def load_file(file: str, name: str | None) -> type[System]:
 
 
 def module_of(file: Path) -> ModuleType:
-    """The module that a Python file is; it runs again only when its text has changed.
-
-    Raises:
-        RuleError: it raises an error.
-    """
+    """The module that a Python file is; it runs again only when its text has changed."""
     try:
         source = file.read_bytes()
     except OSError as error:
@@ -81,11 +73,7 @@ def offers() -> dict[str, list[EntryPoint]]:
 
 
 def load_offered(name: str, points: list[EntryPoint]) -> type[System]:
-    """The system that a package offers under a name.
-
-    Raises:
-        RuleError: the package cannot be imported.
-    """
+    """The system that a package offers under a name."""
     if len({point.value for point in points}) > 1:
         packages = " and ".join(package_of(point) for point in points)
         raise ParameterError(f"{packages} both offer a system {name!r}; uninstall one")

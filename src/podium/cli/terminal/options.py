@@ -110,11 +110,7 @@ EVERY = Option(None, metavar="SPAN", help="From each event to the next, where da
 
 
 def dated(rows: Any, started_at: str | None, every: str | None) -> tuple[Any, str]:
-    """Results, with dates that are made up where both options are given, and what was made up, for the log.
-
-    Raises:
-        ParameterError: one of both options is missing, or they give no dates.
-    """
+    """Results, with dates that are made up where both options are given, and what was made up, for the log."""
     if started_at is None and every is None:
         return rows, ""
     if started_at is None or every is None:

@@ -83,11 +83,7 @@ class Entrants:
 
 
 def encode(results: Results, system: System, period: str = EVENT, numbered: Numbered | None = None) -> Events:
-    """Encode the results that count, as a system reads them.
-
-    Raises:
-        RuleError: the system's own code is at fault.
-    """
+    """Encode the results that count, as a system reads them."""
     check_rules(system)
     if check_period(period) != EVENT and not system.takes_periods:
         raise ParameterError(f"{system.name} settles after each event; it takes no rating period")
@@ -141,7 +137,6 @@ def offsets(number: Integers) -> npt.NDArray[np.int64]:
 
 
 def entrants_of(rows: Rows, numbers: Integers | None) -> Entrants:
-    """Who entered what."""
     settlement = run_numbers(rows.event) if numbers is None else run_numbers(rows.pool, numbers)
     if rows.heat is None and numbers is None:
         every = np.arange(rows.event.size, dtype=index_type(rows.event.size))

@@ -33,11 +33,7 @@ def thing_name(kind: str, name: str) -> str:
 
 
 def kind_and_name(name: str) -> tuple[str, str]:
-    """The kind of a thing and its name as people have it, of the name under which its rating is kept.
-
-    Returns:
-        Of a player's name, no kind and the name.
-    """
+    """The kind of a thing and its name as people have it, of the name its rating has; a player's has no kind."""
     _, kind, bare = name.split(MARK) if name.startswith(MARK) else ("", "", name)
     return kind, bare
 

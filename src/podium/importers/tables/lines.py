@@ -250,6 +250,5 @@ class Lines:
 
 
 def number(text: str | None) -> float:
-    """The number in a cell, 0 where there is none."""
     own, _ = parse_result(text or "") or (None, None)
     return own or 0.0

@@ -108,7 +108,6 @@ class Reader:
         return str(value)
 
     def texts(self, value: Any, place: str) -> tuple[str, ...]:
-        """A text or a list of them."""
         values = self.items(value, place) if isinstance(value, list | tuple) else [value]
         return tuple(self.text(each, place, may_be_empty=True) for each in values)
 

@@ -33,7 +33,6 @@ class Tally:
 
     @property
     def duels(self) -> int:
-        """All of them."""
         return self.won + self.drew + self.lost
 
 

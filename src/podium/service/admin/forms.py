@@ -74,7 +74,6 @@ class FormsPage(Page):
     may_administer: bool = True
 
     def filled(self, form: Form, path: str) -> Self:
-        """The page with what was sent to a path."""
         return replace(
             self, sections=tuple(filled(each, form) if each.action == path else each for each in self.sections)
         )

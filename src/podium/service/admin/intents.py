@@ -91,7 +91,6 @@ def events_in(details: Mapping[str, Any]) -> set[str]:
 
 
 def event_path(details: Mapping[str, Any]) -> tuple[str, ...]:
-    """Where the event is, or all are."""
     ids = events_in(details) if "rows" in details else {details["event_id"]}
     return ("events", *ids) if len(ids) == 1 else ("events",)
 

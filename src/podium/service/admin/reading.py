@@ -167,7 +167,6 @@ def refuse_many(rows: int) -> None:
 
 
 def called_by_sender(fault: Fault, path: Path, name: str) -> Fault:
-    """A fault that calls the file what its sender does."""
     return fault._replace(file=of_sender(fault.file, path, name), value=shortened(fault.value))
 
 
@@ -207,5 +206,4 @@ def rows_of(frame: pl.DataFrame) -> list[dict[str, Any]]:
 
 
 def json_value(value: Any) -> Any:
-    """A cell as JSON has it."""
     return value.isoformat() if isinstance(value, datetime) else value

@@ -31,7 +31,6 @@ T = TypeVar("T")
 
 
 async def read_body(request: Request, model: type[Body]) -> Body:
-    """Return the body of a request, as a model."""
     return await read_parsed(request, lambda body: parse_body(body, model))
 
 
@@ -50,7 +49,6 @@ def parse_body(body: bytes, model: type[Body]) -> Body:
 
 
 def validate(value: Any, model: type[Body]) -> Body:
-    """Return a value as a model."""
     try:
         valid: Body = adapter(model).validate_python(value)
     except ValidationError as error:

@@ -223,7 +223,6 @@ is_date = re.compile(
 
 
 def parse_events(body: bytes) -> "SentEvents":
-    """The events of a body."""
     with paused_collection():
         value = loads(body)
         plain = read_plain_events(value)

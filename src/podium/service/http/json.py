@@ -148,7 +148,6 @@ NAME_RULE = "Text of 1 to 200 characters that people can see; in Unicode's form 
 
 
 def normalised_name(name: str) -> str:
-    """Return the name, normalised."""
     normal = normalise(name)
     reason = refusal(normal)
     if reason:

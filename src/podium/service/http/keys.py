@@ -28,11 +28,7 @@ class Budgets(Protocol):
     """Budgets of requests, by owner."""
 
     async def take(self, owner: str, per_second: float, burst: float) -> int:
-        """Take a request from a budget.
-
-        Returns:
-            0, or the seconds until there is one to take.
-        """
+        """Take a request from a budget: 0, or the seconds until there is one to take."""
         ...
 
 
@@ -171,7 +167,6 @@ class KeyGuard:
                 del self._last_uses[key]
 
     async def count(self, key: ApiKey) -> None:
-        """Count a request."""
         if key.per_second is None:
             return
         burst = max(1.0, BURST_S * key.per_second)

@@ -71,7 +71,6 @@ class StoreSource:
 
     @contextmanager
     def opened(self, received: Received) -> Iterator[Opened]:
-        """What is published."""
         store = Store(self.url, must_exist=True)
         try:
             with store.at_one_moment() as view:

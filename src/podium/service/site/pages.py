@@ -215,7 +215,6 @@ class PoolPages:
         return PageFile(address, f"{self.folder}/{file}", lambda: written(address, page()))
 
     def _routed(self, file: str, route: Callable[..., Response], *names: str, **query: str) -> PageFile:
-        """A page as its route has it."""
         address = pool_address(self.name, *names, **query)
 
         def write() -> str:

@@ -131,11 +131,7 @@ async def sign_out_page(request: Request, _visitor: CurrentVisitor) -> Response:
 
 @router.post("/sign-out", include_in_schema=False)
 async def sign_out(request: Request, visitor: CurrentVisitor) -> Response:
-    """Let the browser forget its session.
-
-    Raises:
-        AccessError: the form is none of this session.
-    """
+    """Let the browser forget its session, whose form it must be."""
     if visitor.session is not None:
         visitors.refuse_forged(request, visitor.session, (await visitors.read_form(request)).text("token"))
     response = RedirectResponse("/", SEE_OTHER)

@@ -174,7 +174,6 @@ def instant(microseconds: int) -> datetime:
 
 
 def microseconds(moment: datetime) -> int:
-    """The microseconds since 1970 at a moment."""
     return (moment - EPOCH) // timedelta(microseconds=1)
 
 

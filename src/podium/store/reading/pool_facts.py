@@ -276,9 +276,6 @@ def pool_facts(connection: sa.Connection, pool: Pool, answers: Answers) -> PoolF
     Returns:
         What leads promise, how far duels move players, and whether promises come true: as it was worked out at
         night, or from the newest events where that is not so or the pool has grown by a tenth since.
-
-    Raises:
-        UnknownError: there is no such pool.
     """
     kept = kept_facts(connection, pool)
     if kept is not None and kept.is_fresh(connection, pool):

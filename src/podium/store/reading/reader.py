@@ -61,9 +61,6 @@ class Reader(Moments):
 
         Returns:
             The pool, with its system.
-
-        Raises:
-            UnknownError: there is no such pool.
         """
         with self.reading(pool_name) as (_, pool):
             return pool

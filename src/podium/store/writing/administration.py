@@ -78,7 +78,6 @@ def describe_pool(
         All that it says now.
 
     Raises:
-        UnknownError: there is no such pool.
         ParameterError: a text is not what it has to be.
     """
     description = pool.description.changed(**changes)
@@ -325,9 +324,6 @@ def waiting_matches(connection: sa.Connection, pool: Pool) -> list[str]:
 
     Returns:
         Their ids, the first to expire first.
-
-    Raises:
-        UnknownError: there is no such pool.
     """
     reported = sa.exists().where(event.c.pool_id == pool.id, event.c.match_id == registration.c.match_id)
     unreported = (

@@ -174,11 +174,7 @@ def plan_through(
 def plan_spans(
     plan: Plan, proposal: Proposal, transaction: Callable[[], AbstractContextManager[sa.Connection]]
 ) -> Iterator[tuple[Span, Rerated]]:
-    """Plan the rating that a proposal comes to, span by span, each in a transaction that reads; and what each moves.
-
-    Raises:
-        NotFiniteError: a rating would be no finite number.
-    """
+    """Plan the rating that a proposal comes to, span by span, each in a transaction that reads; and what each moves."""
     while not plan.is_over:
         with transaction() as connection:
             span = plan.span(connection, rerating.SPAN_EVENTS)
@@ -250,11 +246,7 @@ def store_ends(connection: sa.Connection, pool: Pool, ends: Mapping[int, int]) -
 
 
 def refuse_unrateable(connection: sa.Connection, proposal: Proposal, rerated: Rerated) -> None:
-    """Refuse what makes an event unrateable that was not so before, unless such events are to be marked.
-
-    Raises:
-        NotFiniteError: a rating would be no finite number; the first.
-    """
+    """Refuse what makes an event unrateable that was not so before, unless such events are to be marked."""
     if not proposal.refuses_unrateable:
         return
     for error in rerated.not_finite:

@@ -215,9 +215,6 @@ def fixtures(
 
     Returns:
         The fixtures as they stand.
-
-    Raises:
-        UnknownError: there is no such pool.
     """
     order = fixture.c.starts_at, fixture.c.fixture_id
     select = SELECT_FIXTURES.order_by(*(each.desc() if newest else each for each in order)).limit(most)

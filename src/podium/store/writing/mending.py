@@ -378,7 +378,6 @@ class Draft:
         self.affected += [*keys, row.key] if moves else []
 
     def proposal(self, *, settles_order: bool) -> events.Proposal:
-        """All of it."""
         for match_id in dict.fromkeys(each.match_id for each in [*self.events.values()]):
             self.affected += administration.choose_result(self.connection, self.pool, match_id, self.events)
         is_plain = all(each.kind == SUBMIT for each in self.entries)

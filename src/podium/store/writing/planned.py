@@ -81,11 +81,7 @@ class Recorded:
 
 @contextmanager
 def planning(engine: sa.Engine, pool_name: str, propose: Propose, admit: Callable[[Pool], None]) -> Iterator[Planned]:
-    """Propose, by reading alone; while it is planned, all that rates the pool again leaves where it did so.
-
-    Raises:
-        OvertakenError: nothing is to be rated any more; the next attempt answers.
-    """
+    """Propose, by reading alone; while it is planned, all that rates the pool again leaves where it did so."""
     pool = generations.begin(engine, pool_name)
     try:
         yield plan(engine, pool, propose, admit)
@@ -111,11 +107,7 @@ def planning_transaction(engine: sa.Engine) -> Iterator[sa.Connection]:
 
 
 def record_planned(connection: sa.Connection, pool: Pool, planned: Planned) -> Recorded:
-    """Propose again, and record it.
-
-    Raises:
-        OvertakenError: the pool is not what was planned for any more.
-    """
+    """Propose again, and record it; an OvertakenError where the pool is not what was planned for any more."""
     if (pool.generation, pool.staging) != (planned.pool.generation, planned.pool.staging):
         raise OvertakenError
     if merges(connection, pool) != planned.merged:  # who plays in the proposal's own events may be another

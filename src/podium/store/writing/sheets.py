@@ -175,7 +175,6 @@ def suggested_prefix(sheet: Sheet, contents: Iterable[Content]) -> str:
 
 
 def brought_by(connection: sa.Connection, pool: Pool, sheet: Sheet) -> dict[str, BroughtEvent]:
-    """The events that a sheet has brought, by their ids."""
     rows = connection.execute(SELECT_BROUGHT.where(brought.c.sheet == sheet.name), {"pool": pool.id})
     return {row.event_id: BroughtEvent(*row[2:]) for row in rows}
 
@@ -193,7 +192,6 @@ def sent_events(connection: sa.Connection, pool: Pool, contents: Mapping[str, Co
 def stored_events(
     connection: sa.Connection, pool: Pool, known: Mapping[str, BroughtEvent], sheet: Sheet, rows: Sequence[Any]
 ) -> list[Stored]:
-    """Events of the pool with what sheets brought of them."""
     ids = values(row.event_id for row in rows)
     newest, others = dict[str, int](), defaultdict[str, int](int)
     for row in connection.execute(SELECT_BROUGHT.where(among(brought.c.event_id)), {"pool": pool.id, "among": ids}):
@@ -352,11 +350,7 @@ def keep_waiting(engine: sa.Engine, session: str, file: WaitingFile) -> str:
 
 
 def waiting_file(engine: sa.Engine, session: str, number: str) -> WaitingFile:
-    """Return a file that waits.
-
-    Raises:
-        UnknownError: it has waited for an hour, or is another session's, or there was none.
-    """
+    """Return a file of a session that has not waited for an hour yet."""
     forget_waiting(engine)
     with read_transaction(engine) as connection:
         row = connection.execute(SELECT_FILE, {"id": number, "session": digest(session), "now": now()}).first()

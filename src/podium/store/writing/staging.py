@@ -184,11 +184,7 @@ def run(
 def run_in_background(
     engine: sa.Engine, pool_name: str, propose: Propose, admit: Callable[[Pool], None], observe: WriteObserver
 ) -> Done:
-    """Write what moves where it is, if that is little; else stage the pool's next generation.
-
-    Raises:
-        OvertakenError: another took the place of this, or the pool is not what was planned for any more.
-    """
+    """Write what moves where it is, if that is little; else stage the pool's next generation."""
     with contextlib.suppress(LongWorkError), planning(engine, pool_name, propose, admit) as planned:
         return write_moves(engine, planned, plan_moves(engine, planned), observe)
     generations.clear_unread(engine)

@@ -156,11 +156,7 @@ class Upcoming:
 
 
 def upcoming(store: Store, kept: KeptStakes, pool: PoolHeader, player: str, *, draws: bool) -> Upcoming | None:
-    """The next race of those that a player is entered in, or else of all; None where none is planned.
-
-    Args:
-        draws: whether a table may take longer than a page: one of few sides never does.
-    """
+    """The next race of a player, or of all, if any is planned. `draws` allows what takes longer than a page."""
     ahead = store.fixtures(pool.name, ahead=True, most=MOST_AHEAD)
     own = [each for each in ahead if any(player == starter.player for starter in each.entrants or ())]
     race = next(iter([*own, *ahead]), None)
@@ -243,7 +239,6 @@ def ics(pool: PoolHeader, planned: Sequence[Fixture], origin: str, version: int)
 
 
 def ics_text(text: str) -> str:
-    """A text as a calendar has it."""
     escaped = text.replace("\\", "\\\\").replace(";", "\\;").replace(",", "\\,")
     return escaped.replace("\n", "\\n").replace("\r", "")
 

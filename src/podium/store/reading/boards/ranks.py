@@ -116,9 +116,6 @@ def page(connection: sa.Connection, pool: Pool, *, top: int = 100, after: Place 
 
     Returns:
         The players, best first, and the cursor of the next page.
-
-    Raises:
-        UnknownError: there is no such pool.
     """
     params: dict[str, Any] = {"pool": pool.id, "generation": pool.generation, "top": top}
     if after is None:
@@ -299,9 +296,6 @@ def pool_summary(connection: sa.Connection, pool: Pool) -> PoolSummary:
 
     Returns:
         Its summary.
-
-    Raises:
-        UnknownError: there is no such pool.
     """
     notice = limit_notice(connection, pool)
     version, says = newest_seq(connection, pool), asdict(pool.description)

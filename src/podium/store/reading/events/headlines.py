@@ -124,7 +124,6 @@ def entrant_change(name: str, row: Any, digits: int) -> EntrantChange:
 
 
 def headline(pool: Pool, row: Any, what: Happening) -> EventHeadline:
-    """An event's row with what happened in it."""
     return EventHeadline(
         row.event_id,
         row.title,
@@ -196,9 +195,6 @@ def count_events(connection: sa.Connection, pool: Pool) -> int:
 
     Returns:
         Their number.
-
-    Raises:
-        UnknownError: there is no such pool.
     """
     return int(connection.execute(COUNT_EVENTS, {"pool": pool.id}).scalar_one())
 
@@ -214,7 +210,6 @@ def event_list(connection: sa.Connection, pool: Pool, *, before: str | None = No
         The events, newest first.
 
     Raises:
-        UnknownError: there is no such pool.
         ParameterError: `before` is no cursor.
     """
     found = rows_before(connection, pool, read_cursor(before, "a page of events") if before else FOREVER, top + 1)
@@ -256,7 +251,6 @@ def adjacent_events(connection: sa.Connection, pool: Pool, event_id: str) -> Adj
 
 
 def event_name(pool: Pool, row: Any) -> EventName:
-    """An event's row as a link."""
     moment, number = pool.moment(row.started_at), pool.sequence(row.started_at)
     return EventName(row.event_id, row.title, moment, sequence=number)
 

@@ -96,11 +96,7 @@ def take_first_affected(engine: sa.Engine, staged: Pool) -> OrderKey | None:
 
 @contextmanager
 def staging_transaction(engine: sa.Engine, staged: Pool) -> Iterator[sa.Connection]:
-    """A short transaction that writes a part of a staged generation; a rest follows it.
-
-    Raises:
-        OvertakenError: it is not staged any more.
-    """
+    """A short transaction that writes a part of a staged generation; an OvertakenError where it is staged no more."""
     with short_transaction(engine) as connection:
         active = connection.execute(UPDATE_ACTIVE, {"number": staged.generation, "moment": now()})
         if active.rowcount != 1:

@@ -200,7 +200,6 @@ def is_other(new: Ledger, old: Ledger, counterparts: Integers) -> Mask:
 
 
 def stored_ledger(connection: sa.Connection, pool: Pool, first: OrderKey, end: OrderKey = FOREVER) -> Ledger:
-    """The ledger as it is stored, from a key on, up to another."""
     end_params = {"end_started_at": end.started_at, "end_seq": end.seq}
     found = execute_prepared(connection, SELECT_LEDGER, key_params(pool, first) | end_params)
     return joined([Ledger.of(rows) for rows in fetch_parts(found, PART_ROWS)])

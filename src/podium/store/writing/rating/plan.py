@@ -162,11 +162,7 @@ class Plan:
         return self.next == FOREVER
 
     def span(self, connection: sa.Connection, limit: int, *, refuse_more: bool = False) -> Span:
-        """Rate so many stored events at most.
-
-        Raises:
-            LongWorkError: there are so many, and `refuse_more` is set.
-        """
+        """Rate so many stored events at most; a LongWorkError where there are so many, and `refuse_more` is set."""
         first = self.next
         batch = rating.choose_events(connection, self.pool, first, limit, self.proposal, refuse_more=refuse_more)
         end, one = batch.end, only_event(batch)

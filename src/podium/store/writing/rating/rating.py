@@ -117,11 +117,7 @@ def choose_events(
     *,
     refuse_more: bool = False,
 ) -> EventBatch:
-    """The events from a key on that count, in the order of rating.
-
-    Raises:
-        LongWorkError: there are so many, and they are refused.
-    """
+    """The events from a key on that count, in the order of rating; a LongWorkError where too many are refused."""
     found = execute_prepared(connection, SELECT_EVENTS_FROM, key_params(pool, first) | {"limit": limit})
     events: Sequence[Any] = [*map(StoredEvent._make, fetch_all(found))]
     end = FOREVER if len(events) < limit else OrderKey(events[-1].started_at, events[-1].seq + 1)
@@ -259,11 +255,7 @@ def rate_segment(pool: Pool, roster: Roster, segment: SeasonSegment, rated: Rate
 
 
 def rate_events(pool: Pool, roster: Roster, table: pl.DataFrame, rated: RatedBatch) -> None:
-    """Rate events by the roster, which moves on, and add what that gives to what is rated.
-
-    Raises:
-        NotFiniteError: an event cannot be rated; nothing has moved.
-    """
+    """Rate events by the roster, which moves on, and add what that gives; where one cannot be rated, nothing moves."""
     events, replayed = roster.advance(Results(as_table(pool, table), pool.name), table["started_at"])
     before, after = changes(pool.system, events, replayed)
     row = events.ledger.row.array

@@ -275,11 +275,7 @@ def rerate(
     *,
     refuse_long: bool = False,
 ) -> Rerated:
-    """Rate the events from `first` on, and write what changed.
-
-    Raises:
-        LongWorkError: there are more events, and they are refused.
-    """
+    """Rate the events from `first` on, and write what changed; a LongWorkError where there are more than may be."""
     mark_affected(connection, pool, first)
     plan, rerated = Plan(pool, first), Rerated(wanted or {})
     while not plan.is_over:

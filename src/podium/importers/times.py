@@ -84,9 +84,7 @@ def is_lapped(text: str) -> bool:
 
 def status_word(text: str) -> str | None:
     """The status that a cell of places or times stands for: DNF, DNS, DSQ, DQ, RET, NC and such, in any case."""
-    return STATUS_WORDS.get(
-        text.lower().strip("()[] .0123456789")
-    )  # as DNF1, in the first run, or (4 DNF), with points
+    return STATUS_WORDS.get(text.lower().strip("()[] .0123456789"))  # as DNF1, in the first run, or (4 DNF)
 
 
 def parse_column(texts: pl.Series, *, decimal: str = ".") -> pl.DataFrame:

@@ -168,9 +168,7 @@ def first_instants(events: Events) -> npt.NDArray[np.int64]:
     rows = events.ledger
     first = np.empty(events.columns.player.size, np.int64)
     instants = events.results.frame["started_at"].cast(pl.Int64).to_numpy()
-    first[rows.entrant[::-1]] = instants[
-        rows.row[::-1]
-    ]  # the ledger is in order of time, and the last assignment stays
+    first[rows.entrant[::-1]] = instants[rows.row[::-1]]  # in order of time, of which the last assignment stays
     return first
 
 

@@ -53,7 +53,7 @@ FUNCTIONS = {
     "share_bar": share_bar,
     "signed_bar": signed_bar,
     "spark": spark,
-}  # pictures that templates draw of numbers
+}
 
 
 def create_environment(*packages: str) -> Any:

@@ -278,9 +278,8 @@ def add_request_models(app: FastAPI) -> None:
 
     def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:
-            build_document()["components"]["schemas"].update(
-                schemas((*REQUEST_MODELS, *fixtures.REQUEST_MODELS))
-            )  # the document is cached by now
+            found = build_document()["components"]["schemas"]
+            found |= schemas((*REQUEST_MODELS, *fixtures.REQUEST_MODELS))  # the document is cached by now
         return app.openapi_schema or {}
 
     app.openapi = openapi  # type: ignore[method-assign]

@@ -5,7 +5,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, ClassVar
+from typing import Any
 
 from fastapi import Request, Response
 from fastapi.concurrency import run_in_threadpool
@@ -44,10 +44,8 @@ router = PageRouter(prefix=POOL_ADDRESS, include_in_schema=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DryRunPage(Page):
+class DryRunPage(Page, template="dry_run.html"):
     """What would be other, and the form that stores it."""
-
-    template: ClassVar[str] = "dry_run.html"
 
     intent: Intent
     packed: str
@@ -82,10 +80,8 @@ class DryRunPage(Page):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RefusalPage(Page):
+class RefusalPage(Page, template="refusal.html"):
     """Why nothing was stored."""
-
-    template: ClassVar[str] = "refusal.html"
 
     faults: tuple[Fault, ...] = ()  # of a file
     source: str = ""  # its name

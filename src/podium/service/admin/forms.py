@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Annotated, Any, ClassVar, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 from fastapi import Depends, Request, Response
 from fastapi.concurrency import run_in_threadpool
@@ -60,10 +60,8 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FormsPage(Page):
+class FormsPage(Page, template="forms.html"):
     """Sections under a heading."""
-
-    template: ClassVar[str] = "forms.html"
 
     heading: str
     sections: tuple[Section, ...]

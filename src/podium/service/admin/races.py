@@ -1,7 +1,7 @@
 """Planning races, and changing those that are planned."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from fastapi import Request, Response
 from fastapi.concurrency import run_in_threadpool
@@ -56,10 +56,8 @@ class RaceForm:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RaceFormPage(Page):
+class RaceFormPage(Page, template="race_form.html"):
     """A race that is planned, or to be planned."""
-
-    template: ClassVar[str] = "race_form.html"
 
     form: RaceForm
     is_new: bool
@@ -112,10 +110,8 @@ async def cancel(request: Request, admission: Sender, fixture_id: FixtureId, sto
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlacesPage(Page):
+class PlacesPage(Page, template="places.html"):
     """Where names are tapped in the order in which they cross the line."""
-
-    template: ClassVar[str] = "places.html"
 
     title: str = "Places"
     race: Fixture

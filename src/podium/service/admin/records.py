@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from fastapi import Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
@@ -52,10 +52,8 @@ router = PageRouter(include_in_schema=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LogPage(Page):
+class LogPage(Page, template="log.html"):
     """What was done to a pool, newest first."""
-
-    template: ClassVar[str] = "log.html"
 
     title: str = "Log"
     may_administer: bool

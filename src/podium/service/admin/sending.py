@@ -6,7 +6,7 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
 from fastapi import Request, Response
 from fastapi.concurrency import run_in_threadpool
@@ -132,10 +132,8 @@ router = PageRouter(prefix=POOL_ADDRESS, include_in_schema=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UploadPage(Page):
+class UploadPage(Page, template="upload.html"):
     """Where a file of results is chosen, or its text is pasted."""
-
-    template: ClassVar[str] = "upload.html"
 
     title: str = "Send results"
     formats: tuple[tuple[str, str], ...] = tuple(formats().items())
@@ -150,10 +148,8 @@ class UploadPage(Page):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QuestionsPage(Page):
+class QuestionsPage(Page, template="questions.html"):
     """What a table leaves open, to be answered beside its first rows."""
-
-    template: ClassVar[str] = "questions.html"
 
     name: str
     number: str  # of the file that waits
@@ -163,10 +159,8 @@ class QuestionsPage(Page):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EventFormPage(Page):
+class EventFormPage(Page, template="event_form.html"):
     """An event as a table that can be filled in otherwise."""
-
-    template: ClassVar[str] = "event_form.html"
 
     table: EventTable
     pasted: str

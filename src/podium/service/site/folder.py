@@ -16,7 +16,7 @@ from datetime import UTC, date, datetime
 from functools import cache
 from itertools import chain
 from pathlib import Path
-from typing import ClassVar, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import polars as pl
 import sqlalchemy as sa
@@ -258,10 +258,8 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReportPage(Page):
+class ReportPage(Page, template="report.html"):
     """All pages in one."""
-
-    template: ClassVar[str] = "report.html"
 
     sections: Sequence[Section]
     style: Markup

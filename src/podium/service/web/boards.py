@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Annotated, ClassVar, Final, Literal, NamedTuple
+from typing import Annotated, Final, Literal, NamedTuple
 
 from fastapi import Query, Request, Response
 from fastapi.responses import RedirectResponse
@@ -76,10 +76,9 @@ def ranges_of(pool: Pool) -> Mapping[Range, Span]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LeaderboardPage(Page):
+class LeaderboardPage(Page, template="leaderboard.html"):
     """The leaderboard of a pool."""
 
-    template: ClassVar[str] = "leaderboard.html"
     pool: PoolHeader
 
     board: ListedPage
@@ -229,10 +228,8 @@ EVENT_ROWS: Final = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EventsPage(Page):
+class EventsPage(Page, template="events.html"):
     """A page of the list of events."""
-
-    template: ClassVar[str] = "events.html"
 
     lines: tuple[tuple[PoolHeader, EventHeadline], ...]
     is_first: bool  # of the list's pages
@@ -265,10 +262,8 @@ ListOnly = Annotated[bool, Query(alias="list")]  # whether one hit is listed, to
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FindPage(Page):
+class FindPage(Page, template="find.html"):
     """The players whose names begin as the text does."""
-
-    template: ClassVar[str] = "find.html"
 
     text: str
     hits: tuple[tuple[FoundPlayer, PoolHeader], ...]

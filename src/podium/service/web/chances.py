@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
 from fastapi import Query, Request, Response
@@ -54,10 +54,8 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ComparePage(Page):
+class ComparePage(Page, template="compare.html"):
     """Two players beside each other, or why they are not."""
-
-    template: ClassVar[str] = "compare.html"
 
     player: str  # as the form has them
     other: str
@@ -233,10 +231,8 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PredictPage(Page):
+class PredictPage(Page, template="predict.html"):
     """Who wins, and who finishes where; or why there is no answer."""
-
-    template: ClassVar[str] = "predict.html"
 
     entrants: tuple[str, ...]
     sides: tuple[str, ...]  # as they were sent: `Ana,Ben`

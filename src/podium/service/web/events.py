@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from decimal import Decimal
 from statistics import fmean
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 from urllib.parse import quote, urlencode, urlsplit, urlunsplit
 
 import polars as pl
@@ -146,10 +146,8 @@ router = PageRouter()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EventPage(Page):
+class EventPage(Page, template="event.html"):
     """An event, and why it moved one player's rating."""
-
-    template: ClassVar[str] = "event.html"
 
     story: EventStory
     address: str

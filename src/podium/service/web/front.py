@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from operator import itemgetter
-from typing import ClassVar, Final
+from typing import Final
 
 from fastapi import Request, Response
 from fastapi.concurrency import run_in_threadpool
@@ -57,10 +57,8 @@ class PoolCard:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HomePage(Page):
+class HomePage(Page, template="home.html"):
     """The first page."""
-
-    template: ClassVar[str] = "home.html"
 
     surprise: tuple[PoolHeader, Surprise, WhyView] | None  # of the week, with its reasons
     cards: tuple[PoolCard, ...]

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from typing import Annotated, ClassVar, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 from urllib.parse import quote
 
 from fastapi import Form, Query, Request, Response
@@ -59,10 +59,8 @@ router = PageRouter()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlayerPage(Page):
+class PlayerPage(Page, template="player.html"):
     """A player at a glance."""
-
-    template: ClassVar[str] = "player.html"
 
     card: PlayerCard
     address: str
@@ -211,10 +209,8 @@ def ranges(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RivalsPage(Page):
+class RivalsPage(Page, template="rivals.html"):
     """The opponents of a player: explained events added up, which takes a moment."""
-
-    template: ClassVar[str] = "rivals.html"
 
     player: str
     address: str  # of the player's page
@@ -256,10 +252,8 @@ def rivals(request: Request, player: PlayerName, visit: VisiblePool, store: Curr
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChangesPage(Page):
+class ChangesPage(Page, template="changes.html"):
     """A page of a player's changes, newest first."""
-
-    template: ClassVar[str] = "changes.html"
 
     player: str
     address: str  # of the player's page
@@ -350,10 +344,8 @@ def choose_me(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NewsPage(Page):
+class NewsPage(Page, template="news.html"):
     """What is new for a player since the last visit: fetched after the player's page, which may be kept."""
-
-    template: ClassVar[str] = "news.html"
 
     player: str
     address: str  # of the player's page

@@ -112,11 +112,7 @@ HEADERS: Final = {
     "Vary": "Authorization, Cookie",
     "X-Content-Type-Options": "nosniff",
 }
-PACKAGES: Final = (
-    "podium.service.web",
-    "podium.service.admin",
-    "podium.service.site",
-)  # whose templates there are, beside those of `podium.pages`
+PACKAGES: Final = "podium.service.web", "podium.service.admin", "podium.service.site"  # whose templates there are
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +169,10 @@ class Page:
     pool: PoolHeader | None = None
     tab: str = ""  # the one that is current: leaderboard, events, compare or system
     newest_entry: int | None = None  # of the pool's log that the page shows; where given, the page says what came later
+
+    def __init_subclass__(cls, template: str = "") -> None:
+        if template:
+            cls.template = template
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,10 +324,8 @@ PASSED_ON = ("www-authenticate", "retry-after", "allow", HEADER.decode())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProblemPage(Page):
+class ProblemPage(Page, template="problem.html"):
     """What went wrong, what is safe, and what to do."""
-
-    template: ClassVar[str] = "problem.html"
 
     problem: Problem
     headline: str

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 from xml.etree import ElementTree as ET
 
 from fastapi import Query, Request, Response
@@ -75,10 +75,9 @@ LEADERS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EmbedPage(Page):
+class EmbedPage(Page, template="embed.html"):
     """The leaders of a pool."""
 
-    template: ClassVar[str] = "embed.html"
     pool: PoolHeader
 
     rows: tuple[ListedRow, ...]

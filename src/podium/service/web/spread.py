@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import Final
 
 from fastapi import Request, Response
 from markupsafe import Markup
@@ -37,10 +37,9 @@ class RatingRange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DistributionPage(Page):
+class DistributionPage(Page, template="distribution.html"):
     """How ratings are spread."""
 
-    template: ClassVar[str] = "distribution.html"
     pool: PoolHeader
 
     players: int
@@ -122,10 +121,9 @@ def rating_at(counts: Sequence[RatingCount], share: float) -> int:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ThingsPage(Page):
+class ThingsPage(Page, template="things.html"):
     """What entrants share, a table a kind."""
 
-    template: ClassVar[str] = "things.html"
     pool: PoolHeader
 
     tables: tuple[tuple[str, tuple[SharedThing, ...]], ...]  # each with its heading, as "cars"
@@ -150,10 +148,9 @@ def things(request: Request, visit: VisiblePool, store: CurrentStore) -> Respons
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BestEverPage(Page):
+class BestEverPage(Page, template="best.html"):
     """The best ever, in hindsight."""
 
-    template: ClassVar[str] = "best.html"
     pool: PoolHeader
 
     board: BestEverBoard | None

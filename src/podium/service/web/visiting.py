@@ -1,7 +1,7 @@
 """Who may look at the pages of a pool, and the pages to sign in and out."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated
 
 from fastapi import Depends, Request, Response
 from fastapi.concurrency import run_in_threadpool
@@ -73,10 +73,8 @@ router = PageRouter()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SignInPage(Page):
+class SignInPage(Page, template="sign_in.html"):
     """Where a key is entered."""
-
-    template: ClassVar[str] = "sign_in.html"
 
     title: str = "Sign in"
     next: str = "/"  # where to go on
@@ -86,10 +84,8 @@ class SignInPage(Page):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SignOutPage(Page):
+class SignOutPage(Page, template="sign_out.html"):
     """Where a session is ended."""
-
-    template: ClassVar[str] = "sign_out.html"
 
     title: str = "Sign out"
 

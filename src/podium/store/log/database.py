@@ -103,9 +103,7 @@ def plain_engine(url: str) -> sa.Engine:
     return sa.create_engine(
         address,
         pool_pre_ping=is_server,  # a server may have been restarted meanwhile
-        **(
-            {} if file_of(address) is None else {"pool_use_lifo": True}
-        ),  # whoever writes finds the pages of the last writer
+        **({} if file_of(address) is None else {"pool_use_lifo": True}),  # a writer finds the last one's pages
     )
 
 

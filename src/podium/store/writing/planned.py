@@ -181,9 +181,7 @@ class Part(NamedTuple):
     removed: list[ledger_rows.LedgerKey]
     added: ledger_rows.Ledger
     replaced: ledger_rows.Ledger
-    old_pools: (
-        ledger_rows.PoolStates
-    )  # the pool's states that are to be other, or gone; empty where the system's pools have none
+    old_pools: ledger_rows.PoolStates  # that are to be other, or gone; empty where the system's pools have none
     new_pools: ledger_rows.PoolStates  # those that are new, or other
     statuses: list[tuple[str, tuple[str, str]]]  # by event
     rerated: Rerated

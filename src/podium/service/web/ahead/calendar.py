@@ -8,7 +8,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Final, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple
 
 from fastapi import Request, Response
 from markupsafe import Markup
@@ -178,10 +178,8 @@ CALENDAR_PAST, CALENDAR_MOST = 50, 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CalendarPage(Page):
+class CalendarPage(Page, template="calendar.html"):
     """The races to come, and those that were planned."""
-
-    template: ClassVar[str] = "calendar.html"
 
     title: str = "Calendar"
     ahead: tuple[Fixture, ...]

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from fastapi import Query, Request, Response
 from fastapi.responses import RedirectResponse
@@ -132,10 +132,8 @@ def moment_view(store: Store, pool: PoolHeader, race_id: str, player: str) -> Mo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RacePage(Page):
+class RacePage(Page, template="race.html"):
     """A race to come."""
-
-    template: ClassVar[str] = "race.html"
 
     race_id: str
     heading: str

@@ -4,7 +4,7 @@ import threading
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from inspect import getdoc
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from fastapi import Request, Response
 from markupsafe import Markup
@@ -74,10 +74,8 @@ router = PageRouter()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RulesPage(Page):
+class RulesPage(Page, template="system.html"):
     """How ratings of a pool work."""
-
-    template: ClassVar[str] = "system.html"
 
     pictures: tuple[Picture, ...]
     counted_on: date

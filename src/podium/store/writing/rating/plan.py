@@ -112,9 +112,7 @@ class Span:
     new_pools: ledger_rows.PoolStates
     statuses: list[tuple[Any, tuple[str, str]]]  # each event's row, with its status and reason
     not_finite: tuple[NotFiniteError, ...]  # of events that cannot be rated, and were not marked so before
-    duplicate_players: dict[
-        OrderKey, tuple[str, int]
-    ]  # event and player, where a player stands twice, if not marked so before
+    duplicate_players: dict[OrderKey, tuple[str, int]]  # event, and who stands twice in it, if not marked so before
 
     @property
     def written(self) -> ledger_rows.Ledger:

@@ -95,9 +95,7 @@ class SeasonSegment:
     events: Sequence[Any]
     table: pl.DataFrame  # the rows of the events, but for those in `duplicate_players`; `seq` is the event's
     reset: Reset | None
-    duplicate_players: Mapping[
-        str, int
-    ]  # by event, the player who stands twice in it: it cannot be rated, and changes nothing
+    duplicate_players: Mapping[str, int]  # by event, which cannot be rated, the player who stands twice in it
 
 
 def events_from(

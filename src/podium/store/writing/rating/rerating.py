@@ -61,9 +61,7 @@ class Rerated:
     rows: dict[OrderKey, list[MovedTo]] = field(default_factory=dict)  # the changes of the wanted events, by place
     written_at: Counter[OrderKey] = field(default_factory=Counter)  # how many of each wanted event are new or other
     not_finite: list[NotFiniteError] = field(default_factory=list)  # of events that could be rated before
-    duplicate_players: dict[OrderKey, tuple[str, int]] = field(
-        default_factory=dict
-    )  # event and player who stands twice in it
+    duplicate_players: dict[OrderKey, tuple[str, int]] = field(default_factory=dict)  # event, who stands twice in it
     relearnt: int = 0  # events, but for the wanted ones, after which the pool has another state than before
 
     @classmethod

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 from typer import Option
@@ -11,7 +11,7 @@ from typer import Option
 from podium.cli.rating import rated_file
 from podium.cli.results.reading import PRINTED, Input, input_option
 from podium.cli.terminal import options, show
-from podium.cli.terminal.app import examples
+from podium.cli.terminal.app import Made, examples
 from podium.cli.terminal.options import SYSTEM
 from podium.cli.terminal.show import Format
 from podium.errors import ParameterError
@@ -20,30 +20,26 @@ if TYPE_CHECKING:
     from podium.engine.system import System
     from podium.ledger.forecast import Member
 
-ENTRANTS = Option(
-    None, "--entrants", metavar="A,B,...", help="Who is in the field; quote a name with a comma in it. May repeat."
-)
-ENTRANT = Option(
-    None, "--entrant", metavar="NAME", help="One who is in the field, commas and quotes being of the name. May repeat."
-)
-SIDE = Option(
-    None, "--side", metavar="A,B,...", help="Who starts on one side; quote a name with a comma in it. May repeat."
-)
-
-
-WITH = Option(
-    None,
-    "--with",
-    metavar="NAME,KIND=THING,...",
-    help="What one of the field has, or is: Ana,car=Ferrari or Ana,side=white. Who is not in it joins. May repeat.",
-)
-
 
 def field_named(
-    entrants: Sequence[str] | None,
-    entrant: Sequence[str] | None,
-    side: Sequence[str] | None,
-    having: Sequence[str] | None,
+    entrants: list[str] | None = Option(
+        None, "--entrants", metavar="A,B,...", help="Who is in the field; quote a name with a comma in it. May repeat."
+    ),
+    entrant: list[str] | None = Option(
+        None,
+        "--entrant",
+        metavar="NAME",
+        help="One who is in the field, commas and quotes being of the name. May repeat.",
+    ),
+    side: list[str] | None = Option(
+        None, "--side", metavar="A,B,...", help="Who starts on one side; quote a name with a comma in it. May repeat."
+    ),
+    having: list[str] | None = Option(
+        None,
+        "--with",
+        metavar="NAME,KIND=THING,...",
+        help="What one of the field has, or is: Ana,car=Ferrari or Ana,side=white. Who is not in it joins. May repeat.",
+    ),
 ) -> tuple[list["Member"], list[list["Member"]]]:
     """Those who start alone, and each side's members, with what they have."""
     from podium.ledger.forecast import Member, members_in, names_in
@@ -57,6 +53,10 @@ def field_named(
         raise ParameterError("name the field with --entrants A,B,..., --entrant NAME or --side A,B,... for each")
     alone, *several = ([given.get(name) or Member(name) for name in each] for each in (names, *sides))
     return alone, several
+
+
+FIELD: Any = Made(field_named)
+POOL = options.pool_option("The pool whose ratings to use, where there are several.")
 
 
 def names_called(sides: Iterable[Iterable["Member"]], kinds: Sequence[str]) -> list[str]:
@@ -93,18 +93,15 @@ def warn_of_strangers(strangers: Mapping[str, str | None], file: Input, pool: st
 def predict(
     file: Input = input_option(),
     system: "System" = SYSTEM,
-    entrants: list[str] | None = ENTRANTS,
-    entrant: list[str] | None = ENTRANT,
-    side: list[str] | None = SIDE,
-    having: list[str] | None = WITH,
+    field: tuple[list["Member"], list[list["Member"]]] = FIELD,
     top: int = Option(3, min=1, help="The chance to finish among so many."),
-    pool: str | None = options.pool_option("The pool whose ratings to use, where there are several."),
+    pool: str | None = POOL,
     period: str = options.PERIOD,
     columns: str | None = options.SHOWN_COLUMNS,
     form: Format = PRINTED,
 ) -> None:
     """Predict a field from the ratings that FILE leads to: chances to win, of the first places, of each pair."""
-    names, sides = field_named(entrants, entrant, side, having)
+    names, sides = field
     with show.progress("reading", "rating", "predicting") as steps:
         rated = rated_file(file, system, period, steps)
         forecast = rated.predict(names, sides=sides, top=top, pool=pool)
@@ -125,22 +122,19 @@ def predict(
 def stakes(
     file: Input = input_option(),
     system: "System" = SYSTEM,
-    entrants: list[str] | None = ENTRANTS,
-    entrant: list[str] | None = ENTRANT,
-    side: list[str] | None = SIDE,
-    having: list[str] | None = WITH,
+    field: tuple[list["Member"], list[list["Member"]]] = FIELD,
     player: str | None = Option(
         None, "--player", "-p", help="Whose table; one who is not in the field joins it. Everyone's if not given."
     ),
     heats: int = Option(1, min=1, help="The sum of so many heats, the same place in each."),
     at: str | None = Option(None, metavar="TIME", help="When the race starts; as the last event if not given."),
-    pool: str | None = options.pool_option("The pool whose ratings to use, where there are several."),
+    pool: str | None = POOL,
     period: str = options.PERIOD,
     columns: str | None = options.SHOWN_COLUMNS,
     form: Format = PRINTED,
 ) -> None:
     """Show what each place of a race to come would bring, from the ratings that FILE leads to."""
-    names, sides = field_named(entrants, entrant, side, having)
+    names, sides = field
     with show.progress("reading", "rating", "imagining") as steps:
         rated = rated_file(file, system, period, steps)
         found = rated.stakes(names, player, sides=sides, pool=pool, heats=heats, at=at)

@@ -8,24 +8,18 @@ from typing import TYPE_CHECKING, Any
 import typer
 from typer import Option
 
+from podium.cli.rating import rated_file
 from podium.cli.results.reading import PRINTED, Input, input_option
 from podium.cli.terminal import options, show
-from podium.cli.terminal.app import examples
-from podium.cli.terminal.options import SYSTEM, chosen_system, complete_system, unused_path, write_text
+from podium.cli.terminal.app import App, examples
+from podium.cli.terminal.options import SYSTEM, chosen_system, complete_system, write_text
 from podium.cli.terminal.show import Format
 from podium.errors import ParameterError, PodiumError
 from podium.support.words import as_text
 
 if TYPE_CHECKING:
-    from podium.engine.system import System
-from typing import TYPE_CHECKING
-
-from podium.cli.rating import rated_file
-from podium.cli.terminal.app import App
-from podium.cli.terminal.options import check_output, read_table, write_table
-
-if TYPE_CHECKING:
     from podium.analysis.simulation import Scenario
+    from podium.engine.system import System
 
 SHOWN_FINDINGS = 40
 AUDIT_TABLES = {  # the name in JSON, the attribute of Audit and the title of each
@@ -132,7 +126,7 @@ def tune(
     with show.progress(*["trying"] * trials) as steps:
         tuned = tune(file.open(), system, train_until, trials=trials, study=study, progress=steps.reach, **how)
     toml = as_toml(tuned.system)
-    out = out or unused_path(Path(f"{system.name}-tuned.toml"))
+    out = out or options.unused_path(Path(f"{system.name}-tuned.toml"))
     write_text(toml, out)
     if form is Format.json:
         difference = tuned.test.differences.row(0, named=True)
@@ -221,7 +215,7 @@ def simulate(
         return
     for path in (out, skills, laps):
         if path is not None:
-            check_output(path)
+            options.check_output(path)
     with show.progress("simulating", "writing") as steps:
         season = simulate(scenario)
         steps.next()
@@ -229,7 +223,7 @@ def simulate(
             raise ParameterError("there are no lap times to write; --set laps=N makes races of several laps")
         for table, path in ((season.results, out), (season.skills, skills), (season.laps, laps)):
             if path is not None and table is not None:
-                write_table(table, path)
+                options.write_table(table, path)
     summary = f"{season.results.height} rows of {season.skills['event_id'].n_unique()} events are in {out}"
     typer.echo(summary + (f", the skills in {skills}" if skills else ""))
 
@@ -266,7 +260,7 @@ def recover(
     if skills is None:
         raise ParameterError("say where the true skills are with --skills FILE")
     with show.progress(*(f"rating with {each.name}" for each in rating_systems)):
-        recovery = recover(file.read(), read_table(skills), rating_systems, system)
+        recovery = recover(file.read(), options.read_table(skills), rating_systems, system)
     if form is Format.json:
         show.show_json({"systems": recovery.summary.to_dicts(), "progress": recovery.progress.to_dicts()})
         return
@@ -281,10 +275,9 @@ lab = App(help="Try a policy before players have to.")
 def numbers(text: str, what: str) -> list[float]:
     """The positive numbers in a text, between commas."""
     try:
-        values = [float(part) for part in text.split(",")]
+        return [float(part) for part in text.split(",")]
     except ValueError:
         raise ParameterError(f"{what} is {text!r}; it must be numbers between commas") from None
-    return values
 
 
 @lab.command(

@@ -13,34 +13,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
-from podium.engine.replay import NEVER, newcomers
+from podium.engine.inputs import ABSENT, Columns
+from podium.engine.pool_state import new_pools
+from podium.engine.replay import NEVER, Replayed, States, newcomers, piece_kernel, scratch_for, units_between
+from podium.engine.rule_checks import run_kernel
+from podium.engine.rules import rate_event, rate_heats
 from podium.engine.system import System
-from podium.engine.tables.encoding import encode
-from podium.errors import Fault, OutputError, ParameterError, ResultsError
+from podium.engine.tables.encoding import Events, encode, frozen
+from podium.errors import Fault, NotFiniteError, OutputError, ParameterError, ResultsError
 from podium.large.slices import Rows, SeenIds, check_events, with_places, without_places
 from podium.ledger.saved import Start
 from podium.rated import Rated
 from podium.results.consistency import SEQUENCE, Places
-from podium.results.hashing import Numbered, number_runs
+from podium.results.hashing import Integers, Numbered, number_runs
 from podium.results.reading import Results, refuse
 from podium.support.part_files import part_file, remove_unfinished
 
 if TYPE_CHECKING:
     from podium.ledger.reasons import Explanation
     from podium.ledger.reasons.what_if import WhatIf
-
-import numpy.typing as npt
-
-from podium.engine.inputs import ABSENT, Columns
-from podium.engine.pool_state import new_pools
-from podium.engine.replay import Replayed, States, piece_kernel, scratch_for, units_between
-from podium.engine.rule_checks import run_kernel
-from podium.engine.rules import rate_event, rate_heats
-from podium.engine.tables.encoding import Events, frozen
-from podium.errors import NotFiniteError
-from podium.results.hashing import Integers
 
 
 def takes_pieces(system: System) -> bool:

@@ -2,7 +2,6 @@
 
 import sys
 from dataclasses import asdict
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -220,25 +219,26 @@ def blank_reason(
 
 fixture = App(help="Plan, change, cancel and list races to come.")
 FIXTURE = Argument(help="The race's id; its result is the event of this id.")
-STARTS = Option(None, "--starts", metavar="TIME", help="When it starts, like 2026-06-08T19:00Z; UTC without a zone.")
-TITLE = Option(None, "--title", help="What people call it; an empty one is removed.")
-ENTRANTS = Option(
-    None, "--entrants", metavar="A,B,...", help="All who start; quote a name with a comma in it. May repeat."
-)
 
 
-def names_of(entrants: list[str] | None) -> list[str] | None:
-    """The names of all who start; None where none are given."""
+def fixture_as_given(
+    starts: str | None = Option(
+        None, "--starts", metavar="TIME", help="When it starts, like 2026-06-08T19:00Z; UTC without a zone."
+    ),
+    title: str | None = Option(None, "--title", help="What people call it; an empty one is removed."),
+    entrants: list[str] | None = Option(
+        None, "--entrants", metavar="A,B,...", help="All who start; quote a name with a comma in it. May repeat."
+    ),
+) -> dict[str, Any]:
     from podium.ledger.forecast import names_in
-
-    return None if entrants is None else [name for row in names_in(entrants) for name in row]
-
-
-def moment(text: str | None) -> datetime | None:
-    """A moment that is written in ISO 8601."""
     from podium.ledger.leaderboard import instant
 
-    return None if text is None else instant(text, whole_day=False)
+    starts_at = None if starts is None else instant(starts, whole_day=False)
+    names = None if entrants is None else [name for row in names_in(entrants) for name in row]
+    return {"starts_at": starts_at, "title": title, "entrants": names}
+
+
+AS_GIVEN: Any = Made(fixture_as_given)
 
 
 def print_fixture(planned: "Fixture") -> None:
@@ -251,37 +251,28 @@ def print_fixture(planned: "Fixture") -> None:
 def plan(
     fixture_id: str = FIXTURE,
     pool: str = POOL_NAME,
-    starts: str | None = STARTS,
-    title: str | None = TITLE,
-    entrants: list[str] | None = ENTRANTS,
+    given: dict[str, Any] = AS_GIVEN,
     actor: str = ACTOR,
     store: "Store" = STORE,
 ) -> None:
     """Plan a race; without entrants whoever comes starts."""
-    if starts is None:
+    if given["starts_at"] is None:
         raise ParameterError("say when it starts, with --starts 2026-06-08T19:00Z")
-    start, names = moment(starts), names_of(entrants)
-    print_fixture(store.plan_fixture(pool, fixture_id, starts_at=start, title=title, entrants=names, actor=actor))
+    print_fixture(store.plan_fixture(pool, fixture_id, **given, actor=actor))
 
 
 @fixture.command("change", "podium fixture change race-18 --pool karts --starts 2026-06-08T20:00Z")
 def change(
     fixture_id: str = FIXTURE,
     pool: str = POOL_NAME,
-    starts: str | None = STARTS,
-    title: str | None = TITLE,
-    entrants: list[str] | None = ENTRANTS,
+    given: dict[str, Any] = AS_GIVEN,
     anybody: bool = Option(False, "--anybody", help="It has no entrants any more: whoever comes starts."),
     actor: str = ACTOR,
     store: "Store" = STORE,
 ) -> None:
     """Move a race, name it, or let others start; one that was cancelled takes place again."""
     store.fixture(pool, fixture_id)
-    start, names = moment(starts), names_of(entrants)
-    planned = store.plan_fixture(
-        pool, fixture_id, starts_at=start, title=title, entrants=names, anybody=anybody, actor=actor
-    )
-    print_fixture(planned)
+    print_fixture(store.plan_fixture(pool, fixture_id, **given, anybody=anybody, actor=actor))
 
 
 @fixture.command("cancel", "podium fixture cancel race-18 --pool karts")

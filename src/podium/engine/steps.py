@@ -108,12 +108,12 @@ def are_ours(functions: tuple[Any, ...]) -> bool:
     return all(function.__module__.startswith("podium.") for function in functions)
 
 
-def version_of(kind: type[Any]) -> type[Any]:
+def version_of(kind: type[Any], functions: tuple[Any, ...]) -> type[Any]:
     """The type of parameters that kernels are compiled for: another one for each set of rules that `kind` had.
 
     numba compiles once for a type, and would go on with the rules of that time.
     """
-    versions, functions = _versions.setdefault(kind, {}), functions_of(kind)
+    versions = _versions.setdefault(kind, {})
     if functions not in versions:
         if versions:
             versions[functions] = type(kind.__name__ + ".again" * len(versions), (kind,), {"__slots__": ()})

@@ -122,7 +122,8 @@ class System(PoolReader):
         if not type(self).__module__.startswith("podium.systems."):
             return False
         kind = type(self.params())
-        return version_of(kind) is kind and are_ours(functions_of(kind))
+        functions = functions_of(kind)
+        return version_of(kind, functions) is kind and are_ours(functions)
 
     @property
     def label(self) -> str:
@@ -160,7 +161,7 @@ class System(PoolReader):
     def arguments(self) -> tuple[Any, tuple[Any, Any, Any]]:
         """What every kernel takes first: the numbers that the rules read, and the prototypes."""
         params = self.params()
-        version = version_of(type(params))
+        version = version_of(type(params), functions_of(type(params)))
         prototypes = self.prototypes()
         for kind in map(type, prototypes):
             if not kind.__module__.startswith("podium."):

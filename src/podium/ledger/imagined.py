@@ -150,8 +150,11 @@ class Race:
         return rank_distribution(self.performances(range(len(self.sides))))
 
     def ended(self, *quits: int) -> Events:
-        """The race as it might have ended, encoded; sides may have quit."""
+        """The race as it might have ended, encoded, for `changes`, which places who finished; sides may have quit."""
         lines = self.lines
+        if 0 < len(quits) < len(self.sides) and lines is None and not self.things:
+            out = np.isin(self.side_of[self.seats(self.whole)], quits)
+            return replace(self.whole, columns=self.whole.columns._replace(finished=frozen(~out), quit=frozen(out)))
         last = 0 if lines is None else lines.measures.height - 1
         are_teams = any(len(side) > 1 for side in self.sides)
         rows: list[dict[str, Any]] = []

@@ -159,17 +159,8 @@ def stakes(
         notice = (
             f"{race.system.title} rates by {lacking}, and the pool has no earlier race that says them of each place."
         )
-        return Stakes(
-            empty_lines(),
-            field_of(race, ranks, board, [None] * len(race.players)),
-            sides,
-            heats,
-            0,
-            False,
-            digits,
-            None,
-            notice,
-        )
+        field = field_of(race, ranks, board, [None] * len(race.players))
+        return Stakes(empty_lines(), field, sides, heats, 0, False, digits, None, notice)
     budget = min(MOST_BUDGET_S, BUDGET_S * max(1.0, sides / BUDGET_SIDES) ** BUDGET_GROWTH)
     tables = [Table(race, race.players.index(name), draws=draws) for name in chosen]
     for table in tables:

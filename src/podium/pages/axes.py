@@ -11,6 +11,8 @@ from datetime import UTC, datetime, timedelta
 
 from markupsafe import Markup
 
+from podium.pages.numbers import Shape
+
 WIDE = 1000.0  # of the inner view box, across
 FOOT = 20  # pixels below the plot, where the labels of the steps stand
 MOST_STEPS = 10
@@ -137,7 +139,7 @@ class Plot:
     def grid(self, rows: Sequence[Step], columns: Sequence[Step]) -> Markup:
         """Lines across with their labels on the left, and labels below: every second one on wide screens only."""
         lines = [
-            Markup(
+            Shape(
                 '<line class="grid" x2="100%" y1="{0}" y2="{0}"/><text x="-8" y="{1}" text-anchor="end">{2}</text>'
             ).format(number(self.down(each.value)), number(self.down(each.value) + 4.0), each.label)
             for each in rows
@@ -146,7 +148,7 @@ class Plot:
         for k, each in enumerate(columns):
             hidden = Markup("") if few or k % 2 == 0 else Markup(' class="desk"')
             lines.append(
-                Markup('<text x="{}" y="{}" text-anchor="{}"{}>{}</text>').format(
+                Shape('<text x="{}" y="{}" text-anchor="{}"{}>{}</text>').format(
                     self.across(each.value), self.height + FOOT - 4, self.anchor(each.value), hidden, each.label
                 )
             )
@@ -159,18 +161,18 @@ class Plot:
 
     def drawn(self, paths: Markup) -> Markup:
         """Paths in the inner view box."""
-        return Markup(
+        return Shape(
             '<svg width="100%" height="{0}" viewBox="0 0 1000 {0}" preserveAspectRatio="none">{1}</svg>'
         ).format(self.height, paths)
 
     def chart(self, role: str, label: str, content: Markup) -> Markup:
-        return Markup('<svg class="chart" height="{}" role="{}" aria-label="{}">{}</svg>').format(
+        return Shape('<svg class="chart" height="{}" role="{}" aria-label="{}">{}</svg>').format(
             self.height + FOOT, role, label, content
         )
 
 
 def text(x: str, y: float, words: str, anchor: str = "middle") -> Markup:
-    return Markup('<text class="strong" x="{}" y="{}" text-anchor="{}">{}</text>').format(x, number(y), anchor, words)
+    return Shape('<text class="strong" x="{}" y="{}" text-anchor="{}">{}</text>').format(x, number(y), anchor, words)
 
 
 WIDTH, HEIGHT, MARGIN = 96, 24, 3
@@ -185,7 +187,7 @@ def spark(points: Sequence[float], low: float | None = None, high: float | None 
     heights = [round(HEIGHT - MARGIN - (each - bottom) * scale) if scale else HEIGHT // 2 for each in points]
     across = [round(WIDTH * k / (len(points) - 1)) for k in range(len(points))]
     places = [f"{x} {y}" for x, y in zip(across, heights, strict=True)]
-    return Markup(
+    return Shape(
         '<svg class="spark" viewBox="0 0 96 24" aria-hidden="true">'
         '<path d="M{}"/><circle cx="96" cy="{}" r="2.5"/></svg>'
     ).format("L".join(places), heights[-1])

@@ -7,6 +7,7 @@ from decimal import Decimal
 from markupsafe import Markup
 
 from podium.pages.axes import Plot, Scale, Step, across, number, percent, round_values, text
+from podium.pages.numbers import Shape
 from podium.support.words import shown
 
 BAR = 12  # pixels high
@@ -22,34 +23,32 @@ def signed_bar(value: float, low: float, high: float) -> Markup:
     scale = Scale(min(low, 0.0), max(high, 0.0))
     zero, end = scale.share(0.0) if scale.high > scale.low else 0.0, scale.share(value)
     left, width = min(zero, end), abs(end - zero)
-    bar = Markup('<rect class="{}" x="{}" y="1" width="{}" height="10" rx="1.5"/>').format(
+    bar = Shape('<rect class="{}" x="{}" y="1" width="{}" height="10" rx="1.5"/>').format(
         "up" if value > 0.0 else "down", across(left), across(width)
     )
-    line = (
-        Markup('<line class="grid" x1="{0}" x2="{0}" y2="12"/>').format(across(zero)) if scale.low < 0.0 else Markup("")
-    )
-    return svg(BAR, (bar if value else Markup("")) + line)
+    line = Shape('<line class="grid" x1="{0}" x2="{0}" y2="12"/>').format(across(zero))
+    return svg(BAR, (bar if value else Markup("")) + (line if scale.low < 0.0 else Markup("")))
 
 
 def share_bar(share: float, css: str = "bar", within: float | None = None) -> Markup:
     """Draw a share of the width, from 0 to 1, and one that it is part of."""
     behind = Markup("")
     if within is not None:
-        behind = Markup('<rect class="faint" y="1" width="{}" height="10" rx="1.5"/>').format(across(within))
-    bar = Markup('<rect class="{}" y="1" width="{}" height="10" rx="1.5"/>').format(css, across(share))
+        behind = Shape('<rect class="faint" y="1" width="{}" height="10" rx="1.5"/>').format(across(within))
+    bar = Shape('<rect class="{}" y="1" width="{}" height="10" rx="1.5"/>').format(css, across(share))
     return svg(BAR, behind + bar)
 
 
 def svg(height: int, content: Markup) -> Markup:
     """A drawing beside the numbers that it shows."""
-    return Markup('<svg width="100%" height="{}" aria-hidden="true">{}</svg>').format(height, content)
+    return Shape('<svg width="100%" height="{}" aria-hidden="true">{}</svg>').format(height, content)
 
 
 def split_bar(share: float, label: str) -> Markup:
     """Draw two chances that make a whole, of which the first is a share from 0 to 1."""
     first = across(max(0.0, share - SPLIT_GAP / 2.0))
     second, width = across(min(1.0, share + SPLIT_GAP / 2.0)), across(max(0.0, 1.0 - share - SPLIT_GAP / 2.0))
-    return Markup(
+    return Shape(
         '<svg width="100%" height="16" role="img" aria-label="{}"><rect class="bar" width="{}" height="16" rx="3"/>'
         '<rect class="bar b" x="{}" width="{}" height="16" rx="3"/></svg>'
     ).format(label, first, second, width)
@@ -68,19 +67,13 @@ def distribution_bars(
         Step(each, str(shown(each, 0 if width >= 1.0 else 1)))
         for each in round_values(plot.x.low, plot.x.high, MOST_COLUMNS)
     ]
-    bars = []
+    bars, wide = [], across(0.9 * width / (plot.x.high - plot.x.low))
+    shape = Shape('<rect class="{}" x="{}" y="{}" width="{}" height="{}"/>')
     for low, players in counts:
         is_own = own is not None and low <= own < low + width
         y = plot.down(players)
-        bars.append(
-            Markup('<rect class="{}" x="{}" y="{}" width="{}" height="{}"/>').format(
-                "bar" if is_own else "bar b",
-                plot.across(low),
-                number(y),
-                across(0.9 * width / (plot.x.high - plot.x.low)),
-                number(plot.height - y),
-            )
-        )
+        css = "bar" if is_own else "bar b"
+        bars.append(shape.format(css, plot.across(low), number(y), wide, number(plot.height - y)))
         if is_own:
             middle = low + width / 2.0
             bars.append(text(plot.across(middle), y - 6.0, own_name[:MOST_NAME], plot.anchor(middle)))
@@ -116,13 +109,11 @@ def bar(scale: StepScale, start: Decimal, points: Decimal, *, opens: bool = Fals
     first, last = scale.x(start), scale.x(start + points)
     left, width = min(first, last), max(abs(last - first), THINNEST)
     kind = "up" if points > 0 else "down" if points < 0 else "none"
-    below = Markup('<line x1="{0}" x2="{0}" y1="50%" y2="100%"/>')
+    below, inner = Shape('<line x1="{0}" x2="{0}" y1="50%" y2="100%"/>'), Markup()
     if opens:
-        below = Markup('<line class="shut" x1="{0}" x2="{0}" y1="50%" y2="100%"/>')
-        inner = Markup('<line class="opened" x1="{0}" x2="{0}" y1="50%" y2="100%"/>').format(percent(first))
-    else:
-        inner = Markup()
-    return Markup(
+        below = Shape('<line class="shut" x1="{0}" x2="{0}" y1="50%" y2="100%"/>')
+        inner = Shape('<line class="opened" x1="{0}" x2="{0}" y1="50%" y2="100%"/>').format(percent(first))
+    return Shape(
         '<svg aria-hidden="true"><line x1="{0}" x2="{0}" y2="50%"/>{1}{2}'
         '<rect class="{3}" x="{4}" y="50%" width="{5}" height="20"/></svg>'
     ).format(percent(first), below.format(percent(last)), inner, kind, percent(left), percent(width))
@@ -132,10 +123,10 @@ def end(scale: StepScale, rating: Decimal, text: str, *, is_first: bool) -> Mark
     """A dot with the rating at the beginning or the end of the waterfall."""
     x = scale.x(rating)
     to_the_right = x < MIDDLE
-    line = Markup('<line x1="{0}" x2="{0}" y1="{1}" y2="{2}"/>').format(
+    line = Shape('<line x1="{0}" x2="{0}" y1="{1}" y2="{2}"/>').format(
         percent(x), *(("50%", "100%") if is_first else ("0", "50%"))
     )
-    return Markup(
+    return Shape(
         '<svg aria-hidden="true">{0}<circle class="dot" cx="{1}" cy="50%" r="4.5"/>'
         '<text class="strong" x="{1}" y="50%" dx="{2}" dy="4" text-anchor="{3}">{4}</text></svg>'
     ).format(line, percent(x), *(("9", "start") if to_the_right else ("-9", "end")), text)
@@ -167,7 +158,7 @@ def strip(count: int, won: float, expected: float, label: str, name: str, *, wit
     x = f"{expected * FEW_WIDTH:.1f}" if few else f"{100 * expected / count:.2f}%"
     to_the_left = expected > MARK_MIDDLE * count and not few
     shapes = squares(count, won) if with_squares else halves_of_bar(count, won)
-    return Markup(
+    return Shape(
         '<svg class="{name}" role="img" aria-label="{label}">'
         '<svg y="{top}" width="{width}" height="{height}" viewBox="0 0 {count} 1" preserveAspectRatio="none">'
         "{shapes}</svg>"
@@ -210,4 +201,4 @@ def halves_of_bar(count: int, won: float) -> Markup:
 
 def paths(filled: str, outlined: str) -> Markup:
     shapes = (("won", filled), ("lost", outlined))
-    return Markup().join(Markup('<path class="{}" d="{}"/>').format(kind, shape) for kind, shape in shapes if shape)
+    return Markup().join(Shape('<path class="{}" d="{}"/>').format(kind, shape) for kind, shape in shapes if shape)

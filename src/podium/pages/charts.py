@@ -10,7 +10,7 @@ import numpy as np
 from markupsafe import Markup
 
 from podium.pages.axes import Plot, Scale, Step, across, dates, number, round_values, text
-from podium.pages.numbers import shortened
+from podium.pages.numbers import Shape, shortened
 from podium.support.words import shown, signed
 
 HEIGHT = 256
@@ -67,13 +67,10 @@ def history_chart(
     lines = [each for each in lines if each.points]
     if not lines:
         return Markup("")
-    every = [point for each in lines for point in each.points]
-    every += hindsight
+    every = [point for points in (*(each.points for each in lines), hindsight) for point in points]
     plot = Plot(span([place(point.at) for point in every]), rating_span(lines, deviations, hindsight), height)
-    rows = [
-        Step(value, str(shown(value, step_digits(plot.y))))
-        for value in round_values(plot.y.low, plot.y.high, MOST_ROWS)
-    ]
+    marked = round_values(plot.y.low, plot.y.high, MOST_ROWS)
+    rows = [Step(value, str(shown(value, step_digits(plot.y)))) for value in marked]
     content = [plot.grid(rows, columns(plot, every))]
     if len(lines) == 1:
         drawn = paths(plot, lines[0].points, deviations, "")
@@ -126,7 +123,7 @@ def columns(plot: Plot, points: Sequence[HistoryPoint]) -> list[Step]:
 
 def outline(plot: Plot, points: Sequence[HistoryPoint], css: str) -> Markup:
     path = plot.path([(place(point.at), point.rating) for point in points])
-    return Markup('<path class="{}" d="{}"/>').format(css, path)
+    return Shape('<path class="{}" d="{}"/>').format(css, path)
 
 
 def paths(plot: Plot, points: Sequence[HistoryPoint], deviations: float, css: str) -> Markup:
@@ -137,7 +134,7 @@ def paths(plot: Plot, points: Sequence[HistoryPoint], deviations: float, css: st
         low, high = plot.y.low, plot.y.high
         upper = [(x, min(high, rating + deviations * deviation)) for x, rating, deviation in known]
         lower = [(x, max(low, rating - deviations * deviation)) for x, rating, deviation in reversed(known)]
-        band = Markup('<path class="band{}" d="{}Z"/>').format(css, plot.path([*upper, *lower]))
+        band = Shape('<path class="band{}" d="{}Z"/>').format(css, plot.path([*upper, *lower]))
     return band + outline(plot, points, f"line{css}")
 
 
@@ -152,7 +149,7 @@ def dots(plot: Plot, line: HistoryLine) -> Markup:
     for k, point in enumerate(chosen):
         css = Markup("") if few or k % EVERY_PHONE_DOT == 0 else Markup(' class="desk"')
         parts.append(
-            Markup('<a href="{}" aria-label="{}"{}><circle class="dot" cx="{}" cy="{}" r="4"/></a>').format(
+            Shape('<a href="{}" aria-label="{}"{}><circle class="dot" cx="{}" cy="{}" r="4"/></a>').format(
                 point.href, point.label, css, plot.across(place(point.at)), number(plot.down(point.rating))
             )
         )
@@ -262,7 +259,7 @@ def promise_curve(points: Sequence[tuple[float, float]], marked: Mapping[float, 
         for x, y in points
         if x in marked
     ]
-    line = plot.drawn(Markup('<path class="line" d="{}"/>').format(plot.path(points)))
+    line = plot.drawn(Shape('<path class="line" d="{}"/>').format(plot.path(points)))
     return plot.chart("img", label, plot.grid(PER_CENT, steps) + line + Markup("").join(dots))
 
 
@@ -294,11 +291,11 @@ def weights_curve(points: Sequence[tuple[int, float]], marked: Mapping[int, str]
             if number_of_event == first:  # beside a line that falls, below one that rises
                 side = ("start", 0, 20.0) if points[1][1] > y else ("start", 10, 4.0)
             marks.append(
-                Markup('<text class="strong" x="{}" dx="{}" y="{}" text-anchor="{}">{}</text>').format(
+                Shape('<text class="strong" x="{}" dx="{}" y="{}" text-anchor="{}">{}</text>').format(
                     plot.across(x), side[1], number(plot.down(y) + side[2]), side[0], marked[number_of_event]
                 )
             )
-    line = plot.drawn(Markup('<path class="line" d="{}"/>').format(plot.path([(math.log(x), y) for x, y in points])))
+    line = plot.drawn(Shape('<path class="line" d="{}"/>').format(plot.path([(math.log(x), y) for x, y in points])))
     return plot.chart("img", label, plot.grid(rows, steps) + line + Markup("").join(marks))
 
 
@@ -313,7 +310,7 @@ def reliability_curve(bins: Sequence[Reliability], label: str) -> Markup:
         radius = DOTS[0] + (DOTS[1] - DOTS[0]) * math.sqrt(each.duels / most)
         x = plot.across(each.expected)
         marks.append(
-            Markup('<line class="line" x1="{0}" x2="{0}" y1="{1}" y2="{2}"/>').format(
+            Shape('<line class="line" x1="{0}" x2="{0}" y1="{1}" y2="{2}"/>').format(
                 x, number(plot.down(each.lowest)), number(plot.down(each.highest))
             )
         )
@@ -328,7 +325,7 @@ def reliability_curve(bins: Sequence[Reliability], label: str) -> Markup:
         promised = plot.down(LABEL_TO) - 14.0
     marks.append(text(across(LABEL_TO), promised, "what was promised", "end"))
     marks.append(text(across(1.0), max(10.0, happened), "what happened", "end"))
-    lines = Markup('<path class="line q" d="{}"/><path class="line" d="{}"/>').format(
+    lines = Shape('<path class="line q" d="{}"/><path class="line" d="{}"/>').format(
         plot.path([(0.0, 0.0), (1.0, 1.0)]), plot.path([(each.expected, each.observed) for each in bins])
     )
     return plot.chart("img", label, plot.grid(PER_CENT, PER_CENT) + plot.drawn(lines) + Markup("").join(marks))
@@ -336,6 +333,6 @@ def reliability_curve(bins: Sequence[Reliability], label: str) -> Markup:
 
 def dot(plot: Plot, x: float, y: float, radius: float) -> Markup:
     """A mark at a point."""
-    return Markup('<circle class="dot" cx="{}" cy="{}" r="{}"/>').format(
+    return Shape('<circle class="dot" cx="{}" cy="{}" r="{}"/>').format(
         plot.across(x), number(plot.down(y)), number(radius)
     )

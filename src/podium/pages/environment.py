@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from importlib.resources import files
 from typing import Any, Final
 from urllib.parse import quote
@@ -19,6 +20,7 @@ from podium.support.words import shown
 BEFORE_DOTS: Final = "\x1e"  # stands before a name of dots, which browsers take for a step to the folder above
 
 
+@lru_cache(maxsize=1 << 14)
 def part(name: object) -> str:
     """A name, of any letters, as one part of an address."""
     text = str(name)

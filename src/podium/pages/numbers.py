@@ -16,6 +16,17 @@ SHARPLY_BELOW_0, SHARPLY_ABOVE_1 = 1, 99  # per cent
 SIGMAS = 2  # a deviation is shown as the margin that holds 19 times in 20
 
 
+class Shape(str):
+    """What `Markup.format` fills, in a fifth of its time."""
+
+    __slots__ = ()
+
+    def format(self, *values: object, **named: object) -> Markup:
+        """The markup with values in it, each escaped."""
+        safe = {name: escape(value) for name, value in named.items()}
+        return Markup(str.format(self, *map(escape, values), **safe))  # noqa: S704  (escaped)
+
+
 def rating(value: float | Decimal | None, digits: int = 0) -> str:
     return DASH if value is None else with_minus(as_shown(value, digits))
 
@@ -75,7 +86,7 @@ def day(moment: date | float | None) -> Markup:
         return Markup(DASH if moment is None else day_words(moment))  # noqa: S704  (a dash, or a number)
     utc = moment.astimezone(UTC) if isinstance(moment, datetime) else moment
     machine = utc_text(utc) if isinstance(utc, datetime) else utc.isoformat()
-    return Markup('<time datetime="{}">{}</time>').format(machine, day_words(utc))
+    return Shape('<time datetime="{}">{}</time>').format(machine, day_words(utc))
 
 
 def utc_text(moment: datetime) -> str:
@@ -93,7 +104,7 @@ def minute(moment: datetime | float) -> Markup:
 
 def of_day(moment: datetime, words: str) -> Markup:
     """The words for a moment, which machines can read."""
-    return Markup('<time datetime="{}">{}</time>').format(utc_text(moment), words)
+    return Shape('<time datetime="{}">{}</time>').format(utc_text(moment), words)
 
 
 def day_words(moment: date | float) -> str:
@@ -136,7 +147,7 @@ def shortened(text: str, most: int) -> str:
 
 def named(text: str) -> Markup:
     """A name of unknown language and direction within a sentence."""
-    return Markup("<bdi>{}</bdi>").format(text)
+    return Shape("<bdi>{}</bdi>").format(text)
 
 
 def in_sentence(sentence: str, *names: str) -> Markup:

@@ -27,17 +27,22 @@ class Step:
     points: Decimal  # as shown; a group's steps add up to its points
 
 
-def steps_of(explanation: Explanation, number: int) -> tuple[Step, ...]:
-    """The steps of a group of duels, those first that moved the rating the way of the change."""
-    if explanation.groups[number].kind not in {HEAT, BAND}:
-        return ()
-    rows = explanation.rows_of(number).to_dicts()
+def steps_of(explanation: Explanation) -> list[tuple[Step, ...]]:
+    """The steps of each group of duels, those first that moved the rating the way of the change."""
+    rows = explanation.rows.sort("contribution", descending=explanation.delta >= 0.0, maintain_order=True).to_dicts()
+    return [
+        steps_from([row for row in rows if row["group"] == number and group.kind in {HEAT, BAND}], explanation.digits)
+        for number, group in enumerate(explanation.groups)
+    ]
+
+
+def steps_from(rows: list[dict[str, Any]], digits: int) -> tuple[Step, ...]:
     several_heats = len({row["heat"] for row in rows}) > 1
     every = [
         Step(
             row["opponent"],
-            duel_words(row, explanation.digits, several_heats=several_heats),
-            points_of(row, explanation.digits),
+            duel_words(row, digits, several_heats=several_heats),
+            points_of(row, digits),
         )
         for row in rows
     ]
@@ -108,7 +113,7 @@ class WhyView:
 
 def why_view(explanation: Explanation) -> WhyView:
     before, after, digits = explanation.shown_before, explanation.shown_after, explanation.digits
-    steps = [steps_of(explanation, number) for number in range(len(explanation.groups))]
+    steps = steps_of(explanation)
     scale = StepScale.over(partial_sums(before, explanation.groups, steps))
     opened = opened_group(explanation, steps)
     groups, total = [], before

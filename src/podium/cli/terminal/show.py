@@ -243,9 +243,9 @@ def waterfall(explanation: "Explanation") -> Iterator[tuple[str, str]]:
     from podium.support.words import signed
 
     yield "Before", str(explanation.shown_before)
-    for number, group in enumerate(explanation.groups):
+    for group, steps in zip(explanation.groups, steps_of(explanation), strict=True):
         yield ", ".join(filter(None, (group.label, group.result))), signed(group.shown)
-        for step in steps_of(explanation, number):
+        for step in steps:
             yield f"    {', '.join(filter(None, (step.player, step.words)))}", signed(step.points)
     yield "After", f"{explanation.shown_after}  ({signed(explanation.shown_change)})"
 

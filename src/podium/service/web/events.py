@@ -28,7 +28,7 @@ from podium.store import Store
 from podium.store.reading.events.stories import EventStory
 from podium.store.reading.log import CorrectionRecord
 from podium.store.reading.models import ResultRow
-from podium.store.reading.pool_facts import FairExpectation, ReliabilityBin, fair_expectation
+from podium.store.reading.pool_facts import PoolFacts, ReliabilityBin, fair_expectation
 from podium.store.writing.rating.events import Change
 from podium.store.writing.rating.facts import today
 from podium.support.words import counted, shown, shown_change, signed
@@ -79,11 +79,11 @@ def performance_words(story: EventStory) -> str:
 EVEN = 0.5  # of a duel
 
 
-def fairness(pool: PoolHeader, story: EventStory, expectation: FairExpectation) -> tuple[str | Markup, ...]:
-    """Whether a change is fair, in sentences; none where there is nothing to say."""
-    explanation = story.explanation
-    if explanation is None:
-        return ()
+def fairness(
+    pool: PoolHeader, story: EventStory, explanation: Explanation, facts: PoolFacts
+) -> tuple[str | Markup, ...]:
+    """Whether a change is fair, in sentences."""
+    expectation = fair_expectation(facts, explanation)
     promise, fair, handed = "", "", handed_words(pool, story, explanation)
     if expectation.example is not None and expectation.fair is not None:
         promise = promise_words(pool, expectation.example)
@@ -217,22 +217,6 @@ def event_response(
 
 
 def story_page(store: Store, visit: Visit, story: EventStory, first: int | None, *, is_about_player: bool) -> EventPage:
-    expectation, promise = None, ""
-    if story.explanation is not None:
-        expectation = fair_expectation(store.pool_facts(visit.pool), story.explanation)
-        promise = promised_words(store.promise(visit.pool, story.details.event_id, story.player), story)
-    return event_page(visit, story, expectation, first, promise, is_about_player=is_about_player)
-
-
-def event_page(
-    visit: Visit,
-    story: EventStory,
-    expectation: FairExpectation | None,
-    first: int | None,
-    promise: str,
-    *,
-    is_about_player: bool,
-) -> EventPage:
     pool, details, explanation = pool_header(story.pool), story.details, story.explanation
     address = f"{pool.address}/events/{part(details.event_id)}"
     why_address = f"{address}/{part(story.player)}" if story.player else ""
@@ -255,21 +239,21 @@ def event_page(
         mean_rating=fmean(before) if before else None,
         reason=reason,
         result=result_of(story).page(first),
-        promise=promise,
+        promise=promised_words(story),
         performance=performance_words(story),
         why=None if explanation is None else why_view(explanation),
         contact=contact_address(pool.contact, pool.name, details.event_id, story.player),
         duels=None if explanation is None else duel_table(explanation),
-        fairness=() if expectation is None else fairness(pool, story, expectation),
+        fairness=() if explanation is None else fairness(pool, story, explanation, store.pool_facts(visit.pool)),
         why_address=why_address,
         picture=f"{why_address}/picture.png" if why_address else "",
         may_correct=visit.visitor.may("admin", visit.pool),
     )
 
 
-def promised_words(promise: Stakes | None, story: EventStory) -> str:
+def promised_words(story: EventStory) -> str:
     """What the player's place had promised, and what it came to, in sentences; empty where no line is the place's."""
-    explanation = story.explanation
+    explanation, promise = story.explanation, story.promise
     line = None if promise is None or explanation is None else promised_line(promise, explanation)
     if line is None or promise is None or explanation is None:
         return ""

@@ -7,7 +7,7 @@ from markupsafe import Markup
 from podium.ledger.history import FINDING_EVENTS
 from podium.ledger.reasons.what_if import ordinal_number
 from podium.pages.careers import Tile
-from podium.pages.numbers import SIGMAS, change, day, day_words, direction, moved, named, rating
+from podium.pages.numbers import SIGMAS, Shape, change, day, day_words, direction, moved, named, rating
 from podium.service.web.ahead.calendar import Upcoming
 from podium.service.web.rendering import PoolHeader, pool_address
 from podium.store.reading.player_models import FormLine, PlayerCard
@@ -37,7 +37,7 @@ def tiles(header: PoolHeader, card: PlayerCard, rank: Tile, rule: str, ahead: Up
         found.append(Tile("Next race", ahead.link, ahead.note(), is_wide=True))
     if card.peak is not None:
         reach = "" if card.peak.deviation is None else f" ±{shown(SIGMAS * card.peak.deviation, digits)}"
-        note = Markup('{} <a href="{}">{}</a>').format(
+        note = Shape('{} <a href="{}">{}</a>').format(
             f"{reach}," if reach else "in" if header.is_counted else "on",
             pool_address(header.name, "events", card.peak.event_id, card.player),
             day_words(card.peak.when),
@@ -56,19 +56,15 @@ def tiles(header: PoolHeader, card: PlayerCard, rank: Tile, rule: str, ahead: Up
 
 def change_link(header: PoolHeader, card: PlayerCard, line: FormLine) -> Markup:
     address = pool_address(header.name, "events", line.event_id or "", card.player)
-    return Markup('<a href="{}" aria-label="Why did {} {}?"><span class="{}">{}</span></a>').format(
-        address,
-        card.player,
-        moved(line.shown, header.digits),
-        direction(line.shown),
-        change(line.shown, header.digits),
-    )
+    words, points = moved(line.shown, header.digits), change(line.shown, header.digits)
+    link = Shape('<a href="{}" aria-label="Why did {} {}?"><span class="{}">{}</span></a>')
+    return link.format(address, card.player, words, direction(line.shown), points)
 
 
 def event_note(header: PoolHeader, line: FormLine, word: str = "") -> Markup:
     address = pool_address(header.name, "events", line.event_id or "")
     name = named(line.title or line.event_id or "")
-    return Markup('{} <a href="{}">{}</a>, {}').format(word, address, name, day(line.when))
+    return Shape('{} <a href="{}">{}</a>, {}').format(word, address, name, day(line.when))
 
 
 def next_rank_tiles(header: PoolHeader, card: PlayerCard, ahead: Upcoming | None) -> list[Tile]:
@@ -84,20 +80,16 @@ def next_rank_tiles(header: PoolHeader, card: PlayerCard, ahead: Upcoming | None
     who = player_link(header, other.player)
     place = f", {ordinal_number(other.rank)}" if other.rank else ""
     if not above:
-        return [Tile("Lead", counted_points(gap), Markup("ahead of {}{}.").format(who, place), is_wide=True)]
+        return [Tile("Lead", counted_points(gap), Shape("ahead of {}{}.").format(who, place), is_wide=True)]
     reach = ahead.reach(other.rating) if ahead is not None else Markup("")
     if not reach and card.best_days:
         best = card.best_days[0]
-        event = Markup('<a href="{}">{}</a> ({})').format(
-            pool_address(header.name, "events", best.event_id or ""),
-            named(best.title or best.event_id or ""),
-            change(best.shown, header.digits),
-        )
-        if card.rating + best.change >= other.rating:
-            reach = Markup("A day like {} reaches it.").format(event)
-        else:
-            reach = Markup("The best day so far, {}, would not reach it.").format(event)
-    note = Markup("behind {}{}. {}").format(who, place, reach)
+        address, name = pool_address(header.name, "events", best.event_id or ""), best.title or best.event_id or ""
+        event = Shape('<a href="{}">{}</a> ({})').format(address, named(name), change(best.shown, header.digits))
+        is_enough = card.rating + best.change >= other.rating
+        words = "A day like {} reaches it." if is_enough else "The best day so far, {}, would not reach it."
+        reach = Shape(words).format(event)
+    note = Shape("behind {}{}. {}").format(who, place, reach)
     return [Tile("Next rank", counted_points(gap), note, is_wide=True)]
 
 
@@ -106,21 +98,21 @@ def counted_points(points: Decimal) -> str:
 
 
 def player_link(header: PoolHeader, name: str) -> Markup:
-    return Markup('<a href="{}">{}</a>').format(pool_address(header.name, "players", name), named(name))
+    return Shape('<a href="{}">{}</a>').format(pool_address(header.name, "players", name), named(name))
 
 
 def encounters_tile(header: PoolHeader, card: PlayerCard) -> Tile:
     beaten = [each for each in card.encounters if each.ahead > each.behind]
     worst = card.encounters[-1]
-    lost = Markup("{}, {} of {} times").format(player_link(header, worst.opponent), worst.behind, worst.met)
+    lost = Shape("{}, {} of {} times").format(player_link(header, worst.opponent), worst.behind, worst.met)
     if not beaten:
         return Tile("Beaten most by", player_link(header, worst.opponent), lost.partition(", ")[2], is_wide=True)
     first, *others = beaten
     words = [f"{first.ahead} of {first.met} times"]
-    words += [Markup("{} {} of {}").format(player_link(header, each.opponent), each.ahead, each.met) for each in others]
+    words += [Shape("{} {} of {}").format(player_link(header, each.opponent), each.ahead, each.met) for each in others]
     note = Markup(", ").join(words)
     if worst.behind > worst.ahead:
-        note += Markup(". Beaten most by {}").format(lost)
+        note += Shape(". Beaten most by {}").format(lost)
     return Tile("Beats most", player_link(header, first.opponent), note + ".", is_wide=True)
 
 

@@ -17,7 +17,7 @@ from podium.ledger.history import can_be_unsettled
 from podium.ledger.reasons.what_if import ordinal
 from podium.pages.careers import CareerSummary, Tile, career_verdict
 from podium.pages.charts import HistoryLine, HistoryPoint, history_chart
-from podium.pages.numbers import DASH, change, day_words, halves, rating, short_day
+from podium.pages.numbers import DASH, Shape, change, day_words, halves, rating, short_day
 from podium.service.http.json import PlayerName
 from podium.service.http.requests import CurrentStore
 from podium.service.http.visitors import refuse_foreign
@@ -150,10 +150,10 @@ def rank_tile(card: PlayerCard, listed: str) -> Tile:
     if not card.move:
         return Tile("Rank", f"{card.rank:,}", f"{among}{f', the same{since}' if card.move == 0 and since else ''}")
     css, sign, word = ("gain", "▲", "up ") if card.move > 0 else ("loss", "▼", "down ")
-    moved = Markup('<span class="{}"><span aria-hidden="true">{}</span><span class="vh">{}</span>{}</span>').format(
+    moved = Shape('<span class="{}"><span aria-hidden="true">{}</span><span class="vh">{}</span>{}</span>').format(
         css, sign, word, abs(card.move)
     )
-    return Tile("Rank", f"{card.rank:,}", Markup('<span class="move">{}</span>{}, {}').format(moved, since, among))
+    return Tile("Rank", f"{card.rank:,}", Shape('<span class="move">{}</span>{}, {}').format(moved, since, among))
 
 
 def chart(

@@ -1,7 +1,7 @@
 """What is at stake in a race of a pool: before it, from how its entrants stand; after it, as it was promised."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -216,7 +216,13 @@ def promised(connection: sa.Connection, pool: Pool, answers: Answers, event_id: 
     row = get_event(connection, pool, event_id)
     if other_arithmetic(pool):
         return None
-    results = event_results(connection, pool, row).frame
+    return promise_of(connection, pool, answers, row, event_results(connection, pool, row).frame, player)
+
+
+def promise_of(
+    connection: sa.Connection, pool: Pool, answers: Answers, row: Any, results: pl.DataFrame, player: str
+) -> Stakes | None:
+    """As `promised`, of an event of which the row and the results are known."""
     table = results.filter(~pl.col("status").is_in(UNRATED_STATUS))
     if row.status != RATED or ("heat" in table.columns and table["heat"].n_unique() > 1):
         return None
@@ -235,12 +241,12 @@ def promised(connection: sa.Connection, pool: Pool, answers: Answers, event_id: 
         return starters_at(connection, pool, [*sides.values()], row.started_at, key)
 
     def find() -> Stakes:
-        race, _, draws = answers.value(("before", pool.id, event_id), newest, find_starters)
+        race, _, draws = answers.value(("before", pool.id, row.event_id), newest, find_starters)
         nobody = np.zeros(len(race.players), np.bool_)
         board = Board(lambda ratings: np.zeros(ratings.size, np.int64), nobody, nobody)
         return stakes(race, [player], board, draws=draws, promise=True)
 
-    return answers.value(("promise", pool.id, event_id, player), newest, find)
+    return answers.value(("promise", pool.id, row.event_id, player), newest, find)
 
 
 @answer

@@ -170,8 +170,9 @@ def event_record(connection: sa.Connection, pool: Pool, event_id: str) -> tuple[
     Raises:
         UnknownError: no such pool or event.
     """
-    get_event(connection, pool, event_id)
     rows = connection.execute(SELECT_RECORDS_OF_EVENT, {"pool": pool.id, "event": event_id}).all()
+    if not rows:
+        get_event(connection, pool, event_id)  # which says that there is none
     contents = [lines_of(row.body) if row.kind in WITH_CONTENT else None for row in rows]
     numbers = {number for lines in contents if lines is not None for line in lines for number in numbers_in(line)}
     merged = merges(connection, pool)

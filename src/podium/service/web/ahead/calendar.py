@@ -16,7 +16,7 @@ from markupsafe import Markup
 from podium.errors import PodiumError
 from podium.ledger.imagined import TWO, place_words
 from podium.ledger.stakes import MOST_EXACT, Stakes
-from podium.pages.numbers import change, minute, named, percent, rating
+from podium.pages.numbers import Shape, change, minute, named, percent, rating
 from podium.service.http.requests import CurrentStore, from_state
 from podium.service.web.rendering import (
     Page,
@@ -115,13 +115,13 @@ class Upcoming:
     def link(self) -> Markup:
         """The race, as a link to its page."""
         address = pool_address(self.pool.name, "matches", self.race.fixture_id)
-        return Markup('<a href="{}">{}</a>').format(address, named(self.race.title or self.race.fixture_id))
+        return Shape('<a href="{}">{}</a>').format(address, named(self.race.title or self.race.fixture_id))
 
     def note(self) -> Markup:
         """When it is and who starts, and what it would bring."""
         size = "whoever comes" if self.race.entrants is None else counted(len(self.race.entrants), self.pool.word)
         entered = "" if self.is_entrant or self.race.entrants is None else ", not entered"
-        return Markup("{}, {}{}.{}").format(minute(self.race.starts_at), size, entered, self.promise())
+        return Shape("{}, {}{}.{}").format(minute(self.race.starts_at), size, entered, self.promise())
 
     def promise(self) -> str:
         """Which places gain, and what the likeliest brings; empty where that is not known."""
@@ -146,7 +146,7 @@ class Upcoming:
         else:
             what = f"{place} place" + (" or better" if enough and line is not lines[0] else "")
         end = "" if enough else ", which is not enough"
-        return Markup("{} in {} would bring {}{}.").format(
+        return Shape("{} in {} would bring {}{}.").format(
             what, self.link, rating(line["rating"], self.pool.digits - 1), end
         )
 

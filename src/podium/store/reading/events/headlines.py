@@ -244,7 +244,11 @@ def adjacent_events(connection: sa.Connection, pool: Pool, event_id: str) -> Adj
     Raises:
         UnknownError: no such pool or event.
     """
-    row = get_event(connection, pool, event_id)
+    return events_beside(connection, pool, get_event(connection, pool, event_id))
+
+
+def events_beside(connection: sa.Connection, pool: Pool, row: Any) -> AdjacentEvents:
+    """As `adjacent_events`, of an event's row."""
     params = {"pool": pool.id, "started_at": row.started_at, "seq": row.seq}
     beside = (connection.execute(select, params).first() for select in (SELECT_PREVIOUS, SELECT_NEXT))
     return AdjacentEvents(*(None if each is None else event_name(pool, each) for each in beside))

@@ -9,12 +9,15 @@ from podium.ledger.performance import PerformanceRating, performance
 from podium.ledger.reasons import Explanation
 from podium.ledger.reasons.explaining import explain, find_entrant
 from podium.ledger.reasons.what_if import WhatIf, what_if
+from podium.ledger.stakes import Stakes
 from podium.results.derived_heats import OVERALL
 from podium.store.log.pools import Pool, other_arithmetic
+from podium.store.reading.ahead import promise_of
 from podium.store.reading.events.events import details_of, entrants_before, event_results, name_of
-from podium.store.reading.events.headlines import adjacent_events
+from podium.store.reading.events.headlines import events_beside
 from podium.store.reading.log import CorrectionRecord, event_record
 from podium.store.reading.models import EventDetails
+from podium.store.reading.moments import Answers
 from podium.store.reading.player_models import AdjacentEvents
 from podium.store.writing.rating.events import get_event
 
@@ -32,10 +35,13 @@ class EventStory:
     imagined: WhatIf | None = None
     is_first: bool = False  # whether it was the player's first rated event
     performance: PerformanceRating | None = None  # how well the player played in it
+    promise: Stakes | None = None  # what each place had promised the player; None of several heats
     waits: str = ""  # why an event that is rated cannot be explained at the moment
 
 
-def event_story(connection: sa.Connection, pool: Pool, event_id: str, player: str | None = None) -> EventStory:
+def event_story(
+    connection: sa.Connection, pool: Pool, answers: Answers, event_id: str, player: str | None = None
+) -> EventStory:
     """Tell of an event, and why it moved the rating of one player.
 
     Args:
@@ -47,11 +53,11 @@ def event_story(connection: sa.Connection, pool: Pool, event_id: str, player: st
     Raises:
         UnknownError: no such pool or event, or the player is not rated in it.
     """
-    return event_stories(connection, pool, event_id, [player])[0]
+    return event_stories(connection, pool, answers, event_id, [player])[0]
 
 
 def event_stories(
-    connection: sa.Connection, pool: Pool, event_id: str, players: Sequence[str | None]
+    connection: sa.Connection, pool: Pool, answers: Answers, event_id: str, players: Sequence[str | None]
 ) -> list[EventStory]:
     """Tell of an event once for each of some players.
 
@@ -67,7 +73,7 @@ def event_stories(
     row = get_event(connection, pool, event_id)
     results = event_results(connection, pool, row)
     details, record = details_of(connection, pool, row, results), event_record(connection, pool, event_id)
-    beside = adjacent_events(connection, pool, event_id)
+    beside = events_beside(connection, pool, row)
     waits = other_arithmetic(pool)
     if waits or not details.changes:
         return [EventStory(pool, details, record, beside, waits=waits)] * len(players)
@@ -89,7 +95,8 @@ def event_stories(
         is_first = explanation.player in newcomers
         _, _, entrant, _ = find_entrant(events, event_id, explanation.player)
         played = performance(pool.system, events, replayed, entrant)
-        about = explanation.player, explanation, imagined, is_first, played
+        promise = promise_of(connection, pool, answers, row, results.frame, explanation.player)
+        about = explanation.player, explanation, imagined, is_first, played, promise
         stories.append(EventStory(pool, details, record, beside, *about))
     return stories
 

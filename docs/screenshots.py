@@ -22,7 +22,7 @@ PICTURES = {  # the page, the screen and the scheme of each
     "player": ("/bikes/players/Dragana", DESK, "light"),
     "player-phone": ("/bikes/players/Dragana", PHONE, "light"),
 }
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 
 
 def take(address: str) -> None:

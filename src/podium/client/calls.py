@@ -60,7 +60,11 @@ def conversion(kind: Any) -> Conversion | None:
         parse: Conversion = kind.fromisoformat
         return parse
     if is_typeddict(kind):
-        return fields_conversion({name: conversion(each) for name, each in get_type_hints(kind).items()})
+        kinds = {name: conversion(each) for name, each in get_type_hints(kind).items()}
+        needed = {name: each for name, each in kinds.items() if each is not None}
+        if not needed:
+            return None
+        return lambda row: row | {name: each(row[name]) for name, each in needed.items() if name in row}
     arguments = get_args(kind)
     if get_origin(kind) in (Union, types.UnionType):
         inner = next(filter(None, map(conversion, arguments)), None)
@@ -69,14 +73,6 @@ def conversion(kind: Any) -> Conversion | None:
         item = conversion(arguments[0])
         return None if item is None else lambda rows: [item(row) for row in rows]
     return None
-
-
-def fields_conversion(conversions: Mapping[str, Conversion | None]) -> Conversion | None:
-    """Return what converts those fields of an object that need it; None where none does."""
-    needed = {name: each for name, each in conversions.items() if each is not None}
-    if not needed:
-        return None
-    return lambda row: row | {name: each(row[name]) for name, each in needed.items() if name in row}
 
 
 POOL = "/pools/{pool}"

@@ -30,12 +30,11 @@ from podium.engine.tables.things import called
 from podium.errors import NotFiniteError
 from podium.kernels.records import read
 from podium.ledger.forecast import Member, line_up, performances_of
-from podium.ledger.reasons.what_if import ordinal_number
 from podium.probability.ranks import Floats, Performances, rank_distribution
 from podium.results.columns import SHARED
 from podium.results.hashing import Integers
 from podium.results.reading import read_results
-from podium.support.words import shown, shown_change
+from podium.support.words import ordinal_number, shown, shown_change
 
 DUEL = {1.0: "a win", 1.5: "a draw", 2.0: "a loss"}
 TWO = 2

@@ -185,8 +185,8 @@ def read_identities(frame: pl.DataFrame, name: str, pools: Sequence[str]) -> tup
     columns = {}
     faults = []
     for column in (*PLAYER_KEYS, *LAST_EVENT, *([KIND] if KIND in frame.columns else [])):
-        series = blank_as_null(frame[column]) if column in frame.columns else empty_column(column, frame.height)
-        columns[column], wrong = read_identity(series)
+        blank = pl.Series(column, [None], pl.String).new_from_index(0, frame.height)
+        columns[column], wrong = read_identity(blank_as_null(frame[column]) if column in frame.columns else blank)
         faults += wrong
     if not faults and columns["pool"].null_count():
         if len(pools) > 1:
@@ -208,10 +208,6 @@ def read_identity(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
         cells = names(series, none_known)
         return cells.column, cells.faults
     return text(series)
-
-
-def empty_column(name: str, height: int) -> pl.Series:
-    return pl.Series(name, [None], pl.String).new_from_index(0, height)
 
 
 def blank_as_null(series: pl.Series) -> pl.Series:

@@ -7,10 +7,9 @@ from datetime import datetime
 from markupsafe import Markup
 
 from podium.ledger.history import FORM_EVENTS, Trend
-from podium.ledger.reasons.what_if import ordinal
 from podium.pages.charts import Reliability, reliability_curve
 from podium.pages.numbers import change, day_words
-from podium.support.words import counted, shown
+from podium.support.words import counted, ordinal, shown
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,12 @@ from urllib.parse import quote
 
 from podium.engine.system import System
 from podium.errors import needs_extra
-from podium.ledger.reasons.what_if import ordinal
-from podium.ledger.reasons.wording import capitalised, heat_words
+from podium.ledger.reasons.wording import heat_words
 from podium.pages import numbers
 from podium.pages.axes import spark
 from podium.pages.bars import share_bar, signed_bar
 from podium.support import words
-from podium.support.words import shown
+from podium.support.words import capitalised, ordinal, shown
 
 BEFORE_DOTS: Final = "\x1e"  # stands before a name of dots, which browsers take for a step to the folder above
 

@@ -8,10 +8,10 @@ from typing import Any, Self
 from podium.ledger.reasons import Explanation
 from podium.ledger.reasons.duels import CAUSE
 from podium.ledger.reasons.standings import plain
-from podium.ledger.reasons.wording import capitalised, gap_words
+from podium.ledger.reasons.wording import gap_words
 from podium.pages.numbers import DASH, duration
 from podium.results.derived_heats import OVERALL
-from podium.support.words import shown
+from podium.support.words import capitalised, shown
 
 FEW_HEATS = 4  # that stand beside the reasons; more take the whole width
 FEW_ROWS = 12  # on a phone; of more, the first, the chosen and those beside it, until all are wanted

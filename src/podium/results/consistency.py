@@ -128,7 +128,8 @@ def positions_against_times(table: pl.DataFrame) -> Iterator[Fault]:
     """A better position does not have a longer time."""
     if "position" not in table.columns or "time_s" not in table.columns:
         return
-    if not may_contradict(table):
+    counted = counted_mask(table)
+    if not is_better_and_slower(*(table[name].to_numpy()[counted] for name in ("unit", "position", "time_s"))):
         return
     both = finishers(table).filter(pl.col("position").is_not_null() & pl.col("time_s").is_not_null())
     ordered = both.sort("unit", "position", "time_s")
@@ -141,12 +142,6 @@ def positions_against_times(table: pl.DataFrame) -> Iterator[Fault]:
         yield Fault(
             row, "position", position, f"contradicts time_s {time_s:g}: a better position in the heat has a longer time"
         )
-
-
-def may_contradict(table: pl.DataFrame) -> bool:
-    """Whether anyone who is counted has a better position and a longer time than the next in the heat."""
-    counted = counted_mask(table)
-    return is_better_and_slower(*(table[name].to_numpy()[counted] for name in ("unit", "position", "time_s")))
 
 
 def is_better_and_slower(unit: npt.NDArray[Any], position: npt.NDArray[Any], time_s: npt.NDArray[Any]) -> bool:

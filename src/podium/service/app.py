@@ -20,10 +20,17 @@ from podium.service.admin.uploads import UploadProcess
 from podium.service.api import fixtures, pages, reads, receiving, status, writes
 from podium.service.api.bodies import REQUEST_MODELS, schemas
 from podium.service.api.dependencies import BoardCache, Intake
-from podium.service.http.errors import ERROR_HANDLERS, CompressionMiddleware, RequestLog, problem
+from podium.service.http.errors import ERROR_HANDLERS, RequestLog, problem
 from podium.service.http.json import PathMiddleware
 from podium.service.http.keys import KeyGuard
-from podium.service.http.requests import RequestMiddleware, Threads, in_background, run_in, share_threads
+from podium.service.http.requests import (
+    CompressionMiddleware,
+    RequestMiddleware,
+    Threads,
+    in_background,
+    run_in,
+    share_threads,
+)
 from podium.service.http.visitors import COOKIE, Sessions, Visibility
 from podium.service.metrics import Metrics
 from podium.service.watchers import Announcements, Watchers

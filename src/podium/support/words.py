@@ -102,6 +102,30 @@ def plural(noun: str) -> str:
     return f"{noun[:-1]}ies" if noun.endswith("y") and noun[-2:-1] not in set("aeiou") else f"{noun}s"
 
 
+ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+
+
+def ordinal(place: int) -> str:
+    """A place in words: "first", "12th"."""
+    return ORDINALS[place - 1] if place <= len(ORDINALS) else ordinal_number(place)
+
+
+def ordinal_number(place: int) -> str:
+    """A place in figures: "1st", "12th"."""
+    ending = "th" if place % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(place % 10, "th")
+    return f"{place}{ending}"
+
+
+def listed(words: Sequence[str]) -> str:
+    """Words in a sentence: a, b and c."""
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def capitalised(words: str) -> str:
+    """The words with a large first letter, the others as they are."""
+    return words[:1].upper() + words[1:]
+
+
 def table_html(heading: str, table: "pl.DataFrame") -> str:
     return f"<p>{escape(heading)}</p>{table._repr_html_()}"
 

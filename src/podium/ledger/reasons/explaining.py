@@ -23,7 +23,7 @@ from podium.ledger.reasons.shares import affordable_parts, shown_table
 from podium.ledger.reasons.standings import Standings, ranked_by, standings
 from podium.results.derived_heats import OVERALL
 from podium.results.names import normalise
-from podium.support.words import shown, shown_change, shown_parts
+from podium.support.words import capitalised, shown, shown_change, shown_parts
 
 WHOLE_FIELD = (
     "{title} judges a whole field at once. Each part has its fair share of the change: what it moved, on average over"
@@ -216,7 +216,7 @@ class Breakdown:
                 rows[k] = *who, *numbers, OPPONENT, self.leads[duel.opponent], number, float(cell)
         for number, (cause, amount) in enumerate(causes.items(), start=len(groups)):
             words, cell = wording.cause_words(cause), visible[number]
-            groups.append(Group(CAUSE, wording.capitalised(words), "", 0, 0.0, 0.0, amount, cell))
+            groups.append(Group(CAUSE, capitalised(words), "", 0, 0.0, 0.0, amount, cell))
             phrases.append(wording.Phrases(CAUSE, cell, words, words))
             rows.append((self.player, None, None, None, None, None, amount, cause, None, number, float(cell)))
         return tuple(groups), phrases, pl.DataFrame(rows, schema=SCHEMA, orient="row")

@@ -24,10 +24,9 @@ from podium.ledger.reasons.shares import MAX_WORK
 from podium.ledger.reasons.wording import heat_words
 from podium.results.derived_heats import OVERALL
 from podium.results.reading import Results
-from podium.support.words import counted, lines_html, shown_change, signed
+from podium.support.words import counted, lines_html, ordinal, shown_change, signed
 
 MOST_ALTERNATIVES = 8
-ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 NUMBERS = ("position", "score", "time_s", "team_score")
 Numbers = dict[str, npt.NDArray[np.float64]]
 
@@ -213,19 +212,6 @@ def instead(heat: OwnHeat) -> str:
     if len({side_of(each) for each in heat.rivals}) == 1:
         return "instead of drawing" if heat.tied else "instead of losing"
     return f"instead of {'sharing' if heat.tied else 'finishing'} {ordinal(heat.rank)}{' place' if heat.tied else ''}"
-
-
-def ordinal(place: int) -> str:
-    """A place in words: "first", "12th"."""
-    if place <= len(ORDINALS):
-        return ORDINALS[place - 1]
-    return ordinal_number(place)
-
-
-def ordinal_number(place: int) -> str:
-    """A place in figures: "1st", "12th"."""
-    ending = "th" if place % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(place % 10, "th")
-    return f"{place}{ending}"
 
 
 def changes_with(account: Account, altered: Sequence[Altered], period: str) -> list[float]:

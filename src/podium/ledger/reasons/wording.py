@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from podium.ledger.reasons.duels import BAND, CAUSE, HEAT, OPPONENT, Heading
-from podium.support.words import shown, signed
+from podium.support.words import capitalised, listed, shown, signed
 
 MOST_NAMED = 8  # names in a list; more are counted
 DECIDING_SHARE = Decimal("0.4")  # of the change, from which on one part is its cause
@@ -318,13 +318,3 @@ def not_compared_words(left_out: Sequence[tuple[str, str | None, str]], heats: i
         who = listed(words) if len(words) <= MOST_NAMED else f"{len(words)} entrants"
         clauses.append(f"{who} ({reason})")
     return f"Not compared: {'; '.join(clauses)}." if clauses else ""
-
-
-def listed(words: Sequence[str]) -> str:
-    """Words in a sentence: a, b and c."""
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
-
-
-def capitalised(words: str) -> str:
-    """The words with a large first letter, the others as they are."""
-    return words[:1].upper() + words[1:]

@@ -57,7 +57,8 @@ class Intake:
         self._long_tasks: dict[str, asyncio.Task[None]] = {}
 
     async def submit(self, pool: str, rows: Any, actor: str, match_ids: dict[str, str]) -> list[Receipt]:
-        event_ids = frozenset(ids_in(rows))
+        every = rows.columns["event_id"] if isinstance(rows, PlainRows) else (row["event_id"] for row in rows)
+        event_ids = frozenset(every)
         if self._waiting_events_of(pool) + len(event_ids) > MAX_WAITING_EVENTS:
             raise BusyError("too many results are waiting to be stored; send this again in a second")
         answer: asyncio.Future[list[Receipt]] = asyncio.get_running_loop().create_future()
@@ -138,10 +139,6 @@ class Intake:
                 remaining.append(each)
         self._queues[pool] = remaining
         return batch
-
-
-def ids_in(rows: Any) -> Iterable[str]:
-    return rows.columns["event_id"] if isinstance(rows, PlainRows) else (row["event_id"] for row in rows)
 
 
 def refuse_all(waiting: Iterable[Waiting], error: BaseException) -> None:

@@ -1,17 +1,14 @@
-"""The number of a request, the log that has it, and every error as a problem of RFC 9457; none repeats what came."""
+"""The log that has the number of a request, and every error as a problem of RFC 9457; none repeats what came."""
 
 import asyncio
 import json
 import logging
-import re
-import secrets
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from contextvars import ContextVar
 from functools import lru_cache
 from http import HTTPStatus
-from itertools import count
 from typing import Any, TextIO
 
 from fastapi import Request
@@ -19,8 +16,6 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
-from starlette.middleware.gzip import DEFAULT_EXCLUDED_CONTENT_TYPES, GZipMiddleware
-from starlette.requests import HTTPConnection
 
 from podium.errors import NotFiniteError, ParameterError, PodiumError, ResultsError, UnknownError
 from podium.service.http.json import RefusedError, decode_name
@@ -28,19 +23,7 @@ from podium.store.log.database import StoreError, UnavailableError
 from podium.store.writing.rating.events import StaleError
 
 HEADER = b"x-request-id"
-SANE = re.compile(rb"[A-Za-z0-9._:/+=-]{1,128}")
-PROCESS = secrets.token_hex(4)
-NUMBERS = count(1)
-
 current_request_id: ContextVar[str | None] = ContextVar("request_id", default=None)  # of the request that is answered
-
-
-def choose_request_id(headers: list[tuple[bytes, bytes]]) -> str:
-    """Return the id that the sender gave, or a new one."""
-    for name, value in headers:
-        if name == HEADER and SANE.fullmatch(value):
-            return value.decode("ascii")
-    return f"{PROCESS}-{next(NUMBERS):x}"
 
 
 WRITE_INTERVAL_S = 0.2
@@ -117,24 +100,6 @@ def moment(since_1970: float) -> str:
 @lru_cache(2)
 def second(since_1970: int) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(since_1970))
-
-
-LEAST_BYTES = 1024  # of an answer that is compressed
-LEVEL = 5  # of zlib: 9 takes four times as long, and saves a twentieth
-COMPRESSED_TYPES = ("application/vnd.apache.parquet",)  # beside those that the framework knows
-
-
-class CompressionMiddleware:
-    """Compresses answers above a kilobyte; never a stream of events."""
-
-    def __init__(self, app: Any, session_cookie: str) -> None:
-        self.app, self.session_cookie = app, session_cookie
-        excluded = (*DEFAULT_EXCLUDED_CONTENT_TYPES, *COMPRESSED_TYPES)
-        self.compressed = GZipMiddleware(app, LEAST_BYTES, LEVEL, exclude_content_types=excluded)
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        is_signed_in = scope["type"] == "http" and self.session_cookie in HTTPConnection(scope).cookies
-        await (self.app if is_signed_in else self.compressed)(scope, receive, send)
 
 
 MEDIA_TYPE = "application/problem+json"

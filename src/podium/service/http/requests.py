@@ -1,19 +1,23 @@
-"""What serves a request: threads by what they are for, the store at one moment, its id, and its line of the log."""
+"""What serves a request: its number, threads by what they are for, the store at one moment, and its line of the log."""
 
 import asyncio
 import re
+import secrets
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from functools import wraps
 from inspect import Parameter, iscoroutinefunction, signature
+from itertools import count
 from typing import Annotated, Any, Final, ParamSpec, TypeVar, cast
 
 from anyio import CapacityLimiter, to_thread
 from anyio.to_thread import current_default_thread_limiter
 from fastapi import APIRouter, Depends, Header, Request, Response
+from starlette.middleware.gzip import DEFAULT_EXCLUDED_CONTENT_TYPES, GZipMiddleware
+from starlette.requests import HTTPConnection
 
-from podium.service.http.errors import HEADER, RETRY_AFTER_S, RequestLog, choose_request_id, current_request_id, problem
+from podium.service.http.errors import HEADER, RETRY_AFTER_S, RequestLog, current_request_id, problem
 from podium.service.http.json import RefusedError
 from podium.store import Store
 
@@ -123,6 +127,37 @@ class ReadRouter(APIRouter):
 
     def add_api_route(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
         super().add_api_route(path, read_one_moment(endpoint), **options)
+
+
+LEAST_BYTES = 1024  # of an answer that is compressed
+LEVEL = 5  # of zlib: 9 takes four times as long, and saves a twentieth
+COMPRESSED_TYPES = ("application/vnd.apache.parquet",)  # beside those that the framework knows
+
+
+class CompressionMiddleware:
+    """Compresses answers above a kilobyte; never a stream of events."""
+
+    def __init__(self, app: Any, session_cookie: str) -> None:
+        self.app, self.session_cookie = app, session_cookie
+        excluded = (*DEFAULT_EXCLUDED_CONTENT_TYPES, *COMPRESSED_TYPES)
+        self.compressed = GZipMiddleware(app, LEAST_BYTES, LEVEL, exclude_content_types=excluded)
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        is_signed_in = scope["type"] == "http" and self.session_cookie in HTTPConnection(scope).cookies
+        await (self.app if is_signed_in else self.compressed)(scope, receive, send)
+
+
+SANE = re.compile(rb"[A-Za-z0-9._:/+=-]{1,128}")
+PROCESS = secrets.token_hex(4)
+NUMBERS = count(1)
+
+
+def choose_request_id(headers: list[tuple[bytes, bytes]]) -> str:
+    """Return the id that the sender gave, or a new one."""
+    for name, value in headers:
+        if name == HEADER and SANE.fullmatch(value):
+            return value.decode("ascii")
+    return f"{PROCESS}-{next(NUMBERS):x}"
 
 
 ANY_ORIGIN = (b"access-control-allow-origin", b"*")  # of answers that are the same for everybody

@@ -5,13 +5,12 @@ from decimal import Decimal
 from markupsafe import Markup
 
 from podium.ledger.history import FINDING_EVENTS
-from podium.ledger.reasons.what_if import ordinal_number
 from podium.pages.careers import Tile
 from podium.pages.numbers import SIGMAS, Shape, change, day, day_words, direction, moved, named, rating
 from podium.service.web.ahead.calendar import Upcoming
 from podium.service.web.rendering import PoolHeader, pool_address
 from podium.store.reading.player_models import FormLine, PlayerCard
-from podium.support.words import shown
+from podium.support.words import ordinal_number, shown
 
 SETTLED_BY_EVENTS = f"A rating counts as settled from event {FINDING_EVENTS} on."
 

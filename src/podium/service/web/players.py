@@ -14,7 +14,6 @@ from markupsafe import Markup
 
 from podium.errors import UnknownError
 from podium.ledger.history import can_be_unsettled
-from podium.ledger.reasons.what_if import ordinal
 from podium.pages.careers import CareerSummary, Tile, career_verdict
 from podium.pages.charts import HistoryLine, HistoryPoint, history_chart
 from podium.pages.numbers import DASH, Shape, change, day_words, halves, rating, short_day
@@ -49,7 +48,7 @@ from podium.store.log.log import SUBMIT
 from podium.store.log.pools import Pool, earlier, time_of
 from podium.store.reading.hindsight import HindsightPoint
 from podium.store.reading.player_models import CurvePoint, FormLine, PlayerCard, RivalRow, Rivals
-from podium.support.words import counted, shown
+from podium.support.words import counted, ordinal, shown
 
 MOST_POINTS = 300
 ROWS = 50  # of a page of changes

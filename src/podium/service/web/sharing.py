@@ -11,7 +11,6 @@ from fastapi import Query, Request, Response
 from pydantic_core import to_json
 
 from podium.errors import UnknownError
-from podium.ledger.reasons.wording import capitalised
 from podium.pages.numbers import change, day_words, deviation, rating, utc_text
 from podium.pages.share_picture import TALL, WIDE, Caption, badge_svg, share_picture
 from podium.pages.why import why_view
@@ -24,6 +23,7 @@ from podium.service.web.visiting import VisiblePool
 from podium.store import Store
 from podium.store.reading.moments import VersionCache
 from podium.store.reading.player_models import EventHeadline, FormLine, ListedRow
+from podium.support.words import capitalised
 
 MAX_AGE_S = 300
 

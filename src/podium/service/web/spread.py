@@ -18,7 +18,7 @@ from podium.store import Store
 from podium.store.reading.hindsight import BestEverBoard
 from podium.store.reading.models import RatingCount
 from podium.store.reading.player_models import SharedThing
-from podium.support.words import counted, plural
+from podium.support.words import capitalised, counted, plural
 
 router = PageRouter()
 MAX_BARS: Final = 40
@@ -138,7 +138,7 @@ def things(request: Request, visit: VisiblePool, store: CurrentStore) -> Respons
         raise UnknownError(f"{header.title}: {header.system_title} rates nothing here that {header.words} share")
     words = ", ".join(header.kinds)
     page = ThingsPage(
-        title=words[:1].upper() + words[1:],
+        title=capitalised(words),
         description=f"What {words} of {header.title} add to the ratings of their {header.words}.",
         pool=header,
         newest_entry=store.version(visit.pool),

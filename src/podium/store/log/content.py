@@ -118,7 +118,8 @@ class Content:
         row = {name: first[name] for name in (*EVENT_COLUMNS, "heat") if name in first} | {"status": "quit"}
         if absent.team is not None:
             row["team"] = absent.team
-        return json_lines([row_head(row)], [str(absent.player)])
+        head = json.dumps(row, ensure_ascii=False, separators=(",", ":"))[:-1] + PLAYER_NEXT
+        return json_lines([head], [str(absent.player)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,10 +132,6 @@ class Absent:
 
 def json_lines(heads: Iterable[str], ends: Iterable[str]) -> str:
     return LINE_END.join([*map(add, heads, ends), ""])
-
-
-def row_head(row: dict[str, Any]) -> str:
-    return json.dumps(row, ensure_ascii=False, separators=(",", ":"))[:-1] + PLAYER_NEXT
 
 
 def row_of(head: str) -> dict[str, Any]:

@@ -116,6 +116,15 @@ class Moments:
                 pools[pool_name] = get_pool(connection, pool_name)
             yield connection, pools[pool_name]
 
+    def pool(self, pool_name: str) -> Pool:
+        """Find a pool.
+
+        Returns:
+            The pool, with its system.
+        """
+        with self.reading(pool_name) as (_, pool):
+            return pool
+
     @contextmanager
     def writing(self, pool_name: str, *, even_closed: bool = False) -> Iterator[tuple[sa.Connection, Pool]]:
         """A transaction that has a pool to itself.

@@ -31,13 +31,12 @@ from podium.store.reading.boards.ranks import IN_POOL, IS_SETTLED
 from podium.store.reading.events.events import explanation, standing_before
 from podium.store.reading.moments import Answers
 from podium.store.reading.players.cards import event_names_of
-from podium.store.reading.players.explanations import states_of
 from podium.store.writing.rating.events import RATED, Roster
 from podium.store.writing.rating.facts import date_of, today
 from podium.store.writing.rating.ledger_rows import newest_pool_state, system_today
 from podium.store.writing.rating.plan import met_in
 from podium.store.writing.rating.rating import as_table, events_from
-from podium.store.writing.rating.standing_rows import newest_standings
+from podium.store.writing.rating.standing_rows import newest_standings, states_of
 from podium.support.answers import answer, described
 
 Bound = Literal["at least", "at most"]

@@ -19,12 +19,12 @@ from podium.store.log.schema import log, standing
 from podium.store.log.statements import is_thing, of_players
 from podium.store.reading.boards.ranks import count_players
 from podium.store.reading.log import CorrectedLine, corrected_lines, lines_of
-from podium.store.reading.players.explanations import states_of
 from podium.store.writing import accounts, administration, mending, sheets, submission
 from podium.store.writing.execution import Done, Propose, plan_through, with_receipts
 from podium.store.writing.rating.events import Proposal, Sheet, StaleError, get_event
 from podium.store.writing.rating.plan import Plan, Span
 from podium.store.writing.rating.rerating import NOTHING, Totals, event_ids, moves
+from podium.store.writing.rating.standing_rows import states_of
 
 Act = Callable[[str, str], Propose]  # by whom, and why: what is then proposed
 

@@ -56,15 +56,6 @@ class Reader(Moments):
         truncate_wal(self.engine)
         close_engine(self.engine, patience_s)
 
-    def pool(self, pool_name: str) -> Pool:
-        """Find a pool.
-
-        Returns:
-            The pool, with its system.
-        """
-        with self.reading(pool_name) as (_, pool):
-            return pool
-
     def pools(self) -> list[Pool]:
         """List every pool.
 

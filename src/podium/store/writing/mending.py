@@ -160,17 +160,16 @@ def refuse_others(pool: Pool, sheet: events.Sheet, sent: Sequence[Sent], stored:
             prefix,
         )
     dated = all(one.content.order == DATED for one, _ in paired)
-    if paired and dated and not any(lines_or_date(one, other) for one, other in paired):
+    known = (
+        one.is_same or one.lines == other.lines or one.content.started_at == other.row.started_at
+        for one, other in paired
+    )
+    if paired and dated and not any(known):
         raise SheetError(
             f"every event of {sheet.name} that is known has another date and another result: is it another season's?",
             f"--prefix {prefix} gives its events ids of their own",
             prefix,
         )
-
-
-def lines_or_date(one: Sent, other: Stored) -> bool:
-    """Whether an event has the result or the date that a sheet has."""
-    return one.is_same or one.lines == other.lines or one.content.started_at == other.row.started_at
 
 
 def is_by_hand(one: Sent, other: Stored) -> bool:

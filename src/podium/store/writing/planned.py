@@ -114,7 +114,8 @@ def record_planned(connection: sa.Connection, pool: Pool, planned: Planned) -> R
         raise OvertakenError
     planned.admit(pool)
     proposal = planned.propose(connection, pool, numbers_and_newcomers)
-    players = drawn_numbers(planned.proposal, proposal)
+    drawn = {name: number for number, name in proposal.newcomers.items()}
+    players = {number: drawn[name] for number, name in planned.proposal.newcomers.items() if name in drawn}
     if not is_same(planned.proposal, proposal, players):
         raise OvertakenError
     recorded, logged = record(connection, proposal)
@@ -132,11 +133,6 @@ def finish_planned(connection: sa.Connection, pool: Pool, recorded: Recorded, re
 def part_start(starts: Iterable[OrderKey], key: OrderKey) -> OrderKey:
     """Where the part begins that holds a key; the key itself, if it stands before all parts."""
     return max((start for start in starts if start <= key), default=key)
-
-
-def drawn_numbers(planned: Proposal, proposal: Proposal) -> dict[int, int]:
-    drawn = {name: number for number, name in proposal.newcomers.items()}
-    return {number: drawn[name] for number, name in planned.newcomers.items() if name in drawn}
 
 
 def drawn_seqs(proposal: Proposal, recorded: Proposal) -> dict[int, int]:

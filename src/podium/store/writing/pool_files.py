@@ -86,7 +86,9 @@ def import_lines(connection: sa.Connection, lines: Iterable[str], source: str, n
             )
         store_facts(connection, pool, facts_from_log(connection, pool))
         pool = get_pool(connection, pool.name)
-        import_days(connection, pool, header["days"])
+        days = [{"pool_id": pool.id, "day": facts.parse_day(day, pool.order), "stale": True} for day in header["days"]]
+        if days:
+            connection.execute(sa.insert(snapshot_day), days)
         import_sheets(connection, pool, header.get("sheets", []))
         rerate(connection, pool, START)
     except UNREADABLE as error:
@@ -177,12 +179,6 @@ def reason_row(where: str, fields: Mapping[str, Any]) -> dict[str, Any]:
     if reason_hash(salt, text).hex() != fields["reason_hash"]:
         raise StoreError(f"{where}: the reason was altered")
     return {"salt": salt, "text": text}
-
-
-def import_days(connection: sa.Connection, pool: Pool, days: Iterable[str]) -> None:
-    rows = [{"pool_id": pool.id, "day": facts.parse_day(day, pool.order), "stale": True} for day in days]
-    if rows:
-        connection.execute(sa.insert(snapshot_day), rows)
 
 
 def import_sheets(connection: sa.Connection, pool: Pool, kept: Iterable[Mapping[str, Any]]) -> None:

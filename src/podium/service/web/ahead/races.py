@@ -12,7 +12,6 @@ from markupsafe import Markup
 
 from podium.errors import ParameterError, UnknownError
 from podium.ledger.imagined import DUEL, TWO, place_words
-from podium.ledger.reasons.what_if import ordinal_number
 from podium.pages.bars import signed_bar
 from podium.pages.numbers import DASH, MINUTE_S, percent, with_minus
 from podium.service.http.json import MAX_SENT_CHARACTERS, MatchId
@@ -31,7 +30,7 @@ from podium.service.web.rendering import (
 from podium.service.web.visiting import SEE_OTHER, VisiblePool, Visit
 from podium.store import Store
 from podium.store.writing.fixtures import NO_RESULT, Fixture, Starter
-from podium.support.words import counted, shown, shown_change
+from podium.support.words import counted, ordinal_number, shown, shown_change
 
 router = PageRouter()
 MOST_LINES = 30  # of a table that is shown whole

@@ -21,7 +21,6 @@ from podium.store.log.pools import NUMBER_US, Order, OrderKey, Pool, When, seaso
 from podium.store.log.schema import player, rank_count, season, standing
 from podium.store.log.statements import among, floored, instant, of_players, values
 from podium.store.reading.models import BoardPage, BoardRow, PlayerRank, PoolSummary, RatingCount, Season
-from podium.store.reading.players.explanations import states_of
 from podium.store.writing.rating.standing_rows import (
     BOARD_COLUMNS,
     FINE_PER_POINT,
@@ -29,6 +28,7 @@ from podium.store.writing.rating.standing_rows import (
     bucket,
     get_standing,
     newest_of_players,
+    states_of,
 )
 
 IN_POOL = sa.and_(standing.c.generation_id == sa.bindparam("generation"), of_players(standing))

@@ -25,11 +25,10 @@ from podium.store.log.statements import among, of_players, values
 from podium.store.reading.models import CareerChange, EventDetails, ResultRow, rows_as
 from podium.store.reading.moments import Answers
 from podium.store.reading.player_models import Encounters
-from podium.store.reading.players.explanations import states_of
 from podium.store.writing.rating.events import changes_of, get_event, version_of
 from podium.store.writing.rating.ledger_rows import newest_pool_state
 from podium.store.writing.rating.rating import as_table, with_names
-from podium.store.writing.rating.standing_rows import standings_before, stored_standings
+from podium.store.writing.rating.standing_rows import standings_before, states_of, stored_standings
 
 
 def same_event(one: sa.FromClause, other: sa.FromClause) -> sa.ColumnElement[bool]:

@@ -31,7 +31,7 @@ from podium.store.reading.player_models import (
     Surprise,
 )
 from podium.store.writing.rating.events import RATED, SUPERSEDED, VOIDED, get_event
-from podium.support.words import shown, shown_change, signed
+from podium.support.words import listed, shown, shown_change, signed
 
 MOST_NAMED = 3  # winners in a headline; of more the first two, and how many others
 DELTA = change.c.rating - change.c.rating_before
@@ -163,10 +163,10 @@ def headline_words(what: Happening, status: str, digits: int) -> str:
 def winners_words(winners: Sequence[str], entrants: int) -> str:
     """Who won: "Ana won", "Ana and Ben drew", "Ana, Ben and 3 others won"."""
     if len(winners) == entrants > 1:
-        return f"{wording.listed(winners)} drew" if entrants <= MOST_NAMED else f"All {entrants} drew"
+        return f"{listed(winners)} drew" if entrants <= MOST_NAMED else f"All {entrants} drew"
     if len(winners) > MOST_NAMED:
         winners = [*winners[: MOST_NAMED - 1], f"{len(winners) - MOST_NAMED + 1} others"]
-    return f"{wording.listed(winners)} won"
+    return f"{listed(winners)} won"
 
 
 MAX_NUMBER = 2**62  # below it are all starts and numbers of log entries
@@ -212,15 +212,11 @@ def event_list(connection: sa.Connection, pool: Pool, *, before: str | None = No
     Raises:
         ParameterError: `before` is no cursor.
     """
-    found = rows_before(connection, pool, read_cursor(before, "a page of events") if before else FOREVER, top + 1)
+    key = read_cursor(before, "a page of events") if before else FOREVER
+    found = connection.execute(SELECT_EVENTS, {"pool": pool.id, "top": top + 1} | key._asdict()).all()
     rows = found[:top]
     following = f"{rows[-1].started_at},{rows[-1].seq}" if len(found) > top else None
     return EventListPage(headlines(connection, pool, rows), following)
-
-
-def rows_before(connection: sa.Connection, pool: Pool, key: OrderKey, top: int) -> Sequence[Any]:
-    """The rows of so many events before a key, newest first."""
-    return connection.execute(SELECT_EVENTS, {"pool": pool.id, "top": top} | key._asdict()).all()
 
 
 def read_cursor(cursor: str, page: str) -> OrderKey:

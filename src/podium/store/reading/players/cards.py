@@ -20,8 +20,7 @@ from podium.store.reading.boards.pages import earlier_ranks
 from podium.store.reading.events.events import encounters
 from podium.store.reading.events.headlines import read_cursor
 from podium.store.reading.moments import Answers
-from podium.store.reading.players.explanations import states_of
-from podium.store.writing.rating.standing_rows import get_standing
+from podium.store.writing.rating.standing_rows import get_standing, states_of
 from podium.support.words import shown, shown_change
 
 EVER = -(2**62)  # microseconds: no change is older

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import sqlalchemy as sa
 
 from podium.engine.system import System
@@ -170,12 +169,6 @@ def alternative_changes(imagined: WhatIf) -> AlternativeChanges:
     alternatives = tuple(map(AlternativeChange.of, imagined.alternatives))
     texts = imagined.event_id, imagined.player
     return AlternativeChanges(*texts, imagined.rating_before, imagined.delta, float(imagined.shown), alternatives)
-
-
-def states_of(pool: Pool, packed: Sequence[bytes]) -> npt.NDArray[np.float64]:
-    """States, (rows, fields), from their bytes in the database."""
-    width = len(pool.system.state_type._fields)
-    return np.frombuffer(b"".join(packed), "<f8").astype(np.float64).reshape(len(packed), width)
 
 
 def system_and_states(connection: sa.Connection, pool: Pool, names: Sequence[str]) -> tuple[System, list[Any]]:

@@ -255,9 +255,14 @@ class StateColumns(NamedTuple):
     deviation: list[float | None]
 
 
+def states_of(pool: Pool, packed: Sequence[bytes]) -> Floats:
+    """States, (rows, fields), from their bytes in the database."""
+    width = len(pool.system.state_type._fields)
+    return np.frombuffer(b"".join(packed), "<f8").astype(np.float64).reshape(len(packed), width)
+
+
 def state_columns(pool: Pool, states: Sequence[bytes]) -> StateColumns:
-    fields = len(pool.system.state_type._fields)
-    return columns_of(pool, np.frombuffer(b"".join(states), "<f8").reshape(len(states), fields))
+    return columns_of(pool, states_of(pool, states))
 
 
 def columns_of(pool: Pool, states: Floats) -> StateColumns:
@@ -272,20 +277,15 @@ def columns_of(pool: Pool, states: Floats) -> StateColumns:
 def apply_ledger(standings: dict[int, Standing], ledger: Ledger) -> None:
     """Bring standings, in place, up to date with a part of the ledger, in the order of rating."""
     if not ledger.place.all():  # a season begins, which is no event
-        apply_seasons(standings, ledger)
+        for row in ledger.rows():
+            played_at = row.started_at if row.place else standings[row.player].played_at
+            standings[row.player] = Standing(row.rating, row.started_at, row.seq, played_at, row.state)
         return
     numbers, from_end = np.unique(ledger.player[::-1], return_index=True)
     last = len(ledger) - 1 - from_end
     chosen = ledger.rating, ledger.started_at, ledger.seq, ledger.started_at, ledger.state
     columns = (column[last].tolist() for column in chosen)
     standings.update(zip(numbers.tolist(), map(Standing._make, zip(*columns, strict=True)), strict=True))
-
-
-def apply_seasons(standings: dict[int, Standing], ledger: Ledger) -> None:
-    """As `apply_ledger`, row by row, where seasons begin."""
-    for row in ledger.rows():
-        played_at = row.started_at if row.place else standings[row.player].played_at
-        standings[row.player] = Standing(row.rating, row.started_at, row.seq, played_at, row.state)
 
 
 def player_counts(

@@ -16,19 +16,7 @@ from podium.service.http.visitors import Form
 from podium.service.web.rendering import PageRouter, address, go_on, pool_header, render
 from podium.service.webhooks import DeliveryError, send_test
 from podium.store import Store
-from podium.store.keys import (
-    ApiKey,
-    Webhook,
-    create_key,
-    create_webhook,
-    delete_webhook,
-    list_keys,
-    list_webhooks,
-    parse_reach,
-    resume_webhook,
-    revoke_key,
-    rotate_key,
-)
+from podium.store import keys as store_keys
 from podium.store.reading.models import LogRecord
 
 MAX_DAYS = 36_525.0
@@ -67,19 +55,19 @@ def keys_page(store: Store, admission: Admission) -> FormsPage:
     )
     if is_limited(admission.key):
         create = Section(heading="Create a key", notes=("Your key expires or has a limit, so it creates no others.",))
-    seen = [each for each in reversed(list_keys(store.engine)) if opened(each, admission)]
+    seen = [each for each in reversed(store_keys.list_keys(store.engine)) if opened(each, admission)]
     items = tuple(key_item(each, admission.key, base) for each in seen)
     known = Section(heading="Keys", items=items, notes=() if items else ("There is none.",))
     heading = f"Keys to {pool.title}"
     return FormsPage(title="Keys", pool=pool, heading=heading, current="Keys", sections=(create, known))
 
 
-def opened(key: ApiKey, admission: Admission) -> bool:
+def opened(key: store_keys.ApiKey, admission: Admission) -> bool:
     """Whether an admin may see a key, and end it."""
     return key.pool == admission.pool or (key.pool is None and admission.key.pool is None)
 
 
-def key_item(key: ApiKey, own: ApiKey, base: str) -> Item:
+def key_item(key: store_keys.ApiKey, own: store_keys.ApiKey, base: str) -> Item:
     moments = (("created", key.created_at), ("expires", key.expires_at), ("last used", key.last_used_at))
     parts = [key.role, "every ladder" if key.pool is None else "this ladder alone", f"number {key.id}"]
     parts += [f"{what} {moment[:10]}" for what, moment in moments if moment]
@@ -92,12 +80,12 @@ def key_item(key: ApiKey, own: ApiKey, base: str) -> Item:
     )
 
 
-def is_limited(key: ApiKey) -> bool:
+def is_limited(key: store_keys.ApiKey) -> bool:
     """Whether a key has a limit that one which it created would not have."""
     return key.reach_s is not None or key.per_second is not None or key.expires_at is not None
 
 
-def refuse_limited(key: ApiKey) -> None:
+def refuse_limited(key: store_keys.ApiKey) -> None:
     """Refuse to create keys with a key that has a limit: they would outlive it, or reach further."""
     if is_limited(key):
         raise AccessError(403, "a key that expires, or has a limit, creates no others; sign in with one that has none")
@@ -117,9 +105,11 @@ def create(store: Store, admission: Admission, form: Form) -> Secret:
     if days is not None and not days <= MAX_DAYS:
         raise ParameterError(f"a key expires after {MAX_DAYS:,.0f} days at most")
     lifetime = None if days is None else timedelta(days=days)
-    reach_s = parse_reach(reach) if reach else None
+    reach_s = store_keys.parse_reach(reach) if reach else None
     role = form.text("role")
-    return Secret(create_key(store.engine, name, role, pool, rate, lifetime=lifetime, reach_s=reach_s), "key")
+    return Secret(
+        store_keys.create_key(store.engine, name, role, pool, rate, lifetime=lifetime, reach_s=reach_s), "key"
+    )
 
 
 def number_in(form: Form, name: str, what: str) -> float | None:
@@ -130,9 +120,9 @@ def number_in(form: Form, name: str, what: str) -> float | None:
         raise ParameterError(f"{what} are a number, not {text!r}") from None
 
 
-def key_of(store: Store, admission: Admission, number: int) -> ApiKey:
+def key_of(store: Store, admission: Admission, number: int) -> store_keys.ApiKey:
     """A key that an admin may end."""
-    for each in list_keys(store.engine):
+    for each in store_keys.list_keys(store.engine):
         if each.id == number and opened(each, admission):
             return each
     raise UnknownError(f"pool {admission.pool!r} has no key {number} of its own")
@@ -142,7 +132,7 @@ def key_of(store: Store, admission: Admission, number: int) -> ApiKey:
 def revoke(store: Store, admission: Admission, form: Form) -> Done:
     """Revoke a key."""
     key = key_of(store, admission, int(form.text("number")))
-    revoke_key(store.engine, int(form.text("number")))
+    store_keys.revoke_key(store.engine, int(form.text("number")))
     return Done(address("admin", admission.pool, "keys"), f"The key of {key.name} is revoked, and opens nothing more.")
 
 
@@ -150,7 +140,7 @@ def revoke(store: Store, admission: Admission, form: Form) -> Done:
 def replace_key(store: Store, admission: Admission, form: Form) -> Secret:
     """Replace a key by a new one with the same rights, and show that, once."""
     refuse_limited(admission.key)
-    return Secret(rotate_key(store.engine, key_of(store, admission, int(form.text("number"))).id), "key")
+    return Secret(store_keys.rotate_key(store.engine, key_of(store, admission, int(form.text("number"))).id), "key")
 
 
 @router.page("/webhooks")
@@ -172,12 +162,14 @@ def webhooks_page(store: Store, admission: Admission) -> FormsPage:
         button="Create webhook",
         notes=("Every entry of the log is sent from now on, signed with a secret that is shown once.",),
     )
-    items = tuple(webhook_item(each, newest, base) for each in list_webhooks(store.engine) if each.pool == pool.name)
+    items = tuple(
+        webhook_item(each, newest, base) for each in store_keys.list_webhooks(store.engine) if each.pool == pool.name
+    )
     known = Section(heading="Webhooks", items=items, notes=() if items else ("There is none.",))
     return FormsPage(title="Webhooks", pool=pool, heading="Webhooks", current="Webhooks", sections=(create, known))
 
 
-def webhook_item(webhook: Webhook, newest: tuple[LogRecord, ...], base: str) -> Item:
+def webhook_item(webhook: store_keys.Webhook, newest: tuple[LogRecord, ...], base: str) -> Item:
     note = f"number {webhook.id}, has taken all up to entry {webhook.delivered_seq}"
     if webhook.failing_since:
         note += f"; fails since {webhook.failing_since[:16].replace('T', ' ')}: {webhook.last_error}"
@@ -198,7 +190,7 @@ def entry_words(entry: LogRecord) -> str:
     return f"Entry {entry.seq}: {DEEDS[entry.kind]} {entry.player or entry.subject}".rstrip()
 
 
-def delivery_words(webhook: Webhook, seq: int, following: int) -> str:
+def delivery_words(webhook: store_keys.Webhook, seq: int, following: int) -> str:
     """What became of an entry of the log; the one that follows those that were taken is tried."""
     if seq <= webhook.delivered_seq:
         return "taken"
@@ -207,8 +199,8 @@ def delivery_words(webhook: Webhook, seq: int, following: int) -> str:
     return "waits"
 
 
-def webhook_of(store: Store, admission: Admission, number: int) -> Webhook:
-    for each in list_webhooks(store.engine):
+def webhook_of(store: Store, admission: Admission, number: int) -> store_keys.Webhook:
+    for each in store_keys.list_webhooks(store.engine):
         if each.id == number and each.pool == admission.pool:
             return each
     raise UnknownError(f"pool {admission.pool!r} has no webhook {number}")
@@ -217,7 +209,7 @@ def webhook_of(store: Store, admission: Admission, number: int) -> Webhook:
 @acts(router, "/webhooks", webhooks_page)
 def add(store: Store, admission: Admission, form: Form) -> Secret:
     """Send a pool's log to an address."""
-    created = create_webhook(store.engine, admission.pool, form.text("url").strip())
+    created = store_keys.create_webhook(store.engine, admission.pool, form.text("url").strip())
     return Secret(created.secret, "secret of the signatures")
 
 
@@ -225,7 +217,7 @@ def add(store: Store, admission: Admission, form: Form) -> Secret:
 def resume(store: Store, admission: Admission, form: Form) -> Done:
     """Send to a webhook again that was stopped."""
     url = webhook_of(store, admission, int(form.text("number"))).url
-    resume_webhook(store.engine, int(form.text("number")))
+    store_keys.resume_webhook(store.engine, int(form.text("number")))
     return Done(address("admin", admission.pool, "webhooks"), f"{url} is sent to again, from where it stopped.")
 
 
@@ -233,7 +225,7 @@ def resume(store: Store, admission: Admission, form: Form) -> Done:
 def delete(store: Store, admission: Admission, form: Form) -> Done:
     """Send nothing more to a webhook."""
     url = webhook_of(store, admission, int(form.text("number"))).url
-    delete_webhook(store.engine, int(form.text("number")))
+    store_keys.delete_webhook(store.engine, int(form.text("number")))
     return Done(address("admin", admission.pool, "webhooks"), f"Nothing more is sent to {url}.")
 
 

@@ -33,12 +33,7 @@ from podium.store.log.pools import read_when
 from podium.store.reading import models
 from podium.store.reading.hindsight import BestEverBoard, HindsightPoint
 from podium.store.reading.player_models import SharedThing
-from podium.store.reading.players.explanations import (
-    AlternativeChanges,
-    ExplainedChange,
-    alternative_changes,
-    explained_change,
-)
+from podium.store.reading.players import explanations
 from podium.store.writing.administration import RegisteredMatch
 from podium.store.writing.rating.facts import day_shown, parse_day
 
@@ -268,17 +263,17 @@ def event(
 @router.get("/{pool}/events/{event_id}/players/{player}", responses=error_responses(409), tags=["events"])
 def explanation(
     pool: PoolName, event_id: EventId, player: PlayerName, store: CurrentStore, _key: ReadAccess
-) -> ExplainedChange:
+) -> explanations.ExplainedChange:
     """Why a player's rating moved in an event."""
-    return explained_change(store.explain(pool, event_id, player))
+    return explanations.explained_change(store.explain(pool, event_id, player))
 
 
 @router.get("/{pool}/events/{event_id}/players/{player}/what-if", responses=error_responses(409), tags=["events"])
 def what_if(
     pool: PoolName, event_id: EventId, player: PlayerName, store: CurrentStore, _key: ReadAccess
-) -> AlternativeChanges:
+) -> explanations.AlternativeChanges:
     """What an event would have done to a player's rating with one thing changed: at most eight alternatives."""
-    return alternative_changes(store.what_if(pool, event_id, player))
+    return explanations.alternative_changes(store.what_if(pool, event_id, player))
 
 
 @router.get("/{pool}/matches", tags=["matches"])

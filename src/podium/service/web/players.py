@@ -20,17 +20,8 @@ from podium.pages.numbers import DASH, Shape, change, day_words, halves, rating,
 from podium.service.http.json import PlayerName
 from podium.service.http.requests import CurrentStore
 from podium.service.http.visitors import refuse_foreign
+from podium.service.web import boards
 from podium.service.web.ahead.calendar import CurrentStakes, upcoming
-from podium.service.web.boards import (
-    Active,
-    Range,
-    Span,
-    found_players,
-    ranges_of,
-    ranked_card,
-    settling_rule,
-    spans_of,
-)
 from podium.service.web.figures import tiles
 from podium.service.web.rendering import (
     Page,
@@ -81,7 +72,7 @@ def player(
     visit: VisiblePool,
     store: CurrentStore,
     kept: CurrentStakes,
-    span: Annotated[Range, Query(alias="range")] = "all",
+    span: Annotated[boards.Range, Query(alias="range")] = "all",
     *,
     draws: Annotated[bool, Query(alias="stakes")] = False,
 ) -> Response:
@@ -89,10 +80,10 @@ def player(
     pool = store.pool(visit.pool)
     header = pool_header(pool)
     try:
-        card, active = ranked_card(store, pool, player)
+        card, active = boards.ranked_card(store, pool, player)
     except UnknownError:
-        return found_players(request, store, [visit.pool], player, header, list_only=True, is_missing=True)
-    spans = ranges_of(pool)
+        return boards.found_players(request, store, [visit.pool], player, header, list_only=True, is_missing=True)
+    spans = boards.ranges_of(pool)
     length = spans[span].length
     since = None if length is None else earlier(card.last_when, length)
     curve = store.rating_curve(visit.pool, player, since, most=MOST_POINTS)
@@ -108,7 +99,7 @@ def player(
         card=card,
         address=pool_address(visit.pool, "players", card.player),
         verdict=verdict,
-        tiles=tiles(header, card, rank, settling_rule(pool.system), ahead),
+        tiles=tiles(header, card, rank, boards.settling_rule(pool.system), ahead),
         waits=ahead is not None and ahead.waits,
         chart=chart(header, card, curve, hindsight) if len(curve) > 1 else Markup(""),
         hindsight_day=store.hindsight_day(visit.pool) if len(hindsight) > 1 else None,
@@ -133,10 +124,10 @@ def verdict_of(header: PoolHeader, card: PlayerCard) -> str:
     )  # fmt: skip
 
 
-def listed_words(pool: Pool, header: PoolHeader, card: PlayerCard, active: Active) -> str:
+def listed_words(pool: Pool, header: PoolHeader, card: PlayerCard, active: boards.Active) -> str:
     """Among whom a rank is: "23 drivers who played in the last year"."""
     settled = "settled " if can_be_unsettled(pool.system) else ""
-    played = "" if active == "any" else f" who played {spans_of(pool)[active].words}"
+    played = "" if active == "any" else f" who played {boards.spans_of(pool)[active].words}"
     return f"{counted(card.listed, f'{settled}{header.word}')}{played}"
 
 
@@ -189,7 +180,7 @@ def chart_label(header: PoolHeader, name: str, curve: tuple[CurvePoint, ...]) ->
 
 
 def ranges(
-    header: PoolHeader, card: PlayerCard, spans: Mapping[Range, Span], current: Range
+    header: PoolHeader, card: PlayerCard, spans: Mapping[boards.Range, boards.Span], current: boards.Range
 ) -> tuple[tuple[str, str, bool], ...]:
     """The spans that show less than all; none where there is no such."""
     first = time_of(card.first_when)

@@ -17,7 +17,7 @@ from podium.store.log.database import StoreError
 from podium.store.log.log import MERGE, PSEUDONYMISE, RENAME, UNMERGE, append, blank_naming, json_entry
 from podium.store.log.pools import Pool
 from podium.store.log.schema import alias, log, merged, player, thing
-from podium.store.log.statements import FIRST_THING, among, execute_prepared, fetch_all, insert, is_thing, values
+from podium.store.log.statements import FIRST_THING, among, fetch_all, insert, is_thing, values
 
 FEW_NAMES = 500  # that are looked up each by itself
 POOL_PER_NAME = 2  # players of the pool a name, up to which reading all names is quicker than looking up many
@@ -88,15 +88,13 @@ def exact_numbers(connection: sa.Connection, pool: Pool, names: Sequence[str]) -
 def current_numbers(connection: sa.Connection, pool: Pool, names: Sequence[str]) -> dict[str, int]:
     things = [name for name in names if name.startswith(MARK)]
     if things:
-        found = execute_prepared(connection, SELECT_THING_NUMBERS, {"pool": pool.id, "among": values(things)})
+        found = fetch_all(connection, SELECT_THING_NUMBERS, {"pool": pool.id, "among": values(things)})
         players = [name for name in names if not name.startswith(MARK)]
-        return dict(fetch_all(found)) | (current_numbers(connection, pool, players) if players else {})
+        return dict(found) | (current_numbers(connection, pool, players) if players else {})
     if len(names) > FEW_NAMES and newest_number(connection, pool) <= POOL_PER_NAME * len(names):
-        found = execute_prepared(connection, SELECT_ALL_NUMBERS, {"pool": pool.id})
-        every = dict(fetch_all(found))
+        every = dict(fetch_all(connection, SELECT_ALL_NUMBERS, {"pool": pool.id}))
         return {name: every[name] for name in names if name in every}
-    found = execute_prepared(connection, SELECT_NUMBERS, {"pool": pool.id, "among": values(names)})
-    return dict(fetch_all(found))
+    return dict(fetch_all(connection, SELECT_NUMBERS, {"pool": pool.id, "among": values(names)}))
 
 
 def known_numbers(connection: sa.Connection, pool: Pool, names: Sequence[str]) -> dict[str, int]:
@@ -223,7 +221,7 @@ def things_of(connection: sa.Connection, pool: Pool) -> dict[int, str]:
 
 def merges(connection: sa.Connection, pool: Pool) -> dict[int, int]:
     """The number of the account that each merged account plays on as, by number, resolved to the end."""
-    return dict(fetch_all(execute_prepared(connection, SELECT_MERGES, {"pool": pool.id})))
+    return dict(fetch_all(connection, SELECT_MERGES, {"pool": pool.id}))
 
 
 def unrated_error(pool: Pool, name: str) -> UnknownError:

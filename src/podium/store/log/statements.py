@@ -83,15 +83,17 @@ def execute_prepared(
     return connection.exec_driver_sql(prepared.text, prepared.arguments(params))
 
 
-def fetch_all(found: sa.CursorResult[Any]) -> Sequence[Any]:
+def fetch_all(connection: sa.Connection, statement: sa.Executable, params: Mapping[str, Any]) -> Sequence[Any]:
     """All rows as the driver has them: many, each read once."""
-    with contextlib.closing(found):
+    with contextlib.closing(execute_prepared(connection, statement, params)) as found:
         return found.cursor.fetchall() if found.cursor else []
 
 
-def fetch_parts(found: sa.CursorResult[Any], count: int) -> Iterator[Sequence[Any]]:
+def fetch_parts(
+    connection: sa.Connection, statement: sa.Executable, params: Mapping[str, Any], count: int
+) -> Iterator[Sequence[Any]]:
     """All rows as the driver has them, so many at a time: what becomes of few is done while they are at hand."""
-    with contextlib.closing(found):
+    with contextlib.closing(execute_prepared(connection, statement, params)) as found:
         while rows := found.cursor.fetchmany(count):
             yield rows
 

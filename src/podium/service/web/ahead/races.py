@@ -16,23 +16,14 @@ from podium.pages.bars import signed_bar
 from podium.pages.numbers import DASH, MINUTE_S, percent, with_minus
 from podium.service.http.json import MAX_SENT_CHARACTERS, MatchId
 from podium.service.http.requests import CurrentStore
+from podium.service.web import rendering
 from podium.service.web.ahead.calendar import Aged, CurrentStakes
-from podium.service.web.rendering import (
-    Page,
-    PageRouter,
-    PoolHeader,
-    address,
-    chosen_player,
-    pool_address,
-    pool_header,
-    render,
-)
 from podium.service.web.visiting import SEE_OTHER, VisiblePool, Visit
 from podium.store import Store
 from podium.store.writing.fixtures import NO_RESULT, Fixture, Starter
 from podium.support.words import counted, ordinal_number, shown, shown_change
 
-router = PageRouter()
+router = rendering.PageRouter()
 MOST_LINES = 30  # of a table that is shown whole
 AROUND = 4  # lines on either side of the likeliest, in a longer one
 
@@ -111,7 +102,7 @@ class MomentView:
     number: int | None  # of the chosen player's line of the stakes
 
 
-def moment_view(store: Store, pool: PoolHeader, race_id: str, player: str) -> MomentView | None:
+def moment_view(store: Store, pool: rendering.PoolHeader, race_id: str, player: str) -> MomentView | None:
     """A race as it stands; None where no places were posted."""
     stands = store.places(pool.name, race_id)
     if stands is None:
@@ -131,7 +122,7 @@ def moment_view(store: Store, pool: PoolHeader, race_id: str, player: str) -> Mo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RacePage(Page, template="race.html"):
+class RacePage(rendering.Page, template="race.html"):
     """A race to come."""
 
     race_id: str
@@ -161,10 +152,10 @@ def race(
     chosen: Named = "",
 ) -> Response:
     """A race before its result; then its address is the event's."""
-    pool = pool_header(store.pool(visit.pool))
+    pool = rendering.pool_header(store.pool(visit.pool))
     result = result_of(store, visit.pool, match_id)
     if result:
-        return RedirectResponse(pool_address(pool.name, "events", result), SEE_OTHER)
+        return RedirectResponse(rendering.pool_address(pool.name, "events", result), SEE_OTHER)
     planned, rule = planned_race(store, visit.pool, match_id)
     view, reason = None, ""
     player = chosen.strip() or default_player(request, planned)
@@ -194,7 +185,7 @@ def race(
         chosen=chosen.strip(),
         change_address=change_address(visit, pool, planned) if not rule.is_match else "",
     )
-    return render(request, page, status=422 if reason and chosen and view is None else 200)
+    return rendering.render(request, page, status=422 if reason and chosen and view is None else 200)
 
 
 def given_words(starter: Starter) -> str:
@@ -241,13 +232,17 @@ def planned_race(store: Store, pool: str, race_id: str) -> tuple[Fixture, Rule]:
 def default_player(request: Request, planned: Fixture) -> str:
     """Whose table is shown where nobody is named: the visitor's own, or the first entrant's."""
     names = [each.player for each in planned.entrants or ()]
-    me = chosen_player(request)
+    me = rendering.chosen_player(request)
     return me if me in names else names[0] if len(names) > 1 else ""
 
 
-def change_address(visit: Visit, pool: PoolHeader, planned: Fixture) -> str:
+def change_address(visit: Visit, pool: rendering.PoolHeader, planned: Fixture) -> str:
     """Where a race is changed; empty for whoever may not."""
-    return address("admin", pool.name, "races", planned.fixture_id) if visit.visitor.may("write", pool.name) else ""
+    return (
+        rendering.address("admin", pool.name, "races", planned.fixture_id)
+        if visit.visitor.may("write", pool.name)
+        else ""
+    )
 
 
 def stakes_view(aged: Aged, player: str, *, is_entrant: bool) -> StakesView | None:

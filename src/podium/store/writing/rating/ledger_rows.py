@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from podium.engine.system import System
 from podium.store.log.pools import BOUND_KEY, FOREVER, OrderKey, Pool, key_of, key_params
 from podium.store.log.schema import change, pool_state
-from podium.store.log.statements import execute_prepared, fetch_parts, insert, upsert
+from podium.store.log.statements import fetch_parts, insert, upsert
 
 Mask = npt.NDArray[np.bool_]
 Packed = npt.NDArray[np.void]  # all of one length; objects where they are not, as only damaged ones are
@@ -200,9 +200,8 @@ def is_other(new: Ledger, old: Ledger, counterparts: Integers) -> Mask:
 
 
 def stored_ledger(connection: sa.Connection, pool: Pool, first: OrderKey, end: OrderKey = FOREVER) -> Ledger:
-    end_params = {"end_started_at": end.started_at, "end_seq": end.seq}
-    found = execute_prepared(connection, SELECT_LEDGER, key_params(pool, first) | end_params)
-    return joined([Ledger.of(rows) for rows in fetch_parts(found, PART_ROWS)])
+    params = key_params(pool, first) | {"end_started_at": end.started_at, "end_seq": end.seq}
+    return joined([Ledger.of(rows) for rows in fetch_parts(connection, SELECT_LEDGER, params, PART_ROWS)])
 
 
 def write_changes(

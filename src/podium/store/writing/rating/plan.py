@@ -19,15 +19,8 @@ from podium.engine.replay import Replayed, by_columns, replay_settlements
 from podium.errors import NotFiniteError
 from podium.store.log.content import is_numbered
 from podium.store.log.pools import FOREVER, OrderKey, Pool
-from podium.store.writing.rating import ledger_rows, rating
+from podium.store.writing.rating import ledger_rows, rating, standing_rows
 from podium.store.writing.rating.events import RATED, Proposal, Roster
-from podium.store.writing.rating.standing_rows import (
-    SELECT_RATED_PLAYERS,
-    Standing,
-    apply_ledger,
-    standings_before,
-    stored_standings,
-)
 
 MOST_ROWS = 64  # from about as many on, Polars is as quick
 
@@ -61,7 +54,7 @@ def met_in(table: pl.DataFrame) -> set[int]:
 
 
 def rate_one(
-    pool: Pool, one: OneEvent, standings: Mapping[int, Standing], newest: ledger_rows.PoolState | None
+    pool: Pool, one: OneEvent, standings: Mapping[int, standing_rows.Standing], newest: ledger_rows.PoolState | None
 ) -> rating.RatedBatch | None:
     """Rate an event; None where it takes the way of all others, as where it is not rated at all."""
     system, started_at, seq = pool.system, one.row.started_at, one.row.seq
@@ -150,8 +143,8 @@ class Plan:
     def begin_at(self, first: OrderKey) -> None:
         """Forget all that was met, and begin at a key."""
         self.next = self.start = first
-        self.standings: dict[int, Standing] = {}  # before `next`, of the players who were met
-        self.stored: dict[int, Standing] = {}  # of those players, as they are stored
+        self.standings: dict[int, standing_rows.Standing] = {}  # before `next`, of the players who were met
+        self.stored: dict[int, standing_rows.Standing] = {}  # of those players, as they are stored
         self.pool_state: ledger_rows.PoolState | None = None  # before `next`, where the system's pools have one
         self._met: set[int] = set()
 
@@ -189,7 +182,7 @@ class Plan:
         new = rated.ledger
         if rated.pools:
             self.pool_state = ledger_rows.PoolState(*next(reversed(rated.pools.items())))
-        apply_ledger(self.standings, new)
+        standing_rows.apply_ledger(self.standings, new)
         self.next = end
         counterparts = new.counterparts(old)
         marked = {row.event_id for row in batch.events if row.reason in rating.UNRATEABLE}
@@ -214,9 +207,9 @@ class Plan:
     def meet(self, connection: sa.Connection, players: set[int]) -> None:
         """Look up where players stood before the plan's start."""
         if players:
-            stored = stored_standings(connection, self.pool, sorted(players))
+            stored = standing_rows.stored_standings(connection, self.pool, sorted(players))
             self.stored |= stored
-            self.standings |= standings_before(connection, self.pool, stored, self.start)
+            self.standings |= standing_rows.standings_before(connection, self.pool, stored, self.start)
             self._met |= players
 
     def meet_pool(self, connection: sa.Connection) -> ledger_rows.PoolState | None:
@@ -224,5 +217,5 @@ class Plan:
         return ledger_rows.newest_pool_state(connection, self.pool, self.start)
 
     def meet_all(self, connection: sa.Connection) -> None:
-        rated = connection.execute(SELECT_RATED_PLAYERS, {"generation": self.pool.generation}).scalars()
+        rated = connection.execute(standing_rows.SELECT_RATED_PLAYERS, {"generation": self.pool.generation}).scalars()
         self.meet(connection, set(rated) - self._met)

@@ -21,7 +21,7 @@ from podium.store.log.content import SMALL_BODY_ROWS, is_numbered, read_bodies
 from podium.store.log.players import merges, names_of
 from podium.store.log.pools import BOUND_KEY, FOREVER, NUMBER_US, START, OrderKey, Pool, key_of, key_params
 from podium.store.log.schema import event, log, season
-from podium.store.log.statements import execute_prepared, fetch_all
+from podium.store.log.statements import fetch_all
 from podium.store.writing.rating.events import RATED, SUPERSEDED, UNRATED, VOIDED, Proposal, Roster, entrant_numbers
 from podium.store.writing.rating.ledger_rows import NO_RANK, Ledger, PoolStates, joined, packed_states
 
@@ -116,13 +116,13 @@ def choose_events(
     refuse_more: bool = False,
 ) -> EventBatch:
     """The events from a key on that count, in the order of rating; a LongWorkError where too many are refused."""
-    found = execute_prepared(connection, SELECT_EVENTS_FROM, key_params(pool, first) | {"limit": limit})
-    events: Sequence[Any] = [*map(StoredEvent._make, fetch_all(found))]
+    params = key_params(pool, first)
+    found = fetch_all(connection, SELECT_EVENTS_FROM, params | {"limit": limit})
+    events: Sequence[Any] = [*map(StoredEvent._make, found)]
     end = FOREVER if len(events) < limit else OrderKey(events[-1].started_at, events[-1].seq + 1)
     if refuse_more and end != FOREVER:
         raise LongWorkError
-    rows = execute_prepared(connection, SELECT_RESETS, key_params(pool, first))
-    every_reset = [Reset(OrderKey(row.started_at, row.seq), row.keep) for row in rows]
+    every_reset = [Reset(OrderKey(*key), keep) for *key, keep in fetch_all(connection, SELECT_RESETS, params)]
     merged = merges(connection, pool)
     if proposal is not None:
         events = proposed_events(connection, proposal, events, first, end)

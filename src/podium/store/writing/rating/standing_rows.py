@@ -161,7 +161,7 @@ DELETE_STANDING = sa.delete(standing).where(
 def stored_standings(connection: sa.Connection, pool: Pool, players: Iterable[int]) -> dict[int, Standing]:
     """The standings of these players by number, as they are stored; none of a player without a rating."""
     params = {"generation": pool.generation, "among": statements.values(players)}
-    rows = statements.fetch_all(statements.execute_prepared(connection, SELECT_STANDINGS, params))
+    rows = statements.fetch_all(connection, SELECT_STANDINGS, params)
     return {row[0]: Standing._make(row[1:]) for row in rows}
 
 

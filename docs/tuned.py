@@ -10,9 +10,9 @@ import polars as pl
 from public_histories import HISTORIES, SELF_TUNING
 
 import podium
-from podium.analysis.evaluation import difference
+from podium.analysis.evaluation import interval
 from podium.analysis.predictions import HeatSelection
-from podium.analysis.scores import judge_heats
+from podium.analysis.scores import judge_heats, losses_of_both
 from podium.analysis.tuning import end_of_training, with_dates
 from podium.engine.system import System
 from podium.engine.tables.encoding import Events, encode
@@ -102,7 +102,7 @@ def other_row(
 
 def gap(table: pl.DataFrame, first: pl.DataFrame) -> str:
     """The log loss less another's, with its interval."""
-    less = difference(table, first, "pair")
+    less = interval(losses_of_both(table, first, "pair").sort("event_id").drop("event_id").to_numpy())
     return f"{less['log_loss']:+.4f} ({less['low']:+.4f} to {less['high']:+.4f})"
 
 

@@ -215,11 +215,6 @@ def reliability(name: str, bins: Floats) -> pl.DataFrame:
     )
 
 
-def difference(table: pl.DataFrame, first: pl.DataFrame, weight: str) -> dict[str, Any]:
-    """The log loss less the first system's over the events both judged, with a bootstrap interval over events."""
-    return interval(losses_of_both(table, first, weight).sort("event_id").drop("event_id").to_numpy())
-
-
 def interval(both: Floats) -> dict[str, Any]:
     """The mean of the losses less the first system's, with a bootstrap interval over the rows; see `Judged.both`."""
     if not len(both):

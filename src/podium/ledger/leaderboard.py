@@ -40,7 +40,6 @@ class Eligibility:
 
 def eligibility(
     system: System,
-    *,
     min_events: int | None,
     max_deviation: float | None,
     active_within: str | float | timedelta | None,
@@ -48,13 +47,8 @@ def eligibility(
     pool: str | None,
 ) -> Eligibility:
     """The rules as callers give them; the system's own where `min_events` is None."""
-    return Eligibility(
-        min_events=system.min_events if min_events is None else min_events,
-        max_deviation=max_deviation,
-        active_within=None if active_within is None else span(active_within),
-        top=top,
-        pool=pool,
-    )
+    least = system.min_events if min_events is None else min_events
+    return Eligibility(least, max_deviation, None if active_within is None else span(active_within), top, pool)
 
 
 def ratings(system: System, players: pl.DataFrame, states: States, *, whole: bool = False) -> pl.DataFrame:

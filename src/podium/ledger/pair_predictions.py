@@ -1,7 +1,7 @@
 """What a system expected of every pair of sides before it knew, and what came: a row a pair."""
 
 from hashlib import blake2b
-from typing import Any
+from typing import Any, NamedTuple, Self
 from zlib import crc32
 
 import numpy as np
@@ -24,6 +24,30 @@ from podium.results.hashing import SPREAD, runs
 
 MAX_PAIRS = 200_000_000  # rows of some 50 bytes: more is no table for one machine
 Numbers = npt.NDArray[np.int64]
+
+
+class Listing(NamedTuple):
+    """What is listed of events, and what settles which side of a pair comes first."""
+
+    selected: npt.NDArray[np.bool_]  # (heats)
+    brought: npt.NDArray[np.float64]  # (entrants, fields)
+    known: npt.NDArray[np.bool_]  # (entrants)
+    lead: Numbers  # (entries): the first member of each entry's side, which is written
+    name_key: npt.NDArray[np.uint64]  # (players)
+    event_key: npt.NDArray[np.uint64]  # (heats)
+
+
+class Pairs(NamedTuple):
+    """Pairs of sides, a row each."""
+
+    first: Numbers  # an entry of the first side
+    second: Numbers
+    expected: npt.NDArray[np.float64]
+    result: npt.NDArray[np.float64]
+
+    @classmethod
+    def room_for(cls, count: int) -> Self:
+        return cls(np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count), np.empty(count))
 
 
 def held_heats(events: Events) -> npt.NDArray[np.bool_]:
@@ -58,41 +82,44 @@ def pair_predictions(
     """
     columns = events.columns
     fill = _fill_cached if system.shipped else _fill_uncached
-    brought = states_brought(system, events, replayed)
-    pools = pools_brought(system, events, replayed)
-    known = brought[:, system.column("events")] >= min_events
     params, prototypes = system.arguments()
     entering_states = np.empty((int(np.diff(columns.entrants).max(initial=0)), len(prototypes[1])))
     entries = columns.entries if columns.entries.size else columns.entrants
     sides = room_for_sides(int(np.diff(entries).max(initial=0)), len(prototypes[1]), len(system.kinds))
-    selected = held_heats(events) if heats is None else heats
-    lead = np.arange(entries[-1])  # the first member of each entry's side
-    arguments = params, prototypes, columns, selected, known, brought, pools, entering_states, sides, lead
-    keys = name_keys(events.player_names), event_keys(events.results.frame["event_id"][events.entry_row[entries[:-1]]])
-    pairs = run_kernel(system, fill, *arguments, *keys, *tables_of(0))
-    if pairs > MAX_PAIRS:
+    brought = states_brought(system, events, replayed)
+    listing = Listing(
+        held_heats(events) if heats is None else heats,
+        brought,
+        brought[:, system.column("events")] >= min_events,
+        np.arange(entries[-1]),
+        name_keys(events.player_names),
+        event_keys(events.results.frame["event_id"][events.entry_row[entries[:-1]]]),
+    )
+    pools = pools_brought(system, events, replayed)
+    arguments = params, prototypes, columns, listing, pools, entering_states, sides
+    count = run_kernel(system, fill, *arguments, Pairs.room_for(0))
+    if count > MAX_PAIRS:
         raise ParameterError(
-            f"there are {pairs:,} pairs, more than the {MAX_PAIRS:,} that one table holds; rate fewer events, or judge "
+            f"there are {count:,} pairs, more than the {MAX_PAIRS:,} that one table holds; rate fewer events, or judge "
             "them with podium.evaluate, which needs no table of them"
         )
-    tables = tables_of(pairs)
-    run_kernel(system, fill, *arguments, *keys, *tables)
-    first, second, expected, result = tables
-    taken = events.results.frame[events.entry_row[first]]
+    pairs = Pairs.room_for(count)
+    run_kernel(system, fill, *arguments, pairs)
+    taken = events.results.frame[events.entry_row[pairs.first]]
     players = events.results.frame["player"].gather(events.entry_row.array)
     if columns.side.size:
-        players = side_names(players, lead)
-    names = {} if events.entry_heat is None or not columns.heats.size else {"heat": events.entry_heat[first]}
+        players = side_names(players, listing.lead)
+    names = {} if events.entry_heat is None or not columns.heats.size else {"heat": events.entry_heat[pairs.first]}
     return pl.DataFrame(
         {
             "event_id": taken["event_id"],
             **names,
             "pool": taken["pool"],
             "started_at": started_at(taken),
-            "player": players[first],
-            "opponent": players[second],
-            "expected": expected,
-            "result": result,
+            "player": players[pairs.first],
+            "opponent": players[pairs.second],
+            "expected": pairs.expected,
+            "result": pairs.result,
         }
     )
 
@@ -121,100 +148,49 @@ def side_names(players: pl.Series, lead: Numbers) -> pl.Series:
     return rows.join(names, on="lead", maintain_order="left")["side"]
 
 
-def tables_of(pairs: int) -> tuple[Numbers, Numbers, npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Room for so many pairs: an entry of each one's first and second side, the expected score and the score."""
-    return np.empty(pairs, np.int64), np.empty(pairs, np.int64), np.empty(pairs), np.empty(pairs)
-
-
 def _fill(
-    params: Any,
-    prototypes: Any,
-    columns: Any,
-    selected: Any,
-    known: Any,
-    brought: Any,
-    pools: Any,
-    entering_states: Any,
-    sides: Any,
-    lead: Any,
-    name_key: Any,
-    event_key: Any,
-    first: Any,
-    second: Any,
-    expected: Any,
-    result: Any,
+    params: Any, prototypes: Any, columns: Any, listing: Any, pools: Any, entering_states: Any, sides: Any, pairs: Any
 ) -> int:
     """Write every pair, if there is room for any; return how many there are."""
     newcomer, entering, _ = prototypes
-    row = 0
+    row, room = 0, (entering_states, sides)
     for settlement in range(columns.entrants.size - 1):
         start, stop = columns.entrants[settlement], columns.entrants[settlement + 1]
         own = params_in_pool(params, columns, settlement, pools[settlement])
-        for i in range(start, stop if first.size > 0 else start):
-            write(entering_states, i - start, enter(own, read(brought, i, newcomer), entrant_at(columns, i)))
+        for i in range(start, stop if pairs.first.size > 0 else start):
+            write(entering_states, i - start, enter(own, read(listing.brought, i, newcomer), entrant_at(columns, i)))
         first_heat, last_heat = heats_of(columns, settlement)
         for heat in range(first_heat, last_heat):
-            if not selected[heat]:
-                continue
-            row = fill_heat(
-                own,
-                entering,
-                columns,
-                heat,
-                start,
-                known,
-                entering_states,
-                sides,
-                lead,
-                name_key,
-                event_key[heat],
-                first,
-                second,
-                expected,
-                result,
-                row,
-            )
+            if listing.selected[heat]:
+                row = fill_heat(own, entering, columns, heat, start, listing, room, pairs, row)
     return row
 
 
 @kernel
 def fill_heat(
-    params: Any,
-    entering: Any,
-    columns: Any,
-    heat: int,
-    start: int,
-    known: Any,
-    entering_states: Any,
-    sides: Any,
-    lead: Any,
-    name_key: Any,
-    event_key: Any,
-    first: Any,
-    second: Any,
-    expected: Any,
-    result: Any,
-    row: int,
+    params: Any, entering: Any, columns: Any, heat: int, start: int, listing: Any, room: Any, pairs: Any, row: int
 ) -> int:
     """Write the pairs of a heat from `row` on, if there is room; return the row after them."""
+    entering_states, sides = room
     begin, end = entries_of(columns, heat)
     count = gather_sides(columns, begin, end, start, entering_states, entering, sides)
     for a in range(count):
         i = sides.entry[sides.start[a]]
         for member in range(sides.start[a], sides.start[a + 1]):
-            lead[sides.entry[member]] = i
-        for b in range(a + 1, count if are_known(columns, known, sides, a, start) else a + 1):
+            listing.lead[sides.entry[member]] = i
+        for b in range(a + 1, count if are_known(columns, listing.known, sides, a, start) else a + 1):
             j = sides.entry[sides.start[b]]
-            if not (comparable(columns, i, j) and are_known(columns, known, sides, b, start)):
+            if not (comparable(columns, i, j) and are_known(columns, listing.known, sides, b, start)):
                 continue
-            if first.size > 0:
+            if pairs.first.size > 0:
+                name_key, event_key = listing.name_key, listing.event_key[heat]
                 key = side_key(columns, name_key, event_key, sides, a, start)
                 swapped = key > side_key(columns, name_key, event_key, sides, b, start)
                 one, other = (j, i) if swapped else (i, j)
                 place, theirs = columns.place[one], columns.place[other]
-                first[row], second[row] = one, other
-                expected[row] = expect_side(params, entering, sides, b if swapped else a, a if swapped else b)
-                result[row] = 1.0 if place < theirs else 0.0 if place > theirs else 0.5
+                pairs.first[row], pairs.second[row] = one, other
+                pairs.expected[row] = expect_side(params, entering, sides, b if swapped else a, a if swapped else b)
+                pairs.result[row] = 1.0 if place < theirs else 0.0 if place > theirs else 0.5
             row += 1
     return row
 

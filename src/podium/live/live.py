@@ -273,14 +273,7 @@ class Live:
             ParameterError: a filter that the system or the events cannot serve.
             UnknownError: no such pool.
         """
-        rules = eligibility(
-            self.system,
-            min_events=min_events,
-            max_deviation=max_deviation,
-            active_within=active_within,
-            top=top,
-            pool=pool,
-        )
+        rules = eligibility(self.system, min_events, max_deviation, active_within, top, pool)
         with self._lock:
             board, pools = self._ratings.board(), self._ratings.pools()
         if pool is not None:

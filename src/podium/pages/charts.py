@@ -228,24 +228,19 @@ class Reliability(Protocol):
     """Duels in which about the same score was promised."""
 
     @property
-    def expected(self) -> float:
-        """The mean of what was promised."""
+    def expected(self) -> float: ...  # the mean of what was promised
 
     @property
-    def observed(self) -> float:
-        """The mean of what happened."""
+    def observed(self) -> float: ...  # the mean of what happened
 
     @property
-    def lowest(self) -> float:
-        """The lower end of the 95 % interval of what happened."""
+    def lowest(self) -> float: ...  # the lower end of the 95 % interval of what happened
 
     @property
-    def highest(self) -> float:
-        """The upper end of it."""
+    def highest(self) -> float: ...  # the upper end of it
 
     @property
-    def duels(self) -> int:
-        """How many there are."""
+    def duels(self) -> int: ...  # how many there are
 
 
 def promise_curve(points: Sequence[tuple[float, float]], marked: Mapping[float, str], label: str) -> Markup:

@@ -134,14 +134,7 @@ class Rated:
         """
         if pool is not None:
             self.pool(pool)
-        rule = boards.eligibility(
-            self.system,
-            min_events=min_events,
-            max_deviation=max_deviation,
-            active_within=active_within,
-            top=top,
-            pool=pool,
-        )
+        rule = boards.eligibility(self.system, min_events, max_deviation, active_within, top, pool)
         moment = None if at is None else boards.instant(at)
         if self.start is not None:
             undated = self.start.players["last_played_at"].null_count()

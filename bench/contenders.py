@@ -67,6 +67,10 @@ LARGE: Contenders = {
 }
 IN_ORDER: Contenders = (
     LIMITS
+    | {
+        "loop in C, Elo": (limits.elo_in_c, MILLION),
+        "loop in C, Bradley-Terry": (limits.bradley_terry_in_c, MILLION),
+    }
     | DUEL_PEERS
     | {
         "openskill Plackett-Luce": (peers.openskill_pl, 20_000),

@@ -1,10 +1,17 @@
 """What a loop written by hand for one purpose reaches: the limit that rows are compared with.
 
 It knows one system, one shape of table and no options, checks nothing, and keeps no history. Both loops are compiled
-as Podium's kernels are, and e^x is Podium's own, so that the difference is the engine's.
+as Podium's kernels are, and e^x is Podium's own, so that the difference is the engine's. For duels in the order they
+happened there are two in C as well, those of `limits.c`, where there is a compiler.
 """
 
+import ctypes
+import functools
 import math
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
 
 import numpy as np
 from events import Fields
@@ -49,5 +56,40 @@ def loop(function):
     return ready
 
 
+@functools.cache
+def library() -> ctypes.CDLL:
+    """`limits.c`, compiled for this processor."""
+    compiler = shutil.which("gcc")
+    if compiler is None:
+        raise ModuleNotFoundError("there is no compiler", name="gcc")
+    built = Path(tempfile.mkdtemp(prefix="podium-bench-")) / "limits.so"
+    flags = ["-O3", "-march=native", "-ffast-math", "-shared", "-fPIC"]
+    source = str(Path(__file__).with_name("limits.c"))
+    subprocess.run([compiler, *flags, source, "-o", str(built), "-lmvec", "-lm"], check=True)
+    return ctypes.CDLL(str(built))
+
+
+def loop_in_c(name, *newcomer):
+    """A contender: the function of this name in `limits.c`, on states of so many numbers."""
+
+    def ready(duels: Fields) -> Timed:
+        player = np.ascontiguousarray(duels.player, np.int32)
+        place = np.ascontiguousarray(duels.place, np.float64)
+        newcomers, compiled = np.tile(newcomer, (duels.players, 1)), getattr(library(), name)
+
+        def run():
+            states, seen = newcomers.copy(), np.zeros(duels.players, np.int32)
+            columns = (ctypes.c_void_p(column.ctypes.data) for column in (player, place, states, seen))
+            player_at, place_at, states_at, seen_at = columns
+            compiled(player_at, place_at, ctypes.c_long(len(player)), states_at, seen_at)
+            return states
+
+        return run
+
+    return ready
+
+
 elo = loop(_elo)
 memory_walk = loop(_walk)
+elo_in_c = loop_in_c("elo", INITIAL, 0.0)
+bradley_terry_in_c = loop_in_c("bradley_terry", 25.0, 25.0 / 3.0, 0.0)

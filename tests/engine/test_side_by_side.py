@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import podium
 from podium.engine import replay as replaying
-from podium.engine.heats import MOST_ENTRANTS, are_apart, judges_two, side_by_side_cached
+from podium.engine.heats import MOST_ENTRANTS, are_apart, judges_two, replay_side_by_side
 from podium.engine.replay import by_columns, newcomers, replay, scratch_for
 from podium.engine.rules import judge_heat
 from podium.engine.tables.encoding import encode
@@ -108,7 +108,7 @@ def test_plain_python_has_the_same_bits():
     before, after = np.empty(entrants), by_columns(entrants, states.shape[1])
     scratch, other = (scratch_for(SYSTEM, columns, 0, settlements, np.empty(0)) for _ in range(2))
     arguments = SYSTEM.params(), SYSTEM.prototypes(), columns, 0, settlements, SYSTEM.column("rating"), scratch, other
-    stopped = side_by_side_cached.py_func(*arguments, np.empty((9, states.shape[1])), states, before, after.T)
+    stopped = replay_side_by_side[0].py_func(*arguments, np.empty((9, states.shape[1])), states, before, after.T)
     assert stopped == (settlements, -1)
     assert same_numbers(states, one_by_one(SYSTEM, events).states)
 

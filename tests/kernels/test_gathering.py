@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from podium.kernels.compiled import compile_kernel
-from podium.kernels.memory import gather_rows
+from podium.kernels.memory import AT_ONCE, gather_rows
 from podium.kernels.records import LANES
 
 
@@ -20,16 +20,18 @@ class Three(NamedTuple):
 THREE = Three(0.0, 0.0, 0.0)
 
 
-def _gather(source, rows, start, table):
-    gather_rows(source, rows, start, table, 2, THREE)
+def _gather(source, pairs, start, side, table):
+    gather_rows(source, pairs, start, side, table, 2, THREE)
 
 
 def test_lanes_hold_the_rows_asked_for():
     source = np.random.default_rng(3).normal(size=(50, 4))
-    rows = np.random.default_rng(4).integers(0, 50, 3 * LANES).astype(np.uint32)
-    tables = np.zeros((2, 6, LANES))
-    _gather(source, rows, LANES, tables[0])
-    compile_kernel(_gather, cached=False)(source, rows, LANES, tables[1])
-    assert np.array_equal(tables[0, 2:5], source[rows[LANES : 2 * LANES], :3].T)
-    assert not tables[0, [0, 1, 5]].any()
-    assert np.array_equal(*tables)
+    pairs = np.random.default_rng(4).integers(0, 50, (3 * AT_ONCE, 2)).astype(np.uint32)
+    for side in range(2):
+        tables = np.zeros((2, 6, LANES))
+        _gather(source, pairs, AT_ONCE, side, tables[0])
+        compile_kernel(_gather, cached=False)(source, pairs, AT_ONCE, side, tables[1])
+        assert np.array_equal(tables[0, 2:5, :AT_ONCE], source[pairs[AT_ONCE : 2 * AT_ONCE, side], :3].T)
+        assert not tables[0, [0, 1, 5]].any()
+        assert not tables[0, :, AT_ONCE:].any()
+        assert np.array_equal(*tables)

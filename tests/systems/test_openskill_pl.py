@@ -12,7 +12,7 @@ from strategies import histories
 from weng_lin import assert_agrees_with_the_package
 
 import podium
-from podium.engine.replay import by_columns, newcomers, replay, replay_kernel, scratch_for
+from podium.engine.replay import by_columns, newcomers, replay, replay_each, scratch_for
 from podium.engine.rules import judge_heat
 from podium.engine.tables.encoding import encode
 from podium.systems import find
@@ -41,7 +41,7 @@ def in_python(system, events):
     scratch = scratch_for(system, columns, 0, settlements, np.empty(0))
     room = np.empty((len(scratch.sums), states.shape[1])), states, np.empty(0), by_columns(0, 3).T, np.empty((0, 0))
     arguments = *system.arguments(), columns, 0, settlements, system.column("rating"), scratch, *room
-    assert replay_kernel(system).py_func(*arguments) == (settlements, -1)
+    assert replay_each[0].py_func(*arguments) == (settlements, -1)
     return states
 
 

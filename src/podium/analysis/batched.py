@@ -19,7 +19,7 @@ from podium.engine.rule_checks import run_kernel
 from podium.engine.rules import compare, enter, evidence, expect, settle
 from podium.engine.system import System
 from podium.engine.tables.encoding import Events
-from podium.kernels.compiled import compile_kernel, kernel
+from podium.kernels.compiled import compile_twice, kernel
 from podium.kernels.records import LANES, plus, read_lane, times, total, write_lane
 
 CHANCES_MULTIPLIED = 8  # chances multiplied before a logarithm is taken; SURE^(2 * 8) is far above the least number
@@ -80,9 +80,8 @@ def sums_of_losses(
         chances=np.ones(LANES),
         losses=np.zeros(LANES),
     )
-    run = _judge_cached if lanes[0].shipped else _judge_uncached
     prototypes = type(params)(*map(float, params)), newcomer, entering, zero_evidence
-    pairs = run_kernel(lanes[0], run, *prototypes, columns, selected, tables)
+    pairs = run_kernel(lanes[0], _judge_kernels, *prototypes, columns, selected, tables)
     losses = tables.losses[: len(systems)]  # the lanes that are left over repeat the last
     return np.where(np.isfinite(losses), losses, np.inf), float(pairs)
 
@@ -183,5 +182,4 @@ def settle_all(prototypes: Any, events: Any, first: int, last: int, tables: Any)
             tables.losses[lane] += 0.0 * total(state)  # nothing, or no number from where a state has one
 
 
-_judge_cached = compile_kernel(_judge)
-_judge_uncached = compile_kernel(_judge, cached=False)
+_judge_kernels = compile_twice(_judge)

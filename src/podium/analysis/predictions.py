@@ -16,7 +16,7 @@ from podium.engine.system import System
 from podium.engine.tables.encoding import Events
 from podium.engine.tables.sides import Sides, gather_sides, room_for_sides
 from podium.errors import NotFiniteError
-from podium.kernels.compiled import compile_kernel, kernel
+from podium.kernels.compiled import compile_twice, kernel
 from podium.kernels.records import plus, read, times, write
 from podium.ledger.history import pools_brought
 
@@ -248,8 +248,7 @@ def judge_winner(lean: Any, events: Any, sides: Any, count: int, sharp: float) -
     )
 
 
-_judge_cached = compile_kernel(_judge)
-_judge_uncached = compile_kernel(_judge, cached=False)
+_judge_kernels = compile_twice(_judge)
 
 
 def predict(system: System, events: Events, selection: HeatSelection, replayed: Replayed | None = None) -> Predictions:
@@ -279,7 +278,7 @@ def predict(system: System, events: Events, selection: HeatSelection, replayed: 
     )
     settlement, entrant = run_kernel(
         system,
-        _judge_cached if system.shipped else _judge_uncached,
+        _judge_kernels,
         params,
         prototypes,
         columns,

@@ -42,7 +42,7 @@ from podium.engine.system import System
 from podium.engine.tables.encoding import frozen, place_columns
 from podium.engine.tables.placing import Reported, place_heats
 from podium.engine.tables.selection import DAY_US, DAYS_TO_1970, UNFINISHED_STATUS, UNRATED_STATUS
-from podium.kernels.compiled import compile_kernel, kernel
+from podium.kernels.compiled import compile_twice, kernel
 from podium.kernels.records import LANES, plus, read, read_fields, times, write, write_fields
 
 MOST_ENTRANTS = 256  # of an event that is compared with the next: each of its players with each of the other's
@@ -105,8 +105,7 @@ def are_apart(player: Any, start: int, middle: int, stop: int) -> bool:
     return common == 0
 
 
-side_by_side_cached = compile_kernel(_replay_side_by_side)
-side_by_side_uncached = compile_kernel(_replay_side_by_side, cached=False)
+replay_side_by_side = compile_twice(_replay_side_by_side)
 
 
 Row = Mapping[str, Any]

@@ -10,8 +10,8 @@ from podium.engine.inputs import Heat, finisher, mode_at, plain_entry
 from podium.engine.rules import rate_two
 from podium.engine.steps import face_off, judge_result, update_two
 from podium.engine.system import System, blank
-from podium.kernels.compiled import IN_KERNELS, compile_kernel, kernel
-from podium.kernels.memory import LINE_BYTES, are_disjoint, gather_rows, prefetch
+from podium.kernels.compiled import IN_KERNELS, compile_twice, kernel
+from podium.kernels.memory import AT_ONCE, LINE_BYTES, are_disjoint, gather_rows, prefetch
 from podium.kernels.records import LANES, finite, read, read_fields, total, write, write_column, write_fields
 
 
@@ -23,6 +23,7 @@ class Places(NamedTuple):
 
 
 PLACES = Places(1.0, 2.0)
+BATCH = AT_ONCE  # duels that are rated together, in the first half of a row's lanes
 
 
 class Fields(NamedTuple):
@@ -72,7 +73,7 @@ def rate_lanes(params: Any, newcomer: Any, between: Any, table: Any) -> None:
 def rate_pairs(params: Any, newcomer: Any, between: Any, table: Any) -> None:
     """Rate the duels of all lanes by rules that read only the places of a result."""
     fields = fields_of(newcomer)
-    for lane in range(LANES):
+    for lane in range(BATCH):
         a, b = read_fields(table, fields.a, lane, newcomer), read_fields(table, fields.b, lane, newcomer)
         places = read_fields(table, fields.places, lane, PLACES)
         mine, theirs = finisher(places.place), finisher(places.other_place)
@@ -83,18 +84,22 @@ def rate_pairs(params: Any, newcomer: Any, between: Any, table: Any) -> None:
 
 @kernel
 def rate_in_three_steps(params: Any, newcomer: Any, between: Any, table: Any) -> None:
-    """Rate the duels of all lanes, a loop for each step."""
+    """Rate the duels of all lanes, a loop for each step.
+
+    How many lanes the first loop takes is read from the table: were it known, it would be written out for each lane
+    before it is looked at whether lanes can go together, and its branches would then forbid that.
+    """
     difference, verdict = between
     fields = fields_of(newcomer)
     verdict_at = fields.between + len(difference)
-    for lane in range(LANES):
+    for lane in range(table.shape[1] // 2):
         a, b = read_fields(table, fields.a, lane, newcomer), read_fields(table, fields.b, lane, newcomer)
         places = read_fields(table, fields.places, lane, PLACES)
         write_fields(table, fields.between, lane, face_off(params, a, b, places.place, places.other_place))
-    for lane in range(LANES):
+    for lane in range(BATCH):
         result = judge_result(params, read_fields(table, fields.between, lane, difference))
         write_fields(table, verdict_at, lane, result)
-    for lane in range(LANES):
+    for lane in range(BATCH):
         new_a, new_b = update_two(
             params,
             read_fields(table, fields.a, lane, newcomer),
@@ -114,6 +119,7 @@ def _(params, newcomer, between, table):  # type: ignore[no-untyped-def]
 
 AHEAD = 24  # duels from asking for their states to reading them
 NEAR = 1 << 15  # numbers of states that a processor has near at all times
+NOBODY = int(np.iinfo(np.int64).max)  # an entrant behind all
 
 
 def _replay_one_by_one(
@@ -124,17 +130,34 @@ def _replay_one_by_one(
     Returns:
         The first entrant whose state is not finite, counting from 0, or -1.
     """
+    entrant = rate_each(params, newcomer, duels, 0, count, count, (states, before, after, first))
+    return -1 if entrant == NOBODY else entrant
+
+
+@kernel
+def rate_each(params: Any, newcomer: Any, duels: Any, start: int, stop: int, count: int, moved: Any) -> int:
+    """Rate duels `start` to `stop` of so many one by one; the first entrant whose state is not finite, or `NOBODY`."""
+    states, before, after, first = moved
     near = count if is_far(states) else 0
-    for k in range(count):
+    for k in range(start, stop):
         if k + AHEAD < near:
-            prefetch(states, duels.player[k + AHEAD, 0])
-            prefetch(states, duels.player[k + AHEAD, 1])
+            prefetch(states, duels.player[np.uint32(k + AHEAD), 0])
+            prefetch(states, duels.player[np.uint32(k + AHEAD), 1])
         everything = rate_one(params, newcomer, duels, k, states, before, after, first)
         if not math.isfinite(everything):
-            for side in range(2):
-                if not finite(read(states, duels.player[k, side], newcomer)):
-                    return 2 * k + side
-    return -1
+            found = first_fault(newcomer, duels, k, states)
+            if found < NOBODY:
+                return found
+    return NOBODY
+
+
+@kernel
+def first_fault(newcomer: Any, duels: Any, k: Any, states: Any) -> int:
+    """The first of a duel's entrants whose state is not finite, or `NOBODY`."""
+    for side in range(2):
+        if not finite(read(states, duels.player[k, side], newcomer)):
+            return int(2 * np.int64(k) + side)
+    return NOBODY
 
 
 @kernel
@@ -160,52 +183,49 @@ def rate_one(params: Any, newcomer: Any, duels: Any, k: int, states: Any, before
     return total(new_a) + total(new_b)
 
 
-one_by_one_cached = compile_kernel(_replay_one_by_one)
-one_by_one_uncached = compile_kernel(_replay_one_by_one, cached=False)
+replay_one_by_one = compile_twice(_replay_one_by_one)
 
 
-BATCHES = 8  # that wait at a time; a power of two
+BATCHES = 16  # that wait at a time; a power of two
 SLOT = BATCHES - 1
 SEATS = 4096  # players whose numbers end alike share one, and at worst wait for each other; a power of two
 SEAT = SEATS - 1
+SHORT = 2  # numbers of a state, a rating and a count: who has no more is rated sooner than put with others that wait
 COLUMNS_AHEAD = 256  # duels from asking for their players and places to reading them
 PLAYERS_A_LINE, PLACES_A_LINE = LINE_BYTES // 8, LINE_BYTES // 16  # duels, with 4 and with 8 bytes for each of the two
 
 
 class Waiting(NamedTuple):
-    """The duels of each batch, the one in lane l of batch b at b * LANES + l."""
+    """The duels of each batch, the one in lane l of batch b at b * BATCH + l."""
 
-    duel: Any  # uint32 (BATCHES * LANES): its number
-    one: Any  # uint32: its players
-    other: Any
+    duel: Any  # uint32 (BATCHES * BATCH): its number
+    player: Any  # uint32 (BATCHES * BATCH, 2)
+    place: Any  # float64 (BATCHES * BATCH, 2)
     counts: Any  # uint32 (BATCHES): how many wait
-    free_from: Any  # int64 (SEATS): the first batch after all of the players who share a seat
+    free_from: Any  # int32 (SEATS): the first batch after all of the players who share a seat
 
 
 def nobody_waiting() -> Waiting:
     """Room for the duels that wait."""
+    size = BATCHES * BATCH
     return Waiting(
-        duel=np.zeros(BATCHES * LANES, np.uint32),
-        one=np.zeros(BATCHES * LANES, np.uint32),
-        other=np.zeros(BATCHES * LANES, np.uint32),
+        duel=np.zeros(size, np.uint32),
+        player=np.zeros((size, 2), np.uint32),
+        place=np.ones((size, 2)),
         counts=np.zeros(BATCHES, np.uint32),
-        free_from=np.zeros(SEATS, np.int64),
+        free_from=np.zeros(SEATS, np.int32),
     )
 
 
 @kernel
-def admit(duels: Any, k: int, rated: int, count: int, near: int, batch: int, waiting: Any, states: Any) -> int:
+def admit(duels: Any, k: int, count: int, near: int, batch: int, waiting: Any, states: Any) -> int:
     """Have duels from `k` on wait, until this batch is full, or a duel belongs behind all others; which is next.
 
-    Where none waits, as many as fit are a batch at once if nobody plays twice in them. Indices are numbers without a
-    sign, at which a kernel need not look.
+    Indices are numbers without a sign, at which a kernel need not look.
     """
     prefetch_columns(duels, k + COLUMNS_AHEAD)
-    if rated == k and k + LANES <= count and are_disjoint(duels.player, k):
-        admit_all(duels, k, near, batch, waiting, states)
-        return k + LANES
-    lane, first_lane = np.int64(waiting.counts[batch & SLOT]), (batch & SLOT) * LANES
-    while k < count and lane < LANES:
+    lane, first_lane = np.int64(waiting.counts[batch & SLOT]), (batch & SLOT) * BATCH
+    while k < count and lane < BATCH:
         if k + AHEAD < near:
             prefetch(states, duels.player[np.uint32(k + AHEAD), 0])
             prefetch(states, duels.player[np.uint32(k + AHEAD), 1])
@@ -216,13 +236,14 @@ def admit(duels: Any, k: int, rated: int, count: int, near: int, batch: int, wai
             at = np.uint32(first_lane + lane)
             lane += 1
         else:
-            while waiting.counts[free & SLOT] == LANES:
+            while waiting.counts[free & SLOT] == BATCH:
                 free += 1
             if free >= batch + BATCHES:
                 break
-            at = np.uint32((free & SLOT) * LANES + waiting.counts[free & SLOT])
+            at = np.uint32((free & SLOT) * BATCH + waiting.counts[free & SLOT])
             waiting.counts[free & SLOT] += np.uint32(1)
-        waiting.duel[at], waiting.one[at], waiting.other[at] = k, one, other
+        waiting.duel[at], waiting.player[at, 0], waiting.player[at, 1] = k, one, other
+        waiting.place[at, 0], waiting.place[at, 1] = duels.place[np.uint32(k), 0], duels.place[np.uint32(k), 1]
         waiting.free_from[one & SEAT] = waiting.free_from[other & SEAT] = free + 1
         k += 1
     waiting.counts[batch & SLOT] = lane
@@ -235,104 +256,97 @@ def prefetch_columns(duels: Any, k: int) -> None:
 
     A processor foresees what a column goes on with, but only up to the end of a page of memory.
     """
-    for later in range(k, k + LANES, PLAYERS_A_LINE):
+    for later in range(k, k + BATCH, PLAYERS_A_LINE):
         prefetch(duels.player, later)
-    for later in range(k, k + LANES, PLACES_A_LINE):
+    for later in range(k, k + BATCH, PLACES_A_LINE):
         prefetch(duels.place, later)
 
 
 @kernel
-def admit_all(duels: Any, k: int, near: int, batch: int, waiting: Any, states: Any) -> None:
-    """Make a batch of the duels from `k` on, as many as fit; it is rated before the next are admitted."""
-    for later in range(k + LANES, min(k + 2 * LANES, near)):
-        prefetch(states, duels.player[np.uint32(later), 0])
-        prefetch(states, duels.player[np.uint32(later), 1])
-    for lane in range(LANES):
-        at = np.uint32((batch & SLOT) * LANES + lane)
-        waiting.duel[at] = k + lane
-        waiting.one[at], waiting.other[at] = duels.player[np.uint32(k + lane), 0], duels.player[np.uint32(k + lane), 1]
-    waiting.counts[batch & SLOT] = LANES
+def gather(newcomer: Any, source: Any, start: int, table: Any, states: Any) -> None:
+    """Fill the lanes with states and places of a batch from `start` on, of all duels or of those that wait.
 
-
-FEWEST = 3  # duels that are quicker in lanes than one after the other
-NOBODY = int(np.iinfo(np.int64).max)  # an entrant behind all
-
-
-@kernel
-def gather(newcomer: Any, duels: Any, waiting: Any, slot: int, table: Any, states: Any) -> None:
-    """Fill the lanes with a batch's states and places; those without a duel repeat an earlier one's."""
+    Where a batch that waited is not full, the lanes behind repeat an earlier one's.
+    """
     fields = fields_of(newcomer)
-    gather_rows(states, waiting.one, slot * LANES, table, fields.a, newcomer)
-    gather_rows(states, waiting.other, slot * LANES, table, fields.b, newcomer)
-    gather_rows(duels.place, waiting.duel, slot * LANES, table, fields.places, PLACES)
+    gather_rows(states, source.player, start, 0, table, fields.a, newcomer)
+    gather_rows(states, source.player, start, 1, table, fields.b, newcomer)
+    for side in range(2):
+        for lane in range(BATCH):
+            table[fields.places + side, lane] = source.place[np.uint32(start + lane), side]
 
 
 @kernel
-def scatter(newcomer: Any, waiting: Any, slot: int, count: int, table: Any, states: Any) -> bool:
+def scatter(newcomer: Any, source: Any, start: int, count: int, table: Any, states: Any) -> bool:
     """Put a batch's new states where they belong; whether all are finite for sure."""
     fields = fields_of(newcomer)
     everything = 0.0
     for lane in range(count):
-        at = slot * LANES + lane
-        new_a, new_b = (
-            read_fields(table, fields.new_a, lane, newcomer),
-            read_fields(table, fields.new_b, lane, newcomer),
-        )
-        write(states, waiting.one[at], new_a)
-        write(states, waiting.other[at], new_b)
+        at = np.uint32(start + lane)
+        new_a = read_fields(table, fields.new_a, lane, newcomer)
+        new_b = read_fields(table, fields.new_b, lane, newcomer)
+        one: Any = np.uint32(source.player[at, 0])
+        other: Any = np.uint32(source.player[at, 1])
+        write(states, one, new_a)
+        write(states, other, new_b)
         everything += total(new_a) + total(new_b)
     return math.isfinite(everything)
 
 
 @kernel
-def keep(newcomer: Any, waiting: Any, slot: int, count: int, table: Any, before: Any, after: Any, first: int) -> None:
-    """Keep a batch's ratings before and states after."""
-    fields = fields_of(newcomer)
-    for lane in range(count):
-        k = waiting.duel[slot * LANES + lane]
-        before[k, 0] = read_fields(table, fields.a, lane, newcomer).rating
-        before[k, 1] = read_fields(table, fields.b, lane, newcomer).rating
-        write_column(after, first + 2 * k, read_fields(table, fields.new_a, lane, newcomer))
-        write_column(after, first + 2 * k + 1, read_fields(table, fields.new_b, lane, newcomer))
+def keep(newcomer: Any, k: int, lane: int, table: Any, moved: Any) -> None:
+    """Keep the ratings before and the states after of duel `k`, which is in a lane."""
+    fields, (_, before, after, first) = fields_of(newcomer), moved
+    before[k, 0] = read_fields(table, fields.a, lane, newcomer).rating
+    before[k, 1] = read_fields(table, fields.b, lane, newcomer).rating
+    write_column(after, first + 2 * k, read_fields(table, fields.new_a, lane, newcomer))
+    write_column(after, first + 2 * k + 1, read_fields(table, fields.new_b, lane, newcomer))
 
 
 @kernel
-def rate_batch(
-    params: Any,
-    newcomer: Any,
-    between: Any,
-    duels: Any,
-    waiting: Any,
-    slot: int,
-    table: Any,
-    states: Any,
-    before: Any,
-    after: Any,
-    first: int,
-) -> int:
-    """Rate the duels that wait in a batch; the first entrant whose state is not finite, or `NOBODY`."""
-    count: Any = np.int64(waiting.counts[slot])  # with a sign, as what it is compared with
-    waiting.counts[slot] = 0
-    if count >= FEWEST:
-        gather(newcomer, duels, waiting, slot, table, states)
+def rate_in_order(rules: Any, duels: Any, k: int, count: int, table: Any, moved: Any) -> tuple[int, int]:
+    """Rate batches of the duels from `k` on as they come, until somebody plays twice in one.
+
+    In a loop of its own, which is shorter than one that looks at who waits too.
+
+    Returns:
+        The next duel, and the first entrant whose state is not finite, or `NOBODY`.
+    """
+    params, newcomer, between = rules
+    states, before, _, _ = moved
+    near, found = count if is_far(states) else 0, NOBODY
+    while found == NOBODY and k + BATCH <= count and are_disjoint(duels.player, k):
+        prefetch_columns(duels, k + COLUMNS_AHEAD)
+        for later in range(k + AHEAD, min(k + AHEAD + BATCH, near)):
+            prefetch(states, duels.player[np.uint32(later), 0])
+            prefetch(states, duels.player[np.uint32(later), 1])
+        gather(newcomer, duels, k, table, states)
         rate_lanes(params, newcomer, between, table)
         if before.size > 0:
-            keep(newcomer, waiting, slot, count, table, before, after, first)
-        are_finite = scatter(newcomer, waiting, slot, count, table, states)
-    else:
-        everything = 0.0
+            for lane in range(BATCH):
+                keep(newcomer, k + lane, lane, table, moved)
+        if not scatter(newcomer, duels, k, BATCH, table, states):
+            for later in range(k, k + BATCH):
+                found = min(found, first_fault(newcomer, duels, later, states))
+        k += BATCH
+    return k, found
+
+
+@kernel
+def rate_waiting(rules: Any, duels: Any, waiting: Any, slot: int, count: int, table: Any, moved: Any) -> int:
+    """Rate the duels that wait in a batch; the first entrant whose state is not finite, or `NOBODY`."""
+    params, newcomer, between = rules
+    states, before, _, _ = moved
+    begin, found = slot * BATCH, NOBODY
+    gather(newcomer, waiting, begin, table, states)
+    rate_lanes(params, newcomer, between, table)
+    if before.size > 0:
         for lane in range(count):
-            k = waiting.duel[slot * LANES + lane]
-            everything += rate_one(params, newcomer, duels, k, states, before, after, first)
-        are_finite = math.isfinite(everything)
-    if not are_finite:
-        for at in range(slot * LANES, slot * LANES + count):  # in the order of the duels
-            entrant: Any = 2 * np.int64(waiting.duel[at])
-            if not finite(read(states, waiting.one[at], newcomer)):
-                return int(entrant)
-            if not finite(read(states, waiting.other[at], newcomer)):
-                return int(entrant) + 1
-    return NOBODY
+            keep(newcomer, waiting.duel[begin + lane], lane, table, moved)
+    if not scatter(newcomer, waiting, begin, count, table, states):
+        for at in range(begin, begin + count):
+            found = min(found, first_fault(newcomer, duels, waiting.duel[at], states))
+    return found
 
 
 def _replay_in_lanes(
@@ -356,16 +370,26 @@ def _replay_in_lanes(
     near = count if is_far(states) else 0
     entrant, batch, k = NOBODY, 0, 0
     rated: Any = 0
+    rules, moved = (params, newcomer, between), (states, before, after, first)
     while rated < count:
-        k = admit(duels, k, rated, count, near, batch, waiting, states)
-        slot = batch & SLOT
-        rated += np.int64(waiting.counts[slot])
-        found = rate_batch(params, newcomer, between, duels, waiting, slot, table, states, before, after, first)
-        batch += 1
+        found = NOBODY
+        if rated == k:
+            k, found = rate_in_order(rules, duels, k, count, table, moved)
+            rated = k
+        if len(newcomer) <= SHORT:
+            stop = min(k + BATCH // 2, count) if found == NOBODY else k
+            found = min(found, rate_each(params, newcomer, duels, k, stop, count, moved))
+            rated = k = stop
+        elif found == NOBODY and rated < count:
+            k = admit(duels, k, count, near, batch, waiting, states)
+            waits: Any = np.int64(waiting.counts[batch & SLOT])  # with a sign, as what it is compared with
+            waiting.counts[batch & SLOT] = 0
+            found = rate_waiting(rules, duels, waiting, batch & SLOT, waits, table, moved)
+            rated += waits
+            batch += 1
         if found < NOBODY:  # what waits may stand before it
             entrant, count = min(entrant, found), k
     return -1 if entrant == NOBODY else entrant
 
 
-in_lanes_cached = compile_kernel(_replay_in_lanes)
-in_lanes_uncached = compile_kernel(_replay_in_lanes, cached=False)
+replay_in_lanes = compile_twice(_replay_in_lanes)

@@ -9,17 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from podium.engine.heats import judges_two, side_by_side_cached, side_by_side_uncached, sums_up, wide_scratch
+from podium.engine.heats import judges_two, replay_side_by_side, sums_up, wide_scratch
 from podium.engine.inputs import ENTRANT_COLUMNS, ENTRY_COLUMNS, Columns, empty_scratch, plain
-from podium.engine.lanes import (
-    examples_between,
-    in_lanes_cached,
-    in_lanes_uncached,
-    lanes_for,
-    nobody_waiting,
-    one_by_one_cached,
-    one_by_one_uncached,
-)
+from podium.engine.lanes import examples_between, lanes_for, nobody_waiting, replay_in_lanes, replay_one_by_one
 from podium.engine.large_heats import LARGE_HEAT
 from podium.engine.pool_state import PoolNumbers, keep_states, new_pools
 from podium.engine.rule_checks import run_kernel
@@ -29,7 +21,7 @@ from podium.engine.tables.encoding import Events, Pool, frozen
 from podium.engine.tables.selection import DAY_US, numbers_at
 from podium.engine.tables.sides import room_for_sides
 from podium.errors import NotFiniteError
-from podium.kernels.compiled import compile_kernel
+from podium.kernels.compiled import compile_kernel, compile_twice
 
 # So many duels in a row are worth the second that it takes to compile their kernel once.
 MIN_DUELS = 4096
@@ -105,14 +97,10 @@ def replay_duels(
     duels = in_pairs(columns, first, last)
     moved = states, before[start:stop].reshape(-1, PAIR), after, start
     if not goes_in_lanes(system):
-        replay = one_by_one_cached if system.shipped else one_by_one_uncached
-        entrant = run_kernel(system, replay, params, newcomer, duels, last - first, *moved)
+        entrant = run_kernel(system, replay_one_by_one, params, newcomer, duels, last - first, *moved)
     else:
-        replay = in_lanes_cached if system.shipped else in_lanes_uncached
-        room = nobody_waiting(), lanes_for(system)
-        entrant = run_kernel(
-            system, replay, params, newcomer, examples_between(system), duels, last - first, *room, *moved
-        )
+        rules, room = (params, newcomer, examples_between(system)), (nobody_waiting(), lanes_for(system))
+        entrant = run_kernel(system, replay_in_lanes, *rules, duels, last - first, *room, *moved)
     return (last, -1) if entrant < 0 else (first + entrant // PAIR, start + entrant)
 
 
@@ -175,13 +163,7 @@ def _replay(
     return last, -1
 
 
-_replay_cached = compile_kernel(_replay)
-_replay_uncached = compile_kernel(_replay, cached=False)
-
-
-def replay_kernel(system: System) -> Any:
-    """The compiled loop for a system; only Podium's own are kept on disk, keyed by their sources."""
-    return _replay_cached if system.shipped else _replay_uncached
+replay_each = compile_twice(_replay)
 
 
 def _judge_piece(
@@ -204,17 +186,7 @@ def _judge_piece(
         settle_all(params, prototypes, everyone, 0, everyone.player.size, scratch, after, 0)
 
 
-_judge_piece_cached = compile_kernel(_judge_piece)
-_judge_piece_uncached = compile_kernel(_judge_piece, cached=False)
-
-
-def piece_kernel(system: System) -> Any:
-    return _judge_piece_cached if system.shipped else _judge_piece_uncached
-
-
-def side_by_side_kernel(system: System) -> Any:
-    """As `replay_kernel`, for a system that judges two events side by side."""
-    return side_by_side_cached if system.shipped else side_by_side_uncached
+judge_piece = compile_twice(_judge_piece)
 
 
 def newcomers(system: System, count: int) -> States:
@@ -301,9 +273,9 @@ def _replay_run(system: System, columns: Columns, first: int, last: int, into: R
     if judges_two(system, columns):
         is_alone = last - first == 1
         other = scratch if is_alone else scratch_for(system, columns, first, last, into.pools[pool])
-        stopped = run_kernel(system, side_by_side_kernel(system), *arguments, other, *moved)
+        stopped = run_kernel(system, replay_side_by_side, *arguments, other, *moved)
     else:
-        stopped = run_kernel(system, replay_kernel(system), *arguments, *moved, into.pool_history)
+        stopped = run_kernel(system, replay_each, *arguments, *moved, into.pool_history)
     return stopped
 
 

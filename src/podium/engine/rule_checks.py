@@ -297,10 +297,10 @@ class Runner:
         return type(self.system) if function.__module__ == rules.__name__ else function
 
 
-def run_kernel(system: System, kernel: Callable[..., Any], *arguments: Any) -> Any:
-    """What a compiled loop over a system's rules returns; a RuleError where numba cannot compile them."""
+def run_kernel(system: System, kernels: tuple[Callable[..., Any], Callable[..., Any]], *arguments: Any) -> Any:
+    """What a loop over rules returns, compiled for Podium's own or a stranger's; a RuleError where numba refuses."""
     try:
-        return kernel(*arguments)
+        return kernels[0 if system.shipped else 1](*arguments)
     except NumbaError as error:
         raise compile_error(system, error) from None
 

@@ -66,7 +66,7 @@ class System(PoolReader):
     entering_type: ClassVar[type[Any]]
     evidence_type: ClassVar[type[Any]] = Points
 
-    # The types between the steps of a duel (see `duels.steps`), or none for pairs whose rules read only places and have
+    # The types between the steps of a duel (see `steps`), or none for pairs whose rules read only places and have
     # no branches: either way a processor takes several duels at once. None: they go one after the other.
     duel_types: ClassVar[tuple[type[Any], ...] | None] = None
 

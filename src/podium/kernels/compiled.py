@@ -254,6 +254,11 @@ def announce_compiling(announce: Callable[[bool], None]) -> None:
     event.register("numba:compile", FirstCompilation(announce))
 
 
+def compile_twice(function: Callable[..., Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """The kernel whose machine code is kept on disk, keyed by Podium's sources, and that for a stranger's rules."""
+    return compile_kernel(function), compile_kernel(function, cached=False)
+
+
 def compile_kernel(function: Callable[..., Any], *, cached: bool = True) -> Callable[..., Any]:
     """Compile a module-level function on its first call, without the GIL and without `fastmath`.
 

@@ -16,35 +16,39 @@ from podium.kernels.compiled import in_kernels
 from podium.kernels.records import LANES
 
 VECTOR = 4  # numbers that are put together before they are stored
+PAIR = 2
+AT_ONCE = 8  # pairs that are looked at together, and numbers that are compared at once
 
 
-def gather_rows(source: Any, rows: Any, start: int, table: Any, field: int, prototype: Any) -> None:
-    """Fill fields `field`… of a table of lanes (fields, LANES): each lane with a row of another.
+def gather_rows(source: Any, pairs: Any, start: int, side: int, table: Any, field: int, prototype: Any) -> None:
+    """Fill fields `field`… of a table of lanes (fields, LANES): each of `AT_ONCE` lanes with a row of another.
 
     Args:
         source: float64 (rows, as many as the prototype has fields or more).
-        rows: whole numbers not below 0: which rows, those for the lanes from `start` on.
+        pairs: whole numbers of 32 bits, not below 0, (pairs, 2): which rows, those of the pairs from `start` on.
+        side: 0 or 1: which of each pair.
     """
-    for lane in range(LANES):
+    for lane in range(AT_ONCE):
         for k in range(len(prototype)):
-            table[field + k, lane] = source[rows[start + lane], k]
+            table[field + k, lane] = source[pairs[start + lane, side], k]
 
 
 @in_kernels(gather_rows)
-def _(typing: Any, source: Any, rows: Any, start: Any, table: Any, field: Any, prototype: Any) -> Any:
+def _(typing: Any, source: Any, pairs: Any, start: Any, side: Any, table: Any, field: Any, prototype: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        origin, index, lanes = (context.make_array(signature.args[k])(context, builder, args[k]) for k in (0, 1, 3))
+        origin, index, lanes = (context.make_array(signature.args[k])(context, builder, args[k]) for k in (0, 1, 4))
         height = cgutils.unpack_tuple(builder, origin.shape, 2)[0]
         stride = cgutils.unpack_tuple(builder, origin.strides, 2)[0]
         begin = builder.bitcast(origin.data, ir.IntType(8).as_pointer())
-        numbers = builder.gep(index.data, [args[2]])
-        target = builder.gep(lanes.data, [builder.mul(args[4], context.get_constant(types.intp, LANES))], inbounds=True)
+        begin_pair = builder.mul(args[2], context.get_constant(types.intp, PAIR))
+        numbers = builder.gep(index.data, [builder.add(begin_pair, args[3])])
+        target = builder.gep(lanes.data, [builder.mul(args[5], context.get_constant(types.intp, LANES))], inbounds=True)
         vector = ir.VectorType(ir.DoubleType(), VECTOR)
-        for lane in range(0, LANES, VECTOR):
+        for lane in range(0, AT_ONCE, VECTOR):
             columns = [ir.Constant(vector, ir.Undefined) for _ in prototype]
             for at in range(VECTOR):
-                number = builder.load(builder.gep(numbers, [context.get_constant(types.intp, lane + at)]))
-                row = context.cast(builder, number, rows.dtype, types.intp)
+                number = builder.load(builder.gep(numbers, [context.get_constant(types.intp, PAIR * (lane + at))]))
+                row = builder.zext(number, ir.IntType(64))
                 if config.BOUNDSCHECK:
                     cgutils.do_boundscheck(context, builder, row, height, 0)
                 first = builder.bitcast(builder.gep(begin, [builder.mul(row, stride)]), ir.DoubleType().as_pointer())
@@ -56,7 +60,7 @@ def _(typing: Any, source: Any, rows: Any, start: Any, table: Any, field: Any, p
                 builder.store(column, builder.bitcast(cell, vector.as_pointer()), align=8)
         return context.get_dummy_value()
 
-    return types.void(source, rows, types.intp, table, types.intp, prototype), generate
+    return types.void(source, pairs, types.intp, types.intp, table, types.intp, prototype), generate
 
 
 LINE_BYTES = 64  # of a cache: what is brought near together
@@ -82,18 +86,16 @@ def _(typing: Any, table: Any, row: Any) -> Any:
     return types.void(table, types.intp), generate
 
 
-PAIR = 2
-AT_ONCE = 8  # numbers that are compared at once
 HALF = AT_ONCE // 2
 
 
 def are_disjoint(pairs: Any, start: int) -> bool:
-    """Whether the numbers of the `LANES` pairs from `start` on all differ.
+    """Whether the numbers of the `AT_ONCE` pairs from `start` on all differ.
 
     Args:
         pairs: int32 (rows, 2), with so many rows from `start` on.
     """
-    return bool(np.unique(pairs[start : start + LANES]).size == PAIR * LANES)
+    return bool(np.unique(pairs[start : start + AT_ONCE]).size == PAIR * AT_ONCE)
 
 
 @in_kernels(are_disjoint)
@@ -102,7 +104,7 @@ def _(typing: Any, pairs: Any, start: Any) -> Any:
         array = context.make_array(signature.args[0])(context, builder, args[0])
         if config.BOUNDSCHECK:
             rows = cgutils.unpack_tuple(builder, array.shape, 2)[0]
-            last = builder.add(args[1], context.get_constant(types.intp, LANES - 1))
+            last = builder.add(args[1], context.get_constant(types.intp, AT_ONCE - 1))
             cgutils.do_boundscheck(context, builder, last, rows, 0)
         vector = ir.VectorType(ir.IntType(32), AT_ONCE)
         first = builder.gep(array.data, [builder.mul(args[1], context.get_constant(types.intp, PAIR))])
@@ -111,7 +113,7 @@ def _(typing: Any, pairs: Any, start: Any) -> Any:
                 builder.bitcast(builder.gep(first, [context.get_constant(types.intp, at)]), vector.as_pointer()),
                 align=4,
             )
-            for at in range(0, PAIR * LANES, AT_ONCE)
+            for at in range(0, PAIR * AT_ONCE, AT_ONCE)
         ]
         # A part against itself, rotated by up to half, meets each of its pairs; against another, by all places.
         equal = [

@@ -18,7 +18,7 @@ import polars as pl
 
 from podium.engine.inputs import ABSENT, Columns
 from podium.engine.pool_state import new_pools
-from podium.engine.replay import NEVER, Replayed, States, newcomers, piece_kernel, scratch_for, units_between
+from podium.engine.replay import NEVER, Replayed, States, judge_piece, newcomers, scratch_for, units_between
 from podium.engine.rule_checks import run_kernel
 from podium.engine.rules import rate_event, rate_heats
 from podium.engine.system import System
@@ -127,7 +127,7 @@ class PeriodSums:
         scratch = scratch_for(system, piece, 0, columns.entrants.size - 1, new_pools(system, 1)[0])
         scratch = scratch._replace(entering_states=self._entering, sums=self._sums)
         arguments = *system.arguments(), everyone, piece, self._states, scratch, self.after, first, last
-        run_kernel(system, piece_kernel(system), *arguments)
+        run_kernel(system, judge_piece, *arguments)
         if last and not np.isfinite(self.after).all():
             slot = int(np.argmin(np.isfinite(self.after).all(axis=1)))
             raise NotFiniteError(system.name, 0, slot, None, self.names[slot])

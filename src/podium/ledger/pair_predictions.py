@@ -16,7 +16,7 @@ from podium.engine.system import System
 from podium.engine.tables.encoding import Events
 from podium.engine.tables.sides import gather_sides, room_for_sides
 from podium.errors import ParameterError
-from podium.kernels.compiled import compile_kernel, kernel
+from podium.kernels.compiled import compile_twice, kernel
 from podium.kernels.records import read, write
 from podium.ledger.history import pools_brought, started_at, states_brought
 from podium.results.derived_heats import OVERALL
@@ -81,7 +81,6 @@ def pair_predictions(
         expected score of the player, from 0 to 1, and the score, 1, 0 or 0.5 for a draw; in the order of rating. A
     """
     columns = events.columns
-    fill = _fill_cached if system.shipped else _fill_uncached
     params, prototypes = system.arguments()
     entering_states = np.empty((int(np.diff(columns.entrants).max(initial=0)), len(prototypes[1])))
     entries = columns.entries if columns.entries.size else columns.entrants
@@ -97,14 +96,14 @@ def pair_predictions(
     )
     pools = pools_brought(system, events, replayed)
     arguments = params, prototypes, columns, listing, pools, entering_states, sides
-    count = run_kernel(system, fill, *arguments, Pairs.room_for(0))
+    count = run_kernel(system, _fill_kernels, *arguments, Pairs.room_for(0))
     if count > MAX_PAIRS:
         raise ParameterError(
             f"there are {count:,} pairs, more than the {MAX_PAIRS:,} that one table holds; rate fewer events, or judge "
             "them with podium.evaluate, which needs no table of them"
         )
     pairs = Pairs.room_for(count)
-    run_kernel(system, fill, *arguments, pairs)
+    run_kernel(system, _fill_kernels, *arguments, pairs)
     taken = events.results.frame[events.entry_row[pairs.first]]
     players = events.results.frame["player"].gather(events.entry_row.array)
     if columns.side.size:
@@ -213,5 +212,4 @@ def side_key(columns: Any, name_key: Any, event_key: Any, sides: Any, side: int,
     return (key ^ event_key) * SPREAD
 
 
-_fill_cached = compile_kernel(_fill)
-_fill_uncached = compile_kernel(_fill, cached=False)
+_fill_kernels = compile_twice(_fill)

@@ -18,7 +18,7 @@ from podium.engine.rule_checks import run_kernel
 from podium.engine.rules import compare, enter, expect, overrides, rate_event
 from podium.engine.system import System
 from podium.engine.tables.encoding import Events
-from podium.kernels.compiled import compile_kernel, kernel
+from podium.kernels.compiled import compile_twice, kernel
 from podium.kernels.records import LANES, read, read_fields, write, write_fields
 from podium.ledger.history import system_at
 from podium.ledger.reasons.explaining import settlement_number, states_before
@@ -200,9 +200,8 @@ def expect_in_lanes(params: Any, prototypes: Any, b: Any, j: int, finished: floa
 
 
 KERNELS = {
-    (total, cached): compile_kernel(total, cached=cached)
+    total: compile_twice(total)
     for total in (_enter_field, _total_compared, _total_expected, _total_met_compared, _total_met_expected)
-    for cached in (True, False)
 }
 
 
@@ -230,7 +229,7 @@ class Duels:
         players = events.columns.player[first:last]
         self.names = events.player_names[players].to_list()
         self.states: States = states_before(system, events, settlement, replayed)[players]
-        self.by_chances, self.shipped = overrides(rate_event, self.system), self.system.shipped
+        self.by_chances = overrides(rate_event, self.system)
         self.arguments = self.system.arguments()
         self.rating = self.system.column("rating")
         self.levels = [self.system.column(name) for name in self.system.with_level]
@@ -284,7 +283,7 @@ class Duels:
 
     def run(self, total: Any, *more: Any) -> None:
         """Do what a kernel does, with its last arguments."""
-        run_kernel(self.system, KERNELS[total, self.shipped], *self.arguments, self.columns, self.settlement, *more)
+        run_kernel(self.system, KERNELS[total], *self.arguments, self.columns, self.settlement, *more)
 
     def table(self, totals_before: Floats) -> Expected | None:
         """What is expected, (everyone), of each so many points higher, by the curves of a few; None where it is not so.

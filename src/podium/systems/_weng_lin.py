@@ -206,7 +206,7 @@ class WengLin(System):
     state_type = State
     entering_type = State
     evidence_type = Evidence
-    duel_types = Difference, Verdict
+    duel_types: ClassVar[tuple[type[Any], ...] | None] = ()
     params_type: ClassVar[type[Params]] = Params
     needs_finisher: ClassVar[bool] = True
     unfinished: ClassVar[str] = (

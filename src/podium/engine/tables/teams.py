@@ -15,7 +15,7 @@ from podium.engine.rule_checks import run_kernel
 from podium.engine.rules import enter, expect_side
 from podium.engine.system import System
 from podium.engine.tables.sides import Sides, room_for_sides
-from podium.kernels.compiled import compile_kernel, kernel
+from podium.kernels.compiled import compile_twice, kernel
 
 COMPILED_MIN_MEMBERS = 64  # below, Python has filled the table before a kernel is loaded
 LEAST_PART = 1e-4  # so that a team of players who hardly played still has a variance
@@ -141,7 +141,7 @@ def expected_scores(system: System, sides: Sides, count: int) -> npt.NDArray[np.
     if sides.start[count] < COMPILED_MIN_MEMBERS:
         _expect_all(params, entering, sides, expected)
     else:
-        run_kernel(system, _expect_cached if system.shipped else _expect_uncached, params, entering, sides, expected)
+        run_kernel(system, _expect_kernels, params, entering, sides, expected)
     return expected
 
 
@@ -152,5 +152,4 @@ def _expect_all(params: Any, entering: Any, sides: Any, expected: Any) -> None:
                 expected[a, b] = expect_side(params, entering, sides, a, b)
 
 
-_expect_cached = compile_kernel(_expect_all)
-_expect_uncached = compile_kernel(_expect_all, cached=False)
+_expect_kernels = compile_twice(_expect_all)

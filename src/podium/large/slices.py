@@ -176,14 +176,8 @@ READ_LINES = 1 << 20
 SORTED_LINES = 1 << 14  # that are brought into the order of their files at a time: a copy of all takes memory
 ROW_BITS = 40  # of a place: the row, below the number of its table
 Lines = npt.NDArray[np.uint64]  # (ids, 3)
+Again = tuple[int, int, int, int]  # of an id that was there before: its table and row, and where it was first
 SPLIT = "is the id of an event that {}, row {}, begins; the rows of an event stand together, and an id is used once"
-
-
-class Again(NamedTuple):
-    source: int
-    row: int
-    first_source: int
-    first_row: int
 
 
 class SeenIds:
@@ -313,7 +307,7 @@ def repeated(lines: Lines) -> Iterator[Again]:
     for one, other, place in lines[suspects].tolist():
         earlier = first.setdefault((one, other), place)
         if earlier != place:
-            yield Again(*located(place), *located(earlier))
+            yield *located(place), *located(earlier)
 
 
 def located(place: int) -> tuple[int, int]:

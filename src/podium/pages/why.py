@@ -6,7 +6,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from podium.ledger.reasons import Duels, Explanation
+from podium.ledger.reasons import Explanation
 from podium.ledger.reasons.duels import BAND, CAUSE, HEAT, OPPONENT, Group
 from podium.ledger.reasons.wording import gap_words, heat_words
 from podium.pages.bars import StepScale, bar, duel_marks, end
@@ -38,34 +38,17 @@ def steps_of(explanation: Explanation) -> list[tuple[Step, ...]]:
 
 def steps_from(rows: list[dict[str, Any]], digits: int) -> tuple[Step, ...]:
     several_heats = len({row["heat"] for row in rows}) > 1
-    every = [
-        Step(
-            row["opponent"],
-            duel_words(row, digits, several_heats=several_heats),
-            points_of(row, digits),
-        )
-        for row in rows
-    ]
+    every = []
+    for row in rows:
+        ended = "won" if row["result"] > DRAW else "lost" if row["result"] < DRAW else "drew"
+        heat = f" in {heat_words(row['heat'])}" if several_heats else ""
+        words = f"{gap_words(row['gap'], digits)}, {ended}{heat}"
+        every.append(Step(row["opponent"], words, shown(row["shown"], digits)))
     if len(every) <= MOST_ROWS:
         return tuple(every)
     largest = sorted(range(len(every)), key=lambda k: -abs(every[k].points))[:FIRST_ROWS]
     others = [step for k, step in enumerate(every) if k not in largest]
     return (*(every[k] for k in sorted(largest)), others_together(others))
-
-
-def points_of(row: dict[str, Any], digits: int) -> Decimal:
-    return shown(row["shown"], digits)
-
-
-def duel_words(row: dict[str, Any], digits: int, *, several_heats: bool) -> str:
-    """How a duel stood before, and how it ended."""
-    heat = f" in {heat_words(row['heat'])}" if several_heats else ""
-    return f"{gap_words(row['gap'], digits)}, {result_words(row['result'])}{heat}"
-
-
-def result_words(result: float) -> str:
-    """How a duel ended."""
-    return "won" if result > DRAW else "lost" if result < DRAW else "drew"
 
 
 def others_together(others: list[Step]) -> Step:
@@ -120,26 +103,25 @@ def why_view(explanation: Explanation) -> WhyView:
     for number, (group, inner) in enumerate(zip(explanation.groups, steps, strict=True)):
         groups.append(drawn_group(explanation, group, inner, scale, total, is_open=number == opened))
         total += group.shown
-    duels = explanation.duels
+    duels, player = explanation.duels, explanation.player
+    opponents = dict.fromkeys(each for each in explanation.rows["opponent"].to_list() if each is not None)
+    label = f"{halves(duels.won)} of {duels.count} duels won; {duels.expected:.1f} expected"
+    sentences = explanation.shared, duels.meaning, duels.not_compared, explanation.method or sum_sentence(explanation)
     return WhyView(
-        player=explanation.player,
+        player=player,
         digits=digits,
         before=before,
         after=after,
         change=explanation.shown_change,
-        verdict=in_sentence(explanation.verdict, explanation.player),
-        cause=in_sentence(explanation.cause, explanation.player, *opponents(explanation)),
+        verdict=in_sentence(explanation.verdict, player),
+        cause=in_sentence(explanation.cause, player, *opponents),
         first=end(scale, before, rating(before, digits), is_first=True),
         last=end(scale, after, rating(after, digits), is_first=False),
         groups=tuple(groups),
         headline=duels.headline,
-        duels=duel_marks(duels.count, duels.won, duels.expected, marks_label(duels)),
-        sentences=tuple(in_sentence(each, explanation.player) for each in sentences(explanation) if each),
+        duels=duel_marks(duels.count, duels.won, duels.expected, label),
+        sentences=tuple(in_sentence(each, player) for each in sentences if each),
     )
-
-
-def opponents(explanation: Explanation) -> list[str]:
-    return list(dict.fromkeys(each for each in explanation.rows["opponent"].to_list() if each is not None))
 
 
 def partial_sums(before: Decimal, groups: tuple[Group, ...], steps: list[tuple[Step, ...]]) -> list[Decimal]:
@@ -173,17 +155,6 @@ def drawn_group(
     name = group.label if group.kind == OPPONENT else explanation.player
     picture = bar(scale, start, group.shown, opens=bool(steps))
     return DrawnGroup(in_sentence(group.label, name), group.result, group.shown, picture, tuple(inner), is_open)
-
-
-def marks_label(duels: Duels) -> str:
-    """What the strip of duels shows, in words."""
-    return f"{halves(duels.won)} of {duels.count} duels won; {duels.expected:.1f} expected"
-
-
-def sentences(explanation: Explanation) -> tuple[str, ...]:
-    """What a duel is, who is not compared, and what the sum comes to."""
-    duels = explanation.duels
-    return explanation.shared, duels.meaning, duels.not_compared, explanation.method or sum_sentence(explanation)
 
 
 def sum_sentence(explanation: Explanation) -> str:

@@ -83,7 +83,11 @@ def check_plainly(given: Mapping[str, list[Any]]) -> PlainRows | None:
     if not given.keys() >= {*REQUIRED}:
         return None
     try:
-        columns = {name: cells(name, values) for name, values in given.items() if has_value(name, values)}
+        columns = {
+            name: cells(name, values)
+            for name, values in given.items()
+            if name in (*REQUIRED, *TRUTHS) or values.count(None) < len(values)  # an empty truth is its default
+        }
         columns = {name: [default] * len(given[REQUIRED[0]]) for name, default in DEFAULTS.items()} | columns
         columns = {name: columns[name] for name in ALL if name in columns}
         refuse_contradictions(columns)
@@ -95,11 +99,6 @@ def check_plainly(given: Mapping[str, list[Any]]) -> PlainRows | None:
 def in_nanoseconds(frame: pl.DataFrame) -> bool:
     """Whether a column of a frame has moments that Python cannot hold."""
     return any(getattr(kind, "time_unit", None) == "ns" for kind in frame.dtypes)
-
-
-def has_value(name: str, values: Sequence[Any]) -> bool:
-    """Whether a column says anything; an empty truth is read as its default."""
-    return name in (*REQUIRED, *TRUTHS) or values.count(None) < len(values)
 
 
 def cells(name: str, values: list[Any]) -> list[Any]:

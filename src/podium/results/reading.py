@@ -323,20 +323,16 @@ def load_path(path: str, name: str | None) -> tuple[pl.DataFrame, str]:
     try:
         if path.lower().endswith(".parquet"):
             table = pl.scan_parquet(path, glob=False)
-            refuse_wide(table.collect_schema(), table_name)
-            return read_by_columns(table), table_name
+            schema = table.collect_schema()
+            refuse_wide(schema, table_name)
+            # Column by column, each in one piece: memory holds the pieces of one at a time, and not of all.
+            return pl.DataFrame([table.select(name).collect().to_series().rechunk() for name in schema]), table_name
         return parse_bytes(Path(path).read_bytes(), table_name), table_name
     except OSError as error:
         remedy = f"cannot be read ({error.strerror or error})"
     except pl.exceptions.PolarsError as error:
         remedy = f"is not a Parquet file ({first_line(error)})"
     raise ResultsError(path, [Fault(None, None, None, remedy)])
-
-
-def read_by_columns(table: pl.LazyFrame) -> pl.DataFrame:
-    """Read a table column by column, each in one piece: memory holds the pieces of one at a time, and not of all."""
-    names = table.collect_schema().names()
-    return pl.DataFrame([table.select(name).collect().to_series().rechunk() for name in names])
 
 
 def first_line(error: Exception) -> str:

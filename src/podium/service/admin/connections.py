@@ -6,14 +6,14 @@ from fastapi import Request, Response
 from fastapi.concurrency import run_in_threadpool
 
 from podium.errors import ParameterError, UnknownError
-from podium.service.admin.forms import Done, Field, FormsPage, Item, Secret, Section, acts
+from podium.service.admin.forms import Done, Field, FormsPage, Item, Secret, Section, acts, shows
 from podium.service.admin.intents import POOL_ADDRESS, Admin, Admission
 from podium.service.admin.records import DEEDS
 from podium.service.http.errors import AccessError
 from podium.service.http.keys import lacking
 from podium.service.http.requests import CurrentStore
 from podium.service.http.visitors import Form
-from podium.service.web.rendering import PageRouter, address, go_on, pool_header, render
+from podium.service.web.rendering import PageRouter, address, go_on, pool_header
 from podium.service.webhooks import DeliveryError, send_test
 from podium.store import Store
 from podium.store import keys as store_keys
@@ -25,13 +25,9 @@ ALL = "all"
 router = PageRouter(prefix=POOL_ADDRESS, include_in_schema=False)
 
 
-@router.page("/keys")
-def keys(request: Request, admission: Admin, store: CurrentStore) -> Response:
-    """The keys to a pool, and the form that creates one."""
-    return render(request, keys_page(store, admission))
-
-
+@shows(router, "/keys")
 def keys_page(store: Store, admission: Admission) -> FormsPage:
+    """The keys to a pool, and the form that creates one."""
     pool = pool_header(store.pool(admission.pool))
     base = address("admin", pool.name, "keys")
     opens = [("this", "this ladder alone"), *([(ALL, "every ladder")] if admission.key.pool is None else [])]
@@ -143,14 +139,9 @@ def replace_key(store: Store, admission: Admission, form: Form) -> Secret:
     return Secret(store_keys.rotate_key(store.engine, key_of(store, admission, int(form.text("number"))).id), "key")
 
 
-@router.page("/webhooks")
-def webhooks(request: Request, admission: Admin, store: CurrentStore) -> Response:
-    """Where what happens in a pool is sent, and the form that adds an address."""
-    return render(request, webhooks_page(store, admission))
-
-
+@shows(router, "/webhooks")
 def webhooks_page(store: Store, admission: Admission) -> FormsPage:
-    """The webhooks of a pool, each with its newest deliveries."""
+    """Where what happens in a pool is sent, and the form that adds an address."""
     pool = pool_header(store.pool(admission.pool))
     base, newest = address("admin", pool.name, "webhooks"), store.newest_log(pool.name, most=MAX_DELIVERIES)
     create = Section(
@@ -177,17 +168,14 @@ def webhook_item(webhook: store_keys.Webhook, newest: tuple[LogRecord, ...], bas
     sent = [each for each in newest if each.received_at >= created_at]
     following = min((each.seq for each in sent if each.seq > webhook.delivered_seq), default=0)
     resume = ((f"{base}/{webhook.id}/resume", "Start again"),) if webhook.stopped else ()
+    words = [f"Entry {each.seq}: {DEEDS[each.kind]} {each.player or each.subject}".rstrip() for each in sent]
     return Item(
         name=webhook.url,
         note=note,
         tag="stopped" if webhook.stopped else "failing" if webhook.failing_since else "",
         buttons=((f"{base}/{webhook.id}/test", "Send a test"), *resume, (f"{base}/{webhook.id}/delete", "Delete")),
-        lines=tuple((entry_words(each), delivery_words(webhook, each.seq, following)) for each in sent),
+        lines=tuple(zip(words, (delivery_words(webhook, each.seq, following) for each in sent), strict=True)),
     )
-
-
-def entry_words(entry: LogRecord) -> str:
-    return f"Entry {entry.seq}: {DEEDS[entry.kind]} {entry.player or entry.subject}".rstrip()
 
 
 def delivery_words(webhook: store_keys.Webhook, seq: int, following: int) -> str:

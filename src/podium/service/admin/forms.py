@@ -3,13 +3,13 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Annotated, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
-from fastapi import Depends, Request, Response
+from fastapi import Request, Response
 from fastapi.concurrency import run_in_threadpool
 
 from podium.errors import PodiumError
-from podium.service.admin.intents import Admission, admitting
+from podium.service.admin.intents import Admin, Admission
 from podium.service.http.errors import refusal_status
 from podium.service.http.requests import CurrentStore, run_in
 from podium.service.http.visitors import Form
@@ -102,10 +102,23 @@ class Secret(NamedTuple):
 
 Act = Callable[[Store, Admission, Form], Done | Secret]
 Build = Callable[[Store, Admission], FormsPage]
-Admitted = Annotated[Admission, Depends(admitting("admin"))]
 
 
-def acts(router: PageRouter, path: str, build: Build, admission_of: Any = Admitted) -> Callable[[Act], Act]:
+def shows(router: PageRouter, path: str, admission_of: Any = Admin) -> Callable[[Build], Build]:
+    """Add a page of forms, for whom the dependency `admission_of` lets pass."""
+
+    def add(build: Build) -> Build:
+        def show(request: Request, admission: Admission, store: CurrentStore) -> Response:
+            return render(request, build(store, admission))
+
+        show.__annotations__["admission"] = admission_of
+        router.page(path)(show)
+        return build
+
+    return add
+
+
+def acts(router: PageRouter, path: str, build: Build, admission_of: Any = Admin) -> Callable[[Act], Act]:
     """Add what a form of a page sends to: it is done, or the page is shown again, as it was filled in.
 
     Args:

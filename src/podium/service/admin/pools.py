@@ -13,7 +13,7 @@ from podium.engine.system import System, as_setting, kinds
 from podium.errors import ParameterError
 from podium.results.names import normalise
 from podium.service.admin.dry_run import look_at
-from podium.service.admin.forms import Choices, Done, Field, FormsPage, Item, Section, acts, show_again
+from podium.service.admin.forms import Choices, Done, Field, FormsPage, Item, Section, acts, show_again, shows
 from podium.service.admin.intents import POOL_ADDRESS, Admin, AdminOfAll, Admission, Intent, SignedIn
 from podium.service.http.requests import CurrentStore, CurrentThreads, run_in
 from podium.service.http.visitors import Form
@@ -53,14 +53,9 @@ def description_in(form: Form) -> DescriptionChanges:
     }
 
 
-@router.page("/admin")
-def admin(request: Request, admission: SignedIn, store: CurrentStore) -> Response:
-    """The ladders that the key of the session opens."""
-    return render(request, admin_page(store, admission))
-
-
+@shows(router, "/admin", SignedIn)
 def admin_page(store: Store, admission: Admission) -> FormsPage:
-    """The ladders of a key, and the form that opens another."""
+    """The ladders that the key of the session opens, and the form that opens another."""
     opened = [each for each in store.pools() if admission.key.may(ROLES[0], each.name)]
     items = tuple(
         Item(
@@ -138,13 +133,9 @@ def overview(request: Request, admission: SignedIn, store: CurrentStore) -> Resp
     return render(request, page)
 
 
-@router.page(POOL_ADDRESS + "/settings")
-def settings(request: Request, admission: Admin, store: CurrentStore) -> Response:
-    """What a pool says of itself, to be changed, and how it ends."""
-    return render(request, settings_page(store, admission))
-
-
+@shows(router, POOL_ADDRESS + "/settings")
 def settings_page(store: Store, admission: Admission) -> FormsPage:
+    """What a pool says of itself, to be changed, and how it ends."""
     pool = store.pool(admission.pool)
     base = address("admin", pool.name)
     says = Section(

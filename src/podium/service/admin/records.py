@@ -14,7 +14,7 @@ from podium.errors import ParameterError, PodiumError
 from podium.pages.numbers import day, percent
 from podium.results.names import normalise
 from podium.service.admin.dry_run import look_at, refusal
-from podium.service.admin.forms import Done, Field, FormsPage, Item, Section, acts, show_again
+from podium.service.admin.forms import Done, Field, FormsPage, Item, Section, acts, show_again, shows
 from podium.service.admin.intents import POOL_ADDRESS, Admin, Admission, Intent, Sender
 from podium.service.http.json import MAX_SENT_CHARACTERS
 from podium.service.http.requests import CurrentStore, run_in
@@ -179,13 +179,9 @@ def forget(store: Store, admission: Admission, form: Form) -> Done:
     return Done(pool_address(admission.pool, "players", name), f"Every name is forgotten; here is {name} now.")
 
 
-@router.page(POOL_ADDRESS + "/seasons")
-def seasons(request: Request, admission: Admin, store: CurrentStore) -> Response:
-    """The seasons, and the form that begins one."""
-    return render(request, seasons_page(store, admission))
-
-
+@shows(router, POOL_ADDRESS + "/seasons")
 def seasons_page(store: Store, admission: Admission) -> FormsPage:
+    """The seasons, and the form that begins one."""
     pool = pool_header(store.pool(admission.pool))
     starts = "The number of its first event" if pool.is_counted else "When it begins, in UTC; not in the future"
     share = "How much of each lead over a newcomer stays, in per cent: 0 levels all"

@@ -322,7 +322,7 @@ def field_of(store: Store, header: PoolHeader, forecast: Forecast) -> Field:
                 chance_words(cells[0], win),
                 chance_words(podium, top),
                 share_bar(float(cells[0]) / 100.0, within=float(podium) / 100.0 if has_podium else None),
-                heat_cells(cells, most),
+                tuple((str(cell) if cell else "·", f"h{round(SHADES * cell / most)}") for cell in cells),
             )
         )
     return Field(
@@ -338,10 +338,6 @@ def field_of(store: Store, header: PoolHeader, forecast: Forecast) -> Field:
 
 def head(start: int, width: int) -> str:
     return str(start + 1) if width == 1 else f"{start + 1}–{start + width}"  # noqa: RUF001  (a range)
-
-
-def heat_cells(cells: Sequence[Decimal], most: Decimal) -> tuple[tuple[str, str], ...]:
-    return tuple((str(cell) if cell else "·", f"h{round(SHADES * cell / most)}") for cell in cells)
 
 
 def chance_words(per_cent: Decimal, chance: float) -> str:

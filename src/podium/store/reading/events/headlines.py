@@ -111,16 +111,15 @@ def notable_entrants(connection: sa.Connection, pool: Pool, rows: Sequence[Any])
 
 def happening(entrants: Sequence[Any], names: dict[int, str], sent: Winners | None, digits: int) -> Happening:
     """What happened in an event, by its notable entrants; who won as it was sent, where no rank is stored."""
-    changes = tuple(entrant_change(names[each.player_id], each, digits) for each in entrants)
+    changes = tuple(
+        EntrantChange(names[each.player_id], each.rating - each.rating_before, float(points))
+        for each in entrants
+        for points in [shown_change(each.rating_before, each.rating, digits)]
+    )
     winners = tuple(names[each.player_id] for each in entrants if each.rank == 1)
     if sent is not None:
         return Happening(sent.names, entrants[0].entrants if entrants else sent.entrants, changes)
     return Happening(winners, entrants[0].entrants, changes)
-
-
-def entrant_change(name: str, row: Any, digits: int) -> EntrantChange:
-    points = shown_change(row.rating_before, row.rating, digits)
-    return EntrantChange(name, row.rating - row.rating_before, float(points))
 
 
 def headline(pool: Pool, row: Any, what: Happening) -> EventHeadline:

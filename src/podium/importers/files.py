@@ -13,7 +13,7 @@ from pathlib import Path, PurePath
 import polars as pl
 
 from podium.errors import Fault, ResultsError
-from podium.importers.grid import LINES, SHEET, TITLE, Choice, Grid, SourceRule, decide, find_head
+from podium.importers.grid import LINES, SHEET, TITLE, Choice, Grid, SourceRule, decide, find_head, is_headless
 from podium.importers.sources import UTF16_MARKS, Source, decode, refuse_file, unmarked_codec
 from podium.importers.stored import from_database, from_spreadsheet
 from podium.importers.trees import from_json, rows_of_tree, xml_document
@@ -38,8 +38,11 @@ def from_text(
         text = MARKDOWN_EDGES.sub("", MARKDOWN_LINE.sub("", text, count=1))
     above = rule.header - 1 if isinstance(rule.header, int) and rule.header else 0  # lines of other delimiters, perhaps
     delimiter = rule.delimiter or find_delimiter(text.split("\n", above)[-1].lstrip("\r\n"), name)
+    if '"' in text and not re.search(rf'(?m)(?:^|{re.escape(delimiter)})\s*"', text):  # seconds, as in 1'23"456
+        text = re.sub(rf'[^{re.escape(delimiter)}\r\n]*"[^{re.escape(delimiter)}\r\n]*', quoted, text)
     starts, rows = first_rows(text, delimiter, above + LINES)
     titles, first_row = "", 1
+    rule = replace(rule, header=0) if rule.header is None and not wanted and is_headless(rows) else rule
     if rule.header == 0:
         names = [f"c{number}" for number in range(1, len(rows[0]) + 1)]
         text = delimiter.join(names) + "\n" + text[len(text) - len(text.lstrip("\r\n")) :]
@@ -73,6 +76,10 @@ def from_text(
     if titles:
         frame = frame.with_columns(pl.lit(titles).alias(TITLE))
     return frame, first_row, replace(rule, delimiter=delimiter), counted_from(faults, first_row - 1)
+
+
+def quoted(cell: re.Match[str]) -> str:
+    return '"' + cell[0].replace('"', '""') + '"'
 
 
 def with_whole_titles(text: str, delimiter: str) -> str:
@@ -162,7 +169,7 @@ def in_blocks(grid: Grid) -> Grid:
         if heads[number]:
             block += 1
             titles[block], above = " ".join(each for _, each in above), []
-        elif len(written) == 1:
+        elif len(written) == 1 or (len({*written}) == 1 and len(written) == len(names)):  # merged cells
             above.append((number, written[0]))
         elif written:
             for each in (number, *(line for line, _ in above)):

@@ -4,7 +4,7 @@ import re
 import shlex
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -145,6 +145,15 @@ def decide(name: str, text: str, *choices: Choice) -> UndecidedError:
 LINES = 40  # of a table that its head is looked for in
 VALUE = re.compile(r"[\W_]*\d[\d\W]*")  # a number, a date, a score
 TWO = 2
+
+
+def is_headless(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether the first row is one of results: a word beside a number, date or score, as the next; none has a head."""
+    first, second = (*rows[:TWO], [], [])[:TWO]
+    alike = [one for one, other in zip(first, second, strict=False) if VALUE.fullmatch(one) and VALUE.fullmatch(other)]
+    is_numbered = [*map(str, range(1, len(alike) + 1))] == alike  # a crosstable's head
+    has_words = any(each and not VALUE.fullmatch(each) for each in first)
+    return bool(alike) and not is_numbered and has_words and not any(map(is_heading, chain.from_iterable(rows)))
 
 
 class Head(NamedTuple):

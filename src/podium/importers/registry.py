@@ -1,5 +1,6 @@
 """The formats that Podium imports, by name, and their options; none is loaded before files of it are read."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 PRESETS = Path(__file__).parent / "presets"
 PLAYERS = ("id", "name", "fide")
+SIGN_BYTES = 1 << 14  # of a file that say its format
 FORFEITS = ("keep", "drop")
 
 
@@ -23,18 +25,29 @@ class Format(NamedTuple):
     title: str
     module: str
     map: Path | None = None
+    sign: bytes = rb"\A\b\B"  # the pattern of how its files begin, where that tells them from all others
 
 
 FORMATS = {
-    "xonstat": Format("match reports of Xonotic servers", "formats.xonstat"),
-    "stk": Format("the database of a SuperTuxKart server that stores results", "formats.stk"),
-    "zakstunts": Format("race positions of ZakStunts, as elo-zs has them", "formats.zakstunts"),
+    "xonstat": Format("match reports of Xonotic servers", "formats.xonstat", sign=rb"V \d+\s*\n|-+ BEGIN REQUEST BODY"),
+    "stk": Format(
+        "the database of a SuperTuxKart server that stores results",
+        "formats.stk",
+        sign=rb"(?s)SQLite format 3\0.*CREATE TABLE \W?v\d_\w+_results",
+    ),
+    "zakstunts": Format(
+        "race positions of ZakStunts, as elo-zs has them", "formats.zakstunts", sign=rb"Track,Racer,Rank,Ghost"
+    ),
     "f1db": Format("a release of f1db: a folder or .zip of CSV, or the single JSON", "formats.f1db"),
-    "ergast": Format("Ergast's CSV tables, or the JSON of its interface", "formats.ergast"),
-    "pgn": Format("chess games", "formats.pgn"),
-    "racetime": Format("races of racetime.gg as JSON", "formats.racetime"),
-    "startgg": Format("sets of a start.gg event as JSON", "formats.startgg"),
-    "challonge": Format("a Challonge tournament as JSON", "formats.challonge"),
+    "ergast": Format("Ergast's CSV tables, or the JSON of its interface", "formats.ergast", sign=rb'\{\s*"MRData"'),
+    "pgn": Format("chess games", "formats.pgn", sign=rb'\[\w+\s+"'),
+    "racetime": Format(
+        "races of racetime.gg as JSON", "formats.racetime", sign=rb'(?s)[\[{].*"entrants(?:_count)?"\s*:.*"full_name"'
+    ),
+    "startgg": Format(
+        "sets of a start.gg event as JSON", "formats.startgg", sign=rb'\[?\s*\{\s*"data"\s*:\s*\{\s*"event"'
+    ),
+    "challonge": Format("a Challonge tournament as JSON", "formats.challonge", sign=rb'\[?\s*\{\s*"tournament"'),
     **{
         path.stem: Format(path.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# "), "tables.csv", path)
         for path in sorted(PRESETS.glob("*.toml"))
@@ -65,6 +78,17 @@ class Imported:
     skipped: int = 0  # events left out because of bad records (only where those are skipped)
     names: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # player id -> display name, last event
     notes: tuple[str, ...] = ()  # what was understood or decided, a line each
+
+
+def format_of(path: str) -> str | None:
+    """The format of a file by how it begins; None where it may be a table, or is no single file."""
+    from podium.importers.sources import sources  # noqa: PLC0415  (the command line asks for names alone)
+
+    if not Path(path).is_file() or len(sources(path)) != 1:
+        return None
+    with sources(path)[0].open() as stream:
+        start = stream.read(SIGN_BYTES).removeprefix(b"\xef\xbb\xbf").lstrip()
+    return next((name for name, each in FORMATS.items() if re.match(each.sign, start)), None)
 
 
 def read_format(name: str, files: Sequence[str | Path], options: Options | None = None) -> Imported:

@@ -14,7 +14,7 @@ from xml.etree import ElementTree as ET
 
 import polars as pl
 
-from podium.importers.grid import EVERY, LINES, SHEET, TITLE, Choice, SourceRule, decide, find_head
+from podium.importers.grid import EVERY, LINES, SHEET, TITLE, Choice, SourceRule, decide, find_head, is_headless
 from podium.importers.sources import MAX_EXPANSION, is_database, refuse_file
 from podium.results.columns import FREE_CELLS, MAX_BOX, refuse_repeated, refuse_wide
 from podium.results.headings import is_heading, is_total
@@ -79,13 +79,17 @@ def sheet_texts(book: Any, sheet: str) -> pl.DataFrame:
 
 def alike(tables: dict[str, SheetTable], name: str) -> dict[str, SheetTable]:
     """The sheets that are parts of one table: all, or all but those whose names say that they sum others up."""
-    parts = {
-        each: table for each, table in tables.items() if any(map(is_heading, table[0].columns)) and not is_total(each)
-    }
+    parts = {each: table for each, table in tables.items() if is_results(table[0]) and not is_total(each)}
     if len({tuple(table[0].columns) for table in parts.values()}) == 1:
         return parts
     choices = [Choice(f"sheet {each}", "source.sheet", each) for each in tables]
     raise decide(name, f"has {len(tables)} sheets ({', '.join(tables)}) of several heads; which are results", *choices)
+
+
+def is_results(table: pl.DataFrame) -> bool:
+    """Whether a sheet may hold results: it has a head that is known, and a cell beside another."""
+    names = [each for each in table.columns if each != TITLE]
+    return any(map(is_heading, names)) and len(names) > 1 and table.height > 0
 
 
 def sheet_table(
@@ -97,9 +101,10 @@ def sheet_table(
     rows: list[int] = is_filled.arg_true().to_list()
     header, titles, shown = -1, "", rule.header
     names = [f"c{number}" for number in range(1, texts.width + 1)]
-    if rule.header != 0:
-        count = LINES + rule.header if isinstance(rule.header, int) else LINES
-        first = [[cell or "" for cell in texts.row(row)] for row in rows[:count]]
+    count = LINES + rule.header if isinstance(rule.header, int) else LINES
+    first = [[cell or "" for cell in texts.row(row)] for row in rows[:count]]
+    shown = 0 if shown is None and not wanted and is_headless(first) else shown
+    if shown != 0:
         head = find_head(first, rows[:count], rule.header, wanted)
         header, titles, shown = rows[head.lines[-1]], head.titles, head.header
         texts = texts.select(column for column, cell in zip(texts.columns, head.names, strict=False) if cell)

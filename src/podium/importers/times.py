@@ -15,7 +15,7 @@ import polars as pl
 
 from podium.errors import ParameterError
 from podium.results.columns import from_texts
-from podium.results.headings import MONTHS, WORDS
+from podium.results.headings import MONTHS, WORDS, fold
 
 LONGEST = 64  # characters of a cell that may be a time
 SECONDS = r"(?P<seconds>[0-9]+)(?:\.(?P<fraction>[0-9]*))?"
@@ -37,7 +37,10 @@ LAPPED = re.compile(
     r"ronden?|okr\.?|varv|kierrosta?)(?:\s*(?:down|behind))?|lapped",
     re.IGNORECASE,
 )
-STATUS_WORDS = {word.replace("_", " "): status for status, words in WORDS["statuses"].items() for word in words.split()}
+POINTED = re.compile(r"[+-]?(?:\d{1,2}\.)?\d{1,3}\.\d\d,\d+")  # 3.21,4 is three minutes and more
+FRACTION_LAST = re.compile(r"(\d)(?:\"|''|[\u2033\u201D])(\d+)$")  # 1'23"456
+STATUS_WORDS = {word: status for status, words in WORDS["statuses"].items() for word in words.split()}
+NO_LETTERS = "()[] .,:+-0123456789"
 NANOS = 1_000_000_000
 EXACT_NANOS = 2**53  # below it, a count of nanoseconds over 10^9 is the double nearest to the seconds
 
@@ -56,10 +59,14 @@ def parse(text: str, *, decimal: str = ".") -> Duration | None:
         Its seconds and sign; None where the text is no time.
     """
     text = text.strip()
-    if len(text) > LONGEST or not text or (decimal == "," and "." in text):
+    if len(text) > LONGEST or not text:
         return None
-    if decimal == ",":
+    if decimal == ",":  # in which a point may part minutes from seconds
+        text = text.replace(".", ":") if POINTED.fullmatch(text) else text
+        if "." in text:
+            return None
         text = text.replace(",", ".")
+    text = FRACTION_LAST.sub(r'\1.\2"', text)
     for pattern in PATTERNS:
         match = pattern.fullmatch(text)
         if match:
@@ -84,7 +91,8 @@ def is_lapped(text: str) -> bool:
 
 def status_word(text: str) -> str | None:
     """The status that a cell of places or times stands for: DNF, DNS, DSQ, DQ, RET, NC and such, in any case."""
-    return STATUS_WORDS.get(text.lower().strip("()[] .0123456789"))  # as DNF1, in the first run, or (4 DNF)
+    plain = text.strip(NO_LETTERS)  # as DNF1, in the first run, or (4 DNF), with points
+    return STATUS_WORDS.get(fold(plain)) if plain else None
 
 
 def parse_column(texts: pl.Series, *, decimal: str = ".") -> pl.DataFrame:

@@ -8,7 +8,7 @@ import numpy.typing as npt
 import polars as pl
 
 from podium.errors import Fault
-from podium.results.columns import BEGINNING, FOR_PAGES
+from podium.results.columns import BEGINNING, COMPARED, FOR_PAGES
 from podium.results.hashing import Integers, as_indices, index_type, number_runs, surely_distinct_within
 
 NOTHING_COMPARES = "nothing compares the finishers"
@@ -161,7 +161,7 @@ def nothing_to_compare(table: pl.DataFrame) -> Iterator[Fault]:
 
 def bare_heats(table: pl.DataFrame) -> pl.DataFrame:
     """The heats whose finishers nothing compares."""
-    comparable = [column for column in ("position", "score", "time_s", "team_score") if column in table.columns]
+    comparable = [column for column in COMPARED if column in table.columns]
     for column in comparable[:3]:
         if column != "team_score" and table[column].null_count() == 0:
             return table.head(0).select("unit", "row", "event_id")

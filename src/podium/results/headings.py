@@ -10,7 +10,7 @@ from pathlib import Path
 from podium.results.column_guide import COLUMNS
 
 WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
-SYNONYMS, SIDES = WORDS["columns"], WORDS["sides"]
+SYNONYMS, SIDES, OTHERWISE = WORDS["columns"], WORDS["sides"], WORDS["otherwise"]
 DOUBTFUL, WEAK, YEARS, PAIRING, LAPS_WORDS, GOALS, ROUND, WON = (
     WORDS["heads"][key].split() for key in ("doubtful", "weak", "years", "pairing", "laps", "goals", "rounds", "won")
 )
@@ -63,18 +63,19 @@ def sides() -> dict[str, str]:
 def side_of(heading: str) -> str | None:
     """What a heading is of a match: winner, loser, first, second, result, or the score of the first or second."""
     word = fold(heading)
-    part = sides().get(word)
+    part = sides().get(word) or sides().get(word.removesuffix("_name"))
     if part is not None:
         return part
     numbered = SIDE.fullmatch(word)
     if numbered is not None:
         number, base = numbered[1] or numbered[4], numbered[2] or numbered[3]
-        if sides().get(base) in ("winner", "loser"):  # one of several
+        if sides().get(base) in ("winner", "loser", "first", "second"):  # one of several
             return sides()[base]
         place = "first" if number in ("1", "a") else "second"
         if meanings().get(base) in ("player", "team") or base in ("player", "team", "side", "seite", "partei", "p"):
             return place
-        return f"score of {place}" if base in GOALS else None
+        if base in GOALS:
+            return f"score of {place}"
     over, _, last = word.rpartition("_")
     if over in PAIRING or meanings().get(over) in ("player", "team", "event_id"):
         return sides().get(last) if sides().get(last) in ("first", "second", "winner", "loser") else None

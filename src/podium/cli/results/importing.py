@@ -25,7 +25,8 @@ from podium.cli.terminal.options import (
 )
 from podium.cli.terminal.show import Format
 from podium.errors import SHOWN_FAULTS, OutputError, ParameterError
-from podium.importers.registry import FORMATS
+from podium.importers.registry import FORMATS, format_of
+from podium.results.columns import COMPARED
 from podium.support.words import counted
 
 if TYPE_CHECKING:
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 
 STDOUT = "-"
 SHOWN_ROWS, GUESSED_ROWS = 10, 3
-COMPARED = frozenset({"position", "score", "time_s", "team_score"})
 
 
 class Forfeits(StrEnum):
@@ -92,9 +92,12 @@ def import_results(
     from podium.importers import Options, read_format
 
     named = form in FORMATS or (files and not Path(form).exists() and form != STDOUT)
-    form, files = (form, files or []) if named else (TABLES, [form, *(files or [])])
+    of_table = settings or flags.are_given() or map_file or guess or save
+    form, files = (
+        (form, files or []) if named else ((None if of_table else format_of(form)) or TABLES, [form, *(files or [])])
+    )
     if not named and not (out or dry_run or guess or save):
-        guess, save = True, map_beside(files[0])
+        guess, save, dry_run = (True, map_beside(files[0]), False) if form == TABLES else (False, None, True)
     if out is None and not (dry_run or guess or save):
         raise ParameterError("say where the results go with --out FILE, or see them with --dry-run")
     check_outputs([path for path in (out, names) if path is not None and str(path) != STDOUT], files)
@@ -165,7 +168,9 @@ def table_options(options: "Options", flags: TableFlags, settings: list[str]) ->
     if options.map is not None:
         raise ParameterError("--map says all of a table: leave out the options that name columns")
     columns = document["columns"]
-    whole = "layout" in document or ({"event_id", "player"} <= columns.keys() and columns.keys() & COMPARED)
+    whole = "layout" in document or (
+        {"event_id", "player"} <= columns.keys() and not columns.keys().isdisjoint(COMPARED)
+    )
     return replace(options, map=document, guess=not whole)
 
 

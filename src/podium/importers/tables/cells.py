@@ -12,15 +12,19 @@ import polars as pl
 
 from podium.importers import times
 from podium.importers.grid import SourceRule
-from podium.importers.tables.model import BESIDE, FILE, ROW, Part, Rule
+from podium.importers.tables.model import BESIDE, FILE, LAPS, ROW, Part, Rule
 from podium.importers.times import LocalTimes
 from podium.results.columns import NUMBERS, TEXTS, TIMES, UTC, from_texts, text
 
 POINTS_OF_ONE = r"\d+(?:\.\d+)?"
-PAIR = re.compile(rf"({POINTS_OF_ONE})\s*[-:/]\s*({POINTS_OF_ONE})")
-BRACKETS = re.compile(r"\(\d+(?:[-:]\d+)?\)|[\[\]]")  # points of a tie-break
+PAIR = re.compile(rf"({POINTS_OF_ONE})\s*[-:/xX]\s*({POINTS_OF_ONE})")
+BRACKETS = re.compile(r"\([\d\s,;:./-]*\)|[\[\]]")  # points of a tie-break, of sets, or at half time
+LONGER = re.compile(
+    r"(?i)\(?\b(?:[an]\.?[vep]\.?|a\.?e\.?t\.?|d\.?t\.?s\.?|o\.?t\.?|pens?\.?|ext?\.?|vl\.?)\)?$"
+)  # after extra time
 GAME = re.compile(rf"0*(\d+)[a-z-]([+=-]|{POINTS_OF_ONE}|[wldhfuz])", re.IGNORECASE)  # a colour has a letter
-ALONE = re.compile(r"[-+]?(?:0|0\.5|1|1\.0)?[-+=*]*")  # what stands for a bye, or a round without a game
+RESULT_FIRST = re.compile(r"^([wld=])(\d+)$", re.IGNORECASE)  # W4, as the US Chess Federation writes it
+ALONE = re.compile(r"[a-zA-Z]?[-+]?(?:0|0\.5|1|1\.0)?[-+=*]*")  # what stands for a bye, or a round without a game
 POINTS = {"=": 0.5, "w": 1.0, "d": 0.5, "l": 0.0}
 WHOLE = (0.0, 0.5, 1.0)  # of one game
 Result = tuple[float | None, float | None]
@@ -39,7 +43,7 @@ def parse_result(text: str) -> Result | None:
 
     A number alone is the first side's; the second's is known of a single game, in which both share a point.
     """
-    bare = plain(BRACKETS.sub(" ", text))
+    bare = LONGER.sub("", BRACKETS.sub(" ", plain(text))).strip()
     pairs = [(float(one), float(other)) for one, other in PAIR.findall(bare)]
     if not pairs:
         own = float(bare) if re.fullmatch(POINTS_OF_ONE, bare) else None
@@ -64,13 +68,18 @@ class Game(NamedTuple):
     points: float | None
 
 
+def game_text(text: str) -> str:
+    """A cell of a Swiss list with the opponent's number first."""
+    return RESULT_FIRST.sub(r"\2-\1", plain(text).replace(" ", ""))
+
+
 def parse_game(text: str) -> Game | None:
     """Read a cell of a Swiss list: `4w1`, `12b½`; None for a round without an opponent.
 
     Raises:
         ValueError: it is neither.
     """
-    bare = plain(text).replace(" ", "")
+    bare = game_text(text)
     match = GAME.fullmatch(bare)
     if match is None:
         if ALONE.fullmatch(bare) or bare.isalpha():
@@ -88,6 +97,8 @@ def parse_game(text: str) -> Game | None:
 NUMBER = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?$"
 ORDINAL = r"st|nd|rd|th|er|[eè]?re|nde?|[eè]me|e|\.|º|ª|°"  # behind a number
 PLACE = rf"(?i)^[(\[]?(?:t|=|#|p|nr\.?|no\.?)?\s*([0-9]{{1,9}})(?:\.0*)?\s*(?:{ORDINAL}|=|t)?[)\]]?$"
+ROMAN = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII")
+IN_WORDS = {word: f"{place}" for words in (ROMAN, "🥇🥈🥉") for place, word in enumerate(words, start=1)}
 EXCEL_EPOCH_DAYS = 25569  # from 1899-12-30 to 1970-01-01
 DAY_MS = 86_400_000
 DIVISORS = {0.1: 10.0, 0.01: 100.0, 0.001: 1000.0, 0.000001: 1e6}  # a division is exact where a product is not
@@ -225,10 +236,10 @@ def as_text(value: Any) -> str:
 
 def as_kind(table: Table, name: str, rule: Rule, texts: pl.Series) -> Cells:
     """Texts as what the column holds."""
-    kind = rule.kind or ("duration" if name in TIMES else "number" if name in NUMBERS else "text")
+    kind = rule.kind or ("duration" if name in TIMES else "number" if name in (*NUMBERS, LAPS) else "text")
     if name == "started_at":
         return as_moments(table, rule, texts)
-    if name not in NUMBERS or kind == "text":
+    if name not in (*NUMBERS, LAPS) or kind == "text":
         return Cells(texts)
     if kind == "result":
         return as_results(name, rule, texts)
@@ -306,11 +317,15 @@ def is_lapped(word: str, unit: str | None) -> bool:
     return times.is_lapped(word)
 
 
+def placed(texts: pl.Series) -> pl.Series:
+    """The places that cells say, null where they say none."""
+    return texts.str.strip_chars(" .").replace(IN_WORDS).str.extract(PLACE).cast(pl.Float64)
+
+
 def as_places(_table: Table, rule: Rule, texts: pl.Series) -> Cells:
     """Places: 1, 1st, T2, =2, 3."""
     distinct = texts.drop_nulls().unique()  # few, of many rows
-    places = distinct.str.strip_chars().str.extract(PLACE).cast(pl.Float64)
-    numbers = texts.replace_strict(distinct, places, default=None, return_dtype=pl.Float64)
+    numbers = texts.replace_strict(distinct, placed(distinct), default=None, return_dtype=pl.Float64)
     unread = numbers.is_null() & texts.is_not_null()
     return (
         without_words(rule, texts, numbers, unread, "must be a place, as 1, 1st or T2")

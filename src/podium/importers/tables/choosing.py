@@ -12,17 +12,18 @@ from podium.errors import SHOWN_FAULTS, Fault, ResultsError
 from podium.importers import times
 from podium.importers.grid import Choice, Grid, Question, UndecidedError
 from podium.importers.tables.applying import status_words
-from podium.importers.tables.cells import PLACE
+from podium.importers.tables.cells import placed
 from podium.importers.tables.maps import build_map, is_refinement, toml_value
 from podium.importers.tables.shapes import Shapes
-from podium.results.columns import ALL, FOR_PAGES, NUMBERS, REQUIRED
-from podium.results.headings import DOUBTFUL, WEAK, YEARS, fold, meanings, near_miss, sides
+from podium.results.columns import ALL, COMPARED, FOR_PAGES, NUMBERS, REQUIRED
+from podium.results.headings import DOUBTFUL, OTHERWISE, WEAK, YEARS, fold, is_total, meanings, near_miss, sides
 
 SHAPE = (
     "a results table has a row for each entrant of each event, as event_id,player,position, then race-1,Ana,1 and "
     "race-1,Ben,2; winners and losers in one row, or a grid, are read by a map: see docs/own-tables.md"
 )
 MOST_FOOT, TWO = 5, 2  # rows below a table that are none of it
+LEAST_STEPS = 3  # from one row to the next, that show an order
 LOOKED_AT = 1000  # cells of a column that nothing is known of
 WHOLE = Choice("none: it is all one event", "columns.event_id", "{file}")
 
@@ -56,8 +57,16 @@ class Columns:
             return {}
         named = self.shapes.event() or ("{" + self.chosen["started_at"] + "}" if "started_at" in self.chosen else "")
         if not named and {*self.chosen, *self.given} & {"position", "time_s"}:
-            named = "{file}"
+            named = "" if self.is_of_many_events() else "{file}"
         return {"event_id": named} if named else {}
+
+    def is_of_many_events(self) -> bool:
+        """Whether players stand in it again, and but once beside each value of a column that nothing is made of."""
+        rows = [self.chosen[each] for each in ("player", "heat") if each in self.chosen]
+        again = bool(rows) and self.grid.frame.select(rows).is_duplicated().any()
+        return again and any(
+            not self.grid.frame.select(*rows, each).is_duplicated().any() for each in self.open_headings()
+        )
 
     def check_holes(self) -> None:
         """Ask for what stands in events and dates that are empty below one that is not, as merged cells leave them."""
@@ -103,7 +112,11 @@ class Columns:
             self.asides |= dict.fromkeys(candidates["time_s"], "one of several times, and the places decide")
             del candidates["time_s"][1:]
         chosen = {column: self.one_of(column, headings) for column, headings in candidates.items()} | self.named
+        if "team" in chosen and "player" not in {*chosen, *self.given} and not any(map(self.has_words, unknown)):
+            chosen["player"] = chosen.pop("team")
         self.outcomes = self.shapes.take_outcomes(chosen, self.asides)
+        if chosen.keys().isdisjoint(COMPARED) and self.given.keys().isdisjoint(COMPARED) and "event_id" in chosen:
+            self.take_what_compares(chosen, unknown)
         for column in FOR_PAGES:
             if column in chosen and self.varies(chosen[column], chosen.get("event_id")):
                 self.asides[chosen.pop(column)] = "several in one event, so no event's own"
@@ -114,6 +127,25 @@ class Columns:
         self.ask_what_is_near(unknown, chosen)
         return {column: chosen[column] for column in ALL if column in chosen}
 
+    def has_words(self, heading: str) -> bool:
+        """Whether a column may have names: some first cell has a letter, and no time or status."""
+        cells = self.texts(heading).head(LOOKED_AT).unique()
+        return any(not times.status_word(each) for each in cells.filter(cells.str.contains(r"\p{L}{2}")))
+
+    def take_what_compares(self, chosen: dict[str, str], unknown: Sequence[str]) -> None:
+        """Take what surely are places; or points in whose order the rows of all events stand: most or least first."""
+        name, heading = "position", next((each for each in self.asides if self.shapes.are_places(each, chosen)), None)
+        for points in (each for each in (*self.asides, *unknown) if is_total(each) and heading is None):
+            numbers = self.shapes.texts(points).cast(pl.Int64, strict=False)
+            table = pl.DataFrame({"event": self.grid.frame[chosen["event_id"]], "number": numbers})
+            steps = table.select(pl.col("number").diff().over("event")).to_series().drop_nulls()
+            if not numbers.null_count() and steps.len() >= LEAST_STEPS and (steps != 0).any():
+                ways = {"score": (steps <= 0).all(), "position": (steps >= 0).all()}
+                name, heading = next(((way, points) for way, is_so in ways.items() if is_so), (name, None))
+        if heading is not None:
+            chosen[name] = heading
+            self.asides.pop(heading, None)
+
     def candidates(self) -> tuple[dict[str, list[str]], list[str]]:
         """The headings that may be of each results column, and those that mean none."""
         found: dict[str, list[str]] = {}
@@ -121,6 +153,8 @@ class Columns:
             column = meanings().get(fold(heading), "")
             if column == "player" and heading.startswith("^"):  # the name of what the rows stand in
                 column = "event_id"
+            if column == "started_at" and not self.fits(column, heading):
+                column = OTHERWISE.get(fold(heading), "")
             if column not in {*self.given, *self.named} and (not column or self.fits(column, heading)):
                 found.setdefault(column, []).append(heading)
         unknown = found.pop("", [])
@@ -161,7 +195,7 @@ class Columns:
             return not self.varies(heading, chosen["event_id"])
         if "position" not in chosen or "event_id" in self.given:
             return False
-        places = self.shapes.texts(chosen["position"]).str.strip_chars().str.extract(PLACE).cast(pl.Float64)
+        places = placed(self.shapes.texts(chosen["position"]))
         table = pl.DataFrame({"day": self.shapes.texts(heading), "place": places})
         return bool(table.select((pl.col("place").min().over("day") == 1).all()).item())
 
@@ -191,13 +225,15 @@ class Columns:
         """Whether a column has anything of what its heading says, where that has other meanings too."""
         if column == "status" and fold(heading) in DOUBTFUL:
             return bool(status_words(self.texts(heading).unique().to_list()))
-        if column not in ("position", "time_s") or fold(heading) == column:
+        if column not in ("position", "time_s", "started_at") or fold(heading) == column:
             return True
         texts = self.texts(heading)
+        if column == "started_at":
+            return not texts.len() or bool(texts.head(LOOKED_AT).str.contains(r"\d").any())
         words = texts.unique().to_list()
         plain = [each for each in words if times.status_word(each) is None and not times.is_lapped(each)]
         if column == "position":
-            return not plain or bool(pl.Series(plain).str.strip_chars().str.contains(PLACE).any())
+            return not plain or placed(pl.Series(plain)).null_count() < len(plain)
         if fold(heading) in DOUBTFUL and all(each.isdecimal() for each in plain):
             self.asides[heading] = "whole numbers, which may be seconds, places or points"
             return False
@@ -296,7 +332,7 @@ def comparisons(heading: str, texts: pl.Series) -> list[Choice]:
     plain = [each for each in texts.head(LOOKED_AT).unique() if times.status_word(each) is None]
     cells = pl.Series(plain, dtype=pl.String).str.strip_chars()
     ways = {
-        "position": ("places, or what is better the less", cells.str.contains(PLACE).all()),
+        "position": ("places, or what is better the less", not placed(cells).null_count()),
         "time_s": ("times", all(times.is_lapped(each) or is_time(each) for each in cells)),
         "score": ("points, the more the better", cells.str.contains(r"^-?[0-9]+([.,][0-9]+)?$").all()),
     }

@@ -22,12 +22,11 @@ from podium.importers.tables.maps import build_map, load_map
 from podium.importers.tables.model import Map
 from podium.importers.times import LocalTimes
 from podium.importers.trees import Level, json_document, parse_path, walk, xml_document
-from podium.results.columns import REQUIRED, normalise_table
+from podium.results.columns import COMPARED, REQUIRED, normalise_table
 from podium.results.consistency import NOTHING_COMPARES, REMEDY, bare_heats, contradictions, finishers, with_ids
-from podium.results.headings import fold, meanings
+from podium.results.headings import fold, meanings, side_of
 from podium.results.reading import read_results
 
-COMPARED = ("position", "score", "time_s")
 SHOWN_ROWS = 5
 MOST_WORDS = 3  # of a column that a question shows; a column of more is another
 STATUS_MEANINGS = {"dnf": "did not finish", "did_not_start": "did not start", "disqualified": "was disqualified"}
@@ -214,7 +213,7 @@ def understood(source: Source, options: Options) -> tuple[Grid, Map, str]:
 def within_lists(grid: Grid, source: Source, options: Options) -> Grid:
     """What is in the one list that each row of JSON holds, or in one that this holds, where that has results."""
     inner = grid
-    while inner.rule.format in ("json", "jsonl") and not has_results(inner):
+    while inner.rule.format in ("json", "jsonl", "xml") and not has_results(inner):
         lists = inner.lists
         if len(lists) != 1:
             return grid
@@ -223,9 +222,14 @@ def within_lists(grid: Grid, source: Source, options: Options) -> Grid:
 
 
 def has_results(grid: Grid) -> bool:
-    """Whether headings are of players and of what compares them."""
+    """Whether headings are of players and of what compares them, or of a winner and a loser, or two sides."""
     named = {meanings().get(fold(each)) for each in grid.headings}
-    return "player" in named and not named.isdisjoint(COMPARED)
+    met = {side_of(each) for each in grid.headings}
+    return (
+        ("player" in named and not named.isdisjoint(COMPARED))
+        or met >= {"winner", "loser"}
+        or met >= {"first", "second"}
+    )
 
 
 def understand(files: Sequence[str], options: Options) -> Map:

@@ -12,11 +12,10 @@ from podium.importers.tables.applying import decimal_marks, may_be_thousands, st
 from podium.importers.tables.choosing import Columns, who_beat_whom
 from podium.importers.tables.maps import build_map
 from podium.importers.tables.model import LAPS
-from podium.results.columns import GAP, NUMBERS, TIMES
+from podium.results.columns import COMPARED, GAP, NUMBERS, TIMES
 from podium.results.headings import LAPS_WORDS, fold
 from podium.results.plain_rows import DELIMITERS
 
-COMPARED = ("position", "score", "time_s", "team_score")
 KINDS = {
     "wide": "a match a row",
     "crosstable": "a crosstable",
@@ -236,9 +235,10 @@ class Guesser(Columns):
             if known and columns.get(name):
                 rule = columns[name] if isinstance(columns[name], dict) else {"from": heading}
                 columns[name] = rule | {"else": "null"}
-            columns["status"] = {"from": heading, "map": words, "default": "finished"}
             self.words.append(", ".join(f"{word} as {status}" for word, status in words.items()))
-            return
+            if known or columns.get(name) is None:  # else where it is read, it says so
+                columns["status"] = {"from": heading, "map": words, "default": "finished"}
+                return
 
     def check_compared(self, columns: Mapping[str, Any]) -> None:
         """Check that something says who beat whom."""

@@ -11,15 +11,15 @@ from podium.errors import Fault, ResultsError
 from podium.importers import times
 from podium.importers.grid import EVERY, SHEET, TITLE, Choice, Grid, Question
 from podium.importers.tables.applying import apply_map
-from podium.importers.tables.cells import GAME, ORDINAL, PLACE, parse_result, plain
+from podium.importers.tables.cells import GAME, ORDINAL, game_text, parse_result, placed
 from podium.importers.tables.layouts import BY_ORDER
 from podium.importers.tables.maps import build_map
+from podium.results.columns import COMPARED
 from podium.results.headings import FORFEIT, fold, is_round, is_total, meanings, side_of, sides
 
 UNPLAYED = r"^(\*|\?|x|[-:. ]+)$"
-DIAGONAL = frozenset({"", "x", "X", "*", "-", "\u2013", "\u2014", "#", "■", "█", "///", "\\", "xxx", "XXX", "0", "***"})
+DIAGONAL = re.compile(r"(?i)0?|[x*#■█/\\\u2013\u2014-]+")
 A_PLACE = rf"(?i)(?:^|\b(?:p|pos|place|platz))\W*(\d{{1,2}})(?:{ORDINAL})?\W*(?:place|platz)?$"
-COMPARED = frozenset({"position", "score", "time_s"})
 TWO, TINY = 2, 1e-6
 Document = dict[str, Any]
 
@@ -98,7 +98,7 @@ class Lines:
         named = [each for each in (self.first("started_at"), self.first("event_id")) if each is not None]
         players = [each for each in self.grid.headings if self.is_unknown(each) and not self.is_of_a_round(each)]
         words = self.cells(players).unique() if players else pl.Series([], dtype=pl.String)
-        are_numbers = all(parse_result(each) or times.status_word(each) or each in DIAGONAL for each in words)
+        are_numbers = all(parse_result(each) or times.status_word(each) or DIAGONAL.fullmatch(each) for each in words)
         if not named or len(players) < TWO or not are_numbers or self.grid.frame.select(named).is_duplicated().any():
             return None
         rows = [[number(each) for each in row if each] for row in zip(*map(self.texts, players), strict=True)]
@@ -131,7 +131,7 @@ class Lines:
 
     def swiss(self, player: str, rounds: list[str], aside: list[str], event: str) -> Document | None:
         """The map of a Swiss list: by the first numbers of lines with which each game fits its opponent's cell."""
-        bare = [plain(each).replace(" ", "") for each in self.cells(rounds).unique()]
+        bare = map(game_text, self.cells(rounds).unique())
         if not any(GAME.fullmatch(each) and any(map(str.isalpha, each)) for each in bare):
             return None
         numbers = [each for each in aside if sides().get(fold(each)) == "number"]
@@ -153,7 +153,7 @@ class Lines:
         """The map of an event a column."""
         columns: Document = {"event_id": {"from": event, "regex": [f"^(.*){suffix}$", "$1"]} if suffix else event}
         columns |= self.meaning(rounds, [each for each in aside if is_total(each)])
-        columns |= {} if COMPARED & columns.keys() else self.ask_what_cells_are(rounds)
+        columns |= self.ask_what_cells_are(rounds) if columns.keys().isdisjoint(COMPARED) else {}
         if all(pl.Series([each]).str.contains(times.A_DATE).any() for each in rounds):
             columns["started_at"] = {"from": "{column}", "regex": [f"^.*?{times.A_DATE}.*$", "$1"]}
         layout = {"kind": "matrix", "rows": player, "except": aside}
@@ -161,7 +161,7 @@ class Lines:
 
     def ask_what_cells_are(self, headings: list[str]) -> Document:
         """Nothing, but the question what cells are, where that is not given."""
-        if not COMPARED & self.given.keys():
+        if self.given.keys().isdisjoint(COMPARED):
             points = Choice("points, the more the better", "columns.score", "cell")
             choices = points, Choice("places, or what is better the less", "columns.position", "cell")
             self.ask(Question(f"what the cells of {headings[0]}, {headings[1]} … are", choices))
@@ -175,7 +175,7 @@ class Lines:
 
     def is_diagonal(self, names: list[str]) -> bool:
         """Whether a grid has nothing where a line meets its own column."""
-        return all((self.texts(name)[line] or "") in DIAGONAL for line, name in enumerate(names))
+        return all(DIAGONAL.fullmatch(self.texts(name)[line] or "") for line, name in enumerate(names))
 
     def crosstable(self, player: str, names: list[str]) -> Document:
         """The map of a crosstable, all of whose cells fit their mirrors."""
@@ -200,7 +200,7 @@ class Lines:
 
     def meaning(self, rounds: list[str], totals: list[str]) -> Document:
         """Which results column the cells of rounds surely are: points that a total sums up, times, or places."""
-        if self.given.keys() & COMPARED:
+        if not self.given.keys().isdisjoint(COMPARED):
             return {}
         columns = [[number(each) for each in self.texts(name)] for name in rounds]
         sums = [sum(row) for row in zip(*columns, strict=True)]
@@ -233,7 +233,7 @@ class Lines:
         heading = self.first("position")
         places = pl.Series([*range(len(sums))], dtype=pl.Float64)
         if heading is not None and self.ranks(heading):
-            places = self.texts(heading).str.strip_chars().str.extract(PLACE).cast(pl.Float64)
+            places = placed(self.texts(heading))
         elif len(sums) <= TWO:
             return None
         ordered = [own for _, own in sorted(zip(places.fill_null(len(sums)), sums, strict=True), key=itemgetter(0))]
@@ -242,10 +242,9 @@ class Lines:
 
     def ranks(self, heading: str) -> bool:
         """Whether a column has the places of one event: 1, and as many better ones as each place says."""
-        words = [
-            each for each in self.texts(heading).drop_nulls() if not times.status_word(each) and each not in DIAGONAL
-        ]
-        places = pl.Series(words, dtype=pl.String).str.strip_chars().str.extract(PLACE).cast(pl.Float64)
+        cells = self.texts(heading).drop_nulls()
+        words = [each for each in cells if not times.status_word(each) and not DIAGONAL.fullmatch(each)]
+        places = placed(pl.Series(words, dtype=pl.String))
         return bool(places.null_count() == 0 and places.len() and (places.rank("min") == places).all())
 
 

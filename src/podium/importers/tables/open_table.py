@@ -11,10 +11,10 @@ import polars as pl
 from podium.errors import Fault, ResultsError
 from podium.importers.files import load
 from podium.importers.grid import Grid, SourceRule, UndecidedError
-from podium.importers.registry import Options
+from podium.importers.registry import Options, format_of, read_format
 from podium.importers.sources import of_bytes, sources
 from podium.importers.tables.applying import Mapped, apply_map
-from podium.importers.tables.csv import find_faults, read, understood
+from podium.importers.tables.csv import find_faults, understood
 from podium.importers.tables.maps import build_map
 from podium.importers.tables.model import Map
 from podium.results.columns import ALL, text
@@ -23,10 +23,9 @@ from podium.results.reading import STDIN, Results, loaded, read_results, unknown
 
 def read_understood(path: str, name: str, content: bytes | None = None) -> Results:
     """Read a table that is no results table as its headings and cells surely mean it."""
-    if content is None and len(sources(path)) > 1:
-        imported = read([path], Options())
-        if imported.bad:
-            raise ResultsError(name, imported.bad)
+    form = format_of(path) if content is None else None
+    if form or (content is None and len(sources(path)) > 1):
+        imported = read_format(form or "csv", [path])
         return Results(
             read_results(imported.table, name=name).frame, name, None, imported.notes + left_out(imported.dropped)
         )

@@ -1,7 +1,7 @@
 """What a table's rows are, where they are no entrants: matches, or the lines of a grid."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import polars as pl
@@ -10,11 +10,12 @@ from podium.errors import Fault, ResultsError
 from podium.importers import times
 from podium.importers.grid import Question
 from podium.importers.tables.applying import outcome_points
-from podium.importers.tables.cells import POINTS, WHOLE, Result, parse_result
-from podium.importers.tables.lines import COMPARED, TWO, UNPLAYED, Document, Lines
-from podium.results.headings import BYE, FLAGS, FORFEIT, OUTCOMES, WON, fold, is_pairing, side_of
+from podium.importers.tables.cells import POINTS, WHOLE, parse_result
+from podium.importers.tables.lines import TWO, UNPLAYED, Document, Lines
+from podium.results.columns import COMPARED
+from podium.results.headings import BYE, FLAGS, FORFEIT, OUTCOMES, SIDE, WON, fold, is_pairing, side_of
 
-PAIR_ALONE = re.compile(r"\s*\d{1,3}\s*[-:\u2013/]\s*\d{1,3}\s*(\(\d+\))?\s*")
+PAIR_ALONE = re.compile(r"\s*\d{1,3}\s*[-:\u2013/xX]\s*\d{1,3}\s*(\(\d+\))?\s*")
 VERSUS = (r"vs?\.?", "[\u2013-]")  # between the sides of a match; the second in a column that is known to have both
 MARKS = (" / ", "/", " & ", " + ")  # between the members of a side
 MOST_LINES = 10_000  # of a grid
@@ -53,18 +54,36 @@ class Shapes(Lines):
             parts |= {"first": player, "second": parts["opponent"]}
         names = next((each for each in (("winner", "loser"), ("first", "second")) if parts.keys() >= {*each}), None)
         if names is None:
-            return self.pairings(parts) if "result" in parts else None
+            found = self.pairings(parts) if "result" in parts else None
+            parts = parts if found else self.sides_by_cells()
+            if found or not parts:
+                return found
+            names = ("first", "second")
         one, other = (parts[name] for name in names)
         compared, conditions = self.decided(parts) if names[0] == "winner" else self.compared(parts)
         conditions += [each for name in (other, one) for each in self.condition(name, BYE, "bye", "no opponent")]
         mark = next((mark for mark in MARKS if self.all_have(mark, one, other)), None)
         players: list[Any] = [{"from": [each]} for each in (one, other)] if mark else [one, other]
-        if names[0] == "winner" and len(members["winner"]) == len(members["loser"]) > 1:
-            players = [members["winner"], members["loser"]]
+        several = [members.get(name, []) for name in names]
+        if len(several[0]) == len(several[1]) > 1 and (
+            names[0] == "winner" or all(SIDE.fullmatch(fold(each)) for each in several[0] + several[1])
+        ):
+            players = several
         names_of = [each if isinstance(each, list) else [each] for each in (players if not mark else (one, other))]
         met = " - ".join(" / ".join(f"{{{each}}}" for each in side) for side in names_of)
         event = f"{self.lead('started_at', 'event_id')} {met}"
         return self.match_rows(players, mark, compared, conditions, event)
+
+    def sides_by_cells(self) -> dict[str, str]:
+        """The two sides of a match and its result, by cells alone: two columns with the same names, one of results."""
+        columns = {each: self.texts(each).drop_nulls() for each in self.grid.headings if self.is_unknown(each)}
+        results = [each for each, cells in columns.items() if cells.len() and all(map(PAIR_ALONE.fullmatch, cells))]
+        if len(results) != 1:
+            return {}
+        names = [each for each, cells in columns.items() if cells.str.contains(r"^\D*\p{L}\D*$").all() and cells.len()]
+        if len(names) != TWO or columns[names[0]].is_in(columns[names[1]].implode()).sum() < 1:
+            return {}
+        return {"first": names[0], "second": names[1], "result": results[0]}
 
     def lead(self, *columns: str) -> str:
         """What a match's name begins with: the value of a column, or what is above the head."""
@@ -175,11 +194,13 @@ class Shapes(Lines):
             return [{"score": {"from": result, "as": "result", "side": side}} for side in (1, TWO)], []
         conditions = self.condition(result, FORFEIT, "forfeit", "no result")
         conditions += self.condition(result, UNPLAYED, "no result")
-        points = outcome_points(self.texts(result).drop_nulls().unique())
-        if points:
-            others = {word: 1.0 - own for word, own in points.items()}
-            return [{"score": {"from": [result], "map": each}} for each in (points, others)], conditions
-        read = filter(None, map(parse_result, self.texts(result).drop_nulls().unique()))
+        words = self.texts(result).drop_nulls().unique().to_list()
+        points = {word: (own, 1.0 - own) for word, own in outcome_points(words).items()} or self.side_points(
+            words, parts
+        )
+        if points.keys() >= {*words}:
+            return self.by_words(result, points), conditions
+        read = filter(None, map(parse_result, words))
         name = (
             "position" if all(own in WHOLE and other == 1 - own for own, other in read if own is not None) else "score"
         )
@@ -198,18 +219,33 @@ class Shapes(Lines):
             return [{}, {}]
         names = self.grid.frame.select(parts["first"], parts["second"], heading).cast(pl.String)
         words = names[heading].drop_nulls().unique()
-        points = {word: own for word in words if (own := self.points_of(word, parts))}
+        points = self.side_points({*words}.difference(names[parts["first"]], names[parts["second"]]), parts)
         if not all(winner in (None, one, other, *points) for one, other, winner in names.iter_rows()):
             remedy = "names neither side in some rows; write the winner's name as it stands there"
             raise ResultsError(self.grid.name, [Fault(None, heading, None, remedy)])
         if points.keys() >= {*words}:
-            maps = ({word: own[side] for word, own in points.items()} for side in (0, 1))
-            return [{"score": {"from": [heading], "map": each}} for each in maps]
+            return self.by_words(heading, points)
         then = {"equals": heading, "then": 1, "other": 2}
         return [{"position": {"from": [parts[side]], **then}} for side in ("first", "second")]
 
-    def points_of(self, word: str, parts: Mapping[str, str]) -> Result | None:
-        """What the sides have where a word says which of them won, by what heads it, or that neither did."""
-        side = side_of(word) or next((each for each in ("first", "second") if fold(word) == fold(parts[each])), "")
-        draw = outcome_points([word], {POINTS["="]: OUTCOMES[POINTS["="]]})
-        return {"first": (1.0, 0.0), "second": (0.0, 1.0)}.get(side, (POINTS["="],) * 2 if draw else None)
+    def by_words(self, heading: str, points: Mapping[str, tuple[float, float]]) -> list[Document]:
+        """What each side has by a column of words."""
+        maps = ({word: own[side] for word, own in points.items()} for side in (0, 1))
+        return [{"score": {"from": [heading], "map": each}} for each in maps]
+
+    def side_points(self, words: Iterable[str], parts: Mapping[str, str]) -> dict[str, tuple[float, float]]:
+        """The points of both sides of each word that says which of them won, as heads do or in short, or that none did.
+
+        Home, H and 1 are the first side, B+3.5 is Black, and X is a draw.
+        """
+        heads = [fold(parts.get(each, each)) for each in ("first", "second")]
+        short = [each[:1] for each in heads] if heads[0][:1] != heads[1][:1] else heads
+        draws = {*OUTCOMES[POINTS["="]].split(), "x"}
+        found = {}
+        for word in words:
+            bare = fold(word.partition("+")[0])
+            ways = ((side_of(bare), heads[0], short[0], "1", "a"), (side_of(bare), heads[1], short[1], "2", "b"))
+            won = [bare in each[1:] or each[0] == name for name, each in zip(("first", "second"), ways, strict=True)]
+            if any(won) or bare in draws:
+                found[word] = (float(won[0]), float(won[1])) if any(won) else (POINTS["="],) * 2
+        return found

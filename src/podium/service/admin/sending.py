@@ -13,7 +13,7 @@ from fastapi.concurrency import run_in_threadpool
 
 from podium.errors import Fault, ParameterError, PodiumError, ResultsError, UnknownError
 from podium.ledger.reasons.standings import plain
-from podium.results.columns import SHARED, STATUSES, is_shared
+from podium.results.columns import COMPARED, SHARED, STATUSES, is_shared
 from podium.service.admin.dry_run import look_at, look_at_sheet
 from podium.service.admin.intents import POOL_ADDRESS, Admin, Admission, Intent, Sender, rows_of
 from podium.service.admin.reading import MAX_UPLOAD_BYTES, PASTED, RESULTS, Interview, Upload, formats, sheet_name
@@ -34,7 +34,6 @@ OF_LINE = (
     "handicap", "side",
 )  # fmt: skip
 ALWAYS = ("player", "status")  # columns that are shown where no line has them
-COMPARED = ("position", "time_s", "score", "team_score")  # of which one is shown at least
 WIDTHS = {"player": 14, "team": 8, "time_s": 7, "score": 5, "team_score": 5, "played_s": 7, "duration_s": 7}
 OTHER_WIDTH = 3  # characters of the other columns
 LABELS = {
@@ -104,8 +103,7 @@ def table_of(details: EventDetails) -> EventTable:
     names = (*OF_LINE, *sorted({name for row in rows for name in row if is_shared(name)}))
     lines = tuple({name: cell(row.get(name)) for name in names} for row in rows)
     used = {name for name in names if any(line[name] for line in lines)} | {*ALWAYS}
-    if not used & {*COMPARED}:
-        used.add(COMPARED[0])
+    used |= set() if used & {*COMPARED} else {COMPARED[0]}
     columns = tuple(name for name in names if name in used)
     return EventTable(details.event_id, shared, columns, lines)
 

@@ -34,12 +34,10 @@ def from_text(
     """A table of delimited text, every cell as text without spaces around it."""
     if not text.strip():
         raise ResultsError(name, [Fault(None, None, None, "is empty; it needs a header with event_id and player")])
-    if MARKDOWN.match(text):
-        text = MARKDOWN_EDGES.sub("", MARKDOWN_LINE.sub("", text, count=1))
+    text = plain_lines(text)
     above = rule.header - 1 if isinstance(rule.header, int) and rule.header else 0  # lines of other delimiters, perhaps
     delimiter = rule.delimiter or find_delimiter(text.split("\n", above)[-1].lstrip("\r\n"), name)
-    if '"' in text and not re.search(rf'(?m)(?:^|{re.escape(delimiter)})\s*"', text):  # seconds, as in 1'23"456
-        text = re.sub(rf'[^{re.escape(delimiter)}\r\n]*"[^{re.escape(delimiter)}\r\n]*', quoted, text)
+    text = with_whole_quotes(text, delimiter)
     starts, rows = first_rows(text, delimiter, above + LINES)
     titles, first_row = "", 1
     rule = replace(rule, header=0) if rule.header is None and not wanted and is_headless(rows) else rule
@@ -50,7 +48,7 @@ def from_text(
         head = find_head(rows, starts, rule.header, wanted)
         first_row, titles, rule = starts[head.lines[-1]] + 2, head.titles, replace(rule, header=head.header)
         names = [each or (f"{BLANK}{number}" if number else "") for number, each in enumerate(head.names)]
-        is_new = len(head.lines) > 1 or names != head.names  # and so written in place of the table's own
+        is_new = len(head.lines) > 1 or names != rows[head.lines[0]]  # and so written in place of the table's own
         line = first_row - 1 if is_new else first_row - 2
         rest = text.split("\n", line)[-1] if line else text
         text = with_whole_titles(written_row(names, delimiter) + rest if is_new else rest, delimiter)
@@ -78,8 +76,18 @@ def from_text(
     return frame, first_row, replace(rule, delimiter=delimiter), counted_from(faults, first_row - 1)
 
 
-def quoted(cell: re.Match[str]) -> str:
-    return '"' + cell[0].replace('"', '""') + '"'
+def plain_lines(text: str) -> str:
+    """The text with the ends of lines of any program, without the edges of a table of Markdown."""
+    text = text if "\n" in text else text.replace("\r", "\n")  # of old Macintosh programs
+    return MARKDOWN_EDGES.sub("", MARKDOWN_LINE.sub("", text, count=1)) if MARKDOWN.match(text) else text
+
+
+def with_whole_quotes(text: str, delimiter: str) -> str:
+    """The text with whole cells in quotation marks where they stand in the middle of cells alone: 1'23"456."""
+    mark = re.escape(delimiter)
+    if '"' not in text or re.search(rf'(?m)(?:^|{mark})\s*"', text):
+        return text
+    return re.sub(rf'[^{mark}\r\n]*"[^{mark}\r\n]*', lambda cell: '"' + cell[0].replace('"', '""') + '"', text)
 
 
 def with_whole_titles(text: str, delimiter: str) -> str:

@@ -181,7 +181,8 @@ def find_head(rows: Sequence[Sequence[str]], starts: Sequence[int], header: Any,
     numbers = tuple(starts[line] + 1 for line in lines)
     titles = (" ".join(dict.fromkeys(filter(None, row))) for row in rows[: lines[0]])
     shown = None if lines == (0,) else numbers if len(numbers) > 1 else numbers[0]
-    return Head(lines, header or shown, joined([rows[line] for line in lines]), " ".join(filter(None, titles)))
+    names = numbered(joined([rows[line] for line in lines]))
+    return Head(lines, header or shown, names, " ".join(filter(None, titles)))
 
 
 def best_lines(rows: Sequence[Sequence[str]], cell: str | None, wanted: Collection[str]) -> tuple[int, ...]:
@@ -216,6 +217,12 @@ def are_one_head(upper: Sequence[str], lower: Sequence[str], known: Sequence[int
     alone = len(set(below)) < len(below) or any(up and low in ("", up) for up, low in pairs)
     over = len(set(filter(None, upper))) >= (TWO if known[0] else 1) and len(below) < len(pairs) + (not known[0])
     return known[1] > 0 and words and parted and alone and over
+
+
+def numbered(names: list[str]) -> list[str]:
+    """The names, those that mean nothing and stand again with their number: Elo 1 and Elo 2."""
+    again = {each for each in names if names.count(each) > 1 and not is_heading(each)} - {""}
+    return [f"{each} {names[: place + 1].count(each)}" if each in again else each for place, each in enumerate(names)]
 
 
 def joined(lines: Sequence[Sequence[str]]) -> list[str]:

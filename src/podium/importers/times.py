@@ -260,6 +260,10 @@ IN_A_LINE = "|".join(
 )
 A_DATE = rf"(?:^|[^\d.])({IN_A_LINE})(?:$|\D)"  # in a line of words
 STAMPS = {"s": r"^1\d{9}(\.\d+)?$", "ms": r"^1\d{12}$", "excel": r"^[2-5]\d{4}(\.\d+)?$"}
+ODD_DATES = (  # and what of them is a date: of a day with its name, of days the first
+    (r"^\p{L}+\.?,?\s+(.*\d.*)$", "$1"),
+    (r"^(\d{1,2})\.?\s*[-\u2013/]\s*\d{1,2}(\.\s?\d.*|\.?\s\p{L}.*)$", "$1$2"),
+)
 NAMES = tuple(f"{date(2000, number, 1):%B}" for number in range(1, 13))
 
 

@@ -11,13 +11,17 @@ from podium.results.column_guide import COLUMNS
 
 WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
 SYNONYMS, SIDES, OTHERWISE = WORDS["columns"], WORDS["sides"], WORDS["otherwise"]
-DOUBTFUL, WEAK, YEARS, PAIRING, LAPS_WORDS, GOALS, ROUND, WON = (
-    WORDS["heads"][key].split() for key in ("doubtful", "weak", "years", "pairing", "laps", "goals", "rounds", "won")
+DOUBTFUL, WEAK, YEARS, PAIRING, LAPS_WORDS, GOALS, ROUND, WON, AND, CLASSES, PAIRS = (
+    WORDS["heads"][key].split()
+    for key in ("doubtful", "weak", "years", "pairing", "laps", "goals", "rounds", "won", "and", "classes", "pairs")
 )
 OUTCOMES, FLAGS = ({float(points): words for points, words in WORDS[name].items()} for name in ("outcomes", "flags"))
 MONTHS = tuple(WORDS["months"].values())
+A_NAME = re.compile(r"_(?:user|player|display|full)?_?name$")
 SIDE = re.compile(r"(?:p|player|team|side)?_?([12ab])_(.+)|(.+?)_?([12ab])")  # of a head like Player 1 or Team B
-ROUND_HEAD = re.compile(rf"(?:(?:{'|'.join(ROUND)})_*)?\d{{1,2}}_*(?:{'|'.join(ROUND)})?")
+ROUND_HEAD = re.compile(
+    rf"(?:[a-z]{{1,8}}_?)?fina(?:l|le|ale)|(?:(?:{'|'.join(ROUND)})_*)?\d{{1,2}}_*(?:{'|'.join(ROUND)})?"
+)
 BYE = (
     r"(?i)^(bye|spielfrei|freilos|exempte?|descansa|libre|ripos[ao]|pauza|wolny los|vrij|isento|folga|vapaa|huili|-+)$"
 )
@@ -63,7 +67,7 @@ def sides() -> dict[str, str]:
 def side_of(heading: str) -> str | None:
     """What a heading is of a match: winner, loser, first, second, result, or the score of the first or second."""
     word = fold(heading)
-    part = sides().get(word) or sides().get(word.removesuffix("_name"))
+    part = sides().get(word) or sides().get(A_NAME.sub("", word))
     if part is not None:
         return part
     numbered = SIDE.fullmatch(word)
@@ -72,7 +76,7 @@ def side_of(heading: str) -> str | None:
         if sides().get(base) in ("winner", "loser", "first", "second"):  # one of several
             return sides()[base]
         place = "first" if number in ("1", "a") else "second"
-        if meanings().get(base) in ("player", "team") or base in ("player", "team", "side", "seite", "partei", "p"):
+        if meanings().get(base) in ("player", "team") or base in PAIRS:
             return place
         if base in GOALS:
             return f"score of {place}"

@@ -92,10 +92,10 @@ def import_results(
     from podium.importers import Options, read_format
 
     named = form in FORMATS or (files and not Path(form).exists() and form != STDOUT)
-    of_table = settings or flags.are_given() or map_file or guess or save
-    form, files = (
-        (form, files or []) if named else ((None if of_table else format_of(form)) or TABLES, [form, *(files or [])])
-    )
+    if not named:
+        is_table = settings or flags.are_given() or map_file or guess or save
+        form, files = (None if is_table else format_of(form)) or TABLES, [form, *(files or [])]
+    files = files or []
     if not named and not (out or dry_run or guess or save):
         guess, save, dry_run = (True, map_beside(files[0]), False) if form == TABLES else (False, None, True)
     if out is None and not (dry_run or guess or save):

@@ -19,11 +19,12 @@ from podium.results.columns import NUMBERS, TEXTS, TIMES, UTC, from_texts, text
 POINTS_OF_ONE = r"\d+(?:\.\d+)?"
 PAIR = re.compile(rf"({POINTS_OF_ONE})\s*[-:/xX]\s*({POINTS_OF_ONE})")
 BRACKETS = re.compile(r"\([\d\s,;:./-]*\)|[\[\]]")  # points of a tie-break, of sets, or at half time
+AS_TIME = re.compile(r"^(\d+):(\d\d):00(?:\.0+)?$")  # 3:1, as spreadsheets take it for a time of day
 LONGER = re.compile(
     r"(?i)\(?\b(?:[an]\.?[vep]\.?|a\.?e\.?t\.?|d\.?t\.?s\.?|o\.?t\.?|pens?\.?|ext?\.?|vl\.?)\)?$"
 )  # after extra time
 GAME = re.compile(rf"0*(\d+)[a-z-]([+=-]|{POINTS_OF_ONE}|[wldhfuz])", re.IGNORECASE)  # a colour has a letter
-RESULT_FIRST = re.compile(r"^([wld=])(\d+)$", re.IGNORECASE)  # W4, as the US Chess Federation writes it
+RESULT_FIRST = re.compile(r"^([wld])(\d+)$", re.IGNORECASE)  # W4, as the US Chess Federation writes it
 ALONE = re.compile(r"[a-zA-Z]?[-+]?(?:0|0\.5|1|1\.0)?[-+=*]*")  # what stands for a bye, or a round without a game
 POINTS = {"=": 0.5, "w": 1.0, "d": 0.5, "l": 0.0}
 WHOLE = (0.0, 0.5, 1.0)  # of one game
@@ -43,6 +44,7 @@ def parse_result(text: str) -> Result | None:
 
     A number alone is the first side's; the second's is known of a single game, in which both share a point.
     """
+    text = AS_TIME.sub(lambda clock: f"{clock[1]}:{int(clock[2])}", text)
     bare = LONGER.sub("", BRACKETS.sub(" ", plain(text))).strip()
     pairs = [(float(one), float(other)) for one, other in PAIR.findall(bare)]
     if not pairs:
@@ -96,7 +98,8 @@ def parse_game(text: str) -> Game | None:
 
 NUMBER = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?$"
 ORDINAL = r"st|nd|rd|th|er|[eè]?re|nde?|[eè]me|e|\.|º|ª|°"  # behind a number
-PLACE = rf"(?i)^[(\[]?(?:t|=|#|p|nr\.?|no\.?)?\s*([0-9]{{1,9}})(?:\.0*)?\s*(?:{ORDINAL}|=|t)?[)\]]?$"
+SHARED = r"(?:\s*[-\u2013/]\s*[0-9]+\.?)?"  # by who stands there: 2.-3.
+PLACE = rf"(?i)^[(\[]?(?:t|=|#|p|nr\.?|no\.?)?\s*([0-9]{{1,9}})(?:\.0*)?\s*(?:{ORDINAL}|=|t)?{SHARED}[)\]]?$"
 ROMAN = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII")
 IN_WORDS = {word: f"{place}" for words in (ROMAN, "🥇🥈🥉") for place, word in enumerate(words, start=1)}
 EXCEL_EPOCH_DAYS = 25569  # from 1899-12-30 to 1970-01-01

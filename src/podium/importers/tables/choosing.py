@@ -16,13 +16,26 @@ from podium.importers.tables.cells import placed
 from podium.importers.tables.maps import build_map, is_refinement, toml_value
 from podium.importers.tables.shapes import Shapes
 from podium.results.columns import ALL, COMPARED, FOR_PAGES, NUMBERS, REQUIRED
-from podium.results.headings import DOUBTFUL, OTHERWISE, WEAK, YEARS, fold, is_total, meanings, near_miss, sides
+from podium.results.headings import (
+    CLASSES,
+    DOUBTFUL,
+    LAPS_WORDS,
+    OTHERWISE,
+    WEAK,
+    YEARS,
+    fold,
+    is_total,
+    meanings,
+    near_miss,
+    sides,
+)
 
 SHAPE = (
     "a results table has a row for each entrant of each event, as event_id,player,position, then race-1,Ana,1 and "
     "race-1,Ben,2; winners and losers in one row, or a grid, are read by a map: see docs/own-tables.md"
 )
 MOST_FOOT, TWO = 5, 2  # rows below a table that are none of it
+MOST_LOOKED_AT = 10_000  # rows in which players are looked for again
 LEAST_STEPS = 3  # from one row to the next, that show an order
 LOOKED_AT = 1000  # cells of a column that nothing is known of
 WHOLE = Choice("none: it is all one event", "columns.event_id", "{file}")
@@ -49,6 +62,7 @@ class Columns:
         self.words: list[str] = []  # how the table is written
         self.asides: dict[str, str] = {}  # why a column that has a meaning is left aside
         self.chosen: dict[str, str] = {}
+        self.event = ""  # what names events that share a name, as a template
         self.outcomes: dict[str, float] = {}  # points of words in place of a score
 
     def one_event(self) -> dict[str, Any]:
@@ -115,6 +129,7 @@ class Columns:
         if "team" in chosen and "player" not in {*chosen, *self.given} and not any(map(self.has_words, unknown)):
             chosen["player"] = chosen.pop("team")
         self.outcomes = self.shapes.take_outcomes(chosen, self.asides)
+        self.part_events(chosen, unknown)
         if chosen.keys().isdisjoint(COMPARED) and self.given.keys().isdisjoint(COMPARED) and "event_id" in chosen:
             self.take_what_compares(chosen, unknown)
         for column in FOR_PAGES:
@@ -131,6 +146,40 @@ class Columns:
         """Whether a column may have names: some first cell has a letter, and no time or status."""
         cells = self.texts(heading).head(LOOKED_AT).unique()
         return any(not times.status_word(each) for each in cells.filter(cells.str.contains(r"\p{L}{2}")))
+
+    def part_events(self, chosen: dict[str, str], unknown: Sequence[str]) -> None:
+        """Tell events of one name apart by their days or years, where players stand in it again; and ask by what else.
+
+        Where an event has several firsts and each class has one, classes are heats.
+        """
+        if not {"event_id", "player"} <= chosen.keys():
+            return
+        rows = [chosen[each] for each in ("event_id", "heat", "player") if each in chosen]
+        if self.stand_again(rows, MOST_LOOKED_AT):
+            years = [each for each in unknown if fold(each) in YEARS]
+            days = [chosen[each] for each in ("started_at",) if each in chosen]
+            parting = [each for each in (*days, *years, *unknown) if not self.stand_again([*rows, each])]
+            if parting and parting[0] in days + years:
+                self.event = f"{{{parting[0]}}} {{{chosen['event_id']}}}"
+                self.words.append(f"{parting[0]} and {chosen['event_id']} as the event")
+            elif parting:
+                choices = [
+                    Choice(f"{each} and {rows[0]}", "columns.event_id", f"{{{each}}} {{{rows[0]}}}") for each in parting
+                ]
+                self.ask(
+                    Question("names events in which players stand again; what names them", tuple(choices), rows[0])
+                )
+        elif "position" in chosen and "heat" not in chosen and not self.shapes.are_ranks(chosen["position"], rows[:1]):
+            parting = [
+                each
+                for each in unknown
+                if fold(each) in CLASSES and self.shapes.are_ranks(chosen["position"], [rows[0], each])
+            ]
+            chosen |= {"heat": parting[0]} if parting else {}
+
+    def stand_again(self, names: Sequence[str], most: int | None = None) -> bool:
+        """Whether some rows have the same in all columns; only the first are looked at where the table is long."""
+        return bool(self.grid.frame.select(names).head(most or self.grid.frame.height).is_duplicated().any())
 
     def take_what_compares(self, chosen: dict[str, str], unknown: Sequence[str]) -> None:
         """Take what surely are places; or points in whose order the rows of all events stand: most or least first."""
@@ -168,7 +217,9 @@ class Columns:
             *(name for name in ALL if not name.endswith("_s")),
             *(word for word, column in columns.items() if column not in chosen),
         ]
-        for heading in (each for each in unknown if not self.texts(each).str.starts_with("[").any()):  # no list
+        for heading in (
+            each for each in unknown if fold(each) not in LAPS_WORDS and not self.texts(each).str.starts_with("[").any()
+        ):  # no list
             near = near_miss(heading, words) if len(self.faults) <= SHOWN_FAULTS else None  # it is refused anyway
             if near is not None:
                 self.fault(heading, f"is nearly {near}: write it so, or give it another name")
@@ -185,7 +236,7 @@ class Columns:
 
     def is_of_days(self, heading: str) -> bool:
         distinct = self.texts(heading).unique(maintain_order=True)
-        if distinct.str.contains(r"^[\d.]*$").any():
+        if distinct.str.contains(r"^\d*\.?\d*$").any():
             return fold(heading) in YEARS and bool(distinct.str.contains(r"^[12]\d{3}$").all())
         return times.are_iso(distinct) or bool(times.fitting(distinct))
 

@@ -152,6 +152,8 @@ class Guesser(Columns):
 
     def rule(self, name: str, heading: str) -> Any:
         """How a results column is made of the table's; None where it is left aside."""
+        if name == "event_id" and self.event:
+            return self.event
         texts = self.texts(heading)
         if name == "position":
             if not texts.str.contains(r"^[0-9]+$").all():
@@ -196,11 +198,17 @@ class Guesser(Columns):
         if unit is not None:
             self.words += ["dates as Excel counts days"] * (unit == "excel")
             return {"from": origin, "epoch": unit}
-        forms = times.fitting(distinct)
+        ways: list[tuple[list[str], Any]] = [(times.fitting(distinct), {})]
+        ways += [
+            (times.fitting(distinct.str.replace(*way)), {"regex": list(way)})
+            for way in times.ODD_DATES
+            if not ways[0][0]
+        ]
+        forms, rest = next((each for each in ways if each[0]), ([], {}))
         if len(forms) > 1:
             self.ask(day_or_month(distinct, forms, None if "{" in origin else origin))
         self.words += [f"dates as {forms[0]}"] if forms else []
-        return {"from": origin, "format": forms[0]} if forms else origin
+        return {"from": origin, **rest, "format": forms[0]} if forms else origin
 
     def time_rule(self, name: str, heading: str, texts: pl.Series) -> Any:
         """How times are read; gaps are left aside where places decide, and refused where they do not."""
@@ -222,23 +230,32 @@ class Guesser(Columns):
         return heading if numbers else {"from": heading, "as": "duration"}
 
     def add_statuses(self, columns: dict[str, Any]) -> None:
-        """Take statuses from places, then times, where no column of their own has them."""
+        """Take statuses from places, times and scores, where no column of their own has them."""
         if "status" in self.chosen or "status" in self.given:
             return
         known = self.refined.get("status", {}).get("map", {})
+        headings = []
         for name in (each for each in ("position", "time_s", "score") if each in self.chosen):
             heading = self.chosen[name]
-            distinct = self.texts(heading).unique(maintain_order=True).to_list()
-            words = {word: status for word in distinct if (status := known.get(word) or times.status_word(word))}
-            if not words:
+            if not any(known.get(word) or times.status_word(word) for word in self.texts(heading).unique()):
                 continue
+            headings.append(heading)
             if known and columns.get(name):
-                rule = columns[name] if isinstance(columns[name], dict) else {"from": heading}
-                columns[name] = rule | {"else": "null"}
+                columns[name] = (columns[name] if isinstance(columns[name], dict) else {"from": heading}) | {
+                    "else": "null"
+                }
+        rows = self.grid.frame.select(pl.col(headings).cast(pl.String)).unique(maintain_order=True).rows()
+        words: dict[str, str] = {}
+        for cells in ([each for each in row if each] for row in rows):
+            found = next((status for each in cells if (status := known.get(each) or times.status_word(each))), None)
+            words |= {" ".join(cells): found} if found else {}
+        if words:
+            columns["status"] = {
+                "from": headings[0] if len(headings) == 1 else headings,
+                "map": words,
+                "default": "finished",
+            }
             self.words.append(", ".join(f"{word} as {status}" for word, status in words.items()))
-            if known or columns.get(name) is None:  # else where it is read, it says so
-                columns["status"] = {"from": heading, "map": words, "default": "finished"}
-                return
 
     def check_compared(self, columns: Mapping[str, Any]) -> None:
         """Check that something says who beat whom."""

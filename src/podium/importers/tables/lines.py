@@ -114,8 +114,10 @@ class Lines:
         numbered = [each for each in headings if each.isdecimal()]
         known = {*players}
         named = [each for each in headings if each in known]
+        called = next((own for each in headings if {*(own := self.texts(each).to_list())} <= {*headings}), [])
+        numbered = called if len({*called}) == len(players) else numbered
         counts = [str(number) for number in range(1, len(players) + 1)]
-        if len(named) == len(players) or (numbered == counts and self.is_diagonal(numbered)):
+        if len(named) == len(players) or (numbered and numbered in (counts, called) and self.is_diagonal(numbered)):
             return self.crosstable(player, named if len(named) == len(players) else numbered)
         totals, suffix = [each for each in headings if is_total(each)], self.place_of_rounds(headings)
         rounds = [each for each in headings if (each.endswith(suffix) if suffix else self.is_of_a_round(each))]
@@ -192,7 +194,7 @@ class Lines:
         aside = [each for each in self.grid.headings if each not in (player, *names)]
         numbers = [each for each in aside if self.texts(each).to_list() == names][:1]
         layout: Document = {"kind": "crosstable", "rows": player}
-        layout |= {"number": (numbers or [BY_ORDER])[0]} if names[0].isdecimal() else {}
+        layout |= {"number": (numbers or [BY_ORDER])[0]} if names[0].isdecimal() or numbers else {}
         layout["except"] = [each for each in aside if each not in numbers]
         rules = {"heat": "{row_name} - {column}", "score": {"from": "cell", "as": "result"}}
         columns_of = {"event_id": self.event() or "{file}", **rules}

@@ -10,14 +10,14 @@ from podium.errors import Fault, ResultsError
 from podium.importers import times
 from podium.importers.grid import Question
 from podium.importers.tables.applying import outcome_points
-from podium.importers.tables.cells import POINTS, WHOLE, parse_result
+from podium.importers.tables.cells import POINTS, WHOLE, parse_result, placed
 from podium.importers.tables.lines import TWO, UNPLAYED, Document, Lines
 from podium.results.columns import COMPARED
-from podium.results.headings import BYE, FLAGS, FORFEIT, OUTCOMES, SIDE, WON, fold, is_pairing, side_of
+from podium.results.headings import AND, BYE, FLAGS, FORFEIT, OUTCOMES, SIDE, WON, fold, is_pairing, side_of
 
 PAIR_ALONE = re.compile(r"\s*\d{1,3}\s*[-:\u2013/xX]\s*\d{1,3}\s*(\(\d+\))?\s*")
 VERSUS = (r"vs?\.?", "[\u2013-]")  # between the sides of a match; the second in a column that is known to have both
-MARKS = (" / ", "/", " & ", " + ")  # between the members of a side
+MARKS = (" / ", "/", " & ", " + ", "&", "+", " - ", " \u2013 ", *(f" {each} " for each in AND))  # between mates
 MOST_LINES = 10_000  # of a grid
 FEW = 20
 
@@ -101,7 +101,7 @@ class Shapes(Lines):
         ]
         if mark is not None:
             sides = [{f"team_{key}" if key == "score" else key: rule for key, rule in each.items()} for each in sides]
-            sides = [each | {"player": {**each["player"], "split": mark.strip()}} for each in sides]
+            sides = [each | {"player": {**each["player"], "split": mark}} for each in sides]
         columns: Document = {"event_id": {"from": event.strip(), "count": True}}
         columns |= {"pool": self.of_column["pool"][0]} if "pool" in self.of_column else {}
         where = {"where": {"drop": conditions}} if conditions else {}
@@ -176,10 +176,16 @@ class Shapes(Lines):
         if "event_id" not in chosen or not words or not all(map(str.isdecimal, words)):
             return False
         places = texts.cast(pl.Float64, strict=False)
-        table = pl.DataFrame({"event": self.texts(chosen["event_id"]), "place": places}).drop_nulls()
-        is_right = table.select((pl.col("place").rank("min").over("event") == pl.col("place")).all()).item()
+        is_right = self.are_ranks(heading, [chosen["event_id"]])
         has_more = places.max() > TWO or texts.drop_nulls().n_unique() > len(words)  # type: ignore[operator]
         return bool(is_right and has_more)
+
+    def are_ranks(self, heading: str, of: list[str]) -> bool:
+        """Whether as many are better as each place says, in all that have the same in some columns."""
+        table = (
+            self.grid.frame.select(of).with_columns(placed(self.texts(heading)).alias("\0place")).drop_nulls("\0place")
+        )
+        return bool(table.select((pl.col("\0place").rank("min").over(of) == pl.col("\0place")).all()).item())
 
     def compared(self, parts: dict[str, str]) -> tuple[list[Document], list[Document]]:
         """What says who won, of each side; and which rows have no result."""
@@ -239,13 +245,13 @@ class Shapes(Lines):
         Home, H and 1 are the first side, B+3.5 is Black, and X is a draw.
         """
         heads = [fold(parts.get(each, each)) for each in ("first", "second")]
-        short = [each[:1] for each in heads] if heads[0][:1] != heads[1][:1] else heads
+        short = [each[:1] for each in heads] if heads[0][:1] != heads[1][:1] else []
+        named = dict(zip(("1", "2", "a", "b", *short, *heads), ("first", "second") * 4, strict=False))
         draws = {*OUTCOMES[POINTS["="]].split(), "x"}
         found = {}
         for word in words:
             bare = fold(word.partition("+")[0])
-            ways = ((side_of(bare), heads[0], short[0], "1", "a"), (side_of(bare), heads[1], short[1], "2", "b"))
-            won = [bare in each[1:] or each[0] == name for name, each in zip(("first", "second"), ways, strict=True)]
-            if any(won) or bare in draws:
-                found[word] = (float(won[0]), float(won[1])) if any(won) else (POINTS["="],) * 2
+            won = named.get(bare) or side_of(bare)
+            if won in ("first", "second") or bare in draws:
+                found[word] = {"first": (1.0, 0.0), "second": (0.0, 1.0)}.get(won or "", (POINTS["="],) * 2)
         return found

@@ -25,34 +25,33 @@ class Format(NamedTuple):
     title: str
     module: str
     map: Path | None = None
-    sign: bytes = rb"\A\b\B"  # the pattern of how its files begin, where that tells them from all others
 
 
 FORMATS = {
-    "xonstat": Format("match reports of Xonotic servers", "formats.xonstat", sign=rb"V \d+\s*\n|-+ BEGIN REQUEST BODY"),
-    "stk": Format(
-        "the database of a SuperTuxKart server that stores results",
-        "formats.stk",
-        sign=rb"(?s)SQLite format 3\0.*CREATE TABLE \W?v\d_\w+_results",
-    ),
-    "zakstunts": Format(
-        "race positions of ZakStunts, as elo-zs has them", "formats.zakstunts", sign=rb"Track,Racer,Rank,Ghost"
-    ),
+    "xonstat": Format("match reports of Xonotic servers", "formats.xonstat"),
+    "stk": Format("the database of a SuperTuxKart server that stores results", "formats.stk"),
+    "zakstunts": Format("race positions of ZakStunts, as elo-zs has them", "formats.zakstunts"),
     "f1db": Format("a release of f1db: a folder or .zip of CSV, or the single JSON", "formats.f1db"),
-    "ergast": Format("Ergast's CSV tables, or the JSON of its interface", "formats.ergast", sign=rb'\{\s*"MRData"'),
-    "pgn": Format("chess games", "formats.pgn", sign=rb'\[\w+\s+"'),
-    "racetime": Format(
-        "races of racetime.gg as JSON", "formats.racetime", sign=rb'(?s)[\[{].*"entrants(?:_count)?"\s*:.*"full_name"'
-    ),
-    "startgg": Format(
-        "sets of a start.gg event as JSON", "formats.startgg", sign=rb'\[?\s*\{\s*"data"\s*:\s*\{\s*"event"'
-    ),
-    "challonge": Format("a Challonge tournament as JSON", "formats.challonge", sign=rb'\[?\s*\{\s*"tournament"'),
+    "ergast": Format("Ergast's CSV tables, or the JSON of its interface", "formats.ergast"),
+    "pgn": Format("chess games", "formats.pgn"),
+    "racetime": Format("races of racetime.gg as JSON", "formats.racetime"),
+    "startgg": Format("sets of a start.gg event as JSON", "formats.startgg"),
+    "challonge": Format("a Challonge tournament as JSON", "formats.challonge"),
     **{
         path.stem: Format(path.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# "), "tables.csv", path)
         for path in sorted(PRESETS.glob("*.toml"))
     },
     "csv": Format("any table, by a map of its columns", "tables.csv"),
+}
+SIGNS = {  # how the files of a format begin, where that tells them from all tables
+    "xonstat": rb"V \d+\s*\n|-+ BEGIN REQUEST BODY",
+    "stk": rb"(?s)SQLite format 3\0.*CREATE TABLE \W?v\d_\w+_results",
+    "zakstunts": rb"Track,Racer,Rank,Ghost,Status",
+    "ergast": rb'\{\s*"MRData"',
+    "pgn": rb'\[\w+\s+"',
+    "racetime": rb'(?s)[\[{].*"entrants(_count)?"\s*:.*"full_name"',
+    "startgg": rb'\[?\s*\{\s*"data"\s*:\s*\{\s*"event"',
+    "challonge": rb'\[?\s*\{\s*"tournament"',
 }
 
 
@@ -88,7 +87,7 @@ def format_of(path: str) -> str | None:
         return None
     with sources(path)[0].open() as stream:
         start = stream.read(SIGN_BYTES).removeprefix(b"\xef\xbb\xbf").lstrip()
-    return next((name for name, each in FORMATS.items() if re.match(each.sign, start)), None)
+    return next((name for name, sign in SIGNS.items() if re.match(sign, start)), None)
 
 
 def read_format(name: str, files: Sequence[str | Path], options: Options | None = None) -> Imported:

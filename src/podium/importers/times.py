@@ -135,8 +135,7 @@ def parse_clocks(texts: pl.Series, decimal: str) -> pl.DataFrame:
         valid &= ~texts.str.contains(".", literal=True)
     whole = hours.fill_null(0) * SIZES["hours"] + minutes.fill_null(0) * SIZES["minutes"] + seconds
     written = whole.cast(pl.String) + "." + fraction.fill_null("") + "0"
-    table = pl.DataFrame({"seconds": written.cast(pl.Float64), "sign": sign, "valid": valid})
-    return table.select(pl.when("valid").then("seconds").alias("seconds"), pl.col("sign").fill_null(""))
+    return pl.DataFrame({"seconds": written.cast(pl.Float64).set(~valid, None), "sign": sign.fill_null("")})
 
 
 def constant_sign(height: int) -> pl.Series:
@@ -328,5 +327,4 @@ def by_shape(texts: pl.Series) -> pl.Series:
     if not compact.any():
         return naive
     days = texts.str.to_date("%Y%m%d", strict=False).cast(pl.Datetime("us"))
-    both = pl.DataFrame({"n": naive, "d": days, "c": compact})
-    return both.select(pl.when("c").then("d").otherwise("n")).to_series()
+    return days.zip_with(compact, naive)

@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from functools import reduce
+from operator import or_
 from pathlib import PurePath
 
 import numpy as np
@@ -56,12 +58,7 @@ class Mapped:
     @property
     def any_bad(self) -> pl.Series:
         """Which rows have a bad cell; some column has one."""
-        masks = [which for which, _ in self.bad.values()]
-        return (
-            pl.DataFrame([mask.alias(str(number)) for number, mask in enumerate(masks)])
-            .select(pl.any_horizontal(pl.all()))
-            .to_series()
-        )
+        return reduce(or_, (which for which, _ in self.bad.values()))
 
 
 def apply_map(grid: Grid, mapping: Map) -> Mapped:
@@ -130,12 +127,8 @@ def build_columns(table: Table, rules: Mapping[str, Rule]) -> dict[str, Cells]:
     for name in ("position", "time_s", "score"):
         statuses = columns[name].statuses if name in columns else None
         if statuses is not None and "status" not in rules:
-            before = columns["status"].column if "status" in columns else None
-            merged = (
-                statuses
-                if before is None
-                else pl.DataFrame([before.alias("a"), statuses.alias("b")]).select(pl.coalesce("a", "b")).to_series()
-            )
+            before = columns["status"].column if "status" in columns else statuses
+            merged = before.zip_with(before.is_not_null(), statuses)
             columns["status"] = Cells(merged.alias("status"), sources=columns[name].sources)
     time_s = columns.get("time_s")
     if time_s is not None and time_s.gaps is not None and "event_id" in columns:
@@ -156,9 +149,8 @@ def by_laps(columns: dict[str, Cells], laps: Cells) -> dict[str, Cells]:
     if "position" not in columns:
         columns["position"] = replace(laps, column=placed["position"])
     if "time_s" in columns:
-        most = table.select((pl.col(LAPS) < pl.col(LAPS).max().over(heat)).fill_null(value=False).alias("lapped"))
-        whole = pl.DataFrame({"time_s": time_s}).select(pl.when(~most["lapped"]).then("time_s"))
-        columns["time_s"] = replace(columns["time_s"], column=whole.to_series().alias("time_s"))
+        lapped = table.select(pl.col(LAPS) < pl.col(LAPS).max().over(heat)).to_series()
+        columns["time_s"] = replace(columns["time_s"], column=time_s.set(lapped, None))
     return columns
 
 
@@ -184,12 +176,11 @@ def whole_times(columns: Mapping[str, Cells], time_s: Cells, from_leader: bool) 
         sums = times.add(base, table["time"])
     else:
         sums = after_each_other(table)
-    whole = pl.DataFrame({"t": table["time"], "s": sums, "g": gap})
-    seconds = whole.select(pl.when("g").then("s").otherwise("t").alias("time_s")).to_series()
+    seconds = sums.zip_with(gap, table["time"]).alias("time_s")
     alone = gap & sums.is_null()
     bad = alone if time_s.bad is None else time_s.bad | alone
     remedy = NO_LEADER if alone.any() else time_s.remedy
-    return Cells(seconds, bad if bad.any() else None, time_s.written, remedy, time_s.sources, time_s.statuses)
+    return Cells(seconds, bad, time_s.written, remedy, time_s.sources, time_s.statuses)
 
 
 def after_each_other(table: pl.DataFrame) -> pl.Series:
@@ -214,11 +205,8 @@ def laid_out(columns: Mapping[str, Cells], numbers: pl.Series, side: int) -> pl.
     for name, cells in columns.items():
         column = cells.column.alias(name)
         if cells.bad is not None and cells.bad.any():
-            clean = pl.DataFrame({name: column, "b": cells.bad}).select(
-                pl.when("b").then(None).otherwise(name).alias(name)
-            )
             written = cells.column if cells.written is None else cells.written
-            parts += [clean.to_series(), cells.bad.alias(BAD + name), written.alias(WRITTEN + name)]
+            parts += [column.set(cells.bad, None), cells.bad.alias(BAD + name), written.alias(WRITTEN + name)]
         else:
             parts.append(column)
     return pl.DataFrame(parts)

@@ -5,7 +5,6 @@ Results of two sides are read as people write them: 1-0, ½:½, 3:1, 6:4 7:5; an
 
 import re
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -191,8 +190,7 @@ def origin(table: Table, rule: Rule) -> pl.Series:
 
 def constant(value: Any, height: int) -> pl.Series:
     """A column of one value, as text."""
-    word = str(value).lower() if isinstance(value, bool) else str(value)
-    return pl.Series([word], dtype=pl.String).new_from_index(0, height)
+    return pl.Series([value if value is None else as_text(value)], dtype=pl.String).new_from_index(0, height)
 
 
 def filled(table: Table, parts: tuple[Part, ...]) -> pl.Series:
@@ -206,7 +204,7 @@ def filled(table: Table, parts: tuple[Part, ...]) -> pl.Series:
         elif BESIDE.get(part.text) in table.frame.columns:
             pieces.append(table.texts(BESIDE[part.text]))
         elif part.text in BESIDE:
-            pieces.append(pl.Series([None], dtype=pl.String).new_from_index(0, table.frame.height))
+            pieces.append(constant(None, table.frame.height))
         else:
             pieces.append({ROW: table.rows.cast(pl.String), FILE: constant(table.file, table.frame.height)}[part.text])
     columns = pl.DataFrame([piece.alias(str(number)) for number, piece in enumerate(pieces)])
@@ -223,12 +221,8 @@ def worded(texts: pl.Series, rule: Rule) -> pl.Series:
     """The texts with words replaced by what they stand for."""
     if rule.words is not None:
         words = {word: as_text(value) for word, value in rule.words.items()}
-        if rule.default is None:
-            texts = texts.replace(words)
-        else:
-            given = texts.is_not_null()
-            texts = texts.replace_strict(words, default=as_text(rule.default), return_dtype=pl.String)
-            texts = pl.DataFrame({"text": texts, "given": given}).select(pl.when("given").then("text")).to_series()
+        default = texts if rule.default is None else as_text(rule.default)
+        texts = texts.replace_strict(words, default=default, return_dtype=pl.String).set(texts.is_null(), None)
     return texts if rule.null is None else texts.fill_null(as_text(rule.null))
 
 
@@ -271,9 +265,7 @@ def as_results(name: str, rule: Rule, texts: pl.Series) -> Cells:
     else:
         values = {text: own for text, (own, _) in read.items() if own is not None}
     column = texts.replace_strict(values, default=None, return_dtype=pl.Float64)
-    unread = column.is_null() & texts.is_not_null()
-    remedy = "must be a result, as 1-0, ½-½, 3:1 or 6:4 7:5"
-    return without_words(rule, texts, column, unread, remedy) if unread.any() else Cells(column)
+    return without_words(rule, texts, column, "must be a result, as 1-0, ½-½, 3:1 or 6:4 7:5")
 
 
 def as_numbers(table: Table, rule: Rule, texts: pl.Series) -> Cells:
@@ -281,25 +273,19 @@ def as_numbers(table: Table, rule: Rule, texts: pl.Series) -> Cells:
     if table.rule.thousands:
         mark = "[ \u00a0\u202f]" if table.rule.thousands in " \u00a0\u202f" else f"[{table.rule.thousands}]"
         grouped = texts.str.contains(rf"^[+-]?[0-9]{{1,3}}({mark}[0-9]{{3}})+([.,][0-9]*)?$")
-        bare = texts.str.replace_all(mark, "")
-        plain = (
-            pl.DataFrame({"a": texts, "b": bare, "g": grouped})
-            .select(pl.when("g").then("b").otherwise("a"))
-            .to_series()
-        )
+        plain = texts.str.replace_all(mark, "").zip_with(grouped, texts)
     if table.rule.decimal == ",":
         swapped = plain.str.contains(r"^[+-]?[0-9]*,[0-9]+$") | ~plain.str.contains("[.,]")
-        decimal = plain.str.replace(",", ".", literal=True)
-        plain = pl.DataFrame({"a": decimal, "g": swapped}).select(pl.when("g").then("a")).to_series()
+        plain = plain.str.replace(",", ".", literal=True).set(~swapped, None)
     numbers = plain.cast(pl.Float64, strict=False)
-    unread = numbers.is_null() & texts.is_not_null()
+    return without_words(rule, texts, numbers, "must be a number")
+
+
+def without_words(rule: Rule, texts: pl.Series, values: pl.Series, remedy: str) -> Cells:
+    """The cells, of which words for a status and lapped racers have no value; others without one are bad or null."""
+    unread = values.is_null() & texts.is_not_null()
     if not unread.any():
-        return Cells(numbers)
-    return without_words(rule, texts, numbers, unread, "must be a number")
-
-
-def without_words(rule: Rule, texts: pl.Series, values: pl.Series, unread: pl.Series, remedy: str) -> Cells:
-    """Cells that are no values: words for a status and lapped racers have none, others are bad or null."""
+        return Cells(values)
     unread_texts = texts.filter(unread).unique()
     nothing = unread_texts.filter(unread_texts.str.contains(r"^[-\u2013\u2014\s]+$")).to_list()
     distinct = unread_texts.to_list()
@@ -310,7 +296,7 @@ def without_words(rule: Rule, texts: pl.Series, values: pl.Series, unread: pl.Se
     bad = unread & ~texts.is_in([*words, *lapped, *nothing]) if rule.otherwise == "bad" else None
     if bad is not None and bad.any() and not texts.filter(bad).str.contains("[0-9]").any():
         remedy += f", or what it says of the entrant, as --set 'columns.status.map.\"{texts.filter(bad)[0]}\"=dnf'"
-    return Cells(values, bad if bad is not None and bad.any() else None, texts, remedy, statuses=found)
+    return Cells(values, bad, texts, remedy, statuses=found)
 
 
 def is_lapped(word: str, unit: str | None) -> bool:
@@ -329,12 +315,7 @@ def as_places(_table: Table, rule: Rule, texts: pl.Series) -> Cells:
     """Places: 1, 1st, T2, =2, 3."""
     distinct = texts.drop_nulls().unique()  # few, of many rows
     numbers = texts.replace_strict(distinct, placed(distinct), default=None, return_dtype=pl.Float64)
-    unread = numbers.is_null() & texts.is_not_null()
-    return (
-        without_words(rule, texts, numbers, unread, "must be a place, as 1, 1st or T2")
-        if unread.any()
-        else Cells(numbers)
-    )
+    return without_words(rule, texts, numbers, "must be a place, as 1, 1st or T2")
 
 
 def as_times(table: Table, rule: Rule, texts: pl.Series) -> Cells:
@@ -343,25 +324,15 @@ def as_times(table: Table, rule: Rule, texts: pl.Series) -> Cells:
     seconds, signs = read["seconds"], read["sign"]
     if seconds.null_count() > texts.null_count() and table.rule.decimal == ".":  # 1e3, which is a number and no clock's
         other = texts.str.contains(NUMBER).fill_null(value=False) & ~texts.str.contains(r"^[+-]")
-        numbers = texts.cast(pl.Float64, strict=False)
-        seconds = (
-            pl.DataFrame({"s": seconds, "n": numbers, "o": other})
-            .select(pl.col("s").fill_null(pl.when("o").then("n")))
-            .to_series()
-        )
-    unread = seconds.is_null() & texts.is_not_null()
+        seconds = texts.cast(pl.Float64, strict=False).zip_with(seconds.is_null() & other, seconds)
     remedy = "must be a time, as 61.2, 1:01.2 or 1:33:56.736"
-    cells = without_words(rule, texts, seconds, unread, remedy) if unread.any() else Cells(seconds)
-    signed = signs != ""
-    if not signed.any():
+    cells = without_words(rule, texts, seconds, remedy)
+    if not (signs != "").any():
         return cells
-    if rule.gap is not None:
-        back = signs == "-"
-        bad = back if cells.bad is None else cells.bad | back
-        remedy = SIGNED_BACK if back.any() else remedy
-        return Cells(seconds, bad if bad.any() else None, texts, remedy, statuses=cells.statuses, gaps=signs)
-    bad = signed if cells.bad is None else cells.bad | signed
-    return Cells(seconds, bad, texts, NO_GAP, statuses=cells.statuses)
+    wrong = signs != "" if rule.gap is None else signs == "-"
+    remedy = NO_GAP if rule.gap is None else SIGNED_BACK if wrong.any() else remedy
+    bad = wrong if cells.bad is None else cells.bad | wrong
+    return Cells(seconds, bad, texts, remedy, statuses=cells.statuses, gaps=None if rule.gap is None else signs)
 
 
 def as_moments(table: Table, rule: Rule, texts: pl.Series) -> Cells:
@@ -387,20 +358,15 @@ def as_moments(table: Table, rule: Rule, texts: pl.Series) -> Cells:
     elif table.local.name == "UTC":
         instants = local.dt.replace_time_zone("UTC")
     else:
-        instants = pl.Series([in_utc(each, table.local) for each in local], dtype=pl.Int64).cast(UTC)
+        instants = pl.Series([each and table.local.microseconds(each) for each in local], dtype=pl.Int64).cast(UTC)
     if form is None:
         zoned = distinct.str.contains(r"([Zz]|UTC|[+-]\d{2}:?\d{2})$")
         absolute = from_texts(distinct)
-        both = pl.DataFrame({"l": instants, "a": absolute, "z": zoned & absolute.is_not_null()})
-        instants = both.select(pl.when("z").then("a").otherwise("l")).to_series()
+        instants = absolute.zip_with(zoned & absolute.is_not_null(), instants)
     matched = pl.DataFrame({"text": distinct, "moment": instants})
     column = pl.DataFrame({"text": texts}).join(matched, on="text", how="left", maintain_order="left")["moment"]
-    bad = column.is_null() & texts.is_not_null()
-    return Cells(column, bad if bad.any() and rule.otherwise == "bad" else None, texts, remedy)
-
-
-def in_utc(local: datetime | None, zone: LocalTimes) -> int | None:
-    return None if local is None else zone.microseconds(local)
+    bad = column.is_null() & texts.is_not_null() if rule.otherwise == "bad" else None
+    return Cells(column, bad, texts, remedy)
 
 
 def from_epoch(unit: str, texts: pl.Series) -> Cells:
@@ -408,7 +374,5 @@ def from_epoch(unit: str, texts: pl.Series) -> Cells:
     numbers = texts.cast(pl.Float64, strict=False)
     millis = {"s": numbers * 1000.0, "ms": numbers, "excel": (numbers - EXCEL_EPOCH_DAYS) * DAY_MS}[unit]
     plausible = millis.is_between(-62_135_596_800_000, 253_402_300_799_999)
-    checked = pl.DataFrame({"m": millis, "p": plausible}).select(pl.when("p").then("m")).to_series()
-    column = (checked * 1000.0).round().cast(pl.Int64).cast(UTC)
-    bad = column.is_null() & texts.is_not_null()
-    return Cells(column, bad if bad.any() else None, texts, f"is no count of {unit} since 1970")
+    column = (millis.set(~plausible, None) * 1000.0).round().cast(pl.Int64).cast(UTC)
+    return Cells(column, column.is_null() & texts.is_not_null(), texts, f"is no count of {unit} since 1970")

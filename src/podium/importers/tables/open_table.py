@@ -79,9 +79,7 @@ def as_they_were(mapped: Mapped) -> pl.DataFrame:
     """The table, bad cells as they were written, to be mended there."""
 
     def mended(name: str, which: pl.Series, written: pl.Series) -> pl.Series:
-        column = mapped.table[name]
-        cells = pl.DataFrame({"written": written, "bad": which, "read": text(column)[0].cast(pl.String)})
-        return cells.select(pl.when("bad").then("written").otherwise("read").alias(name)).to_series()
+        return written.zip_with(which, text(mapped.table[name])[0].cast(pl.String)).alias(name)
 
     return mapped.table.with_columns(mended(name, *cells) for name, cells in mapped.bad.items())
 

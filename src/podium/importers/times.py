@@ -7,7 +7,7 @@ sign where it is a gap. Units below the highest go up to 59, hours below days up
 import re
 from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 from decimal import Decimal
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -210,15 +210,15 @@ def of_utc(moment: datetime) -> int:
     return (moment.replace(tzinfo=UTC) - EPOCH) // MICROSECOND
 
 
-def of_iso(text: str) -> int | None:
+def of_iso(text: Any) -> int | None:
     """The moment of an ISO 8601 text; without an offset it is UTC, and a date alone is 00:00 UTC.
 
     Returns:
-        Microseconds since 1970; None where the text is no such moment.
+        Microseconds since 1970; None where it is no such moment.
     """
     try:
         moment = datetime.fromisoformat(text)
-    except ValueError:
+    except (ValueError, TypeError):
         return None
     offset = moment.utcoffset() or timedelta()
     return within_years((moment.replace(tzinfo=timezone(timedelta())) - EPOCH - offset) // MICROSECOND)

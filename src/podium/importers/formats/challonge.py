@@ -53,33 +53,19 @@ def take(match: Node, pool: str | None, players: dict[str, Node], file: str, col
         collector.drop("bye")
         return
     event = Event(file, match.place, f"challonge-{match.get('id').text()}", shared={"pool": pool})
-    if match.get("id").text() is None:
-        event.refuse(match.get("id").value, "must be the id of a match", place=match.get("id").place)
+    event.require(match.get("id"), "the id of a match")
     if not pool:
         event.refuse(None, "the tournament has neither a game_name nor an url")
-    event.started_at = started_at(match, event)
+    event.start(map(match.get, ("started_at", "completed_at")), times.of_iso, "is no moment in ISO 8601")
     for side, position, score in zip(sides, positions(match, sides, event), scores(match, event), strict=True):
         participant = players.get(side.text() or "")
         if participant is None:
             event.refuse(side.value, "is no participant of the tournament", place=side.place)
             continue
-        name = participant.get("challonge_username").text() or participant.get("name").text()
-        if not name:
-            event.refuse(participant.get("name").value, "must be a name", place=participant.get("name").place)
-            continue
-        event.add(name, {"position": position, "score": score}, place=side.place)
+        name = participant.get("challonge_username").text() or event.require(participant.get("name"), "a name")
+        if name:
+            event.add(name, {"position": position, "score": score}, place=side.place)
     collector.take(event)
-
-
-def started_at(match: Node, event: Event) -> int | None:
-    """The moment of a match's start, else of its end."""
-    text = next((each for each in map(match.get, ("started_at", "completed_at")) if each.value is not None), None)
-    if text is None:
-        return None
-    moment = times.of_iso(text.value) if isinstance(text.value, str) else None
-    if moment is None:
-        event.refuse(text.value, "is no moment in ISO 8601", place=text.place)
-    return moment
 
 
 def positions(match: Node, sides: list[Node], event: Event) -> tuple[float, float]:

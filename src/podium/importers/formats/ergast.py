@@ -4,11 +4,11 @@ Source: ergast.com's database guide, and jolpica/jolpica-f1.
 """
 
 from collections.abc import Iterator, Sequence
-from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from podium.importers import times
 from podium.importers.collecting import Collector, Event
+from podium.importers.formats.f1db import Result, add_driver, of_millis
 from podium.importers.registry import Imported, Options
 from podium.importers.sources import Source, csv_records, refuse_file, sources, stem
 from podium.importers.trees import Node, documents
@@ -43,17 +43,6 @@ SESSIONS = (
 QUALIFYING = SESSIONS[2]
 
 
-class Result(NamedTuple):
-    """A row, whichever way it came."""
-
-    place: str
-    driver: str
-    constructor: str
-    position: str
-    millis: str
-    time: str
-
-
 class Heats:
     """The events of an import, whose rows may stand in several files, and their times, of which some are gaps."""
 
@@ -70,31 +59,17 @@ class Heats:
         return self.events[name], new
 
     def add(self, session: Session, result: Result, event: Event) -> None:
-        if result.driver in event.players:
-            self.collector.drop("shared drive")
-            return
-        values: dict[str, Any] = {"team": result.constructor or None}
-        position = result.position
-        if position.isascii() and position.isdigit() and int(position[:10]) > 0:
-            values |= {"position": float(position), "status": "finished"}
-            if session is not QUALIFYING:
-                values["time_s"] = self._time_s(result, event)
-        elif position in STATUSES and session is not QUALIFYING:
-            values["status"] = STATUSES[position]
-        else:
-            known = "is no place" if session is QUALIFYING else f"is neither a place nor one of {', '.join(STATUSES)}"
-            event.refuse(position, known, "positionText", result.place)
-        event.add(result.driver, values, place=result.place)
+        statuses = {} if session is QUALIFYING else STATUSES
+        add_driver(event, result, statuses, lambda: self._time_s(result, event) if statuses else None, self.collector)
 
     def _time_s(self, result: Result, event: Event) -> float | None:
         """The time of a finisher; a gap waits for the leader's."""
         time = times.parse(result.time)
         if result.millis:
-            if not (result.millis.isascii() and result.millis.isdigit() and int(result.millis[:15]) > 0):
-                remedy = "must be a whole number of milliseconds above 0"
-                event.refuse(result.millis, remedy, "milliseconds", result.place)
+            seconds = of_millis(result.millis, "milliseconds", result.place, event)
+            if seconds is None:
                 return None
-            time = times.Duration(Decimal(result.millis) / 1000)
+            time = times.Duration(seconds)
         elif time is None:
             if result.time and not times.is_lapped(result.time):
                 event.refuse(result.time, "is no time", "time", result.place)

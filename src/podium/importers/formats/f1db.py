@@ -4,7 +4,7 @@ Source: f1db/f1db, releases `f1db-csv.zip` and `f1db-json-single.zip` (CC BY 4.0
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -155,39 +155,67 @@ def begin(session: Session, race_id: str, race: dict[str, str] | None, event: Ev
     return event
 
 
+class Result(NamedTuple):
+    """A row, whichever way it came."""
+
+    place: str
+    driver: str
+    constructor: str
+    position: str
+    millis: str
+    time: str
+
+
 def add(session: Session, row: dict[str, str], place: str, event: Event, collector: Collector) -> None:
     """Add a result to its session, or report what is wrong with it."""
-    driver, position = row.get("driverId", ""), row.get("positionText", "")
-    if not driver:
+    names = ("driverId", "constructorId", "positionText", "timeMillis", "time")
+    result = Result(place, *(row.get(name, "") for name in names))
+    if not result.driver:
         event.refuse("", "is empty; every result needs a driver", "driverId", place)
         return
-    if driver in event.players:
+    add_driver(event, result, STATUSES, lambda: time_s(result, event) if session.timed else None, collector)
+
+
+def add_driver(
+    event: Event, result: Result, statuses: dict[str, str], time: Callable[[], float | None], collector: Collector
+) -> None:
+    """Add a driver with a place or a status; the first row alone of one who drove two cars."""
+    if result.driver in event.players:
         collector.drop("shared drive")
         return
-    values: dict[str, Any] = {"team": row.get("constructorId") or None}
-    if position.isascii() and position.isdigit() and int(position[:10]) > 0:
-        values |= {"position": float(position), "status": "finished"}
-        if session.timed:
-            values["time_s"] = time_s(row, place, event)
-    elif position in STATUSES:
-        values["status"] = STATUSES[position]
+    values: dict[str, Any] = {"team": result.constructor or None}
+    if is_whole(result.position):
+        values |= {"position": float(result.position), "status": "finished", "time_s": time() or None}
+    elif result.position in statuses:
+        values["status"] = statuses[result.position]
     else:
-        event.refuse(position, f"is neither a place nor one of {', '.join(STATUSES)}", "positionText", place)
-    event.add(driver, values, place=place)
+        known = f"is neither a place nor one of {', '.join(statuses)}" if statuses else "is no place"
+        event.refuse(result.position, known, "positionText", result.place)
+    event.add(result.driver, values, place=result.place)
 
 
-def time_s(row: dict[str, str], place: str, event: Event) -> float | None:
+def is_whole(text: str) -> bool:
+    """Whether a text is a whole number above 0."""
+    return text.isascii() and text.isdigit() and int(text[:15]) > 0
+
+
+def of_millis(text: str, column: str, place: str, event: Event) -> Decimal | None:
+    """The seconds of milliseconds."""
+    if not is_whole(text):
+        event.refuse(text, "must be a whole number of milliseconds above 0", column, place)
+        return None
+    return Decimal(text) / 1000
+
+
+def time_s(result: Result, event: Event) -> float | None:
     """A finisher's time in seconds: of its milliseconds, which its clock time must not contradict."""
-    millis, clock = row.get("timeMillis", ""), row.get("time", "")
-    total = times.parse(clock)
+    total = times.parse(result.time)
     if total is not None and total.sign:
         total = None  # a gap, where a time was to stand
-    if not millis:
+    if not result.millis:
         return None if total is None else float(total.seconds)
-    if not (millis.isascii() and millis.isdigit() and int(millis[:15]) > 0):
-        event.refuse(millis, "must be a whole number of milliseconds above 0", "timeMillis", place)
-        return None
-    seconds = Decimal(millis) / 1000
-    if total is not None and total.seconds != seconds:
-        event.refuse(clock, f"is not {millis} milliseconds, which stand beside it", "time", place)
-    return float(seconds)
+    seconds = of_millis(result.millis, "timeMillis", result.place, event)
+    if seconds is not None and total is not None and total.seconds != seconds:
+        remedy = f"is not {result.millis} milliseconds, which stand beside it"
+        event.refuse(result.time, remedy, "time", result.place)
+    return None if seconds is None else float(seconds)

@@ -50,11 +50,7 @@ def take(race: Node, file: str, collector: Collector) -> None:
         return
     if status.value != "finished":
         event.refuse(status.value, "is no status of a race", place=status.place)
-    started = race.get("started_at")
-    if started.value is not None:
-        event.started_at = times.of_iso(started.value) if isinstance(started.value, str) else None
-        if event.started_at is None:
-            event.refuse(started.value, "is no moment in ISO 8601", place=started.place)
+    event.start([race.get("started_at")], times.of_iso, "is no moment in ISO 8601")
     category = race.get("category").get("slug").text() or event.event_id.rpartition("/")[0]
     goal = race.get("goal").get("name").text()
     if not goal or not category:
@@ -88,8 +84,7 @@ def entrant(node: Node, event: Event, collector: Collector) -> Entrant | None:
         return None
     user = node.get("user")
     player = user.get("id").text()
-    if user.value is not None and not player:
-        event.refuse(user.get("id").value, "must be the id of a user", place=user.get("id").place)
+    if user.value is not None and not event.require(user.get("id"), "the id of a user"):
         return None
     time = place = None
     if status.value == "done":

@@ -4,6 +4,7 @@ Source: start.gg's developer portal. The query is in docs/importers.md.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 from podium.importers import times
 from podium.importers.collecting import Collector, Event
@@ -63,27 +64,19 @@ def take(node: Node, pool: str | None, file: str, collector: Collector) -> None:
         collector.drop("disqualified")
         return
     event = Event(file, node.place, f"startgg-{number}", shared={"pool": pool})
-    if number is None:
-        event.refuse(node.get("id").value, "must be the id of a set", place=node.get("id").place)
+    event.require(node.get("id"), "the id of a set")
     if not pool:
         event.refuse(None, "the event has neither a videogame nor a slug")
-    event.started_at = started_at(node, event)
+    event.start(map(node.get, ("startedAt", "completedAt")), of_seconds, "must be seconds since 1970")
     check_winner(node, slots, scores, event)
     for slot, score in zip(slots, scores, strict=True):
         add_entrant(slot.get("entrant"), score, node.get("winnerId"), event)
     collector.take(event)
 
 
-def started_at(node: Node, event: Event) -> int | None:
-    """The moment of a set's start, else of its end."""
-    seconds = next((each for each in map(node.get, ("startedAt", "completedAt")) if each.value is not None), None)
-    if seconds is None:
-        return None
-    whole = isinstance(seconds.value, int) and seconds.is_number()
-    moment = times.of_seconds(seconds.value) if whole else None
-    if moment is None:
-        event.refuse(seconds.value, "must be seconds since 1970", place=seconds.place)
-    return moment
+def of_seconds(value: Any) -> int | None:
+    """The moment of whole seconds since 1970."""
+    return times.of_seconds(value) if isinstance(value, int) and Node(value, "").is_number() else None
 
 
 def check_winner(node: Node, slots: list[Node], scores: list[Node], event: Event) -> None:
@@ -118,8 +111,7 @@ def add_entrant(entrant: Node, score: Node, winner: Node, event: Event) -> None:
         result = {"team": entrant.get("id").text(), "team_score": value}  # type: ignore[dict-item]
     for participant in participants:
         player = participant.get("player")
-        name = player.get("id").text()
-        if not name:
-            event.refuse(player.get("id").value, "must be the id of a player", place=player.get("id").place)
-            continue
-        event.add(name, {"position": position, **result}, name=player.get("gamerTag").text(), place=participant.place)
+        name = event.require(player.get("id"), "the id of a player")
+        if name:
+            shown = player.get("gamerTag").text()
+            event.add(name, {"position": position, **result}, name=shown, place=participant.place)

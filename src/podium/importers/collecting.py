@@ -187,7 +187,13 @@ class Collector:
         starts = (ids != ids.shift()).fill_null(value=True).arg_true().to_list()
         if len(starts) == 1:
             rows = table.select(PLACE, FILE).rows()
-            self.refuse([at_its_place(fault, *rows[(fault.row or 1) - 1]) for fault in faults])
+            places = (rows[(fault.row or 1) - 1] for fault in faults)
+            self.refuse(
+                [
+                    fault._replace(row=None, place=place, file=file)
+                    for fault, (place, file) in zip(faults, places, strict=True)
+                ]
+            )
             return table.clear()
         middle = starts[len(starts) // 2]
         halves = table.head(middle), table.tail(table.height - middle)
@@ -200,11 +206,6 @@ def faults_of(table: pl.DataFrame) -> list[Fault]:
         return []
     checked = normalise_table(pl.DataFrame([table[name] for name in ALL if table[name].null_count() < table.height]))
     return checked.faults or list(contradictions(checked.frame))
-
-
-def at_its_place(fault: Fault, place: str, file: str) -> Fault:
-    """A fault of a row, with where the row comes from."""
-    return fault._replace(row=None, place=place, file=file)
 
 
 def column_type(name: str) -> "pl.DataType | type[pl.DataType]":

@@ -183,13 +183,8 @@ def open_member(path: Path, info: zipfile.ZipInfo) -> BinaryIO:
     return io.BytesIO(content)
 
 
-def text(source: Source, encoding: str | None = None) -> str:
-    """All of a file's text: UTF-8 or UTF-16 with or without a mark, or in the encoding that is named."""
-    return decode(source.content(), source.name, encoding)
-
-
 def decode(content: bytes, name: str, encoding: str | None = None, *, advice: str = "name its encoding") -> str:
-    """Bytes as text; see `text`.
+    """Bytes as text: UTF-8 or UTF-16 with or without a mark, or in the encoding that is named.
 
     Args:
         encoding: its name; `xml` for UTF-8, or where it is none Latin-1, as some programs write their logs.
@@ -278,7 +273,7 @@ class Record(NamedTuple):
 
 def csv_records(source: Source, required: Sequence[str]) -> Iterator[Record]:
     """Read a file of comma-separated values."""
-    reader = csv.reader(io.StringIO(text(source), newline=""), strict=True)
+    reader = csv.reader(io.StringIO(decode(source.content(), source.name), newline=""), strict=True)
     try:
         header = [name.strip() for name in next(reader, [])]
         missing = [name for name in required if name not in header]
@@ -295,6 +290,6 @@ def csv_records(source: Source, required: Sequence[str]) -> Iterator[Record]:
         raise FormatError(source.name, [Fault(None, None, None, remedy, f"line {reader.line_num}")]) from None
 
 
-def stem(source: Source) -> str:
+def stem(name: str) -> str:
     """A file's name without its folder and suffixes."""
-    return source.name.replace("\\", "/").rsplit("/", 1)[-1].lower().split(".", 1)[0]
+    return name.replace("\\", "/").rpartition("/")[2].partition(".")[0]

@@ -283,18 +283,22 @@ def connect(content: bytes, name: str) -> Iterator[sqlite3.Connection]:
     is_file = is_database(path)
     address = f"{path.resolve().as_uri()}?mode=ro" if is_file else ":memory:"
     with closing(sqlite3.connect(address, uri=True, timeout=BUSY_S)) as connection:
-        if not is_file:
+        if not is_file and content:
             connection.deserialize(content)
         yield connection
 
 
+def quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
 def rows_of(connection: sqlite3.Connection, table: str) -> pl.DataFrame:
     """The rows of a table as they were written, as text."""
-    quoted = '"' + table.replace('"', '""') + '"'
+    select = f"SELECT * FROM {quoted(table)}"  # noqa: S608  (a name that is in the database)
     try:
-        cursor = connection.execute(f"SELECT * FROM {quoted} ORDER BY rowid")  # noqa: S608  (a name that is in the database)
+        cursor = connection.execute(f"{select} ORDER BY rowid")
     except sqlite3.OperationalError:  # a table without row ids
-        cursor = connection.execute(f"SELECT * FROM {quoted}")  # noqa: S608
+        cursor = connection.execute(select)
     names = [each[0] for each in cursor.description]
     rows = [[None if each is None else str(each) for each in row] for row in cursor]
     return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")

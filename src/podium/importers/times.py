@@ -103,7 +103,7 @@ def parse_column(texts: pl.Series, *, decimal: str = ".") -> pl.DataFrame:
     """
     plain = texts.str.contains(r"^[0-9]{1,15}(\.[0-9]{0,15})?$").fill_null(value=False)
     if decimal == "." and plain.all():
-        return pl.DataFrame({"seconds": texts.cast(pl.Float64), "sign": constant_sign(texts.len())})
+        return pl.DataFrame({"seconds": texts.cast(pl.Float64), "sign": pl.Series([""]).new_from_index(0, texts.len())})
     read = parse_clocks(texts, decimal)
     other = texts.filter(read["seconds"].is_null() & texts.is_not_null()).unique()
     slow = [(text, parse(text, decimal=decimal)) for text in other]
@@ -136,11 +136,6 @@ def parse_clocks(texts: pl.Series, decimal: str) -> pl.DataFrame:
     whole = hours.fill_null(0) * SIZES["hours"] + minutes.fill_null(0) * SIZES["minutes"] + seconds
     written = whole.cast(pl.String) + "." + fraction.fill_null("") + "0"
     return pl.DataFrame({"seconds": written.cast(pl.Float64).set(~valid, None), "sign": sign.fill_null("")})
-
-
-def constant_sign(height: int) -> pl.Series:
-    """A column of times without a sign."""
-    return pl.Series("sign", [""], pl.String).new_from_index(0, height)
 
 
 def add(first: pl.Series, second: pl.Series) -> pl.Series:
@@ -274,7 +269,8 @@ def in_a_line(form: str | None) -> str:
 
 def fitting(distinct: pl.Series) -> list[str]:
     """The formats that all of some texts have; none where they are in ISO 8601."""
-    return [form for form, shape in DATE_FORMATS if distinct.str.contains(shape).all() and reads_all(distinct, form)]
+    alike = (form for form, shape in DATE_FORMATS if distinct.str.contains(shape).all())
+    return [form for form in alike if form == "%Y" or not by_format(distinct, form).null_count()]
 
 
 def unit_of(distinct: pl.Series) -> str | None:
@@ -284,11 +280,6 @@ def unit_of(distinct: pl.Series) -> str | None:
 
 def are_iso(distinct: pl.Series) -> bool:
     return bool((from_texts(distinct).is_not_null() | by_shape(distinct).is_not_null()).all())
-
-
-def reads_all(texts: pl.Series, form: str) -> bool:
-    """Whether every text is a date in a format."""
-    return form == "%Y" or by_format(texts, form).null_count() == 0
 
 
 def with_english_months(text: str) -> str:

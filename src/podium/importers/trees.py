@@ -12,7 +12,7 @@ import polars as pl
 
 from podium.errors import Fault, FormatError
 from podium.importers.collecting import Collector
-from podium.importers.sources import MAX_DEPTH, Source, refuse_file, sources, strict_json, text
+from podium.importers.sources import MAX_DEPTH, Source, decode, refuse_file, sources, strict_json
 from podium.results.columns import EXACT, refuse_wide
 
 STEP = re.compile(r"([^.\[\]]*)((?:\[\]\??)?)")
@@ -235,7 +235,7 @@ class Node:
 
 def documents(source: Source, collector: Collector) -> Iterator[Node]:
     """The documents of a file: one, or one a line; a line that is no JSON is bad."""
-    content = text(source)
+    content = decode(source.content(), source.name)
     lines = content.split("\n")
     if not has_documents_on_lines(lines, source.name):
         yield Node(strict_json(content, source.name), "$")

@@ -15,13 +15,8 @@ from podium.importers.trees import Node, documents
 
 NULL = "\\N"
 STATUSES = {
-    "R": "dnf",
-    "N": "dnf",
-    "D": "disqualified",
-    "E": "disqualified",
-    "F": "did_not_start",
-    "W": "did_not_start",
-}
+    "R": "dnf", "N": "dnf", "D": "disqualified", "E": "disqualified", "F": "did_not_start", "W": "did_not_start",
+}  # fmt: skip
 
 
 class Session(NamedTuple):
@@ -92,7 +87,7 @@ def read(files: Sequence[str], options: Options) -> Imported:
     collector = Collector(options)
     heats = Heats(collector)
     found = [source for path in files for source in sources(path)]
-    tables = {stem(source): source for source in found if not is_json(source)}
+    tables = {stem(source.name).lower(): source for source in found if not is_json(source)}
     if "races" in tables:
         read_tables(tables, heats)
     elif not any(is_json(source) for source in found):

@@ -11,18 +11,11 @@ from typing import Any, NamedTuple
 from podium.importers import times
 from podium.importers.collecting import Collector, Event
 from podium.importers.registry import Imported, Options
-from podium.importers.sources import Source, csv_records, refuse_file, sources, stem, strict_json, text
+from podium.importers.sources import Source, csv_records, decode, refuse_file, sources, stem, strict_json
 
-STATUSES = {
-    "DNF": "dnf",
-    "NC": "dnf",
-    "DSQ": "disqualified",
-    "EX": "disqualified",
-    "DNS": "did_not_start",
-    "DNQ": "did_not_start",
-    "DNPQ": "did_not_start",
-    "DNP": "did_not_start",
-}
+STATUSES = {"DNF": "dnf", "NC": "dnf", "DSQ": "disqualified", "EX": "disqualified"} | dict.fromkeys(
+    ("DNS", "DNQ", "DNPQ", "DNP"), "did_not_start"
+)
 NEEDED = ("raceId", "positionText", "driverId", "constructorId")
 
 
@@ -51,7 +44,7 @@ CLOCK = re.compile(r"^\d{2}:\d{2}(:\d{2})?Z?$")
 
 def read(files: Sequence[str], options: Options) -> Imported:
     collector = Collector(options)
-    found = {stem(source): source for path in files for source in reversed(sources(path))}
+    found = {stem(source.name).lower(): source for path in files for source in reversed(sources(path))}
     if RACES in found:
         read_tables(found, collector)
     else:
@@ -68,7 +61,7 @@ def records(source: Source, needed: Sequence[str]) -> Iterator[tuple[str, dict[s
         for record in csv_records(source, needed):
             yield record.place, record.cells, record.uneven
         return
-    rows = strict_json(text(source), source.name)
+    rows = strict_json(decode(source.content(), source.name), source.name)
     if not isinstance(rows, list):
         refuse_file(source.name, "is no table of f1db: it is no list")
     for number, row in enumerate(rows):
@@ -102,7 +95,7 @@ def read_tables(tables: dict[str, Source], collector: Collector) -> None:
 
 def read_single(source: Source, collector: Collector) -> None:
     """Read the single JSON, race after race."""
-    document = strict_json(text(source), source.name)
+    document = strict_json(decode(source.content(), source.name), source.name)
     races = document.get("races") if isinstance(document, dict) else None
     if not isinstance(races, list):
         refuse_file(source.name, "is no f1db: it has no list races")

@@ -6,35 +6,25 @@ Source: `doc/fork/Database specifications.md` of kimden/stk-code, versions 1 to 
 import re
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from podium.importers.collecting import Collector, Event
 from podium.importers.registry import Imported, Options
-from podium.importers.sources import SQLITE, Source, decode, is_database, refuse_file, sources
+from podium.importers.sources import SQLITE, Source, decode, refuse_file, sources
+from podium.importers.stored import connect, quoted
 from podium.importers.times import LocalTimes, of_utc
 
-BUSY_S = 5.0
 TABLE = re.compile(r"^(?:v[0-9]+_)?(.*)_results$")
 GAME_KEY = ("time", "venue", "mode")  # a server ends one game a second at most, and gives it no number
 NEEDED = ("time", "venue", "mode", "username", "result")
 USED = (
-    *NEEDED,
-    "visible",
-    "is_quit",
-    "is_not_full",
-    "online_id",
-    "team",
-    "handicap",
-    "game_duration",
-    "when_joined",
-    "when_left",
-    "game_event",
-)
+    *NEEDED, "visible", "is_quit", "is_not_full", "online_id", "team", "handicap", "game_duration", "when_joined",
+    "when_left", "game_event",
+)  # fmt: skip
 RACES = ("normal", "time-trial", "follow-the-leader")  # rated together by SuperTuxKart itself
 CAPTURES = ("ctf", "capture-the-flag")
 SCORED_BY_EVENTS = ("soccer", *CAPTURES)
@@ -91,7 +81,7 @@ def read(files: Sequence[str], options: Options) -> Imported:
     for path in files:
         for source in sources(path):
             try:
-                with connect(source) as connection:
+                with open_results(source) as connection:
                     read_database(connection, source.name, collector, times)
             except (sqlite3.Error, sqlite3.Warning) as error:
                 refuse_file(source.name, f"is no SQLite database that can be read ({error})")
@@ -100,15 +90,11 @@ def read(files: Sequence[str], options: Options) -> Imported:
 
 
 @contextmanager
-def connect(source: Source) -> Iterator[sqlite3.Connection]:
+def open_results(source: Source) -> Iterator[sqlite3.Connection]:
     """Open a database to read only, or one in memory that a dump fills."""
-    path = Path(source.name)
-    is_file = is_database(path)
-    address = f"{path.resolve().as_uri()}?mode=ro" if is_file else ":memory:"
-    with closing(sqlite3.connect(address, uri=True, timeout=BUSY_S)) as connection:
-        if not is_file and source.content().startswith(SQLITE):
-            connection.deserialize(source.content())
-        elif not is_file:
+    content = source.content()
+    with connect(content if content.startswith(SQLITE) else b"", source.name) as connection:
+        if not content.startswith(SQLITE):
             run_dump(connection, source)
         connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
         yield connection
@@ -152,10 +138,6 @@ def read_database(connection: sqlite3.Connection, file: str, collector: Collecto
         rows = rows_of(connection, table, [name for name in USED if name in columns])
         for _, rows_of_game in groupby(rows, key=lambda row: [row.cells[name] for name in GAME_KEY]):
             take(list(rows_of_game), server, file, zone, collector)
-
-
-def quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 def rows_of(connection: sqlite3.Connection, table: str, columns: Sequence[str]) -> Iterator[Row]:

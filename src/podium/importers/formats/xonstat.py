@@ -19,14 +19,9 @@ BEGIN, END = b"----- BEGIN REQUEST BODY -----", b"----- END REQUEST BODY -----"
 GAME_TYPES = {"freezetag": "ft", "keepaway": "ka", "nexball": "nb"}  # names of before
 TEAM_NAMES = {"5": "red", "14": "blue", "13": "yellow", "10": "pink"}
 TEAM_SCORES = {  # the columns that decide a game between teams; the first that a report has
-    "ctf": ("caps",),
-    "ca": ("rounds",),
-    "ft": ("rounds",),
-    "nb": ("goals",),
-    "as": ("objectives",),
-    "ons": ("generators",),
-    "dom": ("caps", "ticks", "score"),
-}
+    "ctf": ("caps",), "ca": ("rounds",), "ft": ("rounds",), "nb": ("goals",), "as": ("objectives",),
+    "ons": ("generators",), "dom": ("caps", "ticks", "score"),
+}  # fmt: skip
 OWNED_KEYS = ("i", "n", "t", "r", "e")  # of a player or team
 STARTS = (b"V ", b"G ", b"I ", b"P ", b"\xef\xbb")  # of lines that a report has, one at least
 REQUIRED = ("V", "G", "M", "I", "S")

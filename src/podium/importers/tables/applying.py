@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import reduce
 from operator import or_
-from pathlib import PurePath
 
 import numpy as np
 import polars as pl
@@ -14,7 +13,7 @@ import polars as pl
 from podium.importers import times
 from podium.importers.files import load
 from podium.importers.grid import Grid
-from podium.importers.sources import sources
+from podium.importers.sources import sources, stem
 from podium.importers.tables.cells import Cells, Table, build
 from podium.importers.tables.layouts import (
     NUMBER,
@@ -108,11 +107,6 @@ def load_side(file: str, grid: Grid, mapping: Map) -> Grid:
     nulls = dict.fromkeys(rule.null)
     frame = side.frame.with_columns(pl.col(pl.String).replace(nulls))
     return replace(side, frame=frame)
-
-
-def stem(name: str) -> str:
-    """A file's name without its folder and suffix."""
-    return PurePath(name).name.partition(".")[0]
 
 
 def with_player(rules: Mapping[str, Rule], mapping: Map) -> Mapping[str, Rule]:

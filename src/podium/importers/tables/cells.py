@@ -152,7 +152,8 @@ def build(table: Table, name: str, rule: Rule) -> Cells:
     """The cells of a results column."""
     if rule.is_plain:
         column = table.cells(rule.columns[0])
-        as_it_is = name in TEXTS or name == "status" if column.dtype == pl.String else not is_count(name, column.dtype)
+        is_count = name == "started_at" and column.dtype.is_numeric()  # as 20250131 is a day
+        as_it_is = name in (*TEXTS, "status") if column.dtype == pl.String else not is_count
         if as_it_is:
             return Cells(column.alias(name), sources=rule.columns)
     texts = origin(table, rule)
@@ -164,11 +165,6 @@ def build(table: Table, name: str, rule: Rule) -> Cells:
     texts = numbered(texts) if rule.count else texts
     cells = as_kind(table, name, rule, texts)
     return Cells(cells.column.alias(name), cells.bad, texts, cells.remedy, rule.names, cells.statuses, cells.gaps)
-
-
-def is_count(name: str, kind: pl.DataType) -> bool:
-    """Whether a column of moments holds numbers, as 20250131 is one."""
-    return name == "started_at" and kind.is_numeric()
 
 
 def origin(table: Table, rule: Rule) -> pl.Series:

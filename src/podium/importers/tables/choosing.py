@@ -115,9 +115,7 @@ class Columns:
 
     def texts(self, heading: str) -> pl.Series:
         """The cells of a column, those without a value left out, as text."""
-        column = self.grid.frame[heading]
-        texts = column if column.dtype == pl.String else column.cast(pl.String)
-        return texts.filter((texts != "") & texts.is_not_null())
+        return self.shapes.texts(heading).drop_nulls()
 
     def choose(self) -> dict[str, str]:
         """The heading of each results column."""

@@ -17,7 +17,7 @@ from podium.importers.grid import Choice, Grid, Question, SourceRule, UndecidedE
 from podium.importers.registry import PRESETS, Imported, Options
 from podium.importers.sources import Source, decode, refuse_file, sources
 from podium.importers.tables.applying import Mapped, apply_map, drop_small
-from podium.importers.tables.guess import guess
+from podium.importers.tables.guess import Guesser
 from podium.importers.tables.maps import build_map, load_map
 from podium.importers.tables.model import Map
 from podium.importers.times import LocalTimes
@@ -203,11 +203,11 @@ def understood(source: Source, options: Options) -> tuple[Grid, Map, str]:
         return grid, whole, "" if whole is given else f"read as {Path(whole.name).stem}"
     grid = within_lists(grid, source, options)
     document = given.document if given else {}
-    found = guess(grid, document.get("source", {}), document.get("columns", {}))
-    mapping = build_map(found.document, grid.name)
+    document, note = Guesser(grid, dict(document.get("source", {})), dict(document.get("columns", {}))).guess()
+    mapping = build_map(document, grid.name)
     if options.timezone != "UTC":
         mapping = replace(mapping, source=replace(mapping.source, timezone=LocalTimes(options.timezone).name))
-    return grid, mapping, found.note
+    return grid, mapping, note
 
 
 def within_lists(grid: Grid, source: Source, options: Options) -> Grid:

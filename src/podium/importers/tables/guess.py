@@ -1,14 +1,14 @@
 """The map that a table's headings and cells say, or why there is none: nothing is guessed in silence."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
 from podium.importers import times
-from podium.importers.grid import Choice, Grid, Question
-from podium.importers.tables.applying import decimal_marks, may_be_thousands, status_words, stem
+from podium.importers.grid import Choice, Question
+from podium.importers.sources import stem
+from podium.importers.tables.applying import decimal_marks, may_be_thousands, status_words
 from podium.importers.tables.choosing import Columns, who_beat_whom
 from podium.importers.tables.maps import build_map
 from podium.importers.tables.model import LAPS
@@ -25,24 +25,11 @@ KINDS = {
 }
 
 
-@dataclass(frozen=True)
-class Guess:
-    """A map that was understood, as TOML has it, and the line that says so."""
-
-    document: dict[str, Any]
-    note: str
-
-
-def guess(grid: Grid, written: Mapping[str, Any] | None = None, given: Mapping[str, Any] | None = None) -> Guess:
-    """The map that a table says."""
-    return Guesser(grid, dict(written or {}), dict(given or {})).guess()
-
-
 class Guesser(Columns):
     """Looks at a table, and collects what it says."""
 
-    def guess(self) -> Guess:
-        """Choose columns, then read their cells."""
+    def guess(self) -> tuple[dict[str, Any], str]:
+        """The map that a table says, as TOML has it, and a line of what was understood."""
         self.check_holes()
         shape = None if {"event_id", "player"} <= {*self.given, *self.named} else self.shapes.document()
         self.refuse()
@@ -64,14 +51,14 @@ class Guesser(Columns):
         self.refuse()
         self.check_compared(columns)
         self.refuse()
-        return Guess(self.document(source, {"columns": columns}), self.note(columns))
+        return self.document(source, {"columns": columns}), self.note(columns)
 
     def document(self, source: dict[str, Any], rest: dict[str, Any]) -> dict[str, Any]:
         """A map, with the rows below the table dropped."""
         drops = self.drops + rest.get("where", {}).get("drop", [])
         return ({"source": source} if source else {}) | rest | ({"where": {"drop": drops}} if drops else {})
 
-    def shaped(self, shape: dict[str, Any]) -> Guess:
+    def shaped(self, shape: dict[str, Any]) -> tuple[dict[str, Any], str]:
         """The map of a shape, with when its events were."""
         source, layout = self.source(), shape["layout"]
         columns = shape["columns"]
@@ -94,7 +81,7 @@ class Guesser(Columns):
         parts = [f"read {', '.join(read)} as {KINDS[kind]}"]
         parts += [f"understood {', '.join(self.words)}"] if self.words else []
         parts += [f"left aside {', '.join(aside)}"] if aside else []
-        return Guess(document, "; ".join(parts))
+        return document, "; ".join(parts)
 
     def titled(self, columns: Mapping[str, Any]) -> dict[str, Any]:
         """The moments that the lines above the head say, or the name of the file, where no column does."""

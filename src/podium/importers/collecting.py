@@ -147,7 +147,6 @@ class Collector:
         self._columns = {name: [] for name in SCHEMA}
 
     def imported(self) -> Imported:
-        """Return what was collected, as a results table that is accepted."""
         self._flush()
         table = pl.concat(self._chunks)
         table = self._without_undated(table)
@@ -201,7 +200,6 @@ class Collector:
 
 
 def faults_of(table: pl.DataFrame) -> list[Fault]:
-    """What is wrong with a table, the first of it."""
     if table.is_empty():
         return []
     checked = normalise_table(pl.DataFrame([table[name] for name in ALL if table[name].null_count() < table.height]))
@@ -257,7 +255,6 @@ def check_texts(event: Event) -> None:
 
 
 def check_players(event: Event) -> None:
-    """Refuse a player who stands in an event twice."""
     seen: set[str] = set()
     for row in event.rows:
         if row["player"] in seen:

@@ -194,7 +194,6 @@ def in_blocks(grid: Grid) -> Grid:
 
 
 def filled_down(frame: pl.DataFrame, names: Collection[str]) -> pl.DataFrame:
-    """The table, empty cells of some columns with the value above."""
     columns = [pl.col(name).replace("", None).forward_fill() for name in names if name in frame.columns]
     return frame.with_columns(columns)
 

@@ -57,7 +57,6 @@ class Grid:
 
     @property
     def headings(self) -> list[str]:
-        """The columns that the table itself has."""
         return [name for name in self.frame.columns if not name.startswith("\0")]
 
     @property
@@ -137,7 +136,6 @@ class UndecidedError(FormatError):
 
 
 def decide(name: str, text: str, *choices: Choice) -> UndecidedError:
-    """The refusal of a table for one question."""
     question = Question(text, choices)
     return UndecidedError(name, [Fault(None, None, None, question.remedy(name))], [question])
 

@@ -118,7 +118,6 @@ def read_format(name: str, files: Sequence[str | Path], options: Options | None 
 
 
 def check_options(name: str, options: Options) -> None:
-    """Check that there is such a format, and that it knows what is chosen."""
     if name not in FORMATS:
         near = get_close_matches(name.lower(), FORMATS, 1, 0.5)
         hint = f"; did you mean {near[0]!r}?" if near else ""

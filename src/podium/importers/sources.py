@@ -272,7 +272,6 @@ class Record(NamedTuple):
 
 
 def csv_records(source: Source, required: Sequence[str]) -> Iterator[Record]:
-    """Read a file of comma-separated values."""
     reader = csv.reader(io.StringIO(decode(source.content(), source.name), newline=""), strict=True)
     try:
         header = [name.strip() for name in next(reader, [])]

@@ -70,7 +70,6 @@ def from_spreadsheet(
 
 
 def sheet_texts(book: Any, sheet: str) -> pl.DataFrame:
-    """All cells of a sheet as text."""
     texts, times = (
         book.load_sheet(sheet, header_row=None, skip_rows=0, dtypes=kind).to_polars() for kind in ("string", "duration")
     )
@@ -199,7 +198,6 @@ def xlsx_sheets(archive: zipfile.ZipFile) -> Iterator[Extent]:
 
 
 def xlsx_merged(document: bytes) -> tuple[list[Box], int]:
-    """The merged cells of a sheet of .xlsx, and its first column with a value."""
     boxes = [
         (int(top) - 1, column_number(left) - 1, int(bottom), column_number(right))
         for left, top, right, bottom in MERGED.findall(document)
@@ -293,7 +291,6 @@ def quoted(name: str) -> str:
 
 
 def rows_of(connection: sqlite3.Connection, table: str) -> pl.DataFrame:
-    """The rows of a table as they were written, as text."""
     select = f"SELECT * FROM {quoted(table)}"  # noqa: S608  (a name that is in the database)
     try:
         cursor = connection.execute(f"{select} ORDER BY rowid")

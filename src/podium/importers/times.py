@@ -201,7 +201,6 @@ def of_seconds(seconds: int) -> int | None:
 
 
 def of_utc(moment: datetime) -> int:
-    """The moment of a time in UTC, without an offset."""
     return (moment.replace(tzinfo=UTC) - EPOCH) // MICROSECOND
 
 

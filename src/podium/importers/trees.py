@@ -36,7 +36,6 @@ Chain = tuple[Level, ...]  # the row, then what it stands in, the nearest first
 def from_json(
     text: str, name: str, records: str | None, wanted: Collection[str], *, lines: bool
 ) -> tuple[pl.DataFrame, list[str]]:
-    """The rows of JSON, every value as the text that it is written as."""
     if not lines:
         whole = json_document(text, name)
         path = records if records is not None else "[]" if isinstance(whole, list) else ""
@@ -207,7 +206,6 @@ class Node:
     place: str
 
     def get(self, name: str) -> "Node":
-        """The value of a key, None where this is no object or has none."""
         return Node(self.value.get(name) if isinstance(self.value, dict) else None, f"{self.place}.{name}")
 
     def __iter__(self) -> Iterator["Node"]:
@@ -222,11 +220,9 @@ class Node:
         return isinstance(self.value, dict)
 
     def is_number(self) -> bool:
-        """Whether it is a number that a double holds."""
         return isinstance(self.value, int | float) and not isinstance(self.value, bool) and abs(self.value) < EXACT
 
     def text(self) -> str | None:
-        """A text, or a whole number as one; None where it is neither."""
         if isinstance(self.value, str):
             return self.value
         whole = isinstance(self.value, int) and not isinstance(self.value, bool)

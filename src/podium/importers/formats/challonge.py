@@ -41,7 +41,6 @@ def read_tournament(tournament: Node, file: str, collector: Collector) -> None:
 
 
 def take(match: Node, pool: str | None, players: dict[str, Node], file: str, collector: Collector) -> None:
-    """Make an event of a match, or count why it is none."""
     if match.is_object() and match.get("state").value != "complete":
         collector.drop("not complete")
         return

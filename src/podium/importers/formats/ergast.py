@@ -73,7 +73,6 @@ class Heats:
         return float(time.seconds) if not time.sign else None
 
     def close(self) -> None:
-        """Add the leader's time to the gaps, and hand all events on."""
         for name, event in self.events.items():
             finish_times = self._times.get(name, [])
             leader = min((time.seconds for _, time in finish_times if not time.sign), default=None)
@@ -137,7 +136,6 @@ def read_tables(tables: dict[str, Source], heats: Heats) -> None:
 
 
 def keyed(source: Source, key: str, columns: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
-    """The rows of a table by their key."""
     for record in csv_records(source, (key, *columns)):
         cells = without_null(record.cells)
         yield cells.get(key, ""), {name: cells.get(name, "") for name in (*cells, *columns)}
@@ -158,7 +156,6 @@ def date_of(event: Event, session: Session, race: dict[str, str], fallback: str)
 
 
 def read_json(source: Source, heats: Heats) -> None:
-    """Read answers of the interface, as one JSON or a line each."""
     for root in documents(source, heats.collector):
         races = root.get("MRData").get("RaceTable").get("Races")
         if not races.is_list():

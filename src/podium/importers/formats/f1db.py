@@ -70,7 +70,6 @@ def records(source: Source, needed: Sequence[str]) -> Iterator[tuple[str, dict[s
 
 
 def read_tables(tables: dict[str, Source], collector: Collector) -> None:
-    """Read a file for each kind of session, one after another."""
     races = {cells.get("id", ""): cells for _, cells, _ in records(tables[RACES], ("id", "date"))}
     names = {f"{RACES}-{session.file}": session for session in SESSIONS if f"{RACES}-{session.file}" in tables}
     if not names:
@@ -94,7 +93,6 @@ def read_tables(tables: dict[str, Source], collector: Collector) -> None:
 
 
 def read_single(source: Source, collector: Collector) -> None:
-    """Read the single JSON, race after race."""
     document = strict_json(decode(source.content(), source.name), source.name)
     races = document.get("races") if isinstance(document, dict) else None
     if not isinstance(races, list):
@@ -160,7 +158,6 @@ class Result(NamedTuple):
 
 
 def add(session: Session, row: dict[str, str], place: str, event: Event, collector: Collector) -> None:
-    """Add a result to its session, or report what is wrong with it."""
     names = ("driverId", "constructorId", "positionText", "timeMillis", "time")
     result = Result(place, *(row.get(name, "") for name in names))
     if not result.driver:
@@ -188,12 +185,10 @@ def add_driver(
 
 
 def is_whole(text: str) -> bool:
-    """Whether a text is a whole number above 0."""
     return text.isascii() and text.isdigit() and int(text[:15]) > 0
 
 
 def of_millis(text: str, column: str, place: str, event: Event) -> Decimal | None:
-    """The seconds of milliseconds."""
     if not is_whole(text):
         event.refuse(text, "must be a whole number of milliseconds above 0", column, place)
         return None

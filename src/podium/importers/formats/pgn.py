@@ -53,7 +53,6 @@ class Game:
     variations: list[int] = field(default_factory=list)  # the lines of those that are open
 
     def tag(self, name: str) -> str:
-        """The value of a tag, empty where it is missing."""
         return self.tags[name][0] if name in self.tags else ""
 
 
@@ -96,7 +95,6 @@ def games(source: Source) -> Iterator[Game]:
 
 
 def lines(source: Source, encoding: str) -> Iterator[tuple[int, str]]:
-    """The lines of a file with their numbers; only a line feed ends one."""
     with io.TextIOWrapper(source.open(), encoding, newline="\n") as text:
         try:
             yield from enumerate(text, start=1)
@@ -162,7 +160,6 @@ def next_line(game: Game | None, number: int, line: str) -> Game | None:
 
 
 def is_comment(line: str) -> bool:
-    """Whether a line before the first tag is a comment."""
     return line.lstrip().startswith((";", "{"))
 
 
@@ -203,7 +200,6 @@ def read_moves(game: Game, number: int, line: str) -> None:
 
 
 def take(game: Game, file: str, collector: Collector, times: LocalTimes) -> None:
-    """Make an event of a game, or count why it is none."""
     if not game.tags and not game.moves and not game.faults and not game.comment:
         return  # a comment
     event = Event(file, f"line {game.line}")
@@ -253,7 +249,6 @@ def check(game: Game, event: Event) -> None:
 
 
 def place_of(game: Game, name: str) -> str:
-    """The line of a tag; where it is missing, the game's first."""
     return f"line {game.tags[name][1] if name in game.tags else game.line}"
 
 
@@ -335,13 +330,11 @@ def pool(game: Game) -> str:
 
 
 def mode(game: Game) -> str | None:
-    """The time control, if there is one."""
     control = normalise(game.tag("TimeControl"))
     return control if control not in ("", "-", "?") else None
 
 
 def add_sides(game: Game, event: Event, collector: Collector) -> None:
-    """Add the two players, but for those who are nobody."""
     positions = POSITIONS[game.tag("Result")]
     losers_status = LOSERS_STATUS.get(game.tag("Termination").strip().lower(), "finished")
     for side, position, other in zip(("White", "Black"), positions, reversed(positions), strict=True):

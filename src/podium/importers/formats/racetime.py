@@ -42,7 +42,6 @@ def read(files: Sequence[str], options: Options) -> Imported:
 
 
 def take(race: Node, file: str, collector: Collector) -> None:
-    """Make an event of a race, or count why it is none."""
     event = Event(file, race.place, race.get("name").text() or "")
     status = race.get("status").get("value")
     if status.value in UNFINISHED:
@@ -107,13 +106,11 @@ def finish_time(node: Node, event: Event) -> Decimal | None:
 
 
 def solo_values(each: Entrant) -> dict[str, Any]:
-    """The columns of an entrant who races alone."""
     time = None if each.time is None else float(each.time)
     return {"position": None if each.place is None else float(each.place), "time_s": time, "status": each.status}
 
 
 def check_places(entrants: list[Entrant], event: Event) -> None:
-    """Report a better place with a longer time."""
     placed = [each for each in entrants if each.place is not None and each.time is not None]
     placed.sort(key=lambda each: (each.place or 0, each.time or 0))
     slowest, slowest_place = Decimal(0), 0

@@ -24,7 +24,6 @@ def read(files: Sequence[str], options: Options) -> Imported:
 
 
 def read_answer(answer: Node, file: str, collector: Collector) -> None:
-    """Read a page of sets; an error that start.gg answered is bad."""
     if not answer.is_object() or not {"data", "success", "errors"} & set(answer.value):
         refuse_file(file, f"is no answer of start.gg at {answer.place}: it has no data")
     event = answer.get("data").get("event")
@@ -47,7 +46,6 @@ def read_answer(answer: Node, file: str, collector: Collector) -> None:
 
 
 def take(node: Node, pool: str | None, file: str, collector: Collector) -> None:
-    """Make an event of a set, or count why it is none."""
     number = node.get("id").text()
     if number is not None and number.startswith("preview_"):
         collector.drop("preview")
@@ -75,7 +73,6 @@ def take(node: Node, pool: str | None, file: str, collector: Collector) -> None:
 
 
 def of_seconds(value: Any) -> int | None:
-    """The moment of whole seconds since 1970."""
     return times.of_seconds(value) if isinstance(value, int) and Node(value, "").is_number() else None
 
 
@@ -100,7 +97,6 @@ def check_winner(node: Node, slots: list[Node], scores: list[Node], event: Event
 
 
 def add_entrant(entrant: Node, score: Node, winner: Node, event: Event) -> None:
-    """Add the players of a slot: one, or a team."""
     participants = list(entrant.get("participants"))
     if not participants:
         event.refuse(entrant.get("participants").value, "has no player", place=entrant.get("participants").place)

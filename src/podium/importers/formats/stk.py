@@ -120,7 +120,6 @@ def run_dump(connection: sqlite3.Connection, source: Source) -> None:
 
 
 def read_database(connection: sqlite3.Connection, file: str, collector: Collector, times: LocalTimes) -> None:
-    """Read every table of results, by name."""
     names = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
     tables = sorted(name for name in names if TABLE.match(name))
     if not tables:
@@ -165,7 +164,6 @@ def rows_of(connection: sqlite3.Connection, table: str, columns: Sequence[str]) 
 
 
 def take(rows: Sequence[Row], server: str, file: str, zone: LocalTimes | None, collector: Collector) -> None:
-    """Make an event of the rows of a game."""
     shown = [row for row in rows if row.number("visible") != 0.0]
     collector.drop("hidden", len(rows) - len(shown))
     if not shown:
@@ -183,7 +181,6 @@ def take(rows: Sequence[Row], server: str, file: str, zone: LocalTimes | None, c
 
 
 def add(row: Row, game: Game) -> None:
-    """Add a row to its player's."""
     name = row.cells["username"]
     if not isinstance(name, str) or not name.strip():
         game.event.refuse(name, "must be the name of a player", "username", row.place)
@@ -255,7 +252,6 @@ def points_values(game: Game, rows: list[Row]) -> dict[str, Any]:
 
 
 def played_s(rows: list[Row]) -> float | None:
-    """How long a player was in a game, where that is known."""
     spans = [(row.known("when_joined"), row.known("when_left")) for row in rows]
     known = [left - joined for joined, left in spans if joined is not None and left is not None]
     return sum(known) if len(known) == len(rows) else None

@@ -60,14 +60,11 @@ class Player:
 
     @property
     def plays(self) -> bool:
-        """Whether the player is more than a watcher."""
         return bool(self.number("joins") or self.number("alivetime"))
 
 
 @dataclass(slots=True)
 class Report:
-    """A report as it stands, line by line."""
-
     event: Event
     line: int
     top: dict[str, tuple[str, int]] = field(default_factory=dict)
@@ -75,12 +72,10 @@ class Report:
     players: dict[str, Player] = field(default_factory=dict)
 
     def value(self, key: str) -> str:
-        """The value of a key of the match, empty where it is missing."""
         return self.top[key][0] if key in self.top else ""
 
     @property
     def game_type(self) -> str:
-        """The game type by today's name."""
         game_type = self.value("G").lower()
         return GAME_TYPES.get(game_type, game_type)
 
@@ -124,7 +119,6 @@ def reports(source: Source) -> Iterator[Report]:
 
 
 def cut_off(source: Source, begun: int) -> Report:
-    """A report of a log that has no end."""
     event = Event(source.name, f"line {begun}")
     event.refuse(None, "begins a report whose end is missing: the log is cut off")
     return Report(event, begun)
@@ -208,12 +202,10 @@ def read_owned(event: Event, owner: Player, key: str, value: str, place: str) ->
 
 
 def is_finite(written: str) -> bool:
-    """Whether a text is a number that a double holds."""
     return NUMBER.match(written) is not None and math.isfinite(float(written))
 
 
 def check(report: Report) -> None:
-    """Report what a match lacks, or says wrongly."""
     event = report.event
     for key in REQUIRED:
         if not report.value(key).strip() and not (key == "S" and report.value("IDFP")):
@@ -298,7 +290,6 @@ def fastest(player: Player) -> Decimal | None:
 
 
 def team_scores(report: Report) -> dict[str, float]:
-    """What each team scored, in what decides a game of the type."""
     names = [f"scoreboard-{name}" for name in TEAM_SCORES.get(report.game_type, ("score",))]
     name = next((each for each in names if any(each in team.numbers for team in report.teams.values())), names[-1])
     return {number: team.number(name) for number, team in report.teams.items()}

@@ -30,7 +30,6 @@ def read(files: Sequence[str], options: Options) -> Imported:
 
 
 def add(record: Record, event: Event) -> None:
-    """Add a row to its race, or report what is wrong with it."""
     racer, rank, ghost, status = (record.cells.get(name, "").strip() for name in COLUMNS[1:])
     if record.uneven:
         event.refuse(None, record.uneven, place=record.place)

@@ -49,7 +49,6 @@ class Mapped:
     notes: tuple[str, ...] = ()
 
     def only_rows(self, rows: pl.Series) -> "Mapped":
-        """The rows of a mask, or of numbers."""
         numbers = rows.arg_true() if rows.dtype == pl.Boolean else rows
         bad = {name: (which.gather(numbers), written.gather(numbers)) for name, (which, written) in self.bad.items()}
         return replace(self, table=self.table[numbers], rows=self.rows.gather(numbers), bad=bad)
@@ -100,7 +99,6 @@ def apply_map(grid: Grid, mapping: Map) -> Mapped:
 
 
 def load_side(file: str, grid: Grid, mapping: Map) -> Grid:
-    """A side table, which is beside the table."""
     rule = mapping.source
     plain = type(rule)(encoding=rule.encoding, null=rule.null, decimal=rule.decimal, thousands=rule.thousands)
     side = load(sources(str(grid.folder / file))[0], plain)

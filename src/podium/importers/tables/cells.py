@@ -149,7 +149,6 @@ class Table:
 
 
 def build(table: Table, name: str, rule: Rule) -> Cells:
-    """The cells of a results column."""
     if rule.is_plain:
         column = table.cells(rule.columns[0])
         is_count = name == "started_at" and column.dtype.is_numeric()  # as 20250131 is a day
@@ -185,7 +184,6 @@ def origin(table: Table, rule: Rule) -> pl.Series:
 
 
 def constant(value: Any, height: int) -> pl.Series:
-    """A column of one value, as text."""
     return pl.Series([value if value is None else as_text(value)], dtype=pl.String).new_from_index(0, height)
 
 
@@ -223,12 +221,10 @@ def worded(texts: pl.Series, rule: Rule) -> pl.Series:
 
 
 def as_text(value: Any) -> str:
-    """A constant as a cell has it."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def as_kind(table: Table, name: str, rule: Rule, texts: pl.Series) -> Cells:
-    """Texts as what the column holds."""
     kind = rule.kind or ("duration" if name in TIMES else "number" if name in (*NUMBERS, LAPS) else "text")
     if name == "started_at":
         return as_moments(table, rule, texts)
@@ -308,7 +304,6 @@ def placed(texts: pl.Series) -> pl.Series:
 
 
 def as_places(_table: Table, rule: Rule, texts: pl.Series) -> Cells:
-    """Places: 1, 1st, T2, =2, 3."""
     distinct = texts.drop_nulls().unique()  # few, of many rows
     numbers = texts.replace_strict(distinct, placed(distinct), default=None, return_dtype=pl.Float64)
     return without_words(rule, texts, numbers, "must be a place, as 1, 1st or T2")

@@ -110,15 +110,12 @@ class Columns:
         self.fault(question.column, question.remedy(self.grid.name), cell, "" if row is None else self.grid.place(row))
 
     def fault(self, column: str | None, remedy: str, value: object = None, place: str = "") -> None:
-        """Add what is to be mended or decided."""
         self.faults.append(Fault(None, column, value, remedy, place))
 
     def texts(self, heading: str) -> pl.Series:
-        """The cells of a column, those without a value left out, as text."""
         return self.shapes.texts(heading).drop_nulls()
 
     def choose(self) -> dict[str, str]:
-        """The heading of each results column."""
         candidates, unknown = self.candidates()
         if "position" in candidates and len(candidates.get("time_s", ())) > 1:
             self.asides |= dict.fromkeys(candidates["time_s"], "one of several times, and the places decide")
@@ -249,7 +246,6 @@ class Columns:
         return bool(table.select((pl.col("place").min().over("day") == 1).all()).item())
 
     def varies(self, heading: str, event_heading: str | None) -> bool:
-        """Whether a column has several values in one event."""
         if event_heading is None:
             return False
         values = self.grid.frame.select(pl.col(event_heading).alias("event"), pl.col(heading).alias("value"))
@@ -289,7 +285,6 @@ class Columns:
         return not plain or any(times.parse(each, decimal=mark) for mark in ".," for each in plain[:1000])
 
     def check_missing(self, columns: Mapping[str, Any]) -> None:
-        """Say what a required column may be called, and what a row is."""
         for heading in (self.chosen[name] for name in REQUIRED if name in self.chosen):
             texts = self.texts(heading)
             others = texts.filter(texts.str.contains(r"^\[.*\]$|^true$|^false$"))
@@ -377,7 +372,6 @@ def who_beat_whom(columns: Mapping[str, pl.Series]) -> list[Question]:
 
 
 def comparisons(heading: str, texts: pl.Series) -> list[Choice]:
-    """What a column may compare."""
     plain = [each for each in texts.head(LOOKED_AT).unique() if times.status_word(each) is None]
     cells = pl.Series(plain, dtype=pl.String).str.strip_chars()
     ways = {

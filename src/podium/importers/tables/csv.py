@@ -329,12 +329,10 @@ START_BYTES = 1 << 13  # in which the head of a table is
 
 @cache
 def presets() -> dict[str, Map]:
-    """The maps, by the name of their format."""
     return {path.stem: load_map(path) for path in sorted(PRESETS.glob("*.toml"))}
 
 
 def preset_of(source: Source) -> Map | None:
-    """The map that a file fits, if any does."""
     content = source.content()
     kind = kind_of(content, source.name).replace("jsonl", "json")
     fitting = [each for each in presets().values() if each.source.format == kind]
@@ -354,7 +352,6 @@ def preset_of(source: Source) -> Map | None:
 
 
 def needs(preset: Map) -> Sequence[str]:
-    """What a file has that the preset is of."""
     return tuple(preset.document["preset"]["needs"])
 
 

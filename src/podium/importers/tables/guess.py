@@ -108,7 +108,6 @@ class Guesser(Columns):
         return {LAPS: {"from": heading, "as": "number"}}
 
     def source(self) -> dict[str, Any]:
-        """How the table is written, where that is not the default."""
         rule, source = self.grid.rule, dict(self.written)
         if rule.format == "csv" and rule.delimiter not in (None, ","):
             source["delimiter"] = rule.delimiter
@@ -245,7 +244,6 @@ class Guesser(Columns):
             self.words.append(", ".join(f"{word} as {status}" for word, status in words.items()))
 
     def check_compared(self, columns: Mapping[str, Any]) -> None:
-        """Check that something says who beat whom."""
         if any(name in columns for name in COMPARED) or self.grid.frame.height <= 1:
             return
         doubtful = [f"{heading} ({why})" for heading, why in self.asides.items()]

@@ -44,7 +44,6 @@ class Lines:
         return column.replace("", None) if (column == "").any() else column
 
     def cells(self, headings: Iterable[str]) -> pl.Series:
-        """The cells of columns that are not empty."""
         return pl.concat([self.texts(each).drop_nulls().alias("cell") for each in headings])
 
     def event(self) -> str:
@@ -54,7 +53,6 @@ class Lines:
         return "{title}" if self.titles().len() else ""
 
     def titles(self) -> pl.Series:
-        """The different lines above the heads, where each sheet has some."""
         titles = self.grid.frame.get_column(TITLE, default=pl.Series([], dtype=pl.String))
         return titles.head(0) if titles.null_count() else titles.unique(maintain_order=True)
 

@@ -80,7 +80,6 @@ class Reader:
         raise ParameterError(f"{self.name}: {place}: {remedy}" if place else f"{self.name}: {remedy}")
 
     def choose(self, value: Any, place: str, allowed: Iterable[str]) -> str:
-        """One of several words."""
         words = list(allowed)
         if value not in words or not isinstance(value, str):
             near = get_close_matches(str(value), words, 1, 0.5)
@@ -89,7 +88,6 @@ class Reader:
         return str(value)
 
     def table(self, value: Any, place: str, known: Iterable[str] | None = None) -> dict[str, Any]:
-        """A table, with no other keys than the known ones."""
         if not isinstance(value, Mapping):
             self.refuse(place, f"{value!r} must be a table of keys and values")
         for key in value:
@@ -112,7 +110,6 @@ class Reader:
         return tuple(self.text(each, place, may_be_empty=True) for each in values)
 
     def names(self, value: Any, place: str) -> tuple[str, ...]:
-        """The name of a column or a list of them."""
         found = self.texts(value, place)
         if not all(found) or not found:
             self.refuse(place, f"{value!r} must be the name of a column, or a list of names")
@@ -294,7 +291,6 @@ class Reader:
         return self.pattern(both[0], place), re.sub(r"\$(\d+)", r"${\1}", both[1])
 
     def number(self, value: Any, place: str, *, at_least: float = 0) -> float:
-        """A finite number above a bound."""
         if isinstance(value, bool) or not isinstance(value, int | float) or not at_least < value < float("inf"):
             self.refuse(place, f"{value!r} must be a number above {at_least:g}")
         return float(value)

@@ -61,13 +61,11 @@ class Rule:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The table's columns that it reads."""
         in_template = tuple(part.text for part in self.template if part.is_column)
         return (*in_template, *self.columns, *self.first, *([self.equals] if self.equals else []))
 
     @property
     def is_plain(self) -> bool:
-        """Whether it takes a column as it is."""
         return len(self.columns) == 1 and all(
             getattr(self, each.name) == each.default for each in fields(self) if each.name != "columns"
         )
@@ -112,7 +110,6 @@ class Map:
 
     @property
     def names(self) -> frozenset[str]:
-        """The table's columns that it reads."""
         conditions = (each.column for each in (*self.drop, *self.keep))
         return frozenset(
             (*conditions, *(name for rules in self.rules() for each in rules.values() for name in each.names))

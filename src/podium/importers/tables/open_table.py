@@ -34,13 +34,11 @@ def read_understood(path: str, name: str, content: bytes | None = None) -> Resul
 
 
 def left_out(dropped: Mapping[str, int]) -> tuple[str, ...]:
-    """A line of what is valid and no result."""
     counts = ", ".join(f"{count:,} {reason}" for reason, count in dropped.items() if count)
     return (f"left out {counts}",) if counts else ()
 
 
 def load_one(path: str, content: bytes | None = None, mapping: Map | None = None, *, name: str | None = None) -> Grid:
-    """The table of a file, with the columns of a map."""
     files = [of_bytes(content, "standard input")] if content is not None else sources(path)
     if len(files) != 1:
         remedy = f"holds {len(files)} files; name one, or read them all by a map: podium import csv"
@@ -186,5 +184,4 @@ def grid_of(source: Any, name: str | None, mapping: Map | None = None) -> Grid:
 
 
 def table_name(source: Any) -> str:
-    """What faults call a table that has no other name."""
     return Path(source).name if isinstance(source, str | Path) else "results"

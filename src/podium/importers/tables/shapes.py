@@ -43,7 +43,6 @@ class Shapes(Lines):
         return first if len(cells) >= TWO and cells <= {*others} else None
 
     def matches(self) -> Document | None:
-        """The map of a match a row."""
         members: dict[str, list[str]] = {}
         for heading in self.grid.headings:
             members.setdefault(side_of(heading) or "", []).append(heading)
@@ -235,7 +234,6 @@ class Shapes(Lines):
         return [{"position": {"from": [parts[side]], **then}} for side in ("first", "second")]
 
     def by_words(self, heading: str, points: Mapping[str, tuple[float, float]]) -> list[Document]:
-        """What each side has by a column of words."""
         maps = ({word: own[side] for word, own in points.items()} for side in (0, 1))
         return [{"score": {"from": [heading], "map": each}} for each in maps]
 

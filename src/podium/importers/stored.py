@@ -169,15 +169,9 @@ def with_times(texts: pl.Series, times: pl.Series) -> pl.Series:
     if not alone.any():
         return texts
     millis = times.dt.total_milliseconds()
-    hours, minutes, seconds = millis // 3_600_000, millis // 60_000 % 60, millis % 60_000
-    clock = pl.DataFrame(
-        {"text": texts, "alone": alone, "h": hours, "m": minutes, "s": seconds // 1000, "f": seconds % 1000}
-    )
-    written = pl.concat_str(
-        pl.col("h").cast(pl.String), pl.lit(":"), pl.col("m").cast(pl.String).str.zfill(2), pl.lit(":"),
-        pl.col("s").cast(pl.String).str.zfill(2), pl.lit("."), pl.col("f").cast(pl.String).str.zfill(3),
-    )  # fmt: skip
-    return clock.select(pl.when("alone").then(written).otherwise("text").alias(texts.name)).to_series()
+    parts = ((millis // 3_600_000, 1), (millis // 60_000 % 60, 2), (millis // 1000 % 60, 2), (millis % 1000, 3))
+    hours, minutes, seconds, rest = (part.cast(pl.String).str.zfill(width) for part, width in parts)
+    return (hours + ":" + minutes + ":" + seconds + "." + rest).zip_with(alone, texts).alias(texts.name)
 
 
 def xlsx_sheets(archive: zipfile.ZipFile) -> Iterator[Extent]:

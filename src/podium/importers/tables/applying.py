@@ -14,16 +14,8 @@ from podium.importers import times
 from podium.importers.files import load
 from podium.importers.grid import Grid
 from podium.importers.sources import sources, stem
+from podium.importers.tables import layouts
 from podium.importers.tables.cells import Cells, Table, build
-from podium.importers.tables.layouts import (
-    NUMBER,
-    check_names,
-    check_needs,
-    default_player,
-    filter_rows,
-    join_tables,
-    unfold,
-)
 from podium.importers.tables.model import BESIDE, CELL, COLUMN, FILE, LAPS, PAIR, ROW, ROW_NAME, Map, Rule
 from podium.importers.times import LocalTimes
 from podium.results.columns import ALL, STATUSES, SYNONYMS
@@ -63,19 +55,23 @@ def apply_map(grid: Grid, mapping: Map) -> Mapped:
     """The rows of entrants that a map makes of a table."""
     local = LocalTimes(mapping.source.timezone)
     dropped: Counter[str] = Counter()
-    frame = join_tables(grid, mapping, lambda file: load_side(file, grid, mapping))
+    frame = layouts.join_tables(grid, mapping, lambda file: load_side(file, grid, mapping))
     if mapping.is_preset:
-        check_needs(mapping, grid.headings, grid.name)
+        layouts.check_needs(mapping, grid.headings, grid.name)
         lacking = [each for each in mapping.names if each not in frame.columns and each not in NOT_OF_TABLES]
         frame = frame.with_columns(pl.lit(None, pl.String).alias(name) for name in lacking)
-    check_names(mapping, [name for name in frame.columns if not name.startswith("\0")], grid.name)
-    frame = filter_rows(frame, mapping, dropped)
+    layouts.check_names(mapping, [name for name in frame.columns if not name.startswith("\0")], grid.name)
+    frame = layouts.filter_rows(frame, mapping, dropped)
     parts: list[pl.DataFrame] = []
     remedies: dict[str, str] = {}
     headings: dict[str, str] = {}
-    for side, (unfolded, rules) in enumerate(zip(unfold(frame, mapping, grid, dropped), mapping.rules(), strict=True)):
-        rows = filter_rows(unfolded, mapping, dropped) if mapping.layout.rows is not None else unfolded
-        shown = grid.first_row + rows[NUMBER].cast(pl.Int64) if grid.labels is None else rows[NUMBER] + 1
+    for side, (unfolded, rules) in enumerate(
+        zip(layouts.unfold(frame, mapping, grid, dropped), mapping.rules(), strict=True)
+    ):
+        rows = layouts.filter_rows(unfolded, mapping, dropped) if mapping.layout.rows is not None else unfolded
+        shown = (
+            grid.first_row + rows[layouts.NUMBER].cast(pl.Int64) if grid.labels is None else rows[layouts.NUMBER] + 1
+        )
         table = Table(rows, mapping.source, stem(grid.name), shown, local)
         columns = build_columns(table, with_player(rules, mapping))
         for name, cells in columns.items():
@@ -83,16 +79,16 @@ def apply_map(grid: Grid, mapping: Map) -> Mapped:
             if len(cells.sources) == 1 and cells.sources[0] in grid.frame.columns:
                 headings.setdefault(name, cells.sources[0].lstrip("^." if mapping.is_preset else ""))
         split = rules["player"].split if "player" in rules else None
-        laid = laid_out(columns, rows[NUMBER], side)
+        laid = laid_out(columns, rows[layouts.NUMBER], side)
         parts.append(with_members(laid, split) if split else laid)
-    laid = parts[0] if len(parts) == 1 else pl.concat(parts, how="diagonal_relaxed").sort(NUMBER, "\0side")
+    laid = parts[0] if len(parts) == 1 else pl.concat(parts, how="diagonal_relaxed").sort(layouts.NUMBER, "\0side")
     names = [name for name in ALL if name in laid.columns]
     bad = {
         name: (laid[BAD + name].fill_null(value=False), laid[WRITTEN + name])
         for name in names
         if BAD + name in laid.columns
     }
-    mapped = Mapped(grid, laid.select(names), laid[NUMBER], bad, remedies, headings, dropped, local.notes())
+    mapped = Mapped(grid, laid.select(names), laid[layouts.NUMBER], bad, remedies, headings, dropped, local.notes())
     if mapping.is_distinct and not bad:  # bad cells are all empty, and not the same
         mapped = mapped.only_rows(mapped.table.to_struct().is_first_distinct())
     return by_event(mapped)
@@ -109,7 +105,7 @@ def load_side(file: str, grid: Grid, mapping: Map) -> Grid:
 
 def with_player(rules: Mapping[str, Rule], mapping: Map) -> Mapping[str, Rule]:
     """The rules, with the lines' names as players where a grid's map names none."""
-    player = default_player(mapping.layout)
+    player = layouts.default_player(mapping.layout)
     return rules if player is None or "player" in rules else {**rules, "player": Rule(columns=(player,))}
 
 

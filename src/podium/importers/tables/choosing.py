@@ -15,20 +15,9 @@ from podium.importers.tables.applying import status_words
 from podium.importers.tables.cells import placed
 from podium.importers.tables.maps import build_map, is_refinement, toml_value
 from podium.importers.tables.shapes import Shapes
+from podium.results import headings as heads
 from podium.results.columns import ALL, COMPARED, FOR_PAGES, NUMBERS, REQUIRED
-from podium.results.headings import (
-    CLASSES,
-    DOUBTFUL,
-    LAPS_WORDS,
-    OTHERWISE,
-    WEAK,
-    YEARS,
-    fold,
-    is_total,
-    meanings,
-    near_miss,
-    sides,
-)
+from podium.results.headings import fold, is_total, meanings, near_miss, sides
 
 SHAPE = (
     "a results table has a row for each entrant of each event, as event_id,player,position, then race-1,Ana,1 and "
@@ -151,7 +140,7 @@ class Columns:
             return
         rows = [chosen[each] for each in ("event_id", "heat", "player") if each in chosen]
         if self.stand_again(rows, MOST_LOOKED_AT):
-            years = [each for each in unknown if fold(each) in YEARS]
+            years = [each for each in unknown if fold(each) in heads.YEARS]
             days = [chosen[each] for each in ("started_at",) if each in chosen]
             parting = [each for each in (*days, *years, *unknown) if not self.stand_again([*rows, each])]
             if parting and parting[0] in days + years:
@@ -168,7 +157,7 @@ class Columns:
             parting = [
                 each
                 for each in unknown
-                if fold(each) in CLASSES and self.shapes.are_ranks(chosen["position"], [rows[0], each])
+                if fold(each) in heads.CLASSES and self.shapes.are_ranks(chosen["position"], [rows[0], each])
             ]
             chosen |= {"heat": parting[0]} if parting else {}
 
@@ -198,11 +187,13 @@ class Columns:
             if column == "player" and heading.startswith("^"):  # the name of what the rows stand in
                 column = "event_id"
             if column == "started_at" and not self.fits(column, heading):
-                column = OTHERWISE.get(fold(heading), "")
+                column = heads.OTHERWISE.get(fold(heading), "")
             if column not in {*self.given, *self.named} and (not column or self.fits(column, heading)):
                 found.setdefault(column, []).append(heading)
         unknown = found.pop("", [])
-        strong = {column: [each for each in headings if fold(each) not in WEAK] for column, headings in found.items()}
+        strong = {
+            column: [each for each in headings if fold(each) not in heads.WEAK] for column, headings in found.items()
+        }
         return {column: strong[column] or headings for column, headings in found.items()}, unknown
 
     def ask_what_is_near(self, unknown: list[str], chosen: Mapping[str, str]) -> None:
@@ -212,9 +203,9 @@ class Columns:
             *(name for name in ALL if not name.endswith("_s")),
             *(word for word, column in columns.items() if column not in chosen),
         ]
-        for heading in (
-            each for each in unknown if fold(each) not in LAPS_WORDS and not self.texts(each).str.starts_with("[").any()
-        ):  # no list
+        for heading in (each for each in unknown if fold(each) not in heads.LAPS_WORDS):
+            if self.texts(heading).str.starts_with("[").any():  # a list
+                continue
             near = near_miss(heading, words) if len(self.faults) <= SHOWN_FAULTS else None  # it is refused anyway
             if near is not None:
                 self.fault(heading, f"is nearly {near}: write it so, or give it another name")
@@ -232,7 +223,7 @@ class Columns:
     def is_of_days(self, heading: str) -> bool:
         distinct = self.texts(heading).unique(maintain_order=True)
         if distinct.str.contains(r"^\d*\.?\d*$").any():
-            return fold(heading) in YEARS and bool(distinct.str.contains(r"^[12]\d{3}$").all())
+            return fold(heading) in heads.YEARS and bool(distinct.str.contains(r"^[12]\d{3}$").all())
         return times.are_iso(distinct) or bool(times.fitting(distinct))
 
     def are_of_events(self, heading: str, chosen: Mapping[str, str]) -> bool:
@@ -268,7 +259,7 @@ class Columns:
 
     def fits(self, column: str, heading: str) -> bool:
         """Whether a column has anything of what its heading says, where that has other meanings too."""
-        if column == "status" and fold(heading) in DOUBTFUL:
+        if column == "status" and fold(heading) in heads.DOUBTFUL:
             return bool(status_words(self.texts(heading).unique().to_list()))
         if column not in ("position", "time_s", "started_at") or fold(heading) == column:
             return True
@@ -279,7 +270,7 @@ class Columns:
         plain = [each for each in words if times.status_word(each) is None and not times.is_lapped(each)]
         if column == "position":
             return not plain or placed(pl.Series(plain)).null_count() < len(plain)
-        if fold(heading) in DOUBTFUL and all(each.isdecimal() for each in plain):
+        if fold(heading) in heads.DOUBTFUL and all(each.isdecimal() for each in plain):
             self.asides[heading] = "whole numbers, which may be seconds, places or points"
             return False
         return not plain or any(times.parse(each, decimal=mark) for mark in ".," for each in plain[:1000])

@@ -3,7 +3,7 @@
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -341,24 +341,18 @@ def preset_of(source: Source) -> Map | None:
     try:
         if kind == "csv":
             start = content[:START_BYTES].decode(language_encoding(content[:START_BYTES]) or "utf-8", "replace")
-            return next((each for each in fitting if has_cells(start, needs(each))), None)
+            lines = start.splitlines()
+            return next(
+                (each for each in fitting if any(all(cell in line for cell in each.needs) for line in lines)), None
+            )
         text = decode(content, source.name, "xml" if kind == "xml" else None)
         if kind == "lines":
             return fitting[0]
         document = (json_document if kind == "json" else xml_document)(text, source.name)
     except PodiumError:
         return None  # which its reader refuses by name
-    return next((each for each in fitting if all(has(document, path) for path in needs(each))), None)
+    return next((each for each in fitting if all(is_there(document, path) for path in each.needs)), None)
 
 
-def needs(preset: Map) -> Sequence[str]:
-    return tuple(preset.document["preset"]["needs"])
-
-
-def has_cells(text: str, cells: Sequence[str]) -> bool:
-    return any(all(cell in line for cell in cells) for line in text.splitlines())
-
-
-def has(document: Any, path: str) -> bool:
-    found: Iterator[Any] = walk(Level(document), parse_path(path, "map"), (), "")
-    return next(found, None) is not None
+def is_there(document: Any, path: str) -> bool:
+    return next(iter(walk(Level(document), parse_path(path, "map"), (), "")), None) is not None

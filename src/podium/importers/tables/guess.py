@@ -144,7 +144,9 @@ class Guesser(Columns):
         if name == "position":
             if not texts.str.contains(r"^[0-9]+$").all():
                 return {"from": heading, "as": "place"}
-            if not self.from_zero(texts):
+            event = [self.chosen["event_id"]] if "event_id" in self.chosen else []
+            is_full = (texts == "0").any() and texts.len() == self.grid.frame.height
+            if not is_full or not self.shapes.are_ranks(heading, event, 0):
                 return heading
             self.words.append("places from 0")
             return {"from": heading, "as": "number", "offset": 1}
@@ -163,14 +165,6 @@ class Guesser(Columns):
             self.words += [", ".join(f"{word} as {status}" for word, status in others.items())] if others else []
             return {"from": heading, "map": changed} if changed else heading
         return heading
-
-    def from_zero(self, texts: pl.Series) -> bool:
-        """Whether the places of each event begin with 0: so many are better as each place says."""
-        if not (texts == "0").any() or texts.len() < self.grid.frame.height:
-            return False
-        event = self.shapes.texts(self.chosen["event_id"]) if "event_id" in self.chosen else pl.lit("")
-        table = pl.DataFrame({"place": texts.cast(pl.Float64)}).with_columns(event.alias("event"))
-        return bool(table.select((pl.col("place").rank("min").over("event") == pl.col("place") + 1).all()).item())
 
     def moments(self, origin: str, distinct: pl.Series) -> Any:
         """How dates are read; asks where they may be a day and a month either way."""

@@ -43,7 +43,7 @@ def check_names(mapping: Map, columns: Iterable[str], table_name: str) -> None:
 def check_needs(mapping: Map, columns: Iterable[str], table_name: str) -> None:
     """Refuse a table of columns that lacks what a preset is known by."""
     known = list(columns)
-    for name in mapping.document["preset"]["needs"] if mapping.source.format == "csv" else ():
+    for name in mapping.needs if mapping.source.format == "csv" else ():
         if name not in known:
             refuse_file(table_name, f"has no column {name} ({', '.join(known[:SHOWN_NAMES])})")
 

@@ -62,6 +62,7 @@ def build_map(document: Mapping[str, Any], name: str = "map", *, is_partial: boo
         columns,
         document,
         is_preset="preset" in top,
+        needs=tuple(top.get("preset", {}).get("needs", ())),
     )
 
 

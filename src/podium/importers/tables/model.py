@@ -107,6 +107,7 @@ class Map:
     columns: Mapping[str, Rule] = field(default_factory=dict)
     document: Mapping[str, Any] = field(default_factory=dict)  # as TOML has it
     is_preset: bool = False  # whether columns may lack: a program's other versions have others
+    needs: tuple[str, ...] = ()  # what a file has that a preset is of
 
     @property
     def names(self) -> frozenset[str]:

@@ -179,12 +179,14 @@ class Shapes(Lines):
         has_more = places.max() > TWO or texts.drop_nulls().n_unique() > len(words)  # type: ignore[operator]
         return bool(is_right and has_more)
 
-    def are_ranks(self, heading: str, of: list[str]) -> bool:
+    def are_ranks(self, heading: str, of: list[str], first: int = 1) -> bool:
         """Whether as many are better as each place says, in all that have the same in some columns."""
+        place = pl.col("\0place")
         table = (
             self.grid.frame.select(of).with_columns(placed(self.texts(heading)).alias("\0place")).drop_nulls("\0place")
         )
-        return bool(table.select((pl.col("\0place").rank("min").over(of) == pl.col("\0place")).all()).item())
+        rank = (place.rank("min").over(of) if of else place.rank("min")) + first - 1
+        return bool(table.select((rank == place).all()).item())
 
     def compared(self, parts: dict[str, str]) -> tuple[list[Document], list[Document]]:
         """What says who won, of each side; and which rows have no result."""

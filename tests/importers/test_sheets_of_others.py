@@ -1,0 +1,133 @@
+"""Sheets of many hands, each for one way of writing: who met, who was where, and when, as the bare reader has it."""
+
+from itertools import pairwise
+
+import pytest
+from sheet_judging import events_of
+from workbooks import Merged, write_xlsx
+
+import podium
+from podium.errors import ResultsError
+
+MATCHES = {
+    "goals before the side": ("Casa;Ospite;Gol casa;Gol ospite\nA;B;2;1\nB;C;0;3\n", "A>B C>B"),
+    "two times one": ("Mandante,Placar,Visitante\nAa,2 x 1,Bb\nBb,0 x 0,Cc\n", "Aa>Bb Bb=Cc"),
+    "halves and more time": ("Heim;Gast;Ergebnis\nA;B;2:1 (1:0)\nB;C;3:4 n.V.\nC;A;3:1 (25:20, 20:25, 25:9, 25:3)\n",
+        "A>B C>B C>A"),
+    "in short": ("HomeTeam,AwayTeam,FTR\nAa,Bb,H\nBb,Cc,D\nCc,Aa,A\n", "Aa>Bb Bb=Cc Aa>Cc"),
+    "a tip": ("Home,Away,1X2\nA,B,1\nC,D,X\nB,C,2\n", "A>B C=D C>B"),
+    "go": ("Black,White,Result\nA,B,B+3.5\nB,C,W+Resign\n", "A>B C>B"),
+    "sides by role": ("Challenger,Defender,Winner\nA,B,Challenger\nC,A,Defender\n", "A>B A>C"),
+    "winners called as sides": ("Player A,Player B,Winner\nB,A,B\nA,C,C\n", "B>A C>A"),
+    "a column a member": ("Heim 1;Heim 2;Gast 1;Gast 2;Ergebnis\nA;B;C;D;2:1\nA;C;B;D;0:2\n", "A/B>C/D B/D>A/C"),
+    "couples with a dash": ("Par 1;Par 2;Resultado\nA - B;C - D;6-4 6-4\nC - A;B - D;4-6 6-7\n", "A/B>C/D B/D>C/A"),
+    "no known head": ("Дата;Хозяева;Гости;Счёт\n04.03.2024;Aa;Bb;2:1\n11.03.2024;Bb;Cc;0:0\n", "Aa>Bb Bb=Cc"),
+    "no head": ("Aa,Bb,2-1\nCc,Dd,0-2\nBb,Dd,1-2\n", "Aa>Bb Dd>Cc Dd>Bb"),
+    "ratings of both": ("Weiß;Elo;Schwarz;Elo;Ergebnis\nA;1900;B;1800;1-0\nC;1700;A;1900;½-½\n", "A>B C=A"),
+    "the US Chess Federation": ("Place,Name,Rd 1,Rd 2,Total\n1,B,W4,D2,1.5\n2,A,W3,D1,1.5\n3,C,L2,W4,1\n4,D,L1,L3,0\n",
+        "B>D A>C B=A C>D"),
+    "letters for numbers": ("Nr;Name;A;B;C\nA;Ana;*;1;½\nB;Ben;0;*;1\nC;Cem;½;0;*\n", "Ana>Ben Ana=Cem Ben>Cem"),
+}  # fmt: skip
+RACES = {
+    "laps as numbers": ("Race;Driver;Laps;Total time\nr;A;10;20:01.0\nr;C;9;19:50.0\nr;B;10;20:02.0\n", "A>B>C"),
+    "medals": ("Cup,Place,Player\nr,🥇,A\nr,🥈,B\nr,🥉,C\nr,4,D\n", "A>B>C>D"),
+    "roman places": ("Race,Place,Player\nr,I.,A\nr,II.,B\nr,IV.,D\nr,III.,C\n", "A>B>C>D"),
+    "shared places": ("Race;Place;Player\nr;1.;A\nr;2.-3.;B\nr;2.-3.;C\nr;4.;D\n", "A>B=C>D"),
+    "a finish that is a place": ("Race,Driver,Grid,Finish\nr,A,3,1\nr,B,1,2\nr,C,2,3\n", "A>B>C"),
+    "points in their order": ("Runde;Name;Punkte\nr;A;10\nr;B;8\nr;C;8\nq;B;72\nq;A;60\n", "A>B=C B>A"),
+    "strokes": ("Cup,Player,Strokes\nr,A,71\nr,B,69\n", "B>A"),
+    "seconds with marks": ("Course;Place;Pilote;Temps\nr;1;A;1'23\"456\nr;2;B;1'24\"001\nr;;C;Abandon\n", "A>B>C"),
+    "points for colons": ("Kisa;Kuljettaja;Aika\nr;A;3.21,4\nr;B;1.03.22,0\nr;C;59,9\n", "C>A>B"),
+    "words of the sea": ("Race,Helm,Pos\nr,A,1\nr,B,2\nr,C,DNC\nr,D,OCS\n", "A>B"),
+    "teams alone": ("Race,Team,Time\nr,A,10.5\nr,B,10.1\n", "B>A"),
+    "a day and a race": ("Date,Track,Driver,Pos\n4.3.24,O,A,1\n4.3.24,O,B,2\n11.3.24,O,B,1\n11.3.24,O,A,2\n", "A>B B>A"),
+    "rounds of seasons": ("Season,Round,Driver,Pos\n2023,1,A,1\n2023,1,B,2\n2024,1,B,1\n2024,1,A,2\n", "A>B B>A"),
+    "classes of a race": ("Race,Class,Pos,Driver\n1,X,1,A\n1,X,2,B\n1,Y,1,C\n1,Y,2,D\n", "A>B C>D"),
+    "old line ends": ("Race;Pos;Driver\rr;1;A\rr;2;B\r", "A>B"),
+    "a tag": ("Cup,Date,Placing,Tag\nr,2024-03-04,1,A\nr,2024-03-04,2,B\n", "A>B"),
+}  # fmt: skip
+
+XML = """<m><race name="h"><r><place>1</place><driver>A</driver></r><r><place>2</place><driver>B</driver></r></race>
+<race name="g"><r><place>1</place><driver>B</driver></r><r><place>2</place><driver>A</driver></r></race></m>"""
+
+
+def heats_in(frame):
+    """The heats of a table as A>B=C, sides by rank."""
+    shown = []
+    for _, heats in events_of(frame):
+        for heat in heats:
+            rows = sorted((9 if rank == "out" else rank, "/".join(names)) for names, rank in heat)
+            text = rows[0][1]
+            for (before, _), (rank, name) in pairwise(rows):
+                text += ("=" if rank == before else ">") + name
+            shown.append(text)
+    return shown
+
+
+def as_ties(text):
+    """A heat's text, those of a tie in one order."""
+    return ">".join("=".join(sorted(tie.split("="))) for tie in text.split(">"))
+
+
+def read(tmp_path, text, name="sheet.csv"):
+    path = tmp_path / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return podium.read_results(path, lenient=True)
+
+
+@pytest.mark.parametrize(("text", "heats"), [*MATCHES.values(), *RACES.values()], ids=[*MATCHES, *RACES])
+def test_a_sheet_is_read_bare(text, heats, tmp_path):
+    found = sorted(map(as_ties, heats_in(read(tmp_path, text).frame)))
+    assert found == sorted(map(as_ties, heats.split()))
+
+
+@pytest.mark.parametrize(
+    "day", ["Mo, 04.03.2024", "Mon, 4 Mar 2024", "lundi 4 mars 2024", "04.-06.03.2024", "4-6 March 2024"]
+)
+def test_a_day_has_its_name_or_is_the_first_of_several(day, tmp_path):
+    frame = read(tmp_path, f'Date,Winner,Loser\n"{day}",A,B\n').frame
+    assert frame["started_at"].dt.strftime("%Y-%m-%d").to_list() == ["2024-03-04"] * 2
+
+
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        ("Abfahrt;Name;Zeit\n1;A;61,5\n1;B;62,5\n2;B;60,5\n2;A;61,0\n", "--set columns.event_id=Abfahrt"),
+        ("Cup;Lauf;Platz;Name\nX;1;1;A\nX;1;2;B\nY;1;1;B\nY;1;2;A\n", "--set 'columns.event_id={Cup} {Lauf}'"),
+        ("Runde;Name;Punkte\nr;A;8\nr;B;10\nr;C;9\n", "--set columns.score=Punkte"),
+    ],
+)
+def test_what_is_not_certain_is_asked_with_a_command(text, question, tmp_path):
+    with pytest.raises(ResultsError) as refused:
+        read(tmp_path, text)
+    assert question in str(refused.value)
+
+
+def test_one_row_of_another_day_does_not_part_an_event(tmp_path):
+    with pytest.raises(ResultsError, match="an event has one"):
+        read(tmp_path, "Race,Date,Driver,Pos\nr,2024-03-04,A,1\nr,2024-03-04,B,2\nr,2024-03-05,C,3\n")
+
+
+def test_a_score_that_a_workbook_took_for_a_time_is_a_score(tmp_path):
+    assert heats_in(read(tmp_path, "Heim,Gast,Ergebnis\nA,B,3:01:00.000\nB,C,2:03:00\n").frame) == ["A>B", "C>B"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "heats"),
+    [
+        ("m.json", '{"m": [{"homeTeam": {"name": "A"}, "awayTeam": {"name": "B"}, "score": {"home": 2, "away": 1}}]}', ["A>B"]),
+        ("m.xml", XML, ["A>B", "B>A"]),
+        ("m.pgn", '[White "A"]\n[Black "B"]\n[Result "1-0"]\n\n1. e4 1-0\n', ["A>B"]),
+    ],
+)  # fmt: skip
+def test_other_files_are_read_bare(name, text, heats, tmp_path):
+    found = heats_in(read(tmp_path, text, name).frame)
+    assert found == heats
+
+
+def test_a_workbook_may_have_a_sheet_of_notes_and_titles_between_blocks(tmp_path):
+    head = ["Datum", "Heim", "Gast", "Ergebnis"]
+    rows = [["Kreisliga"], [Merged("1. Spieltag", across=4)], head, ["04.03.2024", "A", "B", "2:1"]]
+    rows += [[Merged("2. Spieltag", across=4)], head, ["11.03.2024", "B", "C", "0:3"]]
+    write_xlsx(tmp_path / "w.xlsx", Plan=rows, Notes=[["Season 2024"], ["by Joe"]])
+    assert heats_in(podium.read_results(tmp_path / "w.xlsx", lenient=True).frame) == ["A>B", "C>B"]

@@ -184,10 +184,9 @@ class LocalTimes:
         """A line on the local times that were not clear, if any."""
         if self.first_unclear is None:
             return ()
-        times = "a local time" if self.unclear == 1 else f"{self.unclear} local times"
-        stands = "stands" if self.unclear == 1 else "stand"
-        first = self.first_unclear.isoformat(sep=" ")
-        return (f"{times} ({first}) {stands} twice or never on the clocks of {self.name}: the earlier offset is taken",)
+        one, first = self.unclear == 1, self.first_unclear.isoformat(sep=" ")
+        times, stand = ("a local time", "stands") if one else (f"{self.unclear} local times", "stand")
+        return (f"{times} ({first}) {stand} twice or never on the clocks of {self.name}: the earlier offset is taken",)
 
 
 def within_years(microseconds: int) -> int | None:

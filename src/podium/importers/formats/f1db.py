@@ -137,10 +137,8 @@ def begin(session: Session, race_id: str, race: dict[str, str] | None, event: Ev
     day, clock = race.get(session.date, ""), race.get(session.time, "")
     if not day:
         day, clock = race.get("date", ""), ""
-    if not DAY.match(day) or (clock and not CLOCK.match(clock)):
-        event.refuse(f"{day} {clock}".strip(), f"is no day and time of race {race_id}", session.date)
-        return event
-    event.started_at = times.of_iso(f"{day}T{clock.removesuffix('Z') or '00:00'}")
+    if DAY.match(day) and (not clock or CLOCK.match(clock)):
+        event.started_at = times.of_iso(f"{day}T{clock.removesuffix('Z') or '00:00'}")
     if event.started_at is None:
         event.refuse(f"{day} {clock}".strip(), f"is no day and time of race {race_id}", session.date)
     return event

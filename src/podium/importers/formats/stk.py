@@ -6,7 +6,7 @@ Source: `doc/fork/Database specifications.md` of kimden/stk-code, versions 1 to 
 import re
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby
@@ -203,12 +203,10 @@ def begin(row: Row, server: str, file: str, zone: LocalTimes | None) -> Game:
     duration = row.known("game_duration")
     event.shared["duration_s"] = duration
     moment = None
-    if isinstance(time, str) and TIME.match(time):
-        try:
+    with suppress(ValueError):
+        if isinstance(time, str) and TIME.match(time):
             local = datetime.fromisoformat(time)
             moment = of_utc(local) if zone is None else zone.microseconds(local)
-        except ValueError:
-            moment = None
     if moment is None:
         event.refuse(time, "must be a time like 2026-06-01 18:05:00", "time", row.place)
     else:

@@ -159,7 +159,8 @@ def build(table: Table, name: str, rule: Rule) -> Cells:
     if rule.regex is not None:
         texts = texts.str.replace_all(*rule.regex)
     if rule.equals is not None:
-        texts = chosen(texts == table.texts(rule.equals), rule.then, rule.other)
+        words = {True: rule.then and str(rule.then), False: rule.other and str(rule.other)}
+        texts = (texts == table.texts(rule.equals)).replace_strict(words, return_dtype=pl.String)
     texts = worded(texts, rule)
     texts = numbered(texts) if rule.count else texts
     cells = as_kind(table, name, rule, texts)
@@ -203,12 +204,6 @@ def filled(table: Table, parts: tuple[Part, ...]) -> pl.Series:
             pieces.append({ROW: table.rows.cast(pl.String), FILE: constant(table.file, table.frame.height)}[part.text])
     columns = pl.DataFrame([piece.alias(str(number)) for number, piece in enumerate(pieces)])
     return columns.select(pl.concat_str(pl.all())).to_series()
-
-
-def chosen(condition: pl.Series, then: Any, other: Any) -> pl.Series:
-    """One text where a condition is met, another where it is not; null where either is unknown."""
-    words = {True: None if then is None else str(then), False: None if other is None else str(other)}
-    return condition.replace_strict(words, return_dtype=pl.String)
 
 
 def worded(texts: pl.Series, rule: Rule) -> pl.Series:

@@ -93,14 +93,10 @@ def wrong_cells(findings: Findings, mapped: Mapped, faults: list[Fault]) -> pl.S
 
 def add(findings: Findings, mapped: Mapped, name: str, which: pl.Series, written: pl.Series, remedy: str) -> None:
     """Add a fault for each value of a column among the marked rows, with its rows."""
-    rows = pl.DataFrame({"value": written, "row": mapped.rows, "bad": which}).filter("bad")
+    rows = pl.DataFrame({"value": written, "row": mapped.rows}).filter(which)
     column = mapped.headings.get(name, name)
-    for value, numbers in (
-        rows.group_by("value", maintain_order=True)
-        .agg(pl.col("row").unique(maintain_order=True))
-        .head(MAX_GROUPS)
-        .iter_rows()
-    ):
+    groups = rows.group_by("value", maintain_order=True).agg(pl.col("row").unique(maintain_order=True))
+    for value, numbers in groups.head(MAX_GROUPS).iter_rows():
         findings.faults.append(Fault(None, column, value, remedy, mapped.grid.places(numbers), mapped.grid.name))
     if "event_id" in mapped.table.columns:
         findings.events |= set(mapped.table["event_id"].filter(which))

@@ -1,8 +1,9 @@
 """From the rows of a table to the rows of entrants: side tables joined, rows dropped, sides and grids unfolded."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
+from typing import Any
 
 import polars as pl
 
@@ -168,9 +169,7 @@ def pairs(cells: pl.DataFrame, names: list[str], mapping: Map, grid: Grid) -> pl
     faults += [Fault(None, name, None, "is in the columns and not in the lines") for name in names if name not in lines]
     if faults:
         raise ResultsError(grid.name, faults)
-    rows: list[int] = []
-    values: list[str | None] = []
-    events: list[tuple[str, str]] = []
+    rows: list[tuple[int, str, str, str | None, str]] = []
     for one, player in enumerate(players):
         for other in range(one + 1, len(players)):
             opponent = players[other]
@@ -178,20 +177,19 @@ def pairs(cells: pl.DataFrame, names: list[str], mapping: Map, grid: Grid) -> pl
             if is_half and both[0] is not None:
                 both = both[0], mirrored(both[0])
             if (both[0] is None) != (both[1] is None):
-                lacking = one if both[0] is None else other
-                column = opponent if lacking == one else player
+                lacking, column = (one, opponent) if both[0] is None else (other, player)
                 faults.append(Fault(None, column, None, "is empty, and its mirror is not", grid.place(lacking)))
-            rows += [one, other]
-            values += both
-            events += [(player, opponent)] * 2
+            rows += [(one, player, opponent, both[0], player), (other, player, opponent, both[1], opponent)]
     if faults:
         raise ResultsError(grid.name, faults)
-    table = cells[rows] if rows else cells.clear()
+    return with_cells(cells, rows, (ROW_NAME, COLUMN, CELL, "\0player"))
+
+
+def with_cells(cells: pl.DataFrame, rows: Sequence[tuple[Any, ...]], names: Sequence[str]) -> pl.DataFrame:
+    """Lines of a grid, each with its number before the cells of more columns."""
+    table = cells[[row[0] for row in rows]] if rows else cells.clear()
     return table.with_columns(
-        pl.Series(ROW_NAME, [event[0] for event in events], pl.String),
-        pl.Series(COLUMN, [event[1] for event in events], pl.String),
-        pl.Series(CELL, values, pl.String),
-        pl.Series("\0player", [players[row] for row in rows], pl.String),
+        pl.Series(name, [row[place] for row in rows], pl.String) for place, name in enumerate(names, start=1)
     )
 
 
@@ -228,11 +226,7 @@ def games(cells: pl.DataFrame, names: list[str], layout: Layout, grid: Grid, dro
     if faults:
         raise ResultsError(grid.name, faults)
     dropped += Counter()  # without zeros
-    table = cells[[row[0] for row in rows]] if rows else cells.clear()
-    parts = (
-        pl.Series(part, [row[n] for row in rows], pl.String) for n, part in enumerate((COLUMN, CELL, PAIR), start=1)
-    )
-    return table.with_columns(parts)
+    return with_cells(cells, rows, (COLUMN, CELL, PAIR))
 
 
 def agree(game: Game, mirror: Game) -> bool:

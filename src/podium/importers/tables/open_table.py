@@ -1,7 +1,8 @@
 """Tables as their headings, or a map, say what they mean; and matches with winners and losers in one row."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -43,26 +44,30 @@ def load_one(path: str, content: bytes | None = None, mapping: Map | None = None
     if len(files) != 1:
         remedy = f"holds {len(files)} files; name one, or read them all by a map: podium import csv"
         raise ResultsError(path, [Fault(None, None, None, remedy)])
-    own_name = "standard input" if content is not None else Path(path).name
-    try:
-        return replace(
-            load(files[0], *((mapping.source, mapping.names) if mapping else (SourceRule(),))), name=name or own_name
-        )
-    except ResultsError as error:
-        raise ResultsError(name or own_name, error.faults) from None
+    own_name = name or ("standard input" if content is not None else Path(path).name)
+    with called(own_name):
+        rule = (mapping.source, mapping.names) if mapping else (SourceRule(),)
+        return replace(load(files[0], *rule), name=own_name)
 
 
 def understand(path: str, content: bytes | None = None, name: str | None = None) -> tuple[str, Mapped]:
     """What a file's table says, in a line, and its rows as results."""
     source = of_bytes(content, "standard input") if content is not None else sources(path)[0]
     own_name = name or Path(path).name
-    try:
+    with called(own_name):
         grid, mapping, note = understood(source, Options())
-    except UndecidedError as error:
-        raise UndecidedError(own_name, [each._replace(file="") for each in error.faults], error.questions) from None
-    except ResultsError as error:
-        raise ResultsError(own_name, error.faults) from None
     return note, apply_map(replace(grid, name=own_name), mapping)
+
+
+@contextmanager
+def called(name: str) -> Iterator[None]:
+    """Call the table so in what refuses it."""
+    try:
+        yield
+    except UndecidedError as error:
+        raise UndecidedError(name, [each._replace(file="") for each in error.faults], error.questions) from None
+    except ResultsError as error:
+        raise ResultsError(name, error.faults) from None
 
 
 def checked(mapped: Mapped, name: str, notes: tuple[str, ...] = ()) -> Results:
@@ -83,8 +88,6 @@ def as_they_were(mapped: Mapped) -> pl.DataFrame:
 
 
 REST = "rest"
-
-
 Names = str | Sequence[str]
 
 

@@ -153,13 +153,11 @@ class Columns:
                 self.ask(
                     Question("names events in which players stand again; what names them", tuple(choices), rows[0])
                 )
-        elif "position" in chosen and "heat" not in chosen and not self.shapes.are_ranks(chosen["position"], rows[:1]):
-            parting = [
-                each
-                for each in unknown
-                if fold(each) in heads.CLASSES and self.shapes.are_ranks(chosen["position"], [rows[0], each])
-            ]
-            chosen |= {"heat": parting[0]} if parting else {}
+        classes = [each for each in unknown if fold(each) in heads.CLASSES]
+        if classes and "position" in chosen and "heat" not in chosen:
+            ways = [rows[:1], *([rows[0], each] for each in classes)]
+            found = next((way for way in ways if self.shapes.are_ranks(chosen["position"], way)), rows[:1])
+            chosen |= dict(zip(("event_id", "heat"), found, strict=False))
 
     def stand_again(self, names: Sequence[str], most: int | None = None) -> bool:
         """Whether some rows have the same in all columns; only the first are looked at where the table is long."""

@@ -24,6 +24,7 @@ class Status(NamedTuple):
 
 NO_DEFAULT = "every row needs one"
 UNKNOWN = "not known"
+COMPARED = ("position", "score", "time_s", "team_score")  # any of which says who beat whom
 
 COLUMNS: tuple[Column, ...] = (
     Column(

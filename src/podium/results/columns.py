@@ -23,7 +23,6 @@ POSITIVE = ("position", "time_s", "weight")
 NOT_NEGATIVE = ("played_s", "duration_s")
 MOST_WEIGHT = 100.0  # an event counts as many; more in one step throws ratings beyond all bounds
 TIMES = ("time_s", "played_s", "duration_s")
-COMPARED = ("position", "score", "time_s", "team_score")  # any of which says who beat whom
 NUMBERS = ("sequence", "position", "time_s", "score", "team_score", "played_s", "duration_s", "weight")
 TRUTHS = ("ranked", "handicap")
 STATUSES = tuple(status.name for status in column_guide.STATUSES)

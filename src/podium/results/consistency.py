@@ -8,7 +8,8 @@ import numpy.typing as npt
 import polars as pl
 
 from podium.errors import Fault
-from podium.results.columns import BEGINNING, COMPARED, FOR_PAGES
+from podium.results.column_guide import COMPARED
+from podium.results.columns import BEGINNING, FOR_PAGES
 from podium.results.hashing import Integers, as_indices, index_type, number_runs, surely_distinct_within
 
 NOTHING_COMPARES = "nothing compares the finishers"

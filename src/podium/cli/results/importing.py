@@ -26,7 +26,7 @@ from podium.cli.terminal.options import (
 from podium.cli.terminal.show import Format
 from podium.errors import SHOWN_FAULTS, OutputError, ParameterError
 from podium.importers.registry import FORMATS, format_of
-from podium.results.columns import COMPARED
+from podium.results.column_guide import COMPARED
 from podium.support.words import counted
 
 if TYPE_CHECKING:

@@ -16,7 +16,8 @@ from podium.importers.tables.cells import placed
 from podium.importers.tables.maps import build_map, is_refinement, toml_value
 from podium.importers.tables.shapes import Shapes
 from podium.results import headings as heads
-from podium.results.columns import ALL, COMPARED, FOR_PAGES, NUMBERS, REQUIRED
+from podium.results.column_guide import COMPARED
+from podium.results.columns import ALL, FOR_PAGES, NUMBERS, REQUIRED
 from podium.results.headings import fold, is_total, meanings, near_miss, sides
 
 SHAPE = (

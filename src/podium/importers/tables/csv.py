@@ -22,7 +22,8 @@ from podium.importers.tables.maps import build_map, load_map
 from podium.importers.tables.model import Map
 from podium.importers.times import LocalTimes
 from podium.importers.trees import Level, json_document, parse_path, walk, xml_document
-from podium.results.columns import COMPARED, REQUIRED, normalise_table
+from podium.results.column_guide import COMPARED
+from podium.results.columns import REQUIRED, normalise_table
 from podium.results.consistency import NOTHING_COMPARES, REMEDY, bare_heats, contradictions, finishers, with_ids
 from podium.results.headings import fold, meanings, side_of
 from podium.results.reading import read_results

@@ -12,7 +12,8 @@ from podium.importers.tables.applying import decimal_marks, may_be_thousands, st
 from podium.importers.tables.choosing import Columns, who_beat_whom
 from podium.importers.tables.maps import build_map
 from podium.importers.tables.model import LAPS
-from podium.results.columns import COMPARED, GAP, NUMBERS, TIMES
+from podium.results.column_guide import COMPARED
+from podium.results.columns import GAP, NUMBERS, TIMES
 from podium.results.headings import LAPS_WORDS, fold
 from podium.results.plain_rows import DELIMITERS
 

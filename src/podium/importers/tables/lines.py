@@ -14,7 +14,7 @@ from podium.importers.tables.applying import apply_map
 from podium.importers.tables.cells import GAME, ORDINAL, game_text, parse_result, placed
 from podium.importers.tables.layouts import BY_ORDER
 from podium.importers.tables.maps import build_map
-from podium.results.columns import COMPARED
+from podium.results.column_guide import COMPARED
 from podium.results.headings import FORFEIT, fold, is_round, is_total, meanings, side_of, sides
 
 UNPLAYED = r"^(\*|\?|x|[-:. ]+)$"

@@ -12,7 +12,7 @@ from podium.importers.grid import Question
 from podium.importers.tables.applying import outcome_points
 from podium.importers.tables.cells import POINTS, WHOLE, parse_result, placed
 from podium.importers.tables.lines import TWO, UNPLAYED, Document, Lines
-from podium.results.columns import COMPARED
+from podium.results.column_guide import COMPARED
 from podium.results.headings import AND, BYE, FLAGS, FORFEIT, OUTCOMES, SIDE, WON, fold, is_pairing, side_of
 
 PAIR_ALONE = re.compile(r"\s*\d{1,3}\s*[-:\u2013/xX]\s*\d{1,3}\s*(\(\d+\))?\s*")

@@ -13,7 +13,8 @@ from fastapi.concurrency import run_in_threadpool
 
 from podium.errors import Fault, ParameterError, PodiumError, ResultsError, UnknownError
 from podium.ledger.reasons.standings import plain
-from podium.results.columns import COMPARED, SHARED, STATUSES, is_shared
+from podium.results.column_guide import COMPARED
+from podium.results.columns import SHARED, STATUSES, is_shared
 from podium.service.admin.dry_run import look_at, look_at_sheet
 from podium.service.admin.intents import POOL_ADDRESS, Admin, Admission, Intent, Sender, rows_of
 from podium.service.admin.reading import MAX_UPLOAD_BYTES, PASTED, RESULTS, Interview, Upload, formats, sheet_name

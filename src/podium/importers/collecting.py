@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -12,9 +12,6 @@ from podium.importers.registry import Imported, Options
 from podium.results.columns import ALL, TEXTS, TRUTHS, UTC, normalise_table
 from podium.results.consistency import contradictions
 from podium.results.names import LONGEST, normalise, refusal
-
-if TYPE_CHECKING:
-    from podium.importers.trees import Node
 
 # Beside the columns of a results table, until it is whole:
 FILE, EVENT_PLACE, PLACE, NAME = "file", "place of the event", "place of the row", "name of the player"
@@ -43,7 +40,7 @@ class Event:
         """Report what breaks the format's rules; the event is left out whole."""
         self.faults.append(Fault(None, column, shortened(value), remedy, place or self.place, self.file))
 
-    def start(self, nodes: Iterable["Node"], read: Callable[[Any], int | None], remedy: str) -> None:
+    def start(self, nodes: Iterable[Any], read: Callable[[Any], int | None], remedy: str) -> None:
         """Take the moment of the first of some values that is there."""
         node = next((each for each in nodes if each.value is not None), None)
         if node is not None:
@@ -51,11 +48,11 @@ class Event:
             if self.started_at is None:
                 self.refuse(node.value, remedy, place=node.place)
 
-    def require(self, node: "Node", what: str) -> str | None:
+    def require(self, node: Any, what: str) -> str | None:
         """The text of a value, which is reported where it is missing."""
         if not node.text():
             self.refuse(node.value, f"must be {what}", place=node.place)
-        return node.text()
+        return node.text()  # type: ignore[no-any-return]
 
     def add(self, player: str, values: dict[str, Any], *, name: str | None = None, place: str = "") -> None:
         self.players.add(player)

@@ -1,6 +1,5 @@
 """The formats that Podium imports, by name, and their options; none is loaded before files of it are read."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
 
 PRESETS = Path(__file__).parent / "presets"
 PLAYERS = ("id", "name", "fide")
-SIGN_BYTES = 1 << 14  # of a file that say its format
 FORFEITS = ("keep", "drop")
 
 
@@ -43,16 +41,6 @@ FORMATS = {
     },
     "csv": Format("any table, by a map of its columns", "tables.csv"),
 }
-SIGNS = {  # how the files of a format begin, where that tells them from all tables
-    "xonstat": rb"V \d+\s*\n|-+ BEGIN REQUEST BODY",
-    "stk": rb"(?s)SQLite format 3\0.*CREATE TABLE \W?v\d_\w+_results",
-    "zakstunts": rb"Track,Racer,Rank,Ghost,Status",
-    "ergast": rb'\{\s*"MRData"',
-    "pgn": rb'\[\w+\s+"',
-    "racetime": rb'(?s)[\[{].*"entrants(_count)?"\s*:.*"full_name"',
-    "startgg": rb'\[?\s*\{\s*"data"\s*:\s*\{\s*"event"',
-    "challonge": rb'\[?\s*\{\s*"tournament"',
-}
 
 
 @dataclass(frozen=True)
@@ -77,17 +65,6 @@ class Imported:
     skipped: int = 0  # events left out because of bad records (only where those are skipped)
     names: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # player id -> display name, last event
     notes: tuple[str, ...] = ()  # what was understood or decided, a line each
-
-
-def format_of(path: str) -> str | None:
-    """The format of a file by how it begins; None where it may be a table, or is no single file."""
-    from podium.importers.sources import sources  # noqa: PLC0415  (the command line asks for names alone)
-
-    if not Path(path).is_file() or len(sources(path)) != 1:
-        return None
-    with sources(path)[0].open() as stream:
-        start = stream.read(SIGN_BYTES).removeprefix(b"\xef\xbb\xbf").lstrip()
-    return next((name for name, sign in SIGNS.items() if re.match(sign, start)), None)
 
 
 def read_format(name: str, files: Sequence[str | Path], options: Options | None = None) -> Imported:

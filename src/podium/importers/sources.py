@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import json
+import re
 import sys
 import zipfile
 import zlib
@@ -20,6 +21,17 @@ from podium.results.reading import refused_constant, repeated_key
 MAX_EXPANSION = 100  # times its size that a compressed file may become
 MAX_DEPTH = 64  # of JSON within JSON
 START_BYTES = 1 << 10  # that show how text is encoded
+SIGN_BYTES = 1 << 14  # that say the format of a file
+SIGNS = {  # how the files of a format begin, where that tells them from all tables
+    "xonstat": rb"V \d+\s*\n|-+ BEGIN REQUEST BODY",
+    "stk": rb"(?s)SQLite format 3\0.*CREATE TABLE \W?v\d_\w+_results",
+    "zakstunts": rb"Track,Racer,Rank,Ghost,Status",
+    "ergast": rb'\{\s*"MRData"',
+    "pgn": rb'\[\w+\s+"',
+    "racetime": rb'(?s)[\[{].*"entrants(_count)?"\s*:.*"full_name"',
+    "startgg": rb'\[?\s*\{\s*"data"\s*:\s*\{\s*"event"',
+    "challonge": rb'\[?\s*\{\s*"tournament"',
+}
 STDIN = "-"
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 SQLITE = b"SQLite format 3\0"
@@ -153,6 +165,15 @@ def sources(path: str) -> list[Source]:
     if not place.exists():
         refuse_file(path, "cannot be read (No such file or directory)")
     return [Source(path, partial(open_file, place))]
+
+
+def format_of(path: str) -> str | None:
+    """The format of a file by how it begins; None where it may be a table, or is no single file."""
+    if not Path(path).is_file() or len(sources(path)) != 1:
+        return None
+    with sources(path)[0].open() as stream:
+        start = stream.read(SIGN_BYTES).removeprefix(UTF8_MARK).lstrip()
+    return next((name for name, sign in SIGNS.items() if re.match(sign, start)), None)
 
 
 def open_file(path: Path) -> BinaryIO:

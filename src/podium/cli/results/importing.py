@@ -25,7 +25,7 @@ from podium.cli.terminal.options import (
 )
 from podium.cli.terminal.show import Format
 from podium.errors import SHOWN_FAULTS, OutputError, ParameterError
-from podium.importers.registry import FORMATS, format_of
+from podium.importers.registry import FORMATS
 from podium.results.column_guide import COMPARED
 from podium.support.words import counted
 
@@ -90,6 +90,7 @@ def import_results(
 ) -> None:
     """Turn files of a foreign format into a results table; nothing is written where one breaks the format's rules."""
     from podium.importers import Options, read_format
+    from podium.importers.sources import format_of
 
     named = form in FORMATS or (files and not Path(form).exists() and form != STDOUT)
     if not named:

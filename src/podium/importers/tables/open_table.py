@@ -12,8 +12,8 @@ import polars as pl
 from podium.errors import Fault, ResultsError
 from podium.importers.files import load
 from podium.importers.grid import Grid, SourceRule, UndecidedError
-from podium.importers.registry import Options, format_of, read_format
-from podium.importers.sources import of_bytes, sources
+from podium.importers.registry import Options, read_format
+from podium.importers.sources import format_of, of_bytes, sources
 from podium.importers.tables.applying import Mapped, apply_map
 from podium.importers.tables.csv import find_faults, understood
 from podium.importers.tables.maps import build_map

@@ -40,13 +40,18 @@ RACES = {
     "points for colons": ("Kisa;Kuljettaja;Aika\nr;A;3.21,4\nr;B;1.03.22,0\nr;C;59,9\n", "C>A>B"),
     "words of the sea": ("Race,Helm,Pos\nr,A,1\nr,B,2\nr,C,DNC\nr,D,OCS\n", "A>B"),
     "teams alone": ("Race,Team,Time\nr,A,10.5\nr,B,10.1\n", "B>A"),
-    "a day and a race": ("Date,Track,Driver,Pos\n4.3.24,O,A,1\n4.3.24,O,B,2\n11.3.24,O,B,1\n11.3.24,O,A,2\n", "A>B B>A"),
+    "a day and a race": ("Date,Track,Name,Pos\n4.3.24,O,A,1\n4.3.24,O,B,2\n11.3.24,O,B,1\n11.3.24,O,A,2\n", "A>B B>A"),
     "rounds of seasons": ("Season,Round,Driver,Pos\n2023,1,A,1\n2023,1,B,2\n2024,1,B,1\n2024,1,A,2\n", "A>B B>A"),
     "classes of a race": ("Race,Class,Pos,Driver\n1,X,1,A\n1,X,2,B\n1,Y,1,C\n1,Y,2,D\n", "A>B C>D"),
+    "a mark in between": ("Heim;;Gast;Ergebnis\nA;-;B;3:2\nB;-;C;1:1\n", "A>B B=C"),
+    "places in columns of a day": ("Date,Game,1st,2nd,3rd\n5.1.24,X,Aa,Bb,Cc\n12.1.24,X,Bb,Aa,\n12.1.24,Y,Cc,Aa,\n",
+        "Aa>Bb>Cc Bb>Aa Cc>Aa"),
+    "a note below": ("Pl.;Fahrer;Zeit\n1;A;10:01\n2;B;10:02\nSchnellste Runde: B 1:22,1\n", "A>B"),
     "old line ends": ("Race;Pos;Driver\rr;1;A\rr;2;B\r", "A>B"),
     "a tag": ("Cup,Date,Placing,Tag\nr,2024-03-04,1,A\nr,2024-03-04,2,B\n", "A>B"),
 }  # fmt: skip
 
+JSON = '{"m": [{"homeTeam": {"name": "A"}, "awayTeam": {"name": "B"}, "score": {"home": 2, "away": 1}}]}'
 XML = """<m><race name="h"><r><place>1</place><driver>A</driver></r><r><place>2</place><driver>B</driver></r></race>
 <race name="g"><r><place>1</place><driver>B</driver></r><r><place>2</place><driver>A</driver></r></race></m>"""
 
@@ -115,7 +120,8 @@ def test_a_score_that_a_workbook_took_for_a_time_is_a_score(tmp_path):
 @pytest.mark.parametrize(
     ("name", "text", "heats"),
     [
-        ("m.json", '{"m": [{"homeTeam": {"name": "A"}, "awayTeam": {"name": "B"}, "score": {"home": 2, "away": 1}}]}', ["A>B"]),
+        ("m.json", JSON, ["A>B"]),
+        ("n.json", '[{"team_a": ["A", "B"], "team_b": ["C", "D"], "score_a": 9, "score_b": 7}]', ["A/B>C/D"]),
         ("m.xml", XML, ["A>B", "B>A"]),
         ("m.pgn", '[White "A"]\n[Black "B"]\n[Result "1-0"]\n\n1. e4 1-0\n', ["A>B"]),
     ],

@@ -24,6 +24,7 @@ from podium.results.plain_rows import DELIMITERS, counted_from, from_csv, malfor
 MARKDOWN = re.compile(r"\s*\|.*\|\s*\n\s*\|[\s:|-]+\|\s*\n")  # a table of it
 MARKDOWN_LINE = re.compile(r"(?m)^\s*\|[\s:|-]+\|[ \t]*$")
 MARKDOWN_EDGES = re.compile(r"(?m)^[ \t]*\||\|[ \t]*$")
+NOTES = 2000  # characters at the end of a text, in which notes may stand
 BLANK = "\1"  # before the number of a column that has no heading
 TWO_ROWS = 1 << 17  # characters that surely have the header and a row
 
@@ -65,7 +66,7 @@ def from_text(
     frame = from_csv(content, name, delimiter, first_row - 1)
     blanks = [each for each in frame.columns if each.startswith(BLANK)]
     for blank in blanks:
-        filled = frame[blank].is_not_null() & (frame[blank] != "")
+        filled = frame[blank].str.contains(r"[^\s:\u2013-]").fill_null(value=False)  # and no mark between two sides
         if filled.any():
             row = first_row + (filled.arg_max() or 0)
             remedy = "stands in a column without a heading; give it one"
@@ -91,12 +92,14 @@ def with_whole_quotes(text: str, delimiter: str) -> str:
 
 
 def with_whole_titles(text: str, delimiter: str) -> str:
-    """The text, titles between blocks as wide as its head, where that stands again."""
+    """The text with rows of one cell as wide as its head: titles where that stands again, else notes at the end."""
     head, _, rest = text.partition("\n")
-    if f"\n{head.strip()}" not in rest:
-        return text
     ends = delimiter * (len(next(csv.reader([head], delimiter=delimiter))) - 1)
-    return head + "\n" + re.sub(rf'(?m)^([^{re.escape(delimiter)}"\r\n]+)(\r?)$', rf"\1{ends}\2", rest)
+    cell = rf'[^{re.escape(delimiter)}"\r\n]'
+    is_again = f"\n{head.strip()}" in rest
+    alone = rf"(?m)^({cell}+)(\r?)$" if is_again else rf"(?m)^([^\W\d]{cell}*:{cell}*)(\r?)$"
+    start = 0 if is_again else rest.find("\n", max(len(rest) - NOTES, 0)) + 1
+    return head + "\n" + rest[:start] + re.sub(alone, rf"\1{ends}\2", rest[start:])
 
 
 def first_rows(text: str, delimiter: str, count: int) -> tuple[list[int], list[list[str]]]:

@@ -30,7 +30,7 @@ SIGNS = {  # how the files of a format begin, where that tells them from all tab
     "pgn": rb'\[\w+\s+"',
     "racetime": rb'(?s)[\[{].*"entrants(_count)?"\s*:.*"full_name"',
     "startgg": rb'\[?\s*\{\s*"data"\s*:\s*\{\s*"event"',
-    "challonge": rb'\[?\s*\{\s*"tournament"',
+    "challonge": rb'\[?\s*\{\s*"tournament"\s*:\s*\{',
 }
 STDIN = "-"
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"

@@ -77,18 +77,18 @@ class Lines:
         """The map of an event a row whose columns are places, and whose cells are names."""
         columns = [each for each in self.grid.headings if re.search(A_PLACE, each.strip())]
         numbers = [int(each) for each in pl.Series(columns, dtype=pl.String).str.extract(A_PLACE)]
-        named = self.first("event_id", "started_at")
-        if len(numbers) <= TWO or numbers != [*range(1, len(numbers) + 1)] or named is None or named in columns:
+        if len(numbers) <= TWO or numbers != [*range(1, len(numbers) + 1)]:
             return None
-        if self.texts(named).is_duplicated().any() or not self.cells(columns).str.contains(r"\p{L}{2}").all():
+        both = [each for each in (self.first("started_at"), self.first("event_id")) if each not in (None, *columns)]
+        ways = [*([each] for each in reversed(both)), both]
+        named = next((way for way in ways if way and not self.grid.frame.select(way).is_duplicated().any()), None)
+        if named is None or not self.cells(columns).str.contains(r"\p{L}{2}").all():
             return None
-        layout = {
-            "kind": "matrix",
-            "rows": named,
-            "except": [e for e in self.grid.headings if e not in (named, *columns)],
-        }
+        aside = [each for each in self.grid.headings if each not in (named[0], *columns)]
         position = {"from": "column", "regex": [f"^.*?{A_PLACE}.*$", "$1"]}
-        rules = {"event_id": "{row_name}", "player": "cell", "position": position}
+        event = "{row_name}" if len(named) == 1 else " ".join(f"{{{each}}}" for each in named)
+        rules = {"event_id": event, "player": "cell", "position": position}
+        layout = {"kind": "matrix", "rows": named[0], "except": aside}
         return {"layout": layout, **self.without(columns, UNPLAYED, "nobody"), "columns": rules}
 
     def across(self) -> Document | None:

@@ -61,8 +61,10 @@ class Shapes(Lines):
         one, other = (parts[name] for name in names)
         compared, conditions = self.decided(parts) if names[0] == "winner" else self.compared(parts)
         conditions += [each for name in (other, one) for each in self.condition(name, BYE, "bye", "no opponent")]
-        mark = next((mark for mark in MARKS if self.all_have(mark, one, other)), None)
-        players: list[Any] = [{"from": [each]} for each in (one, other)] if mark else [one, other]
+        are_lists = bool(self.cells((one, other)).str.starts_with('["').all())  # of JSON
+        mark = '", "' if are_lists else next((mark for mark in MARKS if self.all_have(mark, one, other)), None)
+        rest = {"regex": [r'^\["|"\]$', ""]} if are_lists else {}
+        players: list[Any] = [{"from": [each], **rest} for each in (one, other)] if mark else [one, other]
         several = [members.get(name, []) for name in names]
         if len(several[0]) == len(several[1]) > 1 and (
             names[0] == "winner" or all(SIDE.fullmatch(fold(each)) for each in several[0] + several[1])

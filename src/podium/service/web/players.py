@@ -21,8 +21,8 @@ from podium.service.http.json import PlayerName
 from podium.service.http.requests import CurrentStore
 from podium.service.http.visitors import refuse_foreign
 from podium.service.web import boards
-from podium.service.web.ahead.calendar import CurrentStakes, upcoming
-from podium.service.web.figures import tiles
+from podium.service.web.ahead.calendar import CurrentStakes
+from podium.service.web.figures import tiles, upcoming
 from podium.service.web.rendering import (
     Page,
     PageRouter,

@@ -290,20 +290,14 @@ def pseudonymise(connection: sa.Connection, pool: Pool, name: str, *, actor: str
         params = {"pool": pool.id, "player": account}
         names = {*names_of(connection, pool, [account]).values(), *connection.execute(SELECT_ALIASES, params).scalars()}
         connection.execute(DELETE_ALIASES, params)
-        pseudonym = free_name(connection, pool, account)
+        pseudonym = f"player {account}"
+        while known_numbers(connection, pool, [pseudonym]).get(pseudonym, account) != account:
+            pseudonym += "'"
         update_name(connection, pool, account, pseudonym)
         forgotten |= names - {pseudonym}
     append(connection, pool, PSEUDONYMISE, [json_entry(str(number), None, actor)])
     blank_naming(connection, pool, forgotten, actor)
     return names_of(connection, pool, [number])[number]
-
-
-def free_name(connection: sa.Connection, pool: Pool, number: int) -> str:
-    """A name that tells only a player's number, and that nobody else has."""
-    name = f"player {number}"
-    while known_numbers(connection, pool, [name]).get(name, number) != number:
-        name += "'"
-    return name
 
 
 SELECT_MERGE_ENTRIES = (

@@ -4,7 +4,7 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
@@ -52,7 +52,7 @@ def from_text(
         is_new = len(head.lines) > 1 or names != rows[head.lines[0]]  # and so written in place of the table's own
         line = first_row - 1 if is_new else first_row - 2
         rest = text.split("\n", line)[-1] if line else text
-        text = with_whole_titles(written_row(names, delimiter) + rest if is_new else rest, delimiter)
+        text = with_whole_titles(delimiter.join(map(quoted, names)) + "\n" + rest if is_new else rest, delimiter)
     content, faults = text.encode(), list[Fault]()
     if skip_bad:
         width = len(next(csv.reader(io.StringIO(text[:TWO_ROWS], newline=""), delimiter=delimiter)))
@@ -88,7 +88,11 @@ def with_whole_quotes(text: str, delimiter: str) -> str:
     mark = re.escape(delimiter)
     if '"' not in text or re.search(rf'(?m)(?:^|{mark})\s*"', text):
         return text
-    return re.sub(rf'[^{mark}\r\n]*"[^{mark}\r\n]*', lambda cell: '"' + cell[0].replace('"', '""') + '"', text)
+    return re.sub(rf'[^{mark}\r\n]*"[^{mark}\r\n]*', lambda cell: quoted(cell[0]), text)
+
+
+def quoted(cell: str) -> str:
+    return '"' + cell.replace('"', '""') + '"'
 
 
 def with_whole_titles(text: str, delimiter: str) -> str:
@@ -112,12 +116,6 @@ def first_rows(text: str, delimiter: str, count: int) -> tuple[list[int], list[l
             rows.append([cell.strip() for cell in cells])
         line = reader.line_num
     return starts, rows
-
-
-def written_row(cells: Sequence[str], delimiter: str) -> str:
-    written = io.StringIO()
-    csv.writer(written, delimiter=delimiter, lineterminator="\n").writerow(cells)
-    return written.getvalue()
 
 
 def find_delimiter(text: str, name: str) -> str:
@@ -163,7 +161,9 @@ def load(source: Source, rule: SourceRule, wanted: Collection[str] = (), *, skip
         wanted: the columns that are read, of which what rows of JSON or XML stand in may have some.
     """
     grid = replace(read(source, rule, wanted, skip_bad=skip_bad), folder=Path(source.name).parent)
-    return in_blocks(replace(grid, frame=filled_down(grid.frame.drop(rule.aside, strict=False), rule.fill)))
+    frame = grid.frame.drop(rule.aside, strict=False)
+    filled = [pl.col(name).replace("", None).forward_fill() for name in rule.fill if name in frame.columns]
+    return in_blocks(replace(grid, frame=frame.with_columns(filled)))
 
 
 def in_blocks(grid: Grid) -> Grid:
@@ -194,11 +194,6 @@ def in_blocks(grid: Grid) -> Grid:
     column = pl.Series(TITLE, [None if each is None else titles.get(each, first) for each in blocks], pl.String)
     kept = column.is_not_null().arg_true()
     return replace(grid, frame=grid.frame.with_columns(column)).only(kept)
-
-
-def filled_down(frame: pl.DataFrame, names: Collection[str]) -> pl.DataFrame:
-    columns = [pl.col(name).replace("", None).forward_fill() for name in names if name in frame.columns]
-    return frame.with_columns(columns)
 
 
 def read(source: Source, rule: SourceRule, wanted: Collection[str], *, skip_bad: bool = False) -> Grid:
@@ -294,12 +289,8 @@ def kind_of(content: bytes, name: str) -> str:
         return "json"
     if start.startswith((b"012 ", b"001 ")) and b"\n001 " in b"\n" + content:
         return "lines"
-    return {b"[": "json", b"{": "json" if is_one_document(start) else "jsonl", b"<": "xml"}.get(start[:1], "csv")
-
-
-def is_one_document(start: bytes) -> bool:
-    """Whether JSON goes on in the line after its first brace."""
-    return start.splitlines()[0].strip() == b"{" if start else False
+    of_braces = "json" if start[:1] == b"{" and start.splitlines()[0].strip() == b"{" else "jsonl"
+    return {b"[": "json", b"{": of_braces, b"<": "xml"}.get(start[:1], "csv")
 
 
 def from_parquet(content: bytes, name: str) -> pl.DataFrame:

@@ -5,7 +5,7 @@ Source: racetimeGG/racetime-app, whose own rating also goes by category and goal
 
 from collections.abc import Sequence
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from podium.importers import times
 from podium.importers.collecting import Collector, Event
@@ -66,7 +66,8 @@ def take(race: Node, file: str, collector: Collector) -> None:
         check_places(entrants, event)
         for each in entrants:
             if each.player is not None:
-                event.add(each.player, solo_values(each), name=each.name, place=each.node.place)
+                values = {"position": each.place and float(each.place), "time_s": each.time and float(each.time)}
+                event.add(each.player, values | {"status": each.status}, name=each.name, place=each.node.place)
     collector.drop("deleted user", sum(each.player is None for each in entrants))
     collector.take(event)
 
@@ -103,11 +104,6 @@ def finish_time(node: Node, event: Event) -> Decimal | None:
         event.refuse(node.value, remedy, place=node.place)
         return None
     return time.seconds
-
-
-def solo_values(each: Entrant) -> dict[str, Any]:
-    time = None if each.time is None else float(each.time)
-    return {"position": None if each.place is None else float(each.place), "time_s": time, "status": each.status}
 
 
 def check_places(entrants: list[Entrant], event: Event) -> None:

@@ -105,7 +105,7 @@ def load_side(file: str, grid: Grid, mapping: Map) -> Grid:
 
 def with_player(rules: Mapping[str, Rule], mapping: Map) -> Mapping[str, Rule]:
     """The rules, with the lines' names as players where a grid's map names none."""
-    player = layouts.default_player(mapping.layout)
+    player = {"matrix": ROW_NAME, "swiss": ROW_NAME, "crosstable": "\0player"}.get(mapping.layout.kind)
     return rules if player is None or "player" in rules else {**rules, "player": Rule(columns=(player,))}
 
 

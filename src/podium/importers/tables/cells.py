@@ -162,7 +162,10 @@ def build(table: Table, name: str, rule: Rule) -> Cells:
         words = {True: rule.then and str(rule.then), False: rule.other and str(rule.other)}
         texts = (texts == table.texts(rule.equals)).replace_strict(words, return_dtype=pl.String)
     texts = worded(texts, rule)
-    texts = numbered(texts) if rule.count else texts
+    if rule.count:  # one that stands again gets its number, from #2 on
+        count = pl.int_range(1, pl.len() + 1).over("text").cast(pl.String)
+        counts = pl.DataFrame({"text": texts}).select(count).to_series()
+        texts = texts.zip_with(counts == "1", texts + " #" + counts)
     cells = as_kind(table, name, rule, texts)
     return Cells(cells.column.alias(name), cells.bad, texts, cells.remedy, rule.names, cells.statuses, cells.gaps)
 
@@ -234,13 +237,6 @@ def as_kind(table: Table, name: str, rule: Rule, texts: pl.Series) -> Cells:
         scaled = pl.Series(numbers / divisor if divisor else numbers * rule.scale, nan_to_null=True)
         cells = replace(cells, column=scaled)
     return replace(cells, column=cells.column + rule.offset) if rule.offset else cells
-
-
-def numbered(texts: pl.Series) -> pl.Series:
-    """Texts of which one that stands again gets its number, from #2 on."""
-    frame = pl.DataFrame({"text": texts}).with_columns(count=pl.int_range(1, pl.len() + 1).over("text"))
-    again = pl.col("text") + " #" + pl.col("count").cast(pl.String)
-    return frame.select(pl.when(pl.col("count") == 1).then("text").otherwise(again)).to_series()
 
 
 def as_results(name: str, rule: Rule, texts: pl.Series) -> Cells:

@@ -234,8 +234,3 @@ def agree(game: Game, mirror: Game) -> bool:
     if game.points is None or mirror.points is None:
         return game.points is mirror.points
     return game.points + mirror.points == WHOLE[-1]
-
-
-def default_player(layout: Layout) -> str | None:
-    """The column with the players of a grid whose map names none."""
-    return {"matrix": ROW_NAME, "swiss": ROW_NAME, "crosstable": "\0player"}.get(layout.kind)

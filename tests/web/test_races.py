@@ -1,6 +1,7 @@
 """A race page that lives: before its result what each place would bring, then the event with what was promised."""
 
 from datetime import UTC, datetime, timedelta
+from urllib.parse import quote
 
 import pytest
 from html_tree import tree
@@ -241,9 +242,54 @@ def test_an_organiser_plans_taps_and_sends_and_all_see_it(site, pool, tonight, b
 
 def test_the_places_of_the_moment_come_by_themselves(site, pool, tonight, browser):
     page = browser.new_page(base_url=site.address)
-    page.goto("/races/matches/tonight")
+    page.clock.install()
+    page.goto("/races/matches/tonight?player=Ana")
     assert page.locator("#now").count() == 0
     pool.post_places("races", "tonight", ["Béla", "Ana"])
-    page.wait_for_selector("#now", timeout=10_000)
+    page.clock.run_for(2_000)
+    page.wait_for_selector("#now")
     assert "Béla" in page.locator("section[aria-labelledby=now] tbody tr").first.inner_text()
+    assert page.locator("tr[data-place]", has_text="now").locator("th").inner_text() == "2nd"
+    live = page.query_selector("[data-live]")
+    with page.expect_response("**/tonight?*"):
+        page.clock.run_for(2_000)
+    assert live.evaluate("node => node.isConnected")  # nothing has moved: what is chosen there stays chosen
+    page.close()
+
+
+def test_the_moment_of_sides_is_theirs_and_so_is_the_result(site, browser):
+    """Mates take a place together, one against one wins or loses, and the result has what was planned."""
+    store, now = site.store, datetime.now(UTC)
+    store.create_pool("sides", find("openskill-pl")(), public=True)
+    store.submit("sides", rows(0, FIELD[:4]))
+    planned = zip(FIELD[:4], "xyxy", 2 * ["home", "away"], strict=True)
+    teams = [{"player": name, "team": team, "side": side} for name, team, side in planned]
+    store.plan_fixture("sides", "four", starts_at=now, entrants=teams)
+    store.plan_fixture("sides", "two", starts_at=now, entrants=FIELD[:2])
+    ana, bela, cleo, dov = FIELD[:4]
+    store.post_places("sides", "four", [bela, dov, ana])
+    store.post_places("sides", "two", [bela, ana])
+    for race_id in ("four", "two"):
+        root = tree(site.get(f"/sides/matches/{race_id}?player={quote(ana)}")[2])
+        lines = [row for row in root.every("tr") if "data-place" in row.attributes]
+        assert [row.nodes[0].text for row in lines if row.text.endswith("now")] == ["loss"]
+        assert lines[-1].nodes[0].text == "loss"
+    places = next(
+        each
+        for each in tree(site.get("/sides/matches/four")[2]).every("section")
+        if each.attributes.get("aria-labelledby") == "now"
+    )
+    assert [row.text[0] for row in places.first("tbody").every("tr")] == ["1", "1", "2", "2"]
+    page = browser.new_page(base_url=site.address)
+    page.goto("/sign-in?next=/admin/sides/races/four/places")
+    page.fill("[name=key]", create_key(store.engine, "organiser", "write", "sides"))
+    page.click("button.main")
+    page.get_by_label(f"Take {ana}, {cleo} back").click()
+    page.get_by_role("button", name=f"{ana}, {cleo}", exact=True).first.click()
+    page.get_by_role("button", name="Make it the result").click()
+    page.click("main form button.main")
+    entries = store.event("sides", "four").entries
+    assert {(each.player, each.position, each.team, each.side) for each in entries} == {
+        (bela, 1, "y", "away"), (dov, 1, "y", "away"), (ana, 2, "x", "home"), (cleo, 2, "x", "home"),
+    }  # fmt: skip
     page.close()

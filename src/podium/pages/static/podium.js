@@ -242,8 +242,14 @@
       if (document.hidden) return;
       const page = await fetchPage(location.href).catch(() => null);
       const next = page && find("[data-live]", page);
-      if (next) find("[data-live]").replaceWith(next);
-      else if (page && find("#result", page)) location.reload();
+      if (!next) return page && find("#result", page) && location.reload();
+      const live = find("[data-live]");
+      if (next.isEqualNode(live)) return;  // what is being read or chosen stays as it is
+      live.replaceWith(next);
+      for (const line of page.querySelectorAll("tr[data-place]")) {
+        const mine = find(`tr[data-place="${line.dataset.place}"]`);
+        if (mine) mine.innerHTML = line.innerHTML;
+      }
     }, 2000);
 
   /* What the chosen place would bring. */

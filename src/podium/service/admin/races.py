@@ -19,7 +19,7 @@ from podium.service.http.visitors import Form
 from podium.service.web.rendering import Page, PageRouter, address, pool_address, pool_header, render
 from podium.service.web.visiting import SEE_OTHER
 from podium.store import Store
-from podium.store.writing.fixtures import CANCELLED, Fixture
+from podium.store.writing.fixtures import CANCELLED, Fixture, Starter
 
 STATUS_REFUSED = 409
 router = PageRouter(prefix=POOL_ADDRESS + "/races", include_in_schema=False)
@@ -115,9 +115,9 @@ class PlacesPage(Page, template="places.html"):
 
     title: str = "Places"
     race: Fixture
-    places: tuple[str, ...]
-    out: tuple[str, ...]
-    waiting: tuple[str, ...]  # who has no place yet
+    places: list[list[str]]  # the sides that have one
+    out: list[list[str]]
+    waiting: list[list[str]]  # who has no place yet
     refusal: str = ""
 
 
@@ -129,8 +129,7 @@ def places_page(request: Request, admission: Sender, fixture_id: FixtureId, stor
 
 def places_response(request: Request, store: Store, pool: str, fixture_id: str, refusal: str = "") -> Response:
     planned, stands = store.fixture(pool, fixture_id), store.places(pool, fixture_id)
-    places, out = (stands.places, stands.out) if stands else ((), ())
-    waiting = tuple(each.player for each in planned.entrants or () if each.player not in {*places, *out})
+    places, out, waiting = planned.standing(stands)
     header = pool_header(store.pool(pool))
     page = PlacesPage(pool=header, race=planned, places=places, out=out, waiting=waiting, refusal=refusal)
     return render(request, page, status=STATUS_REFUSED if refusal else 200)
@@ -149,7 +148,8 @@ async def tap(request: Request, admission: Sender, fixture_id: FixtureId, store:
         elif name := form.text("out"):
             out = [*(each for each in out if each != name), name]
         elif name := form.text("back"):
-            places, out = ([each for each in several if each != name] for several in (places, out))
+            side = next((each for each in store.fixture(admission.pool, fixture_id).sides if name in each), [name])
+            places, out = ([each for each in several if each not in side] for several in (places, out))
         try:
             store.post_places(admission.pool, fixture_id, places, out=out, by_hand=True)
         except PodiumError as error:
@@ -171,9 +171,21 @@ async def make_result(request: Request, admission: Sender, fixture_id: FixtureId
     shared = {"event_id": fixture_id}
     shared |= {} if pool.is_counted else {"started_at": planned.starts_at.isoformat()}
     shared |= {"title": planned.title} if planned.title else {}
-    rows = [shared | {"player": name, "position": place} for place, name in enumerate(stands.places, 1)]
-    rows += [shared | {"player": name, "status": "dnf"} for name in stands.out]
+    in_place, gone, _ = planned.standing(stands)
+    ends: list[tuple[str, dict[str, Any]]]
+    ends = [(name, {"position": place}) for place, side in enumerate(in_place, 1) for name in side]
+    ends += [(name, {"status": "dnf"}) for side in gone for name in side]
+    starters = {each.player: each for each in planned.entrants or ()}
+    rows = [shared | {"player": name} | end | plan_of(starters.get(name)) for name, end in ends]
     return await look_at(request, store, admission, Intent("submit", {"rows": rows, "names": {}}))
+
+
+def plan_of(starter: Starter | None) -> dict[str, str]:
+    """What a result says of a starter as planned: the team, the side, and what is shared."""
+    if starter is None:
+        return {}
+    shared = {f"shared:{kind}": name for kind, name in (starter.shared or {}).items()}
+    return {name: value for name, value in (("team", starter.team), ("side", starter.side)) if value} | shared
 
 
 async def keep(request: Request, admission: Any, store: Store, sent: RaceForm, *, is_new: bool) -> Response:

@@ -191,12 +191,13 @@ def if_it_ended(connection: sa.Connection, pool: Pool, race_id: str) -> dict[str
     planned, stands = get_fixture(connection, pool, race_id), places_now(connection, pool, race_id)
     if stands is None:
         return {}
-    sides = rated_members(planned.members, pool)
+    in_place, gone, _ = planned.standing(stands)
     if planned.entrants is None:
-        sides = [[Member(name)] for name in (*stands.places, *stands.out)]
-    side_of = {each.player: number for number, members in enumerate(sides) for each in members}
-    order = [*dict.fromkeys(side_of[name] for name in stands.places if name in side_of)]
-    out = [side for side in dict.fromkeys(side_of[name] for name in stands.out if name in side_of) if side not in order]
+        sides = [[Member(name)] for side in (*in_place, *gone) for name in side]
+    else:
+        sides = rated_members(planned.members, pool)
+    number_of = {side[0].player: number for number, side in enumerate(sides)}
+    order, out = ([number_of[side[0]] for side in each] for each in (in_place, gone))
     started_at = round(planned.starts_at.timestamp() * 1e6)
     race = starters_at(connection, pool, sides, started_at, FOREVER).race
     if len(sides) < 2 or (race.system.needs and race.lines is None):  # noqa: PLR2004  (nobody met)

@@ -51,6 +51,16 @@ class Starter:
 
 
 @answer
+class Places:
+    """How a race stands; nothing of it counts until the result is in."""
+
+    race_id: str = described("The race.")
+    posted_at: datetime = described("As of when.")
+    places: tuple[str, ...] = described("Who is where, the first first.")
+    out: tuple[str, ...] = described("Who does not finish.")
+
+
+@answer
 class Fixture:
     """A race to come, or one that was."""
 
@@ -76,6 +86,20 @@ class Fixture:
     def sides(self) -> list[list[str]]:
         """The names of each side's members, in the order of their first ones."""
         return [[each.player for each in side] for side in self.members]
+
+    def standing(self, stands: Places | None) -> tuple[list[list[str]], list[list[str]], list[list[str]]]:
+        """The sides that have a place, the first first; those that are out; and those that have neither yet.
+
+        A side has the place of the first of its members who has one. Of whoever comes, each is a side.
+        """
+        places, out = (stands.places, stands.out) if stands else ((), ())
+        sides = [[name] for name in (*places, *out)] if self.entrants is None else self.sides
+        side_of = {name: number for number, side in enumerate(sides) for name in side}
+        placed, left = (dict.fromkeys(side_of[name] for name in each if name in side_of) for each in (places, out))
+        left = dict.fromkeys(number for number in left if number not in placed)
+        waiting = [number for number in range(len(sides)) if number not in placed and number not in left]
+        in_place, gone, yet = ([sides[number] for number in each] for each in (placed, left, waiting))
+        return in_place, gone, yet
 
 
 def plan_fixture(
@@ -263,16 +287,6 @@ OF_RACE = sa.and_(running.c.pool_id == sa.bindparam("pool"), running.c.race_id =
 HAS_ENDED = sa.exists().where(event.c.pool_id == running.c.pool_id, event.c.event_id == running.c.race_id)
 SELECT_RUNNING = sa.select(running.c.posted_at, running.c.body).where(OF_RACE, ~HAS_ENDED)
 DELETE_OVER = sa.delete(running).where(running.c.pool_id == sa.bindparam("pool"), HAS_ENDED)
-
-
-@answer
-class Places:
-    """How a race stands; nothing of it counts until the result is in."""
-
-    race_id: str = described("The race.")
-    posted_at: datetime = described("As of when.")
-    places: tuple[str, ...] = described("Who is where, the first first.")
-    out: tuple[str, ...] = described("Who does not finish.")
 
 
 def post_places(

@@ -99,26 +99,23 @@ class MomentView:
     lines: tuple[MomentLine, ...]
     posted_at: datetime
     age: str  # in words, where it is older than a minute
-    number: int | None  # of the chosen player's line of the stakes
+    place: str | None  # the chosen player's, as the stakes name it
 
 
-def moment_view(store: Store, pool: rendering.PoolHeader, race_id: str, player: str) -> MomentView | None:
+def moment_view(store: Store, pool: rendering.PoolHeader, planned: Fixture, player: str) -> MomentView | None:
     """A race as it stands; None where no places were posted."""
-    stands = store.places(pool.name, race_id)
+    stands = store.places(pool.name, planned.fixture_id)
     if stands is None:
         return None
-    changes = store.if_it_ended(pool.name, race_id)
-    places = [(f"{place}", name) for place, name in enumerate(stands.places, 1)]
-    waiting = [name for name in changes if name not in {*stands.places, *stands.out}]
-    rows = [*places, *(("out", name) for name in stands.out), *((DASH, name) for name in waiting)]
-    lines = []
-    for place, name in rows:
-        moved = changes.get(name)
-        lines.append(MomentLine(place, name, None if moved is None else shown(moved, pool.digits)))
+    changes = store.if_it_ended(pool.name, planned.fixture_id)
+    in_place, gone, waiting = planned.standing(stands)
+    rows = [*enumerate(in_place, 1), *(("out", side) for side in gone), *((DASH, side) for side in waiting if changes)]
+    moved = {name: None if change is None else shown(change, pool.digits) for name, change in changes.items()}
+    lines = tuple(MomentLine(str(place), name, moved.get(name)) for place, side in rows for name in side)
     minutes = int((datetime.now(UTC) - stands.posted_at).total_seconds() // MINUTE_S)
     age = f"that is {counted(minutes, 'minute')} ago" if minutes else ""
-    number = stands.places.index(player) if player in stands.places else None
-    return MomentView(tuple(lines), stands.posted_at, age, number)
+    own = [place_words(place, len(planned.sides)) for place, side in enumerate(in_place, 1) if player in side]
+    return MomentView(lines, stands.posted_at, age, own[0] if own else None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,7 +177,7 @@ def race(
         entrants=planned.entrants,
         given={each.player: given_words(each) for each in planned.entrants or ()},
         view=view,
-        moment=None if rule.is_match else moment_view(store, pool, planned.fixture_id, player),
+        moment=None if rule.is_match else moment_view(store, pool, planned, player),
         reason=reason,
         chosen=chosen.strip(),
         change_address=change_address(visit, pool, planned) if not rule.is_match else "",

@@ -166,8 +166,8 @@ def next_rank_tiles(header: PoolHeader, card: PlayerCard, ahead: Upcoming | None
         address, name = pool_address(header.name, "events", best.event_id or ""), best.title or best.event_id or ""
         event = Shape('<a href="{}">{}</a> ({})').format(address, named(name), change(best.shown, header.digits))
         is_enough = card.rating + best.change >= other.rating
-        words = "A day like {} reaches it." if is_enough else "The best day so far, {}, would not reach it."
-        reach = Shape(words).format(event)
+        enough, short = Shape("A day like {} reaches it."), Shape("The best day so far, {}, would not reach it.")
+        reach = (enough if is_enough else short).format(event)
     note = Shape("behind {}{}. {}").format(who, place, reach)
     return [Tile("Next rank", counted_points(gap), note, is_wide=True)]
 

@@ -67,15 +67,7 @@ def judge_large_heat(
 
 
 def judge_by_sums(
-    large: Any,
-    params: Any,
-    prototypes: Any,
-    columns: Any,
-    heat: int,
-    start: int,
-    stop: int,
-    first: int,
-    scratch: Any,
+    large: Any, params: Any, prototypes: Any, columns: Any, heat: int, start: int, stop: int, first: int, scratch: Any
 ) -> bool:
     """Judge a large heat by the system's rule for one, where there is room for it; whether it did."""
     return len(large) > 0 and judge_large_heat(params, prototypes, columns, heat, start, stop, first, scratch)

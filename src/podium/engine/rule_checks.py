@@ -12,17 +12,7 @@ import numpy as np
 from numba.core.errors import NumbaError
 
 from podium.engine import rules
-from podium.engine.inputs import (
-    ABSENT,
-    Columns,
-    Entry,
-    Heat,
-    Occasion,
-    comparable,
-    empty_scratch,
-    entrant_at,
-    entry_at,
-)
+from podium.engine.inputs import ABSENT, Columns, Entry, Heat, Occasion, comparable, empty_scratch, entrant_at, entry_at
 from podium.engine.pool_state import new_pools
 from podium.engine.rule_errors import (
     RULES,

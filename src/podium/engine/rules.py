@@ -169,14 +169,7 @@ NEUTRAL_TIME_S, WHOLE_GAME_S = 120.0, 600.0  # a heat of no particular length, p
 
 @singledispatch
 def rate_event(
-    params: Any,
-    prototypes: Any,
-    columns: Columns,
-    settlement: int,
-    states: Any,
-    scratch: Any,
-    after: Any,
-    at: int,
+    params: Any, prototypes: Any, columns: Columns, settlement: int, states: Any, scratch: Any, after: Any, at: int
 ) -> None:
     """Rate one settlement (an event or a period): read `states`, write rows `at`… of `after`, one an entrant.
 
@@ -190,14 +183,7 @@ def rate_event(
 
 @kernel
 def rate_heats(
-    params: Any,
-    prototypes: Any,
-    columns: Columns,
-    settlement: int,
-    states: Any,
-    scratch: Any,
-    after: Any,
-    at: int,
+    params: Any, prototypes: Any, columns: Columns, settlement: int, states: Any, scratch: Any, after: Any, at: int
 ) -> None:
     """Everyone enters, each heat is judged from what all brought, everyone settles."""
     first, stop = columns.entrants[settlement], columns.entrants[settlement + 1]
@@ -235,14 +221,7 @@ def settle_all(
 
 @singledispatch
 def judge_heat(
-    params: Any,
-    prototypes: Any,
-    columns: Any,
-    heat: int,
-    start: int,
-    stop: int,
-    first: int,
-    scratch: Any,
+    params: Any, prototypes: Any, columns: Any, heat: int, start: int, stop: int, first: int, scratch: Any
 ) -> None:
     """Add to `scratch.sums` what a heat says of each entrant: entries `start` to `stop`, entrants from `first`.
 

@@ -50,11 +50,7 @@ FILTERS = {
     "short_day": numbers.short_day,
     "shown": shown,
 }
-FUNCTIONS = {
-    "share_bar": share_bar,
-    "signed_bar": signed_bar,
-    "spark": spark,
-}
+FUNCTIONS = {"share_bar": share_bar, "signed_bar": signed_bar, "spark": spark}
 
 
 def create_environment(*packages: str) -> Any:

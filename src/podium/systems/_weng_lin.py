@@ -36,18 +36,17 @@ from podium.engine.tables.teams import (
     SPARE,
     SURPRISE,
     VARIANCE,
-    counted_part,
+    Team,
     gather_teams,
     part_in_team,
     row_of,
 )
 from podium.kernels.compiled import IN_KERNELS
 from podium.kernels.records import LANES, add, read, read_fields, write_fields
-from podium.probability.logistic import logistic
 from podium.probability.normal import distribution
 from podium.probability.ranks import NormalPerformances, Performances
 from podium.probability.uncertain import MATCHED_SPREAD, uncertain_performances
-from podium.systems._normal_skill import State, add_uncertainty
+from podium.systems._normal_skill import Cube, State, add_uncertainty, performance_deviation, side_as_one
 
 CUBED = SPARE  # what a line notes of a team, beside `teams.Team`: the cube of its deviation
 
@@ -69,15 +68,15 @@ class PairVerdict(NamedTuple):
 
 PAIR, VERDICT = Pair(0.0, 1.0, 0.0), PairVerdict(0.0, 0.0)
 VERDICT_AT = len(Pair._fields)
-ROOM = LANES, VERDICT_AT + len(PairVerdict._fields)  # of a scratch, beside a row for each entrant
+WIDE = 128  # teams, from which on each is judged with a block of the others at a time
+TEAM, CUBE, CUBE_AT = Team(0.0, 1.0, 0.0, 0.0, 0.0), Cube(0.0), len(Team._fields)
+VERDICTS, BLOCK = CUBE_AT + 1, CUBE_AT + 1 + len(PairVerdict._fields)  # rows of a block: teams, cubes, verdicts
+ROOM = LANES, BLOCK  # of a scratch, beside a row for each entrant
 
 
 @singledispatch
 def judge_pair(params: Any, x: float, c: float, order: float) -> tuple[float, float]:
-    """What a result says of the first team: v and w. `x` is its lead over c, `order` 1 won, 0 tied.
-
-    The second team's v is the negative, its w the same.
-    """
+    """V and w of the first team; x: its lead over c, order: 1 won, 0 tied. The second has -v and the same w."""
     raise NotImplementedError(f"{type(params).__module__} registers neither judge_pair nor judge_teams")
 
 
@@ -87,14 +86,52 @@ def judge_teams(params: Any, lines: Any, teams: int, lanes: Any) -> None:
     reach = int(min(params.window, float(teams)))
     for i in range(teams):
         lines[i, CUBED] = math.sqrt(lines[i, VARIANCE]) * lines[i, VARIANCE]
-    i, q = 0, 1
-    while i < teams - 1:
-        i, q = judge_in_lanes(params, lines, teams, lanes, reach, i, q)
+    if teams >= WIDE and reach >= teams:
+        judge_wide(params, lines, teams, lanes)
+    else:
+        i, q = 0, 1
+        while i < teams - 1:
+            i, q = judge_in_lanes(params, lines, teams, lanes, reach, i, q)
     if params.mean:
         for i in range(teams):
             share = 1.0 / max(min(i, reach) + min(teams - 1 - i, reach), 1)
             lines[i, SURPRISE] *= share
             lines[i, SHRINK] *= share
+
+
+@kernel
+def judge_wide(params: Any, lines: Any, teams: int, lanes: Any) -> None:
+    """Judge all pairs, each team with those behind it; every sum is in the order of `judge_in_lanes`."""
+    blocks = (teams + LANES - 1) // LANES
+    for k in range(blocks * LANES):
+        row = min(k, teams - 1)
+        write_fields(lanes, k // LANES * BLOCK, k % LANES, read(lines, row, TEAM))
+        write_fields(lanes, k // LANES * BLOCK + CUBE_AT, k % LANES, Cube(lines[row, CUBED]))
+    for i in range(teams):
+        mine, cubed = read_fields(lanes, i // LANES * BLOCK, i % LANES, TEAM), lines[i, CUBED]
+        surprise, shrink = mine.surprise, mine.shrink
+        for block in range((i + 1) // LANES, blocks):
+            judge_block(params, lanes, block, i, teams, mine)
+            for lane in range(LANES):
+                verdict = read_fields(lanes, block * BLOCK + VERDICTS, lane, VERDICT)
+                surprise += verdict.v
+                shrink += cubed * verdict.w
+        lines[i, SURPRISE], lines[i, SHRINK] = surprise, shrink
+
+
+@kernel
+def judge_block(params: Any, lanes: Any, block: int, i: int, teams: int, mine: Team) -> None:
+    """Judge team `i` with those of a block that are behind it; the others count for nothing."""
+    first, at = block * LANES, block * BLOCK
+    for lane in range(LANES):
+        other = read_fields(lanes, at, lane, TEAM)
+        counts = 1.0 * ((first + lane > i) & (first + lane < teams))
+        c = params.spread * math.sqrt(mine.variance + other.variance + 2.0 * params.beta_squared)
+        verdict = verdict_of(params, mine.mu - other.mu, c, 1.0 * (mine.rank < other.rank))
+        v, w = counts * verdict.v, counts * verdict.w
+        cubed = read_fields(lanes, at + CUBE_AT, lane, CUBE).cube
+        write_fields(lanes, at + SURPRISE, lane, PairVerdict(other.surprise - v, other.shrink + cubed * w))
+        write_fields(lanes, at + VERDICTS, lane, PairVerdict(v, w))
 
 
 @kernel
@@ -206,7 +243,7 @@ class WengLin(System):
     state_type = State
     entering_type = State
     evidence_type = Evidence
-    duel_types: ClassVar[tuple[type[Any], ...] | None] = ()
+    duel_types: ClassVar[tuple[type[Any], ...] | None] = Difference, Verdict
     params_type: ClassVar[type[Params]] = Params
     needs_finisher: ClassVar[bool] = True
     unfinished: ClassVar[str] = (
@@ -349,18 +386,6 @@ def update_belief(params: Params, me: State, totals: Evidence, entrant: Entrant)
     return State(me.rating + totals.shift, me.deviation * left, me.events + entrant.events)
 
 
-@kernel
-def performance_deviation(params: Any, a: Any, b: Any) -> float:
-    """C of two players: the deviation of the difference of their performances."""
-    return math.sqrt(a.deviation * a.deviation + b.deviation * b.deviation + 2.0 * params.beta_squared)
-
-
-@kernel
-def logistic_chance(params: Any, a: Any, b: Any) -> float:
-    """The chance that `a` beats `b` by the Bradley-Terry and Plackett-Luce models."""
-    return logistic((a.rating - b.rating) / performance_deviation(params, a, b))
-
-
 @expect.register
 def normal_chance(params: Params, a: State, b: State) -> float:
     """The chance that `a` beats `b` with normal performances (Thurstone and Mosteller)."""
@@ -371,14 +396,3 @@ def normal_chance(params: Params, a: State, b: State) -> float:
 def chance_of_side(params: Params, entering: State, sides: Sides, a: int, b: int) -> float:
     """The chance of two players as good and as uncertain as the sums that the sides are."""
     return expect(params, side_as_one(params, entering, sides, a), side_as_one(params, entering, sides, b))
-
-
-@kernel
-def side_as_one(params: Any, entering: Any, sides: Any, side: int) -> State:
-    """The sum of a side's members, each by its part of the game."""
-    rating, variance = 0.0, 0.0
-    for i in range(sides.start[side], sides.start[side + 1]):
-        me, part = read(sides.members, i, entering), counted_part(sides.parts[i], params.partial_play)
-        rating += part * me.rating
-        variance += part * part * me.deviation * me.deviation
-    return State(rating, math.sqrt(variance), 0.0)

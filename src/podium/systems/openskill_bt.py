@@ -7,7 +7,7 @@ from podium.engine.rules import expect, rate_two
 from podium.engine.steps import rate_in_steps
 from podium.probability.logistic import logistic
 from podium.systems import _weng_lin as shared
-from podium.systems._normal_skill import State
+from podium.systems._normal_skill import State, logistic_chance
 
 
 class Params(shared.Params):
@@ -25,6 +25,7 @@ class OpenskillBt(shared.WengLin):
         "Omega = sum of sigma_i^2 / c (s - p), Delta = sum of sigma_i^3 / c^3 p (1 - p)",
         "mu += share Omega, sigma^2 *= max(1 - share Delta, kappa); share = player's variance / team's",
     )
+    duel_types = ()
     params_type = Params
     better_in_fields: ClassVar[str] = "openskill-bt-part"
     logistic: ClassVar[bool] = True
@@ -40,7 +41,7 @@ def logistic_pair(params: Params, x: float, c: float, order: float) -> tuple[flo
 @expect.register
 def chance(params: Params, a: State, b: State) -> float:
     """The model's own."""
-    return shared.logistic_chance(params, a, b)
+    return logistic_chance(params, a, b)
 
 
 rate_two.register(Params, rate_in_steps)

@@ -24,6 +24,7 @@ class OpenskillBtPart(shared.WengLin):
         *openskill_bt.OpenskillBt.formulas,
         "Omega and Delta are means over the neighbours within the window",
     )
+    duel_types = ()
     params_type = Params
     logistic: ClassVar[bool] = True
     ties_in_file_order: ClassVar[bool] = True

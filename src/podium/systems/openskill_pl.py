@@ -16,7 +16,7 @@ from podium.kernels.exponential import exp
 from podium.kernels.logarithm import log
 from podium.kernels.records import LANES, add, read, read_fields, write_fields
 from podium.systems import _weng_lin as shared
-from podium.systems._normal_skill import State
+from podium.systems._normal_skill import State, logistic_chance
 from podium.systems._weng_lin import judge_teams_of_heat
 
 FAR = 700.0  # from here on a field's strengths no longer fit into one scale of numbers
@@ -207,6 +207,7 @@ class OpenskillPl(shared.WengLin):
         "Delta = sigma_i^3 / c^3 sum over ranks q up to i of e_i / S_q (1 - e_i / S_q)",
         "mu += share Omega, sigma^2 *= max(1 - share Delta, kappa); share = player's variance / team's",
     )
+    duel_types = ()
     params_type = Params
     logistic: ClassVar[bool] = True
     room: ClassVar[tuple[int, int]] = ROOM
@@ -319,7 +320,7 @@ def ranking_of_two(params: Params, difference: shared.Difference) -> shared.Verd
 @expect.register
 def chance(params: Params, a: State, b: State) -> float:
     """The model's own, of a field of two."""
-    return shared.logistic_chance(params, a, b)
+    return logistic_chance(params, a, b)
 
 
 rate_two.register(Params, rate_in_steps)

@@ -40,7 +40,6 @@ class OpenskillTm(shared.WengLin):
     instead: ClassVar[str] = (
         "rate such fields with openskill-bt, openskill-pl or elo, and each heat as an event of its own"
     )
-    duel_types = shared.Difference, shared.Verdict  # its rules have branches
     params_type = Params
     better_in_fields: ClassVar[str] = "openskill-tm-part"
     equals_drift: ClassVar[bool] = True  # full pairing of normal performances overshoots

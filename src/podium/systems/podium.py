@@ -261,14 +261,7 @@ def with_states(modes: int, things: tuple[str, ...]) -> type[Podium]:
 
 @rate_event.register(Params)
 def rate_and_learn(
-    params: Any,
-    prototypes: Any,
-    columns: Columns,
-    settlement: int,
-    states: Any,
-    scratch: Scratch,
-    after: Any,
-    at: int,
+    params: Any, prototypes: Any, columns: Columns, settlement: int, states: Any, scratch: Scratch, after: Any, at: int
 ) -> None:
     """Everyone enters, every pair of units is predicted and compared, everyone settles; then the pool learns."""
     newcomer, entering, _ = prototypes

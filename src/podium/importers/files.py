@@ -97,13 +97,15 @@ def quoted(cell: str) -> str:
 
 def with_whole_titles(text: str, delimiter: str) -> str:
     """The text with rows of one cell as wide as its head: titles where that stands again, else notes at the end."""
-    head, _, rest = text.partition("\n")
-    ends = delimiter * (len(next(csv.reader([head], delimiter=delimiter))) - 1)
+    end = text.find("\n") + 1
+    head = text[:end].strip()
+    ends = delimiter * (len(next(csv.reader([head], delimiter=delimiter), [""])) - 1)
     cell = rf'[^{re.escape(delimiter)}"\r\n]'
-    is_again = f"\n{head.strip()}" in rest
+    is_again = text.find(f"\n{head}", end) >= 0
     alone = rf"(?m)^({cell}+)(\r?)$" if is_again else rf"(?m)^([^\W\d]{cell}*:{cell}*)(\r?)$"
-    start = 0 if is_again else rest.find("\n", max(len(rest) - NOTES, 0)) + 1
-    return head + "\n" + rest[:start] + re.sub(alone, rf"\1{ends}\2", rest[start:])
+    start = end if is_again else text.find("\n", max(len(text) - NOTES, end - 1)) + 1
+    wide = re.sub(alone, rf"\1{ends}\2", text[start:])
+    return text if len(wide) == len(text) - start else text[:start] + wide
 
 
 def first_rows(text: str, delimiter: str, count: int) -> tuple[list[int], list[list[str]]]:

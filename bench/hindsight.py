@@ -27,7 +27,7 @@ from podium.engine.replay import replay
 from podium.engine.tables.encoding import encode
 from podium.ledger.hindsight import smoothed
 from podium.systems import find
-from podium.systems._podium_state import SIDE_MEAN, THETA, C
+from podium.systems._podium_state import SIDE_MEAN, C
 
 SHARE, SEED, MIN_CHANCE, DRAW = 10, 1, 1e-3, 0.5
 FILES = {
@@ -111,9 +111,9 @@ def ours(case: Case) -> tuple[float, float]:
         settlement = np.searchsorted(events.columns.entrants, np.arange(events.columns.player.size), "right") - 1
         silent = np.zeros(events.columns.entrants.size - 1, bool)
         silent[settlement[entrant[event_of.is_in(list(out)).to_numpy()]]] = True
-        visits, sweeps = smoothed(system, events, replayed, silent)
+        visits, heats, way, sweeps = smoothed(system, events, replayed, silent)
         seconds = min(seconds, time.process_time() - started)
-    ahead = replayed.pool_history[settlement[entrant], SIDE_MEAN]
+    ahead, visit = replayed.pool_history[settlement[entrant], SIDE_MEAN], np.argsort(way.order)[entrant]
     white = (events.results.frame["side"] == "white") if "side" in events.results.frame.columns else None
     home = white.gather(events.ledger.row.array).fill_null(value=False).to_numpy() if white is not None else 0.0
     player = events.results.frame["player"].gather(events.ledger.row.array)
@@ -121,8 +121,8 @@ def ours(case: Case) -> tuple[float, float]:
         {
             "event_id": event_of,
             "player": player,
-            "mean": visits.mean[entrant] + ahead * home,
-            "variance": visits.variance[entrant],
+            "mean": visits.mean[visit] + ahead * home,
+            "variance": visits.variance[visit],
         }
     )
     both = case.pairs.filter("left_out").join(known.unique(["event_id", "player"]), on=["event_id", "player"])
@@ -132,8 +132,7 @@ def ours(case: Case) -> tuple[float, float]:
         right_on=["event_id", "player"],
         suffix="_b",
     )
-    noise = math.exp(learnt[0][THETA + 3])
-    spread = pl.col("variance") + pl.col("variance_b") + 2.0 * noise
+    spread = pl.col("variance") + pl.col("variance_b") + 2.0 * float(heats.numbers[0, 0])
     chance = 1.0 / (1.0 + (-(pl.col("mean") - pl.col("mean_b")) / (1.0 + C * spread).sqrt()).exp())
     print(f"  {sweeps} sweeps, {both.height:,} pairs judged")
     return loss(both.select(chance.alias("p"))["p"], both["result"]), seconds

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 import podium
 from podium.cli.commands import build
 from podium.errors import ParameterError
-from podium.ledger.hindsight import least_mix
+from podium.ledger.smoothing import least_mix
 
 
 def seasons(seed, players=60, events=1500):
@@ -130,3 +130,44 @@ def test_other_systems_are_refused_before_anything_is_read(tmp_path, command, sy
     done = CliRunner().invoke(build(), [*command, str(file), "--system", system])
     assert isinstance(done.exception, ParameterError)
     assert "hindsight is for podium" in str(done.exception)
+
+
+def test_bands_know_that_the_pairs_of_a_field_are_not_independent():
+    """Seasons of fields drawn from the model, by its parameters at the start; a month passes between two visits."""
+    inside = []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        skill, rows, truth = rng.normal(0.0, 1.0, 80), [], []
+        for k in range(200):
+            field = rng.choice(80, 12, replace=False)
+            skill[field] += rng.normal(0.0, np.sqrt(0.003 + 2e-4 * 30.4), 12)
+            shown = skill[field] + rng.normal(0.0, np.sqrt(0.3), 12) + rng.gumbel(0.0, 1.0, 12)
+            places = np.argsort(np.argsort(-shown)) + 1
+            rows += [
+                {"event_id": f"e{k}", "player": f"p{p}", "position": int(at)}
+                for p, at in zip(field, places, strict=True)
+            ]
+            truth += skill[field].tolist()
+        known = podium.rate(rows, "podium").hindsight().frame
+        off = known["rating"].to_numpy() - 173.7178 * np.array(truth)
+        off -= np.average(off, weights=known["deviation"].to_numpy() ** -2.0)
+        inside.append((np.abs(off) < 1.96 * known["deviation"].to_numpy()).mean())
+    assert 0.92 < np.mean(inside) < 0.98
+
+
+def test_the_order_of_the_best_is_as_sure_as_it_says():
+    chances, right = [], []
+    for seed in range(6):
+        results, truth = seasons(seed, players=40, events=1000)
+        best = (
+            podium.rate(results, "podium")
+            .hindsight()
+            .best()
+            .join(truth, on=["event_id", "player"], maintain_order="left")
+        )
+        assert best["rating"].is_sorted(descending=True)
+        assert best["above_next"][-1] is None
+        chances += best["above_next"][:-1].to_list()
+        right += (best["skill"][:-1] > best["skill"][1:]).to_list()
+    assert min(chances) >= 0.5
+    assert np.mean(right) == pytest.approx(np.mean(chances), abs=0.08)

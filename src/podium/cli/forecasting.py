@@ -157,11 +157,12 @@ def stakes(
     typer.echo(found.method)
 
 
-@examples("podium hindsight results.csv --at 1995-06-30", "podium hindsight results.csv -s podium:shared=car -f csv")
+@examples("podium hindsight results.csv --at 1995-06-30", "podium hindsight results.csv -s podium:shared=car --best")
 def hindsight(
     file: Input = input_option(),
     system: "System" = SYSTEM,
     at: str | None = Option(None, metavar="DATE", help="Who was how strong on this day; every event if not given."),
+    best: bool = Option(False, "--best", help="Who was best ever, at the own peak, and how sure that order is."),
     pool: str | None = options.pool_option("Tell of this pool only; of all if not given."),
     form: Format = PRINTED,
 ) -> None:
@@ -173,10 +174,12 @@ def hindsight(
 
     if lack := lack_of(system):
         raise ParameterError(lack)
+    if best and at is not None:
+        raise ParameterError("--best is of all days: leave out --at, or --best")
     with show.progress("reading", "rating", "looking back") as steps:
         rated = rated_file(file, system, "event", steps)
         known = rated.hindsight()
-    table = known.frame if at is None else known.at(instant(at))
+    table = known.best() if best else known.frame if at is None else known.at(instant(at))
     table = table if pool is None else table.filter(pl.col("pool") == rated.pool(pool))
     show.show(table, form, system.label, max_rows=50)
 

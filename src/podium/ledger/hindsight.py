@@ -1,19 +1,13 @@
 """How strong everybody was at every event, knowing all since: a smoother on the model of the system `podium`.
 
-A skill is a random walk, and an event says of it what the filter's pairs say. Every visit of a player to an event has a
-site, a Gaussian that stands for what the event says: it is taken at the smoothed mean, against what all other events
-say of the opponents. Sites and walks are worked out in turn until they agree.
-
-Source: H. Rauch, F. Tung and C. Striebel, "Maximum likelihood estimates of linear dynamic systems" (1965), for walks;
-T. Minka, "Expectation propagation for approximate Bayesian inference" (2001), for sites and cavities; D. Anderson,
-"Iterative procedures for nonlinear integral equations" (1965), for how sweeps gain on each other.
+A skill is a random walk, and an event says of it what the filter's pairs say. `smoothing` works out who was how strong;
+here stand what it begins with, and the frame that comes of it.
 """
 
 import math
-from collections import deque
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,48 +20,14 @@ from podium.engine.tables.encoding import Events
 from podium.errors import ParameterError
 from podium.kernels.compiled import compile_kernel, kernel
 from podium.ledger.history import named_rows
-from podium.probability.logistic import logistic, score
+from podium.ledger.smoothing import DUEL, Heats, Visits, Way, learn, sizes, widen
+from podium.probability.normal import distribution
 from podium.systems import _podium_state
 from podium.systems._podium_entering import CEILING, DECADE, GROWTH_DAYS, MOST_DECADES, MOST_YEARS, YEAR
 from podium.systems._podium_units import FINISHED, PLACE, SIDE, UNIT, heat_at, line_up
 from podium.systems.podium import Podium
 
-CLOSE, MOST_SWEEPS = 3e-4, 100  # log-odds of the mean change within heats at which it ends
-MEMORY = 4  # sweeps that the next means are drawn from
-LEAST_PRECISION = 1e-9
-
-
-class Visits(NamedTuple):
-    """What is known of each entrant of each settlement, (entrants) float64."""
-
-    mean: Any  # smoothed
-    variance: Any
-    cavity_mean: Any  # without what the event itself says
-    cavity_variance: Any
-    precision: Any  # the site's
-    shift: Any
-    surprise: Any  # sums over opponents, of a sweep
-    information: Any
-    expected_mean: Any  # before the event, by the past alone
-    expected_variance: Any
-    drift: Any  # of the mean since the visit before, or the mean of a newcomer
-    growth: Any  # of the variance by the event, or that of a newcomer
-    days: Any  # share of the way to the ceiling since the visit before
-    ceiling: Any
-
-
-class Heats(NamedTuple):
-    """Every heat as lines of units."""
-
-    start: Any  # int64 (heats + 1)
-    unit: Any  # int64 (lines)
-    result: Any  # float64 (lines, 4): as `podium`'s lines from PLACE on
-    weight: Any  # float64 (heats)
-    numbers: Any  # float64 (heats, 3): noise of a day, what a pair counts of which one did not finish, reach
-    parts: Any  # int64 (units + 1)
-    part: Any  # int64 (parts): the visit
-    share: Any  # float64 (parts)
-    ahead: Any  # float64 (units): what the side that begins is worth
+ENTRY_AT = _podium_state.THETA + _podium_state.ENTRY - 1  # in the state of a pool
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +35,7 @@ class Hindsight:
     """Where everybody stood at every event, knowing all since."""
 
     frame: pl.DataFrame  # player, pool, event_id, at, rating, deviation; in the order of rating
-    sweeps: int
+    sweeps: int  # at most, until sites and walks agreed
 
     def at(self, moment: datetime) -> pl.DataFrame:
         """Where everybody stood at a moment, by the event before it, best first: of those who had played."""
@@ -83,6 +43,29 @@ class Hindsight:
             raise ParameterError("a date needs the column started_at in the results")
         known = self.frame.filter(pl.col("at") <= moment).group_by("pool", "player", maintain_order=True).last()
         return known.sort("pool", "rating", descending=[False, True], maintain_order=True)
+
+    def best(self) -> pl.DataFrame:
+        """The best ever: everyone where the own curve is highest, highest first, and how sure that order is.
+
+        Returns:
+            As `frame`, a row a player of each pool, then `above_next`: the chance of having truly been above the next
+            one, each at the own peak, as if the two erred apart; null of a pool's last.
+        """
+        peaks = self.frame.sort("rating", descending=True, maintain_order=True).unique(
+            ["pool", "player"], keep="first", maintain_order=True
+        )
+        peaks = peaks.sort("pool", "rating", descending=[False, True], maintain_order=True)
+        after = peaks.select(pl.col("rating", "deviation").shift(-1).over("pool")).rows()
+        chances = [
+            None if other[0] is None else chance_above(one, other)
+            for one, other in zip(peaks.select("rating", "deviation").rows(), after, strict=True)
+        ]
+        return peaks.with_columns(above_next=pl.Series(chances, dtype=pl.Float64))
+
+
+def chance_above(one: tuple[float, float], other: tuple[float, float]) -> float:
+    """The chance that one of two normals is above the other, each a mean and a deviation, which err apart."""
+    return float(distribution((one[0] - other[0]) / math.hypot(one[1], other[1])))
 
 
 def hindsight(system: System, events: Events, replayed: Replayed) -> Hindsight:
@@ -93,50 +76,62 @@ def hindsight(system: System, events: Events, replayed: Replayed) -> Hindsight:
     Raises:
         ParameterError: the system is another than podium, or podium with modes.
     """
-    visits, sweeps = smoothed(system, events, replayed)
-    rows = events.ledger
-    taken = named_rows(events.results)[rows.row.array]
-    skills = _podium_state.SCALE * visits.mean + level(events, replayed, visits)
-    frame = taken.select("player", "pool", "event_id", at="started_at").with_columns(
-        rating=pl.Series(skills[rows.entrant.array]),
-        deviation=_podium_state.SCALE * pl.Series(np.sqrt(visits.variance[rows.entrant.array])),
-    )
-    return Hindsight(frame, sweeps)
+    visits, _, way, sweeps = smoothed(system, events, replayed)
+    rows, taken = events.ledger, named_rows(events.results)
+    if not rows.row.are_all(taken.height):
+        taken = taken[rows.row.array]
+    rating, deviation = np.empty(way.order.size), np.empty(way.order.size)
+    rating[way.order] = _podium_state.SCALE * visits.mean + level(replayed, visits, way)
+    deviation[way.order] = _podium_state.SCALE * np.sqrt(visits.variance)
+    named = taken.select("player", "pool", "event_id", at="started_at")
+    shown = {"rating": rows.entrant.take(rating), "deviation": rows.entrant.take(deviation)}
+    return Hindsight(named.with_columns(**{name: pl.Series(each) for name, each in shown.items()}), sweeps)
 
 
-def level(events: Events, replayed: Replayed, visits: Visits) -> Any:
-    """What each entrant's skill counts from, (entrants) points.
+def level(replayed: Replayed, visits: Visits, way: Way) -> Any:
+    """What the skill of each visit counts from, (visits) points.
 
     Nothing has come since the last event, so that there hindsight and ratings know the same: over the appearances of a
     pool's players, each by how sure its skill still is on the last day, their mean is one.
     """
-    columns, state = events.columns, replayed.after
-    pool, ends = pool_of(events), replayed.pools
-    days = days_between(state[:, _podium_state.LAST], ends[pool, _podium_state.DAY], ends[pool, _podium_state.GAP])
-    idle = np.exp(ends[:, _podium_state.THETA + 2])[pool] * days
-    worth = 1.0 / ((state[:, 1] / _podium_state.SCALE) ** 2 + idle)
-    if columns.kind.size:
-        worth *= columns.kind == 0
-    return (np.bincount(pool, worth * (state[:, 0] - _podium_state.SCALE * visits.mean)) / np.bincount(pool, worth))[
-        pool
-    ]
+    off = np.zeros((len(replayed.pools), 2))
+    _add_levels(replayed.after, replayed.pools, way, visits, off)
+    return (off[:, 0] / off[:, 1])[way.pool]
+
+
+@compile_kernel
+def _add_levels(after: Any, learnt: Any, way: Any, visits: Any, off: Any) -> None:
+    for v in range(way.order.size):
+        if way.kind.size and way.kind[v] != 0.0:
+            continue
+        entrant, ends = way.order[v], learnt[way.pool[v]]
+        days = days_between(after[entrant, _podium_state.LAST], ends[_podium_state.DAY], ends[_podium_state.GAP])
+        idle = math.exp(ends[_podium_state.THETA + _podium_state.IDLE_DAY - 1]) * days
+        worth = 1.0 / ((after[entrant, _podium_state.DEVIATION] / _podium_state.SCALE) ** 2 + idle)
+        off[way.pool[v], 0] += worth * (after[entrant, _podium_state.RATING] - _podium_state.SCALE * visits.mean[v])
+        off[way.pool[v], 1] += worth
 
 
 def smoothed(
     system: System, events: Events, replayed: Replayed, silent: npt.NDArray[np.bool_] | None = None
-) -> tuple[Visits, int]:
-    """The visits of all entrants, and how many sweeps it took; settlements that are `silent` say nothing."""
+) -> tuple[Visits, Heats, Way, int]:
+    """All visits, the heats, whose visits they are, and the sweeps at most; `silent` settlements say nothing."""
     if not isinstance(system, Podium) or lack_of(system):
         raise ParameterError(lack_of(system))
-    visits = visits_of(system, events, replayed)
-    heats = heats_in(system, events, replayed)
+    columns = events.columns
+    order = np.argsort(columns.player, kind="stable").astype(np.int32)
+    start = np.flatnonzero(np.diff(columns.player[order], prepend=-1, append=np.iinfo(np.int32).max))
+    event = np.repeat(np.arange(columns.entrants.size - 1, dtype=np.int32), np.diff(columns.entrants))
+    kind = columns.kind[order] if columns.kind.size else columns.kind
+    way = Way(order, start, event[order], pool_of(events, columns.entrants)[order], kind)
+    visits = visits_of(system, events, replayed, way)
+    heats = heats_in(system, events, replayed, way)
     if silent is not None:
-        of_heat = np.repeat(np.arange(silent.size), np.diff(heat_bounds(events)))
-        heats.weight[silent[of_heat]] = 0.0
-    order = np.argsort(events.columns.player, kind="stable")
-    start = np.flatnonzero(np.diff(events.columns.player[order], prepend=-1, append=np.iinfo(np.int32).max))
-    event = np.repeat(np.arange(events.columns.entrants.size - 1), np.diff(events.columns.entrants))
-    return visits, settle(heats, visits, order, start, event)
+        heats.weight[np.repeat(silent, np.diff(heat_bounds(events)))] = 0.0
+        heats.worth[heats.weight == 0.0] = 0.0
+    sweeps = learn(heats, visits, way, replayed.pools[:, _podium_state.THETA :])
+    widen(heats, visits, way)
+    return visits, heats, way, sweeps
 
 
 def lack_of(system: System) -> str:
@@ -153,84 +148,95 @@ def heat_bounds(events: Events) -> npt.NDArray[np.int64]:
     return heats if heats.size else np.arange(events.columns.entrants.size)
 
 
-def pool_of(events: Events) -> npt.NDArray[np.int64]:
-    """The pool of each entrant of each settlement: (entrants)."""
-    return np.repeat(of_settlements(events, np.arange(len(events.pools))), np.diff(events.columns.entrants))
-
-
-def of_settlements(events: Events, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """A value a pool, as one a settlement."""
+def pool_of(events: Events, bounds: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
+    """The pool of each entrant, or heat, of each settlement, by their bounds."""
     counts = [pool.last - pool.first for pool in events.pools]
-    return np.repeat(values, counts, axis=0)
+    return np.repeat(np.repeat(np.arange(len(counts), dtype=np.int32), counts), np.diff(bounds))
 
 
-def visits_of(system: Podium, events: Events, replayed: Replayed) -> Visits:
+def visits_of(system: Podium, events: Events, replayed: Replayed, way: Way) -> Visits:
     """The visits before the first sweep: as the filter left everybody."""
-    columns, after, learnt, pool = events.columns, replayed.after, replayed.pools, pool_of(events)
-    kind = columns.kind.astype(np.int64) if columns.kind.size else np.zeros(after.shape[0], np.int64)
-    column = _podium_state.THETA + np.where(kind > 0, _podium_state.OWN + _podium_state.OF_THINGS * (kind - 1), 0)
-    spread, a_day = np.exp(learnt[pool, column]), np.exp(learnt[pool, column + np.where(kind > 0, 1, 2)])
-    order = np.argsort(columns.player, kind="stable")
-    again = np.concatenate([[False], columns.player[order][1:] == columns.player[order][:-1]])
-    before = np.full(kind.size, -1)
-    before[order[1:]] = np.where(again[1:], order[:-1], -1)
-    seen, today = after[before, _podium_state.LAST], after[:, _podium_state.LAST]
-    gap = learnt[pool, _podium_state.GAP]
-    days, here = days_between(seen, today, gap), days_between(after[:, _podium_state.FIRST], today, gap)
-    years = np.minimum(days / YEAR, MOST_YEARS) * (kind == 0) * float(system.growth)
-    drift = years * (
-        learnt[pool, _podium_state.THETA + 4] * np.exp(-here / GROWTH_DAYS)
-        - learnt[pool, _podium_state.THETA + 5] * np.minimum(here / DECADE, MOST_DECADES)
-    )
-    is_first = before < 0
-    mean, variance = (after[:, 0] - system.initial) / _podium_state.SCALE, (after[:, 1] / _podium_state.SCALE) ** 2
-    first_mean = np.where(kind == 0, (replayed.before - system.initial) / _podium_state.SCALE, 0.0)
-    numbers = (
-        mean.copy(),
-        variance.copy(),
-        mean.copy(),
-        variance.copy(),
-        *(np.zeros(kind.size) for _ in Visits._fields[4:10]),
-        np.where(is_first, first_mean, drift),
-        np.where(is_first, spread, np.exp(learnt[:, _podium_state.THETA + 1])[pool] * (kind == 0)),
-        np.where(is_first, 0.0, a_day * days / (CEILING * spread)),
-        CEILING * spread,
-    )
-    return Visits._make(numbers)
+    visits = Visits._make(np.zeros(way.order.size) for _ in Visits._fields)
+    _set_out(replayed.after, replayed.pools, way, float(system.growth), system.initial, visits)
+    first = way.start[:-1] if way.kind.size == 0 else way.start[:-1][way.kind[way.start[:-1]] == 0.0]
+    visits.drift[first] = (replayed.before[way.order[first]] - system.initial) / _podium_state.SCALE
+    if replayed.start is None:  # what the pool knows of newcomers now, not what it knew then
+        pool, before, entry = way.pool[first], way.event[first] - 1, _podium_state.THETA + _podium_state.ENTRY - 1
+        is_later = before >= np.array([each.first for each in events.pools])[pool]
+        maturity = replayed.pool_history[before, _podium_state.MATURITY] * is_later
+        visits.drift[first] += maturity * (replayed.pools[pool, entry] - replayed.pool_history[before, entry])
+    return visits
 
 
-def days_between(one: Any, other: Any, gap: Any) -> Any:
+@kernel
+def days_between(one: float, other: float, gap: float) -> float:
     """How many days passed, by the pace of the pool where events have numbers; none from a number to a date."""
-    days = (other - one) * np.where(
-        other < _podium_state.COUNTED, _podium_state.OWN_GAP_DAYS / _podium_state.TICK * np.exp(-gap), 1.0
-    )
-    return np.where((one < _podium_state.COUNTED) == (other < _podium_state.COUNTED), days, 0.0)
+    counted = other < _podium_state.COUNTED
+    if counted != (one < _podium_state.COUNTED):
+        return 0.0
+    return (other - one) * (_podium_state.OWN_GAP_DAYS / _podium_state.TICK * math.exp(-gap) if counted else 1.0)
 
 
-def heats_in(system: Podium, events: Events, replayed: Replayed) -> Heats:
+@compile_kernel
+def _set_out(after: Any, learnt: Any, way: Any, growth: float, initial: float, visits: Any) -> None:
+    of_players, of_things, player = _podium_state.THETA - 1, _podium_state.THETA + _podium_state.OWN, 0
+    for v in range(way.order.size):
+        entrant, kind = way.order[v], int(way.kind[v]) if way.kind.size else 0
+        ends = learnt[way.pool[v]]
+        of_kind = of_things + _podium_state.OF_THINGS * (kind - 1)
+        spread = math.exp(ends[of_kind if kind else of_players + _podium_state.SPREAD])
+        visits.mean[v] = (after[entrant, _podium_state.RATING] - initial) / _podium_state.SCALE
+        visits.variance[v] = (after[entrant, _podium_state.DEVIATION] / _podium_state.SCALE) ** 2
+        visits.cavity_mean[v], visits.cavity_variance[v] = visits.mean[v], visits.variance[v]
+        visits.ceiling[v], visits.growth[v] = CEILING * spread, spread
+        if v == way.start[player]:
+            player += 1
+            continue
+        seen, today = after[way.order[v - 1], _podium_state.LAST], after[entrant, _podium_state.LAST]
+        days = days_between(seen, today, ends[_podium_state.GAP])
+        visits.drawn[v] = math.exp(ends[of_kind + 1 if kind else of_players + _podium_state.IDLE_DAY]) * days
+        visits.growth[v] = 0.0 if kind else math.exp(ends[of_players + _podium_state.EVENT])
+        if kind == 0:
+            here = days_between(after[entrant, _podium_state.FIRST], today, ends[_podium_state.GAP])
+            visits.drift[v] = (growth * min(days / YEAR, MOST_YEARS)) * (
+                ends[of_players + _podium_state.GROWTH] * math.exp(-here / GROWTH_DAYS)
+                - ends[of_players + _podium_state.AGEING] * min(here / DECADE, MOST_DECADES)
+            )
+
+
+def heats_in(system: Podium, events: Events, replayed: Replayed, way: Way) -> Heats:
     """Every heat's units, as the filter lines them up."""
     columns, kinds = events.columns, len(system.kinds)
     last, entries = columns.entrants.size - 1, columns.place.size
     scratch = scratch_for(system, columns, 0, last, np.array(system.new_pool()))
     bounds = heat_bounds(events)
-    numbers = np.exp(replayed.pools[:, [_podium_state.THETA + 3, _podium_state.THETA + 6, _podium_state.THETA + 7]])
     heats = Heats(
         np.zeros(bounds[-1] + 1, np.int64),
-        np.zeros(entries, np.int64),
-        np.zeros((entries, 4)),
+        np.zeros(entries, np.int32),
+        np.zeros(entries),
+        np.zeros(entries, np.int32),
+        np.zeros(entries, np.bool_),
         np.ones(bounds[-1]),
-        np.repeat(of_settlements(events, numbers), np.diff(bounds), axis=0),
-        np.zeros(entries + 1, np.int64),
-        np.zeros(entries * (1 + kinds), np.int64),
+        np.ones(bounds[-1]),
+        pool_of(events, bounds),
+        np.exp(replayed.pools[:, [_podium_state.THETA + 3, _podium_state.THETA + 6, _podium_state.THETA + 7]]),
+        np.zeros(entries + 1, np.int32),
+        np.zeros(entries * (1 + kinds), np.int32),
         np.zeros(entries * (1 + kinds)),
         np.zeros(entries),
+        np.zeros(bounds[-1]),
     )
-    _line_up(columns, last, scratch, replayed.pool_history[:, _podium_state.SIDE_MEAN], system.prototypes()[1], heats)
+    side = replayed.pool_history[:, _podium_state.SIDE_MEAN]
+    visit = np.empty_like(way.order)
+    visit[way.order] = np.arange(visit.size, dtype=np.int32)
+    _line_up(columns, last, scratch, side, system.prototypes()[1], visit, heats)
+    heats.weight[:] *= np.sqrt(DUEL / sizes(heats))  # as where the pool learns
+    heats.worth[:] = heats.weight
     return heats
 
 
 @compile_kernel
-def _line_up(columns: Any, last: int, scratch: Any, side: Any, entering: Any, heats: Any) -> None:
+def _line_up(columns: Any, last: int, scratch: Any, side: Any, entering: Any, visit: Any, heats: Any) -> None:
     at, unit = 0, 0
     for settlement in range(last):
         first = columns.entrants[settlement]
@@ -241,140 +247,16 @@ def _line_up(columns: Any, last: int, scratch: Any, side: Any, entering: Any, he
             heats.weight[heat] = weight_at(columns, heat)
             for i in range(start, stop):
                 heats.unit[at] = unit + int(scratch.lines[i, UNIT]) - 1
-                for k in range(4):
-                    heats.result[at, k] = scratch.lines[i, PLACE + k]
+                heats.place[at], heats.side[at] = scratch.lines[i, PLACE], int(scratch.lines[i, SIDE])
+                heats.finished[at] = scratch.lines[i, FINISHED] != 0.0
                 at += 1
             heats.start[heat + 1] = at
         sides = scratch.sides
         for number in range(units):
             part = heats.parts[unit]
             for k in range(sides.start[number], sides.start[number + 1]):
-                heats.part[part], heats.share[part] = first + sides.slot[k], sides.share[k]
+                heats.part[part], heats.share[part] = visit[first + sides.slot[k]], sides.share[k]
                 part += 1
             heats.ahead[unit] = side[settlement] if sides.home[number] else 0.0
             unit += 1
             heats.parts[unit] = part
-
-
-def settle(heats: Heats, visits: Visits, order: Any, start: Any, event: npt.NDArray[np.int64]) -> int:
-    """Sweep until the gaps within events hardly change; how many sweeps it took.
-
-    Results say nothing of the level of all who meet, which may drift for long: it does not count. The next means are
-    those of the last sweeps, mixed so that their changes, mixed alike, are the least.
-    """
-    means: deque[Any] = deque(maxlen=MEMORY)
-    changes: deque[Any] = deque(maxlen=MEMORY)
-    size = np.maximum(np.bincount(event), 1)
-    for sweep in range(1, MOST_SWEEPS + 1):
-        change = -visits.mean
-        _sweep(heats, visits, order, start)
-        change += visits.mean
-        level = np.bincount(event, change) / size
-        if np.abs(change - level[event]).mean() < CLOSE:
-            return sweep
-        means.append(visits.mean.copy())
-        changes.append(change)
-        if sweep > 1:
-            ahead = np.zeros(change.size)
-            for share, mean in zip(least_mix(changes), means, strict=True):
-                ahead += share * (mean - visits.mean)
-            visits.mean[:] += ahead
-            visits.cavity_mean[:] += ahead
-    return MOST_SWEEPS
-
-
-def least_mix(changes: deque[Any]) -> Any:
-    """The shares, together 1, of changes whose mix is the least by the sum of squares."""
-    products = np.array([[np.einsum("i,i", one, other) for other in changes] for one in changes])
-    steps = np.diff(np.eye(len(changes)), axis=0)
-    back = np.linalg.lstsq(steps @ products @ steps.T, steps @ products[-1], rcond=1e-10)[0]
-    return np.diff(np.concatenate([[0.0], back, [1.0]]))
-
-
-@compile_kernel
-def _sweep(heats: Any, visits: Any, order: Any, start: Any) -> None:
-    for heat in range(heats.start.size - 1):
-        judge_heat(heats, visits, heat)
-    for player in range(start.size - 1):
-        walk(visits, order, start[player], start[player + 1])
-
-
-@kernel
-def unit_mean(heats: Any, visits: Any, unit: int) -> tuple[float, float]:
-    """A unit's mean and variance by all other events."""
-    mean, variance = heats.ahead[unit], 0.0
-    for part in range(heats.parts[unit], heats.parts[unit + 1]):
-        share, visit = heats.share[part], heats.part[part]
-        mean += share * visits.cavity_mean[visit]
-        variance += share * share * visits.cavity_variance[visit]
-    return mean, variance
-
-
-@kernel
-def judge_heat(heats: Any, visits: Any, heat: int) -> None:
-    """Add what every pair of a heat says of all who are in one of both units."""
-    begin, end = heats.start[heat], heats.start[heat + 1]
-    noise, unfinished, reach = heats.numbers[heat, 0], heats.numbers[heat, 1], heats.numbers[heat, 2]
-    for i in range(begin, end):
-        mean, variance = unit_mean(heats, visits, heats.unit[i])
-        for j in range(i + 1, end):
-            finished = heats.result[i, FINISHED - PLACE], heats.result[j, FINISHED - PLACE]
-            if heats.result[i, SIDE - PLACE] == heats.result[j, SIDE - PLACE] or finished == (0.0, 0.0):
-                continue
-            places = heats.result[i, 0], heats.result[j, 0]
-            apart = max(abs(places[0] - places[1]) - 1.0, 0.0) / (reach * (end - begin))
-            worth = heats.weight[heat] / (1.0 + math.pi * math.pi * apart * apart)
-            if finished[0] == 0.0 or finished[1] == 0.0:
-                worth *= unfinished
-            other_mean, other_variance = unit_mean(heats, visits, heats.unit[j])
-            spread, result = variance + other_variance + 2.0 * noise, score(places[0], places[1])
-            say(heats, visits, heats.unit[i], heats.unit[j], mean - other_mean, spread, result, worth)
-            say(heats, visits, heats.unit[j], heats.unit[i], other_mean - mean, spread, 1.0 - result, worth)
-
-
-@kernel
-def say(heats: Any, visits: Any, unit: int, other: int, gap: float, spread: float, result: float, worth: float) -> None:
-    """Add what a duel says of each of a unit's parts, which are uncertain all but the one it is about."""
-    for part in range(heats.parts[unit], heats.parts[unit + 1]):
-        share, visit = heats.share[part], heats.part[part]
-        is_common = False
-        for theirs in range(heats.parts[other], heats.parts[other + 1]):
-            is_common = is_common or heats.part[theirs] == visit
-        if is_common:
-            continue
-        own = share * share * visits.cavity_variance[visit]
-        g = 1.0 / math.sqrt(1.0 + _podium_state.C * (spread - own))
-        expected = logistic(g * (gap + share * (visits.mean[visit] - visits.cavity_mean[visit])))
-        visits.surprise[visit] += worth * share * g * (result - expected)
-        visits.information[visit] += worth * share * share * g * g * expected * (1.0 - expected)
-
-
-@kernel
-def walk(visits: Any, order: Any, start: int, stop: int) -> None:
-    """Go along a player's visits, forth and back."""
-    mean, variance = 0.0, 0.0
-    for k in range(start, stop):
-        v = order[k]
-        visits.precision[v] = visits.information[v]
-        visits.shift[v] = visits.information[v] * visits.mean[v] + visits.surprise[v]
-        visits.surprise[v], visits.information[v] = 0.0, 0.0
-        mean, variance = mean + visits.drift[v], variance + visits.growth[v]
-        if visits.days[v] > 0.0 and variance < visits.ceiling[v]:
-            variance = visits.ceiling[v] - (visits.ceiling[v] - variance) * math.exp(-visits.days[v])
-        visits.expected_mean[v], visits.expected_variance[v] = mean, variance
-        precision = 1.0 / variance + visits.precision[v]
-        mean = (mean / variance + visits.shift[v]) / precision
-        variance = 1.0 / precision
-        visits.cavity_mean[v], visits.cavity_variance[v] = mean, variance  # of the past and the event, for now
-    for k in range(stop - 1, start - 1, -1):
-        v = order[k]
-        if k < stop - 1:
-            after = order[k + 1]
-            pull = visits.cavity_variance[v] / visits.expected_variance[after]
-            mean = visits.cavity_mean[v] + pull * (mean - visits.expected_mean[after])
-            left = variance - visits.expected_variance[after]
-            variance = visits.cavity_variance[v] + pull * pull * left
-        visits.mean[v], visits.variance[v] = mean, variance
-        rest = max(1.0 / variance - visits.precision[v], LEAST_PRECISION)
-        visits.cavity_mean[v] = (mean / variance - visits.shift[v]) / rest
-        visits.cavity_variance[v] = 1.0 / rest

@@ -12,9 +12,8 @@ import polars as pl
 import sqlalchemy as sa
 
 from podium.errors import UnknownError
-from podium.ledger.hindsight import lack_of
+from podium.ledger.hindsight import chance_above, lack_of
 from podium.ledger.history import thinned
-from podium.probability.normal import distribution
 from podium.rating import rate
 from podium.results.reading import Results
 from podium.store.log.log import newest_seq
@@ -174,11 +173,6 @@ def best_ever(connection: sa.Connection, pool: Pool) -> BestEverBoard:
         for k, (number, at, rating, deviation) in enumerate(peaks)
     )  # fmt: skip
     return BestEverBoard(date_of(kept.day), players)
-
-
-def chance_above(one: tuple[float, float], other: tuple[float, float]) -> float:
-    """The chance that one of two normals is above the other, each a mean and a deviation, which err apart."""
-    return float(distribution((one[0] - other[0]) / float(np.hypot(one[1], other[1]))))
 
 
 def hindsight_day(connection: sa.Connection, pool: Pool) -> date | None:

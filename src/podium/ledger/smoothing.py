@@ -1,0 +1,274 @@
+"""Sites and walks in turn, until they agree, with what foretells each event best by all others.
+
+Every visit of a player to an event has a site, a Gaussian that stands for what the event says: it is taken at the
+smoothed mean, against what all other events say of the opponents. How much newcomers differ, and how much is luck, is
+what foretells each event best by all others: the filter has learnt what serves those who do not know these.
+
+Source: H. Rauch, F. Tung and C. Striebel, "Maximum likelihood estimates of linear dynamic systems" (1965), for walks;
+T. Minka, "Expectation propagation for approximate Bayesian inference" (2001), for sites and cavities; S. Geisser, "The
+predictive sample reuse method with applications" (1975), for what is learnt; D. Anderson, "Iterative procedures for
+nonlinear integral equations" (1965), for how sweeps gain on each other.
+"""
+
+import math
+from collections import deque
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from podium.kernels.compiled import compile_kernel, kernel
+from podium.probability.logistic import logistic, score
+from podium.systems import _podium_state
+
+CLOSE, NEAR, MOST_SWEEPS = 3e-4, 1e-3, 100  # log-odds of the mean change within heats at which it ends, or is tried
+DUEL, WEIGHT = 2, 0  # units of a heat; what learns beside theta's columns, which begin at 1
+MEMORY = 4  # sweeps that the next means are drawn from
+LEAST_PRECISION, NEGLIGIBLE = 1e-9, 3e-4  # the latter of a heat's log loss
+
+
+class Visits(NamedTuple):
+    """What is known of each entrant of each settlement, (entrants) float64: one player's after another's."""
+
+    mean: Any  # smoothed
+    variance: Any
+    cavity_mean: Any  # without what the event itself says
+    cavity_variance: Any
+    precision: Any  # the site's, or, within a sweep, the information of all opponents
+    shift: Any  # or the surprise
+    expected_mean: Any  # before the event, by the past alone
+    expected_variance: Any
+    drift: Any  # of the mean since the visit before, or the mean of a newcomer
+    growth: Any  # of the variance by the event, or that of a newcomer
+    drawn: Any  # of the variance towards its ceiling since the visit before
+    ceiling: Any
+
+
+class Heats(NamedTuple):
+    """Every heat as lines of units."""
+
+    start: Any  # int64 (heats + 1)
+    unit: Any  # int32 (lines)
+    place: Any  # float64 (lines)
+    side: Any  # int32 (lines): equal for team mates
+    finished: Any  # bool (lines)
+    weight: Any  # float64 (heats): of each pair, in sites
+    worth: Any  # float64 (heats): of each pair, in what events are missed by
+    pool: Any  # int32 (heats)
+    numbers: Any  # float64 (pools, 3): noise of a day, what a pair counts of which one did not finish, reach
+    parts: Any  # int32 (units + 1)
+    part: Any  # int32 (parts): the visit
+    share: Any  # float64 (parts)
+    ahead: Any  # float64 (units): what the side that begins is worth
+    missed: Any  # float64 (heats): the log loss of its pairs, by all other events
+
+
+class Way(NamedTuple):
+    """Who comes where; the visits of one player after another."""
+
+    order: Any  # int32 (entrants): which entrant each visit is
+    start: Any  # int64 (players + 1): each one's first visit
+    event: Any  # int32 (entrants)
+    pool: Any  # int32 (entrants)
+    kind: Any  # float64 (entrants), or none where all are players
+
+
+def learn(heats: Heats, visits: Visits, way: Way, theta: Any) -> int:
+    """Move what pairs of a field weigh, spread and noise to what foretells events best by all others; the most sweeps.
+
+    Each pool has its own, one after the other: tried as it is, e times as large, and e times smaller. It ends where
+    their parabola is lowest between these. Where the first try changes next to nothing, it stays.
+    """
+    sweeps = settle(heats, visits, way)
+    has_fields = (np.diff(heats.start) > DUEL).any()
+    for column in ([WEIGHT] if has_fields else []) + [_podium_state.SPREAD, _podium_state.NOISE]:
+        moved = np.zeros(len(theta))
+        values = moved if column == WEIGHT else theta[:, column - 1]
+        means, misses = [visits.mean.copy()], [missed(heats, values, column)]
+        for to in (1.0, -1.0):
+            scale(heats, visits, way, column, np.exp(to - moved))
+            moved[:] = to
+            sweeps = max(sweeps, settle(heats, visits, way, NEAR))
+            misses.append(missed(heats, values + moved, column))
+            means.append(visits.mean.copy())
+            if (np.abs(misses[-1] - misses[0]) < NEGLIGIBLE * heats.missed.size).all():
+                break
+            go_to(visits, 2.0 * means[0] - means[1])
+        slope, curve = 0.5 * (misses[1] - misses[-1]), misses[1] - 2.0 * misses[0] + misses[-1]
+        best = -slope / np.maximum(curve, np.abs(slope) + LEAST_PRECISION)
+        scale(heats, visits, way, column, np.exp(best - moved))
+        x = best[way.pool]
+        go_to(visits, means[0] + 0.5 * x * (means[1] - means[-1] + x * (means[1] - 2.0 * means[0] + means[-1])))
+        sweeps = max(sweeps, settle(heats, visits, way))
+    return sweeps
+
+
+def widen(heats: Heats, visits: Visits, way: Way) -> None:
+    """Let variances know that the pairs of a field are not independent; means stay.
+
+    Among n equals a place has the variance (n^2 - 1) / 12, where n - 1 independent duels have (n - 1) / 4: what pairs
+    say of an entrant is so (n + 1) / 3 times too sure (V. Godambe, "An optimum property of regular maximum likelihood
+    estimation", 1960).
+    """
+    size, mean = sizes(heats), visits.mean.copy()
+    if (size > DUEL).any():
+        heats.weight[:] = heats.worth * 3.0 / (size + 1.0) / np.sqrt(DUEL / size)
+        _sweep(heats, visits, way)
+        visits.mean[:] = mean
+
+
+def sizes(heats: Heats) -> Any:
+    """How many units each heat has, two at least."""
+    return np.maximum(np.diff(heats.start), DUEL)
+
+
+def missed(heats: Heats, values: Any, column: int) -> Any:
+    """By how much each pool's events were missed, and its parameter misses the prior: (pools)."""
+    start, deviation = (
+        (0.0, 1.0) if column == WEIGHT else (_podium_state.START[column], _podium_state.PRIOR_DEVIATION[column])
+    )
+    off = (values - start) / deviation
+    return np.bincount(heats.pool, heats.missed, values.size) + 0.5 * off * off
+
+
+def scale(heats: Heats, visits: Visits, way: Way, column: int, factors: Any) -> None:
+    """Multiply a parameter of each pool: how much luck there is, or by how much newcomers differ.
+
+    Pairs of n weigh the root of 2 / n, as where the pool learns; factors of 1 / e and e make that 1 and 2 / n.
+    """
+    if column == WEIGHT:
+        heats.weight[:] *= (DUEL / sizes(heats)) ** (0.5 * np.log(factors)[heats.pool])
+        return
+    if column == _podium_state.NOISE:
+        heats.numbers[:, 0] *= factors
+        return
+    of_players = factors[way.pool] if way.kind.size == 0 else np.where(way.kind == 0.0, factors[way.pool], 1.0)
+    first = way.start[:-1]
+    visits.growth[first] *= of_players[first]
+    visits.ceiling[:] *= of_players
+
+
+def settle(heats: Heats, visits: Visits, way: Way, close: float = CLOSE) -> int:
+    """Sweep until the gaps within events hardly change; how many sweeps it took.
+
+    Results say nothing of the level of all who meet, which may drift for long: it does not count. The next means are
+    those of the last sweeps, mixed so that their changes, mixed alike, are the least.
+    """
+    means: deque[Any] = deque(maxlen=MEMORY)
+    changes: deque[Any] = deque(maxlen=MEMORY)
+    size = np.maximum(np.bincount(way.event), 1)
+    for sweep in range(1, MOST_SWEEPS + 1):
+        change = -visits.mean
+        _sweep(heats, visits, way)
+        change += visits.mean
+        shared = np.bincount(way.event, change) / size
+        if np.abs(change - shared[way.event]).mean() < close:
+            return sweep
+        means.append(visits.mean.astype(np.float32))
+        changes.append(change.astype(np.float32))
+        if sweep > 1:
+            ahead = np.zeros(change.size)
+            for share, mean in zip(least_mix(changes), means, strict=True):
+                ahead += share * (mean - visits.mean)
+            go_to(visits, visits.mean + ahead)
+    return MOST_SWEEPS
+
+
+def go_to(visits: Visits, means: Any) -> None:
+    """Move the smoothed means, and those without the event itself as far."""
+    visits.cavity_mean[:] += means - visits.mean
+    visits.mean[:] = means
+
+
+def least_mix(changes: deque[Any]) -> Any:
+    """The shares, together 1, of changes whose mix is the least by the sum of squares."""
+    products = np.array([[np.einsum("i,i", one, other, dtype=np.float64) for other in changes] for one in changes])
+    steps = np.diff(np.eye(len(changes)), axis=0)
+    back = np.linalg.lstsq(steps @ products @ steps.T, steps @ products[-1], rcond=1e-10)[0]
+    return np.diff(np.concatenate([[0.0], back, [1.0]]))
+
+
+@compile_kernel
+def _sweep(heats: Any, visits: Any, way: Any) -> None:
+    for heat in range(heats.start.size - 1):
+        judge_heat(heats, visits, heat)
+    for player in range(way.start.size - 1):
+        walk(visits, way.start[player], way.start[player + 1])
+
+
+@kernel
+def unit_mean(heats: Any, visits: Any, unit: int) -> tuple[float, float]:
+    """A unit's mean and variance by all other events."""
+    mean, variance = heats.ahead[unit], 0.0
+    for part in range(heats.parts[unit], heats.parts[unit + 1]):
+        share, visit = heats.share[part], heats.part[part]
+        mean += share * visits.cavity_mean[visit]
+        variance += share * share * visits.cavity_variance[visit]
+    return mean, variance
+
+
+@kernel
+def judge_heat(heats: Any, visits: Any, heat: int) -> None:
+    """Add what every pair of a heat says of all who are in one of both units; and how well they were foretold."""
+    begin, end, missed = heats.start[heat], heats.start[heat + 1], 0.0
+    noise, unfinished, reach = heats.numbers[heats.pool[heat]]
+    for i in range(begin, end):
+        mean, variance = unit_mean(heats, visits, heats.unit[i])
+        for j in range(i + 1, end):
+            both = heats.finished[i] and heats.finished[j]
+            if heats.side[i] == heats.side[j] or not (heats.finished[i] or heats.finished[j]):
+                continue
+            apart = max(abs(heats.place[i] - heats.place[j]) - 1.0, 0.0) / (reach * (end - begin))
+            near = (1.0 if both else unfinished) / (1.0 + math.pi * math.pi * apart * apart)
+            other_mean, other_variance = unit_mean(heats, visits, heats.unit[j])
+            gap, spread = mean - other_mean, variance + other_variance + 2.0 * noise
+            result = score(heats.place[i], heats.place[j])
+            odds = gap / math.sqrt(1.0 + _podium_state.C * spread)
+            missed += near * (math.log1p(math.exp(-abs(odds))) + max(odds, 0.0) - result * odds)
+            say(heats, visits, heats.unit[i], heats.unit[j], gap, spread, result, heats.weight[heat] * near)
+            say(heats, visits, heats.unit[j], heats.unit[i], -gap, spread, 1.0 - result, heats.weight[heat] * near)
+    heats.missed[heat] = missed * heats.worth[heat]
+
+
+@kernel
+def say(heats: Any, visits: Any, unit: int, other: int, gap: float, spread: float, result: float, worth: float) -> None:
+    """Add what a duel says of each of a unit's parts, which are uncertain all but the one it is about."""
+    for part in range(heats.parts[unit], heats.parts[unit + 1]):
+        share, visit = heats.share[part], heats.part[part]
+        is_common = False
+        for theirs in range(heats.parts[other], heats.parts[other + 1]):
+            is_common = is_common or heats.part[theirs] == visit
+        if is_common:
+            continue
+        own = share * share * visits.cavity_variance[visit]
+        g = 1.0 / math.sqrt(1.0 + _podium_state.C * (spread - own))
+        expected = logistic(g * (gap + share * (visits.mean[visit] - visits.cavity_mean[visit])))
+        visits.shift[visit] += worth * share * g * (result - expected)
+        visits.precision[visit] += worth * share * share * g * g * expected * (1.0 - expected)
+
+
+@kernel
+def walk(visits: Any, start: int, stop: int) -> None:
+    """Go along a player's visits, forth and back."""
+    mean, variance = 0.0, 0.0
+    for v in range(start, stop):
+        visits.shift[v] += visits.precision[v] * visits.mean[v]
+        mean, variance = mean + visits.drift[v], variance + visits.growth[v]
+        if visits.drawn[v] > 0.0 and variance < visits.ceiling[v]:
+            left = math.exp(-visits.drawn[v] / visits.ceiling[v])
+            variance = visits.ceiling[v] - (visits.ceiling[v] - variance) * left
+        visits.expected_mean[v], visits.expected_variance[v] = mean, variance
+        precision = 1.0 / variance + visits.precision[v]
+        mean = (mean / variance + visits.shift[v]) / precision
+        variance = 1.0 / precision
+        visits.cavity_mean[v], visits.cavity_variance[v] = mean, variance  # of the past and the event, for now
+    for v in range(stop - 1, start - 1, -1):
+        if v < stop - 1:
+            pull = visits.cavity_variance[v] / visits.expected_variance[v + 1]
+            mean = visits.cavity_mean[v] + pull * (mean - visits.expected_mean[v + 1])
+            left = variance - visits.expected_variance[v + 1]
+            variance = visits.cavity_variance[v] + pull * pull * left
+        visits.mean[v], visits.variance[v] = mean, variance
+        rest = max(1.0 / variance - visits.precision[v], LEAST_PRECISION)
+        visits.cavity_mean[v] = (mean / variance - visits.shift[v]) / rest
+        visits.cavity_variance[v] = 1.0 / rest
+        visits.precision[v], visits.shift[v] = 0.0, 0.0

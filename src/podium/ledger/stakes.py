@@ -20,12 +20,17 @@ from podium.support.words import counted, table_html
 
 MOST_EXACT = 6  # sides, up to which every order of the others is rated
 FIRST_DRAWS, MOST_DRAWS, DRAWS_OF_OTHERS = 8, 4096, 16
+MANY_SIDES, FIRST_OF_MANY = 100, 4  # beyond so many, so few draws are close as a rule, and take seconds
 CLOSE = 0.01  # of a table's range, below which twice its standard error has to come
 BUDGET_S, BUDGET_SIDES, BUDGET_GROWTH, MOST_BUDGET_S = 0.3, 22.0, 1.25, 2.0  # 0.3 s at 22 sides, 2 s at 100 and beyond
 SHARE_OF_TABLE, SHARE_OF_OTHERS = 0.55, 0.2  # of the time, for drawing orders and rating them
 LIKELY = 0.05  # the least chance of a place that is held out to a player
 SEED = 41
 EVEN = -1e-9  # a change above it loses nothing
+SLOWEST, BISECTED = (
+    1e-9,
+    4,
+)  # points from a place to the next, at least; of so many steps to where none are lost one halves
 MOST_CELLS = 4_000_000  # numbers of states, in one call of the engine
 
 
@@ -250,7 +255,7 @@ class Table:
             return
         generator = np.random.default_rng(SEED)
         performances = self.race.performances(self.others)
-        wanted = FIRST_DRAWS
+        wanted = FIRST_DRAWS if len(self.race.sides) <= MANY_SIDES else FIRST_OF_MANY
         while wanted > 0:
             started = time.perf_counter()
             uniform = generator.random((wanted, len(self.others)))
@@ -335,7 +340,7 @@ def changes_in_parts(race: Race, ended: Any, places: Floats) -> Floats:
 
 
 def break_evens(race: Race, numbers: Sequence[int], table: Table, budget_s: float) -> dict[int, int | None]:
-    """The last place that loses nothing of each of some players, by bisection; None where even a win loses.
+    """The last place that loses nothing of each of some players, around the expected one; None where a win loses.
 
     Where orders are drawn, all are drawn once, and each player is left out of them.
     """
@@ -356,16 +361,24 @@ def break_evens(race: Race, numbers: Sequence[int], table: Table, budget_s: floa
         every = drawn_orders(race.performances(range(sides)), uniform)
         orders = {side: every[every != side].reshape(count, sides - 1) for side in range(sides)}
         weights = dict.fromkeys(range(sides), np.full(count, 1.0 / count))
-    side_of = [int(race.side_of[number]) for number in numbers]
+    side_of, mean = race.side_of[list(numbers)], table.mine()[0]
+    fall = np.full(len(numbers), max(float(mean[0] - mean[sides - 1]) / (sides - 1), SLOWEST))  # from place to place
+    middle = (race.ranks[side_of] @ np.arange(1, sides + 1)).round().astype(np.int64)  # where most break about even
     low, high = np.zeros(len(numbers), np.int64), np.full(len(numbers), sides)
-    while (low < high).any():
-        middle = (low + high + 1) // 2
-        races = [with_place(orders[side], side, int(place)) for side, place in zip(side_of, middle, strict=True)]
-        moved = changes_in_parts(race, race.whole, np.concatenate(races))
-        ends = np.cumsum([len(each) for each in races])[:-1]
-        own = zip(numbers, side_of, np.split(moved, ends), strict=True)
-        gains = np.array([float(weights[side] @ each[:, number]) >= EVEN for number, side, each in own])
-        low, high = np.where(gains, middle, low), np.where(gains, high, middle - 1)
+    tried: dict[int, tuple[int, float]] = {}  # of each the place before, and its change
+    rounds = 0
+    while rest := np.flatnonzero(low < high).tolist():
+        rounds += 1
+        races = [with_place(orders[side_of[k]], int(side_of[k]), int(middle[k])) for k in rest]
+        moved = np.split(changes_in_parts(race, race.whole, np.concatenate(races)), np.cumsum([*map(len, races)])[:-1])
+        for k, each in zip(rest, moved, strict=True):
+            place, value = int(middle[k]), float(weights[int(side_of[k])] @ each[:, numbers[k]])
+            before, known = tried.get(k, (0, value))
+            fall[k] = max((known - value) / (place - before), SLOWEST) if before else fall[k]
+            low[k], high[k] = (place, high[k]) if value >= EVEN else (low[k], place - 1)
+            tried[k] = place, value
+            zero = place + value / fall[k] if rounds % BISECTED else 0.5 * (low[k] + high[k] + 1)
+            middle[k] = int(min(max(low[k] + 1.0, zero), high[k]))
     return {number: int(place) or None for number, place in zip(numbers, low, strict=True)}
 
 

@@ -86,7 +86,7 @@ class OwnHeat:
     place: float  # ties share the mean of their places
     tied: bool
     status: str
-    expected: int  # the place that the ratings promised
+    expected: int  # the place that the ratings promised one who quit
     rivals: list[tuple[int, float, int]]  # of the other finishers, best first: row, place, side
     mates: list[tuple[int, float, int]]  # of the team mates who finished
 
@@ -148,7 +148,6 @@ def own_heats(account: Account, event_id: str) -> list[OwnHeat]:
             continue  # a quit that the system carries over from an earlier heat
         side, place = side_at(columns, i), float(columns.place[i])
         others = [j for j in range(start, stop) if j != i]
-        chances = [rules.expect(account.params, account.entering(account.entrant_of(j)), account.me) for j in others]
         finishers = [
             (events.entry_row.at(j), float(columns.place[j]), side_at(columns, j))
             for j in others
@@ -161,9 +160,14 @@ def own_heats(account: Account, event_id: str) -> list[OwnHeat]:
         if rivals:
             rank = 1 + len({side_of(each) for each in rivals if each[1] < place}) if finished else 0
             tied = any(each[1] == place for each in rivals)
-            expected = 1 + round(float(sum(chances)))
+            expected = 0 if finished else expected_place(account, others)
             heats.append(OwnHeat(name, row, side, rank, place, tied, status, expected, rivals, mates))
     return heats
+
+
+def expected_place(account: Account, others: Sequence[int]) -> int:
+    chances = [rules.expect(account.params, account.entering(account.entrant_of(j)), account.me) for j in others]
+    return 1 + round(float(sum(chances)))
 
 
 def side_at(columns: Columns, i: int) -> int:

@@ -174,10 +174,7 @@ def event_record(connection: sa.Connection, pool: Pool, event_id: str) -> tuple[
     if not rows:
         get_event(connection, pool, event_id)  # which says that there is none
     contents = [lines_of(row.body) if row.kind in WITH_CONTENT else None for row in rows]
-    numbers = {number for lines in contents if lines is not None for line in lines for number in numbers_in(line)}
-    merged = merges(connection, pool)
-    names = names_of(connection, pool, {merged.get(number, number) for number in numbers})
-    name_of = {number: kind_and_name(names[merged.get(number, number)])[1] for number in numbers}
+    name_of = names_in(connection, pool, [each for each in contents if each is not None])
     records, before = [], None
     for row, after in zip(rows, contents, strict=True):
         corrected = () if before is None or after is None else tuple(corrected_lines(before, after, name_of))
@@ -185,6 +182,18 @@ def event_record(connection: sa.Connection, pool: Pool, event_id: str) -> tuple[
         received_at, moved = datetime.fromisoformat(row.received_at), (row.events, row.players, row.largest)
         records.append(CorrectionRecord(row.seq, row.kind, received_at, row.actor, row.reason, *moved, corrected))
     return tuple(records)
+
+
+def names_in(connection: sa.Connection, pool: Pool, contents: list[list[Line]]) -> dict[int, str]:
+    """The name of each number in contents of an event; nobody's where there is one alone, which corrects none."""
+    if len(contents) < 2:  # noqa: PLR2004
+        return {}
+    numbers, merged = (
+        {each for lines in contents for line in lines for each in numbers_in(line)},
+        merges(connection, pool),
+    )
+    names = names_of(connection, pool, {merged.get(number, number) for number in numbers})
+    return {number: kind_and_name(names[merged.get(number, number)])[1] for number in numbers}
 
 
 def lines_of(body: bytes) -> list[Line]:

@@ -99,7 +99,7 @@ class PoolFacts:
     day: date = described("The day on which it was worked out.")
     events: int = described("Rated events that were counted: all, or the newest of a large pool.")
     players: int = described("Players in them.")
-    duels: int = described("Duels in them.")
+    duels: int = described("Duels in them; events of over 1,000 entrants have none here.")
     promise: tuple[PromisePoint, ...] = described("What a lead in points promises.")
     weights: tuple[WeightPoint, ...] = described("How far one duel moves a player, by event.")
     reliability: tuple[ReliabilityBin, ...] = described("Whether promises came true.")
@@ -117,7 +117,26 @@ class FairExpectation:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Effort:
+    events: int  # the newest
+    players: int  # for each point of the weights
+    rows: int = 20_000  # changes of these events
+
+
+AT_NIGHT = Effort(events=20_000, players=25, rows=1_000_000)
+WHEN_READ = Effort(events=1_000, players=5)
+
+
 SIDES = 2  # from which each duel is counted
+LARGE_FIELD = 1_000  # entrants beyond whom an event is not taken apart: its duels take seconds
+SELECT_ROW = (
+    sa.select(change.c.started_at, change.c.seq)
+    .where(change.c.generation_id == sa.bindparam("generation"))
+    .order_by(change.c.started_at.desc(), change.c.seq.desc())
+    .limit(1)
+    .offset(sa.bindparam("more"))
+)
 SELECT_FIRST_OF_NEWEST = (
     sa.select(event.c.started_at, event.c.seq)
     .where(event.c.pool_id == sa.bindparam("pool"), event.c.status == RATED)
@@ -127,13 +146,16 @@ SELECT_FIRST_OF_NEWEST = (
 )
 
 
-def promise_outcomes(connection: sa.Connection, pool: Pool, most: int) -> tuple[int, int, npt.NDArray[np.float64]]:
-    """What came of the promises in so many of the newest rated events: how many these are, of how many players, bins.
+def promise_outcomes(connection: sa.Connection, pool: Pool, most: Effort) -> tuple[int, int, npt.NDArray[np.float64]]:
+    """What came of the promises in the newest rated events: how many these are, of how many players, bins.
 
     The bins, (bins, 3), have the duels of each, from both sides, and the sums of what was expected and of the scores.
     """
-    newest = connection.execute(SELECT_FIRST_OF_NEWEST, {"pool": pool.id, "more": most - 1}).first()
+    newest = connection.execute(SELECT_FIRST_OF_NEWEST, {"pool": pool.id, "more": most.events - 1}).first()
+    too_many = connection.execute(SELECT_ROW, {"generation": pool.generation, "more": most.rows}).first()
     first = START if newest is None else OrderKey(newest.started_at, newest.seq)
+    if too_many is not None:
+        first = max(first, OrderKey(too_many.started_at, too_many.seq + 1))
     segments, _ = events_from(connection, pool, first)
     tables = [rated_rows(segment.table, segment.events) for segment in segments]
     numbers = set[int]().union(*map(met_in, tables))
@@ -143,8 +165,10 @@ def promise_outcomes(connection: sa.Connection, pool: Pool, most: int) -> tuple[
     for segment, table in zip(segments, tables, strict=True):
         if table.height:
             events, replayed = roster.advance(Results(as_table(pool, table), pool.name), table["started_at"])
-            selection = HeatSelection(judged_heats(events, Window()))
-            bins += predict(pool.system, events, selection, replayed).bins
+            entries = events.columns.entries if events.columns.entries.size else events.columns.entrants
+            chosen = judged_heats(events, Window()) & (np.diff(entries) <= LARGE_FIELD)
+            if chosen.any():
+                bins += predict(pool.system, events, HeatSelection(chosen), replayed).bins
         if segment.reset is not None:
             roster.reset(segment.reset.keep)
     players = [number for number in numbers if not is_thing(number)]
@@ -168,7 +192,7 @@ def reliability(bins: npt.NDArray[np.float64]) -> tuple[ReliabilityBin, ...]:
 EVENT_NUMBERS = (1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 50, 100)  # of which the picture has a point
 SELECT_PLAYERS = sa.select(standing.c.player_id, standing.c.events).where(IN_POOL).order_by(standing.c.player_id)
 SELECT_NTH_EVENT = (
-    sa.select(change.c.seq)
+    sa.select(change.c.seq, change.c.field)
     .where(
         change.c.generation_id == sa.bindparam("generation"),
         change.c.player_id == sa.bindparam("who"),
@@ -196,10 +220,12 @@ def weights(connection: sa.Connection, pool: Pool, most: int) -> tuple[WeightPoi
 
 
 def largest_duel(connection: sa.Connection, pool: Pool, player: int, number: int) -> float | None:
-    """The most that one duel of a player's n-th rated event moved the rating; None where nobody was compared."""
+    """The most that one duel of a player's n-th rated event moved the rating; None where nobody is compared."""
     params: dict[str, Any] = {"generation": pool.generation, "who": player, "earlier": number - 1}
-    seq = connection.execute(SELECT_NTH_EVENT, params).scalar_one()
-    event_id, _ = event_names_of(connection, pool, [seq])[seq]
+    row = connection.execute(SELECT_NTH_EVENT, params).one()
+    if (row.field or 0) > LARGE_FIELD:
+        return None
+    event_id, _ = event_names_of(connection, pool, [row.seq])[row.seq]
     (name,) = names_of(connection, pool, [player]).values()
     rows = explanation(connection, pool, event_id, name).rows
     duels = rows.filter(rows["opponent"].is_not_null())["contribution"].abs().to_list()
@@ -214,16 +240,6 @@ SELECT_FACTS = sa.select(pool_fact.c.body).where(pool_fact.c.pool_id == sa.bindp
 SELECT_SETTLED_STATES = (
     sa.select(standing.c.state).where(IN_POOL, IS_SETTLED).order_by(standing.c.player_id).limit(MIDDLE_OF)
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Effort:
-    events: int  # the newest
-    players: int  # for each point of the weights
-
-
-AT_NIGHT = Effort(events=20_000, players=25)
-WHEN_READ = Effort(events=1_000, players=5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +272,7 @@ def system_text(pool: Pool) -> str:
 
 def find_facts(connection: sa.Connection, pool: Pool, effort: Effort) -> KeptFacts:
     refuse_other_arithmetic(pool)
-    events, players, bins = promise_outcomes(connection, pool, effort.events)
+    events, players, bins = promise_outcomes(connection, pool, effort)
     facts = PoolFacts(
         day=date_of(today()),
         events=events,

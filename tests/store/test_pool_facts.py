@@ -1,6 +1,7 @@
 """Fields, records and facts: against what the library says of the same results."""
 
 import statistics
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from random import Random
@@ -82,6 +83,24 @@ def test_facts_are_what_the_library_judges(store, name, monkeypatch):
         assert point.players == len(largest)
         assert point.points == pytest.approx(statistics.median(largest), abs=1e-9)
     assert [point.event_number for point in fewer.weights][:6] == [1, 2, 3, 4, 5, 6]
+
+
+def test_facts_leave_out_what_takes_long(tmp_path, monkeypatch):
+    """Fields beyond a size have no duels there and weigh nothing; only so many of the newest changes are read."""
+    with closing(Store(str(tmp_path / "podium.db"))) as store:
+        fill(store, find("elo")())
+        sizes = [len(store.event("main", f"e{number:02d}").changes) for number in range(30)]
+        monkeypatch.setattr(pool_facts, "LARGE_FIELD", 4)
+        found = store.pool_facts("main")
+        assert found.duels == sum(size * (size - 1) // 2 for size in sizes if size <= 4)
+        assert any(size > 4 for size in sizes[:3])
+        assert found.weights[0].players < 5
+        monkeypatch.setattr(pool_facts, "WHEN_READ", pool_facts.Effort(events=1_000, players=1, rows=sum(sizes[-3:])))
+    with closing(Store(str(tmp_path / "podium.db"))) as store:
+        assert store.pool_facts("main").events == 3
+        monkeypatch.setattr(pool_facts, "WHEN_READ", pool_facts.Effort(events=1_000, players=1, rows=1))
+    with closing(Store(str(tmp_path / "podium.db"))) as store:
+        assert store.pool_facts("main").events == 0
 
 
 def test_facts_are_kept_for_the_day_and_followed_where_the_pool_is_another(tmp_path):

@@ -365,7 +365,7 @@ class PoolFacts(TypedDict):
     day: date  # The day on which it was worked out.
     events: int  # Rated events that were counted: all, or the newest of a large pool.
     players: int  # Players in them.
-    duels: int  # Duels in them.
+    duels: int  # Duels in them; events of over 1,000 entrants have none here.
     promise: list[PromisePoint]  # What a lead in points promises.
     weights: list[WeightPoint]  # How far one duel moves a player, by event.
     reliability: list[ReliabilityBin]  # Whether promises came true.

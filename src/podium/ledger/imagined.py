@@ -185,9 +185,7 @@ class Race:
     def changes(self, ended: Events, places: Floats) -> Floats:
         """What everyone's rating would change by, (races, players), were the race to end so; NaN for who is not rated.
 
-        Args:
-            ended: the race, encoded; who quit there quits here.
-            places: (races, sides) from 1; equal ones tie.
+        Who quit in the race as it is encoded quits here; `places`, (races, sides) from 1, tie where they are equal.
         """
         seats, columns, count = self.seats(ended), ended.columns, len(places)
         size, entries = seats.size, columns.place.size  # behind the players' entries stand the things that they share

@@ -78,15 +78,8 @@ def _total_compared(
 ) -> None:
     """Add up the duels of some by `compare`, had they stood as `moved` says and their opponents as they did.
 
-    Args:
-        params: what the rules read.
-        prototypes: an example of each NamedTuple.
-        columns: of the events.
-        settlement: whose duels.
-        field: (entrants, fields of an entering state).
-        moved: (some, fields of the state).
-        begin: the first of them among the entrants.
-        totals: (some, 3), to be added to.
+    `field` is (entrants, fields of an entering state), `moved` (some, fields of the state), the first of whom is
+    `begin` among the entrants; `totals`, (some, 3), are added to.
     """
     newcomer, entering, _ = prototypes
     first = columns.entrants[settlement]
@@ -145,11 +138,9 @@ def _total_expected(
 def _total_met_compared(
     params: Any, prototypes: Any, columns: Any, settlement: int, field: Any, moved: Any, met: Any, sums: Any, _: Any
 ) -> None:
-    """Add up what `compare` expects of some who meet a part of the field of one heat without teams; see above.
+    """Add up what `compare` expects of some who meet a part of the field of one heat without teams, in `sums`, (some).
 
-    Args:
-        met: (some, 3), in whose place each of them comes, the first whom it meets, and the one after the last.
-        sums: (some), to be added to.
+    `met` has, (some, 3), in whose place each of them comes, the first whom it meets, and the one after the last.
     """
     newcomer, entering = prototypes[0], prototypes[1]
     first, heat = columns.entrants[settlement], heats_of(columns, settlement)[0]
@@ -167,11 +158,7 @@ def _total_met_compared(
 def _total_met_expected(
     params: Any, prototypes: Any, columns: Any, settlement: int, field: Any, moved: Any, met: Any, sums: Any, lanes: Any
 ) -> None:
-    """Add up what `expect` says of some who meet a part of the field of one heat without teams; see above.
-
-    Args:
-        lanes: (fields of an entering state, and of `Lane`, LANES), for those who are next to each other in `met`.
-    """
+    """As `_total_met_compared`, by `expect`; `lanes` has room for those who are next to each other in `met`."""
     newcomer, entering, _ = prototypes
     first, own = columns.entrants[settlement], len(entering)
     start, _ = entries_of(columns, heats_of(columns, settlement)[0])

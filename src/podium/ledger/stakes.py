@@ -36,8 +36,6 @@ MOST_CELLS = 4_000_000  # numbers of states, in one call of the engine
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """Who else a rank is counted against."""
-
     count_above: Callable[[Floats], npt.NDArray[np.int64]]  # how many of those who do not start are above some ratings
     is_listed: npt.NDArray[np.bool_]  # (players who start) whether they are listed today
     will_be_listed: npt.NDArray[np.bool_]  # (players who start) whether they are once they have started
@@ -144,9 +142,7 @@ def stakes(
     spent. A rank counts the others at their mean in the same orders.
 
     Args:
-        race: who starts.
         chosen: whose tables.
-        board: whom ranks are counted against.
         heats: of such heats the table is the sum, each place the same in all of them.
         draws: whether two can draw, which makes a line in a duel.
         promise: only what holds at any look: orders are drawn until the table is close, whatever time that takes, and
@@ -161,11 +157,11 @@ def stakes(
     ranks, digits, sides = race.ranks, race.system.digits, len(race.sides)
     if race.system.needs and race.lines is None:
         lacking = " and ".join(name.removesuffix("_s") for name in race.system.needs)
-        notice = (
-            f"{race.system.title} rates by {lacking}, and the pool has no earlier race that says them of each place."
-        )
+        earlier = "and the pool has no earlier race that says them of each place"
+        notice = f"{race.system.title} rates by {lacking}, {earlier}."
         field = field_of(race, ranks, board, [None] * len(race.players))
-        return Stakes(empty_lines(), field, sides, heats, 0, False, digits, None, notice)
+        line = {"player": "", "place": 0.0, "chance": 0.0, "delta": 0.0, "rating": 0.0, "rank": 0, "error": 0.0}
+        return Stakes(pl.DataFrame([line]).clear(), field, sides, heats, 0, False, digits, None, notice)
     budget = min(MOST_BUDGET_S, BUDGET_S * max(1.0, sides / BUDGET_SIDES) ** BUDGET_GROWTH)
     tables = [Table(race, race.players.index(name), draws=draws) for name in chosen]
     for table in tables:
@@ -182,14 +178,9 @@ def stakes(
 
 
 def changes_now(race: Race, order: Sequence[int], out: Sequence[int]) -> dict[str, float | None]:
-    """What everyone's rating would change by, were the race to end now.
+    """What everyone's rating would change by, were the race to end now, in the order of the places; None if unrated.
 
-    Args:
-        order: the sides in their places, the best first; those who have none yet come behind, the highest rated first.
-        out: the sides who do not finish.
-
-    Returns:
-        By player, in the order of the places, who does not finish last; None for who would not be rated.
+    Sides without a place yet come behind those in `order`, the highest rated first; those who are `out` do not finish.
     """
     level = [race.before[race.side_of == side].mean() for side in range(len(race.sides))]
     waiting = [side for side in range(len(race.sides)) if side not in {*order, *out}]
@@ -202,14 +193,7 @@ def changes_now(race: Race, order: Sequence[int], out: Sequence[int]) -> dict[st
 
 
 def is_exact(race: Race) -> bool:
-    """Whether the field is so small that every order of the others is rated."""
     return len(race.sides) <= MOST_EXACT
-
-
-def empty_lines() -> pl.DataFrame:
-    names = ("place", "chance", "delta", "rating")
-    schema = {"player": pl.String, **dict.fromkeys(names, pl.Float64), "rank": pl.Int64, "error": pl.Float64}
-    return pl.DataFrame(schema=schema)
 
 
 def field_of(race: Race, ranks: Floats, board: Board, places: Sequence[int | None]) -> pl.DataFrame:
@@ -228,8 +212,6 @@ def field_of(race: Race, ranks: Floats, board: Board, places: Sequence[int | Non
 
 
 class Table:
-    """One player's table as it is filled, order by order of the others."""
-
     def __init__(self, race: Race, number: int, *, draws: bool) -> None:
         self.race, self.number, self.side = race, number, int(race.side_of[number])
         sides = len(race.sides)
@@ -243,7 +225,6 @@ class Table:
 
     @property
     def draws(self) -> int:
-        """How many orders have been rated."""
         return sum(len(each) for each in self.moved)
 
     def fill(self, budget_s: float) -> None:
@@ -348,10 +329,9 @@ def break_evens(race: Race, numbers: Sequence[int], table: Table, budget_s: floa
     if not numbers:
         return {}
     if is_exact(race):
-        found = {
-            side: order_chances(race.performances([k for k in range(sides) if k != side])) for side in range(sides)
-        }
-        orders = {side: np.array([k for k in range(sides) if k != side])[each] for side, (each, _) in found.items()}
+        without = {side: [k for k in range(sides) if k != side] for side in range(sides)}
+        found = {side: order_chances(race.performances(others)) for side, others in without.items()}
+        orders = {side: np.array(without[side])[each] for side, (each, _) in found.items()}
         weights = {side: chances / chances.sum() for side, (_, chances) in found.items()}
     else:
         races_a_draw = len(numbers) * math.ceil(math.log2(sides + 1))

@@ -116,16 +116,12 @@ class PageFile:
 
 def public_pages(view: Store, pools: Sequence[str], extent: Extent) -> Iterator[PageFile]:
     """Every page of some pools of one moment, as whoever has no key sees them; lists before what they lead to."""
-    every = [PoolPages(view, name, extent) for name in pools]
-    yield PageFile("/", "index.html", lambda: written("/", home(view, pools)))
+    every, card = [PoolPages(view, name, extent) for name in pools], partial(front.pool_card, view)
+    yield PageFile("/", "index.html", lambda: written("/", front.home_page(view, [*map(card, pools)])))
     found = partial(find_page, view, [hit for each in every for hit in each.found], None)
     yield PageFile("/find", "find.html", lambda: written("/find", found()))
     for each in every:
         yield from each.files()
-
-
-def home(view: Store, pools: Sequence[str]) -> Page:
-    return front.home_page(view, [front.pool_card(view, name) for name in pools])
 
 
 def find_page(view: Store, hits: Sequence[FoundPlayer], pool: str | None) -> Page:

@@ -127,35 +127,31 @@ class Effort:
 AT_NIGHT = Effort(events=20_000, players=25, rows=1_000_000)
 WHEN_READ = Effort(events=1_000, players=5)
 
-
 SIDES = 2  # from which each duel is counted
 LARGE_FIELD = 1_000  # entrants beyond whom an event is not taken apart: its duels take seconds
-SELECT_ROW = (
-    sa.select(change.c.started_at, change.c.seq)
-    .where(change.c.generation_id == sa.bindparam("generation"))
-    .order_by(change.c.started_at.desc(), change.c.seq.desc())
+SELECT_FIRST_OF_NEWEST, SELECT_CHANGE_BEFORE_NEWEST = (
+    sa.select(table.c.started_at, table.c.seq)
+    .where(*conditions)
+    .order_by(table.c.started_at.desc(), table.c.seq.desc())
     .limit(1)
     .offset(sa.bindparam("more"))
-)
-SELECT_FIRST_OF_NEWEST = (
-    sa.select(event.c.started_at, event.c.seq)
-    .where(event.c.pool_id == sa.bindparam("pool"), event.c.status == RATED)
-    .order_by(event.c.started_at.desc(), event.c.seq.desc())
-    .limit(1)
-    .offset(sa.bindparam("more"))
+    for table, conditions in (
+        (event, (event.c.pool_id == sa.bindparam("pool"), event.c.status == RATED)),
+        (change, (change.c.generation_id == sa.bindparam("generation"), change.c.place > 0)),
+    )
 )
 
 
 def promise_outcomes(connection: sa.Connection, pool: Pool, most: Effort) -> tuple[int, int, npt.NDArray[np.float64]]:
-    """What came of the promises in the newest rated events: how many these are, of how many players, bins.
+    """How many of the newest rated events were judged, of how many players; and of each bin, (bins, 3), sums.
 
-    The bins, (bins, 3), have the duels of each, from both sides, and the sums of what was expected and of the scores.
+    Those are of duels, from both sides, of what was expected, and of scores.
     """
     newest = connection.execute(SELECT_FIRST_OF_NEWEST, {"pool": pool.id, "more": most.events - 1}).first()
-    too_many = connection.execute(SELECT_ROW, {"generation": pool.generation, "more": most.rows}).first()
+    many = {"generation": pool.generation, "more": most.rows}
+    beyond = connection.execute(SELECT_CHANGE_BEFORE_NEWEST, many).first()
     first = START if newest is None else OrderKey(newest.started_at, newest.seq)
-    if too_many is not None:
-        first = max(first, OrderKey(too_many.started_at, too_many.seq + 1))
+    first = first if beyond is None else max(first, OrderKey(beyond.started_at, beyond.seq + 1))
     segments, _ = events_from(connection, pool, first)
     tables = [rated_rows(segment.table, segment.events) for segment in segments]
     numbers = set[int]().union(*map(met_in, tables))

@@ -29,6 +29,7 @@ MATCHES = {
     "letters for numbers": ("Nr;Name;A;B;C\nA;Ana;*;1;½\nB;Ben;0;*;1\nC;Cem;½;0;*\n", "Ana>Ben Ana=Cem Ben>Cem"),
 }  # fmt: skip
 RACES = {
+    "words joined": ("Race,DriverName,FinishTime,FinishStatus\nr,B,,DNF\nr,A,62.5,Finished\nr,C,61.9,\n", "C>A>B"),
     "laps as numbers": ("Race;Driver;Laps;Total time\nr;A;10;20:01.0\nr;C;9;19:50.0\nr;B;10;20:02.0\n", "A>B>C"),
     "medals": ("Cup,Place,Player\nr,🥇,A\nr,🥈,B\nr,🥉,C\nr,4,D\n", "A>B>C>D"),
     "roman places": ("Race,Place,Player\nr,I.,A\nr,II.,B\nr,IV.,D\nr,III.,C\n", "A>B>C>D"),

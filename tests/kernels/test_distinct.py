@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from podium.kernels.compiled import compile_kernel
-from podium.kernels.memory import PAIR, are_disjoint
-from podium.kernels.records import LANES
+from podium.kernels.memory import AT_ONCE, PAIR, are_disjoint
 
-NUMBERS = PAIR * LANES
+NUMBERS = PAIR * AT_ONCE
 
 
 def _are_disjoint(pairs, start):

@@ -9,11 +9,11 @@ from podium.store.writing import sheets
 SHEET = "Date,Rdr,Uitkm\n3/4/2026,Ana,2\n3/4/2026,Ben,1\n5/4/2026,Ben,2\n5/4/2026,Ana,1\n"
 PLAYER, DAY, PLACE = "columns.player=Rdr", "columns.started_at.format=%d/%m/%Y", "columns.position=Uitkm"
 DRIVERS = [("Lena Vos", "2329.1"), ("Tom Ek", "2331.6"), ("Ida Roth", "2381.8"), ("Max Lund", "")]
-LOG = (  # as rFactor 2 writes it, by another program
+LOG = (  # as rFactor 2 writes it, by a program with a word of its own for drivers
     "<?xml version='1.0'?><SimLog version='1.0'><RaceResults><TrackEvent>Zolder</TrackEvent><Race>"
     "<Stream><Incident et='1'>x</Incident></Stream>"
     + "".join(
-        f"<Driver><Name>{name}</Name><Position>{place}</Position><Laps>23</Laps><FinishTime>{time}</FinishTime>"
+        f"<Driver><Wheelman>{name}</Wheelman><Position>{place}</Position><Laps>23</Laps><FinishTime>{time}</FinishTime>"
         f"<FinishStatus>{'Finished' if time else 'DNF'}</FinishStatus></Driver>"
         for place, (name, time) in enumerate(DRIVERS, start=1)
     )
@@ -77,7 +77,7 @@ def test_answers_are_changed_and_a_known_file_is_asked_about_anew(site, league, 
 def test_answers_that_the_file_does_not_bear_are_refused_and_can_be_changed(site, league, screens):
     page = screens(390, script=True)
     sign_in(page, league)
-    send(page, league, "Who,Where,What\nAna,e1,1\nAna,e1,2\nBen,e2,1\nBen,e2,2\n")
+    send(page, league, "Who,Where,What\nAna,e1,1\nAna,e1,1\nBen,e1,2\n")
     go_on(page, "columns.player=Who")
     go_on(page, "columns.event_id=Where")
     go_on(page, "columns.position=What")
@@ -95,7 +95,7 @@ def test_a_log_of_an_unknown_simulator_is_read_by_drop_downs(site, league, scree
     go_on(page, "source.records=SimLog.RaceResults.Race.Driver[]")
     if script:
         assert_readable(page)
-    go_on(page, "columns.time_s=FinishTime")
+    go_on(page, "columns.player=Wheelman")
     store_it(page)
     assert places(site, league, "race") == [name for name, _ in DRIVERS]
     assert "records" in site.store.sheets(league[0])[0].map

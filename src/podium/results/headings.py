@@ -46,8 +46,8 @@ def fold(heading: str) -> str:
 def meanings() -> dict[str, str]:
     """The results column of each heading, folded."""
     table = {word: column for column, words in SYNONYMS.items() for word in words.replace("|", " ").split()}
-    names = [column.name for column in COLUMNS]
-    return table | {name: name for name in names} | {name.replace("_", ""): name for name in names}
+    table |= {column.name: column.name for column in COLUMNS}
+    return {word.replace("_", ""): column for word, column in table.items()} | table
 
 
 def encoding_of(headings: Iterable[str]) -> str | None:

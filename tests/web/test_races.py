@@ -262,6 +262,7 @@ def test_the_moment_of_sides_is_theirs_and_so_is_the_result(site, browser):
     store, now = site.store, datetime.now(UTC)
     store.create_pool("sides", find("openskill-pl")(), public=True)
     store.submit("sides", rows(0, FIELD[:4]))
+    assert any(site.get("/sides")[0] == 200 for _ in range(10_000))  # what a pool shows is believed for a second
     planned = zip(FIELD[:4], "xyxy", 2 * ["home", "away"], strict=True)
     teams = [{"player": name, "team": team, "side": side} for name, team, side in planned]
     store.plan_fixture("sides", "four", starts_at=now, entrants=teams)

@@ -1,6 +1,8 @@
 """The predictions that are judged: compiled, to the bit of a definition in plain Python."""
 
+import functools
 import math
+import operator
 from itertools import combinations
 
 import numpy as np
@@ -17,6 +19,11 @@ from podium.results.reading import read_results
 from podium.systems import find
 
 MIN_EVENTS, SETTLED_EVENTS = 1, 3
+
+
+def add(numbers):
+    """The sum in the order of the numbers, each rounded: from Python 3.12 on, `sum` is nearer."""
+    return functools.reduce(operator.add, numbers, 0.0)
 
 
 def judge(system, events):
@@ -42,9 +49,9 @@ def judge(system, events):
                     pairs.append((p, s, min(known[who[i]].events, known[who[j]].events)))
             lean = {i: lean[i] / len(field) for i in field}
             best = max(lean.values())
-            total = sum(math.exp(each - best) for each in lean.values())
+            total = add(math.exp(each - best) for each in lean.values())
             firsts = [i for i in field if (e := inputs.entry_at(columns, i, len(field))).rank == 1.0 and e.finished]
-            won = sum(math.exp(lean[i] - best) / total for i in firsts)
+            won = add(math.exp(lean[i] - best) / total for i in firsts)
             favourites = [i for i in field if lean[i] == best]
             yield (
                 [pair for pair in pairs if pair[2] >= MIN_EVENTS],
@@ -63,7 +70,7 @@ def pair_scores(pairs):
     clipped = [not MIN_PROBABILITY < p < 1.0 - MIN_PROBABILITY for p, *_ in pairs]
 
     def only(values, chosen):
-        return sum((value for value, counts in zip(values, chosen, strict=True) if counts), 0.0)
+        return add(value for value, counts in zip(values, chosen, strict=True) if counts)
 
     return PairScores(
         pairs=len(pairs),

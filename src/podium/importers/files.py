@@ -15,7 +15,7 @@ import polars as pl
 from podium.errors import Fault, ResultsError
 from podium.importers.grid import LINES, SHEET, TITLE, Choice, Grid, SourceRule, decide, find_head, is_headless
 from podium.importers.sources import UTF16_MARKS, Source, decode, refuse_file, unmarked_codec
-from podium.importers.stored import from_database, from_spreadsheet
+from podium.importers.stored import from_database, from_spreadsheet, quoted
 from podium.importers.trees import from_json, rows_of_tree, xml_document
 from podium.results.columns import refuse_wide
 from podium.results.headings import encoding_of
@@ -89,10 +89,6 @@ def with_whole_quotes(text: str, delimiter: str) -> str:
     if '"' not in text or re.search(rf'(?m)(?:^|{mark})\s*"', text):
         return text
     return re.sub(rf'[^{mark}\r\n]*"[^{mark}\r\n]*', lambda cell: quoted(cell[0]), text)
-
-
-def quoted(cell: str) -> str:
-    return '"' + cell.replace('"', '""') + '"'
 
 
 def with_whole_titles(text: str, delimiter: str) -> str:

@@ -281,6 +281,7 @@ def connect(content: bytes, name: str) -> Iterator[sqlite3.Connection]:
 
 
 def quoted(name: str) -> str:
+    """A name as SQL has it, or a cell as CSV has it, between quotation marks."""
     return '"' + name.replace('"', '""') + '"'
 
 

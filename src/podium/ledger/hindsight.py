@@ -28,6 +28,9 @@ from podium.systems._podium_units import FINISHED, PLACE, SIDE, UNIT, heat_at, l
 from podium.systems.podium import Podium
 
 ENTRY_AT = _podium_state.THETA + _podium_state.ENTRY - 1  # in the state of a pool
+NUMBERS_AT = [
+    _podium_state.THETA + each - 1 for each in (_podium_state.NOISE, _podium_state.UNFINISHED, _podium_state.REACH)
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,10 +164,10 @@ def visits_of(system: Podium, events: Events, replayed: Replayed, way: Way) -> V
     first = way.start[:-1] if way.kind.size == 0 else way.start[:-1][way.kind[way.start[:-1]] == 0.0]
     visits.drift[first] = (replayed.before[way.order[first]] - system.initial) / _podium_state.SCALE
     if replayed.start is None:  # what the pool knows of newcomers now, not what it knew then
-        pool, before, entry = way.pool[first], way.event[first] - 1, _podium_state.THETA + _podium_state.ENTRY - 1
+        pool, before = way.pool[first], way.event[first] - 1
         is_later = before >= np.array([each.first for each in events.pools])[pool]
         maturity = replayed.pool_history[before, _podium_state.MATURITY] * is_later
-        visits.drift[first] += maturity * (replayed.pools[pool, entry] - replayed.pool_history[before, entry])
+        visits.drift[first] += maturity * (replayed.pools[pool, ENTRY_AT] - replayed.pool_history[before, ENTRY_AT])
     return visits
 
 
@@ -219,7 +222,7 @@ def heats_in(system: Podium, events: Events, replayed: Replayed, way: Way) -> He
         np.ones(bounds[-1]),
         np.ones(bounds[-1]),
         pool_of(events, bounds),
-        np.exp(replayed.pools[:, [_podium_state.THETA + 3, _podium_state.THETA + 6, _podium_state.THETA + 7]]),
+        np.exp(replayed.pools[:, NUMBERS_AT]),
         np.zeros(entries + 1, np.int32),
         np.zeros(entries * (1 + kinds), np.int32),
         np.zeros(entries * (1 + kinds)),

@@ -27,10 +27,12 @@ SHARE_OF_TABLE, SHARE_OF_OTHERS = 0.55, 0.2  # of the time, for drawing orders a
 LIKELY = 0.05  # the least chance of a place that is held out to a player
 SEED = 41
 EVEN = -1e-9  # a change above it loses nothing
-SLOWEST, BISECTED = (
-    1e-9,
-    4,
-)  # points from a place to the next, at least; of so many steps to where none are lost one halves
+SLOWEST = 1e-9  # points from a place to the next, at least
+BISECTED = 4  # of so many steps to the last place that loses nothing, one halves what is left
+LINE = {
+    "player": pl.String, "place": pl.Float64, "chance": pl.Float64, "delta": pl.Float64, "rating": pl.Float64,
+    "rank": pl.Int64, "error": pl.Float64,
+}  # fmt: skip
 MOST_CELLS = 4_000_000  # numbers of states, in one call of the engine
 
 
@@ -160,8 +162,7 @@ def stakes(
         earlier = "and the pool has no earlier race that says them of each place"
         notice = f"{race.system.title} rates by {lacking}, {earlier}."
         field = field_of(race, ranks, board, [None] * len(race.players))
-        line = {"player": "", "place": 0.0, "chance": 0.0, "delta": 0.0, "rating": 0.0, "rank": 0, "error": 0.0}
-        return Stakes(pl.DataFrame([line]).clear(), field, sides, heats, 0, False, digits, None, notice)
+        return Stakes(pl.DataFrame(schema=LINE), field, sides, heats, 0, False, digits, None, notice)
     budget = min(MOST_BUDGET_S, BUDGET_S * max(1.0, sides / BUDGET_SIDES) ** BUDGET_GROWTH)
     tables = [Table(race, race.players.index(name), draws=draws) for name in chosen]
     for table in tables:
@@ -303,15 +304,15 @@ class Table:
         mine = now[self.number] + heats * mean
         quits = [None] * (count - len(self.places))
         table = {
-            "player": pl.Series([self.race.players[self.number]] * count, dtype=pl.String),
-            "place": pl.Series([*self.places, *quits], dtype=pl.Float64),
-            "chance": pl.Series([*chance, *quits], dtype=pl.Float64),
+            "player": [self.race.players[self.number]] * count,
+            "place": [*self.places, *quits],
+            "chance": [*chance, *quits],
             "delta": heats * mean,
             "rating": mine,
-            "rank": pl.Series(board.ranks(mine, then[:, rivals]), dtype=pl.Int64),
+            "rank": board.ranks(mine, then[:, rivals]),
             "error": heats * error,
         }
-        return pl.DataFrame(table)
+        return pl.DataFrame(table, schema=LINE)
 
 
 def changes_in_parts(race: Race, ended: Any, places: Floats) -> Floats:

@@ -26,6 +26,10 @@ MATCHES = {
     "ratings of both": ("Weiß;Elo;Schwarz;Elo;Ergebnis\nA;1900;B;1800;1-0\nC;1700;A;1900;½-½\n", "A>B C=A"),
     "the US Chess Federation": ("Place,Name,Rd 1,Rd 2,Total\n1,B,W4,D2,1.5\n2,A,W3,D1,1.5\n3,C,L2,W4,1\n4,D,L1,L3,0\n",
         "B>D A>C B=A C>D"),
+    "two games a cell": ("Name;A;B;C;Pkt\nA;x;1 0;1½;2½\nB;0 1;x;½/½;2\nC;½;½/½;x;1½\n", "A>B B>A A>C A=C B=C B=C"),
+    "home in the line": (",A,B,C\nA,,3-1,2-2\nB,2-0,,0-1\nC,1-4,,\n", "A>B B>A A=C A>C C>B"),
+    "Czech": ("Kolo;Domácí;Hosté;Výsledek\n1;Aa;Bb;2:1\n2;Bb;Cc;0:3 kont.\n2;Cc;Aa;1:1\n", "Aa>Bb Aa=Cc"),
+    "Turkish": ("Hafta;Ev sahibi;Deplasman;Skor\n1;Aa;Bb;0-1\n", "Bb>Aa"),
     "letters for numbers": ("Nr;Name;A;B;C\nA;Ana;*;1;½\nB;Ben;0;*;1\nC;Cem;½;0;*\n", "Ana>Ben Ana=Cem Ben>Cem"),
 }  # fmt: skip
 RACES = {
@@ -49,6 +53,7 @@ RACES = {
         "Aa>Bb>Cc Bb>Aa Cc>Aa"),
     "a note below": ("Pl.;Fahrer;Zeit\n1;A;10:01\n2;B;10:02\nSchnellste Runde: B 1:22,1\n", "A>B"),
     "old line ends": ("Race;Pos;Driver\rr;1;A\rr;2;B\r", "A>B"),
+    "Indonesian": ("Lomba,Nama,Klub,Peringkat,Waktu\nr,A,x,2,1:02\nr,B,x,1,1:01\nr,C,x,DNF,\n", "B>A>C"),
     "a tag": ("Cup,Date,Placing,Tag\nr,2024-03-04,1,A\nr,2024-03-04,2,B\n", "A>B"),
 }  # fmt: skip
 

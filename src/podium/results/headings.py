@@ -1,4 +1,4 @@
-"""What headings mean, in twelve languages: results columns, the parts of a match, rounds; and the words of cells."""
+"""What headings mean, in fifteen languages: results columns, the parts of a match, rounds; and the words of cells."""
 
 import re
 import tomllib
@@ -27,15 +27,17 @@ BYE = (
 )
 FORFEIT = (
     r"(?i)^(?:[+-] ?[-:/]? ?[+-]{1,2}|[+-]|.*(?:^|[\d½ (+-])(?:ff?|kl?|wo|w\.\s?o|w/o|walkover|walkower|forfeit|"
-    r"forfait|kampflos|incomparecencia|reglementair|falta de comparência|luovutus|bez gry|no show)\.?\)?)$"
+    r"forfait|kampflos|kont\w*|hükmen|incomparecencia|reglementair|falta de comparência|luovutus|"
+    r"bez gry|no show)\.?\)?)$"
 )
+LETTERS = str.maketrans({"ß": "ss", "ł": "l", "\u0131": "i"})  # that no form takes apart
 LEAST_NEAR = 5  # letters of a heading that another may nearly be
 FAR = 8  # letters from which two may differ
 
 
 def fold(heading: str) -> str:
     """A heading without case, accents, blanks and marks: what the table of headings has."""
-    plain = unicodedata.normalize("NFKD", heading.strip().casefold().replace("ß", "ss").replace("ł", "l"))
+    plain = unicodedata.normalize("NFKD", heading.strip().casefold().translate(LETTERS))
     letters = "".join(each for each in plain if not unicodedata.combining(each))
     if letters in ("#", "№"):
         return "#"

@@ -20,7 +20,7 @@ PAIR = re.compile(rf"({POINTS_OF_ONE})\s*[-:/xX]\s*({POINTS_OF_ONE})")
 BRACKETS = re.compile(r"\([\d\s,;:./-]*\)|[\[\]]")  # points of a tie-break, of sets, or at half time
 AS_TIME = re.compile(r"^(\d+):(\d\d):00(?:\.0+)?$")  # 3:1, as spreadsheets take it for a time of day
 LONGER = re.compile(
-    r"(?i)\(?\b(?:[an]\.?[vep]\.?|a\.?e\.?t\.?|d\.?t\.?s\.?|o\.?t\.?|pens?\.?|ext?\.?|vl\.?)\)?$"
+    r"(?i)\(?\b(?:[an]\.?[vep]\.?|a\.?e\.?t\.?|d\.?t\.?s\.?|o\.?t\.?|pens?\.?|ext?\.?|vl\.?|ja|so|rl\.?|dcr|prod\w*\.?|uz\.?)\)?$"
 )  # after extra time
 GAME = re.compile(rf"0*(\d+)[a-z-]([+=-]|{POINTS_OF_ONE}|[wldhfuz])", re.IGNORECASE)  # a colour has a letter
 RESULT_FIRST = re.compile(r"^([wld])(\d+)$", re.IGNORECASE)  # W4, as the US Chess Federation writes it
@@ -56,10 +56,10 @@ def parse_result(text: str) -> Result | None:
     return float(sum(one > other for one, other in pairs)), float(sum(other > one for one, other in pairs))
 
 
-def mirrored(text: str) -> str | None:
+def mirrored(text: str | None) -> str | None:
     """The result as the other side has it."""
-    own, other = parse_result(text) or (None, None)
-    return {"+": "-", "-": "+"}.get(text) if other is None else f"{other:g}:{own:g}"
+    own, other = parse_result(text or "") or (None, None)
+    return {"+": "-", "-": "+"}.get(text or "") if other is None else f"{other:g}:{own:g}"
 
 
 class Game(NamedTuple):

@@ -1,5 +1,7 @@
 """From the rows of a table to the rows of entrants: side tables joined, rows dropped, sides and grids unfolded."""
 
+import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
@@ -10,7 +12,7 @@ import polars as pl
 from podium.errors import Fault, ParameterError, ResultsError
 from podium.importers.grid import Grid
 from podium.importers.sources import refuse_file
-from podium.importers.tables.cells import WHOLE, Game, mirrored, parse_game
+from podium.importers.tables.cells import WHOLE, Game, Result, mirrored, parse_game, parse_result, plain
 from podium.importers.tables.model import BESIDE, CELL, COLUMN, FILE, PAIR, ROW, ROW_NAME, Condition, Layout, Map
 from podium.results.columns import text
 
@@ -154,12 +156,13 @@ def line_numbers(cells: pl.DataFrame, number: str | None) -> list[str]:
 
 
 def pairs(cells: pl.DataFrame, names: list[str], mapping: Map, grid: Grid) -> pl.DataFrame:
-    """Each pair of a crosstable once: the row above the diagonal, then its mirror; one half may say the other."""
+    """The games of each pair of a crosstable: the row above the diagonal, its mirror; one half may say the other."""
     players = cells[ROW_NAME].to_list()
     number = mapping.layout.number
     lines = line_numbers(cells, number) if number else players
     below = [cells[name][line] for column, name in enumerate(names) for line in range(column + 1, cells.height)]
-    is_half = not any(below) and any(rule.kind == "result" for rule in mapping.columns.values())
+    is_result = any(rule.kind == "result" for rule in mapping.columns.values())
+    is_half = not any(below) and is_result
     of_player = dict(zip(players, lines, strict=True))
     faults = [
         Fault(None, None, name, "is in the lines and not in the columns, or appears twice", grid.place(row))
@@ -169,20 +172,89 @@ def pairs(cells: pl.DataFrame, names: list[str], mapping: Map, grid: Grid) -> pl
     faults += [Fault(None, name, None, "is in the columns and not in the lines") for name in names if name not in lines]
     if faults:
         raise ResultsError(grid.name, faults)
+    met = [(one, other) for one in range(len(players)) for other in range(one + 1, len(players))]
+    both = [(cells[of_player[players[other]]][one], cells[of_player[players[one]]][other]) for one, other in met]
+    both = [(cell, mirrored(cell)) for cell, _ in both] if is_half else both
+    played = as_games(both) if is_result else [[each] for each in both]
     rows: list[tuple[int, str, str, str | None, str]] = []
-    for one, player in enumerate(players):
-        for other in range(one + 1, len(players)):
-            opponent = players[other]
-            both = cells[of_player[opponent]][one], cells[of_player[player]][other]
-            if is_half and both[0] is not None:
-                both = both[0], mirrored(both[0])
-            if (both[0] is None) != (both[1] is None):
-                lacking, column = (one, opponent) if both[0] is None else (other, player)
-                faults.append(Fault(None, column, None, "is empty, and its mirror is not", grid.place(lacking)))
-            rows += [(one, player, opponent, both[0], player), (other, player, opponent, both[1], opponent)]
+    for (one, other), cell_and_mirror, own in zip(met, both, played, strict=True):
+        player, opponent, lacking = players[one], players[other], [each is None for each in cell_and_mirror]
+        if own is None or [each.count(None) for each in own] == [1]:
+            line, name = (one, opponent) if own is None or lacking[0] else (other, player)
+            remedy = (
+                "is empty, and its mirror is not" if any(lacking) else f"does not fit its mirror, {cell_and_mirror[1]}"
+            )
+            faults.append(Fault(None, name, None if any(lacking) else cell_and_mirror[0], remedy, grid.place(line)))
+        for count, (cell, mirror) in enumerate(own or (), start=1):
+            column = opponent if count == 1 else f"{opponent} #{count}"
+            rows += [(one, player, column, cell, player), (other, player, column, mirror, opponent)]
     if faults:
         raise ResultsError(grid.name, faults)
     return with_cells(cells, rows, (ROW_NAME, COLUMN, CELL, "\0player"))
+
+
+Mirrors = tuple[str | None, str | None]  # two cells of a crosstable that tell of the same two
+
+
+def as_games(met: Sequence[Mirrors]) -> list[list[Mirrors] | None]:
+    """The games that cells of a crosstable and their mirrors tell of; None where they do not fit each other.
+
+    Both tell of one; or both of several, as 1 0 and ½ ½; or, where most do not fit, each of its own with its
+    line at home.
+    """
+    whole = [own for own in met if None not in own]
+    totals = Counter(
+        sum(own or 0 for own, _ in read) for read in map(results, whole) if read and all(map(is_alone, read))
+    )
+    unfit = [own for own in whole if not fit(own, max(totals, key=totals.__getitem__, default=1.0))]
+    if unfit:
+        count = max(len(parted(cell or "")) for own in whole for cell in own)
+        several = {own: in_several(own, count) for own in whole} if count > 1 else {}
+        if several and all(several.values()):
+            return [several.get(own, [own]) for own in met]
+        if len(unfit) * 2 > len(whole) and all(own and not all(map(is_alone, own)) for own in map(results, unfit)):
+            home = [[(own[0], mirrored(own[0])), (mirrored(own[1]), own[1])] for own in met]
+            return [[each for each in games if each != (None, None)] for games in home]
+    return [None if own in unfit else [own] for own in met]
+
+
+def results(mirrors: Mirrors) -> list[Result] | None:
+    """What two cells say; None where one says none."""
+    read = [parse_result(cell or "") for cell in mirrors]
+    return None if None in read else read  # type: ignore[return-value]
+
+
+def is_alone(result: Result) -> bool:
+    """Whether a result may be written as the points of one side alone."""
+    return result[1] is None or (result[0] in WHOLE and result[0] + result[1] == 1)
+
+
+def fit(mirrors: Mirrors, total: float) -> bool:
+    """Whether a cell and its mirror tell of one game: they share its points, as all do, or have them swapped."""
+    read = results(mirrors)
+    if read is None:  # of forfeits
+        return not any(map(str.isdecimal, "".join(map(str, mirrors))))
+    return sum(own or 0 for own, _ in read) == total if all(map(is_alone, read)) else read[0] == read[1][::-1]
+
+
+def parted(cell: str) -> list[str]:
+    return re.split(r"[\s/;|]+", plain(cell))
+
+
+def in_several(mirrors: Mirrors, count: int) -> list[Mirrors] | None:
+    """So many games of two cells, each of which lists them, or has a sum that they alone have."""
+    of_both = []
+    for cell in mirrors:
+        read = [parse_result(part) or (None, None) for part in parted(cell or "")]
+        points = [own for own, _ in read if own is not None]
+        if len(points) == 1 and points[0] in (0, 0.5, count - 0.5, count):
+            rest = count - math.ceil(points[0])
+            points = [1.0] * int(points[0]) + [0.5] * (points[0] % 1 > 0) + [0.0] * rest
+        of_both.append(points if len(points) == count and {*points} <= {*WHOLE} else [])
+    own, other = of_both
+    if not own or sorted(own) != sorted(1 - each for each in other):
+        return None
+    return [(f"{each:g}", f"{1 - each:g}") for each in own]
 
 
 def with_cells(cells: pl.DataFrame, rows: Sequence[tuple[Any, ...]], names: Sequence[str]) -> pl.DataFrame:

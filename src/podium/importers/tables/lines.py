@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from podium.errors import Fault, ResultsError
+from podium.errors import ResultsError
 from podium.importers import times
 from podium.importers.grid import EVERY, SHEET, TITLE, Choice, Grid, Question
 from podium.importers.tables.applying import apply_map
@@ -178,17 +178,7 @@ class Lines:
         return all(DIAGONAL.fullmatch(self.texts(name)[line] or "") for line, name in enumerate(names))
 
     def crosstable(self, player: str, names: list[str]) -> Document:
-        """The map of a crosstable, all of whose cells fit their mirrors."""
-        columns = [self.texts(name).to_list() for name in names]
-        sums = set()
-        for line in range(len(names)):
-            for column in range(line + 1, len(names)):
-                one, other = (parse_result(each or "") for each in (columns[column][line], columns[line][column]))
-                if one and other and not (one == other[::-1] and one[1] != 1 - (one[0] or 0)):
-                    sums.add((one[0] or 0) + (other[0] or 0))
-        if len(sums) > 1:
-            remedy = "holds results that do not fit their mirrors: who beat whom is not clear"
-            raise ResultsError(self.grid.name, [Fault(None, None, None, remedy)])
+        """The map of a crosstable."""
         aside = [each for each in self.grid.headings if each not in (player, *names)]
         numbers = [each for each in aside if self.texts(each).to_list() == names][:1]
         layout: Document = {"kind": "crosstable", "rows": player}

@@ -37,10 +37,10 @@ def test_bad_input_writes_nothing_and_ends_with_status_2(podium_command, tmp_pat
     out = tmp_path / "results.csv"
     status, output, errors = podium_command("import", "zakstunts", path, "-o", out)
     assert (status, output, out.exists()) == (2, "", False)
-    assert errors.startswith(f"podium: {path} line 6, column Rank: '0' must be a whole number above 0\n")
+    assert errors.startswith(f"podium: {path} row 6, column Rank: '0.0' must be a number above 0\n")
     status, output, errors = podium_command("import", "zakstunts", path, "-o", out, "--skip-bad")
     assert (status, output.splitlines()[1]) == (0, "skipped: 1 bad event")
-    assert errors == f"podium: skipped: {path} line 6, column Rank: '0' must be a whole number above 0\n"
+    assert errors == f"podium: skipped: {path} row 6, column Rank: '0.0' must be a number above 0\n"
     assert out.read_text().splitlines()[1:] == ["ZCTP1,zakstunts,Ana,1,finished", "ZCTP1,zakstunts,Ben,1,disqualified"]
 
 

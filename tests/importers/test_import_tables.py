@@ -86,13 +86,12 @@ def test_zakstunts_counts_no_ghosts_and_no_codes_but_msc(tmp_path):
 @pytest.mark.parametrize(
     ("row", "fault"),
     [
-        ("C9,Cy,3,2,", "line 6, column Ghost: '2' must be 0 or 1"),
-        ("C9,Cy,3,0,EX9", "line 6, column Status: 'EX9' is no status of ZakStunts"),
-        ("C9,Cy,0,0,", "line 6, column Rank: '0' must be a whole number above 0"),
-        ("C9,Cy,1.5,0,", "line 6, column Rank: '1.5' must be a whole number above 0"),
-        ("C9,,3,0,", "line 6, column Racer: '' is empty"),
-        ("C9,Ana,3,0,", "line 6, column player: 'Ana' appears twice in event ZCT9"),
-        ("C9,Cy,3,0", "line 6: has 4 cells, and the header 5"),
+        ("C9,Cy,3,2,", "row 6, column status: '2' is not a status"),
+        ("C9,Cy,3,0,EX9", "row 6, column status: '0 EX9' is not a status"),
+        ("C9,Cy,0,0,", "row 6, column Rank: '0.0' must be a number above 0"),
+        ("C9,Cy,1.5,0,", "row 6, column Rank: '1.5' must be a place"),
+        ("C9,,3,0,", "row 6, column Racer: is empty"),
+        ("C9,Ana,3,0,", "row 6, column Racer: 'Ana' appears twice in one heat of event ZCT9"),
     ],
 )
 def test_a_bad_row_of_zakstunts_leaves_out_its_race(row, fault, tmp_path):
@@ -105,7 +104,8 @@ def test_a_bad_row_of_zakstunts_leaves_out_its_race(row, fault, tmp_path):
     ("content", "reason"),
     [
         ("Track,Racer,Rank,Ghost\nC1,a,1,0\n", "has no column Status"),
-        ('Track,Racer,Rank,Ghost,Status\nC1,"a,1,0,\n', "is not well-formed CSV"),
+        ("Track,Racer,Rank,Ghost,Status\nC1,a,1,0\n", "row 2: has 4 cells, and the header 5"),
+        ('Track,Racer,Rank,Ghost,Status\nC1,"a,1,0,\n', "row 2: has a quotation mark that is not closed"),
         (b"Track,Racer,Rank,Ghost,Status\nC1,M\xfc,1,0,\n", "is not UTF-8 text (byte 34)"),
     ],
 )

@@ -28,7 +28,6 @@ class Format(NamedTuple):
 FORMATS = {
     "xonstat": Format("match reports of Xonotic servers", "formats.xonstat"),
     "stk": Format("the database of a SuperTuxKart server that stores results", "formats.stk"),
-    "zakstunts": Format("race positions of ZakStunts, as elo-zs has them", "formats.zakstunts"),
     "f1db": Format("a release of f1db: a folder or .zip of CSV, or the single JSON", "formats.f1db"),
     "ergast": Format("Ergast's CSV tables, or the JSON of its interface", "formats.ergast"),
     "pgn": Format("chess games", "formats.pgn"),

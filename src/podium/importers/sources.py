@@ -25,7 +25,6 @@ SIGN_BYTES = 1 << 14  # that say the format of a file
 SIGNS = {  # how the files of a format begin, where that tells them from all tables
     "xonstat": rb"V \d+\s*\n|-+ BEGIN REQUEST BODY",
     "stk": rb"(?s)SQLite format 3\0.*CREATE TABLE \W?v\d_\w+_results",
-    "zakstunts": rb"Track,Racer,Rank,Ghost,Status",
     "ergast": rb'\{\s*"MRData"',
     "pgn": rb'\[\w+\s+"',
     "racetime": rb'(?s)[\[{].*"entrants(_count)?"\s*:.*"full_name"',

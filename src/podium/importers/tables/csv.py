@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from podium.errors import Fault, PodiumError, ResultsError
+from podium.errors import Fault, FormatError, PodiumError, ResultsError
 from podium.importers.files import kind_of, language_encoding, load
 from podium.importers.grid import Choice, Grid, Question, SourceRule, UndecidedError
 from podium.importers.registry import PRESETS, Imported, Options
@@ -195,7 +195,10 @@ def understood(source: Source, options: Options) -> tuple[Grid, Map, str]:
     whole = given if given is not None and not options.guess else preset_of(source)
     mapping = whole or given
     rule, wanted = (mapping.source, mapping.names) if mapping else (SourceRule(), frozenset())
-    grid = load(source, rule, wanted, skip_bad=options.skip_bad)
+    try:
+        grid = load(source, rule, wanted, skip_bad=options.skip_bad and not (whole and whole.is_preset))
+    except ResultsError as error:
+        raise FormatError(source.name, error.faults) if whole and whole.is_preset else error from None
     if whole is not None:
         return grid, whole, "" if whole is given else f"read as {Path(whole.name).stem}"
     grid = within_lists(grid, source, options)

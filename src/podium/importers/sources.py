@@ -281,14 +281,9 @@ def depth_exceeds(value: Any, limit: int) -> bool:
 class Record(NamedTuple):
     """A row: where it begins, its cells by column, and what is wrong with their number, if anything."""
 
-    line: int
+    place: str
     cells: dict[str, str]
     uneven: str
-
-    @property
-    def place(self) -> str:
-        """Where it begins, as faults say it."""
-        return f"line {self.line}"
 
 
 def csv_records(source: Source, required: Sequence[str]) -> Iterator[Record]:
@@ -302,7 +297,7 @@ def csv_records(source: Source, required: Sequence[str]) -> Iterator[Record]:
         for cells in reader:
             if cells:
                 uneven = "" if len(cells) == len(header) else f"has {len(cells)} cells, and the header {len(header)}"
-                yield Record(line, dict(zip(header, cells, strict=False)), uneven)
+                yield Record(f"line {line}", dict(zip(header, cells, strict=False)), uneven)
             line = reader.line_num + 1
     except csv.Error as error:
         remedy = f"is not well-formed CSV ({error})"

@@ -22,9 +22,7 @@ def free_port():
 def serving(folder, port):
     """A server, and a key that administers it; what it logs is in the folder."""
     log = (Path(folder) / "log").open("a")
-    create = [*PODIUM, "key", "create", "bench", "--role", "admin"]
-    key = subprocess.run(create, cwd=folder, capture_output=True, text=True, check=True).stdout.strip()
-    command = [*PODIUM, "serve", "--port", str(port)]
+    command = [*PODIUM, "serve", "--port", str(port), "--key-file", "admin.key"]
     with log, subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=log, text=True) as server:
         try:
             server.stdout.readline()
@@ -34,7 +32,7 @@ def serving(folder, port):
                     socket.create_connection(("127.0.0.1", port), 0.1).close()
                     break
                 time.sleep(0.02)
-            yield server, key
+            yield server, (Path(folder) / "admin.key").read_text().strip()
         finally:
             server.terminate()
             server.wait(30)

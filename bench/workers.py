@@ -53,13 +53,14 @@ def serving(folder, url):
     """The process that watches the workers, its port, and the first key."""
     port = free_port()
     words = ["serve", "--db", url, "--port", str(port), "--workers", str(WORKERS), "--no-log-requests"]
+    words += ["--key-file", "admin.key"]
     with (
         Path(folder, "log").open("a", encoding="utf-8") as log,
         subprocess.Popen([*PODIUM, *words], cwd=folder, stdout=subprocess.PIPE, stderr=log, text=True) as server,
     ):
         try:
-            key = re.search(r"podium_\S+", server.stdout.readline())[0]
-            yield server, port, key
+            server.stdout.readline()
+            yield server, port, (Path(folder) / "admin.key").read_text().strip()
         finally:
             server.terminate()
             server.wait(30)

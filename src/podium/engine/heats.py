@@ -185,6 +185,7 @@ def encode_small(
         duration_s=column("duration_s"),
         handicap=frozen(np.array([row.get("handicap", False) for row in entries])) if "handicap" in given else NOTHING,
         kind=NOTHING,
+        sought=NOTHING,
         home=NOTHING,
         shared=NO_SLOTS,
         day=frozen(np.array([day])) if system.reads_days else NOTHING,

@@ -59,6 +59,7 @@ class Columns(NamedTuple):
     quit: Any  # float64 (entrants), default 0
     idle: Any  # float64 (entrants), default 0
     kind: Any  # float64 (entrants), default 0: what each is; things that players share stand behind all players
+    sought: Any  # float64 (entrants), default 1: 0 of one whose new state nobody reads, which may stay any finite one
     heats: Any  # int64 (settlements + 1): the heats of a settlement; default: one heat each
     entries: Any  # int64 (heats + 1): the entries of a heat; default: `entrants`
     entrant: Any  # int32 (entries): which entrant of the settlement; default: the entry itself
@@ -80,7 +81,7 @@ class Columns(NamedTuple):
 
 
 # Which of them have a value an entrant, a heat, an entry, a settlement; the others are offsets into these.
-ENTRANT_COLUMNS = ("player", "played_events", "quit", "idle", "kind")
+ENTRANT_COLUMNS = ("player", "played_events", "quit", "idle", "kind", "sought")
 HEAT_COLUMNS = ("mode", "weight")
 SETTLEMENT_COLUMNS = ("day",)
 SHARED_COLUMNS = ("shared",)  # as many values an entry as there are kinds of things
@@ -257,6 +258,12 @@ def entrant_at(columns: Any, i: int) -> Entrant:
         columns.idle[i] if columns.idle.size else 0.0,
         columns.kind[i] if columns.kind.size else 0.0,
     )
+
+
+@kernel
+def is_sought(columns: Any, i: int) -> bool:
+    """Whether the new state of entrant `i` of all is read."""
+    return not columns.sought.size or bool(columns.sought[i])
 
 
 @kernel

@@ -112,7 +112,7 @@ def judge_contest(
     total = 0.0
     for i in range(start, stop):
         me = read(entering_states, slot_at(columns, i, first), entering)
-        seed = seed_of(params, columns, entering, entering_states, start, stop, first, me.rating, me.strength)
+        seed = seed_of(columns, entering, entering_states, start, stop, first, me.strength, me.strength)
         rank = math.sqrt(lines[i - start, WORST_RANK] * seed)
         excluded = 0.0 if params.counts_self else me.strength
         deserved = rating_of_rank(params, columns, entering, entering_states, start, stop, first, rank, excluded)
@@ -153,45 +153,28 @@ def strength_of(params: Any, rating: float) -> float:
 
 @kernel
 def seed_of(
-    params: Any,
-    columns: Any,
-    entering: Any,
-    entering_states: Any,
-    start: int,
-    stop: int,
-    first: int,
-    rating: float,
-    excluded: float,
+    columns: Any, entering: Any, states: Any, start: int, stop: int, first: int, mine: float, excluded: float
 ) -> float:
-    """The place that a rating is expected to take: 1 and the chance of each contestant to be ahead.
+    """The place that a strength is expected to take: 1 and the chance of each contestant to be ahead.
 
     `excluded` is the strength of a contestant who does not count; 0 where all do.
     """
-    mine = strength_of(params, rating)
     seed = 1.0
     for i in range(start, stop):
-        theirs = read(entering_states, slot_at(columns, i, first), entering).strength
+        theirs = read(states, slot_at(columns, i, first), entering).strength
         seed += theirs / (theirs + mine)
     return seed - excluded / (excluded + mine)
 
 
 @kernel
 def rating_of_rank(
-    params: Any,
-    columns: Any,
-    entering: Any,
-    entering_states: Any,
-    start: int,
-    stop: int,
-    first: int,
-    rank: float,
-    excluded: float,
+    params: Any, columns: Any, entering: Any, states: Any, start: int, stop: int, first: int, rank: float, absent: float
 ) -> float:
     """The least whole rating whose next one is expected to place better than `rank`, by bisection."""
     low, high = LOW, HIGH
     while high - low > 1.0:
         middle = math.floor(0.5 * (low + high))
-        if seed_of(params, columns, entering, entering_states, start, stop, first, middle, excluded) < rank:
+        if seed_of(columns, entering, states, start, stop, first, strength_of(params, middle), absent) < rank:
             high = middle
         else:
             low = middle

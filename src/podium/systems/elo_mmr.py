@@ -15,18 +15,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from podium.engine.inputs import (
-    Columns,
-    Entrant,
-    Scratch,
-    comparable,
-    entrant_at,
-    entries_of,
-    heats_of,
-    nobody_finished,
-    slot_at,
-    weight_at,
-)
+from podium.engine import inputs
 from podium.engine.rules import enter, expect, kernel, rate_event
 from podium.engine.system import System, parameter
 from podium.kernels.logarithm import power
@@ -187,7 +176,7 @@ def drift_variance(params: Any, weight: float, idle: float) -> float:
 
 
 @enter.register
-def add_drift(params: Params, me: Any, entrant: Entrant) -> Entering:
+def add_drift(params: Params, me: Any, entrant: inputs.Entrant) -> Entering:
     """The belief at the start of an event of weight 1."""
     variance = me.deviation * me.deviation + drift_variance(params, 1.0, entrant.idle)
     slope = 0.5 * LOGISTIC / math.sqrt(variance + params.variance)
@@ -196,40 +185,34 @@ def add_drift(params: Params, me: Any, entrant: Entrant) -> Entering:
 
 @rate_event.register
 def rate_contests(
-    params: Params,
-    prototypes: Any,
-    columns: Columns,
-    settlement: int,
-    states: Any,
-    scratch: Scratch,
-    after: Any,
-    at: int,
+    params: Params, prototypes: Any, columns: Any, settlement: int, states: Any, scratch: Any, after: Any, at: int
 ) -> None:
     """Every heat gives each of its players a performance; all of an event come from the beliefs before it."""
     newcomer, entering, _ = prototypes
     entering_states = scratch.entering_states
     first = columns.entrants[settlement]
     size = columns.entrants[settlement + 1] - first
-    first_heat, after_last = heats_of(columns, settlement)
-    weight = weight_at(columns, first_heat)
+    first_heat, after_last = inputs.heats_of(columns, settlement)
+    weight = inputs.weight_at(columns, first_heat)
     variance = performance_variance(params, weight)
     for i in range(size):
         row = at + i
         write(after, row, read(states, columns.player[first + i], newcomer))
-        let_drift(params, after, row, drift_variance(params, weight, entrant_at(columns, first + i).idle))
+        let_drift(params, after, row, drift_variance(params, weight, inputs.entrant_at(columns, first + i).idle))
         deviation = after[row, DEVIATION]
         slope = 0.5 * LOGISTIC / math.sqrt(deviation * deviation + variance)
         write(entering_states, i, Entering(after[row, RATING], deviation, after[row, EVENTS], slope))
     for heat in range(first_heat, after_last):
-        start, stop = entries_of(columns, heat)
+        start, stop = inputs.entries_of(columns, heat)
         judge_contest(params, entering, columns, start, stop, first, scratch)
         for i in range(start, stop):
             if scratch.lines[i - start, INFORMATIVE]:
                 mean = scratch.lines[i - start, PERFORMANCE]
-                remember(params, after, at + slot_at(columns, i, first), mean, variance)
+                remember(params, after, at + inputs.slot_at(columns, i, first), mean, variance)
     for i in range(size):
-        after[at + i, RATING] = robust_average(after, at + i, scratch.room)
-        after[at + i, EVENTS] += entrant_at(columns, first + i).events
+        if inputs.is_sought(columns, first + i):
+            after[at + i, RATING] = robust_average(after, at + i, scratch.room)
+        after[at + i, EVENTS] += inputs.entrant_at(columns, first + i).events
 
 
 @kernel
@@ -267,12 +250,13 @@ def weight_of(table: Any, row: int, factor: int) -> float:
 def judge_contest(params: Any, entering: Any, columns: Any, start: int, stop: int, first: int, scratch: Any) -> None:
     """Note each entry's performance in its line, and whether it has one."""
     lines = scratch.lines
-    informative = 1.0 if stop - start > 1 and not nobody_finished(columns, start, stop) else 0.0
+    informative = stop - start > 1 and not inputs.nobody_finished(columns, start, stop)
     for i in range(start, stop):
-        lines[i - start, INFORMATIVE] = informative
-        if informative:
+        slot = inputs.slot_at(columns, i, first)
+        lines[i - start, INFORMATIVE] = 1.0 * (informative and inputs.is_sought(columns, first + slot))
+        if lines[i - start, INFORMATIVE]:
             count, steepest, push = gather_factors(params, entering, columns, i, start, stop, first, scratch)
-            me = read(scratch.entering_states, slot_at(columns, i, first), entering)
+            me = read(scratch.entering_states, slot, entering)
             lines[i - start, PERFORMANCE] = balance(scratch.room, count, me.rating, steepest, 0.0, 0.0, push)
 
 
@@ -287,10 +271,10 @@ def gather_factors(
     """
     count, steepest, push = 0, 0.0, 0.0
     for j in range(start, stop):
-        you = read(scratch.entering_states, slot_at(columns, j, first), entering)
+        you = read(scratch.entering_states, inputs.slot_at(columns, j, first), entering)
         pull = 2.0 * you.slope
         ties = columns.place[i] == columns.place[j]
-        tie = params.tie if i == j or comparable(columns, i, j) else UNFINISHED_TIE
+        tie = params.tie if i == j or inputs.comparable(columns, i, j) else UNFINISHED_TIE
         write_factor(scratch.room, count, Factor(you.rating, you.slope, pull * tie if ties else pull))
         if not ties:
             push += pull if columns.place[i] < columns.place[j] else -pull

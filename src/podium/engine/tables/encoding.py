@@ -178,6 +178,7 @@ def entrant_columns(
         "quit": frozen(quits),
         "idle": frozen(idle),
         "kind": frozen(ABSENT),
+        "sought": frozen(ABSENT),
     }
 
 

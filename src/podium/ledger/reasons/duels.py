@@ -44,6 +44,7 @@ class Account:
         self.params = system.params()
         self.states, self.columns = states, events.columns
         self.brought: dict[int, Any] = {}  # by each entrant, of whom several heats may ask
+        self.names: dict[int, str] = {}
         self.me = self.entering(entrant)
         self.by_pairs = rules.is_by_pairs(system)
         self.left_out: list[tuple[int, int, str]] = []  # heat, entrant and why: who stood in a heat but is no opponent
@@ -59,7 +60,9 @@ class Account:
         return self.brought[entrant]
 
     def name(self, entrant: int) -> str:
-        return str(self.events.player_names[int(self.columns.player[entrant])])
+        if entrant not in self.names:
+            self.names[entrant] = str(self.events.player_names[int(self.columns.player[entrant])])
+        return self.names[entrant]
 
     def lead(self, entrant: int) -> float:
         """How far above the player an opponent was rated before, in points."""
@@ -143,7 +146,7 @@ class Account:
 
     def ranked(self) -> Iterator[Duel]:
         """The duels of a system that judges a whole field: all but with team mates who share the player's place."""
-        columns = self.columns
+        columns, chances = self.columns, dict[int, float]()
         for heat, start, stop, i in self.heats():
             for j in range(start, stop):
                 if j == i:
@@ -152,8 +155,10 @@ class Account:
                 if columns.side.size and columns.side[i] == columns.side[j] and lead == 0.0:
                     self.left_out.append((heat, opponent, SAME_TEAM))
                     continue
-                expected = float(rules.expect(self.params, self.me, self.entering(opponent)))
-                yield Duel(heat, j, opponent, 1.0 if lead > 0.0 else 0.0 if lead < 0.0 else 0.5, expected)
+                if opponent not in chances:
+                    chances[opponent] = float(rules.expect(self.params, self.me, self.entering(opponent)))
+                result = 1.0 if lead > 0.0 else 0.0 if lead < 0.0 else 0.5
+                yield Duel(heat, j, opponent, result, chances[opponent])
 
     def credited(self, duels: list[Duel], after: Any) -> tuple[list[Duel], dict[str, float]]:
         """The duels with what each did, by the rules of a sum over pairs, and other causes in points."""

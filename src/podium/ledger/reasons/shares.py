@@ -162,7 +162,7 @@ def changes_among(
     at = np.cumsum(entering, axis=1) - 1
     offsets = np.concatenate([[0], np.cumsum(entering.sum(axis=1))])
     entrants = first + np.nonzero(entering)[1]
-    table = table_of_sets(settlement, present, entrants, at[of_set, slot[entry]], offsets)
+    table = table_of_sets(settlement, present, entrant, entrants, at[of_set, slot[entry]], offsets)
     moved = Replayed(
         states[columns.player[entrants]],
         np.empty(entrants.size),
@@ -176,8 +176,10 @@ def changes_among(
     return changes
 
 
-def table_of_sets(settlement: Settlement, present: Mask, entrants: Any, slots: Any, offsets: Any) -> inputs.Columns:
-    """The columns with a settlement for each set of entries; empty heats are gone, ranks close up."""
+def table_of_sets(
+    settlement: Settlement, present: Mask, entrant: int, entrants: Any, slots: Any, offsets: Any
+) -> inputs.Columns:
+    """A settlement for each set of entries; empty heats are gone, ranks close up. One entrant's state is sought."""
     columns = settlement.columns
     base = int(settlement.start[0])
     entries = base + np.nonzero(present)[1]
@@ -194,6 +196,7 @@ def table_of_sets(settlement: Settlement, present: Mask, entrants: Any, slots: A
             taken[name] = getattr(columns, name)[settlement.first_heat + of_heat]
     taken |= {
         "player": np.arange(entrants.size),
+        "sought": 1.0 * (entrants == entrant),
         "entrants": offsets,
         "heats": np.concatenate([[0], np.cumsum((lengths > 0).sum(axis=1))]),
         "entries": ends,

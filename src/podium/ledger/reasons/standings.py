@@ -76,12 +76,13 @@ class Standings:
 def standings(events: Events, settlement: Settlement, frame: pl.DataFrame, rows: Sequence[int]) -> Standings:
     number_of = {row: k for k, row in enumerate(rows)}
     sent = frame.to_dicts()
-    base = int(settlement.start[0])
+    start, stop = int(settlement.start[0]), int(settlement.stop[-1])
+    players = events.player_names[events.columns.player[settlement.entrant]].to_list()
+    of_entry = [None] * len(players) if events.entry_heat is None else events.entry_heat[start:stop].to_list()
     lines = []
-    for k, row in enumerate(events.entry_row[base : int(settlement.stop[-1])].tolist()):
+    for k, row in enumerate(events.entry_row[start:stop].tolist()):
         if row in number_of:
-            player = str(events.player_names[int(events.columns.player[int(settlement.entrant[k])])])
-            lines.append(entry_line(events, base + k, player, sent[number_of[row]]))
+            lines.append(entry_line(events, start + k, players[k], of_entry[k], sent[number_of[row]]))
     lines += [unranked_line(line) for line in sent if line["status"] in UNRATED_STATUS]
     names = dict.fromkeys(line.heat for line in lines if line.place is not None)
     heats = [name for name in names if name != OVERALL]
@@ -94,10 +95,9 @@ def standings(events: Events, settlement: Settlement, frame: pl.DataFrame, rows:
     return Standings(tuple(lines), len(heats), deciding, derived and len(heats) > 1)
 
 
-def entry_line(events: Events, i: int, player: str, sent: dict[str, Any]) -> Line:
+def entry_line(events: Events, i: int, player: str, heat: str | None, sent: dict[str, Any]) -> Line:
     """The line of an encoded entry; what was derived from the heats is in the columns alone."""
     columns = events.columns
-    heat = None if events.entry_heat is None else str(events.entry_heat[i])
     own = heat is None or (sent.get("heat") or "") == heat
     finished = bool(columns.finished[i]) if columns.finished.size else True
     status = sent["status"] if own and sent["status"] in UNFINISHED_STATUS else "quit" if heat != OVERALL else "dnf"

@@ -54,6 +54,7 @@ DUELS: Contenders = (
     | podium_kernels(MILLION, "openskill-bt", "openskill-pl", "openskill-tm", "trueskill")
 )
 RACES: Contenders = {
+    "loop in C, Plackett-Luce": (limits.plackett_luce_in_c, 200_000),
     "openskill Plackett-Luce": (peers.openskill_pl, 4_000),
     "trueskill": (peers.trueskill, 200),
     "Elo-MMR-Py mmx-fast": (peers.elo_mmr("mmx-fast"), 4_000),
@@ -61,6 +62,7 @@ RACES: Contenders = {
     **podium_kernels(50_000, "trueskill", "elo-mmr"),
 }
 LARGE: Contenders = {
+    "loop in C, Plackett-Luce": (limits.plackett_luce_in_c, 200),
     "openskill Plackett-Luce": (peers.openskill_pl, 1),
     **podium_kernels(200, "openskill-pl", "openskill-bt-part"),
     **podium_kernels(20, "openskill-bt", "elo"),

@@ -2,7 +2,7 @@
 
 It knows one system, one shape of table and no options, checks nothing, and keeps no history. Both loops are compiled
 as Podium's kernels are, and e^x is Podium's own, so that the difference is the engine's. For duels in the order they
-happened there are two in C as well, those of `limits.c`, where there is a compiler.
+happened, and for races, there are loops in C as well, those of `limits.c`, where there is a compiler.
 """
 
 import ctypes
@@ -79,14 +79,32 @@ def loop_in_c(name, *newcomer):
 
         def run():
             states, seen = newcomers.copy(), np.zeros(duels.players, np.int32)
-            columns = (ctypes.c_void_p(column.ctypes.data) for column in (player, place, states, seen))
-            player_at, place_at, states_at, seen_at = columns
-            compiled(player_at, place_at, ctypes.c_long(len(player)), states_at, seen_at)
+            call_in_c(compiled, player, place, states, seen)
             return states
 
         return run
 
     return ready
+
+
+def call_in_c(compiled, player, of_event, states, room):
+    player_at, of_event_at, states_at, room_at = (
+        ctypes.c_void_p(column.ctypes.data) for column in (player, of_event, states, room)
+    )
+    compiled(player_at, of_event_at, ctypes.c_long(len(player)), states_at, room_at)
+
+
+def plackett_luce_in_c(races: Fields) -> Timed:
+    """A contender: the function of this name in `limits.c`."""
+    player, size = np.ascontiguousarray(races.player, np.int32), np.array([float(races.player.shape[1])])
+    newcomers, room = np.tile((25.0, 25.0 / 3.0, 0.0), (races.players, 1)), np.empty(6 * races.player.shape[1])
+
+    def run():
+        states = newcomers.copy()
+        call_in_c(library().plackett_luce, player, size, states, room)
+        return states
+
+    return run
 
 
 elo = loop(_elo)

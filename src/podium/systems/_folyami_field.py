@@ -38,6 +38,7 @@ NEXT_TO = 1e-300  # in place of no distance to a point, whose share then is ever
 RATING, PLACE = 0, 1  # to be filled; places are whole or half ones
 WEIGHT = 2  # to be filled, KINDS rows: what each counts as an opponent of each kind of player
 TOTAL = WEIGHT + KINDS  # KINDS rows: the sums, where a player is of that kind
+SUMMED = TOTAL + KINDS  # of the points' shares before they are parts of a whole
 # Rows of the indices, of each player.
 KIND, GRID = 0, 1  # to be filled; and the row of each one's place
 EVEN, ODD = 0, 1  # spectra: of q, and of q with the sign of the result
@@ -46,7 +47,7 @@ EVEN, ODD = 0, 1  # spectra: of q, and of q with the sign of the result
 class RaceRoom(NamedTuple):
     """Room for the sums of a race."""
 
-    table: Any  # float64 (TOTAL + KINDS, players)
+    table: Any  # float64 (SUMMED + 1, players)
     indices: Any  # int64 (2, players)
     boxes: Boxes
     spectra: Any  # float64 (2, rows)
@@ -58,7 +59,7 @@ class RaceRoom(NamedTuple):
 def room_for_race(size: int) -> RaceRoom:
     rows = size_for(4 * size)
     return RaceRoom(
-        table=np.zeros((TOTAL + KINDS, size)),
+        table=np.zeros((SUMMED + 1, size)),
         indices=np.zeros((2, size), np.int64),
         boxes=room_for_boxes(size),
         spectra=np.empty((2, rows)),
@@ -198,39 +199,47 @@ def take_few(room: RaceRoom, size: int, k: int, box: int, slope: float, shape: f
 def take_many(room: RaceRoom, size: int, rows: int, k: int, box: int, half: float, slope: float, shape: float) -> None:
     """Add what the players of a box do to everyone, through Chebyshev's points; `half` of its width in log-odds."""
     boxes, sequences, shares, centre = room.boxes, room.sequences, room.shares, room.boxes.centres[box]
+    table, begin, end = room.table, boxes.indices[FIRST, box], boxes.indices[FIRST, box + 1]
+    for at in range(begin, end):
+        j = boxes.indices[ORDER, at]
+        take_shares((table[RATING, j] - centre) * slope / half, 0, POINTS, shares)
+        table[SUMMED, j] = 0.0
+        for point in range(POINTS):
+            table[SUMMED, j] += shares[point]
     for first in range(0, POINTS, COLUMNS):
         clear(sequences, rows)
-        for at in range(boxes.indices[FIRST, box], boxes.indices[FIRST, box + 1]):
+        for at in range(begin, end):
             j = boxes.indices[ORDER, at]
-            take_shares((room.table[RATING, j] - centre) * slope / half, shares)
+            take_shares((table[RATING, j] - centre) * slope / half, first, COLUMNS, shares)
             for column in range(COLUMNS):
-                sequences[room.indices[GRID, j], column] += room.table[WEIGHT + k, j] * shares[first + column]
+                share = shares[column] / table[SUMMED, j]
+                sequences[room.indices[GRID, j], column] += table[WEIGHT + k, j] * share
         transform(sequences, rows, room.roots)
         for row in range(rows):
             for column in range(COLUMNS):
                 sequences[row, column] *= room.spectra[EVEN, row]
         transform_back(sequences, rows, room.roots)
         for i in range(size):
-            row, lead = room.indices[GRID, i], slope * (room.table[RATING, i] - centre)
+            row, lead = room.indices[GRID, i], slope * (table[RATING, i] - centre)
             for column in range(COLUMNS):
-                shares[column] = 0.5 - incomplete_beta(logistic(lead - half * ZEROS[first + column]), shape)
+                shares[column] = logistic(lead - half * ZEROS[first + column])
+            for column in range(COLUMNS):
+                shares[column] = 0.5 - incomplete_beta(shares[column], shape)
             summed = 0.0
             for column in range(COLUMNS):
                 summed += sequences[row, column] * shares[column]
-            room.table[TOTAL + k, i] += summed
+            table[TOTAL + k, i] += summed
 
 
 @kernel
-def take_shares(x: float, shares: Any) -> None:
-    """The share of each of Chebyshev's points in a player at `x`, from -1 to 1 in its box: the barycentric formula."""
-    summed = 0.0
-    for point in range(POINTS):
-        distance = x - ZEROS[point]
-        shares[point] = FACTORS[point] / (distance if distance != 0.0 else NEXT_TO)
-    for point in range(POINTS):
-        summed += shares[point]
-    for point in range(POINTS):
-        shares[point] /= summed
+def take_shares(x: float, first: int, count: int, shares: Any) -> None:
+    """What some of Chebyshev's points are to a player at `x`, from -1 to 1 in its box, in the barycentric formula.
+
+    The share of each is that over the sum of all.
+    """
+    for point in range(count):
+        distance = x - ZEROS[first + point]
+        shares[point] = FACTORS[first + point] / (distance if distance != 0.0 else NEXT_TO)
 
 
 @kernel

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from podium.kernels.compiled import kernel
+from podium.kernels.exponential import exp
 from podium.kernels.fourier import COLUMNS, SIDE_BY_SIDE, roots_of_unity, size_for, transform, transform_back
 from podium.kernels.logarithm import interpolation_weights, points
 from podium.probability.gamma import incomplete_beta
@@ -25,8 +26,8 @@ from podium.probability.normal import FIRST, ORDER, Boxes, fill_boxes, members, 
 POINTS = 32
 WIDEST = 4.0  # of a box, in log-odds of W
 STEEP = 3.0  # a shape from which on boxes are the narrower, the steeper E
-FEW = 256  # players of a box who act for themselves
-BOX_WORK = 400  # players who take as long by themselves as a box by convolutions
+FEW = 120  # players of a box who act for themselves
+BOX_WORK = 120  # players who take as long by themselves as a box by convolutions
 MOST_WORK = 0.5  # of that, for each entrant: beyond, pairs are quicker
 KINDS = 4  # of players, whose opponents weigh alike
 ZEROS = points(POINTS)
@@ -54,6 +55,7 @@ class RaceRoom(NamedTuple):
     roots: Any  # float64 (rows, 2): of unity
     sequences: Any  # float64 (rows, COLUMNS): over places
     shares: Any  # float64 (POINTS): of a player in the points of its box
+    strengths: Any  # float64 (POINTS): e to what each point of a box is above its centre, in log-odds
 
 
 def room_for_race(size: int) -> RaceRoom:
@@ -66,6 +68,7 @@ def room_for_race(size: int) -> RaceRoom:
         roots=roots_of_unity(rows),
         sequences=np.empty((rows, COLUMNS)),
         shares=np.empty(POINTS),
+        strengths=np.empty(POINTS),
     )
 
 
@@ -200,6 +203,8 @@ def take_many(room: RaceRoom, size: int, rows: int, k: int, box: int, half: floa
     """Add what the players of a box do to everyone, through Chebyshev's points; `half` of its width in log-odds."""
     boxes, sequences, shares, centre = room.boxes, room.sequences, room.shares, room.boxes.centres[box]
     table, begin, end = room.table, boxes.indices[FIRST, box], boxes.indices[FIRST, box + 1]
+    for point in range(POINTS):
+        room.strengths[point] = exp(half * ZEROS[point])
     for at in range(begin, end):
         j = boxes.indices[ORDER, at]
         take_shares((table[RATING, j] - centre) * slope / half, 0, POINTS, shares)
@@ -211,20 +216,19 @@ def take_many(room: RaceRoom, size: int, rows: int, k: int, box: int, half: floa
         for at in range(begin, end):
             j = boxes.indices[ORDER, at]
             take_shares((table[RATING, j] - centre) * slope / half, first, COLUMNS, shares)
+            weight = table[WEIGHT + k, j] / table[SUMMED, j]
             for column in range(COLUMNS):
-                share = shares[column] / table[SUMMED, j]
-                sequences[room.indices[GRID, j], column] += table[WEIGHT + k, j] * share
+                sequences[room.indices[GRID, j], column] += weight * shares[column]
         transform(sequences, rows, room.roots)
         for row in range(rows):
             for column in range(COLUMNS):
                 sequences[row, column] *= room.spectra[EVEN, row]
         transform_back(sequences, rows, room.roots)
         for i in range(size):
-            row, lead = room.indices[GRID, i], slope * (table[RATING, i] - centre)
+            row, weakness = room.indices[GRID, i], exp(slope * (centre - table[RATING, i]))
             for column in range(COLUMNS):
-                shares[column] = logistic(lead - half * ZEROS[first + column])
-            for column in range(COLUMNS):
-                shares[column] = 0.5 - incomplete_beta(shares[column], shape)
+                share = 1.0 / (1.0 + weakness * room.strengths[first + column])
+                shares[column] = 0.5 - incomplete_beta(share, shape)
             summed = 0.0
             for column in range(COLUMNS):
                 summed += sequences[row, column] * shares[column]

@@ -225,14 +225,20 @@ def take_many(room: RaceRoom, size: int, rows: int, k: int, box: int, half: floa
                 sequences[row, column] *= room.spectra[EVEN, row]
         transform_back(sequences, rows, room.roots)
         for i in range(size):
-            row, weakness = room.indices[GRID, i], exp(slope * (centre - table[RATING, i]))
-            for column in range(COLUMNS):
-                share = 1.0 / (1.0 + weakness * room.strengths[first + column])
-                shares[column] = 0.5 - incomplete_beta(share, shape)
-            summed = 0.0
-            for column in range(COLUMNS):
-                summed += sequences[row, column] * shares[column]
-            table[TOTAL + k, i] += summed
+            weakness = exp(slope * (centre - table[RATING, i]))
+            table[TOTAL + k, i] += met_by(room, room.indices[GRID, i], first, weakness, shape)
+
+
+@kernel
+def met_by(room: RaceRoom, row: int, first: int, weakness: float, shape: float) -> float:
+    """What `COLUMNS` of the points do to a player who is so weak beside their box's centre."""
+    summed = 0.0
+    for column in range(COLUMNS):
+        share = 1.0 / (1.0 + weakness * room.strengths[first + column])
+        room.shares[column] = 0.5 - incomplete_beta(share, shape)
+    for column in range(COLUMNS):
+        summed += room.sequences[row, column] * room.shares[column]
+    return summed
 
 
 @kernel

@@ -21,17 +21,7 @@ from podium.kernels.records import add, read
 from podium.probability import ranks
 from podium.probability.gamma import incomplete_beta, matched_slope, performances
 from podium.probability.logistic import bradley_terry, score, win_share
-from podium.systems._folyami_field import (
-    KIND,
-    PLACE,
-    RATING,
-    TOTAL,
-    WEIGHT,
-    RaceRoom,
-    add_up_race,
-    agnesi,
-    room_for_race,
-)
+from podium.systems import _folyami_field as field
 
 SMOOTH, LINEAR, FIXED = 1.0, 2.0, 3.0
 CURVES = {"smooth": SMOOTH, "linear": LINEAR, "fixed": FIXED}
@@ -133,9 +123,9 @@ class Folyami(System):
             both=float(self.both_provisional),
         )
 
-    def large_heat_room(self, size: int) -> RaceRoom:
+    def large_heat_room(self, size: int) -> field.RaceRoom:
         """Room for the sums of a race of so many."""
-        return room_for_race(size)
+        return field.room_for_race(size)
 
     def performances(self, entering_states: Sequence[Any]) -> ranks.Performances:
         """The gamma model itself."""
@@ -169,7 +159,7 @@ def points_from_pair(
     w = win_share(a.strength, b.strength, params.slope * (a.rating - b.rating))
     expected = incomplete_beta(w, params.shape)
     result = score(mine.place, theirs.place)
-    weight = params.k * agnesi(params.closeness * (mine.place - theirs.place))
+    weight = params.k * field.agnesi(params.closeness * (mine.place - theirs.place))
     weight_a, weight_b = weight * factor_against(params, a, b), weight * factor_against(params, b, a)
     return Comparison(result, expected, weight_a), Comparison(1.0 - result, 1.0 - expected, weight_b)
 
@@ -195,26 +185,23 @@ def points_from_race(
     room, size = scratch.large, stop - start
     table = room.table
     for i in range(start, stop):
-        me, at, here = (
-            read(scratch.entering_states, slot_at(columns, i, first), entering),
-            i - start,
-            finishes(columns, i),
-        )
+        me, at = read(scratch.entering_states, slot_at(columns, i, first), entering), i - start
+        here = finishes(columns, i)
         if me.newcomer and not params.both:
             return False
-        table[RATING, at], table[PLACE, at] = me.rating, columns.place[i]
-        room.indices[KIND, at] = (NEWCOMER if me.newcomer else SETTLED) + (0 if here else UNFINISHED)
-        table[WEIGHT + NEWCOMER, at], table[WEIGHT + SETTLED, at] = 1.0, 1.0 / me.factor
+        table[field.RATING, at], table[field.PLACE, at] = me.rating, columns.place[i]
+        room.indices[field.KIND, at] = (NEWCOMER if me.newcomer else SETTLED) + (0 if here else UNFINISHED)
+        table[field.WEIGHT + NEWCOMER, at], table[field.WEIGHT + SETTLED, at] = 1.0, 1.0 / me.factor
         for kind in (NEWCOMER, SETTLED):
-            table[WEIGHT + UNFINISHED + kind, at] = table[WEIGHT + kind, at] if here else 0.0
-    if not add_up_race(room, size, params.slope, params.shape, params.closeness):
+            table[field.WEIGHT + UNFINISHED + kind, at] = table[field.WEIGHT + kind, at] if here else 0.0
+    if not field.add_up_race(room, size, params.slope, params.shape, params.closeness):
         return False
     weight = params.k * weight_at(columns, heat)
     for i in range(start, stop):
         slot, at = slot_at(columns, i, first), i - start
         me = read(scratch.entering_states, slot, entering)
         factor = me.factor if me.newcomer else 1.0
-        add(scratch.sums, slot, Points(weight * factor * table[TOTAL + room.indices[KIND, at], at]))
+        add(scratch.sums, slot, Points(weight * factor * table[field.TOTAL + room.indices[field.KIND, at], at]))
     return True
 
 

@@ -21,17 +21,8 @@ from podium.engine.tables.teams import MU, VARIANCE, counted_part, gather_teams,
 from podium.kernels.records import add, read
 from podium.probability.normal import distribution, draw_corrections, win_corrections
 from podium.probability.ranks import NormalPerformances, Performances
+from podium.systems import _trueskill_messages as messages
 from podium.systems._normal_skill import State, add_uncertainty
-from podium.systems._trueskill_messages import (
-    LEFT,
-    LEFT_MEAN,
-    RIGHT,
-    RIGHT_MEAN,
-    SIZE,
-    clear_messages,
-    message_of_result,
-    pass_messages,
-)
 
 
 class Params(NamedTuple):
@@ -160,7 +151,7 @@ def judge_ranking(
     """Add a heat's message to each of its players."""
     lines = scratch.lines
     teams = line_up(params, prototypes, columns, start, stop, first, scratch)
-    pass_messages(params, lines, teams, lines, 0)
+    messages.pass_messages(params, lines, teams, lines, 0)
     if teams:
         tell_players(params, prototypes, columns, heat, start, stop, first, scratch)
 
@@ -180,7 +171,7 @@ def judge_two_rankings(
     """As `judge_ranking`, with the messages of both under way at once."""
     teams = line_up(params, prototypes, columns, start, middle, start, scratch)
     other_teams = line_up(params, prototypes, columns, middle, stop, middle, other)
-    pass_messages(params, scratch.lines, teams, other.lines, other_teams)
+    messages.pass_messages(params, scratch.lines, teams, other.lines, other_teams)
     if teams:
         tell_players(params, prototypes, columns, heat, start, middle, start, scratch)
     if other_teams:
@@ -198,15 +189,15 @@ def line_up(params: Any, prototypes: Any, columns: Columns, start: int, stop: in
     if teams < 2:
         return 0
     for k in range(teams):
-        lines[k, SIZE] = 0.0
+        lines[k, messages.SIZE] = 0.0
     for i in range(start, stop):
         me = read(scratch.entering_states, slot_at(columns, i, first), entering)
         row = row_of(lines, i - start)
         part = part_in_team(columns, i, params.partial_play)
         lines[row, MU] += part * me.rating
         lines[row, VARIANCE] += part * part * (me.deviation * me.deviation + params.beta_squared)
-        lines[row, SIZE] += 1.0
-    clear_messages(lines, teams)
+        lines[row, messages.SIZE] += 1.0
+    messages.clear_messages(lines, teams)
     return teams
 
 
@@ -221,10 +212,10 @@ def tell_players(
         slot = slot_at(columns, i, first)
         me = read(scratch.entering_states, slot, entering)
         row = row_of(lines, i - start)
-        precision = lines[row, LEFT] + lines[row, RIGHT]
+        precision = lines[row, messages.LEFT] + lines[row, messages.RIGHT]
         if precision <= 0.0:
             continue
-        mean = (lines[row, LEFT_MEAN] + lines[row, RIGHT_MEAN]) / precision
+        mean = (lines[row, messages.LEFT_MEAN] + lines[row, messages.RIGHT_MEAN]) / precision
         part = part_in_team(columns, i, params.partial_play)
         squared = part * part
         # The team's sum less the mates is the player's performance; beta^2 more is the player's skill.
@@ -269,7 +260,7 @@ def pass_both_messages(
 ) -> tuple[State, State]:
     """The result goes on to both at once; nothing comes back, so a second sweep would repeat the first."""
     d = difference
-    result, result_mean, kept = message_of_result(d.precision, d.lead, d.root, verdict.v, verdict.w)
+    result, result_mean, kept = messages.message_of_result(d.precision, d.lead, d.root, verdict.v, verdict.w)
     share_a, share_b = 1.0 / (d.variance_b * result + kept), 1.0 / (d.variance_a * result + kept)
     mean_a = (d.mean_b * result + d.ahead * result_mean) * share_a
     mean_b = (d.mean_a * result - d.ahead * result_mean) * share_b

@@ -252,6 +252,12 @@ def store(request, new_url):
 
 
 @pytest.fixture
+def sqlite_store(tmp_path):
+    with closing(Store(str(tmp_path / "podium.db"))) as opened:
+        yield opened
+
+
+@pytest.fixture
 def podium_command(monkeypatch, capsys):
     """A function that runs a command in this process, and returns its status, output and errors."""
 

@@ -8,7 +8,6 @@ import pytest
 import podium
 from podium.analysis.evaluation import evaluate
 from podium.cli.commands import build
-from podium.store import Store
 from podium.systems import find, names
 
 
@@ -88,9 +87,8 @@ def test_commands_say_so_on_stderr(command, tmp_path, capsys):
     assert "players are beyond what the system can rate; rate fields of many with elo" in printed.err
 
 
-def test_a_pool_says_so(tmp_path):
-    store = Store(str(tmp_path / "podium.db"))
-    store.create_pool("karts", find("glicko2")(max_volatility=0.07))
-    assert store.limit_notice("karts") is None
-    store.submit("karts", races(80, 20))
-    assert "of 20 players are beyond" in store.limit_notice("karts")
+def test_a_pool_says_so(sqlite_store):
+    sqlite_store.create_pool("karts", find("glicko2")(max_volatility=0.07))
+    assert sqlite_store.limit_notice("karts") is None
+    sqlite_store.submit("karts", races(80, 20))
+    assert "of 20 players are beyond" in sqlite_store.limit_notice("karts")

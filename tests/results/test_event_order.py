@@ -16,7 +16,6 @@ from podium.results.consistency import tie_notice
 from podium.results.reading import read_results
 from podium.service.api.bodies import Event, validate
 from podium.service.http.json import RefusedError
-from podium.store import Store
 from podium.systems import find
 
 DAY = "2025-01-01T00:00:00Z"
@@ -121,17 +120,16 @@ def test_live_follows_the_sequence():
     begun.rate(duel("more", "ana", "ben", started_at=DAY))
 
 
-def test_a_store_logs_by_sequence_and_keeps_none(tmp_path):
-    store = Store(str(tmp_path / "podium.db"))
-    store.create_pool("karts", find("elo")())
-    receipts = store.submit("karts", season([2, 0, 3, 1], started_at=DAY))
+def test_a_store_logs_by_sequence_and_keeps_none(sqlite_store):
+    sqlite_store.create_pool("karts", find("elo")())
+    receipts = sqlite_store.submit("karts", season([2, 0, 3, 1], started_at=DAY))
     assert [each.event_id for each in sorted(receipts, key=lambda each: each.seq)] == list("0123")
     rated = podium.rate(season(range(4), started_at=DAY), "elo")
     ratings = {row["player"]: row["rating"] for row in rated.ratings.iter_rows(named=True)}
     assert {change.player: change.rating for change in receipts[-1].changes}.items() <= ratings.items()
-    again = store.submit("karts", season([0, 1, 2, 3], started_at=DAY))
+    again = sqlite_store.submit("karts", season([0, 1, 2, 3], started_at=DAY))
     assert all(each.duplicate for each in again)
-    assert store.verify() == []
+    assert sqlite_store.verify() == []
 
 
 @pytest.mark.parametrize("where", ["event", "entry"])

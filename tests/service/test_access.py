@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 import podium
 from podium.service import create_app
 from podium.service.http.keys import REFUSED_BURST, client_site
-from podium.store import Store, keys
+from podium.store import keys
 from podium.store.keys import create_key, find_key, list_keys, revoke_expired, revoke_key, rotate_key
 from podium.systems import find
 
@@ -18,11 +18,9 @@ BASE = "/api/v1/pools"
 
 
 @pytest.fixture
-def store(tmp_path):
-    opened = Store(str(tmp_path / "podium.db"))
-    opened.create_pool("main", find("elo")())
-    yield opened
-    opened.close()
+def store(sqlite_store):
+    sqlite_store.create_pool("main", find("elo")())
+    return sqlite_store
 
 
 def is_valid(store, secret):

@@ -21,12 +21,10 @@ BASE = "/api/v1/pools"
 
 
 @pytest.fixture
-def store(tmp_path):
-    opened = Store(str(tmp_path / "podium.db"))
-    opened.create_pool("main", find("elo")())
-    opened.create_pool("other", find("elo")())
-    yield opened
-    opened.close()
+def store(sqlite_store):
+    sqlite_store.create_pool("main", find("elo")())
+    sqlite_store.create_pool("other", find("elo")())
+    return sqlite_store
 
 
 @pytest.fixture

@@ -11,7 +11,6 @@ from starlette.testclient import TestClient
 import podium
 from podium.client import ClientError
 from podium.service import create_app
-from podium.store import Store
 from podium.store.keys import create_key
 from podium.systems import find
 
@@ -29,14 +28,12 @@ class Inside(httpx2.BaseTransport):
 
 
 @pytest.fixture
-def store(tmp_path):
-    opened = Store(str(tmp_path / "podium.db"))
-    opened.create_pool("main", find("trials")())
+def store(sqlite_store):
+    sqlite_store.create_pool("main", find("trials")())
     for number in range(7):
-        opened.submit("main", rows(number, ["ana", "ben", "雪"][:: (-1) ** number], minute=1440 * number))
-    opened.void("main", "e3", reason="rain")
-    yield opened
-    opened.close()
+        sqlite_store.submit("main", rows(number, ["ana", "ben", "雪"][:: (-1) ** number], minute=1440 * number))
+    sqlite_store.void("main", "e3", reason="rain")
+    return sqlite_store
 
 
 def as_json(value):

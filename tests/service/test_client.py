@@ -17,7 +17,6 @@ import podium
 from podium.client import ClientError, answers, calls, clients
 from podium.client.calls import encode
 from podium.service import create_app
-from podium.store import Store
 from podium.store.keys import create_key
 from podium.store.log import database
 from podium.systems import find
@@ -66,18 +65,16 @@ class Awaiting:
 
 
 @pytest.fixture
-def bridge(tmp_path, monkeypatch):
+def bridge(sqlite_store, monkeypatch):
     monkeypatch.setattr(calls, "FIRST_PAUSE_S", 0.001)
-    store = Store(str(tmp_path / "podium.db"))
-    store.create_pool("main", find("elo")())
-    key = create_key(store.engine, "admin", "admin")
+    sqlite_store.create_pool("main", find("elo")())
+    key = create_key(sqlite_store.engine, "admin", "admin")
 
     def make(*failures, kind=podium.Client):
-        transport = Bridge(create_app(store), failures)
-        return kind("http://testserver", key, transport=transport), transport, store
+        transport = Bridge(create_app(sqlite_store), failures)
+        return kind("http://testserver", key, transport=transport), transport, sqlite_store
 
-    yield make
-    store.close()
+    return make
 
 
 def test_answers_are_typed():

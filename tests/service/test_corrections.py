@@ -3,18 +3,15 @@
 import pytest
 from races import calling, event
 
-from podium.store import Store
 from podium.systems import find
 
 EVENT = "/api/v1/pools/main/events/e1"
 
 
 @pytest.fixture
-def store(tmp_path):
-    opened = Store(str(tmp_path / "podium.db"))
-    opened.create_pool("main", find("elo")())
-    yield opened
-    opened.close()
+def store(sqlite_store):
+    sqlite_store.create_pool("main", find("elo")())
+    return sqlite_store
 
 
 @pytest.fixture

@@ -10,18 +10,15 @@ from podium.cli.service.serving import show_first_link
 from podium.service import create_app
 from podium.service.admin.first_link import VALID_S, first_path
 from podium.service.http.visitors import COOKIE
-from podium.store import Store
 from podium.store.keys import create_key, list_keys, revoke_key
 
 HERE = ("127.0.0.1", 50_000)
 
 
 @pytest.fixture
-def store(tmp_path):
-    opened = Store(str(tmp_path / "podium.db"))
-    opened.app = create_app(opened)
-    yield opened
-    opened.close()
+def store(sqlite_store):
+    sqlite_store.app = create_app(sqlite_store)
+    return sqlite_store
 
 
 def browser(store, address="http://127.0.0.1:8000", client=HERE, **headers):

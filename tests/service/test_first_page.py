@@ -6,7 +6,6 @@ from page_words import lines, main_of, people, words
 from races import rows
 
 from podium.service.web import front
-from podium.store import Store
 from podium.systems import find
 
 
@@ -32,12 +31,11 @@ def test_the_first_page_shows_each_pool_and_why_the_surprise_came(season, visito
     assert program.json()["reference"] == "/api/docs"
 
 
-def test_the_first_page_is_kept_until_something_is_logged(tmp_path, monkeypatch):
+def test_the_first_page_is_kept_until_something_is_logged(sqlite_store, monkeypatch):
     monkeypatch.setattr(front, "MIN_VALID_S", 0.0)
     monkeypatch.setattr(front, "VALID_FACTOR", 0.0)
-    store = Store(str(tmp_path / "podium.db"))
-    store.create_pool("main", find("elo")(), public=True)
-    store.submit("main", rows(1, ["Ana", "Ben"]))
+    sqlite_store.create_pool("main", find("elo")(), public=True)
+    sqlite_store.submit("main", rows(1, ["Ana", "Ben"]))
     written = []
     page_text = front.page_text
 
@@ -46,19 +44,18 @@ def test_the_first_page_is_kept_until_something_is_logged(tmp_path, monkeypatch)
         return page_text(*sent)
 
     monkeypatch.setattr(front, "page_text", write)
-    with people(store) as client:
+    with people(sqlite_store) as client:
         first = client.get("/")
         assert client.get("/").text == first.text
         assert len(written) == 1
-        store.submit("main", rows(2, ["Ben", "Ana"]))
+        sqlite_store.submit("main", rows(2, ["Ben", "Ana"]))
         second = client.get("/")
         assert "2 events" in words(second.text)
         assert second.headers["etag"] != first.headers["etag"]
         monkeypatch.setattr(front, "MIN_VALID_S", 3600.0)
         monkeypatch.setattr(front, "MAX_VALID_S", 3600.0)
-        store.submit("main", rows(3, ["Ben", "Ana"]))
+        sqlite_store.submit("main", rows(3, ["Ben", "Ana"]))
         assert "3 events" in words(client.get("/").text)
-        store.submit("main", rows(4, ["Ben", "Ana"]))
+        sqlite_store.submit("main", rows(4, ["Ben", "Ana"]))
         assert "3 events" in words(client.get("/").text)
         assert len(written) == 3
-    store.close()

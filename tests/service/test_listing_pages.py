@@ -63,23 +63,23 @@ def test_filters_are_a_form_and_say_who_is_listed(season, visitor):
         assert visitor.get(f"/bikes?{bad}").status_code == 422, bad
 
 
-def test_a_board_whose_players_have_stopped_lists_those_of_the_last_year(tmp_path):
-    store = Store(str(tmp_path / "podium.db"))
-    store.create_pool("main", find("elo")(), public=True)
+def test_a_board_whose_players_have_stopped_lists_those_of_the_last_year(sqlite_store):
+    sqlite_store.create_pool("main", find("elo")(), public=True)
     year = 60 * 24 * 365
-    store.submit("main", rows(1, ["Ana", "Ben", "Cleo", "Dora", "Eve"]) + rows(2, ["Eve", "Dora"], minute=2 * year))
-    with people(store) as client:
+    sqlite_store.submit(
+        "main", rows(1, ["Ana", "Ben", "Cleo", "Dora", "Eve"]) + rows(2, ["Eve", "Dora"], minute=2 * year)
+    )
+    with people(sqlite_store) as client:
         html = main_of(client.get("/main"))
         assert set(names(html)) == {"Eve", "Dora"}
         assert "2 of 5 players: played in the last year. Show all" in words(html)
         assert '<option value="1y" selected>' in html
         assert len(names(main_of(client.get("/main?active=any")))) == 5
         assert len(names(main_of(client.get("/main?all=1")))) == 5
-    store.submit("main", rows(3, ["Ana", "Ben", "Cleo"], minute=2 * year + 1))
-    assert boards.default_span(store, store.pool("main")) == "1y"  # it may be old by a minute
-    store.answers.keep(("default span", store.pool("main").id), None, None)
-    assert boards.default_span(store, store.pool("main")) == "any"
-    store.close()
+    sqlite_store.submit("main", rows(3, ["Ana", "Ben", "Cleo"], minute=2 * year + 1))
+    assert boards.default_span(sqlite_store, sqlite_store.pool("main")) == "1y"  # it may be old by a minute
+    sqlite_store.answers.keep(("default span", sqlite_store.pool("main").id), None, None)
+    assert boards.default_span(sqlite_store, sqlite_store.pool("main")) == "any"
 
 
 def test_a_visitor_who_chose_a_player_finds_the_row(visitor):
@@ -172,34 +172,31 @@ def test_a_page_costs_no_more_in_a_larger_pool(crowd, path):
     assert counts[1] <= 1.5 * counts[0] + 20, counts
 
 
-def test_what_pages_say_where_there_is_nothing(visitor, tmp_path):
+def test_what_pages_say_where_there_is_nothing(visitor, sqlite_store):
     empty = words(main_of(visitor.get("/empty")))
     assert "Nobody has played in empty yet" in empty
     assert "No event of empty yet" in words(main_of(visitor.get("/empty/events")))
     assert "Too few players for a picture" in words(main_of(visitor.get("/empty/distribution")))
     assert visitor.get("/empty/find?q=a").status_code == 404
-    store = Store(str(tmp_path / "podium.db"))
-    with people(store) as client:
+    with people(sqlite_store) as client:
         assert "No pools yet" in words(main_of(client.get("/")))
-    store.create_pool("one", find("elo")(), public=True)
-    store.submit("one", [{"event_id": "e1", "started_at": START.isoformat(), "player": "Ana", "position": 1}])
-    with people(store) as client:
+    sqlite_store.create_pool("one", find("elo")(), public=True)
+    sqlite_store.submit("one", [{"event_id": "e1", "started_at": START.isoformat(), "player": "Ana", "position": 1}])
+    with people(sqlite_store) as client:
         for path in ("/one", "/one/events", "/one/distribution", "/one/find?q=x&list=1"):
             assert client.get(path).status_code in {200, 404}, path
         assert "is not rated" in words(main_of(client.get("/one/events")))
-    store.close()
 
 
-def test_ranks_are_compared_with_a_day_and_not_with_a_stale_one(tmp_path):
-    store = Store(str(tmp_path / "podium.db"))
-    store.create_pool("main", find("elo")(), public=True)
+def test_ranks_are_compared_with_a_day_and_not_with_a_stale_one(sqlite_store):
+    sqlite_store.create_pool("main", find("elo")(), public=True)
     long_ago = 60 * 24 * 10
     for number in range(3):
-        store.submit("main", rows(number, ["Ana", "Ben", "Cleo"]))
-    store.snapshot("main", day_of(date(2025, 1, 5)))
+        sqlite_store.submit("main", rows(number, ["Ana", "Ben", "Cleo"]))
+    sqlite_store.snapshot("main", day_of(date(2025, 1, 5)))
     for number in range(3, 20):
-        store.submit("main", rows(number, ["Cleo", "Dora", "Ben", "Ana"], minute=long_ago + number))
-    with people(store) as client:
+        sqlite_store.submit("main", rows(number, ["Cleo", "Dora", "Ben", "Ana"], minute=long_ago + number))
+    with people(sqlite_store) as client:
         html = main_of(client.get("/main"))
         assert ">Since 5\N{NO-BREAK SPACE}Jan<" in html
         assert {each[2]: each[1] for each in lines(html)} == {
@@ -209,20 +206,18 @@ def test_ranks_are_compared_with_a_day_and_not_with_a_stale_one(tmp_path):
             "Ana": "▼ down 3",
         }
         assert "Since" not in main_of(client.get("/main?min=2"))
-        store.amend("main", rows(1, ["Ben", "Ana", "Cleo"]))
+        sqlite_store.amend("main", rows(1, ["Ben", "Ana", "Cleo"]))
         assert "Since" not in main_of(client.get("/main"))
-    store.close()
 
 
-def test_those_who_are_settling_stand_apart_and_without_a_rank(tmp_path):
-    store = Store(str(tmp_path / "podium.db"))
-    store.create_pool("main", find("folyami")(), public=True)
+def test_those_who_are_settling_stand_apart_and_without_a_rank(sqlite_store):
+    sqlite_store.create_pool("main", find("folyami")(), public=True)
     for number in range(6):
-        store.submit("main", rows(number, ["Ana", "Ben", "Cleo", "Dora"]))
-    store.submit("main", rows(40, ["Eve", "Ana"]))
-    with people(store) as client:
+        sqlite_store.submit("main", rows(number, ["Ana", "Ben", "Cleo", "Dora"]))
+    sqlite_store.submit("main", rows(40, ["Eve", "Ana"]))
+    with people(sqlite_store) as client:
         html = main_of(client.get("/main"))
-        settled = [row.player for row in store.listed_board("main", Listing()).rows]
+        settled = [row.player for row in sqlite_store.listed_board("main", Listing()).rows]
         assert names(html) == settled
         assert "Eve" not in settled
         assert [each[:2] for each in lines(html, "unsettled")] == [[DASH, "Eve"]]
@@ -230,7 +225,6 @@ def test_those_who_are_settling_stand_apart_and_without_a_rank(tmp_path):
         everybody = main_of(client.get("/main?all=1"))
         assert set(names(everybody)) == {*settled, "Eve"}
         assert "Eve settling" in words(everybody)
-    store.close()
 
 
 @pytest.mark.parametrize(
@@ -254,12 +248,11 @@ def test_names_are_text_on_every_page_that_lists(season, visitor):
     assert set(names(main_of(visitor.get("/names")))) == set(HOSTILE)
 
 
-def test_a_large_event_is_read_page_by_page_and_compressed(tmp_path):
-    store = Store(str(tmp_path / "podium.db"))
-    client = people(store)
-    store.create_pool("field", find("trueskill")(), public=True)
+def test_a_large_event_is_read_page_by_page_and_compressed(sqlite_store):
+    client = people(sqlite_store)
+    sqlite_store.create_pool("field", find("trueskill")(), public=True)
     names = [f"Entrant {number:03d}" for number in range(200)]
-    store.submit("field", rows(1, names))
+    sqlite_store.submit("field", rows(1, names))
     listed = []
     for first in (1, 76, 151):
         page = client.get(f"/field/events/e1?from={first}", headers={"Accept-Encoding": "gzip"})

@@ -24,11 +24,9 @@ HONEST = [
 
 
 @pytest.fixture
-def store(tmp_path):
-    opened = Store(str(tmp_path / "podium.db"))
-    opened.create_pool("main", find("elo")())
-    yield opened
-    opened.close()
+def store(sqlite_store):
+    sqlite_store.create_pool("main", find("elo")())
+    return sqlite_store
 
 
 @pytest.fixture

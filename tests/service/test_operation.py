@@ -18,7 +18,6 @@ from podium.service import create_app
 from podium.service.api import status
 from podium.service.http.errors import JsonFormatter
 from podium.service.http.requests import RequestMiddleware
-from podium.store import Store
 from podium.store.writing.rating import generations
 from podium.systems import find
 
@@ -27,11 +26,9 @@ LOGGER = logging.getLogger("podium.test")
 
 
 @pytest.fixture
-def store(tmp_path):
-    opened = Store(str(tmp_path / "podium.db"))
-    opened.create_pool("main", find("elo")())
-    yield opened
-    opened.close()
+def store(sqlite_store):
+    sqlite_store.create_pool("main", find("elo")())
+    return sqlite_store
 
 
 def test_a_request_is_one_line_of_json_with_its_id_and_no_name_of_a_player(store):

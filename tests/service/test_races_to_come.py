@@ -17,13 +17,11 @@ POOL = "/api/v1/pools/main"
 
 
 @pytest.fixture
-def store(tmp_path):
-    opened = Store(str(tmp_path / "podium.db"))
-    opened.create_pool("main", find("elo")())
+def store(sqlite_store):
+    sqlite_store.create_pool("main", find("elo")())
     for number, order in enumerate(("abcd", "bacd", "cabd", "abdc")):
-        opened.submit("main", rows(number, order))
-    yield opened
-    opened.close()
+        sqlite_store.submit("main", rows(number, order))
+    return sqlite_store
 
 
 def test_a_race_is_planned_changed_and_cancelled(store):

@@ -17,7 +17,6 @@ from podium.service.api.bodies import (
 from podium.service.http.json import MAX_DEPTH, MAX_KEYS, MAX_SENT_CHARACTERS, RefusedError, reject_duplicate_keys
 from podium.service.http.visitors import MAX_FORM_BYTES
 from podium.service.web.chances import MOST_ENTRANTS
-from podium.store import Store
 from podium.store.log.log import MAX_CHARACTERS
 from podium.store.reading.players import rivals
 from podium.systems import find
@@ -26,11 +25,9 @@ POOL = "/api/v1/pools/main"
 
 
 @pytest.fixture
-def store(tmp_path):
-    opened = Store(str(tmp_path / "podium.db"))
-    opened.create_pool("main", find("elo")())
-    yield opened
-    opened.close()
+def store(sqlite_store):
+    sqlite_store.create_pool("main", find("elo")())
+    return sqlite_store
 
 
 class CountingText(str):

@@ -5,7 +5,6 @@ from page_words import main_of, people, words
 from races import rows
 
 from podium.pages.environment import part
-from podium.store import Store
 from podium.store.keys import create_key
 from podium.systems import find
 
@@ -33,13 +32,12 @@ def test_a_search_shows_the_one_player_lists_several_and_names_who_is_near(seaso
         assert answer.headers["location"] == f"/names/players/{part(name)}", name
 
 
-def test_nobody_finds_who_plays_in_a_private_pool(tmp_path):
-    store = Store(str(tmp_path / "podium.db"))
+def test_nobody_finds_who_plays_in_a_private_pool(sqlite_store):
     for pool in ("open", "secret"):
-        store.create_pool(pool, find("elo")(), public=pool == "open")
-        store.submit(pool, rows(1, [f"Ana of {pool}", f"Ben of {pool}"]))
-    key = create_key(store.engine, "Rosa", "read")
-    with people(store) as client:
+        sqlite_store.create_pool(pool, find("elo")(), public=pool == "open")
+        sqlite_store.submit(pool, rows(1, [f"Ana of {pool}", f"Ben of {pool}"]))
+    key = create_key(sqlite_store.engine, "Rosa", "read")
+    with people(sqlite_store) as client:
         texts_of_all = [
             client.get(each).text for each in ("/", "/find?q=ana", "/find?q=ana%20of%20secret", "/find?q=be&list=1")
         ]
@@ -49,4 +47,3 @@ def test_nobody_finds_who_plays_in_a_private_pool(tmp_path):
         assert "Ana of secret" in client.get("/", headers=insider).text
         assert "Ana of secret" in client.get("/find?q=ana", headers=insider).text
         assert "secret" not in client.get("/").text
-    store.close()

@@ -8,7 +8,6 @@ import pytest
 from races import calling
 
 from podium.service import watchers
-from podium.store import Store
 from podium.store.keys import create_key, list_keys, revoke_key
 from podium.systems import find
 
@@ -16,11 +15,9 @@ STREAM = "/api/v1/pools/main/stream"
 
 
 @pytest.fixture
-def store(tmp_path):
-    opened = Store(str(tmp_path / "podium.db"))
-    opened.create_pool("main", find("elo")())
-    yield opened
-    opened.close()
+def store(sqlite_store):
+    sqlite_store.create_pool("main", find("elo")())
+    return sqlite_store
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ from starlette.testclient import TestClient
 
 from podium.service import create_app
 from podium.service.api import receiving
-from podium.store import Store
 from podium.store.keys import create_key
 from podium.systems import find
 
@@ -20,12 +19,10 @@ NO_EPOCH = REPORT.replace("7.1767225600.000042", "0.531246")
 
 
 @pytest.fixture
-def store(tmp_path):
-    opened = Store(str(tmp_path / "podium.db"))
+def store(sqlite_store):
     for pool in ("dm", "ctf"):
-        opened.create_pool(pool, find("elo")())
-    yield opened
-    opened.close()
+        sqlite_store.create_pool(pool, find("elo")())
+    return sqlite_store
 
 
 @pytest.fixture

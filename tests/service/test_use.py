@@ -17,18 +17,15 @@ import podium
 from podium.service import watchers
 from podium.service.api import dependencies, status
 from podium.service.http import requests
-from podium.store import Store
 from podium.systems import find, names
 
 POOL = "/api/v1/pools/main"
 
 
 @pytest.fixture
-def store(tmp_path):
-    opened = Store(str(tmp_path / "podium.db"))
-    opened.create_pool("main", find("glicko2")())
-    yield opened
-    opened.close()
+def store(sqlite_store):
+    sqlite_store.create_pool("main", find("glicko2")())
+    return sqlite_store
 
 
 @pytest.fixture
@@ -136,11 +133,10 @@ def test_whoever_has_not_played_is_named_a_newcomer(client):
 
 
 @pytest.mark.parametrize("name", several(names()))
-def test_the_quality_of_a_pairing_is_that_of_its_prediction(tmp_path, name):
+def test_the_quality_of_a_pairing_is_that_of_its_prediction(sqlite_store, name):
     """Whatever the unit of the pool's ratings; with a scale in the request it is by that scale."""
-    store = Store(str(tmp_path / "podium.db"))
-    store.create_pool("main", find(name)())
-    with calling(store) as client:
+    sqlite_store.create_pool("main", find(name)())
+    with calling(sqlite_store) as client:
         events = [race(number, "ab") for number in range(30)]
         for event in events:
             for entry, time_s in zip(event["entries"], (100.0, 101.0), strict=True):
@@ -155,7 +151,6 @@ def test_the_quality_of_a_pairing_is_that_of_its_prediction(tmp_path, name):
             assert match["quality"] == pytest.approx(entropy, abs=1e-9)
             (match,) = json_of(client.post(f"{POOL}/matchmaking", json=body | {"scale": 1e9}))
             assert match["quality"] == pytest.approx(1.0, abs=1e-6)
-    store.close()
 
 
 def test_seasons_days_and_names(client, store):

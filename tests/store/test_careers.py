@@ -153,46 +153,42 @@ def test_a_card_knows_former_names(store):
         store.player_card("main", "nobody")
 
 
-def test_a_season_is_no_event_and_a_level_pool_shares_its_ranks(tmp_path):
-    store = Store(str(tmp_path / "podium.db"))
-    store.create_pool("main", find("elo")())
-    store.submit("main", race(0, ["ana", "ben", "cleo"]))
-    assert store.player_card("main", "ana").best_days == ()
-    store.begin_season("main", "spring", START + timedelta(days=5), keep=0.0)
-    card = store.player_card("main", "ana")
+def test_a_season_is_no_event_and_a_level_pool_shares_its_ranks(sqlite_store):
+    sqlite_store.create_pool("main", find("elo")())
+    sqlite_store.submit("main", race(0, ["ana", "ben", "cleo"]))
+    assert sqlite_store.player_card("main", "ana").best_days == ()
+    sqlite_store.begin_season("main", "spring", START + timedelta(days=5), keep=0.0)
+    card = sqlite_store.player_card("main", "ana")
     assert (card.trend, card.events, card.last_ten) == ("settling", 1, 0.0)
     assert [(row.rank, row.ahead) for row in card.nearby] == [(1, 0.0)] * 3
     assert card.peak is None
-    assert [point.event_id for point in store.rating_curve("main", "ana")] == ["e00", None]
-    page = store.player_changes("main", "ana")
+    assert [point.event_id for point in sqlite_store.rating_curve("main", "ana")] == ["e00", None]
+    page = sqlite_store.player_changes("main", "ana")
     assert [(row.event_id, row.rank, row.field) for row in page.rows] == [(None, None, None), ("e00", 1, 3)]
-    assert store.rating_curve("main", "ana", START + timedelta(days=1))[0].event_id is None
-    assert store.rating_curve("main", "ana", START + timedelta(days=9)) == ()
-    store.snapshot("main")
-    store.submit("main", race(3_000, ["ben", "ana"]))  # later than today, so that no rank is spoilt
-    moves = {name: store.player_card("main", name).move for name in ("ana", "ben", "cleo")}
+    assert sqlite_store.rating_curve("main", "ana", START + timedelta(days=1))[0].event_id is None
+    assert sqlite_store.rating_curve("main", "ana", START + timedelta(days=9)) == ()
+    sqlite_store.snapshot("main")
+    sqlite_store.submit("main", race(3_000, ["ben", "ana"]))  # later than today, so that no rank is spoilt
+    moves = {name: sqlite_store.player_card("main", name).move for name in ("ana", "ben", "cleo")}
     assert moves == {"ana": -2, "ben": 0, "cleo": -1}
-    assert store.player_card("main", "ana").since is not None
-    store.close()
+    assert sqlite_store.player_card("main", "ana").since is not None
 
 
-def test_changes_come_page_by_page(tmp_path):
-    store = Store(str(tmp_path / "podium.db"))
-    fill(store, find("elo")(), events=12)
-    whole = store.player_changes("main", "ben", top=100)
+def test_changes_come_page_by_page(sqlite_store):
+    fill(sqlite_store, find("elo")(), events=12)
+    whole = sqlite_store.player_changes("main", "ben", top=100)
     assert whole.next is None
-    assert [row.event_id for row in whole.rows] == [each.event_id for each in store.career("main", "ben")]
+    assert [row.event_id for row in whole.rows] == [each.event_id for each in sqlite_store.career("main", "ben")]
     pages, cursor = [], None
     while cursor is not None or not pages:
-        page = store.player_changes("main", "ben", before=cursor, top=3)
+        page = sqlite_store.player_changes("main", "ben", before=cursor, top=3)
         assert len(page.rows) <= 3
         pages.extend(page.rows)
         cursor = page.next
     assert tuple(pages) == whole.rows
     for cursor in ("", "x", "1", "1,2,3", f"{2**70},1", "nan,1"):
         with pytest.raises(ParameterError, match="next"):
-            store.player_changes("main", "ben", before=cursor)
-    store.close()
+            sqlite_store.player_changes("main", "ben", before=cursor)
 
 
 def test_a_thinned_curve_has_the_ends_and_the_extremes_of_every_column():

@@ -157,7 +157,7 @@ def test_mistakes_are_told_in_a_line(words):
     assert message.startswith("podium: ")
 
 
-def test_a_pool_is_described(tmp_path):
+def test_a_pool_is_described(sqlite_store):
     described = ("--title", "Bikes", "--contact", "stewards@example.org", "--player-word", "rider", "--public")
     run("pool", "create", "bikes", "--system", "elo", *described)
     assert "bikes,elo,open,Bikes,stewards@example.org,rider,true" in run("pool", "list", "--format", "csv")
@@ -176,10 +176,8 @@ def test_a_pool_is_described(tmp_path):
         assert refusal in run("pool", "set", "bikes", option, text, status=2)
     assert "is the address of a page of the service" in run("pool", "create", "admin", "--system", "elo", status=2)
     assert "every session has ended" in run("key", "end-sessions")
-    store = Store(str(tmp_path / "podium.db"))
-    with store.engine.begin() as connection:
+    with sqlite_store.engine.begin() as connection:
         connection.execute(sa.text("UPDATE pool SET is_public = true"))
-    store.close()
     assert "pool 'description' is stored as" in run("verify", status=1)
 
 

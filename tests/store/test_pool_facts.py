@@ -103,45 +103,40 @@ def test_facts_leave_out_what_takes_long(tmp_path, monkeypatch):
         assert store.pool_facts("main").events == 0
 
 
-def test_facts_are_kept_for_the_day_and_followed_where_the_pool_is_another(tmp_path):
-    store = Store(str(tmp_path / "podium.db"))
-    store.create_pool("main", find("elo")())
-    assert store.pool_facts("main").events == 0
-    assert store.keep_facts("main")
-    store.submit("main", race(0, PLAYERS))
-    before = store.pool_facts("main")
+def test_facts_are_kept_for_the_day_and_followed_where_the_pool_is_another(sqlite_store):
+    sqlite_store.create_pool("main", find("elo")())
+    assert sqlite_store.pool_facts("main").events == 0
+    assert sqlite_store.keep_facts("main")
+    sqlite_store.submit("main", race(0, PLAYERS))
+    before = sqlite_store.pool_facts("main")
     assert before.events == 1  # a pool that has grown by more than a tenth is looked at again
-    assert not store.keep_facts("main")  # once a day
-    store.configure("main", find("elo")(k=50.0))
-    assert store.pool_facts("main").weights[0].points == pytest.approx(
+    assert not sqlite_store.keep_facts("main")  # once a day
+    sqlite_store.configure("main", find("elo")(k=50.0))
+    assert sqlite_store.pool_facts("main").weights[0].points == pytest.approx(
         before.weights[0].points * 50.0 / find("elo")().k
     )
-    assert store.keep_facts("main")
-    assert store.pool_facts("main").weights[0].players == 6  # five, where it is looked at when it is read
-    store.close()
+    assert sqlite_store.keep_facts("main")
+    assert sqlite_store.pool_facts("main").weights[0].players == 6  # five, where it is looked at when it is read
 
 
-def test_a_season_that_levels_all_is_promised_nothing(tmp_path):
+def test_a_season_that_levels_all_is_promised_nothing(sqlite_store):
     """What was expected is what the ledger says, not a replay that knows no seasons."""
-    store = Store(str(tmp_path / "podium.db"))
-    store.create_pool("main", find("elo")())
-    store.submit("main", race(0, ["ana", "ben"]) + race(1, ["ana", "ben"]) + race(9, ["ana", "ben"]))
-    store.submit("main", race(12, ["ben", "ana"], ranked=False))
-    store.begin_season("main", "spring", START + timedelta(days=5), keep=0.0)
-    lead = 2.0 * store.event("main", "e00").changes[0].delta
-    (even,) = [each for each in store.pool_facts("main").reliability if each.expected >= 0.5]
+    sqlite_store.create_pool("main", find("elo")())
+    sqlite_store.submit("main", race(0, ["ana", "ben"]) + race(1, ["ana", "ben"]) + race(9, ["ana", "ben"]))
+    sqlite_store.submit("main", race(12, ["ben", "ana"], ranked=False))
+    sqlite_store.begin_season("main", "spring", START + timedelta(days=5), keep=0.0)
+    lead = 2.0 * sqlite_store.event("main", "e00").changes[0].delta
+    (even,) = [each for each in sqlite_store.pool_facts("main").reliability if each.expected >= 0.5]
     assert (even.duels, even.observed) == (5, 0.6)  # both sides of e00 and e09, and the favourite of e01
     assert even.expected * 5 == pytest.approx(2.0 + 1.0 / (1.0 + 10.0 ** (-lead / 400.0)))
-    assert store.pool_facts("main").events == 3
-    store.close()
+    assert sqlite_store.pool_facts("main").events == 3
 
 
-def test_what_is_fair_follows_what_comes_of_promises(tmp_path):
-    store = Store(str(tmp_path / "podium.db"))
-    fill(store, find("elo")())
-    explanation = store.explain("main", "e29", store.event("main", "e29").changes[0].player)
+def test_what_is_fair_follows_what_comes_of_promises(sqlite_store):
+    fill(sqlite_store, find("elo")())
+    explanation = sqlite_store.explain("main", "e29", sqlite_store.event("main", "e29").changes[0].player)
     promised = explanation.duels.expected
-    facts = store.pool_facts("main")
+    facts = sqlite_store.pool_facts("main")
     assert fair_expectation(facts, explanation).fair is None  # too few duels
     chances = [0.05 + 0.1 * k for k in range(10)]
     right = tuple(ReliabilityBin(chance, chance, 0.0, 1.0, 100) for chance in chances)
@@ -156,8 +151,7 @@ def test_what_is_fair_follows_what_comes_of_promises(tmp_path):
     assert corrected.example in less
     few = tuple(replace(each, duels=99) for each in right)
     assert fair_expectation(replace(facts, reliability=few), explanation).fair is None
-    assert store.fair_expectation("main", "e29", explanation.player).duels == len(chances_of_duels)
-    store.close()
+    assert sqlite_store.fair_expectation("main", "e29", explanation.player).duels == len(chances_of_duels)
 
 
 def test_a_field_has_its_mean_rating_and_everyones_performance(store):

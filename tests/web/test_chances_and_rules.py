@@ -13,7 +13,6 @@ from starlette.testclient import TestClient
 from podium.pages.careers import findings, trust_of
 from podium.service import create_app
 from podium.service.web.chances import chance_words, odds_words
-from podium.store import Store
 from podium.store.keys import create_key
 from podium.store.reading.pool_facts import ReliabilityBin
 from podium.support.words import shown
@@ -190,10 +189,11 @@ def test_the_answer_to_winning_and_losing_is_a_real_change(site):
     assert f"would have lost {abs(instead.shown)}" in quits.text
 
 
-def test_rules_name_what_this_pool_has_set_and_follow_what_is_logged(tmp_path):
-    store = Store(str(tmp_path / "podium.db"))
-    store.create_pool("set", find("trials")(tau=0.5, quit_policy="remaining"), public=True, contact="a@club.example")
-    with TestClient(create_app(store), headers={"Accept": "text/html"}) as client:
+def test_rules_name_what_this_pool_has_set_and_follow_what_is_logged(sqlite_store):
+    sqlite_store.create_pool(
+        "set", find("trials")(tau=0.5, quit_policy="remaining"), public=True, contact="a@club.example"
+    )
+    with TestClient(create_app(sqlite_store), headers={"Accept": "text/html"}) as client:
         before = tree(client.get("/set/system").text)
         assert "Because a rating promised more" in before.text
         rows = {row.first("code").text: row for row in section(before, "settings").first("tbody").every("tr")}
@@ -202,8 +202,7 @@ def test_rules_name_what_this_pool_has_set_and_follow_what_is_logged(tmp_path):
         assert "set for this pool" not in rows["initial"].text
         assert rows["idle_growth"].nodes[1].text == "off"
         assert "mailto:a@club.example" in {each.attributes["href"] for each in before.every("a")}
-        store.submit("set", [{"event_id": "e1", "started_at": "2025-01-01T10:00:00Z", "player": p, "position": k}
+        sqlite_store.submit("set", [{"event_id": "e1", "started_at": "2025-01-01T10:00:00Z", "player": p, "position": k}
                              for k, p in enumerate(("Ana", "Ben"), start=1)])  # fmt: skip
         after = tree(client.get("/set/system").text)
         assert "/set/events/e1" in {each.attributes["href"] for each in after.every("a")}
-    store.close()

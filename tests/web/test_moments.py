@@ -13,7 +13,6 @@ from html_tree import as_number, tree
 from starlette.testclient import TestClient
 
 from podium.service import create_app
-from podium.store import Store
 from podium.store.reading.players import cards
 from podium.support.words import shown, shown_change
 from podium.systems import find
@@ -35,13 +34,12 @@ def race(number):
 
 
 @pytest.fixture
-def store(tmp_path):
-    store = Store(str(tmp_path / "podium.db"))
-    with closing(store):
-        store.create_pool("main", find("glicko")(), public=True)
+def store(sqlite_store):
+    with closing(sqlite_store):
+        sqlite_store.create_pool("main", find("glicko")(), public=True)
         for number in range(30):
-            store.submit("main", race(number))
-        yield store
+            sqlite_store.submit("main", race(number))
+        yield sqlite_store
 
 
 def tiles(root):

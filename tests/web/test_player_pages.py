@@ -207,13 +207,12 @@ def test_the_next_race_says_what_it_brings_and_what_passes_the_next_rank(site):
     assert " gain" in read(site, address).first("dl", "first").text
 
 
-def test_whoever_is_the_player_reads_what_is_new_once_a_visit(tmp_path, monkeypatch):
+def test_whoever_is_the_player_reads_what_is_new_once_a_visit(sqlite_store, monkeypatch):
     """The page stays what caches have; the news begins where the last visit ended, and a reload shows it again."""
-    store = Store(str(tmp_path / "podium.db"))
-    store.create_pool("us", find("elo")(), public=True)
-    store.submit("us", list(events("e", 6, 1, ["Ana: Ben", "Cleo"])))
+    sqlite_store.create_pool("us", find("elo")(), public=True)
+    sqlite_store.submit("us", list(events("e", 6, 1, ["Ana: Ben", "Cleo"])))
     page = f"/us/players/{quote('Ana: Ben')}"
-    with closing(store), TestClient(create_app(store)) as client:
+    with closing(sqlite_store), TestClient(create_app(sqlite_store)) as client:
         assert "data-fetch" not in client.get(page).text
         client.post(f"{page}/me", data={"me": "yes"})
         first = client.get(page)
@@ -229,10 +228,10 @@ def test_whoever_is_the_player_reads_what_is_new_once_a_visit(tmp_path, monkeypa
 
         assert news(1_000) == "Nothing new since you were last here."
         assert client.get(page, headers={"If-None-Match": first.headers["ETag"]}).status_code == 304
-        store.submit("us", list(events("f", 1, 30, ["Cleo", "Ana: Ben"])))
-        store.submit("us", list(events("g", 1, 31, ["Cleo", "Dov"])))
-        store.void("us", "e6")
-        lost = signed(shown(store.player_card("us", "Ana: Ben").form[0].shown, 1))
+        sqlite_store.submit("us", list(events("f", 1, 30, ["Cleo", "Ana: Ben"])))
+        sqlite_store.submit("us", list(events("g", 1, 31, ["Cleo", "Dov"])))
+        sqlite_store.void("us", "e6")
+        lost = signed(shown(sqlite_store.player_card("us", "Ana: Ben").form[0].shown, 1))
         for minute in (1_040, 1_060):  # one visit
             text = news(minute)
             assert text.startswith(f"Since you were last here: {lost} in 1 event, f1 {lost}")

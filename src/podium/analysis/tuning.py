@@ -4,9 +4,8 @@ import json
 import math
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from datetime import date, datetime, timedelta
 from pathlib import Path
@@ -312,29 +311,28 @@ def run_search(
     batch_size = os.cpu_count() or 1
     if can_share(system):
         batch_size = LANES * min(batch_size, max(1, trials // (MIN_BATCHES * LANES)))
-    with open_study(optuna, system.name, path) as study:
-        trial_count = len(study.get_trials(deepcopy=False))
-        while trial_count < trials:
-            batch = [study.ask() for _ in range(min(batch_size, trials - trial_count))]
-            for trial, loss in zip(
-                batch, losses.judge([candidate_from_trial(system, trial) for trial in batch]), strict=True
-            ):
-                study.tell(trial, loss)
-            trial_count += len(batch)
-            progress(trial_count)
-        return with_settings(system, study.best_params)
+    study = open_study(optuna, system.name, path)
+    trial_count = len(study.get_trials(deepcopy=False))
+    while trial_count < trials:
+        batch = [study.ask() for _ in range(min(batch_size, trials - trial_count))]
+        candidates = [candidate_from_trial(system, trial) for trial in batch]
+        for trial, loss in zip(batch, losses.judge(candidates), strict=True):
+            study.tell(trial, loss)
+        trial_count += len(batch)
+        progress(trial_count)
+    return with_settings(system, study.best_params)
 
 
-@contextmanager
-def open_study(optuna: Any, name: str, path: Path | None) -> Iterator[Any]:
-    """Open the study: a new one, or one to go on with."""
+def open_study(optuna: Any, name: str, path: Path | None) -> Any:
+    """Open the study: a new one, or one to go on with, whose file is open only while it is read or written."""
+    import sqlalchemy as sa  # noqa: PLC0415  (it comes with optuna, and takes long to load)
+
     sampler = optuna.samplers.TPESampler(seed=SEED, multivariate=False)
-    storage = None if path is None else f"sqlite:///{path}"
     try:
-        study = optuna.create_study(study_name=name, storage=storage, sampler=sampler, load_if_exists=True)
+        storage = path and optuna.storages.RDBStorage(f"sqlite:///{path}", {"poolclass": sa.NullPool})
+        return optuna.create_study(study_name=name, storage=storage, sampler=sampler, load_if_exists=True)
     except Exception as error:
         raise TuningError(f"{path}: is not a study that can be gone on with ({type(error).__name__})") from error
-    yield study
 
 
 def candidate_from_trial(system: System, trial: Any) -> System:

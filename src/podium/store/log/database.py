@@ -123,14 +123,10 @@ def close_engine(engine: sa.Engine, patience_s: float = 0.0) -> None:
         patience_s: wait so long for the threads that use one: a process that ends before them leaves a -shm or -wal.
     """
     pool, end = engine.pool, time.monotonic() + patience_s
-    sa.event.listen(pool, "checkin", _close_returned)  # which `dispose` alone would leave open
+    sa.event.listen(pool, "checkin", lambda _, record: record.close())  # which `dispose` alone would leave open
     engine.dispose()
     while isinstance(pool, sa.QueuePool) and pool.checkedout() and time.monotonic() < end:
         time.sleep(0.01)
-
-
-def _close_returned(_connection: Any, record: sa.pool.ConnectionPoolEntry) -> None:
-    record.close()
 
 
 @contextmanager
@@ -139,8 +135,7 @@ def explain_failure(url: str) -> Iterator[None]:
     try:
         yield
     except (sa.exc.SQLAlchemyError, OSError) as error:
-        lines = str(getattr(error, "orig", None) or error).splitlines()
-        reason = lines[0] if lines else type(error).__name__
+        reason = next(iter(str(getattr(error, "orig", None) or error).splitlines()), type(error).__name__)
         raise StoreError(f"{safe_url(url)}: cannot be opened ({reason})") from None
 
 

@@ -249,8 +249,8 @@ def test_receivers_that_drip_hold_up_nobody_and_are_shown(store, monkeypatch):
             assert not any(each.last_error for each in list_webhooks(store.engine))  # all are under way still
             wait_until(lambda: all(each.under_way_since for each in list_webhooks(store.engine)[:-1]))
             wait_until(lambda: all(each.last_error for each in list_webhooks(store.engine)[:-1]))
-            wait_until(lambda: list_webhooks(store.engine)[-1].under_way_since is None)
+            wait_until(lambda: not any(each.under_way_since for each in list_webhooks(store.engine)))
         ends.set()
     *slow, fast = list_webhooks(store.engine)
     assert {each.last_error for each in slow} == {"no answer within 0.6 s"}
-    assert (fast.last_error, fast.under_way_since, slow[0].under_way_since) == ("", None, None)
+    assert not fast.last_error

@@ -114,7 +114,10 @@ def audit_pool(task: AuditTask) -> Findings:
 def findings_in(rated: Rated) -> Findings:
     """What rated results show."""
     changes = with_causes(rated)
-    nets = net_of_events(changes)
+    moved = pl.col("delta") - pl.col("base_points")
+    nets = changes.group_by("settlement", maintain_order=True).agg(
+        pl.col("event_id").last(), pl.col("started_at").last(), net=moved.sum(), moved=moved.abs().sum()
+    )
     return Findings(
         *months(rated, changes, nets),
         unbalanced=unbalanced(rated, nets),
@@ -171,14 +174,6 @@ def participation_points(rated: Rated) -> npt.NDArray[np.float64]:
             me = read(brought, entrant, newcomer)
             gained[entrant] = rules.entering_state(params, columns, entrant, me).rating - me.rating
     return gained
-
-
-def net_of_events(changes: pl.DataFrame) -> pl.DataFrame:
-    """What each event (or rating period) created or lost, beside the points for taking part."""
-    moved = pl.col("delta") - pl.col("base_points")
-    return changes.group_by("settlement", maintain_order=True).agg(
-        pl.col("event_id").last(), pl.col("started_at").last(), net=moved.sum(), moved=moved.abs().sum()
-    )
 
 
 def unbalanced(rated: Rated, nets: pl.DataFrame) -> pl.DataFrame:

@@ -258,13 +258,11 @@ def sums_up(system: System) -> bool:
     kind = type(system.params())
     of_heats = [rule for rule in (compare_all, judge_large_heat) if overrides(rule, system)]
     of_pairs = [rule for rule in (compare, evidence) if overrides(rule, system)]
-    hands = {(registered_for(rule, kind), rule.dispatch(kind).__module__) for rule in (*of_heats, *of_pairs)}
+    hands = {
+        (next(each for each in kind.__mro__ if each in rule.registry), rule.dispatch(kind).__module__)
+        for rule in (*of_heats, *of_pairs)
+    }
     return bool(of_heats) and len(hands) == 1
-
-
-def registered_for(rule: Any, kind: type[Any]) -> type[Any]:
-    """The type of parameters that a rule for this type was registered for: itself, or one it derives from."""
-    return next(each for each in kind.__mro__ if each in rule.registry)
 
 
 @judge_in_bulk.register

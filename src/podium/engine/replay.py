@@ -293,18 +293,13 @@ def scratch_for(system: System, columns: Columns, first: int, last: int, pool: P
     longest = int(sizes.max(initial=0))
     sides: Any = ()
     if system.rates_sides:
-        longest = most_entries(columns, first, last)
+        offsets = columns.entries if columns.entries.size else columns.entrants
+        bounds = columns.heats[first : last + 1] if columns.heats.size else np.arange(first, last + 1)
+        longest = int(np.diff(offsets[bounds]).max(initial=0))
         widest = most_rows(system, columns, widest, longest)
         sides = room_for_sides(longest, len(system.entering_type._fields), len(system.kinds))
     scratch = empty_scratch(system.prototypes(), system.room, widest, longest, pool, sides)
     return wide_scratch(system, sizes, scratch)
-
-
-def most_entries(columns: Columns, first: int, last: int) -> int:
-    """The entries of the settlement with most, all heats together."""
-    offsets = columns.entries if columns.entries.size else columns.entrants
-    bounds = columns.heats[first : last + 1] if columns.heats.size else np.arange(first, last + 1)
-    return int(np.diff(offsets[bounds]).max(initial=0))
 
 
 def most_rows(system: System, columns: Columns, widest: int, longest: int) -> int:

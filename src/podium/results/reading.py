@@ -220,24 +220,16 @@ def read_table(source: Any, name: str | None, known: Known) -> tuple[Results, Nu
         raise ResultsError(table_name, faults)
     columns = [frame[column] for column in reversed(in_order(frame.columns))]
     del frame
-    frame = in_one_piece_each(columns)
+    whole = []
+    while columns:
+        whole.append(columns.pop().rechunk())
+    frame = pl.DataFrame(whole)
     checked, cell_faults, sent = normalise_table(frame, known)
     del frame  # columns that have another type now go
     refuse(table_name, iter(cell_faults))
     events = number_runs(checked["event_id"])
     refuse(table_name, contradictions(checked, events.code))
     return Results(checked, table_name, sent), events
-
-
-def in_one_piece_each(columns: list[pl.Series]) -> pl.DataFrame:
-    """The columns from the last to the first, each in one piece, which all who read it share.
-
-    The pieces of one are let go before those of the next are joined.
-    """
-    whole = []
-    while columns:
-        whole.append(columns.pop().rechunk())
-    return pl.DataFrame(whole)
 
 
 def refuse(source: str, faults: Iterator[Fault]) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 from typer import Option
 
-from podium.cli.terminal.app import Made, SettingsFile, find_settings, from_settings
+from podium.cli.terminal.app import Made, find_settings, from_settings
 from podium.cli.terminal.show import Format
 from podium.errors import OutputError, ParameterError
 from podium.support.part_files import part_file
@@ -302,7 +302,8 @@ def default_system() -> "System":
     settings = find_settings()
     text, parameters = settings.get("system") or DEFAULT_SYSTEM, settings.get("parameters") or {}
     if settings.path is not None and ".py" in text:
-        refuse_foreign_code(settings)
+        if os.name == "posix" and settings.path is not None and settings.path.stat().st_uid not in (os.getuid(), 0):
+            raise settings.fault("system", "is another user's file, whose system is not run; name it with --system")
         text = os.path.join(os.path.relpath(settings.path.parent), text)  # noqa: PTH118  (the text is no path alone)
     try:
         return system_of(text, parameters)
@@ -311,9 +312,3 @@ def default_system() -> "System":
             raise
         named = [name for name in parameters if re.search(rf"\b{re.escape(name)}\b", str(error))]
         raise settings.fault(f"parameters.{named[0]}" if named else "system", str(error)) from None
-
-
-def refuse_foreign_code(settings: SettingsFile) -> None:
-    """Refuse to run a file that another user's settings name, who may have put them in a folder above this one."""
-    if os.name == "posix" and settings.path is not None and settings.path.stat().st_uid not in (os.getuid(), 0):
-        raise settings.fault("system", "is another user's file, whose system is not run; name it with --system")

@@ -10,16 +10,7 @@ import polars as pl
 from podium.engine.replay import NEVER
 from podium.engine.system import System
 from podium.kernels.records import read
-from podium.ledger.forecast import (
-    Member,
-    Named,
-    field_of,
-    names_of_field,
-    names_to_rate,
-    only_pool,
-    system_in,
-    things_of,
-)
+from podium.ledger import forecast
 from podium.ledger.imagined import Race, has_draws, last_lines
 from podium.ledger.leaderboard import instant
 from podium.ledger.stakes import Board, Stakes, stakes
@@ -37,31 +28,35 @@ def standing_of(rated: "Rated", names: Sequence[str], pool: str | None) -> tuple
     rows = dict(known.select("player", "row").iter_rows())
     newcomer = rated.system.newcomer()
     found = [read(standing.states, rows[name], newcomer) if name in rows else newcomer for name in names]
-    return system_in(rated.system, standing.pools, chosen), found
+    return forecast.system_in(rated.system, standing.pools, chosen), found
 
 
 def field_standing(
-    rated: "Rated", entrants: Sequence[Named], sides: Sequence[Sequence[Named]], player: str | None, pool: str | None
-) -> tuple[System, list[list[Member]], dict[str, Any]]:
+    rated: "Rated",
+    entrants: Sequence[forecast.Named],
+    sides: Sequence[Sequence[forecast.Named]],
+    player: str | None,
+    pool: str | None,
+) -> tuple[System, list[list[forecast.Member]], dict[str, Any]]:
     """The system in a pool, each side's members, a player who joins them, and the states of all and what they share."""
-    field = field_of(entrants, sides, lambda names: [admit(each, "entrant") for each in names])
+    field = forecast.field_of(entrants, sides, lambda names: [admit(each, "entrant") for each in names])
     joining = None if player is None else admit(player, "entrant")
     if joining is not None and not any(each.player == joining for side in field for each in side):
-        field.append([Member(joining)])
-    names = names_to_rate(field, rated.system.kinds)
+        field.append([forecast.Member(joining)])
+    names = forecast.names_to_rate(field, rated.system.kinds)
     system, states = standing_of(rated, names, pool)
     return system, field, dict(zip(names, states, strict=True))
 
 
 def pool_among(rated: "Rated", pool: str | None) -> str | None:
     """The pool of that name, or the only one; None where nobody is rated."""
-    return only_pool(rated.standing().players["pool"].unique(maintain_order=True).to_list(), pool)
+    return forecast.only_pool(rated.standing().players["pool"].unique(maintain_order=True).to_list(), pool)
 
 
 def stakes_after(
     rated: "Rated",
-    entrants: Sequence[Named],
-    sides: Sequence[Sequence[Named]],
+    entrants: Sequence[forecast.Named],
+    sides: Sequence[Sequence[forecast.Named]],
     player: str | None,
     pool: str | None,
     heats: int,
@@ -69,7 +64,7 @@ def stakes_after(
 ) -> Stakes:
     """The stakes of a race of a pool, the only one where it has no name, after the last event."""
     system, field, states = field_standing(rated, entrants, sides, player, pool)
-    starts = names_of_field(field)
+    starts = forecast.names_of_field(field)
     chosen = starts if player is None else [admit(player, "entrant")]
     name = pool_among(rated, pool) or DEFAULTS["pool"]
     players = rated.ratings.filter(pool=name)
@@ -86,7 +81,7 @@ def stakes_after(
         seen=np.array([seen.get(each, NEVER) for each in starts], np.int64),
         lines=last_lines(system, rated.events, name, len(field)),
         given={each.player: each for side in field for each in side if each.shared or each.side},
-        things={each: states[each] for each in things_of(field, system.kinds)},
+        things={each: states[each] for each in forecast.things_of(field, system.kinds)},
     )
     others = np.sort(players.filter(~pl.col("player").is_in(starts))["rating"].to_numpy())
     board = Board(

@@ -20,17 +20,10 @@ from podium.service.admin.uploads import UploadProcess
 from podium.service.api import fixtures, pages, reads, receiving, status, writes
 from podium.service.api.bodies import REQUEST_MODELS, schemas
 from podium.service.api.dependencies import BoardCache, Intake
+from podium.service.http import requests
 from podium.service.http.errors import ERROR_HANDLERS, RequestLog, problem
 from podium.service.http.json import PathMiddleware
 from podium.service.http.keys import KeyGuard
-from podium.service.http.requests import (
-    CompressionMiddleware,
-    RequestMiddleware,
-    Threads,
-    in_background,
-    run_in,
-    share_threads,
-)
 from podium.service.http.visitors import COOKIE, Sessions, Visibility
 from podium.service.metrics import Metrics
 from podium.service.watchers import Announcements, Watchers
@@ -61,7 +54,9 @@ LOGGER = logging.getLogger(__name__)
 class Upkeep:
     """Stores the ranks of 00:00 UTC, facts and hindsight, revokes keys that expired, and stores when keys were used."""
 
-    def __init__(self, store: Store, threads: Threads, key_guard: KeyGuard, metrics: Metrics, turn: Turn) -> None:
+    def __init__(
+        self, store: Store, threads: requests.Threads, key_guard: KeyGuard, metrics: Metrics, turn: Turn
+    ) -> None:
         self._store, self._threads, self._key_guard, self._metrics = store, threads, key_guard, metrics
         self._turn = turn
         self._newest_days: dict[str, int] = {}  # with ranks, since 1970, by pool
@@ -78,7 +73,7 @@ class Upkeep:
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         try:
-            async with in_background(self._run()):
+            async with requests.in_background(self._run()):
                 yield
         finally:
             await self._store_last_uses()
@@ -96,31 +91,31 @@ class Upkeep:
 
     async def _take_turn(self) -> bool:
         with self._log_failure(TURN):
-            return await run_in(self._threads.keeping, self._turn.take)
+            return await requests.run_in(self._threads.keeping, self._turn.take)
         return False
 
     async def _look_after(self) -> None:
         await self._store_ranks()
         with self._log_failure(KEYS):
-            expired = await run_in(self._threads.keeping, revoke_expired, self._store.engine)
+            expired = await requests.run_in(self._threads.keeping, revoke_expired, self._store.engine)
             if expired:
                 LOGGER.info("%d %s expired", expired, "key" if expired == 1 else "keys")
         with self._log_failure(LEFT_OVERS):  # of a long correction, or of one that was killed
-            await run_in(self._threads.keeping, self._store.clear_unread)
+            await requests.run_in(self._threads.keeping, self._store.clear_unread)
         with self._log_failure(LEFT_OVERS):
-            await run_in(self._threads.keeping, forget_budgets, self._store.engine)
+            await requests.run_in(self._threads.keeping, forget_budgets, self._store.engine)
         with self._log_failure(LEFT_OVERS):
-            await run_in(self._threads.keeping, forget_waiting, self._store.engine)
+            await requests.run_in(self._threads.keeping, forget_waiting, self._store.engine)
         with self._log_failure(FILES):  # a pseudonymised name may have had to wait there
-            await run_in(self._threads.keeping, truncate_wal, self._store.engine, 0)
+            await requests.run_in(self._threads.keeping, truncate_wal, self._store.engine, 0)
 
     async def _store_ranks(self) -> None:
         with self._log_failure(DAILY_RANKS):
-            pools = await run_in(self._threads.keeping, self._store.pools)
+            pools = await requests.run_in(self._threads.keeping, self._store.pools)
             self._counted = {pool.name for pool in pools if pool.is_counted}
             for pool in pools:
                 with self._log_failure(DAILY_RANKS):  # as of a pool that could not be upgraded; the others get theirs
-                    await run_in(self._threads.keeping, self._store_ranks_of, pool)
+                    await requests.run_in(self._threads.keeping, self._store_ranks_of, pool)
 
     def _store_ranks_of(self, pool: Pool) -> None:
         taken = self._store.snapshot(pool.name)
@@ -132,23 +127,23 @@ class Upkeep:
     async def _read_newest_days(self) -> None:
         """Read which days have ranks: whoever did not store them says in its metrics, too, how old the newest are."""
         with self._log_failure(DAILY_RANKS):
-            self._newest_days |= await run_in(self._threads.keeping, self._store.newest_days)
+            self._newest_days |= await requests.run_in(self._threads.keeping, self._store.newest_days)
 
     async def _keep_facts(self) -> None:
         """Work out what pools' histories show, of each that has ranks and that it is due of."""
         with self._log_failure(FACTS):
-            names = [pool.name for pool in await run_in(self._threads.keeping, self._store.pools)]
+            names = [pool.name for pool in await requests.run_in(self._threads.keeping, self._store.pools)]
             for pool in filter(self._newest_days.__contains__, names):
                 with self._log_failure(FACTS):
-                    if await run_in(self._threads.keeping, self._store.keep_facts, pool):
+                    if await requests.run_in(self._threads.keeping, self._store.keep_facts, pool):
                         LOGGER.info("pool %s: worked out what its history shows", pool)
                 with self._log_failure(HINDSIGHT):
-                    if await run_in(self._threads.keeping, self._store.keep_hindsight, pool):
+                    if await requests.run_in(self._threads.keeping, self._store.keep_hindsight, pool):
                         LOGGER.info("pool %s: worked out how strong everybody was, in hindsight", pool)
 
     async def _store_last_uses(self) -> None:
         with self._log_failure(KEYS):
-            await run_in(self._threads.keeping, self._key_guard.store_last_uses)
+            await requests.run_in(self._threads.keeping, self._key_guard.store_last_uses)
 
     @contextmanager
     def _log_failure(self, task: str) -> Iterator[None]:
@@ -201,7 +196,7 @@ def create_app(
         watchers.open()
         try:
             async with AsyncExitStack() as running:
-                await running.enter_async_context(in_background(share_threads()))
+                await running.enter_async_context(requests.in_background(requests.share_threads()))
                 await running.enter_async_context(announcements.running())
                 await running.enter_async_context(metrics.sharing())
                 if daily:
@@ -213,7 +208,7 @@ def create_app(
             if log is not None:
                 log.write()
             if close:
-                await run_in(threads.keeping, store.close, END_S)
+                await requests.run_in(threads.keeping, store.close, END_S)
 
     def observe_write(pool: str, waited_s: float, held_s: float) -> None:
         metrics.observe_write(pool, waited_s, held_s)
@@ -229,7 +224,7 @@ def create_app(
         openapi_url="/api/openapi.json",
         exception_handlers=rendering.with_pages(ERROR_HANDLERS),
     )
-    threads, metrics = Threads(), Metrics()
+    threads, metrics = requests.Threads(), Metrics()
     announcements = Announcements(store, threads)
     log = None if request_log is None else RequestLog(request_log)
     app.state.store, app.state.private_webhooks = store, private_webhooks
@@ -252,9 +247,9 @@ def create_app(
     for module in (*API, *ADMIN):
         app.router.routes.extend(module.router.routes)
     app.router.routes.extend(sorted(chain.from_iterable(each.router.routes for each in PAGES), key=precedence))
-    app.add_middleware(CompressionMiddleware, session_cookie=COOKIE)
+    app.add_middleware(requests.CompressionMiddleware, session_cookie=COOKIE)
     app.add_middleware(PathMiddleware, refusal=problem)
-    app.add_middleware(RequestMiddleware, observe=metrics.observe_request, log=log)
+    app.add_middleware(requests.RequestMiddleware, observe=metrics.observe_request, log=log)
     add_request_models(app)
     return app
 

@@ -10,20 +10,8 @@ import polars as pl
 from podium.engine.inputs import ABSENT, Columns
 from podium.engine.rule_checks import check_rules
 from podium.engine.system import System
+from podium.engine.tables import selection
 from podium.engine.tables.placing import Places, Reported, place_heats
-from podium.engine.tables.selection import (
-    DAY_US,
-    DAYS_TO_1970,
-    EVENT,
-    Floats,
-    Positions,
-    Rows,
-    check_period,
-    finish_mask,
-    float_column,
-    period_numbers,
-    rated_rows,
-)
 from podium.engine.tables.things import seats, things_of, with_things
 from podium.errors import ParameterError
 from podium.results.columns import BEGINNING
@@ -53,8 +41,8 @@ class Pool:
 class LedgerRows:
     """Which entrant's change each row of the history shows; in event order, then file order."""
 
-    row: Positions  # of the results table: the player's first in the event
-    entrant: Positions
+    row: selection.Positions  # of the results table: the player's first in the event
+    entrant: selection.Positions
     settles: npt.NDArray[np.bool_] | None  # None: every row; else False but for a player's last in a period
 
 
@@ -67,7 +55,7 @@ class Events:
     pools: tuple[Pool, ...]
     player_names: pl.Series  # a name for each (pool, player), pools in turn
     ledger: LedgerRows
-    entry_row: Positions  # (entries): row of the results table, from 0
+    entry_row: selection.Positions  # (entries): row of the results table, from 0
     entry_heat: pl.Series | None  # (entries): the heat's name; None where the table has none
 
 
@@ -82,17 +70,17 @@ class Entrants:
     offsets: Integers  # (settlements + 1) entrants of a settlement
 
 
-def encode(results: Results, system: System, period: str = EVENT, numbered: Numbered | None = None) -> Events:
+def encode(results: Results, system: System, period: str = selection.EVENT, numbered: Numbered | None = None) -> Events:
     """Encode the results that count, as a system reads them."""
     check_rules(system)
-    if check_period(period) != EVENT and not system.takes_periods:
+    if selection.check_period(period) != selection.EVENT and not system.takes_periods:
         raise ParameterError(f"{system.name} settles after each event; it takes no rating period")
-    rows = rated_rows(results, system, numbered)
-    numbers = period_numbers(rows.frame, period)
+    rows = selection.rated_rows(results, system, numbered)
+    numbers = selection.period_numbers(rows.frame, period)
     entrants = entrants_of(rows, numbers)
     heat = None if rows.heat is None and numbers is None else run_numbers(rows.event, rows.heat)
     entries = entrants.offsets if heat is None else offsets(heat)
-    row, finishes = rows.row, finish_mask(rows.frame)
+    row, finishes = rows.row, selection.finish_mask(rows.frame)
     columns = {
         **entrant_columns(rows, system, entrants, numbers, finishes),
         **entry_columns(rows, system, entrants, entries, finishes),
@@ -117,7 +105,7 @@ def encode(results: Results, system: System, period: str = EVENT, numbered: Numb
         pools=pools,
         player_names=names,
         ledger=ledger_rows(rows, replace(entrants, of_row=of_row), row, whole=numbers is None),
-        entry_row=Positions.of(row),
+        entry_row=selection.Positions.of(row),
         entry_heat=None if rows.heat is None else rows.frame["heat"].fill_null(""),
     )
 
@@ -136,7 +124,7 @@ def offsets(number: Integers) -> npt.NDArray[np.int64]:
     return np.flatnonzero(run_bounds(number))
 
 
-def entrants_of(rows: Rows, numbers: Integers | None) -> Entrants:
+def entrants_of(rows: selection.Rows, numbers: Integers | None) -> Entrants:
     settlement = run_numbers(rows.event) if numbers is None else run_numbers(rows.pool, numbers)
     if rows.heat is None and numbers is None:
         every = np.arange(rows.event.size, dtype=index_type(rows.event.size))
@@ -160,9 +148,9 @@ def first_rows(unit: Integers, player: Integers, row: Integers) -> tuple[Integer
 
 
 def entrant_columns(
-    rows: Rows, system: System, entrants: Entrants, numbers: Integers | None, finishes: npt.NDArray[np.bool_]
+    rows: selection.Rows, system: System, entrants: Entrants, numbers: Integers | None, finishes: npt.NDArray[np.bool_]
 ) -> dict[str, Any]:
-    player = Positions.of(entrants.first_row).take(rows.player)
+    player = selection.Positions.of(entrants.first_row).take(rows.player)
     size = entrants.first_row.size
     played = np.bincount(entrants.of_row[entrants.pair_row], minlength=size) if numbers is not None else ABSENT
     unfinished = ~finishes
@@ -182,19 +170,19 @@ def entrant_columns(
     }
 
 
-def idle_clock(rows: Rows, system: System, numbers: Integers | None) -> Integers | None:
+def idle_clock(rows: selection.Rows, system: System, numbers: Integers | None) -> Integers | None:
     """The time of each row, of which `DAY_US` is one unit of idleness; None where nothing tells it."""
     if system.idle_unit == "period":
-        return None if numbers is None else numbers.astype(np.int64) * DAY_US
+        return None if numbers is None else numbers.astype(np.int64) * selection.DAY_US
     return rows.started_at
 
 
-def settlement_days(rows: Rows, entrants: Entrants) -> Floats:
+def settlement_days(rows: selection.Rows, entrants: Entrants) -> selection.Floats:
     """The day of each settlement's first row, whole and part, counted from the year 1 so that all are above 0."""
     if rows.started_at is None:
         return frozen(np.full(entrants.offsets.size - 1, np.nan))
     first = offsets(entrants.settlement)[:-1]
-    return frozen(rows.started_at[first] / DAY_US + DAYS_TO_1970)
+    return frozen(rows.started_at[first] / selection.DAY_US + selection.DAYS_TO_1970)
 
 
 def appearances(clock: Integers, entrants: Entrants) -> tuple[Integers, Integers]:
@@ -206,18 +194,18 @@ def appearances(clock: Integers, entrants: Entrants) -> tuple[Integers, Integers
     return first, last
 
 
-def idle_units(player: Integers, first: Integers, last: Integers) -> Floats:
+def idle_units(player: Integers, first: Integers, last: Integers) -> selection.Floats:
     """Whole units of `DAY_US` from a player's last row in the entrant before to the first in this; 0 where none was."""
     order = np.lexsort((np.arange(player.size), player))
     idle = np.zeros(player.size)
     same = player[order][1:] == player[order][:-1]
-    gap = (first[order][1:] - last[order][:-1]) // DAY_US
+    gap = (first[order][1:] - last[order][:-1]) // selection.DAY_US
     idle[order[1:]] = np.where(same, np.maximum(gap, 0), 0)
     return idle
 
 
 def entry_columns(
-    rows: Rows, system: System, entrants: Entrants, entries: Integers, finishes: npt.NDArray[np.bool_]
+    rows: selection.Rows, system: System, entrants: Entrants, entries: Integers, finishes: npt.NDArray[np.bool_]
 ) -> dict[str, Any]:
     """The columns with a value an entry or a heat."""
     frame = rows.frame
@@ -225,11 +213,11 @@ def entry_columns(
     reported = Reported(
         heats=frozen(entries, np.int64),
         finished=frozen(finishes if not finishes.all() else ABSENT, np.bool_),
-        position=frozen(float_column(frame, "position")),
-        score=frozen(float_column(frame, "score")),
-        time_s=frozen(float_column(frame, "time_s")),
+        position=frozen(selection.float_column(frame, "position")),
+        score=frozen(selection.float_column(frame, "score")),
+        time_s=frozen(selection.float_column(frame, "time_s")),
         team=frozen(teams, np.int32),
-        team_score=frozen(float_column(frame, "team_score")),
+        team_score=frozen(selection.float_column(frame, "team_score")),
     )
     places = place_heats(reported, teams=system.teams)
     plain = rows.event.size == entrants.first_row.size
@@ -247,15 +235,15 @@ def entry_columns(
         "weight": heat_weights(frame, entries),
         "time_s": reported.time_s,
         "score": reported.score,
-        "played_s": frozen(float_column(frame, "played_s")),
-        "duration_s": frozen(float_column(frame, "duration_s")),
+        "played_s": frozen(selection.float_column(frame, "played_s")),
+        "duration_s": frozen(selection.float_column(frame, "duration_s")),
         "handicap": frozen(handicap),
         "home": frozen(home_entries(frame) if system.rates_sides else ABSENT),
         "shared": frozen(ABSENT, np.int32),
     }
 
 
-def home_entries(frame: pl.DataFrame) -> Floats:
+def home_entries(frame: pl.DataFrame) -> selection.Floats:
     """1 for each entry of a side that is at home, or has the first move; no entries where none is."""
     if "side" not in frame.columns:
         return np.empty(0)
@@ -284,7 +272,7 @@ def team_codes(frame: pl.DataFrame) -> npt.NDArray[np.int32]:
     return np.ascontiguousarray(codes.to_numpy(), np.int32)
 
 
-def mode_numbers(rows: Rows, entries: npt.NDArray[np.int64], system: System) -> Floats:
+def mode_numbers(rows: selection.Rows, entries: npt.NDArray[np.int64], system: System) -> selection.Floats:
     """The mode of each heat as the rules know it: the `mode`, or the pool's name where that is empty."""
     frame, mode, names = rows.frame, pl.col("pool"), rows.pool_names
     if "mode" in frame.columns:
@@ -298,9 +286,9 @@ def mode_numbers(rows: Rows, entries: npt.NDArray[np.int64], system: System) -> 
     return frozen(numbers if numbers.any() else ABSENT)
 
 
-def heat_weights(frame: pl.DataFrame, entries: Integers) -> Floats:
+def heat_weights(frame: pl.DataFrame, entries: Integers) -> selection.Floats:
     """How many times each heat's comparisons count; no entries where all count once."""
-    weights = float_column(frame, "weight")
+    weights = selection.float_column(frame, "weight")
     first = np.nan_to_num(weights[entries[:-1]], nan=1.0) if weights.size else ABSENT
     return frozen(first if (first != 1.0).any() else ABSENT)
 
@@ -311,7 +299,7 @@ def heat_offsets(settlement: Integers, heat: Integers) -> Integers:
     return offsets(of_heat)
 
 
-def pool_slices(rows: Rows, settlement: Integers, before: Integers | None = None) -> tuple[Pool, ...]:
+def pool_slices(rows: selection.Rows, settlement: Integers, before: Integers | None = None) -> tuple[Pool, ...]:
     """Each pool's settlements and players.
 
     Args:
@@ -330,9 +318,9 @@ def pool_slices(rows: Rows, settlement: Integers, before: Integers | None = None
     return tuple(pools)
 
 
-def ledger_rows(rows: Rows, entrants: Entrants, file_row: Integers, *, whole: bool) -> LedgerRows:
+def ledger_rows(rows: selection.Rows, entrants: Entrants, file_row: Integers, *, whole: bool) -> LedgerRows:
     """The history's rows: every (event, player), in event order over all pools, then file order."""
-    of_pair = Positions.of(entrants.pair_row)
+    of_pair = selection.Positions.of(entrants.pair_row)
     entrant = of_pair.take(entrants.of_row)
     settles = None
     if not whole:
@@ -341,7 +329,7 @@ def ledger_rows(rows: Rows, entrants: Entrants, file_row: Integers, *, whole: bo
         settles = last[entrant] == np.arange(entrant.size)
     row, when = of_pair.take(file_row), of_pair.take(rows.when)
     if (when[1:] >= when[:-1]).all() and len(rows.pool_names) == 1:
-        return LedgerRows(Positions.of(row), Positions.of(entrant), settles)
+        return LedgerRows(selection.Positions.of(row), selection.Positions.of(entrant), settles)
     order = np.lexsort((row, when)).astype(row.dtype)
     settles = None if settles is None else settles[order]
-    return LedgerRows(Positions.of(row[order]), Positions.of(entrant[order]), settles)
+    return LedgerRows(selection.Positions.of(row[order]), selection.Positions.of(entrant[order]), settles)

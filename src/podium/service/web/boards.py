@@ -15,17 +15,7 @@ from podium.ledger.history import can_be_unsettled
 from podium.pages.numbers import deviation
 from podium.service.http.json import MAX_SENT_CHARACTERS
 from podium.service.http.requests import CurrentStore
-from podium.service.web.rendering import (
-    HEADERS,
-    Page,
-    PageRouter,
-    PoolHeader,
-    address,
-    chosen_player,
-    pool_address,
-    pool_header,
-    render,
-)
+from podium.service.web import rendering
 from podium.service.web.visiting import VisiblePool, VisiblePools
 from podium.store import Store
 from podium.store.log.pools import Pool
@@ -38,7 +28,7 @@ MIN_EVENTS: Final = (1, 10, 50)  # that the form offers
 ROWS: Final = 50
 ROW: Final = "#me"  # the part of a page with the visitor's row
 SPAN_VALID_S: Final = 60.0
-router = PageRouter()
+router = rendering.PageRouter()
 Active = Literal["any", "1y", "90d"]
 Range = Literal["1y", "5y", "all"]
 
@@ -76,10 +66,10 @@ def ranges_of(pool: Pool) -> Mapping[Range, Span]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LeaderboardPage(Page, template="leaderboard.html"):
+class LeaderboardPage(rendering.Page, template="leaderboard.html"):
     """The leaderboard of a pool."""
 
-    pool: PoolHeader
+    pool: rendering.PoolHeader
 
     board: ListedPage
     ahead: Fixture | None  # the next race
@@ -127,7 +117,7 @@ def leaderboard(
 ) -> Response:
     """The board: a page of those who are listed, and on the first one those who are still settling."""
     pool = store.pool(visit.pool)
-    header = pool_header(pool)
+    header = rendering.pool_header(pool)
     terms = {"active": active, "min": min_events, "all": int(everyone)}  # of an address that lists the same
     query = {name: str(value) for name, value in terms.items() if value}
     span, spans = "any" if everyone else active or default_span(store, pool), spans_of(pool)
@@ -137,7 +127,7 @@ def leaderboard(
     else:
         board = store.listed_board(pool.name, listing, after=cursor or None, top=ROWS)
     least = max(min_events, 1)
-    me_address = row_address(store, pool, listing, query, board, chosen_player(request))
+    me_address = row_address(store, pool, listing, query, board, rendering.chosen_player(request))
     page = LeaderboardPage(
         title="Leaderboard",
         description=f"{counted(board.listed, header.word)} of {header.title}, rated by {header.system_title}.",
@@ -154,14 +144,14 @@ def leaderboard(
         is_first=not cursor,
         spans=tuple((each, known.words, each == span) for each, known in spans.items()),
         min_events=tuple((str(each), counted(each, "event"), each == least) for each in sorted({*MIN_EVENTS, least})),
-        next_address=pool_address(pool.name, **query, cursor=board.next) if board.next else "",
+        next_address=rendering.pool_address(pool.name, **query, cursor=board.next) if board.next else "",
         me_address=me_address,
         is_me_listed=me_address.endswith(ROW),
-        all_address=pool_address(pool.name, all="1"),
-        rating_address=pool_address(pool.name, **query),
-        move_address=pool_address(pool.name, **query, sort="move"),
+        all_address=rendering.pool_address(pool.name, all="1"),
+        rating_address=rendering.pool_address(pool.name, **query),
+        move_address=rendering.pool_address(pool.name, **query, sort="move"),
     )
-    return render(request, page)
+    return rendering.render(request, page)
 
 
 def default_listing(store: Store, pool: Pool) -> Listing:
@@ -220,18 +210,18 @@ def row_address(store: Store, pool: Pool, listing: Listing, query: dict[str, str
     except UnknownError:  # a player who has another name by now
         return ""
     if cursor is None:
-        return pool_address(pool.name, "players", me)
-    return pool_address(pool.name, **query, **({"cursor": cursor} if cursor else {})) + ROW
+        return rendering.pool_address(pool.name, "players", me)
+    return rendering.pool_address(pool.name, **query, **({"cursor": cursor} if cursor else {})) + ROW
 
 
 EVENT_ROWS: Final = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EventsPage(Page, template="events.html"):
+class EventsPage(rendering.Page, template="events.html"):
     """A page of the list of events."""
 
-    lines: tuple[tuple[PoolHeader, EventHeadline], ...]
+    lines: tuple[tuple[rendering.PoolHeader, EventHeadline], ...]
     is_first: bool  # of the list's pages
     next_address: str  # empty where there is none
 
@@ -241,7 +231,7 @@ def events(
     request: Request, visit: VisiblePool, store: CurrentStore, cursor: Annotated[str, Query(max_length=200)] = ""
 ) -> Response:
     """The list: who won, and whom it moved most."""
-    header = pool_header(store.pool(visit.pool))
+    header = rendering.pool_header(store.pool(visit.pool))
     found = store.event_list(visit.pool, before=cursor or None, top=EVENT_ROWS)
     page = EventsPage(
         title="Events",
@@ -251,9 +241,9 @@ def events(
         newest_entry=store.version(visit.pool),
         lines=tuple((header, each) for each in found.events),
         is_first=not cursor,
-        next_address=pool_address(visit.pool, "events", cursor=found.next) if found.next else "",
+        next_address=rendering.pool_address(visit.pool, "events", cursor=found.next) if found.next else "",
     )
-    return render(request, page)
+    return rendering.render(request, page)
 
 
 MOST_FOUND: Final = 20  # players that are listed
@@ -262,12 +252,12 @@ ListOnly = Annotated[bool, Query(alias="list")]  # whether one hit is listed, to
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FindPage(Page, template="find.html"):
+class FindPage(rendering.Page, template="find.html"):
     """The players whose names begin as the text does."""
 
     text: str
-    hits: tuple[tuple[FoundPlayer, PoolHeader], ...]
-    similar: tuple[tuple[FoundPlayer, PoolHeader], ...]  # where there are no hits
+    hits: tuple[tuple[FoundPlayer, rendering.PoolHeader], ...]
+    similar: tuple[tuple[FoundPlayer, rendering.PoolHeader], ...]  # where there are no hits
     is_cut: bool  # there may be more
     form_address: str
 
@@ -285,7 +275,7 @@ def find_in_pool(
     request: Request, visit: VisiblePool, store: CurrentStore, text: Text = "", *, list_only: ListOnly = False
 ) -> Response:
     """Find a player of a pool."""
-    header = pool_header(store.pool(visit.pool))
+    header = rendering.pool_header(store.pool(visit.pool))
     return found_players(request, store, [visit.pool], text, header, list_only=list_only)
 
 
@@ -294,16 +284,18 @@ def found_players(
     store: Store,
     pools: Iterable[str],
     text: str,
-    pool: PoolHeader | None,
+    pool: rendering.PoolHeader | None,
     *,
     list_only: bool,
     is_missing: bool = False,
 ) -> Response:
     found = store.search(text, [*pools], most=MOST_FOUND) if text.strip() else ()
-    headers = {name: pool_header(store.pool(name)) for name in {each.pool for each in found}}
+    headers = {name: rendering.pool_header(store.pool(name)) for name in {each.pool for each in found}}
     hits = tuple((each, headers[each.pool]) for each in found if not each.is_similar)
     if len(hits) == 1 and not list_only:
-        return RedirectResponse(pool_address(hits[0][0].pool, "players", hits[0][0].player), 303, HEADERS)
+        return RedirectResponse(
+            rendering.pool_address(hits[0][0].pool, "players", hits[0][0].player), 303, rendering.HEADERS
+        )
     page = FindPage(
         title=f"Find {text}" if text else "Find a player",
         pool=pool,
@@ -311,6 +303,6 @@ def found_players(
         hits=hits,
         similar=tuple((each, headers[each.pool]) for each in found if each.is_similar),
         is_cut=len(hits) == MOST_FOUND,
-        form_address=pool_address(pool.name, "find") if pool else address("find"),
+        form_address=rendering.pool_address(pool.name, "find") if pool else rendering.address("find"),
     )
-    return render(request, page, status=404 if is_missing or (text.strip() and not hits) else 200)
+    return rendering.render(request, page, status=404 if is_missing or (text.strip() and not hits) else 200)

@@ -6,8 +6,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from podium.pages.axes import dates, round_values
-from podium.pages.bars import distribution_bars, share_bar, signed_bar, split_bar
 from podium.pages.charts import (
     MOST_DOTS,
     HistoryLine,
@@ -17,6 +15,7 @@ from podium.pages.charts import (
     reliability_curve,
     weights_curve,
 )
+from podium.pages.drawing import dates, distribution_bars, round_values, share_bar, signed_bar, split_bar
 from podium.support.words import MINUS
 
 START = datetime(2020, 1, 5, tzinfo=UTC)

@@ -9,8 +9,7 @@ import pytest
 
 from podium.ledger.reasons.standings import SCHEMA
 from podium.pages import numbers
-from podium.pages.axes import spark
-from podium.pages.bars import StepScale, bar, duel_marks
+from podium.pages.drawing import StepScale, bar, duel_marks, spark
 from podium.pages.environment import part, without_spaces
 from podium.pages.result_table import result_table
 from podium.service.http.json import decode_name

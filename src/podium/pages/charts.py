@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 from markupsafe import Markup
 
-from podium.pages.axes import Plot, Scale, Step, across, dates, number, round_values, text
+from podium.pages.drawing import Plot, Scale, Step, across, dates, number, round_values, text
 from podium.pages.numbers import Shape, shortened
 from podium.support.words import shown, signed
 

@@ -11,8 +11,7 @@ from podium.engine.system import System
 from podium.errors import needs_extra
 from podium.ledger.reasons.wording import heat_words
 from podium.pages import numbers
-from podium.pages.axes import spark
-from podium.pages.bars import share_bar, signed_bar
+from podium.pages.drawing import share_bar, signed_bar, spark
 from podium.support import words
 from podium.support.words import capitalised, ordinal, shown
 

@@ -9,7 +9,7 @@ from markupsafe import Markup
 from podium.ledger.reasons import Explanation
 from podium.ledger.reasons.duels import BAND, CAUSE, HEAT, OPPONENT, Group
 from podium.ledger.reasons.wording import gap_words, heat_words
-from podium.pages.bars import StepScale, bar, duel_marks, end
+from podium.pages.drawing import StepScale, bar, duel_marks, end
 from podium.pages.numbers import halves, in_sentence, rating
 from podium.support.words import shown, signed
 

@@ -12,9 +12,9 @@ from markupsafe import Markup
 from podium.errors import ParameterError, UnknownError
 from podium.ledger.forecast import Forecast, names_in
 from podium.ledger.reasons.shares import shown_table
-from podium.pages.bars import share_bar, split_bar
 from podium.pages.careers import Trust, trust_of
 from podium.pages.charts import HistoryLine, HistoryPoint, history_chart
+from podium.pages.drawing import share_bar, split_bar
 from podium.pages.numbers import DASH, SIGMAS, change, rating
 from podium.service.http.json import MAX_SENT_CHARACTERS
 from podium.service.http.requests import CurrentStore

@@ -9,7 +9,7 @@ from fastapi import Request, Response
 from markupsafe import Markup
 
 from podium.errors import UnknownError
-from podium.pages.bars import distribution_bars
+from podium.pages.drawing import distribution_bars
 from podium.pages.numbers import rating
 from podium.service.http.requests import CurrentStore
 from podium.service.web.rendering import Page, PageRouter, PoolHeader, chosen_player, pool_header, render

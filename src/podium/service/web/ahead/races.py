@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from podium.errors import ParameterError, UnknownError
 from podium.ledger.imagined import DUEL, TWO, place_words
-from podium.pages.bars import signed_bar
+from podium.pages.drawing import signed_bar
 from podium.pages.numbers import DASH, MINUTE_S, percent, with_minus
 from podium.service.http.json import MAX_SENT_CHARACTERS, MatchId
 from podium.service.http.requests import CurrentStore

@@ -108,7 +108,10 @@ def create_key(
     row["expires_at"] = None if lifetime is None else timestamp(lifetime)
     with write_transaction(engine) as connection:
         if pool is not None:
-            refuse_unknown_pool(connection, pool)
+            names = sorted(connection.execute(sa.select(pools.c.name)).scalars())
+            if pool not in names:
+                existing = f"the pools are {', '.join(map(repr, names))}" if names else "there are no pools yet"
+                raise UnknownError(f"there is no pool {pool!r}; {existing}")
         return insert_key(connection, row)
 
 
@@ -133,13 +136,6 @@ def parse_reach(text: str) -> float:
     if written is None:
         raise ParameterError(f"{text!r} is not a time; write it like 30d, 12h or 90m")
     return float(written[1]) * REACH_UNITS_S[written[2]]
-
-
-def refuse_unknown_pool(connection: sa.Connection, pool: str) -> None:
-    names = sorted(connection.execute(sa.select(pools.c.name)).scalars())
-    if pool not in names:
-        existing = f"the pools are {', '.join(map(repr, names))}" if names else "there are no pools yet"
-        raise UnknownError(f"there is no pool {pool!r}; {existing}")
 
 
 def insert_key(connection: sa.Connection, row: dict[str, Any]) -> str:

@@ -199,7 +199,10 @@ def record(connection: sa.Connection, proposal: Proposal) -> tuple[Proposal, Log
     if other:
         connection.execute(UPDATE_EVENT, [event_changes(pool, each) for each in other])
     if recorded.merged is not None:
-        store_ends(connection, pool, recorded.merged)
+        connection.execute(sa.delete(merged).where(merged.c.pool_id == pool.id))
+        rows = [{"pool_id": pool.id, "player_id": each, "into_id": end} for each, end in recorded.merged.items()]
+        if rows:
+            connection.execute(sa.insert(merged), rows)
     if recorded.season is not None:
         connection.execute(sa.insert(season), {"pool_id": pool.id} | recorded.season._asdict())
     if recorded.columns:
@@ -236,13 +239,6 @@ def with_numbers(proposal: Proposal, numbers: Mapping[int, int]) -> Proposal:
 
 def event_changes(pool: Pool, each: EventRow) -> dict[str, object]:
     return {"pool": pool.id, "event": each.event_id} | {f"new_{name}": getattr(each, name) for name in CORRECTED}
-
-
-def store_ends(connection: sa.Connection, pool: Pool, ends: Mapping[int, int]) -> None:
-    connection.execute(sa.delete(merged).where(merged.c.pool_id == pool.id))
-    if ends:
-        rows = [{"pool_id": pool.id, "player_id": account, "into_id": end} for account, end in ends.items()]
-        connection.execute(sa.insert(merged), rows)
 
 
 def refuse_unrateable(connection: sa.Connection, proposal: Proposal, rerated: Rerated) -> None:

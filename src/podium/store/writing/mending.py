@@ -100,7 +100,9 @@ def amend_sheet(
     prefix = suggested_prefix(sheet, contents.values())
     refuse_others(pool, sheet, sent, stored, prefix)
     for one in sent:
-        one.is_kept = not overrule and one.stored is not None and is_by_hand(one, one.stored)
+        other = one.stored
+        by_hand = other is not None and (other.is_voided_by_hand or (other.is_corrected and not one.is_same))
+        one.is_kept = by_hand and not overrule  # is other than the sheet has it because people made it so in the pool
     place(connection, pool, [one for one in sent if not one.is_kept])
     draft = Draft(connection, pool, actor, reason or f"{sheet.name} was mended")
     draft.take(numbering, sent, sheet.prefix, {each.row.event_id for each in stored})
@@ -170,11 +172,6 @@ def refuse_others(pool: Pool, sheet: events.Sheet, sent: Sequence[Sent], stored:
             f"--prefix {prefix} gives its events ids of their own",
             prefix,
         )
-
-
-def is_by_hand(one: Sent, other: Stored) -> bool:
-    """Whether an event is other than its sheet has it because people made it so in the pool."""
-    return other.is_voided_by_hand or (other.is_corrected and not one.is_same)
 
 
 def place(connection: sa.Connection, pool: Pool, sent: Sequence[Sent]) -> None:

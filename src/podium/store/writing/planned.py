@@ -119,8 +119,11 @@ def record_planned(connection: sa.Connection, pool: Pool, planned: Planned) -> R
     if not is_same(planned.proposal, proposal, players):
         raise OvertakenError
     recorded, logged = record(connection, proposal)
+    seqs = {each.seq: recorded.events[each.event_id].seq for each in proposal.events.values()}
+    if proposal.season is not None and recorded.season is not None:
+        seqs[proposal.season.seq] = recorded.season.seq
     first_affected = generations.first_affected(connection, planned.staged.generation)
-    return Recorded(recorded, logged, drawn_seqs(proposal, recorded), players, first_affected)
+    return Recorded(recorded, logged, seqs, players, first_affected)
 
 
 def finish_planned(connection: sa.Connection, pool: Pool, recorded: Recorded, rerated: Rerated) -> Done:
@@ -133,13 +136,6 @@ def finish_planned(connection: sa.Connection, pool: Pool, recorded: Recorded, re
 def part_start(starts: Iterable[OrderKey], key: OrderKey) -> OrderKey:
     """Where the part begins that holds a key; the key itself, if it stands before all parts."""
     return max((start for start in starts if start <= key), default=key)
-
-
-def drawn_seqs(proposal: Proposal, recorded: Proposal) -> dict[int, int]:
-    seqs = {each.seq: recorded.events[each.event_id].seq for each in proposal.events.values()}
-    if proposal.season is not None and recorded.season is not None:
-        seqs[proposal.season.seq] = recorded.season.seq
-    return seqs
 
 
 def is_same(planned: Proposal, proposal: Proposal, players: dict[int, int]) -> bool:

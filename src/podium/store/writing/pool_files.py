@@ -152,7 +152,10 @@ def import_log(connection: sa.Connection, pool: Pool, lines: Iterator[Line], num
                 raise StoreError(f"{where}: the chain is broken: log entry {place} was altered, removed or moved")
             rows.append(row)
             if fields["reason"] is not None:
-                reasons.append(reason_row(where, fields) | {"pool_id": pool.id, "seq": seq})
+                salt, text = bytes.fromhex(fields["reason"]["salt"]), fields["reason"]["text"]
+                if reason_hash(salt, text).hex() != fields["reason_hash"]:
+                    raise StoreError(f"{where}: the reason was altered")
+                reasons.append({"pool_id": pool.id, "seq": seq, "salt": salt, "text": text})
         insert_entries(connection, rows)
         if reasons:
             connection.execute(INSERT_REASON, reasons)
@@ -172,13 +175,6 @@ def entry_row(where: str, fields: Mapping[str, Any], numbers: set[int]) -> dict[
     ):
         raise StoreError(f"{where}: has a player or a thing that is not in the file")
     return row
-
-
-def reason_row(where: str, fields: Mapping[str, Any]) -> dict[str, Any]:
-    salt, text = bytes.fromhex(fields["reason"]["salt"]), fields["reason"]["text"]
-    if reason_hash(salt, text).hex() != fields["reason_hash"]:
-        raise StoreError(f"{where}: the reason was altered")
-    return {"salt": salt, "text": text}
 
 
 def import_sheets(connection: sa.Connection, pool: Pool, kept: Iterable[Mapping[str, Any]]) -> None:

@@ -135,7 +135,12 @@ def finish_staging(engine: sa.Engine, staging: Staging, observe: WriteObserver) 
     with locked_pool(engine, planned.pool.name, observe) as (connection, pool):
         recorded = record_planned(connection, pool, planned)
         staged = replace(recorded.proposal.pool, generation=planned.staged.generation, staging=None)
-        write_held_rows(connection, staged, staging.held.with_numbers(recorded.seqs, recorded.players))
+        held = staging.held.with_numbers(recorded.seqs, recorded.players)
+        ledger_rows.write_changes(connection, staged, (), held, ledger_rows.NO_ROWS)
+        stored = stored_standings(connection, staged, sorted(set(held.player.tolist())))
+        standings = dict(stored)
+        apply_held(standings, held)
+        refresh_standings(connection, staged, stored, standings)
         ledger_rows.write_pool_states(connection, staged, {}, recorded.with_drawn_keys(staging.held_pools))
         first_affected = recorded.first_affected
         generations.apply_statuses(connection, staged, first_affected or FOREVER)
@@ -145,15 +150,6 @@ def finish_staging(engine: sa.Engine, staging: Staging, observe: WriteObserver) 
             rerated.merge(rerating.rerate(connection, staged, first_affected, rerated.wanted, refuse_long=True))
         generations.adopt(connection, staged)
         return finish_planned(connection, pool, recorded, rerated)
-
-
-def write_held_rows(connection: sa.Connection, staged: Pool, ledger: ledger_rows.Ledger) -> None:
-    """Write rows that were held into a staged generation, and what they make of its standings."""
-    ledger_rows.write_changes(connection, staged, (), ledger, ledger_rows.NO_ROWS)
-    stored = stored_standings(connection, staged, sorted(set(ledger.player.tolist())))
-    standings = dict(stored)
-    apply_held(standings, ledger)
-    refresh_standings(connection, staged, stored, standings)
 
 
 MAX_ATTEMPTS = 5  # at long work, where others overtake it

@@ -32,12 +32,6 @@ def state_column(states: Sequence[bytes]) -> Packed:
     return column  # type: ignore[no-any-return]
 
 
-def joined_states(columns: Sequence[Packed]) -> Packed:
-    if len({column.dtype for column in columns}) == 1:
-        return np.concatenate(columns)
-    return state_column([state for column in columns for state in column.tolist()])
-
-
 def are_other(states: Packed, others: Packed) -> Mask:
     """Which states have other bits than those beside them."""
     if states.dtype != others.dtype or states.dtype == object:
@@ -179,7 +173,11 @@ def joined(parts: Sequence[Ledger]) -> Ledger:
     if len(some) <= 1:
         return some[0] if some else NO_ROWS
     columns: Any = {each.name: [getattr(part, each.name) for part in some] for each in fields(Ledger)}
-    state = joined_states(columns.pop("state"))
+    states = columns.pop("state")
+    if len({each.dtype for each in states}) == 1:
+        state = np.concatenate(states)
+    else:
+        state = state_column([state for column in states for state in column.tolist()])
     return Ledger(state=state, **{name: np.concatenate(several) for name, several in columns.items()})
 
 
@@ -279,8 +277,3 @@ def write_pool_states(connection: sa.Connection, pool: Pool, old: Mapping[OrderK
 
 def state_rows(pool: Pool, states: PoolStates) -> list[tuple[Any, ...]]:
     return [(pool.generation, *key, state) for key, state in states.items()]
-
-
-def delete_pool_states(connection: sa.Connection, pool: Pool) -> None:
-    """Delete every state, as where another system comes whose pools have none."""
-    connection.execute(DELETE_STATES, {"generation": pool.generation})

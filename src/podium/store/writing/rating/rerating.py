@@ -284,7 +284,7 @@ def rerate(
         update_statuses(connection, pool, ((row.event_id, status) for row, status in span.moved_statuses))
         rerated.merge(Rerated.of_span(rerated.wanted, span))
     if first == START and not pool.system.pool_fields:  # the system before may have had states
-        ledger_rows.delete_pool_states(connection, pool)
+        connection.execute(ledger_rows.DELETE_STATES, {"generation": pool.generation})
     refresh_standings(connection, pool, plan.stored, plan.standings, is_new_system=first == START)
     if rerated.earliest is not None:
         facts.mark_stale(connection, pool, rerated.earliest)

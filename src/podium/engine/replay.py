@@ -94,7 +94,10 @@ def replay_duels(
     params, (newcomer, _, _) = system.arguments()
     entrant: int
     start, stop = int(columns.entrants[first]), int(columns.entrants[last])
-    duels = in_pairs(columns, first, last)
+    # Entrants and entries have two numbers from here on: of the duel, and 0 or 1. A kernel that counts duels from 0
+    # knows that no index is below 0, and spares each a look at its sign.
+    paired = {name: getattr(columns, name)[start:stop].reshape(-1, PAIR) for name in ENTRANT_COLUMNS + ENTRY_COLUMNS}
+    duels = columns._replace(**paired, mode=columns.mode[first:last])
     moved = states, before[start:stop].reshape(-1, PAIR), after, start
     if not goes_in_lanes(system):
         entrant = run_kernel(system, replay_one_by_one, params, newcomer, duels, last - first, *moved)
@@ -107,16 +110,6 @@ def replay_duels(
 def goes_in_lanes(system: System) -> bool:
     """Whether a system's duels go together: not where a stranger's rules for pairs may read more than the places."""
     return system.duel_types is not None and (bool(system.duel_types) or system.shipped)
-
-
-def in_pairs(columns: Columns, first: int, last: int) -> Columns:
-    """The columns of a run of duels, whose entrants and entries have two numbers now: of the duel, and 0 or 1.
-
-    A kernel that counts duels from 0 knows that no index is below 0, and spares each a look at its sign.
-    """
-    start, stop = columns.entrants[first], columns.entrants[last]
-    paired = {name: getattr(columns, name)[start:stop].reshape(-1, PAIR) for name in ENTRANT_COLUMNS + ENTRY_COLUMNS}
-    return columns._replace(**paired, mode=columns.mode[first:last])
 
 
 States = npt.NDArray[np.float64]
@@ -296,17 +289,11 @@ def scratch_for(system: System, columns: Columns, first: int, last: int, pool: P
         offsets = columns.entries if columns.entries.size else columns.entrants
         bounds = columns.heats[first : last + 1] if columns.heats.size else np.arange(first, last + 1)
         longest = int(np.diff(offsets[bounds]).max(initial=0))
-        widest = most_rows(system, columns, widest, longest)
+        if system.has_offsets or columns.side.size + columns.shared.size + columns.home.size:
+            widest = 2 * widest + 1 + longest  # the states and units: entrants alone where each is a unit, of one state
         sides = room_for_sides(longest, len(system.entering_type._fields), len(system.kinds))
     scratch = empty_scratch(system.prototypes(), system.room, widest, longest, pool, sides)
     return wide_scratch(system, sizes, scratch)
-
-
-def most_rows(system: System, columns: Columns, widest: int, longest: int) -> int:
-    """The states and units of the widest settlement: entrants alone where each is a unit, of one state."""
-    if not (system.has_offsets or columns.side.size + columns.shared.size + columns.home.size):
-        return widest
-    return 2 * widest + 1 + longest
 
 
 def heat_sizes(columns: Columns, first: int, last: int) -> npt.NDArray[np.int64]:

@@ -358,7 +358,7 @@ def allowed(cls: type[System], setting: Field[Any]) -> str:
     parts = []
     if float in may_be or int in may_be:
         kind = "a number" if float in may_be else "a whole number"
-        span = _range(facts["low"], facts["high"])
+        span = f" from {facts['low']:g} to {facts['high']:g}"
         unit = f" {facts['unit']}" if facts["unit"] else ""
         parts.append(f"{kind}{span}{unit}")
     if bool in may_be:
@@ -371,10 +371,6 @@ def allowed(cls: type[System], setting: Field[Any]) -> str:
         if len(parts) > 1
         else f"{parts[0]} ({facts['help']})"
     )
-
-
-def _range(low: float, high: float) -> str:
-    return f" from {low:g} to {high:g}"
 
 
 def unknown_setting(cls: type[System], name: str, known: list[str]) -> str:

@@ -261,10 +261,6 @@ def _replacement(_builder: Any, _cell: Any, value: Any) -> Any:
     return value
 
 
-def _increment(builder: Any, cell: Any, value: Any) -> Any:
-    return builder.fadd(builder.load(cell), value)
-
-
 _storing(write, _replacement)
 _storing(write_column, _replacement, _column_cells)
-_storing(add, _increment)
+_storing(add, lambda builder, cell, value: builder.fadd(builder.load(cell), value))

@@ -107,7 +107,9 @@ def pair_predictions(
     taken = events.results.frame[events.entry_row[pairs.first]]
     players = events.results.frame["player"].gather(events.entry_row.array)
     if columns.side.size:
-        players = side_names(players, listing.lead)
+        rows = pl.DataFrame({"lead": listing.lead, "player": players}).with_row_index("entry")
+        names = rows.sort("player").group_by("lead").agg(pl.col("player").str.join(", ").alias("side"))
+        players = rows.join(names, on="lead", maintain_order="left")["side"]  # all of each entry's side
     names = {} if events.entry_heat is None or not columns.heats.size else {"heat": events.entry_heat[pairs.first]}
     return pl.DataFrame(
         {
@@ -133,18 +135,6 @@ def event_keys(ids: pl.Series) -> npt.NDArray[np.uint64]:
     """A number for each heat's event by its id, as `name_keys`; ids of an event stand together."""
     number, starts = runs(ids)
     return np.array([crc32(each.encode()) for each in ids.gather(starts).to_list()], np.uint64)[number]
-
-
-def side_names(players: pl.Series, lead: Numbers) -> pl.Series:
-    """The name of each entry's side: its members', in their order.
-
-    Args:
-        players: (entries).
-        lead: (entries) the first member of each entry's side.
-    """
-    rows = pl.DataFrame({"lead": lead, "player": players}).with_row_index("entry")
-    names = rows.sort("player").group_by("lead").agg(pl.col("player").str.join(", ").alias("side"))
-    return rows.join(names, on="lead", maintain_order="left")["side"]
 
 
 def _fill(

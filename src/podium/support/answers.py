@@ -7,10 +7,6 @@ from typing import Any, TypeVar, dataclass_transform
 Record = TypeVar("Record")
 
 
-def is_none(value: object) -> bool:
-    return value is None
-
-
 def described(text: str, *, default: Any = MISSING, kw_only: bool = False, enum: Sequence[str] = ()) -> Any:
     """A field with what pydantic puts into the OpenAPI document of it.
 
@@ -27,7 +23,7 @@ def described(text: str, *, default: Any = MISSING, kw_only: bool = False, enum:
             del schema["default"]
             schema.update(value | ({"enum": [*enum]} if enum else {}))
 
-        metadata |= {"exclude_if": is_none, "json_schema_extra": drop_null}
+        metadata |= {"exclude_if": lambda value: value is None, "json_schema_extra": drop_null}
     elif enum:
         metadata["json_schema_extra"] = {"enum": [*enum]}
     return field(default=default, kw_only=kw_only, metadata=metadata)

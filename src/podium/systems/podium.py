@@ -138,7 +138,10 @@ class Podium(System):
 
     def __new__(cls, *_: Any, modes: Any = None, shared: Any = None, **__: Any) -> Self:
         """Of the class for so many modes and kinds of things, whose states and pools have room for them."""
-        return object.__new__(kind_with(modes, shared))  # type: ignore[no-any-return]
+        named = names_of(modes) if isinstance(modes, str) else ()
+        things = names_of(shared)[:MOST_KINDS] if isinstance(shared, str) else ()
+        kind = with_states(len(named) + 1 if named else 0, things) if named or things else Podium
+        return object.__new__(kind)  # type: ignore[no-any-return]
 
     def __post_init__(self) -> None:
         for name in ("modes", "shared"):
@@ -232,13 +235,6 @@ class Podium(System):
 def names_of(modes: str) -> tuple[str, ...]:
     """The modes that a text names, apart by commas or slashes."""
     return tuple(dict.fromkeys(filter(None, (name.strip().casefold() for name in modes.replace(",", "/").split("/")))))
-
-
-def kind_with(modes: Any, shared: Any) -> Any:
-    """The class for these modes and things, or Podium itself."""
-    named = names_of(modes) if isinstance(modes, str) else ()
-    things = names_of(shared)[:MOST_KINDS] if isinstance(shared, str) else ()
-    return with_states(len(named) + 1 if named else 0, things) if named or things else Podium
 
 
 @functools.cache

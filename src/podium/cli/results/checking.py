@@ -35,7 +35,11 @@ def check(
     from podium.errors import ResultsError
 
     if fix is not None:
-        check_fix(file, fix)
+        if file.format is not None or file.map is not None:
+            raise ParameterError("--fix is for a results file; podium import writes what a format or a map makes")
+        check_output(fix)
+        if fix.resolve() == Path(file.path).resolve():
+            raise OutputError(f"{fix}: is the file itself; write the mended one beside it")
     try:
         with show.progress("checking"):
             results = file.read()
@@ -47,14 +51,6 @@ def check(
     if fix is not None:
         write_table(as_written(results.frame), fix)
         typer.echo(f"the results table is in {fix}")
-
-
-def check_fix(file: Input, fix: Path) -> None:
-    if file.format is not None or file.map is not None:
-        raise ParameterError("--fix is for a results file; podium import writes what a format or a map makes")
-    check_output(fix)
-    if fix.resolve() == Path(file.path).resolve():
-        raise OutputError(f"{fix}: is the file itself; write the mended one beside it")
 
 
 def write_certain(file: Input, fix: Path) -> None:

@@ -50,10 +50,6 @@ class Column:
     widest: int | None = None  # of a column of words that is broken into lines
 
     @property
-    def may_break(self) -> bool:
-        return self.name not in IDENTITY and not self.is_number and any(" " in text for text in self.texts)
-
-    @property
     def natural(self) -> int:
         """How wide its texts and its heading are."""
         return max(cells_of(line) for text in (self.heading, *self.texts) for line in text.split("\n"))
@@ -122,7 +118,8 @@ def fit(layout: Layout, width: int | None) -> Layout:
     while width is not None and layout.width > width:
         names = [each.name for each in layout.columns]
         dull = next((name for name in LEAST_OF_INTEREST if name in names), None)
-        wordy = [each for each in layout.columns if each.may_break and each.width > NARROWEST_WORDS]
+        words = [each for each in layout.columns if each.name not in IDENTITY and not each.is_number]
+        wordy = [each for each in words if each.width > NARROWEST_WORDS and any(" " in text for text in each.texts)]
         if dull is not None:
             layout.leave_out(dull)
         elif wordy:

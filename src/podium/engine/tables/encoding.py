@@ -85,7 +85,7 @@ def encode(results: Results, system: System, period: str = selection.EVENT, numb
         **entrant_columns(rows, system, entrants, numbers, finishes),
         **entry_columns(rows, system, entrants, entries, finishes),
         "day": settlement_days(rows, entrants) if system.reads_days else frozen(ABSENT),
-        "heats": frozen(ABSENT if heat is None else heat_offsets(entrants.settlement, heat), np.int64),
+        "heats": frozen(ABSENT if heat is None else offsets(entrants.settlement[offsets(heat)[:-1]]), np.int64),
         "entries": frozen(ABSENT if heat is None else entries, np.int64),
     }
     pools, names, of_row = pool_slices(rows, entrants.settlement), rows.player_names, entrants.of_row
@@ -291,12 +291,6 @@ def heat_weights(frame: pl.DataFrame, entries: Integers) -> selection.Floats:
     weights = selection.float_column(frame, "weight")
     first = np.nan_to_num(weights[entries[:-1]], nan=1.0) if weights.size else ABSENT
     return frozen(first if (first != 1.0).any() else ABSENT)
-
-
-def heat_offsets(settlement: Integers, heat: Integers) -> Integers:
-    """Where each settlement's heats begin, and the end."""
-    of_heat = settlement[offsets(heat)[:-1]]
-    return offsets(of_heat)
 
 
 def pool_slices(rows: selection.Rows, settlement: Integers, before: Integers | None = None) -> tuple[Pool, ...]:

@@ -160,14 +160,11 @@ def own_heats(account: Account, event_id: str) -> list[OwnHeat]:
         if rivals:
             rank = 1 + len({side_of(each) for each in rivals if each[1] < place}) if finished else 0
             tied = any(each[1] == place for each in rivals)
-            expected = 0 if finished else expected_place(account, others)
+            entering = [] if finished else [account.entering(account.entrant_of(j)) for j in others]
+            ahead = sum(rules.expect(account.params, each, account.me) for each in entering)
+            expected = 0 if finished else 1 + round(float(ahead))
             heats.append(OwnHeat(name, row, side, rank, place, tied, status, expected, rivals, mates))
     return heats
-
-
-def expected_place(account: Account, others: Sequence[int]) -> int:
-    chances = [rules.expect(account.params, account.entering(account.entrant_of(j)), account.me) for j in others]
-    return 1 + round(float(sum(chances)))
 
 
 def side_at(columns: Columns, i: int) -> int:

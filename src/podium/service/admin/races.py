@@ -191,7 +191,8 @@ def plan_of(starter: Starter | None) -> dict[str, str]:
 async def keep(request: Request, admission: Any, store: Store, sent: RaceForm, *, is_new: bool) -> Response:
     """Plan what was sent, or show the form again with what is wrong."""
     try:
-        if is_new and sent.race_id in await run_in_threadpool(known_races, store, admission.pool):
+        known = await run_in_threadpool(store.fixtures, admission.pool, most=1_000, newest=True) if is_new else ()
+        if sent.race_id in {each.fixture_id for each in known}:
             raise ParameterError(f"there is a race {sent.race_id!r} already; change that, or choose another id")
         threads, changes = request.app.state.threads.writing, sent.changes()
         await run_in(threads, store.plan_fixture, admission.pool, sent.race_id, **changes, actor=admission.key.name)
@@ -200,7 +201,3 @@ async def keep(request: Request, admission: Any, store: Store, sent: RaceForm, *
         page = RaceFormPage(title="Plan a race", pool=pool, form=sent, is_new=is_new, refusal=str(error))
         return render(request, page, status=status_of(error))
     return RedirectResponse(pool_address(admission.pool, "matches", sent.race_id), SEE_OTHER)
-
-
-def known_races(store: Store, pool: str) -> set[str]:
-    return {each.fixture_id for each in store.fixtures(pool, most=1_000, newest=True)}

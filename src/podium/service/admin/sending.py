@@ -279,7 +279,9 @@ async def amend(request: Request, admission: Admin, event_id: EventId, store: Cu
     content = (pasted or table.csv()).encode()
     try:
         sent = cast("Upload", await read_apart(request, content, PASTED, RESULTS, admission.pool, strict=not pasted))
-        refuse_other_events(sent, event_id)
+        others = {row["event_id"] for row in sent.rows} - {event_id}
+        if others:
+            raise ParameterError(f"the event of every line is {event_id}, not {min(others)}")
     except PodiumError as error:
         filled = None if pasted else table
         page = await run_in_threadpool(
@@ -324,10 +326,3 @@ def event_form_page(
         faults=error.faults if isinstance(error, ResultsError) else (),
         refusal="" if error is None or isinstance(error, ResultsError) else str(error),
     )
-
-
-def refuse_other_events(sent: Upload, event_id: str) -> None:
-    """Refuse a correction that is of another event, or of several."""
-    others = {row["event_id"] for row in sent.rows} - {event_id}
-    if others:
-        raise ParameterError(f"the event of every line is {event_id}, not {min(others)}")

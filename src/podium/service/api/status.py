@@ -127,15 +127,12 @@ def export(
     """The results that count, or every change of a rating, as a file."""
     frame = store.results(pool).frame if table == "results" else store.history(pool)
     if kind == "csv" and guard:
-        frame = guard_formulas(frame)
+        # An apostrophe before each text that would be a formula in a spreadsheet; numbers stay as they are.
+        text = pl.col(pl.String)
+        guarded = pl.when(text.str.contains(FORMULA_START)).then("'" + text).otherwise(text)
+        frame = frame.with_columns(guarded.name.keep())
     headers = {"Content-Disposition": f'attachment; filename="{table}.{kind}"'}
     return StreamingResponse(chunks(table_file(frame, kind)), media_type=MEDIA_TYPES[kind], headers=headers)
-
-
-def guard_formulas(frame: pl.DataFrame) -> pl.DataFrame:
-    """Put an apostrophe before each text that would be a formula in a spreadsheet; numbers stay as they are."""
-    text = pl.col(pl.String)
-    return frame.with_columns(pl.when(text.str.contains(FORMULA_START)).then("'" + text).otherwise(text).name.keep())
 
 
 def table_file(frame: pl.DataFrame, kind: str) -> IO[bytes]:

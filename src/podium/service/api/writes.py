@@ -17,7 +17,6 @@ from podium.service.http.errors import WRITE_ERRORS, error_responses
 from podium.service.http.json import POOLS_PATH, EventId, PlayerName, PoolName, RefusedError
 from podium.service.http.keys import refuse_limited_reach, refuse_out_of_reach
 from podium.service.http.requests import CurrentStore, CurrentThreads, IfMatch, run_in, versions_in
-from podium.store import Store
 from podium.store.log.statements import now
 from podium.store.reading.models import PoolSummary
 from podium.store.writing.administration import RegisteredMatch
@@ -166,7 +165,9 @@ class Correction(AdminAct):
             act, pool, content, actor=self.key, reason=self.reason, versions=versions_in(self.if_match),
             dry_run=self.dry_run, effects_after=self.effects_after,
         )  # fmt: skip
-        await refuse_old_event(self.request, self.store, pool, event_id)
+        if self.request.state.key.reach_s is not None:
+            event = await run_in_threadpool(self.store.event, pool, event_id)
+            refuse_out_of_reach(self.request, [event.when])
         receipt = await run_in(self.threads.planning if self.dry_run else self.threads.writing, correction)
         if not self.dry_run:
             self.metrics.rerated.labels(pool).inc(receipt.rerated)
@@ -208,13 +209,6 @@ async def void(pool: PoolName, event_id: EventId, correction: RequestedCorrectio
 async def restore(pool: PoolName, event_id: EventId, correction: RequestedCorrection) -> Response:
     """Restore a voided event: it counts again."""
     return await correction.correct(pool, event_id, correction.store.restore, event_id)
-
-
-async def refuse_old_event(request: Request, store: Store, pool: str, event_id: str) -> None:
-    """Refuse the correction of an event that the request's key does not reach."""
-    if request.state.key.reach_s is not None:
-        event = await run_in_threadpool(store.event, pool, event_id)
-        refuse_out_of_reach(request, [event.when])
 
 
 @router.post("/{pool}/matches", status_code=201, tags=["matches"], openapi_extra=bodies.request_body(bodies.NewMatch))

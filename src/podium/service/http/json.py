@@ -54,7 +54,8 @@ def loads(body: bytes) -> Any:
     value = parse_quickly(body, text)
     if b"\\" in body or shape.count(b'":') != count_keys(value):  # else each is a key, and none was there twice
         value = parse(text, object_pairs_hook=reject_duplicate_keys)
-    if is_suspicious(body, shape) and SUSPICIOUS.search(text):
+    may_be = b"\\u" in body or b"0" * 19 in shape or b"0e" in shape or b"[" * 9 in shape  # a quick look
+    if may_be and SUSPICIOUS.search(text):
         check_value(value, "", 0)
     return value
 
@@ -95,11 +96,6 @@ def count_keys(value: Any) -> int:
             break
         level = [each for each in chain.from_iterable(containers) if type(each) in NESTS]
     return count
-
-
-def is_suspicious(body: bytes, shape: bytes) -> bool:
-    """Whether `SUSPICIOUS` may find something: a quick look, since it takes its time for a large text."""
-    return b"\\u" in body or b"0" * 19 in shape or b"0e" in shape or b"[" * 9 in shape
 
 
 def reject_constant(word: str) -> float:

@@ -152,14 +152,6 @@ PROCESS = secrets.token_hex(4)
 NUMBERS = count(1)
 
 
-def choose_request_id(headers: list[tuple[bytes, bytes]]) -> str:
-    """Return the id that the sender gave, or a new one."""
-    for name, value in headers:
-        if name == HEADER and SANE.fullmatch(value):
-            return value.decode("ascii")
-    return f"{PROCESS}-{next(NUMBERS):x}"
-
-
 ANY_ORIGIN = (b"access-control-allow-origin", b"*")  # of answers that are the same for everybody
 Observe = Callable[[str, str, int, float], None]  # method, route, status, seconds
 
@@ -175,7 +167,8 @@ class RequestMiddleware:
             await self.app(scope, receive, send)
             return
         started, status = time.perf_counter(), 0
-        scope["request_id"] = request_id = choose_request_id(scope["headers"])
+        given = (value.decode("ascii") for name, value in scope["headers"] if name == HEADER and SANE.fullmatch(value))
+        scope["request_id"] = request_id = next(given, None) or f"{PROCESS}-{next(NUMBERS):x}"
         current_request_id.set(request_id)
 
         async def send_with_id(message: Any) -> None:

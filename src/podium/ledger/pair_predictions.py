@@ -108,8 +108,8 @@ def pair_predictions(
     players = events.results.frame["player"].gather(events.entry_row.array)
     if columns.side.size:
         rows = pl.DataFrame({"lead": listing.lead, "player": players}).with_row_index("entry")
-        names = rows.sort("player").group_by("lead").agg(pl.col("player").str.join(", ").alias("side"))
-        players = rows.join(names, on="lead", maintain_order="left")["side"]  # all of each entry's side
+        sides_named = rows.sort("player").group_by("lead").agg(pl.col("player").str.join(", ").alias("side"))
+        players = rows.join(sides_named, on="lead", maintain_order="left")["side"]  # all of each entry's side
     names = {} if events.entry_heat is None or not columns.heats.size else {"heat": events.entry_heat[pairs.first]}
     return pl.DataFrame(
         {

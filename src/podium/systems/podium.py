@@ -141,7 +141,7 @@ class Podium(System):
         named = names_of(modes) if isinstance(modes, str) else ()
         things = names_of(shared)[:MOST_KINDS] if isinstance(shared, str) else ()
         kind = with_states(len(named) + 1 if named else 0, things) if named or things else Podium
-        return object.__new__(kind)  # type: ignore[no-any-return]
+        return object.__new__(kind)  # type: ignore[return-value]
 
     def __post_init__(self) -> None:
         for name in ("modes", "shared"):

@@ -95,8 +95,8 @@ def amend_sheet(
     pair(connection, pool, sheet, sent, stored)
     if is_first:
         new = [each for each in sent if each.stored is None]
-        for one, other in under_other_ids(connection, pool, sheet, new, len(sent)).items():
-            one.stored, one.is_same = other, True
+        for one, same in under_other_ids(connection, pool, sheet, new, len(sent)).items():
+            one.stored, one.is_same = same, True
     prefix = suggested_prefix(sheet, contents.values())
     refuse_others(pool, sheet, sent, stored, prefix)
     for one in sent:

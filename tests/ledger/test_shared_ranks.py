@@ -4,7 +4,8 @@ import polars as pl
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from podium.ledger.leaderboard import shared_ranks, with_ranks
+from podium.ledger.leaderboard import with_ranks
+from podium.store.writing.rating.standing_rows import shared_ranks
 
 
 @example([])

@@ -10,12 +10,13 @@ import pytest
 from podium.ledger.reasons.standings import SCHEMA
 from podium.pages import numbers
 from podium.pages.drawing import StepScale, bar, duel_marks, spark
-from podium.pages.environment import part, without_spaces
+from podium.pages.environment import without_spaces
 from podium.pages.result_table import result_table
 from podium.service.http.json import decode_name
 from podium.service.web.events import contact_address
 from podium.service.web.rendering import FILES
 from podium.support import words
+from podium.support.words import part
 
 
 @pytest.mark.parametrize(

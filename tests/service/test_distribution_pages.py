@@ -4,9 +4,9 @@ import re
 
 from page_words import main_of, words
 
-from podium.pages.environment import part
 from podium.service.web.spread import bar_width, rating_at, rating_ranges
 from podium.store.reading.models import RatingCount
+from podium.support.words import part
 
 
 def test_a_distribution_counts_everybody(season, visitor):

@@ -11,13 +11,12 @@ from leagues import HOSTILE, START
 from page_words import lines, main_of, names, people, words
 from races import rows
 
-from podium.pages.environment import part
 from podium.pages.numbers import rating
 from podium.service.web import boards
 from podium.store import Store
 from podium.store.reading.player_models import Listing
 from podium.store.writing.rating.facts import day_of
-from podium.support.words import shown_change, signed
+from podium.support.words import part, shown_change, signed
 from podium.systems import find
 
 DASH, MINUS = "\N{EN DASH}", "\N{MINUS SIGN}"

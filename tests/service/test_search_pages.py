@@ -4,8 +4,8 @@ from leagues import HOSTILE
 from page_words import main_of, people, words
 from races import rows
 
-from podium.pages.environment import part
 from podium.store.keys import create_key
+from podium.support.words import part
 from podium.systems import find
 
 

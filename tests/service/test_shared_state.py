@@ -14,6 +14,7 @@ from test_webhooks import receiving
 from podium.service import create_app, watchers, webhooks
 from podium.service.http.keys import OwnBudgets, SharedBudgets
 from podium.service.http.requests import Threads
+from podium.service.metrics import Metrics
 from podium.store import Store
 from podium.store.keys import create_webhook, draw, forget_budgets
 from podium.store.log.chain import Subscription
@@ -51,7 +52,7 @@ def test_what_another_process_logs_is_announced_before_the_next_look(store, othe
     monkeypatch.setattr(watchers, "HEARING_LOOK_S", 3_600.0)
 
     async def hear():
-        watching = watchers.Announcements(store, Threads())
+        watching = watchers.Announcements(store, Threads(), Metrics())
         async with watching.running():
             with watching.awaiting("main") as grown:
                 await until(lambda: watching.receives)
@@ -83,7 +84,7 @@ def test_the_logs_are_looked_at_where_announcements_are_not_heard(store, other, 
     monkeypatch.setattr(watchers, "Subscription", HardOfHearing)
 
     async def hear():
-        watching = watchers.Announcements(store, Threads())
+        watching = watchers.Announcements(store, Threads(), Metrics())
         async with watching.running(), asyncio.timeout(60.0):
             with watching.awaiting("main") as grown:
                 await until(lambda: watching.receives)

@@ -8,12 +8,11 @@ import pytest
 from leagues import HOSTILE, add_names, add_season
 from starlette.testclient import TestClient
 
-from podium.pages.environment import part
 from podium.service import create_app
 from podium.service.web import sharing
 from podium.store import Store
 from podium.store.keys import create_key
-from podium.support.words import MINUS
+from podium.support.words import MINUS, part
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 

@@ -17,6 +17,7 @@ import podium
 from podium.service import watchers
 from podium.service.api import dependencies, status
 from podium.service.http import requests
+from podium.service.metrics import Metrics
 from podium.systems import find, names
 
 POOL = "/api/v1/pools/main"
@@ -224,7 +225,7 @@ def test_what_happens_reaches_every_open_stream_by_one_query(client, store, monk
     store.news = counting
 
     async def listened():
-        looks = watchers.Announcements(store, requests.Threads())
+        looks = watchers.Announcements(store, requests.Threads(), Metrics())
         async with looks.running():
             return await listen_to(watchers.Watchers(store, requests.Threads(), looks))
 

@@ -9,9 +9,8 @@ import pytest
 from html_tree import as_number, tree
 from leagues import HOSTILE
 
-from podium.pages.environment import part
 from podium.pages.numbers import DASH
-from podium.support.words import MINUS, shown, shown_change
+from podium.support.words import MINUS, part, shown, shown_change
 
 EVENT = "/bikes/events/bikes-058"
 ROWS = """() => [...document.querySelectorAll(".why > li")].flatMap(each => [

@@ -1,7 +1,7 @@
 """Leaderboards: who stands where, under rules of eligibility, now or as of a date."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
@@ -145,14 +145,6 @@ def with_ranks(frame: pl.DataFrame) -> pl.DataFrame:
     rank = pl.col("rating").rank("min", descending=True).over("pool").cast(pl.Int64).alias("rank")
     columns = [name for name in frame.columns if name not in ("pool", "rank")]
     return frame.with_columns(rank).select("pool", "rank", *columns).sort("pool", "rank", "player")
-
-
-def shared_ranks(ratings: Sequence[float]) -> list[int]:
-    """The ranks of ratings that stand best first, from 1; equal ratings share the best of theirs."""
-    ranks: list[int] = []
-    for k, rating in enumerate(ratings):
-        ranks.append(ranks[-1] if k and rating == ratings[k - 1] else k + 1)
-    return ranks
 
 
 def as_of(history: pl.DataFrame, at: datetime) -> pl.DataFrame:

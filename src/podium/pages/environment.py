@@ -2,10 +2,8 @@
 
 import re
 from dataclasses import dataclass, fields
-from functools import lru_cache
 from importlib.resources import files
-from typing import Any, Final
-from urllib.parse import quote
+from typing import Any
 
 from podium.engine.system import System
 from podium.errors import needs_extra
@@ -13,17 +11,7 @@ from podium.ledger.reasons.wording import heat_words
 from podium.pages import numbers
 from podium.pages.drawing import share_bar, signed_bar, spark
 from podium.support import words
-from podium.support.words import capitalised, ordinal, shown
-
-BEFORE_DOTS: Final = "\x1e"  # stands before a name of dots, which browsers take for a step to the folder above
-
-
-@lru_cache(maxsize=1 << 14)
-def part(name: object) -> str:
-    """A name, of any letters, as one part of an address."""
-    text = str(name)
-    return quote(f"{BEFORE_DOTS}{text}" if text in {".", ".."} else text, safe="")
-
+from podium.support.words import capitalised, ordinal, part, shown
 
 FILTERS = {
     "as_deviation": numbers.deviation,

@@ -11,6 +11,7 @@ from podium.errors import Fault
 from podium.results.column_guide import COMPARED
 from podium.results.columns import BEGINNING, FOR_PAGES
 from podium.results.hashing import Integers, as_indices, index_type, number_runs, surely_distinct_within
+from podium.results.plain_rows import is_better_and_slower
 
 NOTHING_COMPARES = "nothing compares the finishers"
 REMEDY = "give each a position, a score or a time_s, or a status (dnf, quit, …) to those who did not finish"
@@ -143,15 +144,6 @@ def positions_against_times(table: pl.DataFrame) -> Iterator[Fault]:
         yield Fault(
             row, "position", position, f"contradicts time_s {time_s:g}: a better position in the heat has a longer time"
         )
-
-
-def is_better_and_slower(unit: npt.NDArray[Any], position: npt.NDArray[Any], time_s: npt.NDArray[Any]) -> bool:
-    """Whether any row has a better position and a longer time than the next in its unit, NaN where it has none."""
-    known = ~(np.isnan(position) | np.isnan(time_s))
-    order = np.lexsort((time_s[known], position[known], unit[known]))
-    unit, position, time_s = (column[known][order] for column in (unit, position, time_s))
-    behind = (unit[1:] == unit[:-1]) & (position[1:] != position[:-1])
-    return bool((behind & (time_s[:-1] > time_s[1:])).any())
 
 
 def nothing_to_compare(table: pl.DataFrame) -> Iterator[Fault]:

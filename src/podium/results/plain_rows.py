@@ -13,6 +13,7 @@ from types import NoneType
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from podium.errors import Fault, ResultsError
@@ -35,7 +36,6 @@ from podium.results.columns import (
     refuse_repeated,
     refuse_wide,
 )
-from podium.results.consistency import is_better_and_slower
 from podium.results.names import are_plain, is_page_address, normalise, refusal
 
 MOST_ROWS = 20_000
@@ -290,3 +290,12 @@ def uneven(cells: int, columns: int, delimiter: str) -> str:
     count = f"has {cells} cell{'s' * (cells != 1)}, and the header {columns}"
     mark = "a comma" if delimiter == "," else repr(delimiter)
     return f"{count}; put a text with {mark} in it in quotes" if cells > columns else f"{count}; leave none out"
+
+
+def is_better_and_slower(unit: npt.NDArray[Any], position: npt.NDArray[Any], time_s: npt.NDArray[Any]) -> bool:
+    """Whether any row has a better position and a longer time than the next in its unit, NaN where it has none."""
+    known = ~(np.isnan(position) | np.isnan(time_s))
+    order = np.lexsort((time_s[known], position[known], unit[known]))
+    unit, position, time_s = (column[known][order] for column in (unit, position, time_s))
+    behind = (unit[1:] == unit[:-1]) & (position[1:] != position[:-1])
+    return bool((behind & (time_s[:-1] > time_s[1:])).any())

@@ -210,10 +210,6 @@ def create_app(
             if close:
                 await requests.run_in(threads.keeping, store.close, END_S)
 
-    def observe_write(pool: str, waited_s: float, held_s: float) -> None:
-        metrics.observe_write(pool, waited_s, held_s)
-        announcements.note_write(pool)
-
     app = FastAPI(
         lifespan=lifespan,
         title="Podium",
@@ -225,7 +221,7 @@ def create_app(
         exception_handlers=rendering.with_pages(ERROR_HANDLERS),
     )
     threads, metrics = requests.Threads(), Metrics()
-    announcements = Announcements(store, threads)
+    announcements = Announcements(store, threads, metrics)
     log = None if request_log is None else RequestLog(request_log)
     app.state.store, app.state.private_webhooks = store, private_webhooks
     app.state.threads = threads
@@ -241,7 +237,7 @@ def create_app(
     app.state.front_pages = front.FrontPages(store)
     app.state.stakes = KeptStakes()
     app.state.rules_pages = VersionCache(most=MOST_RULES_PAGES)
-    store.observe_write = observe_write
+    store.observe_write = announcements.note_write
     metrics.add_part("podium_waiting_events", "Events that wait to be stored", app.state.intake.waiting_events)
     # Flat: FastAPI searches an included router slower.
     for module in (*API, *ADMIN):

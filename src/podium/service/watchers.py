@@ -14,6 +14,7 @@ from typing import Any
 from podium.errors import PodiumError, UnknownError
 from podium.service.http.errors import BusyError
 from podium.service.http.requests import Threads, in_background, run_in
+from podium.service.metrics import Metrics
 from podium.store import Store
 from podium.store.keys import valid_keys
 from podium.store.log.chain import Announcement, Subscription, announce_probe, newest_entries
@@ -30,8 +31,8 @@ LOGGER = logging.getLogger(__name__)
 class Announcements:
     """Wakes those who wait for a pool's log to grow."""
 
-    def __init__(self, store: Store, threads: Threads) -> None:
-        self._store, self._threads = store, threads
+    def __init__(self, store: Store, threads: Threads, metrics: Metrics) -> None:
+        self._store, self._threads, self._metrics = store, threads, metrics
         self._waiting: defaultdict[str, set[asyncio.Event]] = defaultdict(set)
         self._newest: dict[str, int] = {}  # entry of each pool's log that somebody waits for
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -55,8 +56,9 @@ class Announcements:
                 del self._waiting[pool]
                 self._newest.pop(pool, None)
 
-    def note_write(self, pool: str) -> None:
-        """Wake those who wait for a pool that this process has written to; from any thread."""
+    def note_write(self, pool: str, waited_s: float, held_s: float) -> None:
+        """Count a write of this process, and wake those who wait for its pool; from any thread."""
+        self._metrics.observe_write(pool, waited_s, held_s)
         if self._loop is not None:
             with suppress(RuntimeError):  # the loop is closed: nobody waits any more
                 self._loop.call_soon_threadsafe(self._wake, pool)

@@ -6,13 +6,16 @@ parts are rounded so that they add up to it, by largest remainder. What programs
 
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
+from functools import lru_cache
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+from urllib.parse import quote
 
 if TYPE_CHECKING:
     import polars as pl
 
 MINUS = "\N{MINUS SIGN}"
+BEFORE_DOTS: Final = "\x1e"  # stands before a name of dots, which browsers take for a step to the folder above
 
 
 def shown(value: float, digits: int) -> Decimal:
@@ -138,3 +141,10 @@ def lines_html(heading: str, lines: Iterable[tuple[str, str]]) -> str:
         for words, numbers in lines
     )
     return f"<p>{escape(heading)}</p><table>{rows}</table>"
+
+
+@lru_cache(maxsize=1 << 14)
+def part(name: object) -> str:
+    """A name, of any letters, as one part of an address."""
+    text = str(name)
+    return quote(f"{BEFORE_DOTS}{text}" if text in {".", ".."} else text, safe="")

@@ -14,9 +14,9 @@ from fastapi import Path
 from pydantic import AfterValidator, Field
 from pydantic_core import from_json
 
-from podium.pages.environment import BEFORE_DOTS
 from podium.results.names import SPACES, normalise, refusal
 from podium.results.reading import repeated_key
+from podium.support.words import BEFORE_DOTS
 
 MAX_DEPTH = 32
 MAX_INTEGER = 2**63 - 1

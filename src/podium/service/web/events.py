@@ -14,7 +14,6 @@ from markupsafe import Markup
 from podium.ledger.imagined import place_words
 from podium.ledger.reasons import Explanation
 from podium.ledger.stakes import Stakes
-from podium.pages.environment import part
 from podium.pages.numbers import direction, in_sentence, percent, rating
 from podium.pages.result_table import DuelTable, ResultTable, duel_table, result_table
 from podium.pages.why import WhyView, why_view
@@ -30,7 +29,7 @@ from podium.store.reading.models import ResultRow
 from podium.store.reading.pool_facts import PoolFacts, ReliabilityBin, fair_expectation
 from podium.store.writing.rating.events import Change
 from podium.store.writing.rating.facts import today
-from podium.support.words import capitalised, counted, shown, shown_change, signed
+from podium.support.words import capitalised, counted, part, shown, shown_change, signed
 
 TAGS = {"rated": "valid", "voided": "void"}
 AS_SENT = "Ranked as sent"

@@ -14,13 +14,13 @@ from starlette.exceptions import HTTPException
 
 from podium import __version__
 from podium.ledger.hindsight import lack_of
-from podium.pages.environment import create_environment, part, static_content
+from podium.pages.environment import create_environment, static_content
 from podium.service.http.errors import HEADER, Problem, ProblemResponse
 from podium.service.http.json import POOLS_PATH
 from podium.service.http.requests import read_one_moment
 from podium.store.log.players import is_reserved
 from podium.store.log.pools import Pool
-from podium.support.words import plural
+from podium.support.words import part, plural
 
 METHODS = ["GET", "HEAD"]
 SEE_OTHER = 303

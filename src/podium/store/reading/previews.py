@@ -10,7 +10,6 @@ import sqlalchemy as sa
 
 from podium.engine.system import System
 from podium.engine.tables.things import kind_and_name
-from podium.ledger.leaderboard import shared_ranks
 from podium.store.log.content import numbers_in
 from podium.store.log.log import AMEND, admit_reason, newest_seq
 from podium.store.log.players import Numbering, merges, names_of, provisional_numbers
@@ -24,7 +23,7 @@ from podium.store.writing.execution import Done, Propose, plan_through, with_rec
 from podium.store.writing.rating.events import Proposal, Sheet, StaleError, get_event
 from podium.store.writing.rating.plan import Plan, Span
 from podium.store.writing.rating.rerating import NOTHING, Totals, event_ids, moves
-from podium.store.writing.rating.standing_rows import states_of
+from podium.store.writing.rating.standing_rows import shared_ranks, states_of
 
 Act = Callable[[str, str], Propose]  # by whom, and why: what is then proposed
 

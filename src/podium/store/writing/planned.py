@@ -17,7 +17,7 @@ from podium.store.log.log import Logged
 from podium.store.log.players import merges, numbers_and_newcomers, provisional_numbers
 from podium.store.log.pools import FOREVER, START, OrderKey, Pool, WriteObserver, locked_pool
 from podium.store.writing.execution import Done, Propose, finish, plan_spans, record, refuse_unrateable
-from podium.store.writing.rating import facts, generations, ledger_rows, rerating
+from podium.store.writing.rating import generations, ledger_rows, rerating
 from podium.store.writing.rating.events import Proposal
 from podium.store.writing.rating.generations import OvertakenError
 from podium.store.writing.rating.plan import Plan, Span
@@ -129,7 +129,7 @@ def record_planned(connection: sa.Connection, pool: Pool, planned: Planned) -> R
 def finish_planned(connection: sa.Connection, pool: Pool, recorded: Recorded, rerated: Rerated) -> Done:
     refuse_unrateable(connection, recorded.proposal, rerated)
     if rerated.earliest is not None:
-        facts.mark_stale(connection, pool, rerated.earliest)
+        rerating.mark_stale(connection, pool, rerated.earliest)
     return finish(connection, recorded.proposal, recorded.logged, rerated)
 
 

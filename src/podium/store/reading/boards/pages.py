@@ -9,7 +9,6 @@ import sqlalchemy as sa
 
 from podium.errors import UnknownError
 from podium.ledger.history import is_provisional
-from podium.ledger.leaderboard import shared_ranks
 from podium.store.log.players import names_of, number_of
 from podium.store.log.pools import START, Pool
 from podium.store.log.schema import change, player, snapshot, snapshot_day
@@ -22,7 +21,7 @@ from podium.store.reading.moments import Answers
 from podium.store.reading.player_models import ListedPage, ListedRow, Listing
 from podium.store.writing.rating.facts import day_shown, days, stored_ranks
 from podium.store.writing.rating.ledger_rows import GENERATION
-from podium.store.writing.rating.standing_rows import POOL, get_standing
+from podium.store.writing.rating.standing_rows import POOL, get_standing, shared_ranks
 from podium.support.words import shown_change
 
 IN_POOL = snapshot_day.c.pool_id == sa.bindparam("pool")

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from podium.errors import ParameterError, UnknownError
 from podium.ledger import leaderboard
 from podium.ledger.history import is_provisional
-from podium.ledger.leaderboard import Eligibility, shared_ranks
+from podium.ledger.leaderboard import Eligibility
 from podium.results.names import normalise
 from podium.store.log.content import UTC_DATETIME
 from podium.store.log.log import newest_seq
@@ -28,6 +28,7 @@ from podium.store.writing.rating.standing_rows import (
     bucket,
     get_standing,
     newest_of_players,
+    shared_ranks,
     states_of,
 )
 

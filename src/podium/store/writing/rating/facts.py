@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from podium.errors import ParameterError
-from podium.ledger.leaderboard import shared_ranks
 from podium.results.columns import FOR_PAGES
 from podium.store.log.content import start_in
 from podium.store.log.log import (
@@ -35,9 +34,9 @@ from podium.store.log.log import (
 from podium.store.log.players import follow_entry, resolved
 from podium.store.log.pools import COUNTED, DATED, NUMBER_US, SILENT, Order, OrderKey, Pool, PoolDescription
 from podium.store.log.schema import event, fixture, log, merged, pools, registration, season, snapshot, snapshot_day
-from podium.store.log.statements import DAY_US, execute_prepared, instant
+from podium.store.log.statements import DAY_US, instant
 from podium.store.writing.rating.events import SELECT_NEWEST_START, SUPERSEDED, VOIDED
-from podium.store.writing.rating.standing_rows import newest_of_players, state_columns
+from podium.store.writing.rating.standing_rows import newest_of_players, shared_ranks, state_columns
 
 MARSHAL_VERSION = 2  # which has no references, so that equal values have equal bytes
 CHUNK_ROWS = 1_000  # that are read at once
@@ -211,9 +210,6 @@ def store_facts(connection: sa.Connection, pool: Pool, facts: Facts) -> None:
 
 
 IN_POOL = snapshot_day.c.pool_id == sa.bindparam("pool")
-UPDATE_STALE = (
-    sa.update(snapshot_day).where(IN_POOL, snapshot_day.c.day > sa.bindparam("changed_day")).values(stale=True)
-)
 SELECT_DAYS = sa.select(snapshot_day.c.day, snapshot_day.c.stale).where(IN_POOL).order_by(snapshot_day.c.day)
 
 
@@ -260,11 +256,6 @@ def date_of(day: int) -> date:
 def day_shown(order: Order | None, day: int) -> date | int:
     """The day of that number; in a counted pool the event, whose ranks are those before it."""
     return day if order == COUNTED else date_of(day)
-
-
-def mark_stale(connection: sa.Connection, pool: Pool, started_at: int) -> None:
-    """Mark the snapshots after a moment to be taken again: ratings before them have changed."""
-    execute_prepared(connection, UPDATE_STALE, {"pool": pool.id, "changed_day": started_at // pool.unit_us})
 
 
 def due_days(connection: sa.Connection, pool: Pool, day: int | None) -> list[int]:

@@ -30,12 +30,6 @@ UPDATE_ACTIVE = (
     .values(active_at=sa.bindparam("moment"))
 )
 UPDATE_INACTIVE = sa.update(generation).where(generation.c.id == NUMBER).values(active_at=None)
-FIRST_AFFECTED_KEY = sa.tuple_(generation.c.touched_at, generation.c.touched_seq)
-UPDATE_FIRST_AFFECTED = (
-    sa.update(generation)
-    .where(generation.c.id == NUMBER, sa.or_(generation.c.touched_at.is_(None), FIRST_AFFECTED_KEY > BOUND_KEY))
-    .values(touched_at=sa.bindparam("started_at"), touched_seq=sa.bindparam("seq"))
-)
 SELECT_FIRST_AFFECTED = sa.select(generation.c.touched_at, generation.c.touched_seq).where(generation.c.id == NUMBER)
 UPDATE_STATUSES = sa.text(
     "UPDATE event SET status = staged.status, reason = staged.reason FROM staged_status AS staged "
@@ -69,13 +63,6 @@ def begin(engine: sa.Engine, pool_name: str) -> Pool:
         (number,) = connection.execute(sa.insert(generation).returning(generation.c.id), row).scalars()
         connection.execute(sa.update(pools).where(pools.c.id == pool.id).values(staging_id=number))
         return replace(pool, staging=number)
-
-
-def mark_affected(connection: sa.Connection, pool: Pool, first: OrderKey) -> None:
-    """Leave with the generation that is being staged, if there is one, that the pool is rated again from a key on."""
-    if pool.staging is not None:
-        key = {"started_at": first.started_at, "seq": first.seq}
-        connection.execute(UPDATE_FIRST_AFFECTED, {"number": pool.staging} | key)
 
 
 def first_affected(connection: sa.Connection, number: int) -> OrderKey | None:

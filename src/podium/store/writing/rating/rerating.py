@@ -16,12 +16,11 @@ import sqlalchemy as sa
 from podium.engine.tables.things import called
 from podium.errors import NotFiniteError, ParameterError
 from podium.store.log.players import names_of
-from podium.store.log.pools import START, OrderKey, Pool
-from podium.store.log.schema import correction, event
-from podium.store.log.statements import among, is_thing, values
-from podium.store.writing.rating import facts, ledger_rows
+from podium.store.log.pools import BOUND_KEY, START, OrderKey, Pool
+from podium.store.log.schema import correction, event, generation, snapshot_day
+from podium.store.log.statements import among, execute_prepared, is_thing, values
+from podium.store.writing.rating import ledger_rows
 from podium.store.writing.rating.events import MovedTo, Proposal
-from podium.store.writing.rating.generations import mark_affected
 from podium.store.writing.rating.plan import Plan, Span
 from podium.store.writing.rating.standing_rows import refresh_standings
 from podium.support.answers import answer, described
@@ -265,6 +264,29 @@ UPDATE_STATUS = (
 )
 
 
+FIRST_AFFECTED_KEY = sa.tuple_(generation.c.touched_at, generation.c.touched_seq)
+UPDATE_FIRST_AFFECTED = (
+    sa.update(generation)
+    .where(
+        generation.c.id == sa.bindparam("number"),
+        sa.or_(generation.c.touched_at.is_(None), FIRST_AFFECTED_KEY > BOUND_KEY),
+    )
+    .values(touched_at=sa.bindparam("started_at"), touched_seq=sa.bindparam("seq"))
+)
+
+
+UPDATE_STALE = (
+    sa.update(snapshot_day)
+    .where(snapshot_day.c.pool_id == sa.bindparam("pool"), snapshot_day.c.day > sa.bindparam("changed_day"))
+    .values(stale=True)
+)
+
+
+def mark_stale(connection: sa.Connection, pool: Pool, started_at: int) -> None:
+    """Mark the snapshots after a moment to be taken again: ratings before them have changed."""
+    execute_prepared(connection, UPDATE_STALE, {"pool": pool.id, "changed_day": started_at // pool.unit_us})
+
+
 def rerate(
     connection: sa.Connection,
     pool: Pool,
@@ -274,7 +296,8 @@ def rerate(
     refuse_long: bool = False,
 ) -> Rerated:
     """Rate the events from `first` on, and write what changed; a LongWorkError where there are more than may be."""
-    mark_affected(connection, pool, first)
+    if pool.staging is not None:  # leave with the generation that is being staged from where on the pool is rated again
+        connection.execute(UPDATE_FIRST_AFFECTED, {"number": pool.staging} | first._asdict())
     plan, rerated = Plan(pool, first), Rerated(wanted or {})
     while not plan.is_over:
         span = plan.span(connection, SHORT_EVENTS + 1, refuse_more=refuse_long)
@@ -287,7 +310,7 @@ def rerate(
         connection.execute(ledger_rows.DELETE_STATES, {"generation": pool.generation})
     refresh_standings(connection, pool, plan.stored, plan.standings, is_new_system=first == START)
     if rerated.earliest is not None:
-        facts.mark_stale(connection, pool, rerated.earliest)
+        mark_stale(connection, pool, rerated.earliest)
     return rerated
 
 

@@ -299,3 +299,11 @@ def player_counts(
     sign = np.repeat([1, -1], [len(here), len(before)])
     settled = ~np.array(state_columns(pool, [each.state for each in every]).provisional, np.bool_)
     return rank_counts(np.array([each.rating for each in every]), settled, sign)
+
+
+def shared_ranks(ratings: Sequence[float]) -> list[int]:
+    """The ranks of ratings that stand best first, from 1; equal ratings share the best of theirs."""
+    ranks: list[int] = []
+    for k, rating in enumerate(ratings):
+        ranks.append(ranks[-1] if k and rating == ratings[k - 1] else k + 1)
+    return ranks

@@ -16,8 +16,7 @@ from podium.service.http.errors import status_of
 from podium.service.http.json import FixtureId
 from podium.service.http.requests import CurrentStore, run_in
 from podium.service.http.visitors import Form
-from podium.service.web.rendering import Page, PageRouter, address, pool_address, pool_header, render
-from podium.service.web.visiting import SEE_OTHER
+from podium.service.web.rendering import SEE_OTHER, Page, PageRouter, address, pool_address, pool_header, render
 from podium.store import Store
 from podium.store.writing.fixtures import CANCELLED, Fixture, Starter
 

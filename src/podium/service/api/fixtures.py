@@ -1,6 +1,5 @@
 """The routes of fixtures, and of what is at stake in them."""
 
-from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated
 
@@ -182,14 +181,7 @@ async def plan(request: Request, pool: PoolName, store: CurrentStore, threads: C
     """Plan a race; its result is the event of its id, and who is missing from that did not start."""
     body = await read_body(request, NewFixture)
     return await run_in(
-        threads.writing,
-        store.plan_fixture,
-        pool,
-        body.fixture_id,
-        starts_at=body.starts_at,
-        title=body.title,
-        entrants=as_rows(body.entrants),
-        actor=key,
+        threads.writing, store.plan_fixture, pool, body.fixture_id, actor=key, **body.model_dump(exclude={"fixture_id"})
     )
 
 
@@ -200,17 +192,7 @@ async def change(
     """Change a race to come: move it, name it, let others start; one that was cancelled takes place again."""
     body = await read_body(request, FixtureChange)
     await run_in(threads.writing, store.fixture, pool, fixture_id)  # there is one
-    return await run_in(
-        threads.writing,
-        store.plan_fixture,
-        pool,
-        fixture_id,
-        starts_at=body.starts_at,
-        title=body.title,
-        entrants=as_rows(body.entrants),
-        anybody=body.anybody,
-        actor=key,
-    )
+    return await run_in(threads.writing, store.plan_fixture, pool, fixture_id, actor=key, **body.model_dump())
 
 
 @router.post("/{pool}/fixtures/{fixture_id}/cancel", responses=REFUSALS_OF_BODIES)
@@ -219,8 +201,3 @@ async def cancel(
 ) -> Fixture:
     """Say that a race will not take place."""
     return await run_in(threads.writing, store.cancel_fixture, pool, fixture_id, actor=key)
-
-
-def as_rows(entrants: Sequence[Entrant] | None) -> list[dict[str, object]] | None:
-    """Return entrants as the store takes them."""
-    return None if entrants is None else [each.model_dump() for each in entrants]

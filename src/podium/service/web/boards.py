@@ -66,7 +66,7 @@ def ranges_of(pool: Pool) -> Mapping[Range, Span]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LeaderboardPage(rendering.Page, template="leaderboard.html"):
+class LeaderboardPage(rendering.Page, template="leaderboard.html", tab="leaderboard"):
     """The leaderboard of a pool."""
 
     pool: rendering.PoolHeader
@@ -132,7 +132,6 @@ def leaderboard(
         title="Leaderboard",
         description=f"{counted(board.listed, header.word)} of {header.title}, rated by {header.system_title}.",
         pool=header,
-        tab="leaderboard",
         newest_entry=store.version(pool.name),
         board=board,
         ahead=None if cursor else next(iter(store.fixtures(pool.name, ahead=True, most=1)), None),
@@ -218,7 +217,7 @@ EVENT_ROWS: Final = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EventsPage(rendering.Page, template="events.html"):
+class EventsPage(rendering.Page, template="events.html", tab="events"):
     """A page of the list of events."""
 
     lines: tuple[tuple[rendering.PoolHeader, EventHeadline], ...]
@@ -237,7 +236,6 @@ def events(
         title="Events",
         description=f"Who won, and whom it moved most: the events of {header.title}, newest first.",
         pool=header,
-        tab="events",
         newest_entry=store.version(visit.pool),
         lines=tuple((header, each) for each in found.events),
         is_first=not cursor,

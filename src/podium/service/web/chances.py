@@ -54,7 +54,7 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ComparePage(Page, template="compare.html"):
+class ComparePage(Page, template="compare.html", tab="compare"):
     """Two players beside each other, or why they are not."""
 
     player: str  # as the form has them
@@ -89,7 +89,6 @@ def compare(request: Request, visit: VisiblePool, store: CurrentStore, player: N
         title=names,
         description=pair_sentence(pair),
         pool=header,
-        tab="compare",
         newest_entry=store.version(visit.pool),
         player=player,
         other=other,
@@ -231,7 +230,7 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PredictPage(Page, template="predict.html"):
+class PredictPage(Page, template="predict.html", tab="compare"):
     """Who wins, and who finishes where; or why there is no answer."""
 
     entrants: tuple[str, ...]
@@ -270,7 +269,6 @@ def predict(
         title="Who wins?",
         description=field_sentence(field),
         pool=header,
-        tab="compare",
         newest_entry=store.version(visit.pool),
         entrants=taken,
         sides=sides,

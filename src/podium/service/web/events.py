@@ -144,7 +144,7 @@ router = PageRouter()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EventPage(Page, template="event.html"):
+class EventPage(Page, template="event.html", tab="events"):
     """An event, and why it moved one player's rating."""
 
     story: EventStory
@@ -229,7 +229,6 @@ def story_page(store: Store, visit: Visit, story: EventStory, first: int | None,
         title=title,
         description=reason if explanation is None else f"{explanation.verdict} {explanation.cause}",
         pool=pool,
-        tab="events",
         story=story,
         address=address,
         is_about_player=is_about_player,

@@ -49,7 +49,7 @@ router = PageRouter()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlayerPage(Page, template="player.html"):
+class PlayerPage(Page, template="player.html", tab="leaderboard"):
     """A player at a glance."""
 
     card: PlayerCard
@@ -94,7 +94,6 @@ def player(
         title=card.player,
         description=f"{rating(card.rating, header.digits - 1)} points in {header.title}. {verdict}",
         pool=header,
-        tab="leaderboard",
         newest_entry=store.version(visit.pool),
         card=card,
         address=pool_address(visit.pool, "players", card.player),
@@ -199,7 +198,7 @@ def ranges(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RivalsPage(Page, template="rivals.html"):
+class RivalsPage(Page, template="rivals.html", tab="leaderboard"):
     """The opponents of a player: explained events added up, which takes a moment."""
 
     player: str
@@ -228,7 +227,6 @@ def rivals(request: Request, player: PlayerName, visit: VisiblePool, store: Curr
         title=f"Whom {present} met",
         description=f"Won {halves(found.won)} of {found.duels:,} duels; {found.expected:,.1f} were expected.",
         pool=header,
-        tab="leaderboard",
         newest_entry=newest_entry,
         player=present,
         address=pool_address(visit.pool, "players", present),
@@ -242,7 +240,7 @@ def rivals(request: Request, player: PlayerName, visit: VisiblePool, store: Curr
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChangesPage(Page, template="changes.html"):
+class ChangesPage(Page, template="changes.html", tab="leaderboard"):
     """A page of a player's changes, newest first."""
 
     player: str
@@ -267,7 +265,6 @@ def changes(
         title=f"All changes of {present}",
         description=f"Every event of {present} in {header.title}, with the reason for each change.",
         pool=header,
-        tab="leaderboard",
         newest_entry=store.version(visit.pool),
         player=present,
         address=pool_address(visit.pool, "players", present),
@@ -317,7 +314,7 @@ def remember(request: Request, answer: Response, pool: str, name: str, visit: La
     )
 
 
-@router.pool_form("/players/{player}/me")
+@router.pool_page("/players/{player}/me", takes_form=True)
 def choose_me(
     request: Request,
     player: PlayerName,
@@ -334,7 +331,7 @@ def choose_me(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NewsPage(Page, template="news.html"):
+class NewsPage(Page, template="news.html", tab="leaderboard"):
     """What is new for a player since the last visit: fetched after the player's page, which may be kept."""
 
     player: str
@@ -358,7 +355,6 @@ def news(request: Request, player: PlayerName, visit: VisiblePool, store: Curren
     page = NewsPage(
         title=f"New for {name}",
         pool=header,
-        tab="leaderboard",
         player=name,
         address=pool_address(visit.pool, "players", name),
         own=tuple(own),

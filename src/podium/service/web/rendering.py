@@ -51,22 +51,13 @@ class PageRouter(APIRouter):
 
         return add
 
-    def pool_page(self, path: str) -> Callable[[Function], Function]:
-        """Add a page of each pool, at both addresses that a pool may have."""
+    def pool_page(self, path: str, *, takes_form: bool = False) -> Callable[[Function], Function]:
+        """Add a page of each pool, or what a form of one sends to, at both addresses that a pool may have."""
 
         def add(function: Function) -> Function:
             for prefix in ("/p/{pool}", "/{pool}"):
-                self.page(prefix + path)(function)
-            return function
-
-        return add
-
-    def pool_form(self, path: str) -> Callable[[Function], Function]:
-        """Add what a form of a pool's page sends to, at both addresses that a pool may have."""
-
-        def add(function: Function) -> Function:
-            for prefix in ("/p/{pool}", "/{pool}"):
-                self.post(prefix + path, include_in_schema=False)(function)
+                whole = prefix + path
+                (self.post(whole, include_in_schema=False) if takes_form else self.page(whole))(function)
             return function
 
         return add
@@ -162,17 +153,17 @@ class Page:
     """What every page holds; each page adds what its own template shows."""
 
     template: ClassVar[str]
+    tab: ClassVar[str] = ""  # the one that is current: leaderboard, events, compare or system
 
     title: str  # of the browser's tab
     description: str = ""  # where a link to the page is shown
     picture: str = ""  # likewise: the path of a PNG
     pool: PoolHeader | None = None
-    tab: str = ""  # the one that is current: leaderboard, events, compare or system
     newest_entry: int | None = None  # of the pool's log that the page shows; where given, the page says what came later
 
-    def __init_subclass__(cls, template: str = "") -> None:
-        if template:
-            cls.template = template
+    def __init_subclass__(cls, template: str = "", tab: str = "") -> None:
+        if template:  # not where `slots` makes the class again
+            cls.template, cls.tab = template, tab
 
 
 @dataclass(frozen=True, slots=True)

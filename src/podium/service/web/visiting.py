@@ -11,7 +11,7 @@ from podium.errors import UnknownError
 from podium.service.http import visitors
 from podium.service.http.errors import AccessError
 from podium.service.http.keys import pool_in_path
-from podium.service.web.rendering import Page, PageRouter, render
+from podium.service.web.rendering import SEE_OTHER, Page, PageRouter, render
 from podium.store.keys import session_key
 from podium.store.log.players import is_reserved
 
@@ -68,7 +68,6 @@ VisiblePool = Annotated[Visit, Depends(check_visit)]
 VisiblePools = Annotated[frozenset[str], Depends(visible_pools)]
 
 
-SEE_OTHER = 303
 router = PageRouter()
 
 
@@ -93,10 +92,9 @@ class SignOutPage(Page, template="sign_out.html"):
 @router.page("/sign-in")
 async def sign_in_page(request: Request, visitor: CurrentVisitor, next: str = "/") -> Response:  # noqa: A002  (as in the address)
     """The form that takes a key."""
-    if visitor.session is None or visitor.key is None:
-        return render(request, SignInPage(next=visitors.own_path(next)))
-    page = SignInPage(next=visitors.own_path(next), role=visitor.key.role, opens=visitor.key.pool or "")
-    return render(request, page)
+    key = None if visitor.session is None else visitor.key
+    role, opens = ("", "") if key is None else (key.role, key.pool or "")
+    return render(request, SignInPage(next=visitors.own_path(next), role=role, opens=opens))
 
 
 @router.post("/sign-in", include_in_schema=False)

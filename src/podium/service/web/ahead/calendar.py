@@ -98,7 +98,7 @@ CALENDAR_PAST, CALENDAR_MOST = 50, 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CalendarPage(Page, template="calendar.html"):
+class CalendarPage(Page, template="calendar.html", tab="calendar"):
     """The races to come, and those that were planned."""
 
     title: str = "Calendar"
@@ -118,7 +118,6 @@ def calendar(request: Request, visit: VisiblePool, store: CurrentStore) -> Respo
     pool = pool_header(store.pool(visit.pool))
     page = CalendarPage(
         pool=pool,
-        tab="calendar",
         newest_entry=store.version(visit.pool),
         ahead=ahead,
         others=tuple(others[:CALENDAR_PAST]),

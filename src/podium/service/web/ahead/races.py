@@ -18,7 +18,7 @@ from podium.service.http.json import MAX_SENT_CHARACTERS, MatchId
 from podium.service.http.requests import CurrentStore
 from podium.service.web import rendering
 from podium.service.web.ahead.calendar import Aged, CurrentStakes
-from podium.service.web.visiting import SEE_OTHER, VisiblePool, Visit
+from podium.service.web.visiting import VisiblePool, Visit
 from podium.store import Store
 from podium.store.writing.fixtures import NO_RESULT, Fixture, Starter
 from podium.support.words import counted, ordinal_number, shown, shown_change
@@ -119,7 +119,7 @@ def moment_view(store: Store, pool: rendering.PoolHeader, planned: Fixture, play
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RacePage(rendering.Page, template="race.html"):
+class RacePage(rendering.Page, template="race.html", tab="calendar"):
     """A race to come."""
 
     race_id: str
@@ -152,7 +152,7 @@ def race(
     pool = rendering.pool_header(store.pool(visit.pool))
     result = result_of(store, visit.pool, match_id)
     if result:
-        return RedirectResponse(rendering.pool_address(pool.name, "events", result), SEE_OTHER)
+        return RedirectResponse(rendering.pool_address(pool.name, "events", result), rendering.SEE_OTHER)
     planned, rule = planned_race(store, visit.pool, match_id)
     view, reason = None, ""
     player = chosen.strip() or default_player(request, planned)
@@ -167,7 +167,6 @@ def race(
         title=planned.title or planned.fixture_id,
         description=f"{view.player}: {view.headline}" if view else "",
         pool=pool,
-        tab="calendar",
         newest_entry=store.version(visit.pool),
         race_id=planned.fixture_id,
         heading=planned.title or planned.fixture_id,

@@ -74,7 +74,7 @@ router = PageRouter()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RulesPage(Page, template="system.html"):
+class RulesPage(Page, template="system.html", tab="system"):
     """How ratings of a pool work."""
 
     pictures: tuple[Picture, ...]
@@ -104,7 +104,6 @@ def rules_page(store: Store, pool_name: str, newest_entry: int) -> RulesPage:
         title=f"How {header.title} ratings work",
         description=header.sentence,
         pool=header,
-        tab="system",
         newest_entry=newest_entry,
         pictures=pictures(header, facts),
         counted_on=facts.day,

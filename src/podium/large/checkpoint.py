@@ -23,10 +23,10 @@ from podium.large.long_periods import LongPeriod, read_rows, write_rows
 from podium.large.parts import Read
 from podium.large.slices import FILES, SLICE_ROWS, Position, SeenIds, parquet_files, refusal
 from podium.ledger.saved import Start, parameters, refuse_other
-from podium.support.part_files import part_file, remove_unfinished
+from podium.support.part_files import lock, part_file, remove_unfinished
 from podium.version import ARITHMETIC, __version__
 
-STATE, LOCK, IDS, PIECES = "state.json", "lock", "ids", "pieces"
+STATE, LOCK, IDS, PIECES = "state.json", "lock", "ids", "pieces"  # the second of earlier versions
 PLAYER_COLUMNS = ("pool", "player", "last_event_id", "last_played_at")
 
 
@@ -104,9 +104,13 @@ class Checkpoint:
         """Take the folder, which no other process may, and find the state that it holds, if any."""
         try:
             self.folder.mkdir(exist_ok=True)
-            self._lock = lock(self.folder / LOCK)
+            self._lock = lock(self.folder.resolve())
             self._find_state()
             remove_unfinished(self.folder)
+        except BlockingIOError:
+            raise OutputError(
+                f"{self.folder}: another process rates with this checkpoint now; wait, or end it"
+            ) from None
         except BaseException:
             self.__exit__()
             raise
@@ -245,21 +249,6 @@ class Checkpoint:
         if state["history"] != origin.history:
             kind, remedy = ("with", "name its folder") if state["history"] else ("without", "leave the folder out")
             raise ParameterError(f"{name} is of a stream {kind} history: {remedy}, or {ANEW}")
-
-
-def lock(path: Path) -> int:
-    """Take a file, which stays taken until it is closed or the process ends, where the system can do that."""
-    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-    if os.name != "posix":
-        return handle
-    import fcntl  # noqa: PLC0415  (not everywhere)
-
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(handle)
-        raise OutputError(f"{path.parent}: another process rates with this checkpoint now; wait, or end it") from None
-    return handle
 
 
 ANEW = "delete the checkpoint to rate from the beginning"

@@ -161,9 +161,7 @@ def pool_folder(name: str) -> str:
     the column `pool`.
     """
     folder = f"pool={quote(name, safe='')}"
-    if len(folder) > LONGEST_NAME or name.startswith("__HIVE"):
-        return f"pool-{file_digest(name.encode())}"
-    return folder
+    return f"pool-{file_digest(name.encode())}" if len(folder) > LONGEST_NAME or name.startswith("__HIVE") else folder
 
 
 LONGEST_NAME = 255  # bytes of a folder's name

@@ -65,9 +65,7 @@ def percent(share: float) -> str:
     """A share in per cent; never 0 or 100 for what is not certain."""
     if 0.0 < share < SHARPLY_BELOW_0 / 100:
         return f"<{SHARPLY_BELOW_0}{GAP}%"
-    if SHARPLY_ABOVE_1 / 100 < share < 1.0:
-        return f">{SHARPLY_ABOVE_1}{GAP}%"
-    return f"{100 * share:.0f}{GAP}%"
+    return f">{SHARPLY_ABOVE_1}{GAP}%" if SHARPLY_ABOVE_1 / 100 < share < 1.0 else f"{100 * share:.0f}{GAP}%"
 
 
 def number(value: float | None, digits: int = 0) -> str:

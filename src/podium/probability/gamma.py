@@ -53,9 +53,7 @@ def matched_slope(shape: int) -> float:
 
     c minimises the integral over w of (I(w^c / (w^c + (1 - w)^c); g, g) - w)^2.
     """
-    if shape in KNOWN_SLOPES:
-        return KNOWN_SLOPES[shape]
-    return solve_match(shape) * ALPHA
+    return KNOWN_SLOPES[shape] if shape in KNOWN_SLOPES else solve_match(shape) * ALPHA
 
 
 def solve_match(shape: int) -> float:

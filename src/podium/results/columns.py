@@ -135,9 +135,7 @@ def cast_column(series: pl.Series, known: Known = none_known) -> Cells:
         return Cells(*number(series))
     if series.name in TRUTHS:
         return Cells(*cast_truths(series))
-    if series.name == "started_at":
-        return Cells(*started(series))
-    return Cells(*cast_statuses(series))
+    return Cells(*started(series)) if series.name == "started_at" else Cells(*cast_statuses(series))
 
 
 def faults_at(series: pl.Series, bad: pl.Series, remedy: str) -> Iterator[Fault]:

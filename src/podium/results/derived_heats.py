@@ -131,9 +131,7 @@ def overall_results(frame: pl.DataFrame) -> Overall:
 
 def number_column(frame: pl.DataFrame, name: str) -> Floats:
     """A column as floats, NaN where it is empty or absent."""
-    if name not in frame.columns:
-        return np.full(frame.height, np.nan)
-    return frame[name].to_numpy().astype(np.float64)
+    return np.full(frame.height, np.nan) if name not in frame.columns else frame[name].to_numpy().astype(np.float64)
 
 
 def overall_rows(frame: pl.DataFrame, overall: Overall | None = None) -> pl.DataFrame:

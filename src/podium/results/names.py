@@ -89,9 +89,7 @@ def normalise(name: str) -> str:
     """The name in form NFC, without spaces around it."""
     if not isinstance(name, str):
         raise ParameterError(f"a name is a text, and {name!r} is a {type(name).__name__}; give one name at a time")
-    if name.isascii():
-        return name.strip(SPACES)
-    return unicodedata.normalize("NFC", name.strip(SPACES))
+    return name.strip(SPACES) if name.isascii() else unicodedata.normalize("NFC", name.strip(SPACES))
 
 
 def refusal(name: str) -> str:

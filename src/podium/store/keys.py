@@ -217,9 +217,7 @@ def session_key(key: ApiKey, secret: str) -> SessionKey:
 
 def find_session_key(connection: sa.Connection, session_key: SessionKey) -> ApiKey | None:
     row = connection.execute(SELECT_NUMBERED, {"number": session_key.number, "now": timestamp()}).first()
-    if row is None or fingerprint(row.digest) != session_key.fingerprint:
-        return None
-    return ApiKey.from_row(row)
+    return None if row is None or fingerprint(row.digest) != session_key.fingerprint else ApiKey.from_row(row)
 
 
 def fingerprint(key_digest: bytes) -> str:

@@ -73,26 +73,26 @@ PREFIX = "podium-service-"
 def temporary_folder() -> Iterator[Path]:
     """A folder that is locked while it is used, which tells it from what a killed service left over."""
     with tempfile.TemporaryDirectory(prefix=PREFIX) as folder:
-        lock = try_to_lock(Path(folder))
+        taken = lock(Path(folder))
         try:
             yield Path(folder)
         finally:
-            if lock is not None:
-                os.close(lock)
+            if taken is not None:
+                os.close(taken)
 
 
 def remove_left_over() -> None:
     """Remove the folders that no service uses any more."""
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
-        with suppress(OSError):  # of another user, or removed by another service meanwhile
-            lock = try_to_lock(folder)
-            if lock is not None:
+        with suppress(OSError):  # locked, of another user, or removed by another service meanwhile
+            taken = lock(folder)
+            if taken is not None:
                 shutil.rmtree(folder)
-                os.close(lock)
+                os.close(taken)
 
 
-def try_to_lock(folder: Path) -> int | None:
-    """Lock a folder until what is returned is closed; None where it is locked, or the system has no such locks."""
+def lock(folder: Path) -> int | None:
+    """Lock a folder until what is returned is closed, or raise a BlockingIOError; None where there are no such locks."""
     if fcntl is None:
         return None
     descriptor = os.open(folder, os.O_RDONLY | os.O_NOFOLLOW)
@@ -100,5 +100,5 @@ def try_to_lock(folder: Path) -> int | None:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         os.close(descriptor)
-        return None
+        raise
     return descriptor

@@ -66,9 +66,7 @@ def cell(value: object, decimals: int = 2, instants: str = "%Y-%m-%d %H:%M") -> 
         return f"{value:.4f}" if abs(value) < 1.0 else f"{value:,.{decimals}f}"
     if isinstance(value, list):
         return ", ".join(cell(each, decimals, instants) for each in value)
-    if hasattr(value, "strftime"):
-        return str(value.strftime(instants))
-    return str(value)
+    return str(value.strftime(instants)) if hasattr(value, "strftime") else str(value)
 
 
 def column_texts(series: "pl.Series", instants: str = "%Y-%m-%d %H:%M") -> list[str]:

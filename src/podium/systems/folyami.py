@@ -214,9 +214,7 @@ def add_points(params: Params, me: Entering, totals: Points, entrant: Entrant) -
 @functools.cache
 def smooth_base(window: int, factor: float) -> float:
     """b, with b (b^w - 1) / (b - 1) = w f: the mean of b^(w - n) over n = 0 ... w - 1 is f."""
-    if (window, factor) in KNOWN_BASES:
-        return KNOWN_BASES[window, factor]
-    return solve_base(window, factor)
+    return KNOWN_BASES[window, factor] if (window, factor) in KNOWN_BASES else solve_base(window, factor)
 
 
 def solve_base(window: int, factor: float) -> float:

@@ -232,9 +232,7 @@ def chosen_system(
         if name_in_file not in (name, load(name).name):
             raise ParameterError(f"--system {system} and {system_file}, which says {name_in_file}: name one system")
     text = system or name_in_file
-    if text is None:
-        return with_parameters(default_system(), in_file | own)
-    return system_of(text, in_file | own)
+    return with_parameters(default_system(), in_file | own) if text is None else system_of(text, in_file | own)
 
 
 SYSTEM: Any = Made(chosen_system)

@@ -92,9 +92,7 @@ class Rows:
     @property
     def started_at(self) -> Integers | None:
         """Microseconds since 1970, UTC; None where the table does not say."""
-        if "started_at" not in self.frame.columns:
-            return None
-        return self.frame["started_at"].cast(pl.Int64).to_numpy()
+        return None if "started_at" not in self.frame.columns else self.frame["started_at"].cast(pl.Int64).to_numpy()
 
     def only(self, selection: npt.NDArray[np.bool_]) -> "Rows":
         """Those rows alone, and the players who have one."""
@@ -254,9 +252,7 @@ _count_cached = compile_kernel(_count_entries)
 
 def float_column(frame: pl.DataFrame, column: str) -> Floats:
     """A column as floats, NaN where empty; no entries where the table has none."""
-    if column not in frame.columns:
-        return np.empty(0)
-    return np.ascontiguousarray(frame[column].to_numpy(), np.float64)
+    return np.empty(0) if column not in frame.columns else np.ascontiguousarray(frame[column].to_numpy(), np.float64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

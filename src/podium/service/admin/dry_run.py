@@ -144,9 +144,7 @@ def meant_players(store: Store, pool: str, preview: Preview) -> tuple[tuple[str,
 
 def change_of(moved: MovedRating, digits: int) -> Decimal | None:
     """How far a rating would move, as shown; None where it is new or gone."""
-    if moved.before is None or moved.after is None:
-        return None
-    return shown_change(moved.before, moved.after, digits)
+    return None if moved.before is None or moved.after is None else shown_change(moved.before, moved.after, digits)
 
 
 async def look_at_sheet(

@@ -1,6 +1,6 @@
 """Models of bodies, how bodies of requests are read by them, and answers written."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Annotated, Any, Literal, Self, TypeVar
@@ -73,9 +73,9 @@ def adapter(model: Any) -> TypeAdapter[Any]:
     return TypeAdapter(model)
 
 
-def json_response(model: Any, value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+def json_response(model: Any, value: Any, status: int = 200) -> Response:
     """Return a value of a type as an answer, written as the type's schema describes it."""
-    return Response(adapter(model).dump_json(value), status, headers, "application/json")
+    return Response(adapter(model).dump_json(value), status, media_type="application/json")
 
 
 def request_body(*models: type[BaseModel]) -> dict[str, Any]:

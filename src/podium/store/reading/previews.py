@@ -230,9 +230,7 @@ def moved_ratings(connection: sa.Connection, pool: Pool, proposal: Proposal, pla
 
 def size_of(moved: MovedRating) -> float:
     """By how much a rating would move; infinite of whoever is new or gone."""
-    if moved.before is None or moved.after is None:
-        return float("inf")
-    return abs(moved.after - moved.before)
+    return float("inf") if moved.before is None or moved.after is None else abs(moved.after - moved.before)
 
 
 def settled_ranks(pool: Pool, standings: Mapping[int, tuple[float, bytes]]) -> dict[int, int]:

@@ -79,9 +79,7 @@ def newest_example(store: Store, pool_name: str, rated: Sequence[EventHeadline])
 
 def winner_example(store: Store, pool_name: str, rated: Sequence[EventHeadline]) -> Example | None:
     """The newest event, for its winner, or the first of several."""
-    if not rated or not rated[0].winners:
-        return None
-    return explained(store, pool_name, rated[0], rated[0].winners[0])
+    return None if not rated or not rated[0].winners else explained(store, pool_name, rated[0], rated[0].winners[0])
 
 
 def won_yet_lost(

@@ -291,9 +291,7 @@ def similar(connection: sa.Connection, pool: Pool, folded: str, _most: int) -> l
 def ratio(matcher: "difflib.SequenceMatcher[str]", word: str) -> float:
     """How alike a word is to what is searched, from 0 to 1; 0 where it is too far off to be shown."""
     matcher.set_seq1(word)
-    if min(matcher.real_quick_ratio(), matcher.quick_ratio()) < LEAST_SIMILAR:
-        return 0.0
-    return matcher.ratio()
+    return 0.0 if min(matcher.real_quick_ratio(), matcher.quick_ratio()) < LEAST_SIMILAR else matcher.ratio()
 
 
 def names(connection: sa.Connection, pool: Pool, statements: Names, params: dict[str, Any]) -> list[Any]:

@@ -242,9 +242,7 @@ def page_of(
         return None
     place = place_of(rows[0])
     before = board.position(place).through - 1
-    if before < top:
-        return ""
-    return cursor_of(board.rows_above(place, before % top + 1)[-1])
+    return "" if before < top else cursor_of(board.rows_above(place, before % top + 1)[-1])
 
 
 def newest_entrants(

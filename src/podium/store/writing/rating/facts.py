@@ -241,9 +241,7 @@ def current_day(connection: sa.Connection, pool: Pool) -> int:
 def parse_day(text: str, order: Order | None = DATED) -> int:
     """Read a day that is written like 2026-01-31, as its number; in a counted pool that of an event."""
     try:
-        if order == COUNTED:
-            return int(text)
-        return day_of(date.fromisoformat(text))
+        return int(text) if order == COUNTED else day_of(date.fromisoformat(text))
     except ValueError:
         like = "not the number of an event" if order == COUNTED else "not a day; write it like 2026-01-31"
         raise ParameterError(f"{text!r} is {like}") from None

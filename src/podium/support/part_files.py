@@ -92,7 +92,7 @@ def remove_left_over() -> None:
 
 
 def lock(folder: Path) -> int | None:
-    """Lock a folder until what is returned is closed, or raise a BlockingIOError; None where there are no such locks."""
+    """Lock a folder until what is returned is closed; None where no system lock exists, an error where it is locked."""
     if fcntl is None:
         return None
     descriptor = os.open(folder, os.O_RDONLY | os.O_NOFOLLOW)

@@ -20,20 +20,9 @@ from podium.pages.numbers import DASH, Shape, change, day_words, halves, rating,
 from podium.service.http.json import PlayerName
 from podium.service.http.requests import CurrentStore
 from podium.service.http.visitors import refuse_foreign
-from podium.service.web import boards
+from podium.service.web import boards, rendering
 from podium.service.web.ahead.calendar import CurrentStakes
 from podium.service.web.figures import tiles, upcoming
-from podium.service.web.rendering import (
-    Page,
-    PageRouter,
-    PoolHeader,
-    address,
-    chosen_player,
-    pool_address,
-    pool_header,
-    render,
-    unchanged,
-)
 from podium.service.web.visiting import VisiblePool
 from podium.store.log.log import SUBMIT
 from podium.store.log.pools import Pool, earlier, time_of
@@ -45,11 +34,11 @@ MOST_POINTS = 300
 ROWS = 50  # of a page of changes
 MET_MOST, MOVED_MOST = 8, 6
 DAYS_FROM = 6  # what the events before it moved is shown from the sixth on
-router = PageRouter()
+router = rendering.PageRouter()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlayerPage(Page, template="player.html", tab="leaderboard"):
+class PlayerPage(rendering.Page, template="player.html", tab="leaderboard"):
     """A player at a glance."""
 
     card: PlayerCard
@@ -78,7 +67,7 @@ def player(
 ) -> Response:
     """A player at a glance; names like this one, where nobody is called so."""
     pool = store.pool(visit.pool)
-    header = pool_header(pool)
+    header = rendering.pool_header(pool)
     try:
         card, active = boards.ranked_card(store, pool, player)
     except UnknownError:
@@ -96,7 +85,7 @@ def player(
         pool=header,
         newest_entry=store.version(visit.pool),
         card=card,
-        address=pool_address(visit.pool, "players", card.player),
+        address=rendering.pool_address(visit.pool, "players", card.player),
         verdict=verdict,
         tiles=tiles(header, card, rank, boards.settling_rule(pool.system), ahead),
         waits=ahead is not None and ahead.waits,
@@ -105,14 +94,14 @@ def player(
         is_below=card.peak is not None and max(point.rating for point in curve) > card.peak.rating,
         ranges=ranges(header, card, spans, span),
         finding=shown(card.finding_shown, header.digits) if card.events >= DAYS_FROM else None,
-        rename_address=address("admin", visit.pool, "players", player=card.player)
+        rename_address=rendering.address("admin", visit.pool, "players", player=card.player)
         if visit.visitor.may("admin", visit.pool)
         else "",
     )
-    return render(request, page)
+    return rendering.render(request, page)
 
 
-def verdict_of(header: PoolHeader, card: PlayerCard) -> str:
+def verdict_of(header: rendering.PoolHeader, card: PlayerCard) -> str:
     peak = None if card.peak is None else (card.peak.rating, card.peak.when)
     return career_verdict(
         CareerSummary(
@@ -123,7 +112,7 @@ def verdict_of(header: PoolHeader, card: PlayerCard) -> str:
     )  # fmt: skip
 
 
-def listed_words(pool: Pool, header: PoolHeader, card: PlayerCard, active: boards.Active) -> str:
+def listed_words(pool: Pool, header: rendering.PoolHeader, card: PlayerCard, active: boards.Active) -> str:
     """Among whom a rank is: "23 drivers who played in the last year"."""
     settled = "settled " if can_be_unsettled(pool.system) else ""
     played = "" if active == "any" else f" who played {boards.spans_of(pool)[active].words}"
@@ -146,7 +135,7 @@ def rank_tile(card: PlayerCard, listed: str) -> Tile:
 
 
 def chart(
-    header: PoolHeader, card: PlayerCard, curve: tuple[CurvePoint, ...], hindsight: tuple[HindsightPoint, ...]
+    header: rendering.PoolHeader, card: PlayerCard, curve: tuple[CurvePoint, ...], hindsight: tuple[HindsightPoint, ...]
 ) -> Markup:
     name, peak_at = card.player, None if card.peak is None else card.peak.when
     points = [
@@ -154,7 +143,7 @@ def chart(
             point.when,
             point.rating,
             point.deviation,
-            pool_address(header.name, "events", point.event_id, name) if point.event_id else None,
+            rendering.pool_address(header.name, "events", point.event_id, name) if point.event_id else None,
             point_label(header, point),
         )
         for point in curve
@@ -164,13 +153,13 @@ def chart(
     return history_chart([HistoryLine(name, points, peak_at)], label, digits=header.digits, hindsight=dashed)
 
 
-def point_label(header: PoolHeader, point: CurvePoint) -> str:
+def point_label(header: rendering.PoolHeader, point: CurvePoint) -> str:
     moved = change(point.shown, header.digits)
     when = f"{'in' if header.is_counted else 'on'} {day_words(point.when)}"
     return f"Why {moved} {when}? Then {rating(point.rating, header.digits - 1)}"
 
 
-def chart_label(header: PoolHeader, name: str, curve: tuple[CurvePoint, ...]) -> str:
+def chart_label(header: rendering.PoolHeader, name: str, curve: tuple[CurvePoint, ...]) -> str:
     digits, first, last = header.digits - 1, curve[0], curve[-1]
     best = max(point.rating for point in curve)
     span = f"from {day_words(first.when)} to {day_words(last.when)}"
@@ -179,7 +168,7 @@ def chart_label(header: PoolHeader, name: str, curve: tuple[CurvePoint, ...]) ->
 
 
 def ranges(
-    header: PoolHeader, card: PlayerCard, spans: Mapping[boards.Range, boards.Span], current: boards.Range
+    header: rendering.PoolHeader, card: PlayerCard, spans: Mapping[boards.Range, boards.Span], current: boards.Range
 ) -> tuple[tuple[str, str, bool], ...]:
     """The spans that show less than all; none where there is no such."""
     first = time_of(card.first_when)
@@ -190,7 +179,7 @@ def ranges(
     ]
     if len(fitting) == 1:
         return ()
-    address = pool_address(header.name, "players", card.player)
+    address = rendering.pool_address(header.name, "players", card.player)
     return tuple(
         (address if each == "all" else f"{address}?range={each}", spans[each].words, each == current)
         for each in fitting
@@ -198,7 +187,7 @@ def ranges(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RivalsPage(Page, template="rivals.html", tab="leaderboard"):
+class RivalsPage(rendering.Page, template="rivals.html", tab="leaderboard"):
     """The opponents of a player: explained events added up, which takes a moment."""
 
     player: str
@@ -215,10 +204,10 @@ def rivals(request: Request, player: PlayerName, visit: VisiblePool, store: Curr
     """The opponents of a player."""
     newest_entry = store.version(visit.pool)
     version = f"rivals {newest_entry} {player}"
-    same = unchanged(request, version)
+    same = rendering.unchanged(request, version)
     if same is not None:
         return same
-    header, present = pool_header(store.pool(visit.pool)), store.rank(visit.pool, player).player
+    header, present = rendering.pool_header(store.pool(visit.pool)), store.rank(visit.pool, player).player
     found = store.rivals(visit.pool, present)
     by_points = sorted(found.opponents, key=lambda each: each.points)
     brought = [each for each in reversed(by_points) if shown(each.points, header.digits) > 0][:MOVED_MOST]
@@ -229,18 +218,18 @@ def rivals(request: Request, player: PlayerName, visit: VisiblePool, store: Curr
         pool=header,
         newest_entry=newest_entry,
         player=present,
-        address=pool_address(visit.pool, "players", present),
+        address=rendering.pool_address(visit.pool, "players", present),
         found=found,
         met_most=found.opponents[:MET_MOST],
         brought=tuple(brought),
         cost=tuple(cost),
         most=max((abs(each.points) for each in (*brought, *cost)), default=0.0),
     )
-    return render(request, page, version=version)
+    return rendering.render(request, page, version=version)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChangesPage(Page, template="changes.html", tab="leaderboard"):
+class ChangesPage(rendering.Page, template="changes.html", tab="leaderboard"):
     """A page of a player's changes, newest first."""
 
     player: str
@@ -259,7 +248,7 @@ def changes(
     before: Annotated[str, Query(max_length=100)] = "",
 ) -> Response:
     """A page of every change of a player."""
-    header, present = pool_header(store.pool(visit.pool)), store.rank(visit.pool, player).player
+    header, present = rendering.pool_header(store.pool(visit.pool)), store.rank(visit.pool, player).player
     found = store.player_changes(visit.pool, present, before=before or None, top=ROWS)
     page = ChangesPage(
         title=f"All changes of {present}",
@@ -267,12 +256,14 @@ def changes(
         pool=header,
         newest_entry=store.version(visit.pool),
         player=present,
-        address=pool_address(visit.pool, "players", present),
+        address=rendering.pool_address(visit.pool, "players", present),
         rows=found.rows,
         is_first=not before,
-        next_address=pool_address(visit.pool, "players", present, "changes", before=found.next) if found.next else "",
+        next_address=rendering.pool_address(visit.pool, "players", present, "changes", before=found.next)
+        if found.next
+        else "",
     )
-    return render(request, page)
+    return rendering.render(request, page)
 
 
 COOKIE = "me"  # the name, the log's number that the visitor knows of, the newest shown, and in which minute
@@ -307,7 +298,7 @@ def remember(request: Request, answer: Response, pool: str, name: str, visit: La
         COOKIE,
         "" if visit is None else ":".join([quote(name, safe=""), *map(str, visit)]),
         max_age=0 if visit is None else YEAR_S,
-        path=pool_address(pool),
+        path=rendering.pool_address(pool),
         secure=request.url.scheme == "https",
         httponly=True,
         samesite="lax",
@@ -325,13 +316,13 @@ def choose_me(
     """Remember the player as the visitor, or forget who that was."""
     refuse_foreign(request)
     name, newest = store.rank(visit.pool, player).player, store.version(visit.pool)
-    answer = RedirectResponse(pool_address(visit.pool, "players", name), 303)
+    answer = RedirectResponse(rendering.pool_address(visit.pool, "players", name), 303)
     remember(request, answer, visit.pool, name, LastVisit(newest, newest, 0) if me == "yes" else None)
     return answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NewsPage(Page, template="news.html", tab="leaderboard"):
+class NewsPage(rendering.Page, template="news.html", tab="leaderboard"):
     """What is new for a player since the last visit: fetched after the player's page, which may be kept."""
 
     player: str
@@ -345,7 +336,7 @@ class NewsPage(Page, template="news.html", tab="leaderboard"):
 @router.pool_page("/players/{player}/news")
 def news(request: Request, player: PlayerName, visit: VisiblePool, store: CurrentStore) -> Response:
     """What is new since the visitor, who is the player, was last here."""
-    header, newest = pool_header(store.pool(visit.pool)), store.version(visit.pool)
+    header, newest = rendering.pool_header(store.pool(visit.pool)), store.version(visit.pool)
     name = store.rank(visit.pool, player).player
     seen = LastVisit.read(request, newest).at(newest, int(time.time()) // 60)
     since = store.log(visit.pool, after=seen.known, most=MOST_NEWS)
@@ -356,13 +347,13 @@ def news(request: Request, player: PlayerName, visit: VisiblePool, store: Curren
         title=f"New for {name}",
         pool=header,
         player=name,
-        address=pool_address(visit.pool, "players", name),
+        address=rendering.pool_address(visit.pool, "players", name),
         own=tuple(own),
         moved=sum((shown(each.shown, header.digits) for each in own), Decimal(0)),
         results=f"{count} or more" if len(since) == MOST_NEWS else count if events else "",
         corrections=sum(each.moved is not None and each.kind != SUBMIT for each in since),
     )
-    answer = render(request, page)
-    if chosen_player(request) == name:
+    answer = rendering.render(request, page)
+    if rendering.chosen_player(request) == name:
         remember(request, answer, visit.pool, name, seen)
     return answer

@@ -10,20 +10,10 @@ import polars as pl
 import sqlalchemy as sa
 
 from podium.engine.tables.things import kind_and_name, thing_name
+from podium.store.log import log as entries
 from podium.store.log.chain import GENESIS, Head, chained_entries, entry_hash, newest_head, reason_hash
 from podium.store.log.content import numbers_in
 from podium.store.log.database import StoreError
-from podium.store.log.log import (
-    INSERT_REASON,
-    KINDS,
-    SELECT_HASHED_REASONS,
-    WITH_CONTENT,
-    Checked,
-    describe,
-    draw_numbers,
-    follow,
-    insert_entries,
-)
 from podium.store.log.players import insert_aliases, insert_players, names_of, things_of
 from podium.store.log.pools import START, Pool, get_pool, settings_of, system_of
 from podium.store.log.schema import alias, brought, log, sheet, snapshot_day
@@ -143,7 +133,7 @@ def import_log(connection: sa.Connection, pool: Pool, lines: Iterator[Line], num
     for chunk in chunks(lines):
         rows, reasons = [], []
         for (where, _), fields, seq in zip(
-            chunk, (checked(each, ENTRY) for each in chunk), draw_numbers(connection, len(chunk)), strict=True
+            chunk, (checked(each, ENTRY) for each in chunk), entries.draw_numbers(connection, len(chunk)), strict=True
         ):
             place += 1
             row = entry_row(where, fields, numbers) | {"pool_id": pool.id, "seq": seq}
@@ -156,21 +146,21 @@ def import_log(connection: sa.Connection, pool: Pool, lines: Iterator[Line], num
                 if reason_hash(salt, text).hex() != fields["reason_hash"]:
                     raise StoreError(f"{where}: the reason was altered")
                 reasons.append({"pool_id": pool.id, "seq": seq, "salt": salt, "text": text})
-        insert_entries(connection, rows)
+        entries.insert_entries(connection, rows)
         if reasons:
-            connection.execute(INSERT_REASON, reasons)
+            connection.execute(entries.INSERT_REASON, reasons)
     return Head(place, previous.hex())
 
 
 def entry_row(where: str, fields: Mapping[str, Any], numbers: set[int]) -> dict[str, Any]:
-    if fields["kind"] not in KINDS:
+    if fields["kind"] not in entries.KINDS:
         raise StoreError(f"{where}: {fields['kind']!r} is no kind of log entry that this version knows; update Podium")
     row = {name: value for name, value in fields.items() if name in ENTRY and name != "reason"}
     row |= {"body": fields["body"].encode(), "hash": bytes.fromhex(fields["hash"]), "digest": b""}
     if fields["reason_hash"] is not None:
         row["reason_hash"] = bytes.fromhex(fields["reason_hash"])
     if (
-        fields["kind"] in WITH_CONTENT
+        fields["kind"] in entries.WITH_CONTENT
         and not {each for row in fields["body"].split("\n") if row for each in numbers_in(json.loads(row))} <= numbers
     ):
         raise StoreError(f"{where}: has a player or a thing that is not in the file")
@@ -240,14 +230,14 @@ def export_lines(connection: sa.Connection, pool: Pool) -> Iterator[str]:
     for number in sorted(things):
         (kind, name), *others = map(kind_and_name, [things[number], *former.get(number, [])])
         yield line({"player": number, "name": name, "former": [each for _, each in others], "kind": kind})
-    reasons = {row.seq: row for row in connection.execute(SELECT_HASHED_REASONS, {"pool": pool.id})}
-    last = Checked(0, 0, (GENESIS,))
+    reasons = {row.seq: row for row in connection.execute(entries.SELECT_HASHED_REASONS, {"pool": pool.id})}
+    last = entries.Checked(0, 0, (GENESIS,))
     for row in chained_entries(connection, pool):
         in_place = row.place == last.place + 1
-        last, fits = follow(last, row)
+        last, fits = entries.follow(last, row)
         if not (in_place and fits):
-            raise StoreError(f"pool {pool.name!r}: the chain is broken at log entry {row.place} ({describe(row)}); "
-                             "podium verify says what is wrong")  # fmt: skip
+            where = f"pool {pool.name!r}: the chain is broken at log entry {row.place} ({entries.describe(row)})"
+            raise StoreError(f"{where}; podium verify says what is wrong")
         yield line(entry_fields(row, reasons.get(row.seq)))
 
 

@@ -14,16 +14,7 @@ from fastapi import Request, Response
 
 from podium.ledger.stakes import Stakes
 from podium.service.http.requests import CurrentStore, from_state
-from podium.service.web.rendering import (
-    Page,
-    PageRouter,
-    PoolHeader,
-    address,
-    origin_of,
-    pool_address,
-    pool_header,
-    render,
-)
+from podium.service.web import rendering
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
 from podium.store.reading.moments import VersionCache
@@ -93,12 +84,12 @@ class KeptStakes:
 CurrentStakes = Annotated[KeptStakes, from_state("stakes")]
 
 
-router = PageRouter()
+router = rendering.PageRouter()
 CALENDAR_PAST, CALENDAR_MOST = 50, 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CalendarPage(Page, template="calendar.html", tab="calendar"):
+class CalendarPage(rendering.Page, template="calendar.html", tab="calendar"):
     """The races to come, and those that were planned."""
 
     title: str = "Calendar"
@@ -115,31 +106,31 @@ def calendar(request: Request, visit: VisiblePool, store: CurrentStore) -> Respo
     others = [
         each for each in store.fixtures(visit.pool, most=CALENDAR_MOST, newest=True) if each.fixture_id not in known
     ]
-    pool = pool_header(store.pool(visit.pool))
+    pool = rendering.pool_header(store.pool(visit.pool))
     page = CalendarPage(
         pool=pool,
         newest_entry=store.version(visit.pool),
         ahead=ahead,
         others=tuple(others[:CALENDAR_PAST]),
-        plan_address=address("admin", pool.name, "races") if visit.visitor.may("write", pool.name) else "",
+        plan_address=rendering.address("admin", pool.name, "races") if visit.visitor.may("write", pool.name) else "",
     )
-    return render(request, page)
+    return rendering.render(request, page)
 
 
 @router.pool_page("/calendar.ics")
 def calendar_file(request: Request, visit: VisiblePool, store: CurrentStore) -> Response:
     """The races to come for calendars, by RFC 5545."""
-    pool = pool_header(store.pool(visit.pool))
+    pool = rendering.pool_header(store.pool(visit.pool))
     planned = store.fixtures(visit.pool, most=CALENDAR_MOST, newest=True)
-    text = ics(pool, planned, origin_of(request), store.version(visit.pool))
+    text = ics(pool, planned, rendering.origin_of(request), store.version(visit.pool))
     return Response(text.encode(), media_type="text/calendar; charset=utf-8", headers={"Cache-Control": "no-cache"})
 
 
-def ics(pool: PoolHeader, planned: Sequence[Fixture], origin: str, version: int) -> str:
+def ics(pool: rendering.PoolHeader, planned: Sequence[Fixture], origin: str, version: int) -> str:
     """The text of a calendar; lines end as RFC 5545 has it, and none is longer than 75 octets."""
     lines = ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Podium//Podium//EN", f"NAME:{ics_text(pool.title)}"]
     for each in planned:
-        address = f"{origin}{pool_address(pool.name, 'matches', each.fixture_id)}"
+        address = f"{origin}{rendering.pool_address(pool.name, 'matches', each.fixture_id)}"
         start = f"{each.starts_at:%Y%m%dT%H%M%SZ}"
         lines += [
             "BEGIN:VEVENT",

@@ -12,25 +12,8 @@ import sqlalchemy as sa
 
 from podium.errors import ParameterError
 from podium.results.columns import FOR_PAGES
+from podium.store.log import log as kinds
 from podium.store.log.content import start_in
-from podium.store.log.log import (
-    AMEND,
-    CANCEL,
-    CLOSE,
-    CONFIGURE,
-    DESCRIBE,
-    MERGE,
-    MOVE,
-    PLAN,
-    REGISTER,
-    REOPEN,
-    RESTORE,
-    SEASON,
-    SUBMIT,
-    UNMERGE,
-    VOID,
-    WITH_CONTENT,
-)
 from podium.store.log.players import follow_entry, resolved
 from podium.store.log.pools import COUNTED, DATED, NUMBER_US, SILENT, Order, OrderKey, Pool, PoolDescription
 from podium.store.log.schema import event, fixture, log, merged, pools, registration, season, snapshot, snapshot_day
@@ -41,11 +24,14 @@ from podium.store.writing.rating.standing_rows import newest_of_players, shared_
 MARSHAL_VERSION = 2  # which has no references, so that equal values have equal bytes
 CHUNK_ROWS = 1_000  # that are read at once
 Facts = dict[tuple[str, Any], Any]  # by ("event", its id), ("season", its name), …
-WITH_SUBJECT = (REGISTER, PLAN, CANCEL, SEASON)
-OF_POOL = (CONFIGURE, CLOSE, REOPEN, DESCRIBE)
+WITH_SUBJECT = (kinds.REGISTER, kinds.PLAN, kinds.CANCEL, kinds.SEASON)
+OF_POOL = (kinds.CONFIGURE, kinds.CLOSE, kinds.REOPEN, kinds.DESCRIBE)
 SELECT_REVISED = sa.select(log.c.subject).where(
     log.c.pool_id == sa.bindparam("pool"),
-    sa.or_(log.c.kind.in_([AMEND, VOID, RESTORE, MOVE]), sa.and_(log.c.kind == SUBMIT, log.c.match_id.is_not(None))),
+    sa.or_(
+        log.c.kind.in_([kinds.AMEND, kinds.VOID, kinds.RESTORE, kinds.MOVE]),
+        sa.and_(log.c.kind == kinds.SUBMIT, log.c.match_id.is_not(None)),
+    ),
 )
 SELECT_ENTRIES = (
     sa.select(log.c.seq, log.c.kind, log.c.subject, log.c.body, log.c.match_id, log.c.present)
@@ -92,7 +78,7 @@ def facts_from_log(connection: sa.Connection, pool: Pool, plain: PlainEvents | N
     direct: dict[int, int | None] = {}
     for row in connection.execute(SELECT_ENTRIES, {"pool": pool.id}, execution_options={"yield_per": CHUNK_ROWS}):
         content_seq, kind, subject, body, match_id, present = row
-        if kind in WITH_CONTENT:
+        if kind in kinds.WITH_CONTENT:
             first = json.loads(body[: body.index(b"\n")].decode())
             started_at = start_in(first)
             title, url = map(first.get, FOR_PAGES)
@@ -100,17 +86,17 @@ def facts_from_log(connection: sa.Connection, pool: Pool, plain: PlainEvents | N
                 plain.add(subject, (content_seq, content_seq, started_at, None, present, title, url, ""))
                 continue
             known = events.get(subject)
-            seq = content_seq if known is None or kind == MOVE else known.seq
+            seq = content_seq if known is None or kind == kinds.MOVE else known.seq
             is_voided = known is not None and known.is_voided
             events[subject] = SentEvent(seq, content_seq, started_at, match_id, present, title, url, is_voided)
-        elif row.kind in (VOID, RESTORE):
-            events[row.subject] = events[row.subject]._replace(is_voided=row.kind == VOID)
+        elif row.kind in (kinds.VOID, kinds.RESTORE):
+            events[row.subject] = events[row.subject]._replace(is_voided=row.kind == kinds.VOID)
         elif row.kind in WITH_SUBJECT:
             fact, value = subject_fact(row, facts)
             facts[fact, row.subject] = value
         elif row.kind in OF_POOL:
             facts |= pool_fact(row)
-        elif row.kind in (MERGE, UNMERGE):
+        elif row.kind in (kinds.MERGE, kinds.UNMERGE):
             follow_entry(direct, row.kind, row.subject, row.body)
     facts |= {("account", account): end for account, end in resolved(direct).items()}
     results = standing_results(events)
@@ -123,22 +109,22 @@ def facts_from_log(connection: sa.Connection, pool: Pool, plain: PlainEvents | N
 
 
 def pool_fact(row: Any) -> Facts:
-    if row.kind in (CLOSE, REOPEN):
-        return {("pool", "closed"): row.kind == CLOSE}
+    if row.kind in (kinds.CLOSE, kinds.REOPEN):
+        return {("pool", "closed"): row.kind == kinds.CLOSE}
     body = json.loads(row.body)
-    if row.kind == DESCRIBE:
+    if row.kind == kinds.DESCRIBE:
         return {("pool", "description"): PoolDescription.from_body(body)}
     return {("pool", "system"): (body["system"], body["parameters"])}
 
 
 def subject_fact(row: Any, facts: Facts) -> tuple[str, tuple[Any, ...]]:
     """What an entry of the log makes of a match, a fixture or a season: which of these, and its fact."""
-    if row.kind == CANCEL:
+    if row.kind == kinds.CANCEL:
         return "fixture", (*facts["fixture", row.subject][:-1], True)
     body = json.loads(row.body)
-    if row.kind == PLAN:
+    if row.kind == kinds.PLAN:
         return "fixture", (row.seq, body["starts_at"], body["title"], False)
-    if row.kind == REGISTER:
+    if row.kind == kinds.REGISTER:
         return "match", (row.seq, body["expires_at"])
     return "season", (row.seq, body["started_at"], body["keep"])
 

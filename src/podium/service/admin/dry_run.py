@@ -23,7 +23,7 @@ from podium.service.admin.intents import (
     unpack,
 )
 from podium.service.admin.reading import MAX_UPLOAD_BYTES
-from podium.service.http.errors import TooLargeError, refusal_status
+from podium.service.http.errors import TooLargeError, status_of
 from podium.service.http.requests import CurrentStore, run_in
 from podium.service.web.rendering import Page, PageRouter, go_on, pool_address, pool_header, render
 from podium.store import Store
@@ -243,4 +243,4 @@ async def refusal(
         packed=intent.packed() if prefix and intent is not None else "",
         prefix=prefix,
     )
-    return render(request, page, status=refusal_status(error))
+    return render(request, page, status=status_of(error))

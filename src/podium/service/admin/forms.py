@@ -10,7 +10,7 @@ from fastapi.concurrency import run_in_threadpool
 
 from podium.errors import PodiumError
 from podium.service.admin.intents import Admin, Admission
-from podium.service.http.errors import refusal_status
+from podium.service.http.errors import status_of
 from podium.service.http.requests import CurrentStore, run_in
 from podium.service.http.visitors import Form
 from podium.service.web.rendering import Page, PageRouter, go_on, render
@@ -87,7 +87,7 @@ def filled(section: Section, form: Form) -> Section:
 async def show_again(request: Request, form: Form, build: Callable[[], FormsPage], error: PodiumError) -> Response:
     """The page of a form that was refused, and why; it holds what was filled in."""
     page = (await run_in_threadpool(build)).filled(form, request.scope["raw_path"].decode("ascii"))
-    return render(request, replace(page, refusal=str(error)), status=refusal_status(error))
+    return render(request, replace(page, refusal=str(error)), status=status_of(error))
 
 
 class Done(NamedTuple):

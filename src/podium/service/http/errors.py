@@ -166,12 +166,8 @@ STATUS_BY_ERROR: tuple[tuple[type[PodiumError], int], ...] = (
 
 
 def status_of(error: PodiumError) -> int:
-    return next((code for kind, code in STATUS_BY_ERROR if isinstance(error, kind)), 400)
-
-
-def refusal_status(error: PodiumError) -> int:
-    """The status of a page that says why nothing was done."""
-    return error.status if isinstance(error, AccessError) else status_of(error)
+    own = error.status if isinstance(error, AccessError) else 400
+    return next((code for kind, code in STATUS_BY_ERROR if isinstance(error, kind)), own)
 
 
 def error_responses(*codes: int) -> dict[int | str, dict[str, Any]]:

@@ -21,19 +21,18 @@ STARTED = "When it started; null in a counted pool."
 LAST_PLAYED = "When the player's last rated event started; null in a counted pool."
 
 
+def either(moment: str, number: str) -> Any:
+    """The one that there is of an answer's two fields: its moment, or in a counted pool its number."""
+    return property(lambda each: getattr(each, moment) if getattr(each, number) is None else getattr(each, number))
+
+
 @answer_part
 class Started:
     """What started at a moment, its `started_at`, or has a number in a counted pool."""
 
     __slots__ = ()
-
     sequence: float | None = described("Its number in a counted pool.", default=None, kw_only=True)
-
-    @property
-    def when(self: Any) -> When:
-        """The one of both that there is."""
-        when: When = self.started_at if self.sequence is None else self.sequence
-        return when
+    when = either("started_at", "sequence")
 
 
 @answer_part
@@ -44,11 +43,7 @@ class Compared:
 
     since_sequence: float | None = described("Since before which event in a counted pool.", default=None, kw_only=True)
 
-    @property
-    def since_when(self: Any) -> date | float | None:
-        """The one of both that there is; None where nothing is compared."""
-        since: date | float | None = self.since if self.since_sequence is None else self.since_sequence
-        return since
+    since_when = either("since", "since_sequence")  # None where nothing is compared
 
 
 @answer_part
@@ -61,11 +56,7 @@ class LastPlayed:
         "The number of the player's last rated event in a counted pool.", default=None, kw_only=True
     )
 
-    @property
-    def last_when(self: Any) -> When:
-        """The one of both that there is."""
-        when: When = self.last_played_at if self.last_sequence is None else self.last_sequence
-        return when
+    last_when = either("last_played_at", "last_sequence")
 
 
 @answer

@@ -2,11 +2,9 @@
 
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Any
 
 from podium.ledger.history import Trend
-from podium.store.log.pools import When
-from podium.store.reading.models import LAST_PLAYED, STARTED, Compared, LastPlayed, Started
+from podium.store.reading.models import LAST_PLAYED, STARTED, Compared, LastPlayed, Started, either
 from podium.store.writing.rating.events import EVENT_STATUSES
 from podium.support.answers import answer, described
 
@@ -288,11 +286,7 @@ class PlayerCard(LastPlayed, Compared):
     former_names: tuple[str, ...] = described("Other names that lead to the player, in the order of letters.")
     first_sequence: float | None = described("The number of the first rated event in a counted pool.", default=None)
 
-    @property
-    def first_when(self) -> When:
-        """When the player played first: a moment, or a number."""
-        when: Any = self.first_played_at if self.first_sequence is None else self.first_sequence
-        return when  # type: ignore[no-any-return]
+    first_when = either("first_played_at", "first_sequence")  # when the player played first
 
 
 @answer

@@ -179,8 +179,7 @@ def upload_page(request: Request, admission: Sender, store: CurrentStore) -> Res
 async def upload(request: Request, admission: Sender, store: CurrentStore) -> Response:
     """Show what a file would do, or ask what it leaves open; nothing is stored of its results."""
     form = await admission.form(request, MAX_UPLOAD_BYTES)
-    pasted = WaitingFile("", form.text("pasted").encode())
-    file = pasted if form.file is None else WaitingFile(form.file.name, form.file.content)
+    file = form.file or WaitingFile("", form.text("pasted").encode())
     return await show_sent(request, store, admission, form, file)
 
 

@@ -19,21 +19,16 @@ from podium.service.http.keys import KEY_CACHE_S, NO_KEY, KeyGuard, lacking, poo
 from podium.service.http.requests import Threads, from_state, run_in
 from podium.store import Store
 from podium.store.keys import ApiKey, SessionKey, session_secret
+from podium.store.writing.sheets import WaitingFile
 
 MAX_FORM_BYTES = 100_000  # of one without a file
 MAX_FIELDS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class SentFile:
-    name: str
-    content: bytes
-
-
-@dataclass(frozen=True, slots=True)
 class Form:
     fields: Mapping[str, tuple[str, ...]]
-    file: SentFile | None = None
+    file: WaitingFile | None = None
 
     def text(self, name: str) -> str:
         return next(iter(self.fields.get(name, ())), "")
@@ -64,7 +59,7 @@ async def read_form(request: Request, max_bytes: int = MAX_FORM_BYTES) -> Form:
     file = None
     for name, value in sent.multi_items():
         if isinstance(value, UploadFile):
-            file = SentFile(value.filename, await value.read()) if value.filename else None
+            file = WaitingFile(value.filename, await value.read()) if value.filename else None
             await value.close()
         else:
             fields[name] = (*fields.get(name, ()), value)

@@ -77,7 +77,9 @@ class PeriodSums:
         self._played[of_entrant] += columns.played_events
         if columns.quit.size:
             self._quit[of_entrant] = np.maximum(self._quit[of_entrant], columns.quit)
-        starts = first_instants(events)
+        rows, starts = events.ledger, np.empty(columns.player.size, np.int64)
+        instants = events.results.frame["started_at"].cast(pl.Int64).to_numpy()
+        starts[rows.entrant[::-1]] = instants[rows.row[::-1]]  # in order of time, of which the last assignment stays
         self._first_us[of_entrant] = np.minimum(self._first_us[of_entrant], starts)
         self._last_piece[of_entrant] = number
 
@@ -155,15 +157,6 @@ class PeriodSums:
         moved = states[columns.player]
         pools = new_pools(self._system, len(events.pools))
         return columns, settles, Replayed(states, start[columns.player, rating], moved, start, pools)
-
-
-def first_instants(events: Events) -> npt.NDArray[np.int64]:
-    """The start of each entrant's first event, microseconds since 1970: (entrants)."""
-    rows = events.ledger
-    first = np.empty(events.columns.player.size, np.int64)
-    instants = events.results.frame["started_at"].cast(pl.Int64).to_numpy()
-    first[rows.entrant[::-1]] = instants[rows.row[::-1]]  # in order of time, of which the last assignment stays
-    return first
 
 
 def empty_columns() -> Columns:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from podium.engine.replay import NEVER, Replayed, States
@@ -114,7 +113,10 @@ def last_played(events: Events, replayed: Replayed, start: Start | None) -> tupl
     last = np.full(replayed.states.shape[0], -1, np.int64)
     last[rows.entrant.take(events.columns.player)] = rows.row.array
     if events.columns.kind.size:
-        last_of_things(events, last)
+        columns = events.columns  # a thing's last row is that of its event's first player
+        things = np.flatnonzero(columns.kind)
+        players_beside = columns.entrants[np.searchsorted(columns.entrants, things, side="right") - 1]
+        last[columns.player[things]] = entrant_rows(events)[players_beside]
     rated = np.flatnonzero(last >= 0)
     newest_rows = named_rows(events.results)[last[rated]]
     players = newest_rows.select("pool", "player", last_event_id="event_id", last_played_at="started_at")
@@ -130,14 +132,6 @@ def last_played(events: Events, replayed: Replayed, start: Start | None) -> tupl
     others = np.flatnonzero(has_none)
     states = np.concatenate([replayed.states[rated], start.states[others]])
     return pl.concat([players, start.players[others]]), states
-
-
-def last_of_things(events: Events, last: npt.NDArray[np.int64]) -> None:
-    """Write a row of the last event of each thing, as that of each player stands there: (players and things)."""
-    columns = events.columns
-    things = np.flatnonzero(columns.kind)
-    players = columns.entrants[np.searchsorted(columns.entrants, things, side="right") - 1]  # each event's first
-    last[columns.player[things]] = entrant_rows(events)[players]
 
 
 def with_ranks(frame: pl.DataFrame) -> pl.DataFrame:

@@ -52,7 +52,9 @@ async def read_form(request: Request, max_bytes: int = MAX_FORM_BYTES) -> Form:
             limits = {"max_files": 1, "max_fields": MAX_FIELDS, "max_part_size": max_bytes}
             sent = await MultiPartParser(request.headers, whole(body), **limits).parse()
         else:
-            sent = parse_fields(body)
+            text = body.decode("ascii")
+            pairs = parse_qsl(text, keep_blank_values=True, errors="surrogateescape", max_num_fields=MAX_FIELDS)
+            sent = FormData([*pairs])
     except (MultiPartException, ValueError):
         raise RefusedError("", "the form cannot be read; open its page again and send it from there") from None
     fields: dict[str, tuple[str, ...]] = {}
@@ -70,11 +72,6 @@ async def read_form(request: Request, max_bytes: int = MAX_FORM_BYTES) -> Form:
 async def whole(body: bytes) -> AsyncGenerator[bytes, None]:
     """Yield a body at once: a parser that is left in the midst of a file would not close it."""
     yield body
-
-
-def parse_fields(body: bytes) -> FormData:
-    text = body.decode("ascii")
-    return FormData([*parse_qsl(text, keep_blank_values=True, errors="surrogateescape", max_num_fields=MAX_FIELDS)])
 
 
 COOKIE = "podium_session"

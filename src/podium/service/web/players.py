@@ -78,7 +78,7 @@ def player(
     curve = store.rating_curve(visit.pool, player, since, most=MOST_POINTS)
     hindsight = store.hindsight_curve(visit.pool, player, since) if header.has_hindsight else ()
     verdict, ahead = verdict_of(header, card), upcoming(store, kept, header, card.player, draws=draws)
-    rank = rank_tile(card, listed_words(pool, header, card, active))
+    rank = rank_tile(pool, header, card, active)
     page = PlayerPage(
         title=card.player,
         description=f"{rating(card.rating, header.digits - 1)} points in {header.title}. {verdict}",
@@ -112,18 +112,13 @@ def verdict_of(header: rendering.PoolHeader, card: PlayerCard) -> str:
     )  # fmt: skip
 
 
-def listed_words(pool: Pool, header: rendering.PoolHeader, card: PlayerCard, active: boards.Active) -> str:
-    """Among whom a rank is: "23 drivers who played in the last year"."""
-    settled = "settled " if can_be_unsettled(pool.system) else ""
-    played = "" if active == "any" else f" who played {boards.spans_of(pool)[active].words}"
-    return f"{counted(card.listed, f'{settled}{header.word}')}{played}"
-
-
-def rank_tile(card: PlayerCard, listed: str) -> Tile:
+def rank_tile(pool: Pool, header: rendering.PoolHeader, card: PlayerCard, active: boards.Active) -> Tile:
     if card.rank is None:
         place = f"would be {ordinal(card.would_be_rank)}" if card.would_be_rank else ""
         return Tile("Rank", DASH, f"once settled; {place}" if place else "once settled")
-    among = f"of {listed}"
+    settled = "settled " if can_be_unsettled(pool.system) else ""
+    played = "" if active == "any" else f" who played {boards.spans_of(pool)[active].words}"
+    among = f"of {counted(card.listed, f'{settled}{header.word}')}{played}"
     since = "" if card.since_when is None else f" since {short_day(card.since_when)}"
     if not card.move:
         return Tile("Rank", f"{card.rank:,}", f"{among}{f', the same{since}' if card.move == 0 and since else ''}")

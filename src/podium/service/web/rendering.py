@@ -324,12 +324,6 @@ class ProblemPage(Page, template="problem.html"):
     next: str = ""  # where to go on once signed in, where that may help
 
 
-def is_for_people(request: Request) -> bool:
-    """Whether a browser wants a page."""
-    first = request.url.path.split("/")[1:2]
-    return first != [API_PATH] and "text/html" in request.headers.get("accept", "")
-
-
 def problem_page(request: Request, problem: Problem) -> Response:
     headline = HEADLINES.get(problem.status, f"{problem.title}.")
     page = ProblemPage(
@@ -347,7 +341,8 @@ def page_or_problem(handler: Handler) -> Handler:
 
     async def handle(request: Request, error: Exception) -> Response:
         answer: ProblemResponse = await handler(request, error)
-        if not is_for_people(request):
+        is_api = request.url.path.split("/")[1:2] == [API_PATH]
+        if is_api or "text/html" not in request.headers.get("accept", ""):  # no browser that wants a page
             return answer
         page = problem_page(request, answer.problem)
         page.headers.update({name: answer.headers[name] for name in PASSED_ON if name in answer.headers})

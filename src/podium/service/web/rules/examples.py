@@ -51,7 +51,7 @@ def find_examples(store: Store, pool_name: str, digits: int) -> Examples:
     read = [store.event(pool_name, each.event_id) for each in rated[:READ]]
     return Examples(
         newest=newest_example(store, pool_name, rated),
-        winner=winner_example(store, pool_name, rated),
+        winner=explained(store, pool_name, rated[0], rated[0].winners[0]) if rated and rated[0].winners else None,
         won_yet_lost=won_yet_lost(store, pool_name, rated, read, digits),
         quit=quit_example(store, pool_name, rated, read),
         exchange=exchange(rated[0], read[0], digits) if rated else None,
@@ -75,11 +75,6 @@ def newest_example(store: Store, pool_name: str, rated: Sequence[EventHeadline])
         return None
     moved = rated[0].most_lost or rated[0].most_gained
     return None if moved is None else explained(store, pool_name, rated[0], moved.player)
-
-
-def winner_example(store: Store, pool_name: str, rated: Sequence[EventHeadline]) -> Example | None:
-    """The newest event, for its winner, or the first of several."""
-    return None if not rated or not rated[0].winners else explained(store, pool_name, rated[0], rated[0].winners[0])
 
 
 def won_yet_lost(

@@ -352,21 +352,16 @@ def find_movers(connection: sa.Connection, pool: Pool, days: int, most: int) -> 
     gained, lost = (connection.execute(select, params).all() for select in (SELECT_GAINED, SELECT_LOST))
     numbers = [row.player_id for row in (*gained, *lost)]
     names = names_of(connection, pool, numbers)
-    shown = shown_sums(connection, pool, params | {"among": values(numbers)})
+    shown, digits = dict[int, Decimal](), pool.system.digits  # the sums of changes as each of them is shown
+    changes = connection.execute(SELECT_CHANGES_OF, params | {"among": values(numbers)}).all()
+    for number, before, rating in changes:
+        shown[number] = shown.get(number, Decimal(0)) + shown_change(before, rating, digits)
     best, worst = (
         tuple(Mover(names[row.player_id], row.events, row.change, float(shown[row.player_id])) for row in rows)
         for rows in (gained, lost)
     )
     found = best, worst, surprise(connection, pool, params), spread(connection, pool)
     return Movers(pool.moment(since), *found, since_sequence=pool.sequence(since))
-
-
-def shown_sums(connection: sa.Connection, pool: Pool, params: dict[str, Any]) -> dict[int, Decimal]:
-    """The sums of players' changes as each of them is shown."""
-    sums, digits = dict[int, Decimal](), pool.system.digits
-    for number, before, rating in connection.execute(SELECT_CHANGES_OF, params).all():
-        sums[number] = sums.get(number, Decimal(0)) + shown_change(before, rating, digits)
-    return sums
 
 
 def surprise(connection: sa.Connection, pool: Pool, params: dict[str, Any]) -> Surprise | None:

@@ -115,17 +115,23 @@ def copy_before(engine: sa.Engine, pool: Pool, staged: Pool, first: OrderKey) ->
 def copy_rows(engine: sa.Engine, table: sa.Table, pool: Pool, staged: Pool, first: OrderKey) -> None:
     """Copy a pool's rows of a table up to a key into a staged generation, part by part."""
     at = START
+    names = [column.name for column in table.columns if column.name != "generation_id"]
+    copied = sa.select(NUMBER, *(table.c[name] for name in names)).where(rows_between(table))
+    copy = sa.insert(table).from_select(["generation_id", *names], copied)
+    order = [column for column in table.primary_key if column.name != "generation_id"]
+    keys = sa.select(table.c.started_at, table.c.seq).where(rows_between(table)).order_by(*order)
+    part_end = keys.offset(sa.bindparam("rows")).limit(1)
     while at < first:
         end_params = {"end_started_at": first.started_at, "end_seq": first.seq}
         params = key_params(pool, at) | end_params
         with read_transaction(engine) as connection:
-            row = connection.execute(select_part_end(table), params | {"rows": PART_ROWS}).first()
+            row = connection.execute(part_end, params | {"rows": PART_ROWS}).first()
         end = first if row is None else OrderKey(row.started_at, row.seq)
         if end == at:  # one event has more rows than a part
             end = OrderKey(at.started_at, at.seq + 1)
         params |= {"number": staged.generation, "end_started_at": end.started_at, "end_seq": end.seq}
         with staging_transaction(engine, staged) as connection:
-            connection.execute(copy_statement(table), params)
+            connection.execute(copy, params)
         at = end
 
 
@@ -133,19 +139,6 @@ def rows_between(table: sa.Table) -> sa.ColumnElement[bool]:
     """The condition of a generation's rows from a key on, up to another."""
     end = sa.tuple_(sa.bindparam("end_started_at"), sa.bindparam("end_seq"))
     return sa.and_(table.c.generation_id == GENERATION, key_of(table) >= BOUND_KEY, key_of(table) < end)
-
-
-def copy_statement(table: sa.Table) -> sa.Insert:
-    names = [column.name for column in table.columns if column.name != "generation_id"]
-    rows = sa.select(NUMBER, *(table.c[name] for name in names)).where(rows_between(table))
-    return sa.insert(table).from_select(["generation_id", *names], rows)
-
-
-def select_part_end(table: sa.Table) -> sa.Select[Any]:
-    """The statement for the key after so many rows between two keys."""
-    order = [column for column in table.primary_key if column.name != "generation_id"]
-    keys = sa.select(table.c.started_at, table.c.seq).where(rows_between(table))
-    return keys.order_by(*order).offset(sa.bindparam("rows")).limit(1)
 
 
 def write_part(

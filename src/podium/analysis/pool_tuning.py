@@ -36,7 +36,6 @@ from podium.large.executors import Executor
 from podium.large.files import read_file
 from podium.large.rating import PoolTask, on_pools
 from podium.large.streaming import RatedStream
-from podium.rated import Rated
 from podium.results.reading import Results
 from podium.systems._outside import PortableSystem
 
@@ -98,7 +97,11 @@ def judge_pool(task: JudgeTask) -> list[Sums]:
         seen += ids.height
         first: pl.DataFrame | None = None
         for part, own in zip(parts, sums, strict=True):
-            table = judge_part(part, task.window, own)
+            selection = HeatSelection(judged_heats(part.events, task.window), task.window.min_events)
+            predictions = predict(part.system, part.events, selection, part.replayed)
+            table = event_sums(part.events, predictions)
+            own.bins += predictions.bins
+            own.events += table.height
             first = table if first is None else first
             numbers = table.join(block, on="event_id", maintain_order="left")["block"].to_numpy()
             np.add.at(own.totals, numbers, table.select(SUMS).to_numpy())
@@ -110,16 +113,6 @@ def judge_pool(task: JudgeTask) -> list[Sums]:
             own.at_limit, own.players = int(part.system.at_limit(states).sum()), len(states)
         del parts, part
     return sums
-
-
-def judge_part(part: Rated, window: Window, sums: Sums) -> pl.DataFrame:
-    """The sums of each event of a rated part that has a pair to judge; and those of all in `sums`."""
-    selection = HeatSelection(judged_heats(part.events, window), window.min_events)
-    predictions = predict(part.system, part.events, selection, part.replayed)
-    sums.bins += predictions.bins
-    table = event_sums(part.events, predictions)
-    sums.events += table.height
-    return table
 
 
 def no_sums(blocks: int) -> Sums:

@@ -95,10 +95,6 @@ def _vector(builder: Any, numbers: Iterable[Any], kind: Any = VECTOR) -> Any:
     return vector
 
 
-def _lanes(builder: Any, vector: Any) -> list[Any]:
-    return [builder.extract_element(vector, ir.Constant(ir.IntType(32), k)) for k in range(FOUR)]
-
-
 def _spread(context: Any, builder: Any, value: Any, kind: Any) -> Any:
     return _vector(builder, [context.cast(builder, value, kind, types.float64)] * FOUR)
 
@@ -209,7 +205,8 @@ def _(typing: Any, shifted: Any) -> Any:
         bits = builder.bitcast(args[0], WHOLE)
         table = context.make_constant_array(builder, context.typing_context.resolve_value_type(POWERS), POWERS)
         data = context.make_array(context.typing_context.resolve_value_type(POWERS))(context, builder, table).data
-        steps = _lanes(builder, builder.and_(bits, whole(STEPS - 1)))
+        lowest = builder.and_(bits, whole(STEPS - 1))
+        steps = [builder.extract_element(lowest, ir.Constant(ir.IntType(32), k)) for k in range(FOUR)]
         near = _vector(builder, [builder.load(builder.gep(data, [step])) for step in steps])
         scale = builder.lshr(builder.add(bits, whole(BIAS)), whole(STEP_BITS))
         return builder.fmul(near, builder.bitcast(builder.shl(scale, whole(FRACTION_BITS)), VECTOR))

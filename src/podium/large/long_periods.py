@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -237,7 +237,8 @@ class LongPeriods:
         """Check whole events of a period and put them in a file, after those that are there."""
         check_events(frame, places, self._seen)
         period = self.open.get(pool, LongPeriod(pool, moment, [], ()))
-        keys = order_of(frame)
+        columns = [frame["started_at"].cast(pl.Int64).to_numpy().astype(np.float64)]
+        keys = np.stack([*columns, *([frame[SEQUENCE].to_numpy()] if SEQUENCE in frame.columns else [])], axis=1)
         early = int(np.lexsort(keys.T[::-1])[0])
         if period.newest and tuple(keys[early].tolist()) < period.newest:
             fault = Fault(early + 1, "started_at", str(frame["started_at"][early]), UNSORTED)
@@ -259,14 +260,6 @@ class LongPeriods:
         for path in self._folder.glob("*.parquet"):
             if path.name not in needed:
                 path.unlink()
-
-
-def order_of(frame: pl.DataFrame) -> Any:
-    """What orders the events of rows: start and sequence, (rows, 1 or 2) float64."""
-    keys = [frame["started_at"].cast(pl.Int64).to_numpy().astype(np.float64)]
-    if SEQUENCE in frame.columns:
-        keys.append(frame[SEQUENCE].to_numpy())
-    return np.stack(keys, axis=1)
 
 
 IN_PIECES = "the rating period of event {!r} has more rows than are held at a time; rate it as one table to explain it"

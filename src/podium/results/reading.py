@@ -3,7 +3,7 @@
 import io
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -334,7 +334,11 @@ def first_line(error: Exception) -> str:
 def parse_bytes(content: bytes, table_name: str) -> pl.DataFrame:
     """Read a table in any of the formats, recognised by how it begins and by the file's name."""
     if content.startswith(b"PAR1"):
-        return try_read(lambda: pl.read_parquet(io.BytesIO(content)), table_name, "Parquet")
+        try:
+            return pl.read_parquet(io.BytesIO(content))
+        except pl.exceptions.PolarsError as error:
+            remedy = f"is not well-formed Parquet ({first_line(error)})"
+            raise ResultsError(table_name, [Fault(None, None, None, remedy)]) from None
     if content.startswith(WORKBOOKS):
         remedy = "is a workbook or an archive, and no text; save the sheet as CSV UTF-8, or read it leniently"
         raise ResultsError(table_name, [Fault(None, None, None, remedy)])
@@ -354,12 +358,3 @@ def parse_bytes(content: bytes, table_name: str) -> pl.DataFrame:
             table_name, [Fault(None, None, None, "is empty; it needs a header with event_id and player")]
         )
     return from_csv(text, table_name)
-
-
-def try_read(read: Callable[[], pl.DataFrame], table_name: str, kind: str) -> pl.DataFrame:
-    """Return what `read` returns, its errors reported as faults."""
-    try:
-        return read()
-    except pl.exceptions.PolarsError as error:
-        remedy = f"is not well-formed {kind} ({first_line(error)})"
-        raise ResultsError(table_name, [Fault(None, None, None, remedy)]) from None

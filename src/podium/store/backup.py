@@ -75,7 +75,12 @@ def restore(source: Path, url: str, *, unverified: bool = False) -> Verification
     """
     target = sqlite_file(url)
     refuse_existing(target)
-    require_file(source)
+    if not source.exists():
+        raise StoreError(f"{source}: there is no such file")
+    if not source.is_file():
+        raise StoreError(f"{source}: is not a file")
+    if not source.stat().st_size:
+        raise StoreError(f"{source}: the file is empty, there is no database in it")
     with database_part(target) as part:
         copy(source, part)
         refuse_damaged(part, str(source))
@@ -111,15 +116,6 @@ def refuse_existing(target: Path) -> None:
             f"{files[0]} is left of an earlier {target.name}, and holds a part of what that held; "
             "move it to where the rest of that database is first"
         )
-
-
-def require_file(path: Path) -> None:
-    if not path.exists():
-        raise StoreError(f"{path}: there is no such file")
-    if not path.is_file():
-        raise StoreError(f"{path}: is not a file")
-    if not path.stat().st_size:
-        raise StoreError(f"{path}: the file is empty, there is no database in it")
 
 
 def database_part(target: Path) -> AbstractContextManager[Path]:

@@ -295,7 +295,12 @@ def show(
         sys.stdout.write(as_text(chosen).write_json() + "\n")
     else:
         shown = chosen if max_rows is None else chosen.head(max_rows)
-        show_table(chosen, shown, title, whole=columns is not None)
+        terminal = console()
+        if columns is None:
+            layout = lay_out(chosen, shown, room(terminal))
+        else:  # every column that was chosen, however wide
+            layout = Layout([as_column(shown[name]) for name in shown.columns])
+        sys.stdout.write((f"{title}\n" if title else "") + table_text(layout, terminal))
         if shown.height < frame.height:
             sys.stdout.write(f"… and {frame.height - shown.height:,} more; --format csv shows them all\n")
         if title:  # another table may follow
@@ -321,18 +326,6 @@ def did_you_mean(name: str, known: Sequence[str]) -> str:
 
 def show_json(value: Any) -> None:
     sys.stdout.write(json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2) + "\n")
-
-
-def show_table(frame: "pl.DataFrame", shown: "pl.DataFrame", title: str, *, whole: bool) -> None:
-    """Print rows of a frame as aligned text under a title; where `whole`, with every column, however wide."""
-    terminal = console()
-    if whole:
-        layout = Layout([as_column(shown[name]) for name in shown.columns])
-    else:
-        layout = lay_out(frame, shown, room(terminal))
-    if title:
-        sys.stdout.write(f"{title}\n")
-    sys.stdout.write(table_text(layout, terminal))
 
 
 @contextmanager

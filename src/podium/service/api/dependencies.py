@@ -82,8 +82,10 @@ class Intake:
             while self._queues[pool]:
                 batch = self._next_batch(pool)
                 for each, outcome in zip(batch, await self._outcomes(pool, batch), strict=True):
-                    if isinstance(outcome, LongWorkError):
-                        self._leave(pool, each)
+                    if isinstance(outcome, LongWorkError):  # the pool's other results go on before it
+                        self._long[pool].append(each)
+                        if pool not in self._long_tasks:
+                            self._long_tasks[pool] = asyncio.create_task(self._store_long(pool))
                     else:
                         settle(each, outcome)
         except BaseException as error:
@@ -93,12 +95,6 @@ class Intake:
             del self._tasks[pool]
             if not self._queues.get(pool):
                 self._queues.pop(pool, None)
-
-    def _leave(self, pool: str, waiting: Waiting) -> None:
-        """Let the pool's other results go on before one that takes long."""
-        self._long[pool].append(waiting)
-        if pool not in self._long_tasks:
-            self._long_tasks[pool] = asyncio.create_task(self._store_long(pool))
 
     async def _store_long(self, pool: str) -> None:
         queue = self._long[pool]

@@ -180,14 +180,6 @@ LIMITS = {
 }  # fmt: skip
 
 
-def html_page(title: str, body: str) -> str:
-    return (
-        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
-        f'<meta name="viewport" content="width=device-width"><style>{STYLE}</style></head>\n'
-        f"<body>\n{body}\n</body></html>\n"
-    )
-
-
 def reference_page(document: dict[str, Any]) -> str:
     info = document["info"]
     operations: dict[str, list[str]] = {}
@@ -201,7 +193,12 @@ def reference_page(document: dict[str, Any]) -> str:
         parts += [f"<h2>{escape(tag.capitalize())}</h2>", *sections]
     parts.append("<h2>Schemas</h2>")
     parts += (schema_section(name, schema) for name, schema in sorted(document["components"]["schemas"].items()))
-    return html_page(f"{info['title']} API", "\n".join(parts))
+    title, body = escape(f"{info['title']} API"), "\n".join(parts)
+    return (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
+        f'<meta name="viewport" content="width=device-width"><style>{STYLE}</style></head>\n'
+        f"<body>\n{body}\n</body></html>\n"
+    )
 
 
 def operation_section(path: str, method: str, operation: dict[str, Any]) -> str:

@@ -25,7 +25,7 @@ from podium.service.web.ahead.calendar import CurrentStakes
 from podium.service.web.figures import tiles, upcoming
 from podium.service.web.visiting import VisiblePool
 from podium.store.log.log import SUBMIT
-from podium.store.log.pools import Pool, earlier, time_of
+from podium.store.log.pools import earlier, time_of
 from podium.store.reading.hindsight import HindsightPoint
 from podium.store.reading.player_models import CurvePoint, FormLine, PlayerCard, RivalRow, Rivals
 from podium.support.words import counted, ordinal, shown
@@ -78,7 +78,9 @@ def player(
     curve = store.rating_curve(visit.pool, player, since, most=MOST_POINTS)
     hindsight = store.hindsight_curve(visit.pool, player, since) if header.has_hindsight else ()
     verdict, ahead = verdict_of(header, card), upcoming(store, kept, header, card.player, draws=draws)
-    rank = rank_tile(pool, header, card, active)
+    settled = "settled " if can_be_unsettled(pool.system) else ""
+    played = "" if active == "any" else f" who played {boards.spans_of(pool)[active].words}"
+    rank = rank_tile(card, f"{counted(card.listed, f'{settled}{header.word}')}{played}")
     page = PlayerPage(
         title=card.player,
         description=f"{rating(card.rating, header.digits - 1)} points in {header.title}. {verdict}",
@@ -112,13 +114,11 @@ def verdict_of(header: rendering.PoolHeader, card: PlayerCard) -> str:
     )  # fmt: skip
 
 
-def rank_tile(pool: Pool, header: rendering.PoolHeader, card: PlayerCard, active: boards.Active) -> Tile:
+def rank_tile(card: PlayerCard, listed: str) -> Tile:
     if card.rank is None:
         place = f"would be {ordinal(card.would_be_rank)}" if card.would_be_rank else ""
         return Tile("Rank", DASH, f"once settled; {place}" if place else "once settled")
-    settled = "settled " if can_be_unsettled(pool.system) else ""
-    played = "" if active == "any" else f" who played {boards.spans_of(pool)[active].words}"
-    among = f"of {counted(card.listed, f'{settled}{header.word}')}{played}"
+    among = f"of {listed}"
     since = "" if card.since_when is None else f" since {short_day(card.since_when)}"
     if not card.move:
         return Tile("Rank", f"{card.rank:,}", f"{among}{f', the same{since}' if card.move == 0 and since else ''}")
@@ -143,7 +143,11 @@ def chart(
         )
         for point in curve
     ]
-    label = chart_label(header, name, curve)
+    digits, first, last = header.digits - 1, curve[0], curve[-1]
+    span = f"from {day_words(first.when)} to {day_words(last.when)}"
+    best = f"{rating(max(point.rating for point in curve), digits)} at best"
+    figures = f"{rating(first.rating, digits)} at first, {best}, {rating(last.rating, digits)} at last"
+    label = f"Rating of {name} {span}: {figures}"
     dashed = [HistoryPoint(each.when, each.rating, each.deviation) for each in hindsight]
     return history_chart([HistoryLine(name, points, peak_at)], label, digits=header.digits, hindsight=dashed)
 
@@ -152,14 +156,6 @@ def point_label(header: rendering.PoolHeader, point: CurvePoint) -> str:
     moved = change(point.shown, header.digits)
     when = f"{'in' if header.is_counted else 'on'} {day_words(point.when)}"
     return f"Why {moved} {when}? Then {rating(point.rating, header.digits - 1)}"
-
-
-def chart_label(header: rendering.PoolHeader, name: str, curve: tuple[CurvePoint, ...]) -> str:
-    digits, first, last = header.digits - 1, curve[0], curve[-1]
-    best = max(point.rating for point in curve)
-    span = f"from {day_words(first.when)} to {day_words(last.when)}"
-    figures = (f"{rating(first.rating, digits)} at first", f"{rating(best, digits)} at best")
-    return f"Rating of {name} {span}: {', '.join(figures)}, {rating(last.rating, digits)} at last"
 
 
 def ranges(

@@ -324,18 +324,6 @@ class ProblemPage(Page, template="problem.html"):
     next: str = ""  # where to go on once signed in, where that may help
 
 
-def problem_page(request: Request, problem: Problem) -> Response:
-    headline = HEADLINES.get(problem.status, f"{problem.title}.")
-    page = ProblemPage(
-        title=headline.rstrip("."),
-        problem=problem,
-        headline=headline,
-        remedy=REMEDIES.get(problem.status, ""),
-        next=path_of(request) if problem.status in SIGN_IN_HELPS and request.method in ("GET", "HEAD") else "",
-    )
-    return render(request, page, status=problem.status)
-
-
 def page_or_problem(handler: Handler) -> Handler:
     """The handler of an error, which answers browsers with a page."""
 
@@ -344,9 +332,18 @@ def page_or_problem(handler: Handler) -> Handler:
         is_api = request.url.path.split("/")[1:2] == [API_PATH]
         if is_api or "text/html" not in request.headers.get("accept", ""):  # no browser that wants a page
             return answer
-        page = problem_page(request, answer.problem)
-        page.headers.update({name: answer.headers[name] for name in PASSED_ON if name in answer.headers})
-        return page
+        status, may_sign_in = answer.problem.status, answer.problem.status in SIGN_IN_HELPS
+        headline = HEADLINES.get(status, f"{answer.problem.title}.")
+        page = ProblemPage(
+            title=headline.rstrip("."),
+            problem=answer.problem,
+            headline=headline,
+            remedy=REMEDIES.get(status, ""),
+            next=path_of(request) if may_sign_in and request.method in ("GET", "HEAD") else "",
+        )
+        shown = render(request, page, status=status)
+        shown.headers.update({name: answer.headers[name] for name in PASSED_ON if name in answer.headers})
+        return shown
 
     return handle
 

@@ -89,24 +89,18 @@ def headlines(connection: sa.Connection, pool: Pool, rows: Sequence[Any]) -> tup
     """A headline for each of some events, which follow one another, in their order."""
     if not rows:
         return ()
-    notable = notable_entrants(connection, pool, rows)
+    first, last = rows[-1], rows[0]
+    params = {"pool": pool.id, "generation": pool.generation, "started_at": first.started_at, "seq": first.seq}
+    params |= {"end_started_at": last.started_at, "end_seq": last.seq}
+    notable: dict[int, list[Any]] = {}  # winners, and who moved most, by the number of the submission
+    for each in connection.execute(SELECT_NOTABLE, params).all():
+        notable.setdefault(each.seq, []).append(each)
     names = names_of(connection, pool, {each.player_id for entrants in notable.values() for each in entrants})
     undecided = [row for row in rows if not any(each.rank for each in notable.get(row.seq, ()))]
     sent, digits = sent_winners(connection, pool, undecided), pool.system.digits
     return tuple(
         headline(pool, row, happening(notable.get(row.seq, ()), names, sent.get(row.event_id), digits)) for row in rows
     )
-
-
-def notable_entrants(connection: sa.Connection, pool: Pool, rows: Sequence[Any]) -> dict[int, list[Any]]:
-    """The winners of events and who moved most, in the order of their lines, by the number of the submission."""
-    first, last = rows[-1], rows[0]
-    params = {"pool": pool.id, "generation": pool.generation, "started_at": first.started_at, "seq": first.seq}
-    params |= {"end_started_at": last.started_at, "end_seq": last.seq}
-    notable: dict[int, list[Any]] = {}
-    for each in connection.execute(SELECT_NOTABLE, params).all():
-        notable.setdefault(each.seq, []).append(each)
-    return notable
 
 
 def happening(entrants: Sequence[Any], names: dict[int, str], sent: Winners | None, digits: int) -> Happening:

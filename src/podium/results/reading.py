@@ -222,7 +222,7 @@ def read_table(source: Any, name: str | None, known: Known) -> tuple[Results, Nu
     del frame
     whole = []
     while columns:
-        whole.append(columns.pop().rechunk())
+        whole.append(columns.pop().rechunk())  # each in one piece; its own are let go before the next is joined
     frame = pl.DataFrame(whole)
     checked, cell_faults, sent = normalise_table(frame, known)
     del frame  # columns that have another type now go

@@ -300,7 +300,7 @@ def default_system() -> "System":
     settings = find_settings()
     text, parameters = settings.get("system") or DEFAULT_SYSTEM, settings.get("parameters") or {}
     if settings.path is not None and ".py" in text:
-        if os.name == "posix" and settings.path is not None and settings.path.stat().st_uid not in (os.getuid(), 0):
+        if os.name == "posix" and settings.path.stat().st_uid not in (os.getuid(), 0):  # it may stand above this folder
             raise settings.fault("system", "is another user's file, whose system is not run; name it with --system")
         text = os.path.join(os.path.relpath(settings.path.parent), text)  # noqa: PTH118  (the text is no path alone)
     try:

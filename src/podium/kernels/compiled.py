@@ -141,18 +141,10 @@ def in_kernels(function: Callable[..., Any]) -> Callable[[Callable[..., Any]], C
 
 
 HOME = Path(__file__).parents[1]  # the package
-WITHOUT_KERNELS = (
-    "cli",
-    "reporting",
-    "pages",
-    "service",
-    "store",
-    "client",
-    "large",
-)  # rooms that nothing compiled imports
-BOUNDS_CHECKED_SUFFIX = (
-    "-checked"  # of machine code that checks every index (NUMBA_BOUNDSCHECK=1), which numba would not keep apart
-)
+# Rooms that nothing compiled imports.
+WITHOUT_KERNELS = ("cli", "reporting", "pages", "service", "store", "client", "large", "importers")
+# Of machine code that checks every index (NUMBA_BOUNDSCHECK=1), which numba would not keep apart.
+BOUNDS_CHECKED_SUFFIX = "-checked"
 CACHE_VARIABLE = "PODIUM_CACHE_DIR"
 # Without numba's runtime no kernel can allocate, and none counts references to its arrays: counting every
 # column for every pair made a replay a hundred times slower. Nothing calls a kernel from C, nor a helper from Python:

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from podium.ledger.leaderboard import with_ranks
 from podium.store.writing.rating.standing_rows import shared_ranks
+from podium.systems.elo import Elo
 
 
 @example([])
@@ -15,5 +16,5 @@ def test_a_list_and_a_table_have_the_same_ranks(ratings):
     best_first = sorted(ratings, reverse=True)
     board = {"pool": ["main"] * len(ratings), "player": [str(k) for k in range(len(ratings))], "rating": best_first}
     schema = {"pool": pl.String, "player": pl.String, "rating": pl.Float64}
-    table = with_ranks(pl.DataFrame(board, schema=schema)).sort(pl.col("player").cast(pl.Int64))
+    table = with_ranks(Elo(), pl.DataFrame(board, schema=schema)).sort(pl.col("player").cast(pl.Int64))
     assert shared_ranks(best_first) == table["rank"].to_list()

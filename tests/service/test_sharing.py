@@ -4,15 +4,19 @@ import re
 import struct
 from xml.etree import ElementTree as ET
 
+import polars as pl
 import pytest
 from leagues import HOSTILE, add_names, add_season
 from starlette.testclient import TestClient
 
+from podium import rate
 from podium.service import create_app
+from podium.service.site.pages import Extent, public_pages
 from podium.service.web import sharing
 from podium.store import Store
 from podium.store.keys import create_key
 from podium.support.words import MINUS, part
+from podium.systems import find
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 
@@ -23,6 +27,7 @@ def season(tmp_path_factory):
     add_season(opened, ("bikes",))
     add_names(opened)
     opened.create_pool("secret", opened.pool("bikes").system)
+    opened.create_pool("sure", find("trueskill")(), public=True)
     yield opened
     opened.close()
 
@@ -91,6 +96,42 @@ def test_the_leaders_may_be_framed_and_no_other_page(visitor):
     assert "<script" not in embedded.text
     ranks = {name: board.text.find(f">{name}<") for name in re.findall(r"<bdi>([^<]+)</bdi>", embedded.text)[1:]}
     assert list(ranks.values()) == sorted(ranks.values())
+
+
+def test_ranks_follow_the_rating_less_so_many_deviations_everywhere_alike(season, visitor):
+    """Set after the results have come: whoever won the only race falls behind those who are known better."""
+    order = ["abcd", "bacd", "abdc", "acbd", "bcad", "na"]
+    rows = [
+        {"event_id": f"e{number}", "started_at": f"2026-03-0{number + 1}", "player": player, "position": place}
+        for number, players in enumerate(order)
+        for place, player in enumerate(players, start=1)
+    ]
+    plain, less = find("trueskill")(), find("trueskill")(conservative=3.0)
+    season.submit("sure", rows)
+    season.configure("sure", less)
+    assert season.verify("sure") == []
+    board, by_score = (rate(rows, each).leaderboard() for each in (plain, less))
+    best_first = by_score["player"].to_list()
+    assert board["player"][0] == "n" != best_first[0]
+    assert (
+        best_first == by_score.sort(pl.col("rating") - 3.0 * pl.col("deviation"), descending=True)["player"].to_list()
+    )
+    assert dict(by_score.select("player", "rating").iter_rows()) == dict(board.select("player", "rating").iter_rows())
+    answer = visitor.get("/api/v1/pools/sure/leaderboard").json()
+    assert [(row["rank"], row["player"]) for row in answer["players"]] == [*enumerate(best_first, start=1)]
+    with season.at_one_moment() as view:
+        page = next(each.write() for each in public_pages(view, ["sure"], Extent()) if each.address == "/sure")
+    for text in (page, visitor.get("/sure", headers={"Accept": "text/html"}).text, visitor.get("/sure/embed").text):
+        assert re.findall(r"<bdi>([abcdn])</bdi>", text.partition("<table")[2])[:5] == best_first
+    assert "Ranks follow the rating less 3 times the deviation." in page
+    for rank, name in enumerate(best_first, start=1):
+        assert visitor.get(f"/sure/players/{name}/badge.json").json()["message"].endswith(f"#{rank} of 5")
+        card, known = season.player_card("sure", name), visitor.get(f"/api/v1/pools/sure/players/{name}").json()
+        assert card.rank == known["rank"] == rank
+        assert "".join(row.player for row in card.nearby) in "".join(best_first)
+    assert season.stakes("sure", ["n", "a"], "n").field["rank"].to_list() == [
+        best_first.index(each) + 1 for each in "na"
+    ]
 
 
 def test_a_picture_is_drawn_once_and_anew_after_a_correction(season, visitor, monkeypatch):

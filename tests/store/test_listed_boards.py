@@ -61,9 +61,8 @@ def check_boards(store, tops=(2,)):
     deltas = dict(history.filter(event_id=newest).select("player", "delta").iter_rows()) if newest else {}
     for listing in LISTINGS:
         players, listed, beside = expected_board(store, listing)
-        ranks = dict(
-            zip([row["player"] for row in listed], shared_ranks([row["rating"] for row in listed]), strict=True)
-        )
+        scores = [store.pool(POOL).system.score(row["rating"], row.get("deviation")) for row in listed]
+        ranks = dict(zip([row["player"] for row in listed], shared_ranks(scores), strict=True))
         by_name = {row["player"]: row for row in listed + beside}
         for top in tops:
             pages = walked(store, listing, top)
@@ -228,7 +227,9 @@ def test_another_system_settles_others(store):
     for number in range(6):
         store.submit(POOL, rows(number, "abcd" if number < 4 else "ab"))
     assert store.listed_board(POOL, Listing()).listed == 2
-    store.configure(POOL, find("elo")())
-    assert store.listed_board(POOL, Listing()).listed == 4
-    check_boards(store)
-    assert store.verify() == []
+    for other in (find("elo")(), find("glicko")(conservative=2.0)):
+        store.configure(POOL, other)
+        assert store.listed_board(POOL, Listing()).listed == 4
+        check_boards(store)
+        store.snapshot(POOL, DAYS.start + 1)
+        assert store.verify() == []

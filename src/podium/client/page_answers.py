@@ -176,7 +176,7 @@ class NearbyRow(TypedDict):
     rank: int | None  # The rank among the settled; null of a player who is not.
     player: str  # The player's name.
     rating: float  # The rating, in points.
-    ahead: float  # Points ahead of the player of the card; negative where behind.
+    ahead: float  # Points ahead of the player of the card, by what ranks follow; negative where behind.
     ahead_shown: float  # The change as people read it: the difference of the two ratings as they are shown.
 
 

@@ -7,7 +7,7 @@ import types
 from collections.abc import Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields
 from types import MappingProxyType
-from typing import Any, ClassVar, NamedTuple, Self, get_args, get_type_hints
+from typing import Any, ClassVar, Self, get_args, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
@@ -24,9 +24,7 @@ from podium.probability.ranks import GumbelPerformances, Performances
 STEP = 1e-4  # points over which a slope is taken
 ELO_SCALE = 400.0 / LN_10  # points for odds of e to 1
 ROUNDING = 0.05  # of a decimal: scales so close to a power of ten below Elo's are that power
-Number = float | int | None
 LARGEST = 1e9  # a parameter that says nothing of its range: beyond, ratings lose their tenths of a point
-OFF = ("none", "off")
 TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
@@ -46,6 +44,11 @@ def parameter(
     """
     metadata = {"help": help, "unit": unit, "low": low, "high": high, "choices": choices, "search": search}
     return field(default=default, metadata=metadata)
+
+
+def conservatism() -> Any:
+    """The setting of a system with deviations, which moves ranks and no rating; TrueSkill's own boards have it at 3."""
+    return parameter(0.0, "deviations taken off where players are ranked; moves no rating", low=0.0, high=10.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +230,22 @@ class System(PoolReader):
             early |= states[:, self.column("deviation")] > self.settled_deviation
         return early
 
+    def score(self, rating: Any, deviation: Any) -> Any:
+        """What ranks follow, of numbers, arrays or columns: the rating, less `conservative` deviations where set."""
+        share = getattr(self, "conservative", 0.0)
+        return rating - share * deviation if share else rating
+
+    @property
+    def ranking(self) -> str:
+        """What ranks follow where that is not the rating alone, in words; empty where it is."""
+        less = self.score(0.0, -1.0)
+        return f"ranks follow the rating less {less:g} times the deviation" if less else ""
+
+    def scores(self, states: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """What ranks follow, (players), of states, (players, fields)."""
+        columns = dict(zip(self.state_type._fields, states.T, strict=True))
+        return self.score(columns["rating"], columns.get("deviation"))  # type: ignore[no-any-return]
+
     def at_limit(self, states: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
         """Which players are at one of the `limits`, where ratings say little; `states` is (players, fields)."""
         return np.zeros(states.shape[0], np.bool_)
@@ -340,7 +359,7 @@ def parse_value(cls: type[System], setting: Field[Any], value: Any) -> Any:
     if not isinstance(value, str):
         return value
     may_be, word = kinds(cls, setting), value.strip().lower()
-    if word in OFF and type(None) in may_be:
+    if word in ("none", "off") and type(None) in may_be:
         return None
     if bool in may_be and word in TRUTHS:
         return TRUTHS[word]
@@ -377,16 +396,5 @@ def unknown_setting(cls: type[System], name: str, known: list[str]) -> str:
     """The message about a setting that does not exist."""
     from difflib import get_close_matches  # noqa: PLC0415  (only on the way to an error)
 
-    near = get_close_matches(name, known, 1)
-    hint = f"; did you mean {near[0]}?" if near else ""
+    hint = "".join(f"; did you mean {near}?" for near in get_close_matches(name, known, 1))
     return f"{cls.name} has no parameter {name!r}{hint} (it has {', '.join(known)})"
-
-
-class Parameter(NamedTuple):
-    """A setting as people read it."""
-
-    name: str
-    default: Any
-    unit: str
-    allowed: str
-    help: str

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -141,7 +141,12 @@ class Race:
     @cached_property
     def whole(self) -> Events:
         """The race as it might have ended, with everybody at the end."""
-        return self.ended()
+        reads_more = self.lines or self.things or self.given or self.system.reads_days or self.system.idle_unit
+        if reads_more or len(self.players) > len(self.sides):
+            return self.ended()
+        encoded = encoded_alone(self.system, self.period, len(self.sides))
+        names = [self.players[int(number)] for number in encoded.player_names]
+        return replace(encoded, player_names=pl.Series(names, dtype=pl.String))
 
     @cached_property
     def ranks(self) -> Floats:
@@ -169,7 +174,7 @@ class Race:
                 | given_cells(self.given.get(name))
                 for name in members
             ]
-        events = encode(read_results(pl.DataFrame(rows, infer_schema_length=None)), self.system, self.period)
+        events = encode(read_results(rows), self.system, self.period)
         if not self.seen.size:
             return events
         known = dict(zip(self.players, self.seen.tolist(), strict=True))
@@ -178,6 +183,13 @@ class Race:
 
     def seats(self, ended: Events) -> npt.NDArray[np.int64]:
         """Which of the players each entrant of the encoded race is; of the things behind them."""
+        return self.whole_seats if ended.player_names is self.whole.player_names else self.find_seats(ended)
+
+    @cached_property
+    def whole_seats(self) -> npt.NDArray[np.int64]:
+        return self.find_seats(self.whole)
+
+    def find_seats(self, ended: Events) -> npt.NDArray[np.int64]:
         number = {name: k for k, name in enumerate((*self.players, *self.things))}
         names = ended.player_names.gather(ended.columns.player).to_list()
         return np.array([number[name] for name in names], np.int64)
@@ -230,6 +242,13 @@ class Race:
         moved = replayed.after[:, self.system.column("rating")] - replayed.before
         changes[:, seats[:entries]] = moved.reshape(count, size)[:, :entries]
         return changes
+
+
+@lru_cache(64)
+def encoded_alone(system: System, period: str, count: int) -> Events:
+    """A race of so many who start alone, called by their numbers, of a system that reads nothing but places."""
+    names = tuple((str(number),) for number in range(count))
+    return Race(system, IMAGINED, names, np.tile(system.newcomer(), (count, 1)), period).ended()
 
 
 def given_cells(member: Member | None) -> dict[str, str | None]:

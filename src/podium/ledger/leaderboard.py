@@ -66,9 +66,9 @@ def ratings(system: System, players: pl.DataFrame, states: States, *, whole: boo
     hidden = {name: pl.Series(states[:, fields.index(name)]) for name in fields if whole and name not in shown}
     everything = as_board(system, players, shown, states).with_columns(**hidden)
     if not system.kinds:
-        return with_ranks(everything)
+        return with_ranks(system, everything)
     of_things = are_things(everything["player"])
-    board = with_ranks(everything.filter(~of_things))
+    board = with_ranks(system, everything.filter(~of_things))
     if not whole:
         return board
     kind, name = (pl.col("player").str.split(MARK).list.get(k) for k in (1, 2))
@@ -134,9 +134,10 @@ def last_played(events: Events, replayed: Replayed, start: Start | None) -> tupl
     return pl.concat([players, start.players[others]]), states
 
 
-def with_ranks(frame: pl.DataFrame) -> pl.DataFrame:
-    """Sorted by pool and rank, with the rank: 1 is best, equal ratings share one."""
-    rank = pl.col("rating").rank("min", descending=True).over("pool").cast(pl.Int64).alias("rank")
+def with_ranks(system: System, frame: pl.DataFrame) -> pl.DataFrame:
+    """Sorted by pool and rank, with the rank: 1 is best, equals share one."""
+    by: pl.Expr = system.score(pl.col("rating"), pl.col("deviation"))
+    rank = by.rank("min", descending=True).over("pool").cast(pl.Int64).alias("rank")
     columns = [name for name in frame.columns if name not in ("pool", "rank")]
     return frame.with_columns(rank).select("pool", "rank", *columns).sort("pool", "rank", "player")
 
@@ -156,7 +157,7 @@ def leaderboard(system: System, history: pl.DataFrame, rules: Eligibility, at: d
     players = last.rename({"event_id": "last_event_id", "started_at": "last_played_at"})
     shown = {name: last[name] for name in ("peak", *last.columns) if name not in OF_CHANGE}
     known = {name: shown[name].to_numpy().astype(np.float64) for name in system.state_type._fields if name in shown}
-    return listed(as_board(system, players, shown, system.filled_states(known)), rules, at)
+    return listed(system, as_board(system, players, shown, system.filled_states(known)), rules, at)
 
 
 def last_rows(history: pl.DataFrame) -> pl.DataFrame:
@@ -174,9 +175,9 @@ def later_rows(before: pl.DataFrame, later: pl.DataFrame) -> pl.DataFrame:
     return pl.concat([before, later]).with_columns(highest).unique(["pool", "player"], keep="last", maintain_order=True)
 
 
-def listed(board: pl.DataFrame, rules: Eligibility, at: datetime | None) -> pl.DataFrame:
+def listed(system: System, board: pl.DataFrame, rules: Eligibility, at: datetime | None) -> pl.DataFrame:
     """Those of a board whom the rules list, with their ranks among each other, by pool and rank."""
-    ranked = with_ranks(eligible_rows(board, rules, at))
+    ranked = with_ranks(system, eligible_rows(board, rules, at))
     return ranked if rules.top is None else ranked.filter(pl.col("rank") <= rules.top)
 
 

@@ -29,7 +29,7 @@ AT_MOST: Bound = "at most"
 HALF_A_DUEL = 0.5  # a bound is the rating that expects a score so near to a full one, or to none
 REACH_LOGITS = 20.0  # beyond the strongest and the weakest entrant: there expected scores have come to their ends
 NEAR = 1e-6  # of a duel: how near to its end an expected score is taken to be there
-STEPS = 50  # of bisection: down to a millionth of a point
+STEPS = 50  # at most, in which many fewer come `NEARLY` there
 FIRST_STEPS = 8  # of bisection, after which expected scores are nearly straight between two ends
 NEARLY = 1e-7  # of a point, in the last step
 LARGE_FIELD = 500  # entrants of one heat, from where on what a rating expects is tabulated
@@ -329,8 +329,7 @@ class Duels:
         at_least = (score == count) | (wanted > most)
         at_most = ~at_least & ((score == 0.0) | (wanted < least))
         wanted = np.clip(wanted, least, np.maximum(least, most))
-        find = approach if score.size >= LARGE_FIELD else bisect
-        shift = find(lambda shift: expected(shift) - wanted, low, high)
+        shift = approach(lambda shift: expected(shift) - wanted, low, high)
         if table:
             some = np.flatnonzero(np.abs(wanted - 0.5 * count) > (0.5 - TAIL) * count)
             slope = (table(shift + SLOPE_STEP) - table(shift - SLOPE_STEP))[some] / (2.0 * SLOPE_STEP)
@@ -341,21 +340,14 @@ class Duels:
         return shift, bounds
 
 
-def bisect(excess: Expected, low: Floats, high: Floats, steps: int = STEPS) -> Floats:
-    """Find where functions that rise are 0, each between two numbers."""
-    for _ in range(steps):
+def approach(excess: Expected, low: Floats, high: Floats) -> Floats:
+    """Find where functions that rise are 0, each between two numbers: false position, by Anderson and Björck."""
+    for _ in range(FIRST_STEPS):
         middle = 0.5 * (low + high)
         is_low = excess(middle) < 0.0
         low, high = np.where(is_low, middle, low), np.where(is_low, high, middle)
-    return 0.5 * (low + high)
-
-
-def approach(excess: Expected, low: Floats, high: Floats) -> Floats:
-    """As `bisect`, in a third of the steps: false position, by Anderson and Björck."""
-    newest = bisect(excess, low, high, FIRST_STEPS)
-    half = (high - low) / 2.0 ** (FIRST_STEPS + 1)
-    low, high = newest - half, newest + half
     below, above = excess(low), excess(high)
+    is_found = np.zeros(low.size, np.bool_)  # whose number stays, whoever is sought beside it
     for _ in range(STEPS):
         width = above - below
         share = np.divide(above, width, out=np.zeros_like(width), where=width != 0.0)
@@ -365,8 +357,9 @@ def approach(excess: Expected, low: Floats, high: Floats) -> Floats:
         factor = 1.0 - np.divide(now, above, out=np.zeros_like(now), where=above != 0.0)
         below = np.where(is_same, below * np.where(factor > 0.0, factor, 0.5), above)
         low, last = np.where(is_same, low, high), high
-        high, above = moved, now
-        if np.abs(high - last).max() <= NEARLY:
+        high, above = np.where(is_found, high, moved), now
+        is_found |= np.abs(high - last) <= NEARLY
+        if is_found.all():
             break
     return high
 

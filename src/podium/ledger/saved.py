@@ -145,7 +145,7 @@ def refuse_other(
     if saved_system != system.name:
         raise ParameterError(f"{name} holds ratings of {saved_system}, not of {system.name}: go on with {saved_system}")
     ours = parameters(system)
-    for setting in sorted(ours.keys() | saved_parameters.keys()):
+    for setting in sorted((ours.keys() | saved_parameters.keys()) - {"conservative"}):  # which moves no rating
         before, now = saved_parameters.get(setting), ours.get(setting)
         if before != now or setting not in ours or setting not in saved_parameters:
             raise ParameterError(

@@ -38,12 +38,12 @@ MOST_CELLS = 4_000_000  # numbers of states, in one call of the engine
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    count_above: Callable[[Floats], npt.NDArray[np.int64]]  # how many of those who do not start are above some ratings
+    count_above: Callable[[Floats], npt.NDArray[np.int64]]  # how many of those who do not start are above some scores
     is_listed: npt.NDArray[np.bool_]  # (players who start) whether they are listed today
     will_be_listed: npt.NDArray[np.bool_]  # (players who start) whether they are once they have started
 
     def ranks(self, mine: Floats, rivals: Floats) -> npt.NDArray[np.int64]:
-        """The ranks, (lines), of ratings, (lines), among the others and some who start, (lines, rivals)."""
+        """The ranks, (lines), of scores, (lines), among the others and some who start, (lines, rivals)."""
         ranks: npt.NDArray[np.int64] = 1 + self.count_above(mine) + (rivals > mine[:, None]).sum(axis=1)
         return ranks
 
@@ -141,7 +141,7 @@ def stakes(
     The others come in as the system's own model has it without the player, who is put at each place in turn; a line is
     the plain mean over the same orders at all places. Up to `MOST_EXACT` sides that is over every order, each by its
     chance; else orders are drawn until twice the standard error is below 1 % of the table's range, or the time is
-    spent. A rank counts the others at their mean in the same orders.
+    spent. A rank counts the others at their mean in the same orders, all with today's deviations.
 
     Args:
         chosen: whose tables.
@@ -199,7 +199,8 @@ def is_exact(race: Race) -> bool:
 
 def field_of(race: Race, ranks: Floats, board: Board, places: Sequence[int | None]) -> pl.DataFrame:
     """Who starts, the highest rating first: `player, rating, rank, win, break_even`; the rank is a listed one's."""
-    now = board.ranks(race.before, np.tile(race.before[board.is_listed], (len(race.players), 1))).tolist()
+    scores = race.system.scores(race.states)
+    now = board.ranks(scores, np.tile(scores[board.is_listed], (len(race.players), 1))).tolist()
     table = {
         "player": pl.Series(race.players, dtype=pl.String),
         "rating": race.before,
@@ -297,19 +298,18 @@ class Table:
     def lines(self, ranks: Floats, board: Board, heats: int) -> pl.DataFrame:
         """The table: `player, place, chance, delta, rating, rank, error`."""
         mean, error = self.mine()
-        count, now = len(mean), self.race.before
+        count, now, scores = len(mean), self.race.before, self.race.system.scores(self.race.states)
         chance = [ranks[self.side, int(place) - 1] if place == int(place) else None for place in self.places]
-        then = now + heats * self.means()
+        then = scores + heats * self.means()
         rivals = [k for k in np.flatnonzero(board.will_be_listed) if k != self.number]
-        mine = now[self.number] + heats * mean
         quits = [None] * (count - len(self.places))
         table = {
             "player": [self.race.players[self.number]] * count,
             "place": [*self.places, *quits],
             "chance": [*chance, *quits],
             "delta": heats * mean,
-            "rating": mine,
-            "rank": board.ranks(mine, then[:, rivals]),
+            "rating": now[self.number] + heats * mean,
+            "rank": board.ranks(scores[self.number] + heats * mean, then[:, rivals]),
             "error": heats * error,
         }
         return pl.DataFrame(table, schema=LINE)

@@ -278,7 +278,7 @@ class Live:
             board, pools = self._ratings.board(), self._ratings.pools()
         if pool is not None:
             board = board.filter(pl.col("pool") == existing_pool(pool, pools))
-        return listed(board, rules, None)
+        return listed(self.system, board, rules, None)
 
     def expected(self, a: str, b: str, pool: str | None = None) -> float:
         """The expected score of `a` against `b` now, between 0 and 1; a newcomer's rating for unknown players.

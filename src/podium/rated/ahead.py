@@ -83,9 +83,10 @@ def stakes_after(
         given={each.player: each for side in field for each in side if each.shared or each.side},
         things={each: states[each] for each in forecast.things_of(field, system.kinds)},
     )
-    others = np.sort(players.filter(~pl.col("player").is_in(starts))["rating"].to_numpy())
+    score: pl.Expr = system.score(pl.col("rating"), pl.col("deviation"))
+    others = np.sort(players.filter(~pl.col("player").is_in(starts)).select(score).to_series().to_numpy())
     board = Board(
-        lambda ratings: others.size - np.searchsorted(others, ratings, side="right"),
+        lambda scores: others.size - np.searchsorted(others, scores, side="right"),
         is_listed=np.isin(starts, players["player"].to_list()),
         will_be_listed=np.ones(len(starts), np.bool_),
     )

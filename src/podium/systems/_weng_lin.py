@@ -27,7 +27,7 @@ from podium.engine.rules import (
     settle,
 )
 from podium.engine.steps import face_off, judge_result, update_two
-from podium.engine.system import System, parameter
+from podium.engine.system import System, conservatism, parameter
 from podium.engine.tables.sides import Sides
 from podium.engine.tables.teams import (
     MU,
@@ -264,6 +264,7 @@ class WengLin(System):
         0.0, "deviation that an idle day adds", unit="points", low=0.0, high=1e6, search=(0.0, 0.5)
     )
     partial_play: bool = parameter(True, "a player counts in the team by the part of the game played")
+    conservative: float = conservatism()
 
     @property
     def idle_unit(self) -> str | None:

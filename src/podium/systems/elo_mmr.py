@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from podium.engine import inputs
 from podium.engine.rules import enter, expect, kernel, rate_event
-from podium.engine.system import System, parameter
+from podium.engine.system import System, conservatism, parameter
 from podium.kernels.logarithm import power
 from podium.kernels.records import read, write
 from podium.probability.logistic import logistic
@@ -116,6 +116,7 @@ class EloMmr(System):
     )
     split_ties: bool = parameter(False, "a tie is half a win and half a loss, not one of each")
     history: int = parameter(SLOTS, "newest performances kept apart", unit="events", low=1, high=SLOTS)
+    conservative: float = conservatism()
 
     @property
     def idle_unit(self) -> str | None:

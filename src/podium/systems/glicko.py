@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from podium.engine.inputs import Entrant, Entry, Heat
 from podium.engine.rules import Comparison, Credit, compare, credit, enter, evidence, expect, kernel, settle
-from podium.engine.system import System, parameter
+from podium.engine.system import System, conservatism, parameter
 from podium.kernels.logarithm import LN_10
 from podium.probability.logistic import logistic, score
 from podium.probability.ranks import Performances
@@ -77,6 +77,7 @@ class Glicko(System):
         0.0, "c: deviation that an idle day adds", unit="points", low=0.0, high=1e6, search=(0.0, 10.0)
     )
     min_deviation: float = parameter(0.0, "the least deviation", unit="points", low=0.0, high=1e6)
+    conservative: float = conservatism()
 
     @property
     def idle_unit(self) -> str | None:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from podium.engine.inputs import Entrant, Entry, Heat
 from podium.engine.rules import Credit, compare, credit, enter, evidence, expect, kernel, settle
-from podium.engine.system import System, parameter
+from podium.engine.system import System, conservatism, parameter
 from podium.kernels.exponential import LARGEST, exp
 from podium.probability.logistic import both_chances, logistic, score
 from podium.probability.ranks import Performances
@@ -109,6 +109,7 @@ class Glicko2(System):
     max_volatility: float | None = parameter(
         10.0, "cap of the volatility, which races of many entrants can drive beyond all bounds", low=1e-6, high=1e6
     )
+    conservative: float = conservatism()
 
     @property
     def idle_unit(self) -> str | None:

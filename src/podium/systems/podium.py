@@ -22,7 +22,7 @@ import numpy.typing as npt
 from podium.engine.inputs import Columns, Scratch, entrant_at, entries_of, heats_of
 from podium.engine.pool_state import LearntParameter
 from podium.engine.rules import kernel, rate_event
-from podium.engine.system import System, parameter
+from podium.engine.system import System, conservatism, parameter
 from podium.engine.tables.sides import Sides
 from podium.errors import ParameterError
 from podium.kernels.exponential import exp
@@ -135,6 +135,7 @@ class Podium(System):
         None,
         "what entrants share and has a rating of its own, as car/tyres: the columns shared:car, shared:tyres; or team",
     )
+    conservative: float = conservatism()
 
     def __new__(cls, *_: Any, modes: Any = None, shared: Any = None, **__: Any) -> Self:
         """Of the class for so many modes and kinds of things, whose states and pools have room for them."""

@@ -15,7 +15,7 @@ import numpy as np
 from podium.engine.inputs import PRESENT, Columns, Entrant, Scratch, nobody_finished, slot_at, weight_at
 from podium.engine.rules import enter, expect, expect_side, judge_heat, kernel, rate_event, rate_heats, rate_two, settle
 from podium.engine.steps import face_off, judge_result, judge_two_heats, rate_in_steps, update_two
-from podium.engine.system import System, parameter
+from podium.engine.system import System, conservatism, parameter
 from podium.engine.tables.sides import Sides
 from podium.engine.tables.teams import MU, VARIANCE, counted_part, gather_teams, part_in_team, row_of
 from podium.kernels.records import add, read
@@ -106,6 +106,7 @@ class TrueSkill(System):
     )
     partial_play: bool = parameter(True, "a player counts in the team by the part of the game played")
     tolerance: float = parameter(1e-4, "largest move of a message that ends the passing", low=0.0, high=1.0)
+    conservative: float = conservatism()
 
     @property
     def idle_unit(self) -> str | None:

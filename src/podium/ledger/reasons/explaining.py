@@ -33,13 +33,18 @@ UNLIMITED = 10**9  # parts of a change that is a sum
 UNRANKED_WORDS = {"disqualified": "disqualified", "did_not_start": "did not start"}
 
 
-def explain(system: System, events: Events, replayed: Replayed, event_id: str, player: str) -> Explanation:
+Found = tuple[list[int], str, int, bool]
+
+
+def explain(
+    system: System, events: Events, replayed: Replayed, event_id: str, player: str, found: Found | None = None
+) -> Explanation:
     """Why `player`'s rating moved in an event.
 
     Within a rating period a player's change stands at the last event of the period, and its explanation
-    lists the duels of them all.
+    lists the duels of them all. `found` is what `find_entrant` says, where that is known.
     """
-    rows, player, entrant, settles = find_entrant(events, event_id, player)
+    rows, player, entrant, settles = found or find_entrant(events, event_id, player)
     before = float(replayed.before[entrant])
     if not settles:
         text = f"{player}'s change is settled at the end of the rating period, with the last event in it."
@@ -76,16 +81,18 @@ def thing_parts(account: Account, replayed: Replayed, after: Any, explanation: E
     return tuple(parts)
 
 
-def find_entrant(events: Events, event_id: str, player: str) -> tuple[list[int], str, int, bool]:
+def find_entrant(events: Events, event_id: str, player: str) -> Found:
     """The rows of an event, the player's name, the entrant it was in it, and whether the change stands there."""
     frame = events.results.frame
     rows = np.flatnonzero((frame["event_id"] == event_id).to_numpy())
     if not rows.size:
         hint = suggestion(event_id, frame["event_id"].unique().to_list())
         raise UnknownError(f"there is no event {event_id!r} in {events.results.source}{hint}")
-    players = frame["player"][rows]
-    player = player if (players == player).any() else normalise(player)
+    players = frame["player"].gather(rows)
     own = rows[(players == player).to_numpy()]
+    if not own.size:
+        player = normalise(player)
+        own = rows[(players == player).to_numpy()]
     if not own.size:
         hint = suggestion(player, players.to_list())
         raise UnknownError(f"{player!r} did not take part in event {event_id!r}{hint}")

@@ -19,7 +19,7 @@ from podium.engine.tables.encoding import Events, encode, frozen
 from podium.engine.tables.selection import UNFINISHED_STATUS
 from podium.ledger.history import system_at
 from podium.ledger.reasons.duels import Account
-from podium.ledger.reasons.explaining import find_entrant, settlement_number, states_before
+from podium.ledger.reasons.explaining import Found, find_entrant, settlement_number, states_before
 from podium.ledger.reasons.shares import MAX_WORK
 from podium.ledger.reasons.wording import heat_words
 from podium.results.derived_heats import OVERALL
@@ -106,16 +106,17 @@ class Altered:
 
 
 def what_if(
-    system: System, events: Events, replayed: Replayed, event_id: str, player: str, period: str = "event"
-) -> WhatIf:
+    system: System, events: Events, replayed: Replayed, event_id: str, player: str, period: str = "event",
+    found: Found | None = None,
+) -> WhatIf:  # fmt: skip
     """What a player's change would have been with each heat not won won instead, each quit a finish, or all heats won.
 
     A heat that was quit is finished in the middle place of the player's other heats, or where the ratings expected it
     if there is none. The others keep their order; whoever is behind the player then takes the next line (score and
     time) of those sent. Where teams compete it is the player's team that wins, by its team score. Within a rating
-    period it is the change of the whole period that would have been another.
+    period it is the change of the whole period that would have been another. `found` is what `find_entrant` says.
     """
-    _, player, entrant, _ = find_entrant(events, event_id, player)
+    _, player, entrant, _ = found or find_entrant(events, event_id, player)
     settlement = settlement_number(events, entrant)
     states = states_before(system, events, settlement, replayed)
     account = Account(system_at(system, events, replayed, settlement), events, settlement, entrant, states)

@@ -19,8 +19,8 @@ from podium.service.web.rendering import Page, page_text, pool_address, pool_hea
 from podium.service.web.rules.page import rules_page
 from podium.service.web.visiting import Visit
 from podium.store import Store
-from podium.store.reading.events.stories import EventStory
 from podium.store.reading.player_models import EventHeadline, EventListPage, FoundPlayer, ListedPage, Listing
+from podium.store.reading.players.explanations import EventStory
 
 MOST_CHARACTERS = 48  # of a name that stands in a file's
 DIGEST_BYTES = 8

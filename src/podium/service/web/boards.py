@@ -136,7 +136,7 @@ def leaderboard(
         board=board,
         ahead=None if cursor else next(iter(store.fixtures(pool.name, ahead=True, most=1)), None),
         reasons=listing_reasons(pool.system, listing, spans[span]) if board.listed < board.players else "",
-        made_up=store.made_up(pool.name),
+        made_up=(*store.made_up(pool.name), *filter(None, [pool.system.ranking])),
         settling=settling_rule(pool.system),
         is_everyone=everyone,
         is_by_move=sort == "move",

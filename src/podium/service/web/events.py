@@ -23,9 +23,9 @@ from podium.service.http.requests import CurrentStore
 from podium.service.web.rendering import Page, PageRouter, PoolHeader, pool_header, render, unchanged
 from podium.service.web.visiting import VisiblePool, Visit
 from podium.store import Store
-from podium.store.reading.events.stories import EventStory
 from podium.store.reading.log import CorrectionRecord
 from podium.store.reading.models import ResultRow
+from podium.store.reading.players.explanations import EventStory
 from podium.store.reading.pool_facts import PoolFacts, ReliabilityBin, fair_expectation
 from podium.store.writing.rating.events import Change
 from podium.store.writing.rating.facts import today
@@ -266,14 +266,13 @@ def promised_words(story: EventStory) -> str:
 
 def promised_line(promise: Stakes, explanation: Explanation) -> Any:
     """The line of the place that the player took; None where several shared it, or a side did."""
-    table = explanation.standings
-    own = table.filter(player=explanation.player)
-    if own.height != 1 or promise.sides != promise.field.height or promise.frame.is_empty():
+    taken = dict(explanation.standings.select("player", "place").iter_rows())
+    if len(taken) != explanation.standings.height or promise.sides != promise.field.height or promise.frame.is_empty():
         return None
-    place = own["place"][0]
+    place = taken[explanation.player]
     if place is None:
         return next((line for line in promise.lines() if line["place"] is None), None)
-    shared = table.filter(place=place).height > 1
+    shared = [*taken.values()].count(place) > 1
     if shared and promise.sides > 2:  # noqa: PLR2004  (of two it is a draw)
         return None
     return next((line for line in promise.lines() if line["place"] == (1.5 if shared else float(place))), None)

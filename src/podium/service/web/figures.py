@@ -55,12 +55,12 @@ class Upcoming:
         moved = change(shown_change(likeliest["rating"] - likeliest["delta"], likeliest["rating"], digits), digits)
         return f" {self.stakes.headline()} Likeliest, {percent(likeliest['chance'])}: {place}, {moved}."
 
-    def reach(self, above: float) -> Markup:
-        """The least result that brings so high a rating; or what the best one brings."""
+    def reach(self, ahead: float) -> Markup:
+        """The least result that gains so much; or what the best one brings."""
         lines = self.lines()
         if self.stakes is None or not lines:
             return Markup("")
-        enough = [line for line in lines if line["rating"] >= above]
+        enough = [line for line in lines if line["delta"] >= ahead]
         line = enough[-1] if enough else lines[0]
         place = place_words(line["place"], self.stakes.sides)
         if self.stakes.sides == TWO:
@@ -150,22 +150,22 @@ def next_rank_tiles(header: PoolHeader, card: PlayerCard, ahead: Upcoming | None
     """How far it is to the next rank, and which result reaches it; of the first, how far ahead."""
     digits = header.digits - 1
     own = next(k for k, row in enumerate(card.nearby) if row.player == card.player)
-    above = [row for row in card.nearby[:own] if row.rating > card.rating]
+    above = [row for row in card.nearby[:own] if row.ahead > 0.0]
     others = above[-1:] or card.nearby[own + 1 : own + 2]
     if not others:
         return []
     other = others[0]
-    gap = abs(shown(other.rating, digits) - shown(card.rating, digits))
+    gap = abs(shown(other.rating, digits) - shown(other.rating - other.ahead, digits))
     who = player_link(header, other.player)
     place = f", {ordinal_number(other.rank)}" if other.rank else ""
     if not above:
         return [Tile("Lead", counted_points(gap), Shape("ahead of {}{}.").format(who, place), is_wide=True)]
-    reach = ahead.reach(other.rating) if ahead is not None else Markup("")
+    reach = ahead.reach(other.ahead) if ahead is not None else Markup("")
     if not reach and card.best_days:
         best = card.best_days[0]
         address, name = pool_address(header.name, "events", best.event_id or ""), best.title or best.event_id or ""
         event = Shape('<a href="{}">{}</a> ({})').format(address, named(name), change(best.shown, header.digits))
-        is_enough = card.rating + best.change >= other.rating
+        is_enough = best.change >= other.ahead
         enough, short = Shape("A day like {} reaches it."), Shape("The best day so far, {}, would not reach it.")
         reach = (enough if is_enough else short).format(event)
     note = Shape("behind {}{}. {}").format(who, place, reach)

@@ -307,17 +307,14 @@ standing = Table(
     Column("state", LargeBinary, nullable=False),
     Column("provisional", Boolean, nullable=True),  # whether the rating is unsettled
     Column("deviation", Double, nullable=True),  # of the state; empty where the system has none
-    Index(None, "generation_id", "rating", "player_id"),
+    Column("score", Double, nullable=False),  # what ranks follow: the rating, less deviations where the system says so
+    Index(None, "generation_id", "score", "player_id"),
     sqlite_with_rowid=False,
 )
 Index(
-    "ix_change_unfilled", change.c.generation_id, change.c.started_at, change.c.seq, **where(change.c.field.is_(None))
-)
-Index("ix_standing_unfilled", standing.c.generation_id, standing.c.player_id, **where(standing.c.provisional.is_(None)))
-Index(
     "ix_standing_unsettled",
     standing.c.generation_id,
-    standing.c.rating,
+    standing.c.score,
     standing.c.player_id,
     **where(standing.c.provisional.is_(true())),
 )

@@ -114,11 +114,11 @@ def recent_events(connection: sa.Connection, pool: Pool, key: OrderKey) -> Event
 def settled_board(connection: sa.Connection, pool: Pool, race: Race) -> Board:
     """The board of today: ranks are among the settled."""
     settled = ~pool.system.unsettled(race.states) & (race.states[:, pool.system.column("events")] > 0.0)
-    mine = race.before[settled]
+    mine = pool.system.scores(race.states)[settled]
 
-    def count_above(ratings: Floats) -> npt.NDArray[np.int64]:
-        better = [count_better(connection, pool, rating, settled=True) for rating in ratings.tolist()]
-        others: npt.NDArray[np.int64] = np.array(better, np.int64) - (mine > ratings[:, None]).sum(axis=1)
+    def count_above(scores: Floats) -> npt.NDArray[np.int64]:
+        better = [count_better(connection, pool, score, settled=True) for score in scores.tolist()]
+        others: npt.NDArray[np.int64] = np.array(better, np.int64) - (mine > scores[:, None]).sum(axis=1)
         return others
 
     return Board(count_above, settled, settled)
@@ -224,8 +224,28 @@ def promise_of(
     connection: sa.Connection, pool: Pool, answers: Answers, row: Any, results: pl.DataFrame, player: str
 ) -> Stakes | None:
     """As `promised`, of an event of which the row and the results are known."""
+    newest, key = newest_seq(connection, pool), OrderKey(row.started_at, row.seq)
+
+    def find_starters() -> Starters | None:
+        sides = sides_in(pool, results)
+        return None if sides is None else starters_at(connection, pool, sides, row.started_at, key)
+
+    def find() -> Stakes | None:
+        starters = answers.value(("before", pool.id, row.event_id), newest, find_starters)
+        if starters is None:
+            return None
+        race, _, draws = starters
+        nobody = np.zeros(len(race.players), np.bool_)
+        board = Board(lambda ratings: np.zeros(ratings.size, np.int64), nobody, nobody)
+        return stakes(race, [player], board, draws=draws, promise=True)
+
+    return answers.value(("promise", pool.id, row.event_id, player), newest, find) if row.status == RATED else None
+
+
+def sides_in(pool: Pool, results: pl.DataFrame) -> list[list[Member]] | None:
+    """The sides that met in an event of one heat; None of any other."""
     table = results.filter(~pl.col("status").is_in(UNRATED_STATUS))
-    if row.status != RATED or ("heat" in table.columns and table["heat"].n_unique() > 1):
+    if table.height > MOST_STARTERS or ("heat" in table.columns and table["heat"].n_unique() > 1):
         return None
     sides: dict[str | tuple[str], list[Member]] = {}
     columns = columns_of(table, pool.system.kinds).items()
@@ -233,21 +253,7 @@ def promise_of(
         shared = {kind: line[column] for kind, column in columns if line[column] is not None}
         member = Member(line["player"], shared, line.get("side"))
         sides.setdefault(line.get("team") or (member.player,), []).append(member)
-    if len(sides) < 2 or table.height > MOST_STARTERS:  # noqa: PLR2004  (nobody met)
-        return None
-
-    newest, key = newest_seq(connection, pool), OrderKey(row.started_at, row.seq)
-
-    def find_starters() -> Starters:
-        return starters_at(connection, pool, [*sides.values()], row.started_at, key)
-
-    def find() -> Stakes:
-        race, _, draws = answers.value(("before", pool.id, row.event_id), newest, find_starters)
-        nobody = np.zeros(len(race.players), np.bool_)
-        board = Board(lambda ratings: np.zeros(ratings.size, np.int64), nobody, nobody)
-        return stakes(race, [player], board, draws=draws, promise=True)
-
-    return answers.value(("promise", pool.id, row.event_id, player), newest, find)
+    return [*sides.values()] if len(sides) > 1 else None
 
 
 @answer

@@ -44,6 +44,8 @@ class VersionCache:
         """Return the answer of a version, found anew where another's is kept."""
         with self._lock:
             kept, answer = self._answers.get(key, (None, None))
+            if key in self._answers:
+                self._answers.move_to_end(key)
         if kept != version:
             answer = find()
             self.keep(key, version, answer)
@@ -51,7 +53,7 @@ class VersionCache:
         return found
 
     def keep(self, key: Hashable, version: Hashable, answer: Any) -> None:
-        """Take an answer that is known from elsewhere; the oldest goes where there are too many."""
+        """Take an answer that is known from elsewhere; the one wanted longest ago goes where there are too many."""
         with self._lock:
             self._answers[key] = version, answer
             self._answers.move_to_end(key)

@@ -226,7 +226,7 @@ class NearbyRow:
     rank: int | None = described("The rank among the settled; null of a player who is not.")
     player: str = described("The player's name.")
     rating: float = described("The rating, in points.")
-    ahead: float = described("Points ahead of the player of the card; negative where behind.")
+    ahead: float = described("Points ahead of the player of the card, by what ranks follow; negative where behind.")
     ahead_shown: float = described(SHOWN_CHANGE)
 
 

@@ -21,9 +21,9 @@ from podium.store.reading.log import CorrectedLine, corrected_lines, lines_of
 from podium.store.writing import accounts, administration, mending, sheets, submission
 from podium.store.writing.execution import Done, Propose, plan_through, with_receipts
 from podium.store.writing.rating.events import Proposal, Sheet, StaleError, get_event
+from podium.store.writing.rating.facts import ranked
 from podium.store.writing.rating.plan import Plan, Span
 from podium.store.writing.rating.rerating import NOTHING, Totals, event_ids, moves
-from podium.store.writing.rating.standing_rows import shared_ranks, states_of
 
 Act = Callable[[str, str], Propose]  # by whom, and why: what is then proposed
 
@@ -211,8 +211,13 @@ def moved_ratings(connection: sa.Connection, pool: Pool, proposal: Proposal, pla
     after = {number: each for number, each in before.items() if number not in met}
     after |= {number: (each.rating, each.state) for number, each in plan.standings.items() if number in met}
     ratings_before, ratings_after = ({number: each[0] for number, each in one.items()} for one in (before, after))
-    ranks_before, ranks_after = settled_ranks(pool, before), settled_ranks(proposal.pool, after)
+    ranks_before, ranks_after = (
+        {number: rank for number, _, rank in ranked(each_pool, {each: state for each, (_, state) in one.items()})}
+        for each_pool, one in ((pool, before), (proposal.pool, after))
+    )
     numbers = [each for each in met if ratings_before.get(each) != ratings_after.get(each)]
+    if pool.system.ranking != proposal.pool.system.ranking:
+        numbers += [each for each in met.difference(numbers) if ranks_before.get(each) != ranks_after.get(each)]
     names = names_of(connection, pool, [each for each in numbers if each not in proposal.newcomers])
     names |= proposal.newcomers
     moved = (
@@ -231,14 +236,3 @@ def moved_ratings(connection: sa.Connection, pool: Pool, proposal: Proposal, pla
 def size_of(moved: MovedRating) -> float:
     """By how much a rating would move; infinite of whoever is new or gone."""
     return float("inf") if moved.before is None or moved.after is None else abs(moved.after - moved.before)
-
-
-def settled_ranks(pool: Pool, standings: Mapping[int, tuple[float, bytes]]) -> dict[int, int]:
-    """The ranks of the settled among each other, by number."""
-    if not standings:
-        return {}
-    unsettled = pool.system.unsettled(states_of(pool, [state for _, state in standings.values()])).tolist()
-    of_each = zip(standings.items(), unsettled, strict=True)
-    settled = sorted(((rating, number) for (number, (rating, _)), early in of_each if not early), reverse=True)
-    ranks = shared_ranks([rating for rating, _ in settled])
-    return {number: rank for (_, number), rank in zip(settled, ranks, strict=True)}

@@ -15,7 +15,7 @@ from podium.store.reading import ahead, hindsight
 from podium.store.reading import log as entries
 from podium.store.reading import pool_facts as whole
 from podium.store.reading.boards import listings, pages, ranks
-from podium.store.reading.events import events, headlines, stories
+from podium.store.reading.events import events, headlines
 from podium.store.reading.models import PlayerDetails, PoolSummary, extended
 from podium.store.reading.moments import Moments, reads, reads_kept
 from podium.store.reading.player_models import FoundPlayer
@@ -152,7 +152,7 @@ class Reader(Moments):
 
     # Boards
 
-    leaderboard = reads(ranks.page)
+    leaderboard = reads_kept(pages.leaderboard)
     board = reads(ranks.board)
     listed_board = reads_kept(pages.listed_board)
     page_of = reads_kept(pages.page_of)
@@ -194,7 +194,7 @@ class Reader(Moments):
 
     rank = reads(ranks.rank)
     ranks_of = reads(pages.ranks_of_player)
-    neighbours = reads(ranks.neighbours)
+    neighbours = reads_kept(pages.neighbours)
     player_card = reads_kept(cards.player_card)
     career = reads(events.career)
     player_changes = reads(cards.changes_page)
@@ -253,8 +253,8 @@ class Reader(Moments):
     event_moments = reads(headlines.event_moments)
     event_count = reads(headlines.count_events)
     adjacent_events = reads(headlines.adjacent_events)
-    event_story = reads_kept(stories.event_story)
-    event_stories = reads_kept(stories.event_stories)
+    event_story = reads_kept(explanations.event_story)
+    event_stories = reads_kept(explanations.event_stories)
     event_field = reads_kept(whole.event_field)
     event_record = reads(entries.event_record)
     made_up = reads(entries.made_up)

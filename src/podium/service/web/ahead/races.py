@@ -14,12 +14,14 @@ from podium.errors import ParameterError, UnknownError
 from podium.ledger.imagined import DUEL, TWO, place_words
 from podium.pages.drawing import signed_bar
 from podium.pages.numbers import DASH, MINUTE_S, percent, with_minus
+from podium.results.derived_heats import OVERALL
 from podium.service.http.json import MAX_SENT_CHARACTERS, MatchId
 from podium.service.http.requests import CurrentStore
 from podium.service.web import rendering
 from podium.service.web.ahead.calendar import Aged, CurrentStakes
 from podium.service.web.visiting import VisiblePool, Visit
 from podium.store import Store
+from podium.store.reading.ahead import MOST_STARTERS
 from podium.store.writing.fixtures import NO_RESULT, Fixture, Starter
 from podium.support.words import counted, ordinal_number, shown, shown_change
 
@@ -172,7 +174,7 @@ def race(
         heading=planned.title or planned.fixture_id,
         starts_at=None if rule.is_match else planned.starts_at,
         status=planned.status,
-        rule=rule.words,
+        rule=rule.words + heats_words(store, pool.name),
         entrants=planned.entrants,
         given={each.player: given_words(each) for each in planned.entrants or ()},
         view=view,
@@ -223,6 +225,15 @@ def planned_race(store: Store, pool: str, race_id: str) -> tuple[Fixture, Rule]:
     status = NO_RESULT if match.status == "expired" else "waits for its result"
     words = f"Whoever is missing from the result has quit. The match waits for it until {match.expires_at:%H:%M} UTC."
     return Fixture(race_id, None, match.expires_at, starters, status), Rule(words, is_match=True)
+
+
+def heats_words(store: Store, pool_name: str) -> str:
+    """That the changes are those of one heat, where the newest event had several; empty where it had not."""
+    newest = store.event_list(pool_name, top=1).events
+    if not newest or newest[0].entrants > MOST_STARTERS:
+        return ""
+    heats = {each.heat for each in store.event(pool_name, newest[0].event_id).entries} - {None, OVERALL}
+    return f" The newest event had {len(heats)} heats; all changes below are of one." if len(heats) > 1 else ""
 
 
 def default_player(request: Request, planned: Fixture) -> str:

@@ -34,13 +34,13 @@ from podium.store.reading.player_models import FoundPlayer, Listing, SharedThing
 from podium.store.writing.rating.standing_rows import BOARD_COLUMNS, HAS_STANDING
 
 ROWS = sa.select(*BOARD_COLUMNS).join(player, HAS_STANDING)
-BEST_FIRST = standing.c.rating.desc(), standing.c.player_id.desc()
+BEST_FIRST = standing.c.score.desc(), standing.c.player_id.desc()
 TOP: sa.BindParameter[int] = sa.bindparam("top")
 
 
 class Position(NamedTuple):
     through: int  # players up to the place, and with it
-    above: int  # players rated above it
+    above: int  # players who stand above it
 
 
 class Statements(NamedTuple):
@@ -53,7 +53,7 @@ class Statements(NamedTuple):
     number: sa.Select[Any]
     position: sa.Select[Any]
     ranks: sa.Select[Any]
-    tied_through: sa.Select[Any]  # those with the rating of a place, down to the place
+    tied_through: sa.Select[Any]  # those with the score of a place, down to the place
 
 
 @cache
@@ -68,21 +68,21 @@ def statements(*, settled: bool | None, min_events: bool, active: bool) -> State
     rows, players = ROWS.where(*listed), sa.func.count()
     page = rows.order_by(*BEST_FIRST).limit(TOP)
     counted = sa.select(players).select_from(standing).where(*listed)
-    rank = sa.func.rank().over(order_by=standing.c.rating.desc())
+    rank = sa.func.rank().over(order_by=standing.c.score.desc())
     ranked = sa.select(standing.c.player_id, rank).where(*listed).subquery()
-    rating: sa.BindParameter[float] = sa.bindparam("rating", type_=sa.Double())
+    score: sa.BindParameter[float] = sa.bindparam("score", type_=sa.Double())
     # One walk of all: that of those above by the index looks each of them up.
-    counts: list[Any] = [players.filter(BOARD_ORDER >= BOARD_CURSOR), players.filter(standing.c.rating > rating)]
+    counts: list[Any] = [players.filter(BOARD_ORDER >= BOARD_CURSOR), players.filter(standing.c.score > score)]
     return Statements(
         page,
         page.where(BOARD_ORDER < BOARD_CURSOR),
-        rows.where(BOARD_ORDER > BOARD_CURSOR).order_by(standing.c.rating, standing.c.player_id).limit(TOP),
+        rows.where(BOARD_ORDER > BOARD_CURSOR).order_by(standing.c.score, standing.c.player_id).limit(TOP),
         rows.where(among(standing.c.player_id)),
         counted,
         sa.select(*counts).select_from(standing).where(*listed),
         sa.select(ranked).where(among(ranked.c.player_id)),
-        # A range, for the index of ratings: SQLite takes the key for a rating that is equal.
-        counted.where(standing.c.rating >= rating, standing.c.rating <= rating).where(
+        # A range, for the index of scores: SQLite takes the key for a score that is equal.
+        counted.where(standing.c.score >= score, standing.c.score <= score).where(
             standing.c.player_id + 0 >= sa.bindparam("number")
         ),
     )
@@ -162,7 +162,7 @@ class Board:
         return self.cache.value(self.key(kind, of), self.version, find)
 
     def at(self, statement: sa.Select[Any], place: Place, **params: Any) -> list[Any]:
-        return self.all_of(statement, rating=place[0], number=place[1], **params)
+        return self.all_of(statement, score=place[0], number=place[1], **params)
 
     def all_of(self, statement: sa.Select[Any], **params: Any) -> list[Any]:
         return list(self.connection.execute(statement, self.params | params))
@@ -226,6 +226,7 @@ SELECT_PLAYERS = (
         PRESENT.c.name.label("present"),
         standing.c.rating,
         standing.c.provisional,
+        standing.c.score,
     )
     .outerjoin(merged, sa.and_(merged.c.pool_id == POOL, merged.c.player_id == player.c.id))
     .join(PRESENT, sa.and_(PRESENT.c.pool_id == POOL, PRESENT.c.id == PLAYS_ON_AS))
@@ -310,7 +311,7 @@ def players(connection: sa.Connection, pool: Pool, hits: Sequence[Hit], most: in
         row = row_of[hit.account]
         by_player.setdefault(row.number, (hit, row))
     chosen = sorted(
-        by_player.values(), key=lambda each: (each[0].distance, each[1].rating is None, -(each[1].rating or 0.0))
+        by_player.values(), key=lambda each: (each[0].distance, each[1].score is None, -(each[1].score or 0.0))
     )[:most]
     settled = [row.number for _, row in chosen if row.rating is not None and not row.provisional]
     ranks = ranks_of(connection, pool, settled, settled=True)

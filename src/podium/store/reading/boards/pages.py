@@ -16,7 +16,7 @@ from podium.store.log.statements import among, of_players, values
 from podium.store.reading.boards.listings import Board, Position, open_board
 from podium.store.reading.boards.ranks import Place, count_players, cursor_of, parse_cursor
 from podium.store.reading.events.headlines import headlines
-from podium.store.reading.models import DailyRank, RankedPlayer
+from podium.store.reading.models import BoardPage, BoardRow, DailyRank, RankedPlayer
 from podium.store.reading.moments import Answers
 from podium.store.reading.player_models import ListedPage, ListedRow, Listing
 from podium.store.writing.rating.facts import day_shown, days, stored_ranks
@@ -175,6 +175,64 @@ SELECT_MOST_GAINED = SELECT_ENTRANTS.order_by((change.c.rating - change.c.rating
 )
 
 
+EVERYBODY = Listing(unsettled=True)
+
+
+def leaderboard(
+    connection: sa.Connection, pool: Pool, answers: Answers, *, top: int = 100, after: Place | None = None
+) -> BoardPage:
+    """Show a page of the leaderboard.
+
+    Args:
+        top: rows of the page.
+        after: where the page before ended; the first page where None.
+
+    Returns:
+        The players, best first, and the cursor of the next page.
+    """
+    board = open_board(connection, pool, EVERYBODY, answers)
+    rows = board.rows(after, top)
+    following = cursor_of(rows[-1]) if len(rows) == top else None
+    return BoardPage(board_rows(pool, ranked_page(board, rows, after)), following)
+
+
+def neighbours(
+    connection: sa.Connection, pool: Pool, answers: Answers, name: str, each: int = 5
+) -> tuple[BoardRow, ...]:
+    """Show a player among those ranked next.
+
+    Args:
+        each: how many above, and how many below.
+
+    Returns:
+        The players, best first.
+
+    Raises:
+        UnknownError: no such pool or player.
+    """
+    row, board = get_standing(connection, pool, name), open_board(connection, pool, EVERYBODY, answers)
+    place = place_of(row)
+    rows = [*reversed(board.rows_above(place, each)), row, *board.rows(place, each)]
+    rank_of = board.ranks_of([row.player_id for row in rows])
+    return board_rows(pool, [(rank_of[row.player_id], row) for row in rows])
+
+
+def board_rows(pool: Pool, ranked: Sequence[tuple[int, Any]]) -> tuple[BoardRow, ...]:
+    return tuple(
+        BoardRow(
+            rank,
+            row.name,
+            row.rating,
+            row.events,
+            pool.moment(row.played_at),
+            is_provisional(pool.system, row.provisional, row.events),
+            row.deviation,
+            last_sequence=pool.sequence(row.played_at),
+        )
+        for rank, row in ranked
+    )
+
+
 def listed_board(
     connection: sa.Connection,
     pool: Pool,
@@ -212,10 +270,10 @@ def listed_board(
 
 
 def ranked_page(board: Board, rows: Sequence[Any], place: Place | None) -> list[tuple[int, Any]]:
-    """Rows that follow a place, with their ranks: equal ratings share the best, those on the page before too."""
+    """Rows that follow a place, with their ranks: equals share the best, those on the page before too."""
     through, above = (0, 0) if place is None or not rows else board.position(place)
-    ranks = shared_ranks([row.rating for row in rows])
-    tied = place is not None and bool(rows) and rows[0].rating == place[0]
+    ranks = shared_ranks([row.score for row in rows])
+    tied = place is not None and bool(rows) and rows[0].score == place[0]
     return [(above + 1 if tied and rank == 1 else through + rank, row) for rank, row in zip(ranks, rows, strict=True)]
 
 
@@ -331,4 +389,4 @@ def newest_params(board: Board) -> dict[str, int]:
 
 
 def place_of(row: Any) -> Place:
-    return row.rating, row.player_id
+    return row.score, row.player_id

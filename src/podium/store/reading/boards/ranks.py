@@ -1,7 +1,7 @@
 """Leaderboard pages and ranks. Ranks come from the counts per whole rating and one of them."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import asdict, replace
 from datetime import timedelta
 from typing import Any
@@ -11,41 +11,26 @@ import sqlalchemy as sa
 
 from podium.errors import ParameterError, UnknownError
 from podium.ledger import leaderboard
-from podium.ledger.history import is_provisional
 from podium.ledger.leaderboard import Eligibility
 from podium.results.names import normalise
 from podium.store.log.content import UTC_DATETIME
 from podium.store.log.log import newest_seq
 from podium.store.log.players import names_of
 from podium.store.log.pools import NUMBER_US, Order, OrderKey, Pool, When, season_time, settings_of, time_of
-from podium.store.log.schema import player, rank_count, season, standing
+from podium.store.log.schema import rank_count, season, standing
 from podium.store.log.statements import among, floored, instant, of_players, values
-from podium.store.reading.models import BoardPage, BoardRow, PlayerRank, PoolSummary, RatingCount, Season
+from podium.store.reading.models import PlayerRank, PoolSummary, RatingCount, Season
 from podium.store.writing.rating.standing_rows import (
-    BOARD_COLUMNS,
     FINE_PER_POINT,
-    HAS_STANDING,
     bucket,
     get_standing,
     newest_of_players,
-    shared_ranks,
     states_of,
 )
 
 IN_POOL = sa.and_(standing.c.generation_id == sa.bindparam("generation"), of_players(standing))
-BOARD_ORDER = sa.tuple_(standing.c.rating, standing.c.player_id)
-BOARD_CURSOR = sa.tuple_(sa.bindparam("rating"), sa.bindparam("number"))
-SELECT_BOARD = (
-    sa.select(*BOARD_COLUMNS)
-    .join(player, HAS_STANDING)
-    .where(IN_POOL)
-    .order_by(standing.c.rating.desc(), standing.c.player_id.desc())
-    .limit(sa.bindparam("top"))
-)
-SELECT_BOARD_AFTER = SELECT_BOARD.where(BOARD_ORDER < BOARD_CURSOR)
-SELECT_BOARD_BEFORE = (
-    SELECT_BOARD.where(BOARD_ORDER > BOARD_CURSOR).order_by(None).order_by(standing.c.rating, standing.c.player_id)
-)
+BOARD_ORDER = sa.tuple_(standing.c.score, standing.c.player_id)
+BOARD_CURSOR = sa.tuple_(sa.bindparam("score"), sa.bindparam("number"))
 IS_SETTLED = standing.c.provisional.is_(sa.false())
 COUNTED = {False: rank_count.c.players, True: rank_count.c.settled}  # of a bucket, by whether only the settled count
 COUNT_PLAYERS = {
@@ -61,21 +46,16 @@ COUNT_PLAYERS_ABOVE = {
 COUNT_ABOVE_WITHIN = {
     settled: sa.select(sa.func.count())
     .select_from(standing)
-    .where(IN_POOL, standing.c.rating > sa.bindparam("rating"), standing.c.rating < sa.bindparam("limit"))
+    .where(IN_POOL, standing.c.score > sa.bindparam("score"), standing.c.score < sa.bindparam("limit"))
     .where(*([IS_SETTLED] if settled else []))
     for settled in COUNTED
 }
-COUNT_TIED_ABOVE = (
-    sa.select(sa.func.count())
-    .select_from(standing)
-    .where(IN_POOL, standing.c.rating == sa.bindparam("rating"), standing.c.player_id > sa.bindparam("number"))
-)
 
 
 def ranks_statement(*, settled: bool) -> sa.Select[Any]:
     """The statement for the ranks of some players, each as `count_better` has it."""
     who = standing.alias("who")
-    point, part = floored(who.c.rating), floored(who.c.rating * FINE_PER_POINT)
+    point, part = floored(who.c.score), floored(who.c.score * FINE_PER_POINT)
     counted = sa.select(sa.func.coalesce(sa.func.sum(COUNTED[settled]), 0)).where(
         rank_count.c.generation_id == sa.bindparam("generation")
     )
@@ -86,7 +66,7 @@ def ranks_statement(*, settled: bool) -> sa.Select[Any]:
     inside = (
         sa.select(sa.func.count())
         .select_from(standing)
-        .where(IN_POOL, standing.c.rating > who.c.rating, standing.c.rating < (part + 1) * (1.0 / FINE_PER_POINT))
+        .where(IN_POOL, standing.c.score > who.c.score, standing.c.score < (part + 1) * (1.0 / FINE_PER_POINT))
         .where(*([IS_SETTLED] if settled else []))
     )
     coarse, fine, rest = (each.correlate(who).scalar_subquery() for each in (above, beside, inside))
@@ -101,76 +81,40 @@ SELECT_RANK_COUNTS = (
     .where(rank_count.c.generation_id == sa.bindparam("generation"), rank_count.c.per_point == 1)
     .order_by(rank_count.c.bucket)
 )
+SELECT_WHOLE_RATINGS = (
+    sa.select(floored(standing.c.rating).label("bucket"), sa.func.count().label("players"))
+    .where(IN_POOL)
+    .group_by(sa.text("bucket"))
+    .order_by(sa.text("bucket"))
+)
 SELECT_STATES = sa.select(standing.c.player_id, standing.c.played_at, standing.c.state).where(IN_POOL)
 END_OF_BUCKETS = 2**62
-MAX_CURSOR_RATING = 1e300  # what a database holds
+MAX_CURSOR_SCORE = 1e300  # what a database holds
 MAX_CURSOR_NUMBER = 2**63
-Place = tuple[float, int]  # a rating, and the player's number
-
-
-def page(connection: sa.Connection, pool: Pool, *, top: int = 100, after: Place | None = None) -> BoardPage:
-    """Show a page of the leaderboard.
-
-    Args:
-        top: rows of the page.
-        after: where the page before ended; the first page where None.
-
-    Returns:
-        The players, best first, and the cursor of the next page.
-    """
-    params: dict[str, Any] = {"pool": pool.id, "generation": pool.generation, "top": top}
-    if after is None:
-        rows = connection.execute(SELECT_BOARD, params).all()
-    else:
-        rows = connection.execute(SELECT_BOARD_AFTER, params | {"rating": after[0], "number": after[1]}).all()
-    following = cursor_of(rows[-1]) if len(rows) == top else None
-    return BoardPage(with_ranks(connection, pool, rows), following)
+Place = tuple[float, int]  # a score, and the player's number
 
 
 def cursor_of(row: Any) -> str:
-    return f"{row.rating!r},{row.player_id}"
+    return f"{row.score!r},{row.player_id}"
 
 
 def parse_cursor(cursor: str) -> Place:
-    rating, _, number = cursor.partition(",")
+    score, _, number = cursor.partition(",")
     try:
-        place = float(rating), int(number)
+        place = float(score), int(number)
     except ValueError:
         place = math.inf, 0
-    if not abs(place[0]) < MAX_CURSOR_RATING or abs(place[1]) >= MAX_CURSOR_NUMBER:
+    if not abs(place[0]) < MAX_CURSOR_SCORE or abs(place[1]) >= MAX_CURSOR_NUMBER:
         raise ParameterError("the cursor is not the `next` of a page")
     return place
 
 
-def with_ranks(connection: sa.Connection, pool: Pool, rows: Sequence[Any]) -> tuple[BoardRow, ...]:
-    """Rows of a page, which stand best first, with their ranks: equal ratings share the best."""
-    if not rows:
-        return ()
-    first = 1 + count_better(connection, pool, rows[0].rating)
-    params = {"pool": pool.id, "generation": pool.generation, "rating": rows[0].rating, "number": rows[0].player_id}
-    tied = connection.execute(COUNT_TIED_ABOVE, params).scalar_one()  # who stand on the page before
-    ranks = shared_ranks([row.rating for row in rows])
-    return tuple(
-        BoardRow(
-            first if rank == 1 else first + tied + rank - 1,
-            row.name,
-            row.rating,
-            row.events,
-            pool.moment(row.played_at),
-            is_provisional(pool.system, row.provisional, row.events),
-            row.deviation,
-            last_sequence=pool.sequence(row.played_at),
-        )
-        for rank, row in zip(ranks, rows, strict=True)
-    )
-
-
-def count_better(connection: sa.Connection, pool: Pool, rating: float, *, settled: bool = False) -> int:
-    """How many are rated above: by points, by parts of the same point, and one by one within the same part."""
-    point, part = bucket(rating), bucket(rating, FINE_PER_POINT)
+def count_better(connection: sa.Connection, pool: Pool, score: float, *, settled: bool = False) -> int:
+    """How many stand above a score: by points, by parts of the same point, and one by one within the same part."""
+    point, part = bucket(score), bucket(score, FINE_PER_POINT)
     above = {"fine": 1, "above": point, "end": END_OF_BUCKETS}
     beside = {"fine": FINE_PER_POINT, "above": part, "end": (point + 1) * FINE_PER_POINT}
-    inside = {"rating": rating, "limit": (part + 1) / FINE_PER_POINT}
+    inside = {"score": score, "limit": (part + 1) / FINE_PER_POINT}
     by_buckets, one_by_one = COUNT_PLAYERS_ABOVE[settled], COUNT_ABOVE_WITHIN[settled]
     counts = (
         connection.execute(statement, {"generation": pool.generation} | params).scalar_one()
@@ -200,30 +144,10 @@ def rank(connection: sa.Connection, pool: Pool, name: str) -> PlayerRank:
     """
     row = get_standing(connection, pool, name)
     players = count_players(connection, pool)
-    above = count_better(connection, pool, row.rating)
+    above = count_better(connection, pool, row.score)
     percentile = 100.0 * (players - above) / players
     last, number = pool.moment(row.played_at), pool.sequence(row.played_at)
     return PlayerRank(row.name, above + 1, players, percentile, row.rating, row.events, last, last_sequence=number)
-
-
-def neighbours(connection: sa.Connection, pool: Pool, name: str, each: int = 5) -> tuple[BoardRow, ...]:
-    """Show a player among those ranked next.
-
-    Args:
-        each: how many above, and how many below.
-
-    Returns:
-        The players, best first.
-
-    Raises:
-        UnknownError: no such pool or player.
-    """
-    row = get_standing(connection, pool, name)
-    params = {"pool": pool.id, "generation": pool.generation, "top": each}
-    params |= {"rating": row.rating, "number": row.player_id}
-    above = connection.execute(SELECT_BOARD_BEFORE, params).all()
-    below = connection.execute(SELECT_BOARD_AFTER, params).all()
-    return with_ranks(connection, pool, [*reversed(above), row, *below])
 
 
 def distribution(connection: sa.Connection, pool: Pool) -> tuple[RatingCount, ...]:
@@ -233,7 +157,8 @@ def distribution(connection: sa.Connection, pool: Pool) -> tuple[RatingCount, ..
         A count for each whole rating that somebody has, lowest first.
     """
     params = {"pool": pool.id, "generation": pool.generation}
-    return tuple(RatingCount(row.bucket, row.players) for row in connection.execute(SELECT_RANK_COUNTS, params))
+    rows = connection.execute(SELECT_WHOLE_RATINGS if pool.system.ranking else SELECT_RANK_COUNTS, params)
+    return tuple(RatingCount(row.bucket, row.players) for row in rows)
 
 
 def board(connection: sa.Connection, pool: Pool, rules: Eligibility, at: When | None = None) -> pl.DataFrame:
@@ -274,7 +199,9 @@ def board_before(connection: sa.Connection, pool: Pool, rules: Eligibility, key:
     if rules.active_within is not None:
         rules = replace(rules, active_within=timedelta(microseconds=pool.span_us(rules.active_within)))
     at = None if key is None else instant(key.started_at)
-    listed = leaderboard.listed(leaderboard.as_board(pool.system, players, shown, states), rules, at).drop("pool")
+    listed = leaderboard.listed(pool.system, leaderboard.as_board(pool.system, players, shown, states), rules, at).drop(
+        "pool"
+    )
     if not pool.is_counted:
         return listed
     last = pl.col("last_played_at")

@@ -16,7 +16,7 @@ from podium.store.log.schema import change, event, log
 from podium.store.log.statements import among, values
 from podium.store.reading import player_models
 from podium.store.reading.boards.listings import Board, open_board
-from podium.store.reading.boards.pages import earlier_ranks
+from podium.store.reading.boards.pages import earlier_ranks, place_of
 from podium.store.reading.events.events import encounters
 from podium.store.reading.events.headlines import read_cursor
 from podium.store.reading.moments import Answers
@@ -172,7 +172,7 @@ def player_card(
     career = whole.of_events()
     provisional, deviation = not history.are_settled(pool.system, whole.states[-1:])[0], whole.deviations(pool)[-1]
     takes_no_rank = provisional and history.can_be_unsettled(pool.system)
-    board, place = open_board(connection, pool, listing, answers), (stands.rating, stands.player_id)
+    board, place = open_board(connection, pool, listing, answers), place_of(stands)
     rank = board.ranks_of([stands.player_id]).get(stands.player_id) if board.rows_of([stands.player_id]) else None
     beside = nearby(board, stands, rank, digits)
     newest, first_five = career.part(slice(-history.FORM_EVENTS, None)), career.part(slice(history.FINDING_EVENTS))
@@ -270,7 +270,7 @@ def runs(flags: npt.NDArray[np.bool_]) -> tuple[int, int]:
 
 
 def nearby(board: Board, stands: Any, rank: int | None, digits: int) -> tuple[player_models.NearbyRow, ...]:
-    place = stands.rating, stands.player_id
+    place = place_of(stands)
     above, below = board.rows_above(place, NEARBY), board.rows(place, NEARBY)
     rows = [*reversed(above), stands, *below]
     rank_of = board.ranks_of([row.player_id for row in (*above, *below)])
@@ -279,8 +279,8 @@ def nearby(board: Board, stands: Any, rank: int | None, digits: int) -> tuple[pl
             rank=rank if row is stands else rank_of[row.player_id],
             player=row.name,
             rating=row.rating,
-            ahead=row.rating - stands.rating,
-            ahead_shown=float(shown_change(stands.rating, row.rating, digits)),
+            ahead=row.score - stands.score,
+            ahead_shown=float(shown_change(stands.score, row.score, digits)),
         )
         for row in rows
     )

@@ -277,15 +277,17 @@ def stale_days(connection: sa.Connection, pool: Pool) -> list[int]:
 def ranks_at(connection: sa.Connection, pool: Pool, day: int) -> list[DayRank]:
     """The ranks as of a day's 00:00 UTC, best first; equal ratings share the best rank."""
     standings = newest_of_players(connection, pool, OrderKey(day * pool.unit_us, 0))
-    best_first = sorted(((each.rating, number) for number, each in standings.items()), reverse=True)
-    ratings = [rating for rating, _ in best_first]
-    provisional = state_columns(pool, [standings[number].state for _, number in best_first]).provisional
-    settled = [number for (_, number), early in zip(best_first, provisional, strict=True) if not early]
-    settled_ranks = dict(zip(settled, shared_ranks([standings[number].rating for number in settled]), strict=True))
-    return [
-        DayRank(number, rank, rating, settled_ranks.get(number))
-        for rank, (rating, number) in zip(shared_ranks(ratings), best_first, strict=True)
-    ]
+    ranks = ranked(pool, {number: each.state for number, each in standings.items()})
+    return [DayRank(number, rank, standings[number].rating, settled) for number, rank, settled in ranks]
+
+
+def ranked(pool: Pool, states: Mapping[int, bytes]) -> Iterator[tuple[int, int, int | None]]:
+    """The number of each of some players, best first, the rank, and that among the settled; none of any other."""
+    _, provisional, _, scores = state_columns(pool, [*states.values()])
+    best_first = sorted(zip(scores, states, provisional, strict=True), reverse=True)
+    settled = iter(shared_ranks([score for score, _, early in best_first if not early]))
+    for rank, (_, number, early) in zip(shared_ranks([each[0] for each in best_first]), best_first, strict=True):
+        yield number, rank, None if early else next(settled)
 
 
 def stored_ranks(connection: sa.Connection, pool: Pool, day: int) -> list[DayRank]:

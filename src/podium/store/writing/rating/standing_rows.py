@@ -33,29 +33,29 @@ class RankCount(NamedTuple):
     """How many players belong to a count, and how many of them are settled; or how many more than before."""
 
     per_point: int
-    bucket: int  # the whole part of rating * per_point
+    bucket: int  # the whole part of score * per_point
     players: int
     settled: int
 
 
-def bucket(rating: float, per_point: int = 1) -> int:
-    """The count that a rating belongs to; the product is exact."""
-    return math.floor(rating * per_point)
+def bucket(score: float, per_point: int = 1) -> int:
+    """The count that a score belongs to; the product is exact."""
+    return math.floor(score * per_point)
 
 
 def rank_counts(
-    ratings: npt.NDArray[np.float64], settled: npt.NDArray[np.bool_], sign: npt.NDArray[np.int64]
+    scores: npt.NDArray[np.float64], settled: npt.NDArray[np.bool_], sign: npt.NDArray[np.int64]
 ) -> list[RankCount]:
     """The sums over players in every count, but for those that are 0.
 
     Args:
         sign: 1 for each who belongs to a count, -1 for each who did.
     """
-    if ratings.size <= FEW_PLAYERS:
-        return few_rank_counts(ratings.tolist(), settled.tolist(), sign.tolist())
+    if scores.size <= FEW_PLAYERS:
+        return few_rank_counts(scores.tolist(), settled.tolist(), sign.tolist())
     counts: list[RankCount] = []
     for per_point in COUNTS_PER_POINT:
-        buckets, index = np.unique(np.floor(ratings * per_point), return_inverse=True)
+        buckets, index = np.unique(np.floor(scores * per_point), return_inverse=True)
         players, settled_players = (
             np.bincount(index, weights, buckets.size).astype(np.int64) for weights in (sign, sign * settled)
         )
@@ -65,12 +65,12 @@ def rank_counts(
     return counts
 
 
-def few_rank_counts(ratings: Sequence[float], settled: Sequence[bool], sign: Sequence[int]) -> list[RankCount]:
+def few_rank_counts(scores: Sequence[float], settled: Sequence[bool], sign: Sequence[int]) -> list[RankCount]:
     """As `rank_counts`, one by one: arrays take ten times as long for one event."""
     totals: dict[tuple[int, int], tuple[int, int]] = {}
     for per_point in COUNTS_PER_POINT:
-        for rating, is_settled, one in zip(ratings, settled, sign, strict=True):
-            key = per_point, bucket(rating, per_point)
+        for score, is_settled, one in zip(scores, settled, sign, strict=True):
+            key = per_point, bucket(score, per_point)
             players, settled_players = totals.get(key, (0, 0))
             totals[key] = players + one, settled_players + one * is_settled
     return [RankCount(*key, *total) for key, total in sorted(totals.items()) if any(total)]
@@ -142,7 +142,7 @@ SELECT_STANDINGS = sa.select(
 ).where(standing.c.generation_id == GENERATION, statements.among(standing.c.player_id))
 BOARD_COLUMNS = (
     standing.c.player_id, player.c.name, standing.c.rating, standing.c.events, standing.c.played_at,
-    standing.c.provisional, standing.c.deviation,
+    standing.c.provisional, standing.c.deviation, standing.c.score,
 )  # fmt: skip
 HAS_STANDING = sa.and_(player.c.pool_id == POOL, player.c.id == standing.c.player_id)
 SELECT_STANDING = (
@@ -241,10 +241,10 @@ def standing_rows(pool: Pool, standings: Mapping[int, Standing]) -> list[tuple[A
     if not standings:
         return []
     rating, started_at, seq, played_at, states = zip(*standings.values(), strict=True)
-    events, provisional, deviation = state_columns(pool, states)
+    events, provisional, deviation, scores = state_columns(pool, states)
     times = started_at, seq, played_at
     generation = repeat(pool.generation, len(standings))
-    return [*zip(generation, standings, rating, events, *times, states, provisional, deviation, strict=True)]
+    return [*zip(generation, standings, rating, events, *times, states, provisional, deviation, scores, strict=True)]
 
 
 class StateColumns(NamedTuple):
@@ -253,6 +253,7 @@ class StateColumns(NamedTuple):
     events: list[int]
     provisional: list[bool]
     deviation: list[float | None]
+    score: list[float]
 
 
 def states_of(pool: Pool, packed: Sequence[bytes]) -> Floats:
@@ -269,9 +270,8 @@ def columns_of(pool: Pool, states: Floats) -> StateColumns:
     """The columns of states, (players, fields)."""
     system, fields = pool.system, pool.system.state_type._fields
     deviation = states[:, fields.index("deviation")].tolist() if "deviation" in fields else [None] * len(states)
-    return StateColumns(
-        states[:, fields.index("events")].astype(np.int64).tolist(), system.unsettled(states).tolist(), deviation
-    )
+    events, unsettled = states[:, fields.index("events")].astype(np.int64).tolist(), system.unsettled(states).tolist()
+    return StateColumns(events, unsettled, deviation, system.scores(states).tolist())
 
 
 def apply_ledger(standings: dict[int, Standing], ledger: Ledger) -> None:
@@ -297,8 +297,8 @@ def player_counts(
     )
     every = [*here, *before]
     sign = np.repeat([1, -1], [len(here), len(before)])
-    settled = ~np.array(state_columns(pool, [each.state for each in every]).provisional, np.bool_)
-    return rank_counts(np.array([each.rating for each in every]), settled, sign)
+    states = states_of(pool, [each.state for each in every])
+    return rank_counts(pool.system.scores(states), ~pool.system.unsettled(states), sign)
 
 
 def shared_ranks(ratings: Sequence[float]) -> list[int]:

@@ -167,14 +167,14 @@ def standing_differences(connection: sa.Connection, pool: Pool, expected: Roster
 def expected_standings(pool: Pool, expected: Roster, chosen: slice) -> list[tuple[Any, ...]]:
     """The rows of the standings' table that players should have, in the order of their numbers."""
     states = expected.states[chosen]
-    events, provisional, deviation = columns_of(pool, states)
+    events, provisional, deviation, scores = columns_of(pool, states)
     rating = states[:, pool.system.column("rating")].tolist()
     numbers, *times = (
         column[chosen].tolist() for column in (expected.numbers, expected.started_at, expected.seq, expected.played_at)
     )
     packed = packed_states(states).tolist()
     generations = repeat(pool.generation, len(numbers))
-    return [*zip(generations, numbers, rating, events, *times, packed, provisional, deviation, strict=True)]
+    return [*zip(generations, numbers, rating, events, *times, packed, provisional, deviation, scores, strict=True)]
 
 
 def named_differences(
@@ -189,17 +189,17 @@ def named_differences(
         if number not in wanted:
             yield f"the state of {names.get(number)!r} is stored and should not be"
             continue
-        *values, provisional, deviation = wanted[number]
+        *values, provisional, deviation, score = wanted[number]
         if row is None or values != [*row][: len(values)]:
             yield f"the state of {names.get(number)!r} is not the last of the ledger"
-        elif (row.provisional, row.deviation) != (provisional, deviation):
-            yield f"{names.get(number)!r} is not as settled as the state says"
+        elif (row.provisional, row.deviation, row.score) != (provisional, deviation, score):
+            yield f"{names.get(number)!r} is not as settled, or does not rank, as the state says"
 
 
 def count_differences(connection: sa.Connection, pool: Pool, expected: Roster) -> Iterator[str]:
     states = expected.states[expected.numbers < FIRST_THING]
-    rating, unsettled = states[:, pool.system.column("rating")], pool.system.unsettled(states)
-    counted = rank_counts(rating, ~unsettled, np.ones(rating.size, np.int64))
+    scores, unsettled = pool.system.scores(states), pool.system.unsettled(states)
+    counted = rank_counts(scores, ~unsettled, np.ones(scores.size, np.int64))
     counts = {(each.per_point, each.bucket): each for each in counted}
     select = sa.select(rank_count).where(rank_count.c.generation_id == pool.generation)
     stored_counts = {(row.per_point, row.bucket): (row.players, row.settled) for row in connection.execute(select)}

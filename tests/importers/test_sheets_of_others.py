@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 from sheet_judging import events_of
-from workbooks import Merged, write_xlsx
+from workbooks import Merged, write_ods, write_xlsx
 
 import podium
 from podium.errors import ResultsError
@@ -30,6 +30,8 @@ MATCHES = {
     "home in the line": (",A,B,C\nA,,3-1,2-2\nB,2-0,,0-1\nC,1-4,,\n", "A>B B>A A=C A>C C>B"),
     "Czech": ("Kolo;Domácí;Hosté;Výsledek\n1;Aa;Bb;2:1\n2;Bb;Cc;0:3 kont.\n2;Cc;Aa;1:1\n", "Aa>Bb Aa=Cc"),
     "Turkish": ("Hafta;Ev sahibi;Deplasman;Skor\n1;Aa;Bb;0-1\n", "Bb>Aa"),
+    "scores without a head": ("Home,,Away,,Ref\nA,3,B,1,x\nB,0,C,2,y\n", "A>B C>B"),
+    "a head over both scores": ("Heim;Ergebnis;;;Gast\nA;3;:;1;B\nB;0;:;2;C\n", "A>B C>B"),
     "letters for numbers": ("Nr;Name;A;B;C\nA;Ana;*;1;½\nB;Ben;0;*;1\nC;Cem;½;0;*\n", "Ana>Ben Ana=Cem Ben>Cem"),
 }  # fmt: skip
 RACES = {
@@ -58,6 +60,15 @@ RACES = {
 }  # fmt: skip
 
 JSON = '{"m": [{"homeTeam": {"name": "A"}, "awayTeam": {"name": "B"}, "score": {"home": 2, "away": 1}}]}'
+LINES = """Club evening, 14 March 2024
+Round 1
+Ana - Ben Lu 6:4 7:5
+Cy vs. Di: 1-1
+Round 2
+Cy - Ana 2:0
+"""
+PAGE = """<html><h2>R1</h2><table><tr><th>Pos<th>Name<tr><td>1<td>A<tr><td>2<td>B</table>
+<h2>R2</h2><table><tr><th>Pos<th>Name<tr><td>1<td>B<tr><td>2<td>A</table></html>"""
 XML = """<m><race name="h"><r><place>1</place><driver>A</driver></r><r><place>2</place><driver>B</driver></r></race>
 <race name="g"><r><place>1</place><driver>B</driver></r><r><place>2</place><driver>A</driver></r></race></m>"""
 
@@ -129,12 +140,24 @@ def test_a_score_that_a_workbook_took_for_a_time_is_a_score(tmp_path):
         ("m.json", JSON, ["A>B"]),
         ("n.json", '[{"team_a": ["A", "B"], "team_b": ["C", "D"], "score_a": 9, "score_b": 7}]', ["A/B>C/D"]),
         ("m.xml", XML, ["A>B", "B>A"]),
+        ("m.txt", LINES, ["Ana>Ben Lu", "Cy=Di", "Cy>Ana"]),
+        ("won.txt", "1 May 2024: Ana beat Ben 6-4 6-3\n8 May 2024: Cy def. Ana\n", ["Ana>Ben", "Cy>Ana"]),
+        ("goals.txt", "A-Stadt 3 - 1 B-Dorf\nC-Burg 0:2 A-Stadt\n", ["A-Stadt>B-Dorf", "A-Stadt>C-Burg"]),
+        ("r.txt", "Race A\n1. Ana\n2. Ben\nDNF Cy\n\nRace B\n1. Ben 9:59\n2) Ana 10:01\n", ["Ana>Ben>Cy", "Ben>Ana"]),
+        ("w.txt", "Pos  Name     Laps  Time\n2    Ana Ruz  19    9:01\n1    Eva Sol  20    9:30\n", ["Eva Sol>Ana Ruz"]),
+        ("p.html", PAGE, ["A>B", "B>A"]),
         ("m.pgn", '[White "A"]\n[Black "B"]\n[Result "1-0"]\n\n1. e4 1-0\n', ["A>B"]),
     ],
 )  # fmt: skip
 def test_other_files_are_read_bare(name, text, heats, tmp_path):
     found = heats_in(read(tmp_path, text, name).frame)
     assert found == heats
+
+
+def test_a_crosstable_in_a_workbook_needs_no_head_over_its_lines(tmp_path):
+    rows = [["Group A"], ["", "Ana", "Ben"], ["Ana", "", "2:0"], ["Ben", "0:2", ""]]
+    write_ods(tmp_path / "w.ods", rows)
+    assert heats_in(podium.read_results(tmp_path / "w.ods", lenient=True).frame) == ["Ana>Ben"]
 
 
 def test_a_workbook_may_have_a_sheet_of_notes_and_titles_between_blocks(tmp_path):

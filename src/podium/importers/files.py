@@ -7,23 +7,38 @@ from collections import Counter
 from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import replace
+from html.parser import HTMLParser
 from itertools import islice
 from pathlib import Path, PurePath
 
 import polars as pl
 
 from podium.errors import Fault, ResultsError
-from podium.importers.grid import LINES, SHEET, TITLE, Choice, Grid, SourceRule, decide, find_head, is_headless
+from podium.importers.grid import (
+    LINES,
+    SHEET,
+    TITLE,
+    Choice,
+    Grid,
+    SourceRule,
+    decide,
+    find_head,
+    from_lines,
+    is_headless,
+    pattern_of,
+    with_tabs,
+)
 from podium.importers.sources import UTF16_MARKS, Source, decode, refuse_file, unmarked_codec
 from podium.importers.stored import from_database, from_spreadsheet, quoted
 from podium.importers.trees import from_json, rows_of_tree, xml_document
 from podium.results.columns import refuse_wide
-from podium.results.headings import encoding_of
+from podium.results.headings import encoding_of, is_heading
 from podium.results.plain_rows import DELIMITERS, counted_from, from_csv, malformed_rows, rows_of
 
 MARKDOWN = re.compile(r"\s*\|.*\|\s*\n\s*\|[\s:|-]+\|\s*\n")  # a table of it
 MARKDOWN_LINE = re.compile(r"(?m)^\s*\|[\s:|-]+\|[ \t]*$")
 MARKDOWN_EDGES = re.compile(r"(?m)^[ \t]*\||\|[ \t]*$")
+MARKED = re.compile(r"[;\t|]|,.*,")  # a text whose cells are parted by marks
 NOTES = 2000  # characters at the end of a text, in which notes may stand
 BLANK = "\1"  # before the number of a column that has no heading
 TWO_ROWS = 1 << 17  # characters that surely have the header and a row
@@ -35,7 +50,6 @@ def from_text(
     """A table of delimited text, every cell as text without spaces around it."""
     if not text.strip():
         raise ResultsError(name, [Fault(None, None, None, "is empty; it needs a header with event_id and player")])
-    text = plain_lines(text)
     above = rule.header - 1 if isinstance(rule.header, int) and rule.header else 0  # lines of other delimiters, perhaps
     delimiter = rule.delimiter or find_delimiter(text.split("\n", above)[-1].lstrip("\r\n"), name)
     text = with_whole_quotes(text, delimiter)
@@ -144,7 +158,8 @@ STARTS = {b"PAR1": "parquet", b"SQLite format 3\0": "sqlite", b"PK\x03\x04": "xl
 PICTURES = {
     b"\x89PNG": "a picture (PNG)", b"\xff\xd8\xff": "a picture (JPEG)", b"GIF8": "a picture (GIF)", b"%PDF": "a PDF"
 }  # fmt: skip
-WEB_PAGE = re.compile(rb"<(?:!doctype )?html", re.IGNORECASE)
+WEB_PAGE = re.compile(rb"<(?:(?:!doctype )?html|table)\b", re.IGNORECASE)
+TITLES = ("h1", "h2", "h3", "h4", "caption")  # of a page
 SHOWN_START = 256  # bytes that say what a file is
 ENCODINGS = (
     'save it as CSV UTF-8, or name its encoding, in a map as [source] encoding = "cp1252" (Western Europe; cp1250 is '
@@ -222,6 +237,8 @@ def read(source: Source, rule: SourceRule, wanted: Collection[str], *, skip_bad:
     if kind in ("json", "jsonl"):
         frame, labels = from_json(text, source.name, rule.records, wanted, lines=kind == "jsonl")
         return Grid(source.name, frame, labels=labels, rule=rule, notes=notes)
+    if kind in ("csv", "html"):
+        text, kind, rule = in_cells(text, source.name, kind, rule, wanted)
     if kind == "lines":
         return replace(from_lines(text, source.name, rule), rule=rule, notes=notes)
     frame, first, rule, faults = from_text(text, source.name, rule, wanted, skip_bad=skip_bad)
@@ -232,25 +249,51 @@ def read(source: Source, rule: SourceRule, wanted: Collection[str], *, skip_bad:
     return without_empty_rows(grid) if frame.width and frame.to_series(0).null_count() else grid
 
 
-def from_lines(text: str, name: str, rule: SourceRule) -> Grid:
-    """A table of lines of fixed columns: those that a pattern fits are rows, the others titles."""
-    lines = pl.Series("line", text.splitlines(), pl.String)
-    pattern = rule.pattern or r"^(?<line>.*)$"
-    rows = lines.str.contains(pattern).arg_true()
-    if not rows.len():
-        refuse_file(name, f"has no line that is a row ({pattern})")
-    frame = lines.gather(rows).str.extract_groups(pattern).struct.unnest()
-    if rule.width:
-        rest = lines.gather(rows).str.replace(pattern, "")
-        above = lines.filter(lines.str.contains(rule.names or "$^"))
-        over = above.str.replace(rule.names or "$^", "")[0] if above.len() else ""
-        for start in range(0, max(map(len, rest)), rule.width):
-            name_above = over[start : start + rule.width].strip()
-            cells = rest.str.slice(start, rule.width).str.replace_all(" ", "")
-            frame = frame.with_columns(cells.alias(f"{start // rule.width + 1} {name_above}".strip()))
-    titles = "\n".join(lines.filter(~lines.str.contains(pattern)))
-    frame = frame.with_columns(pl.all().str.strip_chars()).with_columns(pl.lit(titles).alias(TITLE))
-    return Grid(name, frame, labels=[f"line {row + 1}" for row in rows])
+def in_cells(text: str, name: str, kind: str, rule: SourceRule, wanted: Collection[str]) -> tuple[str, str, SourceRule]:
+    """A text that is parted by tags, by blanks or by words alone as one of cells, or the pattern of its lines."""
+    text = plain_lines(text if kind == "csv" else text_of_page(text, name))
+    if rule.pattern is None and rule.delimiter in (None, "\t") and kind == "csv" and not MARKED.search(text[:TWO_ROWS]):
+        aligned = with_tabs(text)
+        has_head = any(map(is_heading, next((each for each in aligned.splitlines() if "\t" in each), "").split("\t")))
+        pattern = None if has_head or wanted or rule.delimiter or rule.header else pattern_of(text)
+        text, rule = text if pattern else aligned, replace(rule, pattern=pattern)
+    return text, "lines" if rule.pattern else "csv", replace(rule, format="csv")
+
+
+class Page(HTMLParser):
+    """The tables of a web page as lines of cells, and its headings as lines of one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[list[str]] = []
+        self.is_open = False
+        self.beside: list[str] = []  # the cells that the open one lies over
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        if tag == "tr" or tag in TITLES:
+            self.lines.append([])
+        self.is_open = tag in ("td", "th", *TITLES) or (self.is_open and tag not in ("script", "style", "table", "tr"))
+        if tag in ("td", "th", *TITLES) and self.lines:
+            wide = dict(attributes).get("colspan") or "1"
+            self.beside = [""] * min(int(wide) - 1 if wide.isdecimal() else 0, LINES)
+            self.lines[-1].append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        if self.is_open and tag in ("td", "th") and self.lines:
+            self.lines[-1] += self.beside
+        self.is_open = self.is_open and tag not in ("td", "th", *TITLES)
+
+    def handle_data(self, data: str) -> None:
+        if self.is_open and self.lines and self.lines[-1]:
+            self.lines[-1][-1] += " ".join(data.split()) and f" {data.strip()}"
+
+
+def text_of_page(text: str, name: str) -> str:
+    page = Page()
+    page.feed(text)
+    if not any(len(cells) > 1 for cells in page.lines):
+        refuse_file(name, "is a web page, and no table; export its results as CSV or a workbook")
+    return "\n".join("\t".join(" ".join(cell.split()) for cell in cells) for cells in page.lines if any(cells))
 
 
 def language_encoding(content: bytes) -> str | None:
@@ -277,8 +320,10 @@ def kind_of(content: bytes, name: str) -> str:
         return suffix if found == "xlsx" and suffix in SPREADSHEETS else found
     picture = next((kind for start, kind in PICTURES.items() if content.startswith(start)), None)
     start = content[:SHOWN_START].lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n\0").replace(b"\0", b"")
-    if picture is not None or WEB_PAGE.match(start):
-        refuse_file(name, f"is {picture or 'a web page'}, and no table; export its results as CSV or a workbook")
+    if picture is not None:
+        refuse_file(name, f"is {picture}, and no table; export its results as CSV or a workbook")
+    if WEB_PAGE.match(start):
+        return "html"
     if suffix in ("json", "jsonl"):
         return suffix
     if suffix == "ndjson":

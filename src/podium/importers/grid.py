@@ -1,18 +1,19 @@
-"""A table before its map: where its head is, how it was written, and what only its reader can know of it."""
+"""A table before its map: where its head is, what lines of words say, and what only its reader can know of it."""
 
 import re
 import shlex
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, zip_longest
+from itertools import chain, pairwise, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import polars as pl
 
 from podium.errors import Fault, FormatError
-from podium.importers.times import IN_A_LINE
-from podium.results.headings import is_heading
+from podium.importers import times
+from podium.importers.sources import refuse_file
+from podium.results.headings import BEAT, is_heading, side_of
 
 SHEET, TITLE = "\0sheet", "\0title"  # columns beside the table's own: of each row its sheet, the lines above the head
 MOST_CHOICES = 8  # that are typed in a line
@@ -179,7 +180,7 @@ def find_head(rows: Sequence[Sequence[str]], starts: Sequence[int], header: Any,
     numbers = tuple(starts[line] + 1 for line in lines)
     titles = (" ".join(dict.fromkeys(filter(None, row))) for row in rows[: lines[0]])
     shown = None if lines == (0,) else numbers if len(numbers) > 1 else numbers[0]
-    names = numbered(joined([rows[line] for line in lines]))
+    names = beside(numbered(joined([rows[line] for line in lines])), rows[lines[-1] + 1 :])
     return Head(lines, header or shown, names, " ".join(filter(None, titles)))
 
 
@@ -205,7 +206,7 @@ def are_one_head(upper: Sequence[str], lower: Sequence[str], known: Sequence[int
     if (
         known[0]
         and len(dated) >= TWO
-        and pl.Series(dated).str.contains(rf"^(?:{IN_A_LINE})$").all()
+        and pl.Series(dated).str.contains(rf"^(?:{times.IN_A_LINE})$").all()
         and all(up for up, low in pairs if low)
     ):
         return True
@@ -223,6 +224,23 @@ def numbered(names: list[str]) -> list[str]:
     return [f"{each} {names[: place + 1].count(each)}" if each in again else each for place, each in enumerate(names)]
 
 
+def beside(names: list[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """The names, those of numbers that have none called by the side or the result that they stand beside."""
+    named = list(names)
+    for place, name in enumerate(names):
+        cells = [row[place] for row in rows if place < len(row) and row[place]]
+        left = next((each for each in range(place - 1, -1, -1) if names[each] not in ("", name)), place - 1)
+        left = names.index(name) if name else left
+        part = side_of(names[left]) if left >= 0 else None
+        if (name and (left == place or part != "result")) or not cells or not all(map(str.isdecimal, cells)):
+            continue
+        if part == "result":
+            named[left], named[place] = f"{names[left]} 1", f"{names[left]} 2"
+        elif part in ("first", "second") and "result" not in map(side_of, names):
+            named[place] = f"{names[left]} score"
+    return named
+
+
 def joined(lines: Sequence[Sequence[str]]) -> list[str]:
     """The names of columns, a heading above several before each of theirs."""
     if len(lines) == 1:
@@ -235,3 +253,86 @@ def joined(lines: Sequence[Sequence[str]]) -> list[str]:
         name = " ".join(dict.fromkeys(filter(None, (above, low))))
         names.append(low if name in names else name)
     return names
+
+
+_STATUS = "|".join(sorted(times.STATUS_WORDS, key=len, reverse=True)).replace("_", " ")
+_PAIR = r"[\d½]+(?:[.,]\d+)?\s*[-\u2013:/xX]\s*[\d½]+(?:[.,]\d+)?"
+_RESULT = rf"(?<Result>{_PAIR}(?:[\s,;]+{_PAIR})*(?:\s*\([^)]*\))?(?:\s+[\p{{L}}./]{{1,5}})?)"
+_DAY = rf"(?:(?:\p{{L}}+\.?,?\s+)?(?<Date>{times.IN_A_LINE})[\s:,-]+)?"
+_AND, _TO = r"(?:(?i:vs?\.?|gegen|contre|contra)|[-\u2013\u2014:])", r"[\s:,=(\u2013-]+"
+_TIME = rf"\d+(?:[:.,'h]\d+)+|(?i:{_STATUS})"
+_SIDE = r"\p{L}.*?"
+LINE_PATTERNS = (  # of lines that say who met, and how it ended; who won; and who came where
+    rf"^{_DAY}(?<Home>{_SIDE})\s+{_AND}\s+(?<Away>{_SIDE}){_TO}{_RESULT}\)?$",
+    rf"^\d{{1,3}}[.)]\s+{_DAY}(?<Home>{_SIDE})\s+{_AND}\s+(?<Away>{_SIDE}){_TO}{_RESULT}\)?$",
+    rf"^{_DAY}(?<Home>\p{{L}}\D*?)\s+(?<Result>\d+\s*[-\u2013:]\s*\d+)\s+(?<Away>\p{{L}}\D*)$",
+    rf"^{_DAY}(?<Winner>{_SIDE})\s+(?i:{'|'.join(BEAT)})\.?\s+(?<Loser>\p{{L}}\D*?)(?:{_TO}{_RESULT}\)?)?$",
+    rf"^(?<Pos>\d{{1,3}}|(?i:{_STATUS}))\s*[.):º°]?\s+(?<Name>\p{{L}}\D*?)(?:{_TO}(?<Time>{_TIME}))?$",
+)
+NO_TITLE = r"\b\d{1,2}\s*[-\u2013:]\s*\d{1,2}\b|^\d+[.)]?\s"  # what is rather a row that no pattern fits
+
+
+def pattern_of(text: str) -> str | None:
+    """The pattern of lines that each say who met and how it ended, or who came where; None where one may be another."""
+    lines = pl.Series(text.splitlines(), dtype=pl.String).str.strip_chars()
+    lines = lines.filter(lines != "")
+    for pattern in LINE_PATTERNS:
+        rows = lines.str.contains(pattern)
+        if rows.sum() > 1 and not lines.filter(~rows).str.replace(times.A_DATE, "").str.contains(NO_TITLE).any():
+            places = lines.filter(rows).str.extract(r"^(\d+)").cast(pl.Int64).drop_nulls()
+            are_places = "<Pos>" not in pattern or (
+                places.len() and places[0] == 1 and (places.diff().fill_null(0) < TWO + 1).all()
+            )
+            return pattern if are_places else None
+    return None
+
+
+def with_tabs(text: str) -> str:
+    """The text with tabs in place of the blanks that stand below each other in all lines that have two in a row."""
+    lines = text.splitlines()
+    rows = [line for line in lines if "  " in line.strip()]
+    blanks = "".join(" " if set(each) <= {" "} else "x" for each in zip_longest(*rows, fillvalue=" "))
+    cuts = [gap.end() for gap in re.finditer(r"(?<=x)  +(?=x)", blanks)]
+    parts = [[line[start:end].strip() for start, end in pairwise([0, *cuts, None])] for line in rows]
+    written = dict(zip(rows, map("\t".join, parts), strict=True))
+    return "\n".join(written.get(line, line) for line in lines) if cuts else text
+
+
+def from_lines(text: str, name: str, rule: SourceRule) -> Grid:
+    """A table of lines of fixed columns: those that a pattern fits are rows, the others titles."""
+    lines = pl.Series("line", text.splitlines(), pl.String)
+    lines = lines if rule.width else lines.str.strip_chars()
+    pattern = rule.pattern or r"^(?<line>.*)$"
+    rows = lines.str.contains(pattern).arg_true()
+    if not rows.len():
+        refuse_file(name, f"has no line that is a row ({pattern})")
+    frame = lines.gather(rows).str.extract_groups(pattern).struct.unnest()
+    if rule.width:
+        rest = lines.gather(rows).str.replace(pattern, "")
+        above = lines.filter(lines.str.contains(rule.names or "$^"))
+        over = above.str.replace(rule.names or "$^", "")[0] if above.len() else ""
+        for start in range(0, max(map(len, rest)), rule.width):
+            name_above = over[start : start + rule.width].strip()
+            cells = rest.str.slice(start, rule.width).str.replace_all(" ", "")
+            frame = frame.with_columns(cells.alias(f"{start // rule.width + 1} {name_above}".strip()))
+    frame = frame.select(pl.all().str.strip_chars()).select(each for each in frame.columns if frame[each].count())
+    titles = pl.lit("\n".join(lines.filter(~lines.str.contains(pattern)))) if rule.width else titles_of(lines, rows)
+    return Grid(name, frame.with_columns(titles.alias(TITLE)), labels=[f"line {row + 1}" for row in rows])
+
+
+def titles_of(lines: pl.Series, rows: pl.Series) -> pl.Series:
+    """The lines above each block of rows; of the first, all but the last are of the whole, unless others have dates."""
+    found, above, numbers = list[str | None](), list[str](), {*rows}
+    whole, title = "", None
+    for number, line in enumerate(lines.str.strip_chars()):
+        if number not in numbers:
+            above += [line] if line else []
+            continue
+        if above and not found:
+            *outer, title = above
+            whole = " ".join(outer)
+        found.append(" ".join(above) if above and found else title)
+        title, above = found[-1], []
+    own = pl.Series(found, dtype=pl.String)
+    dated = own.unique(maintain_order=True)[1:].str.contains(times.A_DATE).any()
+    return own if dated or not whole else whole + " " + own

@@ -106,8 +106,9 @@ def sheet_table(
     if shown != 0:
         head = find_head(first, rows[:count], rule.header, wanted)
         header, titles, shown = rows[head.lines[-1]], head.titles, head.header
-        texts = texts.select(column for column, cell in zip(texts.columns, head.names, strict=False) if cell)
-        names = [cell for cell in head.names if cell]
+        has_first = texts.to_series()[header + 1 :].count()  # as a crosstable's, which has no head
+        kept = [place for place, cell in enumerate(head.names) if cell or (place == 0 and has_first)]
+        texts, names = texts[:, kept], [head.names[place] for place in kept]
     refuse_wide(names, name)
     refuse_repeated(names, name)
     numbers = [row for row in rows if row > header]

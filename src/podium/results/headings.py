@@ -11,9 +11,22 @@ from podium.results.column_guide import COLUMNS
 
 WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
 SYNONYMS, SIDES, OTHERWISE = WORDS["columns"], WORDS["sides"], WORDS["otherwise"]
-DOUBTFUL, WEAK, YEARS, PAIRING, LAPS_WORDS, GOALS, ROUND, WON, AND, CLASSES, PAIRS = (
+DOUBTFUL, WEAK, YEARS, PAIRING, LAPS_WORDS, GOALS, ROUND, WON, AND, CLASSES, PAIRS, BEAT = (
     WORDS["heads"][key].split()
-    for key in ("doubtful", "weak", "years", "pairing", "laps", "goals", "rounds", "won", "and", "classes", "pairs")
+    for key in (
+        "doubtful",
+        "weak",
+        "years",
+        "pairing",
+        "laps",
+        "goals",
+        "rounds",
+        "won",
+        "and",
+        "classes",
+        "pairs",
+        "beat",
+    )
 )
 OUTCOMES, FLAGS = ({float(points): words for points, words in WORDS[name].items()} for name in ("outcomes", "flags"))
 MONTHS = tuple(WORDS["months"].values())
@@ -80,7 +93,7 @@ def side_of(heading: str) -> str | None:
         place = "first" if number in ("1", "a") else "second"
         if meanings().get(base) in ("player", "team") or base in PAIRS:
             return place
-        if base in GOALS:
+        if base in GOALS or sides().get(base) == "result":
             return f"score of {place}"
     over, _, last = word.rpartition("_")
     if over in PAIRING or meanings().get(over) in ("player", "team", "event_id"):

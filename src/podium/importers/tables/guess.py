@@ -114,7 +114,9 @@ class Guesser(Columns):
             source["delimiter"] = rule.delimiter
             self.words.append(f"{DELIMITERS.get(str(rule.delimiter), repr(rule.delimiter))}s")
         written = {
-            key: getattr(rule, key) for key in ("sheet", "header", "fill", "encoding", "records") if getattr(rule, key)
+            key: getattr(rule, key)
+            for key in ("sheet", "header", "fill", "encoding", "records", "pattern")
+            if getattr(rule, key)
         }
         source = written | source
         self.words += self.grid.notes

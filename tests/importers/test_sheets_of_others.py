@@ -116,6 +116,7 @@ def test_a_day_has_its_name_or_is_the_first_of_several(day, tmp_path):
     [
         ("Abfahrt;Name;Zeit\n1;A;61,5\n1;B;62,5\n2;B;60,5\n2;A;61,0\n", "--set columns.event_id=Abfahrt"),
         ("Cup;Lauf;Platz;Name\nX;1;1;A\nX;1;2;B\nY;1;1;B\nY;1;2;A\n", "--set 'columns.event_id={Cup} {Lauf}'"),
+        ("Pl;Verein;Sp;S;U;N;Pkt\n1;A;3;2;1;0;7\n2;B;3;1;0;2;3\n", "columns.event_id={file}"),
         ("Runde;Name;Punkte\nr;A;8\nr;B;10\nr;C;9\n", "--set columns.score=Punkte"),
     ],
 )
@@ -139,12 +140,16 @@ def test_a_score_that_a_workbook_took_for_a_time_is_a_score(tmp_path):
     [
         ("m.json", JSON, ["A>B"]),
         ("n.json", '[{"team_a": ["A", "B"], "team_b": ["C", "D"], "score_a": 9, "score_b": 7}]', ["A/B>C/D"]),
+        ("k.json", '{"m": [{"A": 3, "B": 1}, {"C": 0, "A": 2}, {"B": 1, "C": 1}]}', ["A>B", "A>C", "B=C"]),
+        ("e.json", '{"Race 1": {"A": 1, "B": 2, "C": 3}, "Race 2": {"C": 1, "A": 2, "B": 3}}', ["A>B>C", "C>A>B"]),
+        ("o.json", '{"races": {"Oslo": {"results": [{"name": "A", "place": 1}, {"name": "B", "place": 2}]}, '
+         '"Rome": {"results": [{"name": "B", "place": 1}, {"name": "A", "place": 2}]}}}', ["A>B", "B>A"]),
         ("m.xml", XML, ["A>B", "B>A"]),
         ("m.txt", LINES, ["Ana>Ben Lu", "Cy=Di", "Cy>Ana"]),
         ("won.txt", "1 May 2024: Ana beat Ben 6-4 6-3\n8 May 2024: Cy def. Ana\n", ["Ana>Ben", "Cy>Ana"]),
         ("goals.txt", "A-Stadt 3 - 1 B-Dorf\nC-Burg 0:2 A-Stadt\n", ["A-Stadt>B-Dorf", "A-Stadt>C-Burg"]),
         ("r.txt", "Race A\n1. Ana\n2. Ben\nDNF Cy\n\nRace B\n1. Ben 9:59\n2) Ana 10:01\n", ["Ana>Ben>Cy", "Ben>Ana"]),
-        ("w.txt", "Pos  Name     Laps  Time\n2    Ana Ruz  19    9:01\n1    Eva Sol  20    9:30\n", ["Eva Sol>Ana Ruz"]),
+        ("w.txt", "Pos  Name    Laps  Time\n2    Ana Ru  19    9:01\n1    Eva So  20    9:30\n", ["Eva So>Ana Ru"]),
         ("p.html", PAGE, ["A>B", "B>A"]),
         ("m.pgn", '[White "A"]\n[Black "B"]\n[Result "1-0"]\n\n1. e4 1-0\n', ["A>B"]),
     ],

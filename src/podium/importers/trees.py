@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
@@ -14,8 +14,11 @@ from podium.errors import Fault, FormatError
 from podium.importers.collecting import Collector
 from podium.importers.sources import MAX_DEPTH, Source, decode, refuse_file, sources, strict_json
 from podium.results.columns import EXACT, refuse_wide
+from podium.results.headings import fold, is_heading, is_round, meanings
 
 STEP = re.compile(r"([^.\[\]]*)((?:\[\]\??)?)")
+A_NUMBER = re.compile(r"-?\d+(\.\d+)?")
+TWO = 2
 COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 FROM_AROUND = re.compile(r"(\.\.|\^*)(.*)", re.DOTALL)
 NUMBER, KEY = "#", "@"  # of a row: its number in its list, from 1, and the key that it or its list stands under
@@ -38,6 +41,9 @@ def from_json(
 ) -> tuple[pl.DataFrame, list[str]]:
     if not lines:
         whole = json_document(text, name)
+        keyed = listed(whole)
+        if records is None or next(walk(Level(keyed), parse_path(records, name), (), ""), None) is not None:
+            whole = keyed
         path = records if records is not None else "[]" if isinstance(whole, list) else ""
         return rows_of_tree([("", whole)], name, path, wanted)
     parts = enumerate(text.split("\n"), start=1)
@@ -50,6 +56,44 @@ def json_document(text: str, name: str) -> Any:
     if "//" in text or "/*" in text:
         text = COMMENT.sub(lambda each: each[1] or re.sub(r"[^\n]", " ", each[0]), text)
     return strict_json(text, name, literal_numbers=True)
+
+
+def listed(value: Any) -> Any:
+    """A document in which what is kept under the names of players or events is a list, each with its name."""
+    if isinstance(value, list):
+        rows = [listed(each) for each in value]
+        return named("match", map(str, range(1, len(rows) + 1)), rows) if rows and all(map(is_of_names, rows)) else rows
+    if not isinstance(value, dict):
+        return value
+    inner = {key: listed(each) for key, each in value.items()}
+    rows = list(inner.values())
+    if len(rows) < TWO or any(is_heading(key) and not is_round(key) for key in inner):
+        return inner
+    if all(isinstance(each, list) and each and isinstance(each[0], dict) for each in rows):
+        return named("event", inner, [{"results": each} for each in rows])
+    if not all(isinstance(each, dict) for each in rows):
+        return inner
+    common = set.intersection(*map(set, rows))
+    is_player = not any(
+        isinstance(each, list) or meanings().get(fold(key)) == "player" for key, each in rows[0].items()
+    )
+    if all(map(is_of_names, rows)):
+        return named("event", inner, rows)
+    return named("player" if is_player else "event", inner, rows) if common else inner
+
+
+def named(what: str, names: Iterable[str], rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{what: name, **row} for name, row in zip(names, rows, strict=True)]
+
+
+def is_of_names(value: Any) -> bool:
+    """Whether an object has numbers under names that are no headings."""
+    return (
+        isinstance(value, dict)
+        and len(value) >= TWO
+        and not any(map(is_heading, value))
+        and all(isinstance(each, str) and A_NUMBER.fullmatch(each) for each in value.values())
+    )
 
 
 def read_line(text: str, name: str, number: int) -> Any:

@@ -11,7 +11,7 @@ from podium.results.column_guide import COLUMNS
 
 WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
 SYNONYMS, SIDES, OTHERWISE = WORDS["columns"], WORDS["sides"], WORDS["otherwise"]
-DOUBTFUL, WEAK, YEARS, PAIRING, LAPS_WORDS, GOALS, ROUND, WON, AND, CLASSES, PAIRS, BEAT = (
+DOUBTFUL, WEAK, YEARS, PAIRING, LAPS_WORDS, GOALS, ROUND, WON, AND, CLASSES, PAIRS, BEAT, PLAYED = (
     WORDS["heads"][key].split()
     for key in (
         "doubtful",
@@ -26,6 +26,7 @@ DOUBTFUL, WEAK, YEARS, PAIRING, LAPS_WORDS, GOALS, ROUND, WON, AND, CLASSES, PAI
         "classes",
         "pairs",
         "beat",
+        "played",
     )
 )
 OUTCOMES, FLAGS = ({float(points): words for points, words in WORDS[name].items()} for name in ("outcomes", "flags"))

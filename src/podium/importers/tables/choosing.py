@@ -86,6 +86,24 @@ class Columns:
             choices = (Choice("the value above stands there", "source.fill", toml_value(holes)),)
             self.ask(Question(text, choices, holes[0]))
 
+    def check_standing(self) -> None:
+        """Ask whether a table is one of standings: a column counts games, or sums the three up that follow it."""
+        names = self.grid.headings
+        if self.shapes.first("event_id") or "event_id" in self.given or not self.shapes.first("player", "team"):
+            return
+        counts = [self.shapes.texts(each).cast(pl.Int64, strict=False) for each in names]
+        whole = [each.null_count() == 0 and each.len() > 1 and each.sum() > 0 for each in counts]
+        found = [
+            names[n]
+            for n in range(len(names))
+            if (fold(names[n]) in heads.PLAYED and whole[n])
+            or (all(whole[n : n + 4]) and names[n + 3 : n + 4] and (counts[n] == sum(counts[n + 1 : n + 4])).all())
+        ]
+        if found:
+            choice = Choice("one event, by its places", "columns.event_id", "{file}")
+            text = "counts games, so this may be a standing after many, which says of none who won"
+            self.ask(Question(text, (choice,), found[0]))
+
     def refuse(self) -> None:
         if self.questions:
             raise UndecidedError(self.grid.name, self.faults, self.questions)

@@ -32,6 +32,7 @@ class Guesser(Columns):
     def guess(self) -> tuple[dict[str, Any], str]:
         """The map that a table says, as TOML has it, and a line of what was understood."""
         self.check_holes()
+        self.check_standing()
         shape = None if {"event_id", "player"} <= {*self.given, *self.named} else self.shapes.document()
         self.refuse()
         if shape is not None:

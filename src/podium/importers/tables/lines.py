@@ -102,7 +102,11 @@ class Lines:
         rows = [[number(each) for each in row if each] for row in zip(*map(self.texts, players), strict=True)]
         are_places = all(sorted(row) == [*range(1, len(row) + 1)] for row in rows)
         columns: Document = {"event_id": " ".join(f"{{{each}}}" for each in named), "player": "column"}
-        columns |= {"position": {"from": "cell", "as": "place"}} if are_places else self.ask_what_cells_are(players)
+        are_points = max(map(len, rows)) == TWO and any(0 in row or len({*row}) == 1 for row in rows)
+        if are_places or are_points:
+            columns |= {"position": {"from": "cell", "as": "place"}} if are_places else {"score": "cell"}
+        else:
+            self.ask_what_cells_are(players)
         aside = [each for each in self.grid.headings if each not in (named[0], *players)]
         return {"layout": {"kind": "matrix", "rows": named[0], "except": aside}, "columns": columns}
 

@@ -60,6 +60,8 @@ RACES = {
 }  # fmt: skip
 
 JSON = '{"m": [{"homeTeam": {"name": "A"}, "awayTeam": {"name": "B"}, "score": {"home": 2, "away": 1}}]}'
+ROUND_ONE = '{"results": [{"name": "A", "place": 1}, {"name": "B", "place": 2}]}'
+ROUND_TWO = '{"results": [{"name": "B", "place": 1}, {"name": "A", "place": 2}]}'
 LINES = """Club evening, 14 March 2024
 Round 1
 Ana - Ben Lu 6:4 7:5
@@ -142,8 +144,7 @@ def test_a_score_that_a_workbook_took_for_a_time_is_a_score(tmp_path):
         ("n.json", '[{"team_a": ["A", "B"], "team_b": ["C", "D"], "score_a": 9, "score_b": 7}]', ["A/B>C/D"]),
         ("k.json", '{"m": [{"A": 3, "B": 1}, {"C": 0, "A": 2}, {"B": 1, "C": 1}]}', ["A>B", "A>C", "B=C"]),
         ("e.json", '{"Race 1": {"A": 1, "B": 2, "C": 3}, "Race 2": {"C": 1, "A": 2, "B": 3}}', ["A>B>C", "C>A>B"]),
-        ("o.json", '{"races": {"Oslo": {"results": [{"name": "A", "place": 1}, {"name": "B", "place": 2}]}, '
-         '"Rome": {"results": [{"name": "B", "place": 1}, {"name": "A", "place": 2}]}}}', ["A>B", "B>A"]),
+        ("o.json", f'{{"races": {{"Oslo": {ROUND_ONE}, "Rome": {ROUND_TWO}}}}}', ["A>B", "B>A"]),
         ("m.xml", XML, ["A>B", "B>A"]),
         ("m.txt", LINES, ["Ana>Ben Lu", "Cy=Di", "Cy>Ana"]),
         ("won.txt", "1 May 2024: Ana beat Ben 6-4 6-3\n8 May 2024: Cy def. Ana\n", ["Ana>Ben", "Cy>Ana"]),

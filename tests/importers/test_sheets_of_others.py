@@ -32,6 +32,7 @@ MATCHES = {
     "Turkish": ("Hafta;Ev sahibi;Deplasman;Skor\n1;Aa;Bb;0-1\n", "Bb>Aa"),
     "scores without a head": ("Home,,Away,,Ref\nA,3,B,1,x\nB,0,C,2,y\n", "A>B C>B"),
     "a head over both scores": ("Heim;Ergebnis;;;Gast\nA;3;:;1;B\nB;0;:;2;C\n", "A>B C>B"),
+    "goals of both": ("Hjemmehold;Udehold;Mål\nA;B;4-2\nB;C;udsat\nC;A;1-1\n", "A>B A=C"),
     "letters for numbers": ("Nr;Name;A;B;C\nA;Ana;*;1;½\nB;Ben;0;*;1\nC;Cem;½;0;*\n", "Ana>Ben Ana=Cem Ben>Cem"),
 }  # fmt: skip
 RACES = {
@@ -56,6 +57,7 @@ RACES = {
     "a note below": ("Pl.;Fahrer;Zeit\n1;A;10:01\n2;B;10:02\nSchnellste Runde: B 1:22,1\n", "A>B"),
     "old line ends": ("Race;Pos;Driver\rr;1;A\rr;2;B\r", "A>B"),
     "Indonesian": ("Lomba,Nama,Klub,Peringkat,Waktu\nr,A,x,2,1:02\nr,B,x,1,1:01\nr,C,x,DNF,\n", "B>A>C"),
+    "clocks with points": ("Plac;Namn;Tid\n1;A;1.02.13\n2;B;1.02.40\n;C;Bröt\n;D;Ej start\n", "A>B>C"),
     "a tag": ("Cup,Date,Placing,Tag\nr,2024-03-04,1,A\nr,2024-03-04,2,B\n", "A>B"),
 }  # fmt: skip
 
@@ -144,6 +146,7 @@ def test_a_score_that_a_workbook_took_for_a_time_is_a_score(tmp_path):
         ("n.json", '[{"team_a": ["A", "B"], "team_b": ["C", "D"], "score_a": 9, "score_b": 7}]', ["A/B>C/D"]),
         ("k.json", '{"m": [{"A": 3, "B": 1}, {"C": 0, "A": 2}, {"B": 1, "C": 1}]}', ["A>B", "A>C", "B=C"]),
         ("e.json", '{"Race 1": {"A": 1, "B": 2, "C": 3}, "Race 2": {"C": 1, "A": 2, "B": 3}}', ["A>B>C", "C>A>B"]),
+        ("p.json", '[{"when": "2024-04-01", "players": ["A", "B"], "score": [1, 2]}]', ["B>A"]),
         ("o.json", f'{{"races": {{"Oslo": {ROUND_ONE}, "Rome": {ROUND_TWO}}}}}', ["A>B", "B>A"]),
         ("m.xml", XML, ["A>B", "B>A"]),
         ("m.txt", LINES, ["Ana>Ben Lu", "Cy=Di", "Cy>Ana"]),

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import replace
-from html.parser import HTMLParser
+from html import unescape
 from itertools import islice
 from pathlib import Path, PurePath
 
@@ -159,7 +159,9 @@ PICTURES = {
     b"\x89PNG": "a picture (PNG)", b"\xff\xd8\xff": "a picture (JPEG)", b"GIF8": "a picture (GIF)", b"%PDF": "a PDF"
 }  # fmt: skip
 WEB_PAGE = re.compile(rb"<(?:(?:!doctype )?html|table)\b", re.IGNORECASE)
-TITLES = ("h1", "h2", "h3", "h4", "caption")  # of a page
+UNSEEN = re.compile(r"(?is)<!--.*?-->|<(script|style)\b.*?</\1>|\s+")  # of a page
+CELL, TAG = re.compile(r"(?i)<(?:t[dh]|caption)\b[^>]*>|^h[1-4][^>]*>|^caption[^>]*>"), re.compile(r"<[^>]*>")
+END = re.compile(r"(?i)</(?:t[dhr]|table|h\d|caption)\b")
 SHOWN_START = 256  # bytes that say what a file is
 ENCODINGS = (
     'save it as CSV UTF-8, or name its encoding, in a map as [source] encoding = "cp1252" (Western Europe; cp1250 is '
@@ -260,40 +262,14 @@ def in_cells(text: str, name: str, kind: str, rule: SourceRule, wanted: Collecti
     return text, "lines" if rule.pattern else "csv", replace(rule, format="csv")
 
 
-class Page(HTMLParser):
-    """The tables of a web page as lines of cells, and its headings as lines of one."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.lines: list[list[str]] = []
-        self.is_open = False
-        self.beside: list[str] = []  # the cells that the open one lies over
-
-    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        if tag == "tr" or tag in TITLES:
-            self.lines.append([])
-        self.is_open = tag in ("td", "th", *TITLES) or (self.is_open and tag not in ("script", "style", "table", "tr"))
-        if tag in ("td", "th", *TITLES) and self.lines:
-            wide = dict(attributes).get("colspan") or "1"
-            self.beside = [""] * min(int(wide) - 1 if wide.isdecimal() else 0, LINES)
-            self.lines[-1].append("")
-
-    def handle_endtag(self, tag: str) -> None:
-        if self.is_open and tag in ("td", "th") and self.lines:
-            self.lines[-1] += self.beside
-        self.is_open = self.is_open and tag not in ("td", "th", *TITLES)
-
-    def handle_data(self, data: str) -> None:
-        if self.is_open and self.lines and self.lines[-1]:
-            self.lines[-1][-1] += " ".join(data.split()) and f" {data.strip()}"
-
-
 def text_of_page(text: str, name: str) -> str:
-    page = Page()
-    page.feed(text)
-    if not any(len(cells) > 1 for cells in page.lines):
+    """The tables of a web page as lines of cells, its headings as lines of one."""
+    rows = re.split(r"(?i)<tr\b[^>]*>|<(?=h[1-4]\b|caption\b)", UNSEEN.sub(" ", text))[1:]
+    found = [[TAG.sub(" ", END.split(cell)[0]) for cell in CELL.split(row)[1:]] for row in rows]
+    lines = ["\t".join(" ".join(unescape(cell).split()) for cell in cells) for cells in found]
+    if not any("\t" in line for line in lines):
         refuse_file(name, "is a web page, and no table; export its results as CSV or a workbook")
-    return "\n".join("\t".join(" ".join(cell.split()) for cell in cells) for cells in page.lines if any(cells))
+    return "\n".join(filter(str.strip, lines))
 
 
 def language_encoding(content: bytes) -> str | None:

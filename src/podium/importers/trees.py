@@ -14,7 +14,7 @@ from podium.errors import Fault, FormatError
 from podium.importers.collecting import Collector
 from podium.importers.sources import MAX_DEPTH, Source, decode, refuse_file, sources, strict_json
 from podium.results.columns import EXACT, refuse_wide
-from podium.results.headings import fold, is_heading, is_round, meanings
+from podium.results.headings import PAIRING, fold, is_heading, is_round, meanings, side_of
 
 STEP = re.compile(r"([^.\[\]]*)((?:\[\]\??)?)")
 A_NUMBER = re.compile(r"-?\d+(\.\d+)?")
@@ -65,7 +65,12 @@ def listed(value: Any) -> Any:
         return named("match", map(str, range(1, len(rows) + 1)), rows) if rows and all(map(is_of_names, rows)) else rows
     if not isinstance(value, dict):
         return value
-    inner = {key: listed(each) for key, each in value.items()}
+    has_sides = not {"first", "winner"}.isdisjoint(map(side_of, value))
+    parted = {} if has_sides else {key: each for key, each in value.items() if is_pair(each)}
+    inner = {key: listed(each) for key, each in value.items() if key not in parted}
+    for key, each in parted.items():
+        name = "player" if fold(key) in PAIRING else key
+        inner |= {f"{name} {number}": own for number, own in enumerate(each, start=1)}
     rows = list(inner.values())
     if len(rows) < TWO or any(is_heading(key) and not is_round(key) for key in inner):
         return inner
@@ -80,6 +85,11 @@ def listed(value: Any) -> Any:
     if all(map(is_of_names, rows)):
         return named("event", inner, rows)
     return named("player" if is_player else "event", inner, rows) if common else inner
+
+
+def is_pair(value: Any) -> bool:
+    """Whether a value is of two sides."""
+    return isinstance(value, list) and len(value) == TWO and not any(isinstance(each, dict | list) for each in value)
 
 
 def named(what: str, names: Iterable[str], rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:

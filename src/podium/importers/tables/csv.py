@@ -216,7 +216,8 @@ def within_lists(grid: Grid, source: Source, options: Options) -> Grid:
     while inner.rule.format in ("json", "jsonl", "xml") and not has_results(inner):
         lists = inner.lists
         if len(lists) != 1:
-            return grid if lists or inner.frame.height == 1 else inner
+            names_events = "event_id" in {meanings().get(fold(each)) for each in inner.headings}
+            return inner if names_events and not lists else grid
         inner = load(source, replace(inner.rule, records=inner.records_in(*lists)), skip_bad=options.skip_bad)
     return inner
 

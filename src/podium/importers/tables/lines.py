@@ -15,9 +15,9 @@ from podium.importers.tables.cells import GAME, ORDINAL, game_text, parse_result
 from podium.importers.tables.layouts import BY_ORDER
 from podium.importers.tables.maps import build_map
 from podium.results.column_guide import COMPARED
-from podium.results.headings import FORFEIT, fold, is_round, is_total, meanings, side_of, sides
+from podium.results.headings import FORFEIT, UNPLAYED_WORDS, fold, is_round, is_total, meanings, side_of, sides
 
-UNPLAYED = r"^(\*|\?|x|[-:. ]+)$"
+UNPLAYED = rf"^(?:\*|\?|x|[-:. ]+|(?i:{'|'.join(UNPLAYED_WORDS)})\.?)$"
 DIAGONAL = re.compile(r"(?i)0?|[x*#■█/\\\u2013\u2014-]+")
 A_PLACE = rf"(?i)(?:^|\b(?:p|pos|place|platz))\W*(\d{{1,2}})(?:{ORDINAL})?\W*(?:place|platz)?$"
 TWO, TINY = 2, 1e-6

@@ -13,7 +13,7 @@ from podium.importers.tables.applying import outcome_points
 from podium.importers.tables.cells import POINTS, WHOLE, parse_result, placed
 from podium.importers.tables.lines import TWO, UNPLAYED, Document, Lines
 from podium.results.column_guide import COMPARED
-from podium.results.headings import AND, BYE, FLAGS, FORFEIT, OUTCOMES, SIDE, WON, fold, is_pairing, side_of
+from podium.results.headings import AND, BYE, FLAGS, FORFEIT, GOALS, OUTCOMES, SIDE, WON, fold, is_pairing, side_of
 
 PAIR_ALONE = re.compile(r"\s*\d{1,3}\s*[-:\u2013/xX]\s*\d{1,3}\s*(\(\d+\))?\s*")
 VERSUS = (r"vs?\.?", "[\u2013-]")  # between the sides of a match; the second in a column that is known to have both
@@ -47,6 +47,9 @@ class Shapes(Lines):
         for heading in self.grid.headings:
             members.setdefault(side_of(heading) or "", []).append(heading)
         parts = {part: headings[0] for part, headings in members.items()}
+        goals = [each for each in self.grid.headings if fold(each) in GOALS and self.are_pairs(each)]
+        if goals:
+            parts.setdefault("result", goals[0])
         player = self.first("player")
         if player is not None and "opponent" in parts and "first" not in parts:
             self.refuse_either_side(player, parts["opponent"])
@@ -78,7 +81,7 @@ class Shapes(Lines):
     def sides_by_cells(self) -> dict[str, str]:
         """The two sides of a match and its result, by cells alone: two columns with the same names, one of results."""
         columns = {each: self.texts(each).drop_nulls() for each in self.grid.headings if self.is_unknown(each)}
-        results = [each for each, cells in columns.items() if cells.len() and all(map(PAIR_ALONE.fullmatch, cells))]
+        results = [each for each in columns if self.are_pairs(each)]
         if len(results) != 1:
             return {}
         names = [each for each, cells in columns.items() if cells.str.contains(r"^\D*\p{L}\D*$").all() and cells.len()]
@@ -218,8 +221,12 @@ class Shapes(Lines):
     def sets(self) -> list[str] | None:
         """The columns of sets, one after the other, whose cells are the points of both sides."""
         headings = [each for each in self.grid.headings if re.fullmatch(r".*\D\d", each.strip())]
-        found = [each for each in headings if all(map(PAIR_ALONE.fullmatch, self.texts(each).drop_nulls()))]
-        return found if len(found) >= TWO and self.texts(found[0]).drop_nulls().len() else None
+        found = [each for each in headings if self.are_pairs(each)]
+        return found if len(found) >= TWO else None
+
+    def are_pairs(self, heading: str) -> bool:
+        cells = self.texts(heading).drop_nulls()
+        return bool(cells.len()) and all(map(PAIR_ALONE.fullmatch, cells))
 
     def by_winner(self, heading: str | None, parts: Mapping[str, str]) -> list[Document]:
         """What each side has by a column that names the winner, or the winner's side, or says that it was a draw."""

@@ -32,7 +32,8 @@ MATCHES = {
     "Turkish": ("Hafta;Ev sahibi;Deplasman;Skor\n1;Aa;Bb;0-1\n", "Bb>Aa"),
     "scores without a head": ("Home,,Away,,Ref\nA,3,B,1,x\nB,0,C,2,y\n", "A>B C>B"),
     "a head over both scores": ("Heim;Ergebnis;;;Gast\nA;3;:;1;B\nB;0;:;2;C\n", "A>B C>B"),
-    "goals of both": ("Hjemmehold;Udehold;Mål\nA;B;4-2\nB;C;udsat\nC;A;1-1\n", "A>B A=C"),
+    "goals of both": ("Hjemmehold;Udehold;Mål\nA;B;4-2\nC;A;1-1\n", "A>B A=C"),
+    "put off": ("Home,Away,Score\nA,B,1-0\nB,C,Postponed\n", "A>B"),
     "letters for numbers": ("Nr;Name;A;B;C\nA;Ana;*;1;½\nB;Ben;0;*;1\nC;Cem;½;0;*\n", "Ana>Ben Ana=Cem Ben>Cem"),
 }  # fmt: skip
 RACES = {

@@ -15,9 +15,10 @@ def win_probability(rating, opponent, shape=3):
     return float(incomplete_beta(w, float(shape)))
 
 
-def rank_distribution(ratings, shape=3):
-    """The chance of each entrant to finish at each rank."""
-    return ranks.rank_distribution(performances(ratings, shape))
+def rank_distribution(ratings, shape=3, resolution=None):
+    """The chance of each entrant to finish at each rank; those who tie by the clock share the best."""
+    field = performances(ratings, shape)
+    return ranks.rank_distribution(field) if resolution is None else ranks.tied_rank_distribution(field, resolution)
 
 
 def top_probabilities(ratings, top=1, shape=3):

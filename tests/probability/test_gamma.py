@@ -94,21 +94,26 @@ def test_winning_is_the_integral(shape):
 
 
 def test_ten_million_simulated_races_agree():
-    """Within four standard errors in every cell."""
+    """Within four standard errors in every cell, with ties and without."""
     ratings, shape, runs = np.array([1750.0, 1600.0, 1500.0, 1420.0]), 3, 10_000_000
     rate = np.exp(matched_slope(shape) * ratings)
-    rng, seen = np.random.default_rng(2), np.zeros((4, 4))
+    clock = 0.02 / rate.mean() * 10.0
+    rng = np.random.default_rng(2)
+    exact, by_clock = np.zeros((4, 4)), np.zeros((4, 4))
     for _ in range(10):
-        times = (rng.standard_gamma(shape, (runs // 10, 4)) / rate).T.copy()
-        for i in range(4):
-            ahead = np.zeros(times.shape[1], np.int8)
-            for other in times:
-                ahead += other < times[i]
-            seen[i] += np.bincount(ahead, minlength=4)
-    chances = rank_distribution(ratings, shape)
-    error = np.sqrt(chances * (1.0 - chances) / runs)
-    assert (np.abs(seen / runs - chances) <= 4.0 * error + 1e-12).all()
-    assert np.allclose(chances.sum(axis=1), 1.0, atol=1e-12)
+        drawn = (rng.standard_gamma(shape, (runs // 10, 4)) / rate).T.copy()
+        for seen, times in ((exact, drawn), (by_clock, np.floor(drawn / clock))):
+            for i in range(4):
+                ahead = np.zeros(times.shape[1], np.int8)
+                for other in times:
+                    ahead += other < times[i]
+                seen[i] += np.bincount(ahead, minlength=4)
+    for seen, resolution in ((exact, None), (by_clock, clock)):
+        chances = rank_distribution(ratings, shape, resolution)
+        error = np.sqrt(chances * (1.0 - chances) / runs)
+        assert (np.abs(seen / runs - chances) <= 4.0 * error + 1e-12).all()
+        assert np.allclose(chances.sum(axis=1), 1.0, atol=1e-12)
+    assert chances[:, 0].sum() > 1.001  # a first place is shared at times
 
 
 def test_gumbel_and_normal_fields():
@@ -254,6 +259,8 @@ def test_a_third_entrant_moves_a_pair_by_less_than_the_curve_is_off():
         lambda: rank_distribution([1500.0, np.nan]),
         lambda: rank_distribution([1500.0, 1400.0], 0),
         lambda: rank_distribution([1500.0, 1400.0], 2.5),
+        lambda: rank_distribution([1500.0, 1400.0], resolution=0.0),
+        lambda: rank_distribution([1500.0, 1400.0], resolution=1e-30),
     ],
 )
 def test_what_has_no_answer_is_refused(wrong):

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from numpy.polynomial import legendre
 
+from podium.errors import ParameterError
 from podium.kernels.compiled import compile_kernel, kernel
 
 Floats = npt.NDArray[np.float64]
@@ -22,6 +23,7 @@ NO_CHANCE = 1e-34  # of so many being ahead; a thousand of them together are no 
 CONVERGED = 1e-7  # a change below it leaves an error of about its square: the sum converges exponentially
 FIRST_STEP, MOST_HALVINGS = 0.5, 12
 CHUNK = 4096  # points of integration at a time
+MOST_BINS = 2_000_000
 
 
 class Performances(Protocol):
@@ -174,6 +176,26 @@ def grid(low: Floats, high: Floats, step: float, offset: float) -> Floats:
             parts.append(np.arange(first, last + 1))
             reached = last
     return (np.concatenate(parts) + offset) * step if parts else np.empty(0)
+
+
+def tied_rank_distribution(field: Performances, resolution: float) -> Floats:
+    """The chances of ranks where a clock cuts performances to multiples of `resolution`; who ties shares the best rank.
+
+    Rows sum to 1; columns need not, as ranks are shared.
+    """
+    n = field.scale.size
+    worst = float(np.exp(field.support()[1].max()))
+    count = worst / resolution if resolution > 0.0 else math.inf
+    if not count <= MOST_BINS:
+        raise ParameterError(f"a resolution of {resolution:g} is too fine for performances of up to {worst:.3g}")
+    ranks = np.zeros((n, n))
+    total = math.ceil(count) + 1
+    for first in range(0, total, CHUNK):
+        edges = np.arange(first, min(first + CHUNK, total) + 1) * resolution
+        with np.errstate(divide="ignore"):
+            cdf = field.cdf(np.log(edges))
+        add_ranks(cdf[:-1], np.diff(cdf, axis=0), ranks)
+    return np.clip(ranks, 0.0, 1.0)
 
 
 def add_ranks(cdf: Floats, weight: Floats, ranks: Floats) -> None:

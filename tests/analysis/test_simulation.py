@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from gamma_field import win_probability
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,6 +13,7 @@ import podium
 from podium.analysis.recovery import recover
 from podium.analysis.simulation import Scenario, simulate
 from podium.cli.commands import build
+from podium.probability.gamma import win_probability
 from podium.systems import find, names
 
 

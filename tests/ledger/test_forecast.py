@@ -5,7 +5,6 @@ import json
 import numpy as np
 import polars as pl
 import pytest
-from gamma_field import race_strength
 
 import podium
 from podium.cli.commands import build
@@ -13,6 +12,7 @@ from podium.cli.demo import season_path
 from podium.engine.inputs import PRESENT
 from podium.engine.rules import enter
 from podium.engine.system import System
+from podium.probability.gamma import race_strength
 from podium.probability.ranks import field_strength
 from podium.systems import find, names
 

@@ -5,14 +5,14 @@ from itertools import permutations
 import numpy as np
 import pytest
 import scipy
-from gamma_field import race_strength, rank_distribution, top_probabilities, win_probability
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import podium
 from podium.engine.inputs import Entrant
 from podium.engine.rules import enter, expect
-from podium.probability.gamma import matched_slope
+from podium.probability import gamma
+from podium.probability.gamma import matched_slope, race_strength, rank_distribution, top_probabilities, win_probability
 from podium.probability.ranks import GumbelPerformances, NormalPerformances
 from podium.probability.ranks import rank_distribution as of_field
 from podium.probability.uncertain import UncertainPerformances, uncertain_performances
@@ -258,9 +258,10 @@ def test_a_third_entrant_moves_a_pair_by_less_than_the_curve_is_off():
         lambda: rank_distribution([]),
         lambda: rank_distribution([1500.0, np.nan]),
         lambda: rank_distribution([1500.0, 1400.0], 0),
-        lambda: rank_distribution([1500.0, 1400.0], 2.5),
+        lambda: rank_distribution([1500.0, 1400.0], 2.5),  # type: ignore[arg-type]
         lambda: rank_distribution([1500.0, 1400.0], resolution=0.0),
         lambda: rank_distribution([1500.0, 1400.0], resolution=1e-30),
+        lambda: race_strength([1500.0], top=0),
     ],
 )
 def test_what_has_no_answer_is_refused(wrong):
@@ -269,4 +270,4 @@ def test_what_has_no_answer_is_refused(wrong):
 
 
 def test_one_alone_is_first():
-    assert rank_distribution([1500.0]).tolist() == [[pytest.approx(1.0, abs=1e-12)]]
+    assert gamma.rank_distribution([1500.0]).tolist() == [[pytest.approx(1.0, abs=1e-12)]]

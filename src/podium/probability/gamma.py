@@ -83,3 +83,48 @@ def performances(ratings: Sequence[float] | npt.NDArray[np.float64], shape: int 
     if shape not in SHAPES:
         raise ParameterError(f"shape is {shape!r}; it must be a whole number from {SHAPES[0]} to {SHAPES[-1]}")
     return ranks.GammaPerformances(matched_slope(int(shape)) * points, int(shape))
+
+
+def win_probability(rating: float, opponent: float, shape: int = 3) -> float:
+    """The chance to beat an opponent: I(W; g, g), W the logistic of the slope times the difference of the ratings."""
+    mine, theirs = performances([rating, opponent], shape).log_rate
+    w = 1.0 / (1.0 + math.exp(min(theirs - mine, 700.0)))
+    return float(incomplete_beta(w, float(shape)))
+
+
+def rank_distribution(
+    ratings: Sequence[float] | npt.NDArray[np.float64], shape: int = 3, resolution: float | None = None
+) -> npt.NDArray[np.float64]:
+    """The chance of each entrant to finish at each rank, within 1e-9.
+
+    Args:
+        ratings: (entrants).
+        resolution: of the clock, in units of performance (an entrant rated 0 has the mean `shape`); those who tie
+            then share the best rank. Without it nobody ties.
+
+    Returns:
+        (entrants, ranks) float64, the best rank first.
+    """
+    field = performances(ratings, shape)
+    return ranks.rank_distribution(field) if resolution is None else ranks.tied_rank_distribution(field, resolution)
+
+
+def top_probabilities(
+    ratings: Sequence[float] | npt.NDArray[np.float64], top: int = 1, shape: int = 3
+) -> npt.NDArray[np.float64]:
+    """The chance of each entrant to finish among the first `top`: (entrants)."""
+    chances: npt.NDArray[np.float64] = rank_distribution(ratings, shape)[:, : max(top, 0)].sum(axis=1)
+    return chances
+
+
+def race_strength(
+    ratings: Sequence[float] | npt.NDArray[np.float64], top: int = 5, probe: float = 1500.0, shape: int = 3
+) -> float:
+    """One over the chance of a player rated `probe`, added to the field, to finish among the first `top`.
+
+    1 where the field is so small that the probe cannot miss. Infinite where its chance is below the smallest number.
+    """
+    if top < 1:
+        raise ParameterError(f"top is {top}; it must be at least 1")
+    field = performances([*np.asarray(ratings, np.float64).tolist(), probe], shape)
+    return ranks.field_strength(field, top)

@@ -125,7 +125,7 @@ def test_verification_finds_what_is_not_so(new_url):
             connection.execute(sa.update(events).values(title=None))
         change_found, standing_found = store.verify()
         assert "the change of 'a' in the event of log entry" in change_found
-        assert standing_found == "main: 'b' is not as settled as the state says"
+        assert standing_found == "main: 'b' is not as settled, or does not rank, as the state says"
 
 
 def test_an_event_is_known_by_its_title_too_and_no_rating_moves_by_it(new_url):

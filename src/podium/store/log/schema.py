@@ -307,7 +307,7 @@ standing = Table(
     Column("state", LargeBinary, nullable=False),
     Column("provisional", Boolean, nullable=True),  # whether the rating is unsettled
     Column("deviation", Double, nullable=True),  # of the state; empty where the system has none
-    Column("score", Double, nullable=False),  # what ranks follow: the rating, less deviations where the system says so
+    Column("score", Double, nullable=False, server_default=text("0")),  # what ranks follow: `System.score`
     Index(None, "generation_id", "score", "player_id"),
     sqlite_with_rowid=False,
 )

@@ -4,7 +4,10 @@ from alembic import op
 
 revision, down_revision, branch_labels, depends_on = "0019", "0018", None, None
 
-DOUBLE = {"sqlite": "DOUBLE", "postgresql": "DOUBLE PRECISION"}
+WORDS = {
+    "sqlite": {"double": "DOUBLE", "is_true": "IS 1"},
+    "postgresql": {"double": "DOUBLE PRECISION", "is_true": "IS true"},
+}
 SCORES = """
 ALTER TABLE standing ADD COLUMN score {double} NOT NULL DEFAULT 0;
 UPDATE standing SET score = rating;
@@ -13,7 +16,7 @@ DROP INDEX ix_standing_unsettled;
 DROP INDEX ix_standing_unfilled;
 DROP INDEX ix_change_unfilled;
 CREATE INDEX ix_standing_generation_id_score_player_id ON standing (generation_id, score, player_id);
-CREATE INDEX ix_standing_unsettled ON standing (generation_id, score, player_id) WHERE provisional IS true;
+CREATE INDEX ix_standing_unsettled ON standing (generation_id, score, player_id) WHERE provisional {is_true};
 UPDATE compatibility SET earliest = '0019'
 """
 
@@ -21,5 +24,5 @@ UPDATE compatibility SET earliest = '0019'
 def upgrade() -> None:
     """Add the column; a version that does not know it would write standings without a rank."""
     connection = op.get_bind()
-    for statement in SCORES.format(double=DOUBLE[connection.dialect.name]).split(";"):
+    for statement in SCORES.format(**WORDS[connection.dialect.name]).split(";"):
         connection.exec_driver_sql(statement)

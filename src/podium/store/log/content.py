@@ -97,18 +97,19 @@ class Content:
 
     def digest(self, secret: bytes) -> bytes:
         """The digest of what was sent, with the players' names, not their numbers, and a pool's secret as its key."""
-        return keyed_digest(self.lines(self.sent_heads or self.heads, encode_text).encode(), secret)
+        sent = self.lines(self.sent_heads or self.heads, lambda names: map(encode_text, names))
+        return keyed_digest(sent.encode(), secret)
 
     def body(self, numbers: Mapping[str, int], absent: Iterable["Absent"] = ()) -> bytes:
         """The lines with the players' numbers, and a line of a quit for every absent entrant."""
-        lines = self.lines(self.heads, lambda name: str(numbers[name]))
+        lines = self.lines(self.heads, lambda names: map(str, map(numbers.__getitem__, names)))
         return (lines + "".join(map(self.quit_line, absent))).encode()
 
-    def lines(self, heads: Iterable[str], written: Callable[[str], str]) -> str:
+    def lines(self, heads: Iterable[str], written: Callable[[Iterable[str]], Iterable[str]]) -> str:
         """The rows, and in each the player and the things with what is written for their names."""
-        ends: Iterable[str] = map(written, self.players)
+        ends = written(self.players)
         if self.shared:
-            things = ("".join(f',"{name}":{written(value)}' for name, value in row.items()) for row in self.shared)
+            things = ("".join(map(',"{}":{}'.format, row, written(row.values()))) for row in self.shared)
             ends = map(add, ends, things)
         return json_lines(heads, ends)
 

@@ -184,7 +184,7 @@ def sent_events(connection: sa.Connection, pool: Pool, contents: Mapping[str, Co
     numbers = known_numbers(connection, pool, sorted({name for each in contents.values() for name in each.names}))
 
     def numbered(content: Content) -> str:
-        return content.lines(content.rests, lambda name: str(numbers.get(name, repr(name))))
+        return content.lines(content.rests, lambda names: (str(numbers.get(name, repr(name))) for name in names))
 
     return [Sent(own_id, content, row_set(numbered(content))) for own_id, content in contents.items()]
 

@@ -17,7 +17,7 @@ from podium.engine.system import System
 from podium.engine.tables.encoding import Events, encode
 from podium.engine.tables.selection import EVENT
 from podium.errors import UnknownError
-from podium.ledger.history import is_provisional
+from podium.ledger.history import are_settled
 from podium.live import refuse_share
 from podium.results.reading import Results
 from podium.store.log.database import StoreError
@@ -27,7 +27,7 @@ from podium.store.log.pools import OrderKey, Pool, key_params
 from podium.store.log.schema import change, event, log
 from podium.store.log.statements import among, of_players, values
 from podium.store.writing.rating.ledger_rows import Integers, Ledger, PoolState
-from podium.store.writing.rating.standing_rows import Standing, state_columns
+from podium.store.writing.rating.standing_rows import Standing, columns_of, states_of
 
 FIRST_PLACEHOLDER = 2**61  # for numbers of log entries that are not drawn yet: after every number that is
 SELECT_BODIES = sa.select(log.c.seq, log.c.body).where(among(log.c.seq))
@@ -179,12 +179,11 @@ def changes_of(connection: sa.Connection, pool: Pool, key: OrderKey) -> tuple[Ch
 
 
 def changes_from(pool: Pool, names: Mapping[int, str], moved: Sequence[MovedTo]) -> list[Change]:
-    columns = state_columns(pool, [state for *_, state in moved])
+    states = states_of(pool, [state for *_, state in moved])
+    deviations, settled = columns_of(pool, states).deviation, are_settled(pool.system, states).tolist()
     return [
-        Change(names[number], before, rating, rating - before, deviation, is_provisional(pool.system, by_rule, events))
-        for (number, before, rating, _), deviation, by_rule, events in zip(
-            moved, columns.deviation, columns.provisional, columns.events, strict=True
-        )
+        Change(names[number], before, rating, rating - before, deviation, not is_settled)
+        for (number, before, rating, _), deviation, is_settled in zip(moved, deviations, settled, strict=True)
     ]
 
 

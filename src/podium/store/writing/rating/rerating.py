@@ -18,7 +18,7 @@ from podium.errors import NotFiniteError, ParameterError
 from podium.store.log.players import names_of
 from podium.store.log.pools import BOUND_KEY, START, OrderKey, Pool
 from podium.store.log.schema import correction, event, generation, snapshot_day
-from podium.store.log.statements import among, execute_prepared, is_thing, values
+from podium.store.log.statements import FIRST_THING, among, execute_prepared, is_thing, values
 from podium.store.writing.rating import ledger_rows
 from podium.store.writing.rating.events import MovedTo, Proposal
 from podium.store.writing.rating.plan import Plan, Span
@@ -79,7 +79,7 @@ class Rerated:
             largest=largest_move(span),
             earliest=min(moved)[0] if moved else None,
             moved_events=len(moved),
-            players={each for each in (*written.player.tolist(), *(who for *_, who in removed)) if not is_thing(each)},
+            players={each for each in {*written.player.tolist(), *(who for *_, who in removed)} if not is_thing(each)},
             not_finite=[*span.not_finite],
             duplicate_players=dict(span.duplicate_players),
             relearnt=sum(span.new_pools.get(key, state) != state for key, state in known),
@@ -127,7 +127,7 @@ class Rerated:
     def take_event(self, key: OrderKey, moved: list[MovedTo], written: int) -> None:
         """Take in the changes of an event, if it is answered, of which so many are new or other."""
         if key in self.wanted:
-            self.rows[key] = [each for each in moved if not is_thing(each[0])]
+            self.rows[key] = [each for each in moved if -FIRST_THING < each[0] < FIRST_THING]
             self.written_at[key] = written
 
     def merge(self, later: Self) -> None:

@@ -11,7 +11,8 @@ from typer.testing import CliRunner
 import podium
 from podium.cli.commands import build
 from podium.errors import ParameterError
-from podium.ledger.smoothing import least_mix
+from podium.ledger import smoothing
+from podium.ledger.smoothing import Heats, Visits, Way, least_mix, settle, walk
 
 
 def seasons(seed, players=60, events=1500):
@@ -171,3 +172,19 @@ def test_the_order_of_the_best_is_as_sure_as_it_says():
         right += (best["skill"][:-1] > best["skill"][1:]).to_list()
     assert min(chances) >= 0.5
     assert np.mean(right) == pytest.approx(np.mean(chances), abs=0.08)
+
+
+def test_a_walk_of_which_little_is_known_at_first_stays_a_number():
+    visits = Visits._make(np.zeros(2) for _ in Visits._fields)
+    visits.growth[0], visits.precision[1], visits.shift[1] = 1e20, 1.0, 1.0
+    walk(visits, 0, 2)
+    assert visits.variance == pytest.approx(np.ones(2))
+    assert visits.mean == pytest.approx(np.ones(2))
+
+
+def test_sweeps_that_never_agree_carry_nobody_off(monkeypatch):
+    monkeypatch.setattr(smoothing, "_sweep", lambda _heats, visits, _way: visits.mean.__iadd__([1e30, -1e30]))
+    visits = Visits._make(np.zeros(2) for _ in Visits._fields)
+    way = Way(*np.array([[0, 1], [0, 1], [0, 0], [0, 0], [0, 0]]))
+    assert settle(Heats._make(np.zeros(0) for _ in Heats._fields), visits, way) == smoothing.MOST_SWEEPS
+    assert np.abs(visits.mean).max() <= smoothing.FARTHEST * smoothing.MOST_SWEEPS

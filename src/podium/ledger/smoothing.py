@@ -24,6 +24,7 @@ CLOSE, NEAR, MOST_SWEEPS = 3e-4, 1e-3, 100  # log-odds of the mean change within
 DUEL, WEIGHT = 2, 0  # units of a heat; what learns beside theta's columns, which begin at 1
 MEMORY = 4  # sweeps that the next means are drawn from
 LEAST_PRECISION, NEGLIGIBLE = 1e-9, 3e-4  # the latter of a heat's log loss
+FARTHEST = 4.0  # log-odds that a sweep moves a skill by at most, as an event does
 
 
 class Visits(NamedTuple):
@@ -151,7 +152,7 @@ def settle(heats: Heats, visits: Visits, way: Way, close: float = CLOSE) -> int:
     """Sweep until the gaps within events hardly change; how many sweeps it took.
 
     Results say nothing of the level of all who meet, which may drift for long: it does not count. The next means are
-    those of the last sweeps, mixed so that their changes, mixed alike, are the least.
+    those of the last sweeps, mixed so that their changes, mixed alike, are the least. Nobody goes far at a time.
     """
     means: deque[Any] = deque(maxlen=MEMORY)
     changes: deque[Any] = deque(maxlen=MEMORY)
@@ -165,11 +166,8 @@ def settle(heats: Heats, visits: Visits, way: Way, close: float = CLOSE) -> int:
             return sweep
         means.append(visits.mean.astype(np.float32))
         changes.append(change.astype(np.float32))
-        if sweep > 1:
-            ahead = np.zeros(change.size)
-            for share, mean in zip(least_mix(changes), means, strict=True):
-                ahead += share * (mean - visits.mean)
-            go_to(visits, visits.mean + ahead)
+        ahead = sum(share * (mean - visits.mean) for share, mean in zip(least_mix(changes), means, strict=True))
+        go_to(visits, visits.mean + np.clip(change + ahead, -FARTHEST, FARTHEST) - change)
     return MOST_SWEEPS
 
 
@@ -265,8 +263,8 @@ def walk(visits: Any, start: int, stop: int) -> None:
         if v < stop - 1:
             pull = visits.cavity_variance[v] / visits.expected_variance[v + 1]
             mean = visits.cavity_mean[v] + pull * (mean - visits.expected_mean[v + 1])
-            left = variance - visits.expected_variance[v + 1]
-            variance = visits.cavity_variance[v] + pull * pull * left
+            gained = visits.expected_variance[v + 1] - visits.cavity_variance[v]  # not negative: nothing cancels
+            variance = pull * (gained + pull * variance)
         visits.mean[v], visits.variance[v] = mean, variance
         rest = max(1.0 / variance - visits.precision[v], LEAST_PRECISION)
         visits.cavity_mean[v] = (mean / variance - visits.shift[v]) / rest

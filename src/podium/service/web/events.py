@@ -26,7 +26,7 @@ from podium.store import Store
 from podium.store.reading.log import CorrectionRecord
 from podium.store.reading.models import ResultRow
 from podium.store.reading.players.explanations import EventStory
-from podium.store.reading.pool_facts import PoolFacts, ReliabilityBin, fair_expectation
+from podium.store.reading.pool_facts import LARGE_FIELD, PoolFacts, ReliabilityBin, fair_expectation
 from podium.store.writing.rating.events import Change
 from podium.store.writing.rating.facts import today
 from podium.support.words import capitalised, counted, part, shown, shown_change, signed
@@ -83,6 +83,8 @@ def fairness(
     """Whether a change is fair, in sentences."""
     expectation = fair_expectation(facts, explanation)
     promise, fair, handed = "", "", handed_words(pool, story, explanation)
+    if not facts.duels and len(story.details.changes) > LARGE_FIELD:
+        promise = f"What comes of promises is seen in events of up to {LARGE_FIELD:,} entrants: {pool.title} has none."
     if expectation.example is not None and expectation.fair is not None:
         promise = promise_words(pool, expectation.example)
         if f"{expectation.fair:.1f}" != f"{expectation.promised:.1f}":
@@ -110,11 +112,8 @@ def handed_words(pool: PoolHeader, story: EventStory, explanation: Explanation) 
     system = story.pool.system
     against = [each for each in story.details.changes if each.delta * explanation.delta < 0.0]
     furthest = max(against, key=lambda each: abs(each.delta), default=None)
-    if (
-        furthest is None
-        or "deviation" not in system.state_type._fields
-        or abs(furthest.delta) <= abs(explanation.delta)
-    ):
+    has_deviation = "deviation" in system.state_type._fields
+    if furthest is None or not has_deviation or abs(furthest.delta) <= abs(explanation.delta):
         return Markup()
     words = (
         f"Points are not handed from one to another: each {pool.word}'s own ± decides how far a duel moves them."
@@ -205,8 +204,7 @@ def why(
 def event_response(
     request: Request, store: Store, visit: Visit, event_id: str, player: str | None, first: int | None
 ) -> Response:
-    what = f"{event_id}\0{player}\0{first}"
-    version = f"{store.version(visit.pool)} {today()} {what}"  # what is fair is worked out anew each day
+    version = f"{store.version(visit.pool)} {today()} {event_id}\0{player}\0{first}"  # what is fair changes each day
     same = unchanged(request, version)
     if same is not None:
         return same

@@ -293,8 +293,7 @@ class Duels:
             everyone: Floats = np.einsum("ij,ij->i", spline(field + shift), weights)
             return everyone - self.expect_met(hosts, shift, hosts, hosts + 1)
 
-        is_right = np.abs(expected(np.zeros(field.size)) - totals_before).max() <= EXACT * field.size
-        return expected if is_right else None
+        return expected if np.abs(expected(np.zeros(field.size)) - totals_before).max() <= EXACT * field.size else None
 
     def probe(self) -> Floats:
         """What is expected of everyone, (PROBES, everyone), against single opponents, at ratings around each."""

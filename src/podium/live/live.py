@@ -225,6 +225,20 @@ class Live:
             note_newest(self._newest, results.frame)
             return events, replayed
 
+    def standing(self, results: Results) -> tuple[Events, Replayed]:
+        """Find how those of events stand before them; nothing is rated.
+
+        Args:
+            results: checked.
+
+        Returns:
+            The encoded events, and what a replay that moves nobody would give.
+        """
+        events, numbers = self._encode(results)
+        states, pools = self._ratings.states[numbers], self._ratings.pools_of(events)
+        brought = states[events.columns.player, self.system.column("rating")]
+        return events, Replayed(states, brought, states[:0], states, pools, pools[:0], pools)
+
     def _encode(self, results: Results) -> tuple[Events, RowNumbers]:
         """Encode the events, and find the row of each of their players."""
         events = encode(results, self.system)
@@ -340,19 +354,10 @@ class Live:
         return explain(self.system, *self._foreseen(rows), event_id, player)
 
     def what_if(self, rows: Any, event_id: str, player: str) -> WhatIf:
-        """What an event would do to a player's rating, had one thing been different; nothing is rated.
-
-        Args:
-            rows: the event, as `rate` takes it.
-            event_id: the event's id in the rows.
-            player: the player's name in the rows.
+        """What an event would do, had one thing been different, with the arguments and errors of `explain`.
 
         Returns:
             The change as it would come, and with one thing different.
-
-        Raises:
-            ResultsError: the rows are refused.
-            UnknownError: the player is not rated in the event.
         """
         return what_if(self.system, *self._foreseen(rows), event_id, player)
 

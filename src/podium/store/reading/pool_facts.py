@@ -148,8 +148,7 @@ def promise_outcomes(connection: sa.Connection, pool: Pool, most: Effort) -> tup
     Those are of duels, from both sides, of what was expected, and of scores.
     """
     newest = connection.execute(SELECT_FIRST_OF_NEWEST, {"pool": pool.id, "more": most.events - 1}).first()
-    many = {"generation": pool.generation, "more": most.rows}
-    beyond = connection.execute(SELECT_CHANGE_BEFORE_NEWEST, many).first()
+    beyond = connection.execute(SELECT_CHANGE_BEFORE_NEWEST, {"generation": pool.generation, "more": most.rows}).first()
     first = START if newest is None else OrderKey(newest.started_at, newest.seq)
     first = first if beyond is None else max(first, OrderKey(beyond.started_at, beyond.seq + 1))
     segments, _ = events_from(connection, pool, first)
@@ -167,9 +166,8 @@ def promise_outcomes(connection: sa.Connection, pool: Pool, most: Effort) -> tup
                 bins += predict(pool.system, events, HeatSelection(chosen), replayed).bins
         if segment.reset is not None:
             roster.reset(segment.reset.keep)
-    players = [number for number in numbers if not is_thing(number)]
     count = sum(table["event_id"].n_unique() for table in tables)
-    return count, len(players), bins
+    return count, sum(not is_thing(number) for number in numbers), bins
 
 
 def rated_rows(table: pl.DataFrame, events: Sequence[Any]) -> pl.DataFrame:
@@ -346,7 +344,7 @@ def event_field(connection: sa.Connection, pool: Pool, answers: Answers, event_i
 
 def rated_field(connection: sa.Connection, pool: Pool, event_id: str) -> EventField:
     live, results = standing_before(connection, pool, event_id)
-    events, replayed = live.advance(results)  # of an event that the pool has rated
+    events, replayed = live.standing(results)
     rated = performances(pool.system, events, replayed, entrant=0)
     return EventField(
         len(rated),

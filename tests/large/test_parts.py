@@ -1,5 +1,6 @@
 """Results rated part by part give the bits of the whole, and what does not fit together is refused."""
 
+import threading
 import weakref
 from datetime import timedelta
 
@@ -236,6 +237,22 @@ def test_one_slice_is_read_ahead(small_slices, tmp_path, monkeypatch):
     for number, _ in enumerate(podium.rate_stream(tmp_path / "duels.parquet")):
         assert len(read) <= number + 3
     assert read == list(range(0, 120, 7))
+
+
+def test_who_reads_no_further_waits_for_no_slice():
+    """Python's collector may close the reader in a thread that holds what joining another takes."""
+    goes_on, read = threading.Event(), threading.Event()
+
+    def wait():
+        goes_on.wait(10.0)
+        read.set()
+
+    reader = slices.read_ahead(iter([lambda: 1, wait]))
+    assert next(reader) == 1
+    reader.close()
+    assert not read.is_set()
+    goes_on.set()
+    assert read.wait(10.0)
 
 
 def test_columns_of_one_value_are_texts_like_others():

@@ -145,14 +145,17 @@ def read_slice(table: pl.LazyFrame, name: str, first: int, constants: list[pl.Ex
 
 def read_ahead(reads: Iterator[Callable[[], T]]) -> Iterator[T]:
     """What each of `reads` returns, the next one read meanwhile."""
-    with ThreadPoolExecutor(1) as thread:
-        coming: Future[T] | None = None
+    thread = ThreadPoolExecutor(1)
+    coming: Future[T] | None = None
+    try:
         for read in reads:
             ready, coming = coming, thread.submit(read)
             if ready is not None:
                 yield ready.result()
         if coming is not None:
             yield coming.result()
+    finally:  # Python's collector may end this, in a thread that holds what joining takes: it would wait for ever
+        thread.shutdown(wait=False)
 
 
 def together(parts: Iterator[Slice]) -> Iterator[list[Slice]]:

@@ -275,7 +275,7 @@ class HistoryParts:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        self._thread.shutdown()
+        self._thread.shutdown(wait=kind is not GeneratorExit)  # it may be the collector's: `finish` joins no thread
         if kind is None or issubclass(kind, Exception | GeneratorExit):
             self.finish()
 

@@ -18,7 +18,7 @@ from podium.errors import NotFiniteError, ParameterError
 from podium.store.log.players import names_of
 from podium.store.log.pools import BOUND_KEY, START, OrderKey, Pool
 from podium.store.log.schema import correction, event, generation, snapshot_day
-from podium.store.log.statements import FIRST_THING, among, execute_prepared, is_thing, values
+from podium.store.log.statements import among, execute_prepared, is_thing, values
 from podium.store.writing.rating import ledger_rows
 from podium.store.writing.rating.events import MovedTo, Proposal
 from podium.store.writing.rating.plan import Plan, Span
@@ -127,7 +127,7 @@ class Rerated:
     def take_event(self, key: OrderKey, moved: list[MovedTo], written: int) -> None:
         """Take in the changes of an event, if it is answered, of which so many are new or other."""
         if key in self.wanted:
-            self.rows[key] = [each for each in moved if -FIRST_THING < each[0] < FIRST_THING]
+            self.rows[key] = [each for each in moved if not is_thing(each[0])]
             self.written_at[key] = written
 
     def merge(self, later: Self) -> None:

@@ -14,7 +14,7 @@ from podium.store.log import statements
 from podium.store.log.players import number_of, unrated_error
 from podium.store.log.pools import BOUND_KEY, FOREVER, OrderKey, Pool, key_of, key_params
 from podium.store.log.schema import change, player, rank_count, standing, thing
-from podium.store.log.statements import FIRST_THING
+from podium.store.log.statements import is_thing
 from podium.store.writing.rating.ledger_rows import GENERATION, Floats, Ledger
 
 FINE_PER_POINT = 256  # counts per point: in a large pool many share a whole rating
@@ -189,7 +189,7 @@ def newest_standings(
     """The standings before a key of these players and things, or of all, by number; none without a rating then."""
     if players is not None and not players:
         return {}
-    has_things = bool(pool.system.kinds) if players is None else any(map(statements.is_thing, players))
+    has_things = bool(pool.system.kinds) if players is None else any(map(is_thing, players))
     found = newest_among(connection, pool, players, before, player)
     return found | newest_among(connection, pool, players, before, thing) if has_things else found
 
@@ -293,7 +293,7 @@ def player_counts(
     pool: Pool, standings: Mapping[int, Standing], gone: Mapping[int, Standing] = MappingProxyType({})
 ) -> list[RankCount]:
     """The counts that players belong to, less those that others belonged to; a thing has no rank."""
-    here, before = ([each for number, each in some.items() if abs(number) < FIRST_THING] for some in (standings, gone))
+    here, before = ([each for number, each in some.items() if not is_thing(number)] for some in (standings, gone))
     every = [*here, *before]
     sign = np.repeat([1, -1], [len(here), len(before)])
     states = states_of(pool, [each.state for each in every])

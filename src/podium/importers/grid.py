@@ -324,7 +324,7 @@ def titles_of(lines: pl.Series, rows: pl.Series) -> pl.Series:
     """The lines above each block of rows; of the first, all but the last are of the whole, unless others have dates."""
     found, above, numbers = list[str | None](), list[str](), {*rows}
     whole, title = "", None
-    for number, line in enumerate(lines.str.strip_chars()):
+    for number, line in enumerate(lines):
         if number not in numbers:
             above += [line] if line else []
             continue

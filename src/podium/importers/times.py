@@ -37,9 +37,7 @@ LAPPED = re.compile(
     r"ronden?|okr\.?|varv|kierrosta?)(?:\s*(?:down|behind))?|lapped",
     re.IGNORECASE,
 )
-POINTED = re.compile(
-    r"[+-]?(?:(?:\d{1,2}\.)?\d{1,3}\.\d\d,\d+|\d{1,2}\.[0-5]\d\.[0-5]\d)"
-)  # 3.21,4 is three minutes and more
+POINTED = re.compile(r"[+-]?(?:(?:\d{1,2}\.)?\d{1,3}\.\d\d,\d+|\d{1,2}\.[0-5]\d\.[0-5]\d)")  # 3.21,4 or 1.02.13
 FRACTION_LAST = re.compile(r"(\d)(?:\"|''|[\u2033\u201D])(\d+)$")  # 1'23"456
 STATUS_WORDS = {word: status for status, words in WORDS["statuses"].items() for word in words.split()}
 NO_LETTERS = "()[] .,:+-0123456789"

@@ -12,13 +12,13 @@ import polars as pl
 
 from podium.errors import Fault, FormatError
 from podium.importers.collecting import Collector
+from podium.importers.grid import TWO
 from podium.importers.sources import MAX_DEPTH, Source, decode, refuse_file, sources, strict_json
 from podium.results.columns import EXACT, refuse_wide
 from podium.results.headings import PAIRING, fold, is_heading, is_round, meanings, side_of
 
 STEP = re.compile(r"([^.\[\]]*)((?:\[\]\??)?)")
 A_NUMBER = re.compile(r"-?\d+(\.\d+)?")
-TWO = 2
 COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 FROM_AROUND = re.compile(r"(\.\.|\^*)(.*)", re.DOTALL)
 NUMBER, KEY = "#", "@"  # of a row: its number in its list, from 1, and the key that it or its list stands under

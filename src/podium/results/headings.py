@@ -11,9 +11,11 @@ from podium.results.column_guide import COLUMNS
 
 WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
 SYNONYMS, SIDES, OTHERWISE = WORDS["columns"], WORDS["sides"], WORDS["otherwise"]
-(  # in the order of the file
-    DOUBTFUL, WEAK, YEARS, PAIRING, LAPS_WORDS, GOALS, ROUND, WON, PAIRS, BEAT, PLAYED, UNPLAYED_WORDS, AND, CLASSES
-) = map(str.split, WORDS["heads"].values())  # fmt: skip
+DOUBTFUL, WEAK, YEARS, PAIRING, LAPS_WORDS, GOALS, ROUND, WON, PAIRS, BEAT, PLAYED, UNPLAYED_WORDS, AND, CLASSES = (
+    WORDS["heads"][key].split()
+    for key in ("doubtful", "weak", "years", "pairing", "laps", "goals", "rounds", "won",
+                "pairs", "beat", "played", "unplayed", "and", "classes")
+)  # fmt: skip
 OUTCOMES, FLAGS = ({float(points): words for points, words in WORDS[name].items()} for name in ("outcomes", "flags"))
 MONTHS = tuple(WORDS["months"].values())
 A_NAME = re.compile(r"_(?:user|player|display|full)?_?name$")

@@ -12,8 +12,6 @@ from podium.probability.normal import inflated
 
 
 class State(NamedTuple):
-    """What is known of a player."""
-
     rating: float
     deviation: float
     events: float

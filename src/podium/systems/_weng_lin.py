@@ -194,8 +194,6 @@ def _(params, lines, teams, lanes):  # type: ignore[no-untyped-def]
 
 
 class Params(NamedTuple):
-    """What the rules read."""
-
     beta_squared: float
     tau_squared: float
     kappa: float
@@ -209,8 +207,6 @@ class Params(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """What the heats of an event add up to."""
-
     shift: float  # of the mean
     shrink: float  # share of the variance
 
@@ -272,7 +268,6 @@ class WengLin(System):
         return "day" if self.idle_growth else None
 
     def params(self) -> Params:
-        """The numbers that the rules read."""
         return self.params_type(
             beta_squared=self.beta * self.beta,
             tau_squared=self.tau * self.tau,
@@ -306,7 +301,6 @@ class WengLin(System):
         return State(sum(ratings), math.hypot(*deviations), 0.0)
 
     def newcomer(self) -> State:
-        """A player who has not played."""
         return State(self.initial, self.deviation, 0.0)
 
 

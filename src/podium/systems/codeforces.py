@@ -24,30 +24,22 @@ MOST_TAKEN = 10.0
 
 
 class Params(NamedTuple):
-    """What the rules read."""
-
     centre: float
     counts_self: float  # 1 where a contestant stands among the own opponents
 
 
 class State(NamedTuple):
-    """What is known of a player."""
-
     rating: float
     events: float
 
 
 class Entering(NamedTuple):
-    """A player at the start."""
-
     rating: float
     events: float
     strength: float  # e^(slope (rating - initial))
 
 
 class Evidence(NamedTuple):
-    """What the heats of an event add up to."""
-
     points: float
 
 
@@ -79,11 +71,9 @@ class Codeforces(System):
     )
 
     def params(self) -> Params:
-        """The numbers that the rules read."""
         return Params(float(self.initial), float(self.counts_self))
 
     def newcomer(self) -> State:
-        """A player who has not taken part."""
         return State(float(self.initial), 0.0)
 
 

@@ -48,8 +48,6 @@ State = namedtuple(  # type: ignore[misc]  # noqa: PYI024  (a field for each num
 
 
 class Params(NamedTuple):
-    """What the rules read."""
-
     limit_squared: float
     weight_limit: float
     day_variance: float
@@ -124,7 +122,6 @@ class EloMmr(System):
         return "day" if self.drift else None
 
     def params(self) -> Params:
-        """The numbers that the rules read."""
         limit_squared = self.limit * self.limit
         return Params(
             limit_squared=limit_squared,
@@ -144,7 +141,6 @@ class EloMmr(System):
         )
 
     def newcomer(self) -> Any:
-        """A player who has not taken part."""
         known = (self.initial, self.deviation, 0.0, self.initial, self.deviation**-2, 0.0)
         return State._make((*known, *(0.0,) * (WIDTH * SLOTS)))
 

@@ -31,8 +31,6 @@ KNOWN_BASES = {(12, 1.5): 1.0609684097400773}
 
 
 class Params(NamedTuple):
-    """What the rules read."""
-
     k: float
     slope: float  # c * alpha: of the log-odds of W, per point
     centre: float
@@ -45,15 +43,11 @@ class Params(NamedTuple):
 
 
 class State(NamedTuple):
-    """What is known of a player."""
-
     rating: float
     events: float
 
 
 class Entering(NamedTuple):
-    """A player at the start."""
-
     rating: float
     events: float
     newcomer: float  # 1 within the provisional window
@@ -104,7 +98,6 @@ class Folyami(System):
     gamma_shape: int = parameter(3, "shape of the performance model; 1 is plain Elo", low=1, high=20)
 
     def params(self) -> Params:
-        """The numbers that the rules read."""
         window, factor = self.provisional_events, self.provisional_factor
         growth = {
             "smooth": lambda: log(smooth_base(window, factor)),
@@ -132,7 +125,6 @@ class Folyami(System):
         return performances([me.rating for me in entering_states], self.gamma_shape)
 
     def newcomer(self) -> State:
-        """A player who has not raced."""
         return State(self.initial, 0.0)
 
 

@@ -21,16 +21,12 @@ Q = LN_10 / 400.0
 
 
 class Params(NamedTuple):
-    """What the rules read."""
-
     idle_variance: float  # c^2, a day
     max_deviation: float
     min_deviation: float
 
 
 class State(NamedTuple):
-    """What is known of a player."""
-
     rating: float
     deviation: float
     events: float
@@ -85,7 +81,6 @@ class Glicko(System):
         return "day" if self.idle_growth else None
 
     def params(self) -> Params:
-        """The numbers that the rules read."""
         return Params(self.idle_growth * self.idle_growth, self.deviation, self.min_deviation)
 
     def performances(self, entering_states: Sequence[Any]) -> Performances:
@@ -95,7 +90,6 @@ class Glicko(System):
         )
 
     def newcomer(self) -> State:
-        """A player who has not played."""
         return State(self.initial, self.deviation, 0.0)
 
 

@@ -26,8 +26,6 @@ LEAST_INFORMATION = 1e-100  # below, the opponents were too far away for the res
 
 
 class Params(NamedTuple):
-    """What the rules read."""
-
     centre: float
     tau_squared: float
     idle_growth: float  # 1 where the deviation grows over missed periods
@@ -36,8 +34,6 @@ class Params(NamedTuple):
 
 
 class State(NamedTuple):
-    """What is known of a player."""
-
     rating: float
     deviation: float
     volatility: float
@@ -117,7 +113,6 @@ class Glicko2(System):
         return "period" if self.idle_growth else None
 
     def params(self) -> Params:
-        """The numbers that the rules read."""
         return glicko2_params(
             self.initial,
             self.tau,
@@ -137,7 +132,6 @@ class Glicko2(System):
         return uncertain_performances([me.mu for me in entering_states], [me.phi for me in entering_states], 1.0)
 
     def newcomer(self) -> State:
-        """A player who has not played."""
         return State(self.initial, self.deviation, self.volatility, 0.0)
 
 

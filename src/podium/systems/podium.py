@@ -180,7 +180,6 @@ class Podium(System):
         return int(self.modes is not None)
 
     def newcomer(self) -> Any:
-        """A player who has not played."""
         return self.state_type(self.initial, NEWCOMER_DEVIATION, *(0.0,) * (len(self.state_type._fields) - 2))
 
     def new_pool(self) -> Any:

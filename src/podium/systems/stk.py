@@ -17,8 +17,6 @@ FULL_TIME_SHARE = 20.0  # a lead of a fortieth of the winner's time is a full wi
 
 
 class Params(NamedTuple):
-    """What the rules read."""
-
     slope: float  # of the log-odds, per point
     centre: float
     per_time: float  # importance per second^1.5
@@ -29,8 +27,6 @@ class Params(NamedTuple):
 
 
 class State(NamedTuple):
-    """What is known of a player."""
-
     rating: float
     peak: float
     events: float
@@ -47,8 +43,6 @@ class Entering(NamedTuple):
 
 
 class Causes(NamedTuple):
-    """What else moved the rating."""
-
     base_points: float
 
 
@@ -95,7 +89,6 @@ class Stk(System):
     steadying: bool = parameter(True, "experienced players exchange fewer points [7]")
 
     def params(self) -> Params:
-        """The numbers that the rules read."""
         return Params(
             slope=LN_10 / self.scale,
             centre=self.initial,
@@ -107,7 +100,6 @@ class Stk(System):
         )
 
     def newcomer(self) -> State:
-        """A player who has not raced."""
         return State(rating=self.initial, peak=self.initial, events=0.0)
 
 

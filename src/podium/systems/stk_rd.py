@@ -29,8 +29,6 @@ CERTAIN = 300.0  # powers of ten are no larger
 
 
 class Params(NamedTuple):
-    """What the rules read."""
-
     slope: float  # of the log-odds, per raw point
     item_mode: float
     item_spread: float
@@ -42,8 +40,6 @@ class Params(NamedTuple):
 
 
 class State(NamedTuple):
-    """What is known of a player."""
-
     raw_rating: float
     deviation: float
     rating: float
@@ -79,8 +75,6 @@ class Duel(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """What adds up over opponents."""
-
     points: float
     deviation: float
 
@@ -155,7 +149,6 @@ class StkRd(System):
         return "day" if self.idle_growth else None
 
     def params(self) -> Params:
-        """The numbers that the rules read."""
         return Params(
             slope=LN_10 / self.scale,
             item_mode=self.item_mode,
@@ -168,7 +161,6 @@ class StkRd(System):
         )
 
     def newcomer(self) -> State:
-        """A player who has not raced."""
         rating = self.initial - DEVIATIONS_OFF * self.deviation + RATING_SHIFT
         return State(self.initial, self.deviation, rating, rating, 0.0, 0.0, 0.0)
 

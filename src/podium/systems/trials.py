@@ -80,14 +80,12 @@ class Trials(System):
         return glicko2.at_volatility(states, MAX_VOLATILITY)
 
     def params(self) -> Params:
-        """The numbers that the rules read."""
         shared = glicko2.glicko2_params(
             self.initial, self.tau, idle_growth=self.idle_growth, max_deviation=None, max_volatility=MAX_VOLATILITY
         )
         return Params(*shared)
 
     def newcomer(self) -> glicko2.State:
-        """A player who has not played."""
         return glicko2.State(self.initial, self.deviation, self.volatility, 0.0)
 
 

@@ -26,8 +26,6 @@ from podium.systems._normal_skill import State, add_uncertainty
 
 
 class Params(NamedTuple):
-    """What the rules read."""
-
     beta_squared: float
     tau_squared: float
     margin: float  # of a draw, for the square root of the players in both teams
@@ -114,7 +112,6 @@ class TrueSkill(System):
         return "day" if self.idle_growth else None
 
     def params(self) -> Params:
-        """The numbers that the rules read."""
         return Params(
             beta_squared=self.beta * self.beta,
             tau_squared=self.tau * self.tau,
@@ -137,7 +134,6 @@ class TrueSkill(System):
         return State(sum(ratings), math.sqrt(variance), 0.0)
 
     def newcomer(self) -> State:
-        """A player who has not played."""
         return State(self.initial, self.deviation, 0.0)
 
 

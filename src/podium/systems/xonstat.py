@@ -15,8 +15,6 @@ from podium.probability.logistic import logistic, score
 
 
 class Params(NamedTuple):
-    """What the rules read."""
-
     slope: float  # of the log-odds, per point
     k_newcomer: float
     k_step: float  # fall of K an event
@@ -25,8 +23,6 @@ class Params(NamedTuple):
 
 
 class State(NamedTuple):
-    """What is known of a player."""
-
     rating: float
     events: float
 
@@ -74,7 +70,6 @@ class Xonstat(System):
     )
 
     def params(self) -> Params:
-        """The numbers that the rules read."""
         return Params(
             slope=LN_10 / self.scale,
             k_newcomer=self.k_newcomer,
@@ -84,7 +79,6 @@ class Xonstat(System):
         )
 
     def newcomer(self) -> State:
-        """A player who has not played."""
         return State(self.initial, 0.0)
 
 

@@ -15,8 +15,6 @@ from podium.probability.logistic import logistic
 
 
 class Params(NamedTuple):
-    """What the rules read."""
-
     slope: float  # of the log-odds, per point
     most_log_odds: float
     k: float
@@ -29,8 +27,6 @@ class Params(NamedTuple):
 
 
 class State(NamedTuple):
-    """What is known of a player."""
-
     rating: float
     events: float
 
@@ -53,8 +49,6 @@ class Uneven(NamedTuple):
 
 
 class Causes(NamedTuple):
-    """What else moved the rating."""
-
     floor: float
 
 
@@ -105,7 +99,6 @@ class Xonstat2015(System):
     least_part: float = parameter(0.5, "part of the game below which an entry does not count", low=0.0, high=1.0)
 
     def params(self) -> Params:
-        """The numbers that the rules read."""
         return Params(
             slope=LN_10 / self.scale,
             most_log_odds=log(self.most_odds),
@@ -119,7 +112,6 @@ class Xonstat2015(System):
         )
 
     def newcomer(self) -> State:
-        """A player who has not played."""
         return State(self.initial, 0.0)
 
 

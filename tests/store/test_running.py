@@ -85,6 +85,11 @@ def test_if_it_ended_now_is_the_dry_run_of_that_result(pool):
     assert partly["c"] > 0.0 > partly["a"]
     rating = dict(rated.ratings.select("player", "rating").iter_rows())
     assert [*partly] == ["c", *sorted("bd", key=lambda name: -rating[name]), "a"]
+    stands = pool.running_race("main", "e9")
+    assert stands.changes == partly
+    assert stands.likely == dict(zip(sorted("bd", key=lambda name: -rating[name]), (2, 3), strict=True))
+    pool.post_places("main", "e9", ["c", "d"], out=["a"], by_hand=True)
+    assert pool.running_race("main", "e9").likely == {"b": 3}
 
 
 def test_it_is_gone_with_the_result_or_a_cancellation(pool):

@@ -254,6 +254,11 @@ def test_the_places_of_the_moment_come_by_themselves(site, pool, tonight, browse
     with page.expect_response("**/tonight?*"):
         page.clock.run_for(2_000)
     assert live.evaluate("node => node.isConnected")  # nothing has moved: what is chosen there stays chosen
+    ends = pool.running_race("races", "tonight").likely
+    assert {*ends.values()} <= {3, 4}  # behind the two who have a place
+    for player, place in ends.items():
+        page.goto(f"/races/matches/tonight?player={player}")
+        assert page.locator("tr[data-place]", has_text="likely end").get_attribute("data-place") == str(place - 1)
     page.close()
 
 

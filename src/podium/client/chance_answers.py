@@ -156,6 +156,7 @@ class RunningRace(TypedDict):
     out: list[str]  # Who does not finish.
     posted_at: datetime | None  # As of when; null where nothing was posted.
     changes: dict[str, float | None]  # By player; null for who would not be rated.
+    likely: dict[str, int]  # By player without a place yet: the likeliest, behind those who have one.
 
 
 class Places(TypedDict):

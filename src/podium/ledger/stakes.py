@@ -15,7 +15,7 @@ from podium.errors import ParameterError
 from podium.ledger import imagined
 from podium.ledger.forecast import Member, names_of_field
 from podium.ledger.imagined import Race
-from podium.probability.ranks import Floats, Orders, drawn_orders, order_chances
+from podium.probability.ranks import Floats, Orders, drawn_orders, order_chances, rank_distribution
 from podium.support.words import counted, table_html
 
 MOST_EXACT = 6  # sides, up to which every order of the others is rated
@@ -191,6 +191,17 @@ def changes_now(race: Race, order: Sequence[int], out: Sequence[int]) -> dict[st
     changes = race.changes(race.ended(*out), places)[0].tolist()
     seats = [k for side in [*finishers, *out] for k in np.flatnonzero(race.side_of == side).tolist()]
     return {race.players[k]: None if math.isnan(changes[k]) else changes[k] for k in seats}
+
+
+def likely_places(race: Race, order: Sequence[int], out: Sequence[int]) -> dict[str, int]:
+    """The likeliest place of each who has none yet: by the chances among those, behind the sides in `order`."""
+    waiting = [side for side in range(len(race.sides)) if side not in {*order, *out}]
+    if len(waiting) < 2:  # noqa: PLR2004  (of one the place is certain)
+        ranks = np.zeros(len(waiting), np.int64)
+    else:
+        ranks = rank_distribution(race.performances(waiting)).argmax(axis=1)
+    likely = zip(waiting, (len(order) + 1 + ranks).tolist(), strict=True)
+    return {name: place for side, place in likely for name in race.sides[side]}
 
 
 def is_exact(race: Race) -> bool:

@@ -128,7 +128,7 @@ def places_page(request: Request, admission: Sender, fixture_id: FixtureId, stor
 
 def places_response(request: Request, store: Store, pool: str, fixture_id: str, refusal: str = "") -> Response:
     planned, stands = store.fixture(pool, fixture_id), store.places(pool, fixture_id)
-    places, out, waiting = planned.standing(stands)
+    places, out, waiting = planned.standing(stands.places, stands.out) if stands else planned.standing()
     header = pool_header(store.pool(pool))
     page = PlacesPage(pool=header, race=planned, places=places, out=out, waiting=waiting, refusal=refusal)
     return render(request, page, status=STATUS_REFUSED if refusal else 200)
@@ -170,7 +170,7 @@ async def make_result(request: Request, admission: Sender, fixture_id: FixtureId
     shared = {"event_id": fixture_id}
     shared |= {} if pool.is_counted else {"started_at": planned.starts_at.isoformat()}
     shared |= {"title": planned.title} if planned.title else {}
-    in_place, gone, _ = planned.standing(stands)
+    in_place, gone, _ = planned.standing(stands.places, stands.out)
     ends: list[tuple[str, dict[str, Any]]]
     ends = [(name, {"position": place}) for place, side in enumerate(in_place, 1) for name in side]
     ends += [(name, {"status": "dnf"}) for side in gone for name in side]

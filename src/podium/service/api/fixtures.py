@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Annotated
 
 from fastapi import Query, Request
-from pydantic import AfterValidator, BaseModel, Field
+from pydantic import AfterValidator, Field
 
 from podium.ledger.forecast import Member, members_in
 from podium.service.api.bodies import (
@@ -24,7 +24,7 @@ from podium.service.http.errors import READ_ERRORS, error_responses
 from podium.service.http.json import MAX_SENT_CHARACTERS, POOLS_PATH, FixtureId, Identifier, PoolName, SentName
 from podium.service.http.requests import CurrentStore, CurrentThreads, ReadRouter, run_in
 from podium.service.web.ahead.calendar import CurrentStakes
-from podium.store.reading.ahead import RaceStakes, race_stakes
+from podium.store.reading.ahead import RaceStakes, RunningRace, race_stakes
 from podium.store.writing.fixtures import MOST_ENTRANTS, Fixture, Places
 
 router = ReadRouter(prefix=POOLS_PATH, responses=error_responses(*READ_ERRORS), tags=["fixtures"])
@@ -91,15 +91,6 @@ class NewPlaces(Strict):
     out: list[SentName] = Field([], max_length=MOST_ENTRANTS, description="Who does not finish.")
 
 
-class RunningRace(BaseModel):
-    """How a race stands, and what everyone's rating would change by, were it to end so."""
-
-    places: Annotated[tuple[str, ...], Field(description="Who is where, the first first.")]
-    out: Annotated[tuple[str, ...], Field(description="Who does not finish.")]
-    posted_at: Annotated[datetime | None, Field(description="As of when; null where nothing was posted.")]
-    changes: Annotated[dict[str, float | None], Field(description="By player; null for who would not be rated.")]
-
-
 REQUEST_MODELS = NewFixture, FixtureChange, NewPlaces
 
 
@@ -160,11 +151,7 @@ def stakes(
 @router.get("/{pool}/fixtures/{fixture_id}/places")
 def places(pool: PoolName, fixture_id: FixtureId, store: CurrentStore, _key: ReadAccess) -> RunningRace:
     """How a race stands that runs, and what it would do to ratings if it ended now; nothing of it counts."""
-    store.fixture(pool, fixture_id)
-    stands, changes = store.places(pool, fixture_id), store.if_it_ended(pool, fixture_id)
-    if stands is None:
-        return RunningRace(places=(), out=(), posted_at=None, changes=changes)
-    return RunningRace(places=stands.places, out=stands.out, posted_at=stands.posted_at, changes=changes)
+    return store.running_race(pool, fixture_id)
 
 
 @router.put("/{pool}/fixtures/{fixture_id}/places", responses=REFUSALS_OF_BODIES, openapi_extra=request_body(NewPlaces))

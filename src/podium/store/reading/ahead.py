@@ -1,6 +1,8 @@
 """What is at stake in a race of a pool: before it, from how its entrants stand; after it, as it was promised."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +17,7 @@ from podium.engine.tables.things import columns_of
 from podium.errors import ParameterError
 from podium.ledger.forecast import Member, Named, field_of, things_of
 from podium.ledger.imagined import Race, has_draws, last_lines
-from podium.ledger.stakes import Board, Stakes, changes_now, stakes
+from podium.ledger.stakes import Board, Stakes, changes_now, likely_places, stakes
 from podium.probability.ranks import Floats
 from podium.results.reading import Results
 from podium.store.log.content import read_bodies
@@ -179,7 +181,52 @@ def rated_members(sides: Sequence[Sequence[Member]], pool: Pool) -> list[list[Me
     ]
 
 
-def if_it_ended(connection: sa.Connection, pool: Pool, race_id: str) -> dict[str, float | None]:
+@answer
+class RunningRace:
+    """How a race stands, and what everyone's rating would change by, were it to end so."""
+
+    places: tuple[str, ...] = described("Who is where, the first first.")
+    out: tuple[str, ...] = described("Who does not finish.")
+    posted_at: datetime | None = described("As of when; null where nothing was posted.")
+    changes: dict[str, float | None] = described("By player; null for who would not be rated.")
+    likely: dict[str, int] = described("By player without a place yet: the likeliest, behind those who have one.")
+
+
+NOT_RUNNING = RunningRace((), (), None, {}, {})
+
+
+def running_race(connection: sa.Connection, pool: Pool, answers: Answers, race_id: str) -> RunningRace:
+    """Say how a race stands that runs, and where that would lead; nothing is rated.
+
+    Returns:
+        Its places, with changes in their order, and no place where none was posted.
+
+    Raises:
+        UnknownError: no such pool or fixture.
+    """
+    planned, stands = get_fixture(connection, pool, race_id), places_now(connection, pool, race_id)
+    if stands is None:
+        return NOT_RUNNING
+
+    def find() -> RunningRace:
+        in_place, gone, _ = planned.standing(stands.places, stands.out)
+        if planned.entrants is None:
+            sides = [[Member(name)] for side in (*in_place, *gone) for name in side]
+        else:
+            sides = rated_members(planned.members, pool)
+        number_of = {side[0].player: number for number, side in enumerate(sides)}
+        order, out = ([number_of[side[0]] for side in each] for each in (in_place, gone))
+        race = starters_at(connection, pool, sides, round(planned.starts_at.timestamp() * 1e6), FOREVER).race
+        found = RunningRace(stands.places, stands.out, stands.posted_at, {}, {})
+        if len(sides) < 2:  # noqa: PLR2004  (nobody met)
+            return found
+        changes = {} if race.system.needs and race.lines is None else changes_now(race, order, out)
+        return replace(found, changes=changes, likely=likely_places(race, order, out))
+
+    return answers.value(("running", pool.id, race_id), (newest_seq(connection, pool), stands), find)
+
+
+def if_it_ended(connection: sa.Connection, pool: Pool, answers: Answers, race_id: str) -> dict[str, float | None]:
     """Say what everyone's rating would change by, were a race that runs to end as it stands; nothing is rated.
 
     Returns:
@@ -188,21 +235,7 @@ def if_it_ended(connection: sa.Connection, pool: Pool, race_id: str) -> dict[str
     Raises:
         UnknownError: no such pool or fixture.
     """
-    planned, stands = get_fixture(connection, pool, race_id), places_now(connection, pool, race_id)
-    if stands is None:
-        return {}
-    in_place, gone, _ = planned.standing(stands)
-    if planned.entrants is None:
-        sides = [[Member(name)] for side in (*in_place, *gone) for name in side]
-    else:
-        sides = rated_members(planned.members, pool)
-    number_of = {side[0].player: number for number, side in enumerate(sides)}
-    order, out = ([number_of[side[0]] for side in each] for each in (in_place, gone))
-    started_at = round(planned.starts_at.timestamp() * 1e6)
-    race = starters_at(connection, pool, sides, started_at, FOREVER).race
-    if len(sides) < 2 or (race.system.needs and race.lines is None):  # noqa: PLR2004  (nobody met)
-        return {}
-    return changes_now(race, order, out)
+    return running_race(connection, pool, answers, race_id).changes
 
 
 def promised(connection: sa.Connection, pool: Pool, answers: Answers, event_id: str, player: str) -> Stakes | None:

@@ -105,7 +105,8 @@ class Reader(Moments):
     fixture = reads(planned.get_fixture)
     fixtures = reads(planned.fixtures)
     places = reads(planned.places_now)
-    if_it_ended = reads(ahead.if_it_ended)
+    running_race = reads_kept(ahead.running_race)
+    if_it_ended = reads_kept(ahead.if_it_ended)
     stakes = reads_kept(ahead.stakes_of)
     promise = reads_kept(ahead.promised)
 

@@ -87,12 +87,13 @@ class Fixture:
         """The names of each side's members, in the order of their first ones."""
         return [[each.player for each in side] for side in self.members]
 
-    def standing(self, stands: Places | None) -> tuple[list[list[str]], list[list[str]], list[list[str]]]:
+    def standing(
+        self, places: Sequence[str] = (), out: Sequence[str] = ()
+    ) -> tuple[list[list[str]], list[list[str]], list[list[str]]]:
         """The sides that have a place, the first first; those that are out; and those that have neither yet.
 
         A side has the place of the first of its members who has one. Of whoever comes, each is a side.
         """
-        places, out = (stands.places, stands.out) if stands else ((), ())
         sides = [[name] for name in (*places, *out)] if self.entrants is None else self.sides
         side_of = {name: number for number, side in enumerate(sides) for name in side}
         placed, left = (dict.fromkeys(side_of[name] for name in each if name in side_of) for each in (places, out))

@@ -92,6 +92,7 @@ class MomentLine:
     place: str
     player: str
     change: Decimal | None  # were it to end so; None where that is not known
+    likely: str  # "4th", the likeliest place of whoever has none yet
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,22 +103,28 @@ class MomentView:
     posted_at: datetime
     age: str  # in words, where it is older than a minute
     place: str | None  # the chosen player's, as the stakes name it
+    likely: str | None  # of one who has none yet, the likeliest
 
 
 def moment_view(store: Store, pool: rendering.PoolHeader, planned: Fixture, player: str) -> MomentView | None:
     """A race as it stands; None where no places were posted."""
-    stands = store.places(pool.name, planned.fixture_id)
-    if stands is None:
+    stands = store.running_race(pool.name, planned.fixture_id)
+    if stands.posted_at is None:
         return None
-    changes = store.if_it_ended(pool.name, planned.fixture_id)
-    in_place, gone, waiting = planned.standing(stands)
-    rows = [*enumerate(in_place, 1), *(("out", side) for side in gone), *((DASH, side) for side in waiting if changes)]
-    moved = {name: None if change is None else shown(change, pool.digits) for name, change in changes.items()}
-    lines = tuple(MomentLine(str(place), name, moved.get(name)) for place, side in rows for name in side)
+    in_place, gone, waiting = planned.standing(stands.places, stands.out)
+    sides = len(in_place) + len(gone) + len(waiting)
+    if stands.changes:
+        waiting.sort(key=lambda side: [*stands.changes].index(side[0]))  # as they are taken to come in
+    rows = [*enumerate(in_place, 1), *(("out", side) for side in gone), *((DASH, side) for side in waiting)]
+    moved = {name: None if change is None else shown(change, pool.digits) for name, change in stands.changes.items()}
+    likely = {name: place_words(place, sides) for name, place in stands.likely.items()}
+    lines = tuple(
+        MomentLine(str(place), name, moved.get(name), likely.get(name, "")) for place, side in rows for name in side
+    )
     minutes = int((datetime.now(UTC) - stands.posted_at).total_seconds() // MINUTE_S)
     age = f"that is {counted(minutes, 'minute')} ago" if minutes else ""
-    own = [place_words(place, len(planned.sides)) for place, side in enumerate(in_place, 1) if player in side]
-    return MomentView(lines, stands.posted_at, age, own[0] if own else None)
+    own = [place_words(place, sides) for place, side in enumerate(in_place, 1) if player in side]
+    return MomentView(lines, stands.posted_at, age, own[0] if own else None, likely.get(player))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

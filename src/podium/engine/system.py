@@ -79,13 +79,12 @@ class System(PoolReader):
     unfinished: ClassVar[str] = (  # what a quit or dnf costs
         "It loses to everyone who finished the heat; two who did not finish are not compared."
     )
-    margin: ClassVar[str] = (  # whether it matters by how much one wins
-        "It does not: ahead is ahead, by a hair or by a lap."
-    )
+    margin: ClassVar[str] = "It does not: ahead is ahead, by a hair or by a lap."  # whether it matters by how much
     stakes: ClassVar[str] = (  # what makes one event count more than another
         "Every event counts the same, unless it was sent with a weight."
     )
     takes_periods: ClassVar[bool] = True  # may settle at the end of a day, week or month
+    idles_by: ClassVar[str] = "day"  # or by "period": what a setting `idle_growth` makes a deviation grow
     conserves: ClassVar[bool] = False  # the exchange sums to zero
     weight_repeats: ClassVar[bool] = True  # a heat of weight two counts as the heat held twice
     equals_drift: ClassVar[bool] = False  # by design, equals who play only each other gain or lose points together
@@ -111,8 +110,8 @@ class System(PoolReader):
 
     @property
     def idle_unit(self) -> str | None:
-        """What `Entrant.idle` counts for this system: "day", "period", or None where it is not read."""
-        return None
+        """What `Entrant.idle` counts: "day", "period", or None where it is not read, as without an `idle_growth`."""
+        return self.idles_by if getattr(self, "idle_growth", None) else None
 
     @property
     def quits_later_heats(self) -> bool:

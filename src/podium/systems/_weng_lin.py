@@ -262,11 +262,6 @@ class WengLin(System):
     partial_play: bool = parameter(True, "a player counts in the team by the part of the game played")
     conservative: float = conservatism()
 
-    @property
-    def idle_unit(self) -> str | None:
-        """Days, where the deviation grows over them."""
-        return "day" if self.idle_growth else None
-
     def params(self) -> Params:
         return self.params_type(
             beta_squared=self.beta * self.beta,

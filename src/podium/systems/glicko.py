@@ -75,11 +75,6 @@ class Glicko(System):
     min_deviation: float = parameter(0.0, "the least deviation", unit="points", low=0.0, high=1e6)
     conservative: float = conservatism()
 
-    @property
-    def idle_unit(self) -> str | None:
-        """Days, where the deviation grows over them."""
-        return "day" if self.idle_growth else None
-
     def params(self) -> Params:
         return Params(self.idle_growth * self.idle_growth, self.deviation, self.min_deviation)
 

@@ -93,6 +93,7 @@ class Glicko2(System):
     state_type = State
     entering_type = Entering
     evidence_type = Evidence
+    idles_by: ClassVar[str] = "period"
 
     tau: float = parameter(0.5, "how fast volatility may change (step 1)", low=1e-3, high=10.0)
     initial: float = parameter(1500.0, "a newcomer's rating", unit="points")
@@ -106,11 +107,6 @@ class Glicko2(System):
         10.0, "cap of the volatility, which races of many entrants can drive beyond all bounds", low=1e-6, high=1e6
     )
     conservative: float = conservatism()
-
-    @property
-    def idle_unit(self) -> str | None:
-        """Rating periods missed, where the deviation grows."""
-        return "period" if self.idle_growth else None
 
     def params(self) -> Params:
         return glicko2_params(

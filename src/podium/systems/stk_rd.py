@@ -143,11 +143,6 @@ class StkRd(System):
     least_deviation: float = parameter(100.0, "least deviation", unit="points", low=1e-3, high=1e6)
     idle_growth: bool = parameter(False, "the deviation grows each whole day without an event")
 
-    @property
-    def idle_unit(self) -> str | None:
-        """Whole days, where the deviation grows."""
-        return "day" if self.idle_growth else None
-
     def params(self) -> Params:
         return Params(
             slope=LN_10 / self.scale,

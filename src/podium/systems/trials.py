@@ -43,6 +43,7 @@ class Trials(System):
     instead: ClassVar[str] = glicko2.Glicko2.instead
     entering_type = glicko2.Entering
     evidence_type = glicko2.Evidence
+    idles_by: ClassVar[str] = "period"
     settled_deviation: ClassVar[float | None] = 100.0
     unfinished: ClassVar[str] = (
         "It loses that heat only, to everyone who finished it. In the overall result the heat scores 0; where "
@@ -69,11 +70,6 @@ class Trials(System):
     def quits_later_heats(self) -> bool:
         """The early behaviour that the text calls a bug."""
         return self.quit_policy == "remaining"
-
-    @property
-    def idle_unit(self) -> str | None:
-        """Rating periods missed, where the deviation grows."""
-        return "period" if self.idle_growth else None
 
     def at_limit(self, states: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
         """Which players' volatility is at its cap."""

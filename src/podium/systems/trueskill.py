@@ -106,11 +106,6 @@ class TrueSkill(System):
     tolerance: float = parameter(1e-4, "largest move of a message that ends the passing", low=0.0, high=1.0)
     conservative: float = conservatism()
 
-    @property
-    def idle_unit(self) -> str | None:
-        """Days, where the deviation grows over them."""
-        return "day" if self.idle_growth else None
-
     def params(self) -> Params:
         return Params(
             beta_squared=self.beta * self.beta,

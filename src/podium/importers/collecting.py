@@ -9,7 +9,7 @@ import polars as pl
 
 from podium.errors import Fault
 from podium.importers.registry import Imported, Options
-from podium.results.columns import ALL, TEXTS, TRUTHS, UTC, normalise_table
+from podium.results.columns import ALL, TYPES, UTC, normalise_table
 from podium.results.consistency import contradictions
 from podium.results.names import LONGEST, normalise, refusal
 
@@ -105,9 +105,8 @@ class Collector:
         if event.faults:
             self.refuse(event.faults)
             return
-        content = hash(
-            (event.started_at, *event.shared.values(), *(tuple(row.get(name) for name in ALL) for row in event.rows))
-        )
+        shared, rows = event.shared.values(), (tuple(map(row.get, ALL)) for row in event.rows)
+        content = hash((event.started_at, *shared, *rows))
         if event.event_id in self._contents:
             if self._contents[event.event_id] == content:
                 self.drop("repeated")
@@ -124,13 +123,8 @@ class Collector:
         self._append(event)
 
     def _append(self, event: Event) -> None:
-        whole = {
-            **event.shared,
-            "event_id": event.event_id,
-            "started_at": event.started_at,
-            FILE: encodable(event.file),
-            EVENT_PLACE: event.place,
-        }
+        whole = event.shared | {"event_id": event.event_id, "started_at": event.started_at}
+        whole |= {FILE: encodable(event.file), EVENT_PLACE: event.place}
         for row in event.rows:
             values = whole | row
             for name, cells in self._columns.items():
@@ -151,14 +145,10 @@ class Collector:
         named = table.filter(pl.col(NAME).is_not_null()).sort("started_at", maintain_order=True, nulls_last=True)
         last = named.group_by("player", maintain_order=True).agg(pl.col(NAME, "event_id").last())
         filled = [name for name in ALL if name in ("event_id", "player") or table[name].null_count() < table.height]
-        return Imported(
-            table.select(filled),
-            dict(self.dropped),
-            tuple(self._bad),
-            self._bad_events if self.options.skip_bad else 0,
-            {player: (name, event_id) for player, name, event_id in last.iter_rows()},
-            tuple(self.notes),
-        )
+        names = {player: (name, event_id) for player, name, event_id in last.iter_rows()}
+        skipped = self._bad_events if self.options.skip_bad else 0
+        bad, notes = tuple(self._bad), tuple(self.notes)
+        return Imported(table.select(filled), dict(self.dropped), bad, skipped, names, notes)
 
     def _without_undated(self, table: pl.DataFrame) -> pl.DataFrame:
         """The events with a moment, where any has one."""
@@ -184,12 +174,8 @@ class Collector:
         if len(starts) == 1:
             rows = table.select(PLACE, FILE).rows()
             places = (rows[(fault.row or 1) - 1] for fault in faults)
-            self.refuse(
-                [
-                    fault._replace(row=None, place=place, file=file)
-                    for fault, (place, file) in zip(faults, places, strict=True)
-                ]
-            )
+            found = zip(faults, places, strict=True)
+            self.refuse([fault._replace(row=None, place=place, file=file) for fault, (place, file) in found])
             return table.clear()
         middle = starts[len(starts) // 2]
         halves = table.head(middle), table.tail(table.height - middle)
@@ -203,15 +189,8 @@ def faults_of(table: pl.DataFrame) -> list[Fault]:
     return checked.faults or list(contradictions(checked.frame))
 
 
-def column_type(name: str) -> "pl.DataType | type[pl.DataType]":
-    if name == "started_at":
-        return pl.Int64
-    if name in TRUTHS:
-        return pl.Boolean
-    return pl.String if name in (*TEXTS, "status", FILE, EVENT_PLACE, PLACE, NAME) else pl.Float64
-
-
-SCHEMA = {name: column_type(name) for name in (*ALL, FILE, EVENT_PLACE, PLACE, NAME)}
+SCHEMA: dict[str, Any] = {name: TYPES[name] for name in ALL} | {"started_at": pl.Int64}
+SCHEMA |= dict.fromkeys((FILE, EVENT_PLACE, PLACE, NAME), pl.String)
 
 
 def encodable(text: str) -> str:

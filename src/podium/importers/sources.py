@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, NoReturn, cast
 
 from podium.errors import Fault, FormatError
-from podium.results.reading import refused_constant, repeated_key
+from podium.results.reading import STDIN, refused_constant, repeated_key
 
 MAX_EXPANSION = 100  # times its size that a compressed file may become
 MAX_DEPTH = 64  # of JSON within JSON
@@ -31,7 +31,6 @@ SIGNS = {  # how the files of a format begin, where that tells them from all tab
     "startgg": rb'\[?\s*\{\s*"data"\s*:\s*\{\s*"event"',
     "challonge": rb'\[?\s*\{\s*"tournament"\s*:\s*\{',
 }
-STDIN = "-"
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 SQLITE = b"SQLite format 3\0"
 UTF8_MARK, UTF16_MARKS = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")

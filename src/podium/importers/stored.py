@@ -53,16 +53,14 @@ def from_spreadsheet(
         refuse_file(name, f"is not a workbook that can be read ({str(error).splitlines()[0]})")
     filled = {each: frame for each, frame in texts.items() if frame.height}
     if not filled:
-        refuse_file(
-            name, f"sheet {names[0]} is empty; it needs a header with event_id and player" if names else "has no sheet"
-        )
+        what = f"sheet {names[0]} is empty; it needs a header with event_id and player" if names else "has no sheet"
+        refuse_file(name, what)
     tables = {each: sheet_table(frame, boxes.get(each, ([], 0)), rule, name, wanted) for each, frame in filled.items()}
     if rule.sheet in (None, EVERY) and len(tables) > 1:
         tables = alike(tables, name)
     sheet = next(iter(tables)) if len(tables) == 1 else EVERY
-    labels = [
-        f"{f'{each}, ' if sheet == EVERY else ''}row {row}" for each, (_, rows, _) in tables.items() for row in rows
-    ]
+    before = {each: f"{each}, " if sheet == EVERY else "" for each in tables}
+    labels = [f"{before[each]}row {row}" for each, (_, rows, _) in tables.items() for row in rows]
     frames = [frame.with_columns(pl.lit(each).alias(SHEET)) for each, (frame, _, _) in tables.items()]
     headers = {table[2] for table in tables.values()}
     header = headers.pop() if len(headers) == 1 else rule.header
@@ -193,10 +191,8 @@ def xlsx_sheets(archive: zipfile.ZipFile) -> Iterator[Extent]:
 
 
 def xlsx_merged(document: bytes) -> tuple[list[Box], int]:
-    boxes = [
-        (int(top) - 1, column_number(left) - 1, int(bottom), column_number(right))
-        for left, top, right, bottom in MERGED.findall(document)
-    ]
+    places = MERGED.findall(document)
+    boxes = [(int(top) - 1, column_number(one) - 1, int(end), column_number(other)) for one, top, other, end in places]
     return boxes, min((column_number(each) - 1 for each in WRITTEN_CELL.findall(document)), default=0) if boxes else 0
 
 

@@ -111,9 +111,8 @@ def parse_column(texts: pl.Series, *, decimal: str = ".") -> pl.DataFrame:
     if not rows:
         return read
     schema = {"text": pl.String, "slow": pl.Float64, "other": pl.String}
-    joined = read.with_columns(text=texts).join(
-        pl.DataFrame(rows, schema, orient="row"), on="text", how="left", maintain_order="left"
-    )
+    found = pl.DataFrame(rows, schema, orient="row")
+    joined = read.with_columns(text=texts).join(found, on="text", how="left", maintain_order="left")
     sign = pl.when(pl.col("slow").is_null()).then("sign").otherwise("other")
     return joined.select(pl.col("seconds").fill_null(pl.col("slow")), sign=sign)
 
@@ -219,37 +218,30 @@ def of_iso(text: Any) -> int | None:
 
 MONTH = {start: number for number, starts in enumerate(MONTHS, start=1) for start in starts.split()}
 A_MONTH = rf"(?i:{'|'.join(MONTH)})\p{{L}}*\.?"
-DATE_FORMATS = (  # each with what it looks like
-    ("%d.%m.%Y", r"^\d{1,2}\.\d{1,2}\.\d{4}$"),
-    ("%d.%m.%Y %H:%M", r"^\d{1,2}\.\d{1,2}\.\d{4} \d{1,2}:\d{2}$"),
-    ("%d/%m/%Y", r"^\d{1,2}/\d{1,2}/\d{4}$"),
-    ("%m/%d/%Y", r"^\d{1,2}/\d{1,2}/\d{4}$"),
-    ("%d/%m/%Y %H:%M", r"^\d{1,2}/\d{1,2}/\d{4} \d{1,2}:\d{2}$"),
-    ("%m/%d/%Y %H:%M", r"^\d{1,2}/\d{1,2}/\d{4} \d{1,2}:\d{2}$"),
-    ("%d-%m-%Y", r"^\d{1,2}-\d{1,2}-\d{4}$"),
-    ("%m-%d-%Y", r"^\d{1,2}-\d{1,2}-\d{4}$"),
-    *(
-        (f"{day} {clock}", rf"^\d{{1,2}}{mark}\d{{1,2}}{mark}\d{{4}} \d{{1,2}}:\d{{2}}{rest}$")
-        for day, mark in (("%d.%m.%Y", r"\."), ("%d/%m/%Y", "/"), ("%m/%d/%Y", "/"))
-        for clock, rest in (("%H:%M:%S", r":\d{2}"), ("%I:%M %p", " ?[APap][Mm]"))
-    ),
-    ("%Y/%m/%d", r"^\d{4}/\d{1,2}/\d{1,2}$"),
-    ("%Y/%m/%d %H:%M", r"^\d{4}/\d{1,2}/\d{1,2} \d{1,2}:\d{2}$"),
-    ("%Y/%m/%d %H:%M:%S", r"^\d{4}/\d{1,2}/\d{1,2} \d{1,2}:\d{2}:\d{2}$"),
-    ("%Y.%m.%d", r"^\d{4}\.\d{1,2}\.\d{1,2}$"),
-    ("%d.%m.%y", r"^\d{1,2}\.\d{1,2}\.\d{2}$"),
-    ("%d/%m/%y", r"^\d{1,2}/\d{1,2}/\d{2}$"),
-    ("%m/%d/%y", r"^\d{1,2}/\d{1,2}/\d{2}$"),
-    ("%d-%m-%y", r"^\d{1,2}-\d{1,2}-\d{2}$"),
-    ("%m-%d-%y", r"^\d{1,2}-\d{1,2}-\d{2}$"),
-    ("%d %B %Y", rf"^\d{{1,2}}\.? (?:de )?{A_MONTH} (?:de )?\d{{4}}$"),
-    ("%B %d %Y", rf"^{A_MONTH} \d{{1,2}}(?:st|nd|rd|th)?,? \d{{4}}$"),
-    ("%d-%B-%Y", rf"^\d{{1,2}}-{A_MONTH}-\d{{4}}$"),
-    ("%Y", r"^[12]\d{3}$"),
-)
-IN_A_LINE = "|".join(
-    shape.strip("^$") for _, shape in (("", r"\d{4}-\d{2}-\d{2}(?:[ T]00:00:00)?"), *DATE_FORMATS[:-1])
-)
+CODES = {
+    "%d": r"\d{1,2}", "%m": r"\d{1,2}", "%Y": r"\d{4}", "%y": r"\d{2}", "%H": r"\d{1,2}", "%I": r"\d{1,2}",
+    "%M": r"\d{2}", "%S": r"\d{2}", " %p": " ?[APap][Mm]", "%B": A_MONTH,
+}  # fmt: skip
+FORMATS = """
+%d.%m.%Y|%d.%m.%Y %H:%M|%d/%m/%Y|%m/%d/%Y|%d/%m/%Y %H:%M|%m/%d/%Y %H:%M|%d-%m-%Y|%m-%d-%Y|%d.%m.%Y %H:%M:%S
+%d.%m.%Y %I:%M %p|%d/%m/%Y %H:%M:%S|%d/%m/%Y %I:%M %p|%m/%d/%Y %H:%M:%S|%m/%d/%Y %I:%M %p|%Y/%m/%d|%Y/%m/%d %H:%M
+%Y/%m/%d %H:%M:%S|%Y.%m.%d|%d.%m.%y|%d/%m/%y|%m/%d/%y|%d-%m-%y|%m-%d-%y|%d %B %Y|%B %d %Y|%d-%B-%Y|%Y"""
+SHAPES = {
+    "%d %B %Y": rf"^\d{{1,2}}\.? (?:de )?{A_MONTH} (?:de )?\d{{4}}$",
+    "%B %d %Y": rf"^{A_MONTH} \d{{1,2}}(?:st|nd|rd|th)?,? \d{{4}}$",
+    "%Y": r"^[12]\d{3}$",
+}  # of formats that people write in several ways
+
+
+def shape_of(form: str) -> str:
+    """What a date in a format looks like."""
+    codes = "|".join(CODES)
+    return SHAPES.get(form) or f"^{re.sub(rf'{codes}|[.]', lambda each: CODES.get(each[0], chr(92) + each[0]), form)}$"
+
+
+DATE_FORMATS = tuple((form, shape_of(form)) for form in re.split(r"[|\n]", FORMATS.strip()))
+A_DAY = r"\d{4}-\d{2}-\d{2}(?:[ T]00:00:00)?"
+IN_A_LINE = "|".join([A_DAY, *(shape.strip("^$") for _, shape in DATE_FORMATS[:-1])])
 A_DATE = rf"(?:^|[^\d.])({IN_A_LINE})(?:$|\D)"  # in a line of words
 STAMPS = {"s": r"^1\d{9}(\.\d+)?$", "ms": r"^1\d{12}$", "excel": r"^[2-5]\d{4}(\.\d+)?$"}
 ODD_DATES = (  # and what of them is a date: of a day with its name, of days the first
@@ -295,10 +287,8 @@ def with_english_months(text: str) -> str:
 def by_format(texts: pl.Series, form: str) -> pl.Series:
     """Times in a format of strftime; what it lacks is the first day, or the first month."""
     if "%B" in form or "%b" in form:
-        texts, form = (
-            texts.map_elements(with_english_months, pl.String),
-            form.replace("%b", "%B").replace(",", "").replace(".", ""),
-        )
+        texts = texts.map_elements(with_english_months, pl.String)
+        form = form.replace("%b", "%B").replace(",", "").replace(".", "")
     if not any(code in form for code in ("%d", "%e", "%j", "%D", "%F", "%x", "%c", "%s")):
         month = not any(code in form for code in ("%m", "%b", "%B", "%h"))
         texts, form = texts + (" 01 01" if month else " 01"), form + (" %m %d" if month else " %d")

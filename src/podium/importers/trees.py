@@ -79,9 +79,8 @@ def listed(value: Any) -> Any:
     if not all(isinstance(each, dict) for each in rows):
         return inner
     common = set.intersection(*map(set, rows))
-    is_player = not any(
-        isinstance(each, list) or meanings().get(fold(key)) == "player" for key, each in rows[0].items()
-    )
+    has_name = (isinstance(own, list) or meanings().get(fold(key)) == "player" for key, own in rows[0].items())
+    is_player = not any(has_name)
     if all(map(is_of_names, rows)):
         return named("event", inner, rows)
     return named("player" if is_player else "event", inner, rows) if common else inner
@@ -98,12 +97,9 @@ def named(what: str, names: Iterable[str], rows: Iterable[dict[str, Any]]) -> li
 
 def is_of_names(value: Any) -> bool:
     """Whether an object has numbers under names that are no headings."""
-    return (
-        isinstance(value, dict)
-        and len(value) >= TWO
-        and not any(map(is_heading, value))
-        and all(isinstance(each, str) and A_NUMBER.fullmatch(each) for each in value.values())
-    )
+    if not isinstance(value, dict) or len(value) < TWO or any(map(is_heading, value)):
+        return False
+    return all(isinstance(each, str) and A_NUMBER.fullmatch(each) for each in value.values())
 
 
 def read_line(text: str, name: str, number: int) -> Any:

@@ -28,18 +28,8 @@ TRUTHS = ("ranked", "handicap")
 STATUSES = tuple(status.name for status in column_guide.STATUSES)
 ALL = tuple(column.name for column in column_guide.COLUMNS)
 DEFAULTS = {"pool": "default", "status": "finished"}
-SYNONYMS = {
-    "disconnected": "quit",
-    "disconnect": "quit",
-    "left": "quit",
-    "leave": "quit",
-    "dns": "did_not_start",
-    "dsq": "disqualified",
-    "dq": "disqualified",
-    "retired": "dnf",
-    "ret": "dnf",
-    "ok": "finished",
-}
+SYNONYMS = dict.fromkeys(("disconnected", "disconnect", "left", "leave"), "quit") | {"dns": "did_not_start"}
+SYNONYMS |= {"dsq": "disqualified", "dq": "disqualified", "retired": "dnf", "ret": "dnf", "ok": "finished"}
 # Words that mean something to systems, however they are written: a heat `Overall` is no other heat.
 SPELLINGS = {
     "heat": {"overall": r"(?i)^overall$"},
@@ -54,12 +44,8 @@ Known = Callable[[str, list[str]], set[str]]  # of a column's refused names, tho
 TRUTH_WORDS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 DATE_SHAPE = re.compile(r"(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(:\d{2})?(\.\d{1,9})?)?\s?(Z|z|UTC|[+-]\d{2}:?\d{2})?")
 UTC = pl.Datetime("us", "UTC")
-TYPES: dict[str, Any] = {
-    **dict.fromkeys(ALL, pl.String),
-    **dict.fromkeys(NUMBERS, pl.Float64),
-    **dict.fromkeys(TRUTHS, pl.Boolean),
-    "started_at": UTC,
-}
+TYPES: dict[str, Any] = dict.fromkeys(ALL, pl.String) | dict.fromkeys(NUMBERS, pl.Float64)
+TYPES |= dict.fromkeys(TRUTHS, pl.Boolean) | {"started_at": UTC}
 
 
 def is_shared(name: str) -> bool:
@@ -207,13 +193,8 @@ def text(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
     if large.any():
         return series, list(faults_at(series, large, TOO_LARGE))
     whole = (numbers == numbers.round()).fill_null(value=False)
-    written = (
-        numbers.cast(pl.String)
-        .to_frame()
-        .select(
-            pl.when(whole).then(numbers.cast(pl.Int64, strict=False).cast(pl.String)).otherwise(pl.col(series.name))
-        )
-    )
+    integers = numbers.cast(pl.Int64, strict=False).cast(pl.String)
+    written = pl.DataFrame([numbers.cast(pl.String)]).select(pl.when(whole).then(integers).otherwise(series.name))
     return written.to_series().alias(series.name), []
 
 

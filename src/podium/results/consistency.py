@@ -22,15 +22,8 @@ def contradictions(frame: pl.DataFrame, event: Integers | None = None) -> Iterat
     if frame.is_empty():
         return
     table = with_ids(frame, event)
-    for rule in (
-        two_values_an_event,
-        twice_in_a_heat,
-        two_modes,
-        uneven_team_scores,
-        two_sides_begin,
-        positions_against_times,
-        nothing_to_compare,
-    ):
+    rules = two_values_an_event, twice_in_a_heat, two_modes, uneven_team_scores, two_sides_begin
+    for rule in (*rules, positions_against_times, nothing_to_compare):
         yield from rule(table)
 
 
@@ -141,9 +134,8 @@ def positions_against_times(table: pl.DataFrame) -> Iterator[Fault]:
     if slower.is_empty():
         return
     for row, position, time_s in slower.sort("row").select("row", "position", "time_s").head(21).iter_rows():
-        yield Fault(
-            row, "position", position, f"contradicts time_s {time_s:g}: a better position in the heat has a longer time"
-        )
+        remedy = f"contradicts time_s {time_s:g}: a better position in the heat has a longer time"
+        yield Fault(row, "position", position, remedy)
 
 
 def nothing_to_compare(table: pl.DataFrame) -> Iterator[Fault]:
@@ -201,15 +193,11 @@ def tie_notice(frame: pl.DataFrame) -> str | None:
     tied = int((events.group_by(moment).len()["len"].replace(1, 0)).sum())
     if not tied:
         return None
-    shared, remedy = (
-        ("start and sequence", "give each its own sequence to decide otherwise")
-        if SEQUENCE in moment
-        else ("start", "a column sequence, a number for each event, would decide instead")
-    )
-    return (
-        f"{tied:,} of {events.height:,} events share their {shared} with another: "
-        f"they are rated in the order of the file ({remedy})"
-    )
+    shared, remedy = "start", "a column sequence, a number for each event, would decide instead"
+    if SEQUENCE in moment:
+        shared, remedy = "start and sequence", "give each its own sequence to decide otherwise"
+    subject = f"{tied:,} of {events.height:,} events share their {shared} with another"
+    return f"{subject}: they are rated in the order of the file ({remedy})"
 
 
 class Places(NamedTuple):

@@ -43,11 +43,8 @@ def with_derived_heats(frame: pl.DataFrame, *, overall: bool, quits_carry_over: 
 def carry_over_quits(frame: pl.DataFrame) -> pl.DataFrame:
     """Turn every heat after a player's quit into a quit, whether or not the table has a row for it."""
     frame = frame.with_columns(_heat=pl.Series(heat_codes(frame["heat"])))
-    left = (
-        frame.filter((pl.col("status") == "quit") & (pl.col("heat") != OVERALL))
-        .sort("_heat", "row")
-        .unique(PAIR, keep="first", maintain_order=True)
-    )
+    quits = frame.filter((pl.col("status") == "quit") & (pl.col("heat") != OVERALL))
+    left = quits.sort("_heat", "row").unique(PAIR, keep="first", maintain_order=True)
     if left.is_empty():
         return frame.drop("_heat")
     first = left.select(*PAIR, _quit="_heat")
@@ -55,11 +52,8 @@ def carry_over_quits(frame: pl.DataFrame) -> pl.DataFrame:
     later = (pl.col("_heat") > pl.col("_quit")) & (pl.col("heat") != OVERALL)
     played = played.with_columns(status=pl.when(later).then(pl.lit("quit")).otherwise("status"))
     heats = frame.filter(pl.col("heat") != OVERALL).select("event_id", "heat", "_heat").unique(maintain_order=True)
-    shared = [
-        name
-        for name in ("row", "event_id", "pool", "started_at", "mode", "weight", "player", "team")
-        if name in left.columns
-    ]
+    names = "row", "event_id", "pool", "started_at", "mode", "weight", "player", "team"
+    shared = [name for name in names if name in left.columns]
     missing = (
         left.select(*shared, _quit="_heat")
         .join(heats, on="event_id")
@@ -111,10 +105,8 @@ def overall_results(frame: pl.DataFrame) -> Overall:
     by_entrant = np.argsort(entrant, kind="stable")
     points = np.nan_to_num(np.where(finished, score, 0.0), nan=0.0)[rows][by_entrant]
     times = time_s[rows][by_entrant]
-    counts, timed_counts, finishes = (
-        np.bincount(entrant[chosen], minlength=first.size)
-        for chosen in (slice(None), ~np.isnan(time_s[rows]), finished[rows])
-    )
+    ways = slice(None), ~np.isnan(time_s[rows]), finished[rows]
+    counts, timed_counts, finishes = (np.bincount(entrant[way], minlength=first.size) for way in ways)
     by_score = scored[event[first]]
     done = by_score | (finishes == heats[event[first]])
     of_row = np.full(frame.height, -1)
@@ -176,7 +168,6 @@ def with_made_dates(frame: pl.DataFrame, start: datetime, every: str) -> pl.Data
     dated = events.select("event_id", started_at=pl.lit(start).cast(INSTANT).dt.offset_by(steps))
     last = dated["started_at"].max()
     if isinstance(last, datetime) and last > datetime.now(UTC):
-        raise ParameterError(
-            f"the last event would be on {last:%Y-%m-%d}, in the future; begin earlier, or take a shorter span"
-        )
+        day = f"the last event would be on {last:%Y-%m-%d}, in the future"
+        raise ParameterError(f"{day}; begin earlier, or take a shorter span")
     return frame.drop("started_at", strict=False).join(dated, on="event_id", how="left", maintain_order="left")

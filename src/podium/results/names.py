@@ -58,11 +58,8 @@ def patterns() -> tuple[Any, Any, Any]:
     """What joins, what is refused, and what shows nothing; compiled when the first name is not plain."""
     import regex  # noqa: PLC0415  (most names are plain)
 
-    return (
-        regex.compile(JOINED, regex.VERBOSE),
-        regex.compile(REFUSED, regex.VERBOSE | regex.VERSION1),
-        regex.compile(EMPTY),
-    )
+    joined, empty = regex.compile(JOINED, regex.VERBOSE), regex.compile(EMPTY)
+    return joined, regex.compile(REFUSED, regex.VERBOSE | regex.VERSION1), empty
 
 
 def are_plain(names: Collection[str]) -> bool:

@@ -83,11 +83,9 @@ def check_plainly(given: Mapping[str, list[Any]]) -> PlainRows | None:
     if not given.keys() >= {*REQUIRED}:
         return None
     try:
-        columns = {
-            name: cells(name, values)
-            for name, values in given.items()
-            if name in (*REQUIRED, *TRUTHS) or values.count(None) < len(values)  # an empty truth is its default
-        }
+        needed = (*REQUIRED, *TRUTHS)  # an empty truth is its default
+        kept = [name for name, values in given.items() if name in needed or values.count(None) < len(values)]
+        columns = {name: cells(name, given[name]) for name in kept}
         columns = {name: [default] * len(given[REQUIRED[0]]) for name, default in DEFAULTS.items()} | columns
         columns = {name: columns[name] for name in ALL if name in columns}
         refuse_contradictions(columns)

@@ -247,9 +247,8 @@ def header_faults(frame: pl.DataFrame) -> list[Fault]:
     remedy = f"is one kind of shared things too many; a table has {MOST_KINDS} at most"
     faults += [Fault(None, column, None, remedy) for column in shared[MOST_KINDS:]]
     missing = [column for column in REQUIRED if column not in frame.columns]
-    renaming = (
-        f"; podium.read_results(…, columns={{{missing[0]!r}: …}}) says which column it is" if faults and missing else ""
-    )
+    ways = f"; podium.read_results(…, columns={{{missing[0]!r}: …}}) says which column it is" if missing else ""
+    renaming = ways if faults else ""
     return faults + [Fault(None, column, None, f"is missing; every row needs it{renaming}") for column in missing]
 
 

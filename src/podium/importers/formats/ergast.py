@@ -4,11 +4,10 @@ Source: ergast.com's database guide, and jolpica/jolpica-f1.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from podium.importers import times
 from podium.importers.collecting import Collector, Event
-from podium.importers.formats.f1db import Result, add_driver, of_millis
+from podium.importers.formats.f1db import Result, Session, add_driver, date_of, of_millis
 from podium.importers.registry import Imported, Options
 from podium.importers.sources import Source, csv_records, refuse_file, sources, stem
 from podium.importers.trees import Node, documents
@@ -19,21 +18,10 @@ STATUSES = {
 }  # fmt: skip
 
 
-class Session(NamedTuple):
-    """A kind of event: its pool, its table, its list in JSON, and where a race has its day and time."""
-
-    pool: str
-    table: str
-    key: str
-    date: str
-    time: str
-    session: str = ""  # the object with date and time in JSON, where it is not the race
-
-
 SESSIONS = (
     Session("f1-race", "results", "Results", "date", "time"),
-    Session("f1-sprint", "sprint_results", "SprintResults", "sprint_date", "sprint_time", "Sprint"),
-    Session("f1-qualifying", "qualifying", "QualifyingResults", "quali_date", "quali_time", "Qualifying"),
+    Session("f1-sprint", "sprint_results", "SprintResults", "sprint_date", "sprint_time", session="Sprint"),
+    Session("f1-qualifying", "qualifying", "QualifyingResults", "quali_date", "quali_time", session="Qualifying"),
 )
 QUALIFYING = SESSIONS[2]
 
@@ -143,16 +131,6 @@ def keyed(source: Source, key: str, columns: Sequence[str]) -> Iterator[tuple[st
 
 def without_null(cells: dict[str, str]) -> dict[str, str]:
     return {name: "" if cell == NULL else cell.strip() for name, cell in cells.items()}
-
-
-def date_of(event: Event, session: Session, race: dict[str, str], fallback: str) -> None:
-    """Give an event its moment: the session's own, else the day of the race at 00:00 UTC."""
-    day, clock = race.get(session.date, ""), race.get(session.time, "")
-    if not day:
-        day, clock = race.get(fallback, ""), ""
-    event.started_at = times.of_iso(f"{day}T{clock.removesuffix('Z') or '00:00:00'}")
-    if event.started_at is None:
-        event.refuse(f"{day} {clock}".strip(), "is no day and time of its race", session.date)
 
 
 def read_json(source: Source, heats: Heats) -> None:

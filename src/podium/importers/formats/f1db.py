@@ -20,14 +20,15 @@ NEEDED = ("raceId", "positionText", "driverId", "constructorId")
 
 
 class Session(NamedTuple):
-    """A kind of event: its pool, its CSV file, its list in JSON, and where a race has its day and time."""
+    """A kind of event: its pool, its table, its list in JSON, and where a race has its day and time."""
 
     pool: str
-    file: str
+    table: str
     key: str
     date: str
     time: str
     timed: bool = True  # whether its times order it; those of knock-out qualifying do not
+    session: str = ""  # the object with date and time in JSON, where it is not the race
 
 
 SESSIONS = (
@@ -71,9 +72,9 @@ def records(source: Source, needed: Sequence[str]) -> Iterator[tuple[str, dict[s
 
 def read_tables(tables: dict[str, Source], collector: Collector) -> None:
     races = {cells.get("id", ""): cells for _, cells, _ in records(tables[RACES], ("id", "date"))}
-    names = {f"{RACES}-{session.file}": session for session in SESSIONS if f"{RACES}-{session.file}" in tables}
+    names = {f"{RACES}-{session.table}": session for session in SESSIONS if f"{RACES}-{session.table}" in tables}
     if not names:
-        refuse_file(tables[RACES].name, f"stands alone; {RACES}-{SESSIONS[0].file} belongs beside it")
+        refuse_file(tables[RACES].name, f"stands alone; {RACES}-{SESSIONS[0].table} belongs beside it")
     for name, session in names.items():
         source = tables[name]
         events: dict[str, Event] = {}
@@ -132,16 +133,20 @@ def as_cells(value: dict[str, Any]) -> dict[str, str]:
 def begin(session: Session, race_id: str, race: dict[str, str] | None, event: Event) -> Event:
     """Fill in what all rows of a session share."""
     event.event_id, event.shared = f"{race_id}-{session.pool}", {"pool": session.pool}
-    if race is None:
-        return event
+    if race is not None:
+        date_of(event, session, race, "date")
+    return event
+
+
+def date_of(event: Event, session: Session, race: dict[str, str], fallback: str) -> None:
+    """Give an event its moment: the session's own, else the day of the race at 00:00 UTC."""
     day, clock = race.get(session.date, ""), race.get(session.time, "")
     if not day:
-        day, clock = race.get("date", ""), ""
+        day, clock = race.get(fallback, ""), ""
     if DAY.match(day) and (not clock or CLOCK.match(clock)):
         event.started_at = times.of_iso(f"{day}T{clock.removesuffix('Z') or '00:00'}")
     if event.started_at is None:
-        event.refuse(f"{day} {clock}".strip(), f"is no day and time of race {race_id}", session.date)
-    return event
+        event.refuse(f"{day} {clock}".strip(), "is no day and time of its race", session.date)
 
 
 class Result(NamedTuple):

@@ -216,11 +216,8 @@ def take(game: Game, file: str, collector: Collector, times: LocalTimes) -> None
         collector.drop(reason)
         return
     event.event_id = event_id(game, collector)
-    event.shared = {
-        "pool": pool(game),
-        "mode": mode(game),
-        "ranked": not game.tag("Event").lower().startswith("casual "),
-    }
+    is_ranked = not game.tag("Event").lower().startswith("casual ")
+    event.shared = {"pool": pool(game), "mode": mode(game), "ranked": is_ranked}
     add_sides(game, event, collector)
     collector.take(event)
 
@@ -266,9 +263,8 @@ def event_id(game: Game, collector: Collector) -> str:
     addresses = (URL.match(game.tag(name).strip()) for name in ("GameURL", "Link", "Site"))
     address = next((each[1] for each in addresses if each), None)
     unknown = {"Event": "?", "Date": "????.??.??", "Round": "?"}
-    name = address or "/".join(
-        game.tag(tag) or unknown.get(tag, "?") for tag in ("Event", "Date", "Round", "White", "Black")
-    )
+    tags = (game.tag(tag) or unknown.get(tag, "?") for tag in ("Event", "Date", "Round", "White", "Black"))
+    name = address or "/".join(tags)
     return collector.unused_id(name)
 
 

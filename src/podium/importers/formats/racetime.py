@@ -127,11 +127,9 @@ def add_teams(entrants: list[Entrant], event: Event) -> None:
     teams: dict[str, list[Entrant]] = {}
     for each in entrants:
         teams.setdefault(each.team or f"{each.node.place}, alone", []).append(each)
-    means = {
-        team: sum((each.time or Decimal(0) for each in members), Decimal(0)) / len(members)
-        for team, members in teams.items()
-        if all(each.status == "finished" for each in members)
-    }
+    done = {team: own for team, own in teams.items() if all(each.status == "finished" for each in own)}
+    nothing = Decimal(0)
+    means = {team: sum((each.time or nothing for each in own), nothing) / len(own) for team, own in done.items()}
     ranks: dict[Decimal, int] = {}
     for number, mean in enumerate(sorted(means.values()), start=1):
         ranks.setdefault(mean, number)

@@ -31,9 +31,8 @@ def read_answer(answer: Node, file: str, collector: Collector) -> None:
     error = answer.get("success").value is False or answer.get("errors").value
     if error or not sets.is_list():
         refused = Event(file, answer.place)
-        message = answer.get("message").text() or next(
-            (each.get("message").text() for each in answer.get("errors")), ""
-        )
+        messages = (each.get("message").text() for each in answer.get("errors"))
+        message = answer.get("message").text() or next(messages, "")
         if error:
             refused.refuse(message, "is what start.gg answered, and no sets; fetch this page again")
         else:

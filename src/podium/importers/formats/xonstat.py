@@ -138,7 +138,7 @@ def parse(lines: Sequence[tuple[int, bytes]], file: str, first: int = 1) -> Repo
         if not space or line.startswith(b"#"):
             continue
         key, value = key_bytes.decode("utf-8", "replace"), value_bytes.decode("utf-8", "replace")
-        if key not in ("S", "n") and "\ufffd" in value and not is_utf8(value_bytes):
+        if key not in ("S", "n") and value.encode() != value_bytes:
             report.event.refuse(value, "is not UTF-8 text", key, f"line {number}")
         if key == "IDFP":
             report.top[key] = value.strip(), number
@@ -149,14 +149,6 @@ def parse(lines: Sequence[tuple[int, bytes]], file: str, first: int = 1) -> Repo
         owner = read_line(report, owner, key, value, number)
     check(report)
     return report
-
-
-def is_utf8(raw: bytes) -> bool:
-    try:
-        raw.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def read_line(report: Report, owner: Player | None, key: str, value: str, number: int) -> Player | None:

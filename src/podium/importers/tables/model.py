@@ -112,9 +112,8 @@ class Map:
     @property
     def names(self) -> frozenset[str]:
         conditions = (each.column for each in (*self.drop, *self.keep))
-        return frozenset(
-            (*conditions, *(name for rules in self.rules() for each in rules.values() for name in each.names))
-        )
+        columns = (name for rules in self.rules() for each in rules.values() for name in each.names)
+        return frozenset((*conditions, *columns))
 
     def rules(self) -> list[Mapping[str, Rule]]:
         """The rules of each side: one mapping for tables that are not wide."""

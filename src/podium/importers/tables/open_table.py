@@ -27,9 +27,8 @@ def read_understood(path: str, name: str, content: bytes | None = None) -> Resul
     form = format_of(path) if content is None else None
     if form or (content is None and len(sources(path)) > 1):
         imported = read_format(form or "csv", [path])
-        return Results(
-            read_results(imported.table, name=name).frame, name, None, imported.notes + left_out(imported.dropped)
-        )
+        frame, notes = read_results(imported.table, name=name).frame, imported.notes
+        return Results(frame, name, None, notes + left_out(imported.dropped))
     note, mapped = understand(path, content, name)
     return checked(mapped, name, (note,) if note else ())
 
@@ -181,9 +180,8 @@ def grid_of(source: Any, name: str | None, mapping: Map | None = None) -> Grid:
         return load_one(str(source), content, mapping, name=name)
     frame, called = loaded(source.frame if isinstance(source, Results) else source, name)
     categories = [column for column, kind in frame.schema.items() if isinstance(kind, pl.Categorical | pl.Enum)]
-    return Grid(
-        called, frame.with_columns(pl.col(categories).cast(pl.String)), rule=mapping.source if mapping else SourceRule()
-    )
+    texts = frame.with_columns(pl.col(categories).cast(pl.String))
+    return Grid(called, texts, rule=mapping.source if mapping else SourceRule())
 
 
 def table_name(source: Any) -> str:

@@ -157,8 +157,10 @@ def test_faults_are_grouped_by_value_and_bad_events_are_left_out_whole(tmp_path)
     with pytest.raises(podium.ResultsError) as caught:
         imported(tmp_path, BAD, document)
     lines = str(caught.value).splitlines()
-    remedy = "'x' must be a number, or what it says of the entrant, as --set 'columns.status.map.\"x\"=dnf'"
-    assert lines[0].endswith(f"table.csv: column P, 2 rows (3, 6): {remedy}")
+    remedy = (
+        "'x' must be a number: type podium import table.csv --set 'columns.status.map.\"x\"=dnf' (did not finish), or "
+    )
+    assert f"table.csv: column P, 2 rows (3, 6): {remedy}" in lines[0]
     assert lines[1].endswith("table.csv row 9, column Driver: 'a' appears twice in one heat of event 4")
     result = imported(tmp_path, BAD, document, skip_bad=True)
     assert (result.table["event_id"].unique().to_list(), result.skipped, len(result.bad)) == (["2"], 3, 2)

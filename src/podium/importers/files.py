@@ -25,6 +25,7 @@ from podium.importers.grid import (
     find_head,
     from_lines,
     is_headless,
+    one_by_one,
     pattern_of,
     with_tabs,
 )
@@ -40,6 +41,7 @@ MARKDOWN_LINE = re.compile(r"(?m)^\s*\|[\s:|-]+\|[ \t]*$")
 MARKDOWN_EDGES = re.compile(r"(?m)^[ \t]*\||\|[ \t]*$")
 MARKED = re.compile(r"[;\t|]|,.*,")  # a text whose cells are parted by marks
 NOTES = 2000  # characters at the end of a text, in which notes may stand
+TALLY = r"^\+\s*(\d{1,3})\s*=\s*(\d{1,3})\s*[-\u2013\u2212]\s*(\d{1,3})$"
 BLANK = "\1"  # before the number of a column that has no heading
 TWO_ROWS = 1 << 17  # characters that surely have the header and a row
 
@@ -178,7 +180,21 @@ def load(source: Source, rule: SourceRule, wanted: Collection[str] = (), *, skip
     grid = replace(read(source, rule, wanted, skip_bad=skip_bad), folder=Path(source.name).parent)
     frame = grid.frame.drop(rule.aside, strict=False)
     filled = [pl.col(name).replace("", None).forward_fill() for name in rule.fill if name in frame.columns]
-    return in_blocks(replace(grid, frame=frame.with_columns(filled)))
+    return in_blocks(game_by_game(replace(grid, frame=frame.with_columns(filled))))
+
+
+def game_by_game(grid: Grid) -> Grid:
+    """A table with a row for each game that a cell counts, as +2 =3 -1 of wins, draws and losses."""
+    texts = [each for each in grid.headings if grid.frame[each].dtype == pl.String]
+    are_counts = (each for each in texts if grid.frame[each].head(1).str.contains(TALLY).any())
+    name = next(are_counts, None)
+    if name is None or not grid.frame[name].str.contains(TALLY).fill_null(value=False).all():
+        return grid
+    counts = grid.frame[name].str.extract_groups(TALLY).struct.unnest().cast(pl.Int64)
+    cells = [["1-0"] * won + ["½-½"] * drawn + ["0-1"] * lost for won, drawn, lost in counts.iter_rows()]
+    frame = grid.frame.with_columns(pl.Series(name, cells)).with_row_index("\0line").explode(name).drop_nulls(name)
+    labels = [grid.place(row) for row in frame["\0line"]]
+    return replace(grid, frame=frame.drop("\0line"), labels=labels, notes=(*grid.notes, f"games that {name} counts"))
 
 
 def in_blocks(grid: Grid) -> Grid:
@@ -218,9 +234,8 @@ def read(source: Source, rule: SourceRule, wanted: Collection[str], *, skip_bad:
     if kind == "parquet":
         return Grid(source.name, from_parquet(content, source.name), rule=rule)
     if kind in SPREADSHEETS:
-        frame, labels, whole = from_spreadsheet(
-            content, source.name, rule, wanted, is_ods=source.name.lower().endswith("ods")
-        )
+        is_ods = source.name.lower().endswith("ods")
+        frame, labels, whole = from_spreadsheet(content, source.name, rule, wanted, is_ods=is_ods)
         sheets = frame[SHEET].unique(maintain_order=True)
         read_sheets = () if rule.sheet else (f"sheet{'s' * (sheets.len() > 1)} {', '.join(sheets)}",)
         return Grid(source.name, frame, labels=labels, rule=whole, notes=read_sheets)
@@ -229,9 +244,8 @@ def read(source: Source, rule: SourceRule, wanted: Collection[str], *, skip_bad:
     if kind == "csv" and rule.encoding is None:
         rule = replace(rule, encoding=language_encoding(content))
     text = decode(content, source.name, rule.encoding or ("xml" if kind == "xml" else None), advice=ENCODINGS)
-    notes: tuple[str, ...] = (
-        ("UTF-16",) if content[:2] in UTF16_MARKS or unmarked_codec(content[:SHOWN_START]) != "utf-8" else ()
-    )
+    is_utf16 = content[:2] in UTF16_MARKS or unmarked_codec(content[:SHOWN_START]) != "utf-8"
+    notes: tuple[str, ...] = ("UTF-16",) if is_utf16 else ()
     notes += (rule.encoding,) if rule.encoding else ()
     if kind == "xml":
         frame, labels = rows_of_tree([("", xml_document(text, source.name))], source.name, rule.records or "", wanted)
@@ -254,6 +268,7 @@ def read(source: Source, rule: SourceRule, wanted: Collection[str], *, skip_bad:
 def in_cells(text: str, name: str, kind: str, rule: SourceRule, wanted: Collection[str]) -> tuple[str, str, SourceRule]:
     """A text that is parted by tags, by blanks or by words alone as one of cells, or the pattern of its lines."""
     text = plain_lines(text if kind == "csv" else text_of_page(text, name))
+    text = one_by_one(text) if kind == "csv" and len(text) < TWO_ROWS else text
     if rule.pattern is None and rule.delimiter in (None, "\t") and kind == "csv" and not MARKED.search(text[:TWO_ROWS]):
         aligned = with_tabs(text)
         has_head = any(map(is_heading, next((each for each in aligned.splitlines() if "\t" in each), "").split("\t")))
@@ -300,12 +315,9 @@ def kind_of(content: bytes, name: str) -> str:
         refuse_file(name, f"is {picture}, and no table; export its results as CSV or a workbook")
     if WEB_PAGE.match(start):
         return "html"
-    if suffix in ("json", "jsonl"):
-        return suffix
-    if suffix == "ndjson":
-        return "jsonl"
-    if start.startswith((b"//", b"/*")):
-        return "json"
+    named = {"json": "json", "jsonl": "jsonl", "ndjson": "jsonl"}.get(suffix)
+    if named or start.startswith((b"//", b"/*")):
+        return named or "json"
     if start.startswith((b"012 ", b"001 ")) and b"\n001 " in b"\n" + content:
         return "lines"
     of_braces = "json" if start[:1] == b"{" and start.splitlines()[0].strip() == b"{" else "jsonl"

@@ -13,7 +13,7 @@ import polars as pl
 from podium.errors import Fault, FormatError
 from podium.importers import times
 from podium.importers.sources import refuse_file
-from podium.results.headings import BEAT, is_heading, side_of
+from podium.results.headings import BEAT, DREW, GOALS, LOST, SHORT, fold, is_heading, side_of
 
 SHEET, TITLE = "\0sheet", "\0title"  # columns beside the table's own: of each row its sheet, the lines above the head
 MOST_CHOICES = 8  # that are typed in a line
@@ -180,7 +180,8 @@ def find_head(rows: Sequence[Sequence[str]], starts: Sequence[int], header: Any,
     numbers = tuple(starts[line] + 1 for line in lines)
     titles = (" ".join(dict.fromkeys(filter(None, row))) for row in rows[: lines[0]])
     shown = None if lines == (0,) else numbers if len(numbers) > 1 else numbers[0]
-    names = beside(numbered(joined([rows[line] for line in lines])), rows[lines[-1] + 1 :])
+    written = joined([rows[line] for line in lines])
+    names = beside(numbered(written), written, rows[lines[-1] + 1 :])
     return Head(lines, header or shown, names, " ".join(filter(None, titles)))
 
 
@@ -202,13 +203,11 @@ def best_lines(rows: Sequence[Sequence[str]], cell: str | None, wanted: Collecti
 def are_one_head(upper: Sequence[str], lower: Sequence[str], known: Sequence[int]) -> bool:
     """Whether two lines are one head: of words, or of words and dates, where neither names every column by itself."""
     pairs = list(zip_longest(upper, lower, fillvalue=""))
-    dated = [low for _, low in pairs if low]
-    if (
-        known[0]
-        and len(dated) >= TWO
-        and pl.Series(dated).str.contains(rf"^(?:{times.IN_A_LINE})$").all()
-        and all(up for up, low in pairs if low)
-    ):
+    if pairs[0][1] and [column for column, (up, _) in enumerate(pairs) if up] == [0]:
+        return False  # a title
+    dated = pl.Series([low for _, low in pairs if low])
+    are_dates = len(dated) >= TWO and dated.str.contains(rf"^(?:{times.IN_A_LINE})$").all()
+    if known[0] and are_dates and all(up for up, low in pairs if low):
         return True
     words = not any(VALUE.fullmatch(each) for each in (*upper, *lower) if each and not is_heading(each))
     below = [low for up, low in pairs if low and low != up]
@@ -224,9 +223,20 @@ def numbered(names: list[str]) -> list[str]:
     return [f"{each} {names[: place + 1].count(each)}" if each in again else each for place, each in enumerate(names)]
 
 
-def beside(names: list[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """The names, those of numbers that have none called by the side or the result that they stand beside."""
+def beside(names: list[str], written: list[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """The names, those of numbers that have none called by the side or the result that they stand beside.
+
+    What stands again behind each of both sides is the side's score.
+    """
     named = list(names)
+    scores = {each for each in written if fold(each) in GOALS + SHORT or side_of(each) == "result"}
+    for each in (each for each in scores if written.count(each) == TWO):
+        places = [place for place, name in enumerate(written) if name == each]
+        parts = [side_of(written[place - 1]) if place else None for place in places]
+        if {*parts} == {"first", "second"}:
+            for place, part in zip(places, parts, strict=True):
+                named[place] = "score 1" if part == "first" else "score 2"
+            return named
     for place, name in enumerate(names):
         cells = [row[place] for row in rows if place < len(row) and row[place]]
         left = next((each for each in range(place - 1, -1, -1) if names[each] not in ("", name)), place - 1)
@@ -257,19 +267,50 @@ def joined(lines: Sequence[Sequence[str]]) -> list[str]:
 
 _STATUS = "|".join(sorted(times.STATUS_WORDS, key=len, reverse=True)).replace("_", " ")
 _PAIR = r"[\d½]+(?:[.,]\d+)?\s*[-\u2013:/xX]\s*[\d½]+(?:[.,]\d+)?"
-_RESULT = rf"(?<Result>{_PAIR}(?:[\s,;]+{_PAIR})*(?:\s*\([^)]*\))?(?:\s+[\p{{L}}./]{{1,5}})?)"
-_DAY = rf"(?:(?:\p{{L}}+\.?,?\s+)?(?<Date>{times.IN_A_LINE})[\s:,-]+)?"
+_SETS = rf"{_PAIR}(?:(?:\s*\(\d+\))?[\s,;]+{_PAIR})*(?:\s*\([^)]*\))?(?:\s+[\p{{L}}./]{{1,5}})?"
+_RESULT = rf"(?<Result>{_SETS})"
+_DAY = (
+    rf"(?:(?:\p{{L}}+\.?,?\s+)?(?<Date>{times.IN_A_LINE})[\s:,-]+)?(?:(?<Round>[\p{{L}}\d][\p{{L}}\d .]{{0,18}}):\s+)?"
+)
 _AND, _TO = r"(?:(?i:vs?\.?|gegen|contre|contra)|[-\u2013\u2014:])", r"[\s:,=(\u2013-]+"
 _TIME = rf"\d+(?:[:.,'h]\d+)+|(?i:{_STATUS})"
 _SIDE = r"\p{L}.*?"
+_NAME = r"\p{L}\D*?|[^\s:]*\p{L}[^\s:]*"
+_TEAM, _WITH = r"\p{L}\D*?", r"(?:(?i:to|with|against|gegen|contra|contre)\s+)?"
+_VERBS = "|".join(each for each in BEAT + LOST + DREW if len(each) > TWO)
 LINE_PATTERNS = (  # of lines that say who met, and how it ended; who won; and who came where
     rf"^{_DAY}(?<Home>{_SIDE})\s+{_AND}\s+(?<Away>{_SIDE}){_TO}{_RESULT}\)?$",
     rf"^\d{{1,3}}[.)]\s+{_DAY}(?<Home>{_SIDE})\s+{_AND}\s+(?<Away>{_SIDE}){_TO}{_RESULT}\)?$",
     rf"^{_DAY}(?<Home>\p{{L}}\D*?)\s+(?<Result>\d+\s*[-\u2013:]\s*\d+)\s+(?<Away>\p{{L}}\D*)$",
     rf"^{_DAY}(?<Winner>{_SIDE})\s+(?i:{'|'.join(BEAT)})\.?\s+(?<Loser>\p{{L}}\D*?)(?:{_TO}{_RESULT}\)?)?$",
-    rf"^(?<Pos>\d{{1,3}}|(?i:{_STATUS}))\s*[.):º°]?\s+(?<Name>\p{{L}}\D*?)(?:{_TO}(?<Time>{_TIME}))?$",
+    rf"^{_DAY}(?<Home>{_SIDE})\s+(?<Result>(?i:{_VERBS}))\.?\s+{_WITH}(?<Away>\p{{L}}\D*?)(?:{_TO}{_SETS}\)?)?$",
+    rf"^{_DAY}(?<Home>{_TEAM})\s+(?<HG>\d{{1,3}})\s*(?i:at|@|vs?\.?|[,;:\u2013-])\s*(?<Away>{_TEAM})\s+(?<AG>\d{{1,3}})$",
+    rf"^(?<Pos>\d{{1,3}}|(?i:{_STATUS}))\s*[.):º°]?\s+(?<Name>{_NAME})(?:{_TO}(?<Time>{_TIME}))?$",
 )
-NO_TITLE = r"\b\d{1,2}\s*[-\u2013:]\s*\d{1,2}\b|^\d+[.)]?\s"  # what is rather a row that no pattern fits
+# what is rather a row that no pattern fits
+NO_TITLE = rf"\b\d{{1,2}}\s*[-\u2013:]\s*\d{{1,2}}\b|^\d+[.)]?\s|\p{{L}}\s(?i:{_VERBS})\s"
+
+
+LISTED = re.compile(rf"(?im)^({_STATUS})s?\s*[:\u2013-]\s*(\S.*)$")
+LABELLED = re.compile(r"(.{1,60}?)\s*[:\u2013-]\s+(?=1\S{0,2}\s)(.+)")
+ORDINALS = re.compile(r"[,;]?\s*(?<!\S)(\d{1,2})(?:st|nd|rd|th|er|e|[.):º°])\s+")
+
+
+def one_by_one(text: str) -> str:
+    """The text with a line for each who is listed behind a status below places, or a table of lists of places.
+
+    DNF: Ana, Ben are two lines; Week 1: 1st Ana, 2nd Ben, 3rd Cy is a row.
+    """
+    if re.search(r"(?m)^\s*1[.)]\s", text):
+        return LISTED.sub(lambda line: "\n".join(f"{line[1]} {each.strip()}" for each in line[2].split(",")), text)
+    lines = [LABELLED.fullmatch(line.strip()) for line in text.splitlines() if line.strip()]
+    rows = [[line[1], *ORDINALS.split(line[2])[1:]] for line in lines if line]
+    counts = [[*map(str, range(1, len(row) // 2 + 1))] for row in rows]
+    if len(lines) < TWO or len(rows) < len(lines) or [row[1::2] for row in rows] != counts:
+        return text
+    head = ["Event", *(f"P{number}" for number in max(counts, key=len))]
+    table = [head, *([row[0], *row[2::2], *[""] * (len(head) - 1 - len(row) // 2)] for row in rows)]
+    return "\n".join(map("\t".join, table))
 
 
 def pattern_of(text: str) -> str | None:

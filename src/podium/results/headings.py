@@ -1,9 +1,10 @@
-"""What headings mean, in fifteen languages: results columns, the parts of a match, rounds; and the words of cells."""
+"""What headings mean, in 25 languages: results columns, the parts of a match, rounds; and the words of cells."""
 
 import re
 import tomllib
 import unicodedata
 from collections.abc import Iterable
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 
@@ -11,29 +12,32 @@ from podium.results.column_guide import COLUMNS
 
 WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
 SYNONYMS, SIDES, OTHERWISE = WORDS["columns"], WORDS["sides"], WORDS["otherwise"]
-DOUBTFUL, WEAK, YEARS, PAIRING, LAPS_WORDS, GOALS, ROUND, WON, PAIRS, BEAT, PLAYED, UNPLAYED_WORDS, AND, CLASSES = (
-    WORDS["heads"][key].split()
-    for key in ("doubtful", "weak", "years", "pairing", "laps", "goals", "rounds", "won",
-                "pairs", "beat", "played", "unplayed", "and", "classes")
-)  # fmt: skip
+HEADS = {key: words.split() for key, words in WORDS["heads"].items()}
+DOUBTFUL, WEAK, YEARS, CLASSES, PAIRING, PAIRS, AND, LAPS_WORDS, PLAYED, UNPLAYED_WORDS = (
+    HEADS[key]
+    for key in ["doubtful", "weak", "years", "classes", "pairing", "pairs", "and", "laps", "played", "unplayed"]
+)
+GOALS, SHORT, PENALTY, WON, BEAT, LOST, DREW, ROUND = (
+    HEADS[key] for key in ["goals", "short", "penalty", "won", "beat", "lost", "drew", "rounds"]
+)
+PLACES = {word: int(place) for place, words in WORDS["places"].items() for word in words.split()}
 OUTCOMES, FLAGS = ({float(points): words for points, words in WORDS[name].items()} for name in ("outcomes", "flags"))
 MONTHS = tuple(WORDS["months"].values())
 A_NAME = re.compile(r"_(?:user|player|display|full)?_?name$")
 SIDE = re.compile(r"(?:p|player|team|side)?_?([12ab])_(.+)|(.+?)_?([12ab])")  # of a head like Player 1 or Team B
+MEMBER = re.compile(r"((?:p|player|team|side)_?(?:[12](?=_?[ab]$)|[ab](?=_?[12]$))).*")  # and of one of it: p1a
 ROUND_HEAD = re.compile(
     rf"(?:[a-z]{{1,8}}_?)?fina(?:l|le|ale)|(?:(?:{'|'.join(ROUND)})_*)?\d{{1,2}}_*(?:{'|'.join(ROUND)})?"
 )
-BYE = (
-    r"(?i)^(bye|spielfrei|freilos|exempte?|descansa|libre|ripos[ao]|pauza|wolny los|vrij|isento|folga|vapaa|huili|-+)$"
-)
+BYE = rf"(?i)^({'|'.join(HEADS['bye'])}|wolny los|-+)$"
 FORFEIT = (
-    r"(?i)^(?:[+-] ?[-:/]? ?[+-]{1,2}|[+-]|.*(?:^|[\d½ (+-])(?:ff?|kl?|wo|w\.\s?o|w/o|walkover|walkower|forfeit|"
-    r"forfait|kampflos|kont\w*|hükmen|incomparecencia|reglementair|falta de comparência|luovutus|"
-    r"bez gry|no show)\.?\)?)$"
+    r"(?i)^(?:[+-] ?[-:/]? ?[+-]{1,2}|[+-]|.*(?:^|[\d½ (+-])(?:ff?|kl?|wo|w\.\s?o|w/o|kont\w*|bez gry|no show|"
+    rf"falta de comparência|{'|'.join(HEADS['forfeit'])})\.?\)?)$"
 )
 LETTERS = str.maketrans({"ß": "ss", "ł": "l", "\u0131": "i"})  # that no form takes apart
 LEAST_NEAR = 5  # letters of a heading that another may nearly be
 FAR = 8  # letters from which two may differ
+NEAR = 0.8  # of the letters that two words share
 
 
 def fold(heading: str) -> str:
@@ -73,7 +77,7 @@ def side_of(heading: str) -> str | None:
     part = sides().get(word) or sides().get(A_NAME.sub("", word))
     if part is not None:
         return part
-    numbered = SIDE.fullmatch(word)
+    numbered = SIDE.fullmatch(MEMBER.sub(r"\1", word))
     if numbered is not None:
         number, base = numbered[1] or numbered[4], numbered[2] or numbered[3]
         if sides().get(base) in ("winner", "loser", "first", "second"):  # one of several
@@ -121,23 +125,7 @@ def is_heading(text: str) -> bool:
 def near_miss(heading: str, words: Iterable[str]) -> str | None:
     """The word that a heading is but a slip of the hand away from; one letter, or two in long words."""
     word = fold(heading)
-    for each in words:
-        allowed = 0 if len(each) < LEAST_NEAR else 1 if len(each) < FAR else 2
-        numbered = word.rstrip("0123456789_") == each or word.removesuffix("s") in (each, "player", "driver", "team")
-        if allowed and not numbered and abs(len(word) - len(each)) <= allowed and distance(word, each) <= allowed:
-            return each
-    return None
-
-
-def distance(one: str, other: str) -> int:
-    """How many letters are to be put in, left out, changed, or swapped with the next."""
-    before: list[int] = []
-    row = list(range(len(other) + 1))
-    for i, letter in enumerate(one, start=1):
-        last, before, row = before, row, [i]
-        for j, own in enumerate(other, start=1):
-            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (letter != own))
-            if i > 1 and j > 1 and letter == other[j - 2] and one[i - 2] == own:
-                cost = min(cost, last[j - 2] + 1)
-            row.append(cost)
-    return row[-1]
+    alike = (each for each in words if len(each) >= LEAST_NEAR and abs(len(word) - len(each)) <= 1 + (len(each) >= FAR))
+    numbered = {word.rstrip("0123456789_"), word.removesuffix("s")}
+    near = [each for each in alike if each not in numbered and numbered.isdisjoint({"player", "driver", "team"})]
+    return next(iter(get_close_matches(word, near, 1, NEAR)), None)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 from typer import Argument, Option
 
-from podium.cli.results.reading import PLAYER, TABLE_FLAGS, TABLES, TWO, Input, TableFlags, input_option
+from podium.cli.results.reading import PLAYER, TABLE_FLAGS, TABLES, Input, TableFlags, input_option
 from podium.cli.terminal import show
 from podium.cli.terminal.app import App, examples
 from podium.cli.terminal.options import (
@@ -34,10 +34,11 @@ if TYPE_CHECKING:
 
     from podium.dataset import Dataset
     from podium.importers import Imported, Options
+    from podium.importers.grid import Question
 
 
 STDOUT = "-"
-SHOWN_ROWS, GUESSED_ROWS = 10, 3
+SHOWN_ROWS, GUESSED_ROWS, MOST_DOTS = 10, 3, 3  # dots of a key, as columns.status.map.DNF
 
 
 class Forfeits(StrEnum):
@@ -161,7 +162,7 @@ def table_options(options: "Options", flags: TableFlags, settings: list[str]) ->
     options = replace(options, player=PLAYER)
     for setting in settings:
         key, _, value = setting.partition("=")
-        if key.count(".") not in (1, TWO) or not value:
+        if not 0 < key.partition('"')[0].count(".") <= MOST_DOTS or not value:
             raise ParameterError(f"--set {setting}: write a key of a map and its value, as source.sheet=Standings")
         document = answer(key, value, document)
     if document is None:
@@ -179,11 +180,11 @@ def with_answers(files: list[str], options: "Options") -> "Options":
     """The options, with the answers to all that a table leaves open: one question at a time, below the first rows."""
     from podium.importers.tables.csv import answer, first_rows, questions
 
-    shown = False
-    while (found := questions(files, options)) and found[0].choices:
-        if not shown:
+    posed: list[Question] = []
+    while (found := questions(files, options)) and found[0].choices and found[0] not in posed:
+        if not posed:
             show.show(first_rows(files, options), Format.table)
-            shown = True
+        posed.append(found[0])
         typer.echo(f"\n{found[0]}:")
         for number, choice in enumerate(found[0].choices, start=1):
             typer.echo(f"  {number}  {choice.meaning}: {choice.key} = {choice.value}")

@@ -65,13 +65,11 @@ def apply_map(grid: Grid, mapping: Map) -> Mapped:
     parts: list[pl.DataFrame] = []
     remedies: dict[str, str] = {}
     headings: dict[str, str] = {}
-    for side, (unfolded, rules) in enumerate(
-        zip(layouts.unfold(frame, mapping, grid, dropped), mapping.rules(), strict=True)
-    ):
+    unfolded_sides = layouts.unfold(frame, mapping, grid, dropped)
+    for side, (unfolded, rules) in enumerate(zip(unfolded_sides, mapping.rules(), strict=True)):
         rows = layouts.filter_rows(unfolded, mapping, dropped) if mapping.layout.rows is not None else unfolded
-        shown = (
-            grid.first_row + rows[layouts.NUMBER].cast(pl.Int64) if grid.labels is None else rows[layouts.NUMBER] + 1
-        )
+        numbers = rows[layouts.NUMBER].cast(pl.Int64)
+        shown = numbers + (grid.first_row if grid.labels is None else 1)
         table = Table(rows, mapping.source, stem(grid.name), shown, local)
         columns = build_columns(table, with_player(rules, mapping))
         for name, cells in columns.items():
@@ -83,11 +81,8 @@ def apply_map(grid: Grid, mapping: Map) -> Mapped:
         parts.append(with_members(laid, split) if split else laid)
     laid = parts[0] if len(parts) == 1 else pl.concat(parts, how="diagonal_relaxed").sort(layouts.NUMBER, "\0side")
     names = [name for name in ALL if name in laid.columns]
-    bad = {
-        name: (laid[BAD + name].fill_null(value=False), laid[WRITTEN + name])
-        for name in names
-        if BAD + name in laid.columns
-    }
+    are_bad = {name: laid[BAD + name].fill_null(value=False) for name in names if BAD + name in laid.columns}
+    bad = {name: (which, laid[WRITTEN + name]) for name, which in are_bad.items()}
     mapped = Mapped(grid, laid.select(names), laid[layouts.NUMBER], bad, remedies, headings, dropped, local.notes())
     if mapping.is_distinct and not bad:  # bad cells are all empty, and not the same
         mapped = mapped.only_rows(mapped.table.to_struct().is_first_distinct())
@@ -154,9 +149,8 @@ def whole_times(columns: Mapping[str, Cells], time_s: Cells, from_leader: bool) 
     """Times of gaps: each added to the best whole time of its event, or to the time before it."""
     heat = columns["heat"].column if "heat" in columns else pl.lit("").alias("heat")
     order = columns["position"].column.cast(pl.Float64, strict=False) if "position" in columns else pl.lit(0.0)
-    table = pl.DataFrame(
-        {"event": columns["event_id"].column, "time": time_s.column, "sign": time_s.gaps}
-    ).with_columns(heat.alias("heat"), order.alias("order"))
+    series = {"event": columns["event_id"].column, "time": time_s.column, "sign": time_s.gaps}
+    table = pl.DataFrame(series).with_columns(heat.alias("heat"), order.alias("order"))
     gap = (table["sign"] == "+") & table["time"].is_not_null()
     if from_leader:
         plain = pl.when(pl.col("sign") == "").then("time").min().over("event", "heat")
@@ -224,9 +218,7 @@ def drop_small(mapped: Mapped) -> Mapped:
     return mapped.only_rows(~small)
 
 
-FINISHED = frozenset(
-    {"finished", "finish", "fin", "classified", "ok", "done", "complete", "completed", "ins_ziel", "gewertet"}
-)
+FINISHED = {*["finished", "finish", "fin", "classified", "ok", "done", "complete", "completed", "ins_ziel", "gewertet"]}
 
 
 def decimal_marks(columns: Iterable[pl.Series]) -> str:
@@ -235,8 +227,8 @@ def decimal_marks(columns: Iterable[pl.Series]) -> str:
     if not texts:
         return ""
     everything = pl.concat([column.alias("cell") for column in texts])
-    comma = bool(everything.str.contains(r"[0-9],[0-9]+$").any())
-    point = bool(everything.str.contains(r"[0-9]\.[0-9]+$").any())
+    comma = bool(everything.str.contains(r"[0-9],[0-9]+\s*\p{L}*\.?$").any())
+    point = bool(everything.str.contains(r"[0-9]\.[0-9]+\s*\p{L}*\.?$").any())
     return "both" if comma and point else "," if comma else "." if point else ""
 
 

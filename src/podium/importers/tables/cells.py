@@ -13,6 +13,7 @@ from podium.importers import times
 from podium.importers.grid import SourceRule
 from podium.importers.tables.model import BESIDE, FILE, LAPS, ROW, Part, Rule
 from podium.importers.times import LocalTimes
+from podium.importers.trees import as_text
 from podium.results.columns import NUMBERS, TEXTS, TIMES, UTC, from_texts, text
 
 POINTS_OF_ONE = r"\d+(?:\.\d+)?"
@@ -24,6 +25,12 @@ LONGER = re.compile(
 )  # after extra time
 GAME = re.compile(rf"0*(\d+)[a-z-]([+=-]|{POINTS_OF_ONE}|[wldhfuz])", re.IGNORECASE)  # a colour has a letter
 RESULT_FIRST = re.compile(r"^([wld])(\d+)$", re.IGNORECASE)  # W4, as the US Chess Federation writes it
+SHOOT = r"(?:pen\w*|pso|[ni]\.?\s?e|t\.?a\.?b|d\.?c\.?r|rig\w*)\.?"
+SHOOT_OUT = re.compile(  # behind a draw: who won it
+    rf"(?i)\(?(?:(\d+)\s*[-:]\s*(\d+)\s*{SHOOT}|{SHOOT}:?\s*\(?(\d+)\s*[-:]\s*(\d+)\)?)\)?\s*$"
+)
+FENCED = re.compile(r"([VD])\d{1,2}")  # V5 and D3: a bout won with five hits, or lost
+UNIT = r"(?i)^([+-]?[0-9][0-9.,]*)\s?(m|cm|km|kg|pts?\.?|points?|punkte|pkt\.?|%)$"  # behind a number
 ALONE = re.compile(r"[a-zA-Z]?[-+]?(?:0|0\.5|1|1\.0)?[-+=*]*")  # what stands for a bye, or a round without a game
 POINTS = {"=": 0.5, "w": 1.0, "d": 0.5, "l": 0.0}
 WHOLE = (0.0, 0.5, 1.0)  # of one game
@@ -44,8 +51,18 @@ def parse_result(text: str) -> Result | None:
     A number alone is the first side's; the second's is known of a single game, in which both share a point.
     """
     text = AS_TIME.sub(lambda clock: f"{clock[1]}:{int(clock[2])}", text)
-    bare = LONGER.sub("", BRACKETS.sub(" ", plain(text))).strip()
+    text = plain(text)
+    shot = SHOOT_OUT.search(text)
+    text = text[: shot.start()] if shot and shot.start() else text
+    bare = LONGER.sub("", BRACKETS.sub(" ", text)).strip()
+    if FENCED.fullmatch(bare):
+        return (1.0, 0.0) if bare[0] == "V" else (0.0, 1.0)
     pairs = [(float(one), float(other)) for one, other in PAIR.findall(bare)]
+    if shot and shot.start():
+        if len(pairs) != 1 or pairs[0][0] != pairs[0][1]:
+            return None
+        one, other = (int(each) for each in shot.groups() if each)
+        pairs = [(pairs[0][0] + (one > other), pairs[0][1] + (other > one))]
     if not pairs:
         own = float(bare) if re.fullmatch(POINTS_OF_ONE, bare) else None
         return None if own is None else (own, 1.0 - own if own in WHOLE else None)
@@ -218,10 +235,6 @@ def worded(texts: pl.Series, rule: Rule) -> pl.Series:
     return texts if rule.null is None else texts.fill_null(as_text(rule.null))
 
 
-def as_text(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
 def as_kind(table: Table, name: str, rule: Rule, texts: pl.Series) -> Cells:
     kind = rule.kind or ("duration" if name in TIMES else "number" if name in (*NUMBERS, LAPS) else "text")
     if name == "started_at":
@@ -261,6 +274,11 @@ def as_numbers(table: Table, rule: Rule, texts: pl.Series) -> Cells:
         swapped = plain.str.contains(r"^[+-]?[0-9]*,[0-9]+$") | ~plain.str.contains("[.,]")
         plain = plain.str.replace(",", ".", literal=True).set(~swapped, None)
     numbers = plain.cast(pl.Float64, strict=False)
+    if numbers.null_count() > texts.null_count():
+        parts = texts.str.extract_groups(UNIT).struct
+        if parts[1].drop_nulls().n_unique() == 1:  # one unit, and so the same numbers without it
+            bare = as_numbers(table, replace(rule, otherwise="null"), parts[0])
+            numbers = numbers.zip_with(numbers.is_not_null(), bare.column)
     return without_words(rule, texts, numbers, "must be a number")
 
 
@@ -277,8 +295,6 @@ def without_words(rule: Rule, texts: pl.Series, values: pl.Series, remedy: str) 
     lapped = [word for word in distinct if is_lapped(word, rule.lapped)]
     found = texts.replace_strict(words, default=None, return_dtype=pl.String) if words else None
     bad = unread & ~texts.is_in([*words, *lapped, *nothing]) if rule.otherwise == "bad" else None
-    if bad is not None and bad.any() and not texts.filter(bad).str.contains("[0-9]").any():
-        remedy += f", or what it says of the entrant, as --set 'columns.status.map.\"{texts.filter(bad)[0]}\"=dnf'"
     return Cells(values, bad, texts, remedy, statuses=found)
 
 

@@ -17,7 +17,7 @@ from podium.importers.tables.maps import build_map, is_refinement, toml_value
 from podium.importers.tables.shapes import Shapes
 from podium.results import headings as heads
 from podium.results.column_guide import COMPARED
-from podium.results.columns import ALL, FOR_PAGES, NUMBERS, REQUIRED
+from podium.results.columns import ALL, FOR_PAGES, NUMBERS, REQUIRED, TRUTHS
 from podium.results.headings import fold, is_total, meanings, near_miss, sides
 
 SHAPE = (
@@ -68,9 +68,8 @@ class Columns:
         """Whether players stand in it again, and but once beside each value of a column that nothing is made of."""
         rows = [self.chosen[each] for each in ("player", "heat") if each in self.chosen]
         again = bool(rows) and self.grid.frame.select(rows).is_duplicated().any()
-        return again and any(
-            not self.grid.frame.select(*rows, each).is_duplicated().any() for each in self.open_headings()
-        )
+        ways = ([*rows, each] for each in self.open_headings())
+        return again and any(not self.grid.frame.select(way).is_duplicated().any() for way in ways)
 
     def check_holes(self) -> None:
         """Ask for what stands in events and dates that are empty below one that is not, as merged cells leave them."""
@@ -93,11 +92,11 @@ class Columns:
             return
         counts = [self.shapes.texts(each).cast(pl.Int64, strict=False) for each in names]
         whole = [each.null_count() == 0 and each.len() > 1 and each.sum() > 0 for each in counts]
+        sums = [
+            all(whole[n : n + 4]) and (counts[n] == sum(counts[n + 1 : n + 4])).all() for n in range(len(names) - 3)
+        ]
         found = [
-            names[n]
-            for n in range(len(names))
-            if (fold(names[n]) in heads.PLAYED and whole[n])
-            or (all(whole[n : n + 4]) and names[n + 3 : n + 4] and (counts[n] == sum(counts[n + 1 : n + 4])).all())
+            each for n, each in enumerate(names) if any(sums[n : n + 1]) or (fold(each) in heads.PLAYED and whole[n])
         ]
         if found:
             choice = Choice("one event, by its places", "columns.event_id", "{file}")
@@ -128,8 +127,11 @@ class Columns:
         if "position" in candidates and len(candidates.get("time_s", ())) > 1:
             self.asides |= dict.fromkeys(candidates["time_s"], "one of several times, and the places decide")
             del candidates["time_s"][1:]
+        self.take_sum(candidates)
         chosen = {column: self.one_of(column, headings) for column, headings in candidates.items()} | self.named
-        if "team" in chosen and "player" not in {*chosen, *self.given} and not any(map(self.has_words, unknown)):
+        bases = [re.sub(r"\d+", "", each) for each in unknown]  # of members, as in Leg 1 and Leg 2
+        others = [each for each, base in zip(unknown, bases, strict=True) if base == each or bases.count(base) == 1]
+        if "team" in chosen and "player" not in {*chosen, *self.given} and not any(map(self.has_words, others)):
             chosen["player"] = chosen.pop("team")
         self.outcomes = self.shapes.take_outcomes(chosen, self.asides)
         self.part_events(chosen, unknown)
@@ -144,6 +146,16 @@ class Columns:
             unknown.remove(days)
         self.ask_what_is_near(unknown, chosen)
         return {column: chosen[column] for column in ALL if column in chosen}
+
+    def take_sum(self, candidates: dict[str, list[str]]) -> None:
+        """Take the time that is the other with what a column adds to it, or takes from it."""
+        found = self.shapes.sum_of(candidates.get("time_s", []))
+        if found is not None:
+            own, whole, more = found
+            candidates["time_s"] = [whole]
+            self.asides[own] = f"without {more}"
+            self.taken.add(more)
+            self.words.append(f"{whole} as {own} with {more}")
 
     def has_words(self, heading: str) -> bool:
         """Whether a column may have names: some first cell has a letter, and no time or status."""
@@ -166,12 +178,10 @@ class Columns:
                 self.event = f"{{{parting[0]}}} {{{chosen['event_id']}}}"
                 self.words.append(f"{parting[0]} and {chosen['event_id']} as the event")
             elif parting:
-                choices = [
-                    Choice(f"{each} and {rows[0]}", "columns.event_id", f"{{{each}}} {{{rows[0]}}}") for each in parting
-                ]
-                self.ask(
-                    Question("names events in which players stand again; what names them", tuple(choices), rows[0])
-                )
+                named = {f"{each} and {rows[0]}": f"{{{each}}} {{{rows[0]}}}" for each in parting}
+                choices = [Choice(meaning, "columns.event_id", event) for meaning, event in named.items()]
+                text = "names events in which players stand again; what names them"
+                self.ask(Question(text, tuple(choices), rows[0]))
         classes = [each for each in unknown if fold(each) in heads.CLASSES]
         if classes and "position" in chosen and "heat" not in chosen:
             ways = [rows[:1], *([rows[0], each] for each in classes)]
@@ -208,18 +218,15 @@ class Columns:
             if column not in {*self.given, *self.named} and (not column or self.fits(column, heading)):
                 found.setdefault(column, []).append(heading)
         unknown = found.pop("", [])
-        strong = {
-            column: [each for each in headings if fold(each) not in heads.WEAK] for column, headings in found.items()
-        }
+        weak = {each for headings in found.values() for each in headings if fold(each) in heads.WEAK}
+        strong = {column: [each for each in headings if each not in weak] for column, headings in found.items()}
         return {column: strong[column] or headings for column, headings in found.items()}, unknown
 
     def ask_what_is_near(self, unknown: list[str], chosen: Mapping[str, str]) -> None:
         """Ask whether headings that are but a slip away from a known one mean that."""
         columns = meanings()
-        words = [
-            *(name for name in ALL if not name.endswith("_s")),
-            *(word for word, column in columns.items() if column not in chosen),
-        ]
+        words = [name for name in ALL if not name.endswith("_s")]
+        words += [word for word, column in columns.items() if column not in chosen]
         for heading in (each for each in unknown if fold(each) not in heads.LAPS_WORDS):
             if self.texts(heading).str.starts_with("[").any():  # a list
                 continue
@@ -232,9 +239,8 @@ class Columns:
 
     def days(self, headings: Sequence[str]) -> str | None:
         """The one of some columns whose every cell is a day, or a year where it is headed so."""
-        found = [
-            each for each in headings if self.texts(each).len() == self.grid.frame.height and self.is_of_days(each)
-        ]
+        height = self.grid.frame.height
+        found = [each for each in headings if self.texts(each).len() == height and self.is_of_days(each)]
         return found[0] if len(found) == 1 else None
 
     def is_of_days(self, heading: str) -> bool:
@@ -278,9 +284,11 @@ class Columns:
         """Whether a column has anything of what its heading says, where that has other meanings too."""
         if column == "status" and fold(heading) in heads.DOUBTFUL:
             return bool(status_words(self.texts(heading).unique().to_list()))
+        texts = self.texts(heading)
+        if column in TRUTHS:
+            return texts.str.contains("(?i)^(?:true|false|0|1)$").all()
         if column not in ("position", "time_s", "started_at") or fold(heading) == column:
             return True
-        texts = self.texts(heading)
         if column == "started_at":
             return not texts.len() or bool(texts.head(LOOKED_AT).str.contains(r"\d").any())
         words = texts.unique().to_list()
@@ -313,10 +321,15 @@ class Columns:
                 if name not in known:
                     remedy = f"is missing; every row needs it, under that name or as {words} (there are {shown})"
                     self.fault(name, remedy)
-            self.fault(None, SHAPE)
             headings = self.open_headings() if self.grid.frame.height > 1 else []
+            if "player" in self.chosen:
+                player = self.chosen["player"]
+                headings = [each for each in headings if not self.stand_again([each, player])] or headings
+                headings = [each for each in headings if not each.isdecimal()]
             questions = which_column("event_id" if "player" in known else "player", headings)
             self.questions = [] if questions else self.questions  # all else may follow from it
+            if not questions:
+                self.fault(None, SHAPE)
             for each in questions:
                 self.ask(each)
 
@@ -371,25 +384,3 @@ def which_column(name: str, headings: Sequence[str]) -> list[Question]:
     choices = [Choice(each, f"columns.{name}", each) for each in headings]
     choices += [WHOLE if name == "event_id" else Choice("none: the first line is no head", "source.header", "0")]
     return [Question(f"which column has {what}", tuple(choices))] if len(choices) > 1 else []
-
-
-def who_beat_whom(columns: Mapping[str, pl.Series]) -> list[Question]:
-    """Ask which of the columns that have no meaning has places, times or points, as far as their cells are such."""
-    choices = [choice for heading, texts in columns.items() for choice in comparisons(heading, texts)]
-    return [Question("which column says who beat whom", tuple(choices))] if choices else []
-
-
-def comparisons(heading: str, texts: pl.Series) -> list[Choice]:
-    plain = [each for each in texts.head(LOOKED_AT).unique() if times.status_word(each) is None]
-    cells = pl.Series(plain, dtype=pl.String).str.strip_chars()
-    ways = {
-        "position": ("places, or what is better the less", not placed(cells).null_count()),
-        "time_s": ("times", all(times.is_lapped(each) or is_time(each) for each in cells)),
-        "score": ("points, the more the better", cells.str.contains(r"^-?[0-9]+([.,][0-9]+)?$").all()),
-    }
-    fitting = {name: words for name, (words, fits) in ways.items() if fits and plain}
-    return [Choice(f"{heading}: {words}", f"columns.{name}", heading) for name, words in fitting.items()]
-
-
-def is_time(cell: str) -> bool:
-    return any(times.parse(cell, decimal=mark) is not None for mark in ".,")

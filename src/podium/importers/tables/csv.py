@@ -1,6 +1,7 @@
 """Any table as results: by a map of its columns, by a preset that it fits, or by the map that its headings say."""
 
 import re
+import shlex
 import tomllib
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -17,6 +18,7 @@ from podium.importers.grid import Choice, Grid, Question, SourceRule, UndecidedE
 from podium.importers.registry import PRESETS, Imported, Options
 from podium.importers.sources import Source, decode, refuse_file, sources
 from podium.importers.tables.applying import Mapped, apply_map, drop_small
+from podium.importers.tables.cells import parse_result
 from podium.importers.tables.guess import Guesser
 from podium.importers.tables.maps import build_map, load_map
 from podium.importers.tables.model import Map
@@ -98,7 +100,11 @@ def add(findings: Findings, mapped: Mapped, name: str, which: pl.Series, written
     column = mapped.headings.get(name, name)
     groups = rows.group_by("value", maintain_order=True).agg(pl.col("row").unique(maintain_order=True))
     for value, numbers in groups.head(MAX_GROUPS).iter_rows():
-        findings.faults.append(Fault(None, column, value, remedy, mapped.grid.places(numbers), mapped.grid.name))
+        command = what_it_says(mapped, name, value or "").command(mapped.grid.name)
+        if not command and name in mapped.bad:
+            command = f", or leave its event out: type podium import {shlex.quote(mapped.grid.name)} --skip-bad"
+        place = mapped.grid.places(numbers)
+        findings.faults.append(Fault(None, column, value, remedy + command, place, mapped.grid.name))
     if "event_id" in mapped.table.columns:
         findings.events |= set(mapped.table["event_id"].filter(which))
 
@@ -114,12 +120,9 @@ def add_blanks(findings: Findings, mapped: Mapped, frame: pl.DataFrame) -> None:
     lacking = rows if name is None else rows.filter(pl.col(name).is_null())
     numbers = [int(mapped.rows[row - 1]) for row in lacking["row"]]
     column = None if name is None else mapped.headings.get(name, name)
-    subject = (
-        "nothing compares these finishers" if name is None else "is empty, and nothing else compares these finishers"
-    )
-    findings.faults.append(
-        Fault(None, column, None, f"{subject}: {REMEDY}", mapped.grid.places(numbers), mapped.grid.name)
-    )
+    subject = "nothing" if name is None else "is empty, and nothing else"
+    remedy, where = f"{subject} compares these finishers: {REMEDY}", mapped.grid.places(numbers)
+    findings.faults.append(Fault(None, column, None, remedy, where, mapped.grid.name))
 
 
 def located(mapped: Mapped, fault: Fault) -> Fault:
@@ -226,11 +229,8 @@ def has_results(grid: Grid) -> bool:
     """Whether headings are of players and of what compares them, or of a winner and a loser, or two sides."""
     named = {meanings().get(fold(each)) for each in grid.headings}
     met = {side_of(each) for each in grid.headings}
-    return (
-        ("player" in named and not named.isdisjoint(COMPARED))
-        or met >= {"winner", "loser"}
-        or met >= {"first", "second"}
-    )
+    is_of_entrants = "player" in named and not named.isdisjoint(COMPARED)
+    return is_of_entrants or met >= {"winner", "loser"} or met >= {"first", "second"}
 
 
 def understand(files: Sequence[str], options: Options) -> Map:
@@ -258,15 +258,26 @@ def questions(files: Sequence[str], options: Options | None = None) -> list[Ques
 
 
 def what_words_say(mapped: Mapped) -> list[Question]:
-    """Ask what the words mean that stand in place of a place, a time or a score, where there are few."""
-    found = []
-    for name, (which, written) in mapped.bad.items():
-        words = written.filter(which).unique(maintain_order=True)
-        if name in COMPARED and words.len() <= MOST_WORDS and not words.str.contains(r"\d").any():
-            for word in words:
-                choices = (Choice(what, f'columns.status.map."{word}"', key) for key, what in STATUS_MEANINGS.items())
-                found.append(Question(f"what {word!r} says of an entrant", tuple(choices), mapped.headings.get(name)))
-    return found
+    """Ask what the cells mean that do not fit, where there are few."""
+    distinct = {
+        name: written.filter(which).unique(maintain_order=True) for name, (which, written) in mapped.bad.items()
+    }
+    few = [(name, cell) for name, cells in distinct.items() if cells.len() <= MOST_WORDS for cell in cells]
+    return [question for name, cell in few if (question := what_it_says(mapped, name, cell)).choices]
+
+
+def what_it_says(mapped: Mapped, name: str, cell: str) -> Question:
+    """Ask what a cell says in place of a place, a time or a score, or whether its column counts."""
+    heading = mapped.headings.get(name, "")
+    key = f'columns.status.map."{cell}"'
+    is_match = heading and mapped.rows.is_duplicated().any()
+    is_word = name in COMPARED and not is_match and not re.search(r"\d", cell)
+    choices = [Choice(what, key, status) for status, what in STATUS_MEANINGS.items() if is_word]
+    if name == "score" and None not in (parse_result(cell) or (None,)):
+        choices.append(Choice("the first of two scores", "columns.score.as", "result"))
+    if heading in mapped.grid.headings and any(each in mapped.table.columns for each in COMPARED if each != name):
+        choices.append(Choice(f"leave {heading} aside", "source.aside", heading))
+    return Question(f"what {cell!r} says of an entrant", tuple(choices), heading or None)
 
 
 def first_rows(files: Sequence[str], options: Options) -> pl.DataFrame:
@@ -344,7 +355,7 @@ def preset_of(source: Source) -> Map | None:
             start = content[:START_BYTES].decode(language_encoding(content[:START_BYTES]) or "utf-8", "replace")
             lines = start.splitlines()
             return next(
-                (each for each in fitting if any(all(cell in line for cell in each.needs) for line in lines)), None
+                (own for own in fitting if any(all(cell in line for cell in own.needs) for line in lines)), None
             )
         text = decode(content, source.name, "xml" if kind == "xml" else None)
         if kind == "lines":
@@ -352,8 +363,5 @@ def preset_of(source: Source) -> Map | None:
         document = (json_document if kind == "json" else xml_document)(text, source.name)
     except PodiumError:
         return None  # which its reader refuses by name
-    return next((each for each in fitting if all(is_there(document, path) for path in each.needs)), None)
-
-
-def is_there(document: Any, path: str) -> bool:
-    return next(iter(walk(Level(document), parse_path(path, "map"), (), "")), None) is not None
+    found = ([[*walk(Level(document), parse_path(path, "map"), (), "")] for path in each.needs] for each in fitting)
+    return next((each for each, own in zip(fitting, found, strict=True) if all(own)), None)

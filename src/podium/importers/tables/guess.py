@@ -9,7 +9,8 @@ from podium.importers import times
 from podium.importers.grid import Choice, Question
 from podium.importers.sources import stem
 from podium.importers.tables.applying import decimal_marks, may_be_thousands, status_words
-from podium.importers.tables.choosing import Columns, who_beat_whom
+from podium.importers.tables.cells import placed
+from podium.importers.tables.choosing import LOOKED_AT, Columns
 from podium.importers.tables.maps import build_map
 from podium.importers.tables.model import LAPS
 from podium.results.column_guide import COMPARED
@@ -17,13 +18,9 @@ from podium.results.columns import GAP, NUMBERS, TIMES
 from podium.results.headings import LAPS_WORDS, fold
 from podium.results.plain_rows import DELIMITERS
 
-KINDS = {
-    "wide": "a match a row",
-    "crosstable": "a crosstable",
-    "swiss": "a Swiss list",
-    "matrix": "an event a column",
-    "row": "an event a row",
-}
+KINDS = {"wide": "a match a row", "crosstable": "a crosstable", "swiss": "a Swiss list"}
+OF_CELLS = (("position", "place"), ("score", "number"), ("time_s", "duration"))
+KINDS |= {"matrix": "an event a column", "row": "an event a row"}
 
 
 class Guesser(Columns):
@@ -72,6 +69,13 @@ class Guesser(Columns):
         if heading is not None:
             columns["started_at"] = self.rule("started_at", heading)
         columns |= self.titled(columns) | self.given
+        if "status" in self.refined and layout["kind"] == "matrix":
+            cells = self.shapes.cells([each for each in self.grid.headings if each not in layout["except"]]).unique()
+            words = {each: status for each in cells if (status := times.status_word(each))}
+            columns["status"] = {"from": "cell", "map": words | self.refined["status"]["map"], "default": "finished"}
+            columns |= {
+                name: {"from": "cell", "as": kind, "else": "null"} for name, kind in OF_CELLS if name in columns
+            }
         document = self.document(source, shape)
         mapping = build_map(document, self.grid.name)
         self.refuse()
@@ -114,11 +118,8 @@ class Guesser(Columns):
         if rule.format == "csv" and rule.delimiter not in (None, ","):
             source["delimiter"] = rule.delimiter
             self.words.append(f"{DELIMITERS.get(str(rule.delimiter), repr(rule.delimiter))}s")
-        written = {
-            key: getattr(rule, key)
-            for key in ("sheet", "header", "fill", "encoding", "records", "pattern")
-            if getattr(rule, key)
-        }
+        keys = ("sheet", "header", "fill", "encoding", "records", "pattern")
+        written = {key: getattr(rule, key) for key in keys if getattr(rule, key)}
         source = written | source
         self.words += self.grid.notes
         headings = [*(heading for name, heading in self.chosen.items() if name in NUMBERS), *self.numbers]
@@ -160,8 +161,8 @@ class Guesser(Columns):
             return self.moments(heading, texts.unique(maintain_order=True))
         if name in ("score", "team_score") and self.outcomes.keys() >= {*texts.unique()}:
             return {"from": heading, "map": self.outcomes}
-        if name == "player" and self.shapes.all_have(" / ", heading):
-            return {"from": heading, "split": "/"}
+        if name == "player" and (mark := self.shapes.mates(heading)):
+            return {"from": heading, "split": mark}
         if name == "status":
             words = status_words(texts.unique(maintain_order=True).to_list())
             changed = {word: status for word, status in words.items() if word != status}
@@ -183,11 +184,8 @@ class Guesser(Columns):
             self.words += ["dates as Excel counts days"] * (unit == "excel")
             return {"from": origin, "epoch": unit}
         ways: list[tuple[list[str], Any]] = [(times.fitting(distinct), {})]
-        ways += [
-            (times.fitting(distinct.str.replace(*way)), {"regex": list(way)})
-            for way in times.ODD_DATES
-            if not ways[0][0]
-        ]
+        odd = {way: times.fitting(distinct.str.replace(*way)) for way in times.ODD_DATES if not ways[0][0]}
+        ways += [(forms, {"regex": list(way)}) for way, forms in odd.items()]
         forms, rest = next((each for each in ways if each[0]), ([], {}))
         if len(forms) > 1:
             self.ask(day_or_month(distinct, forms, None if "{" in origin else origin))
@@ -219,51 +217,57 @@ class Guesser(Columns):
             return
         known = self.refined.get("status", {}).get("map", {})
         headings = []
-        for name in (each for each in ("position", "time_s", "score") if each in self.chosen):
-            heading = self.chosen[name]
+        own = {self.chosen[name]: name for name in ("position", "time_s", "score") if name in self.chosen}
+        for heading, name in (own | dict.fromkeys(self.with_status(list(own)), "")).items():
             if not any(known.get(word) or times.status_word(word) for word in self.texts(heading).unique()):
                 continue
             headings.append(heading)
             if known and columns.get(name):
-                columns[name] = (columns[name] if isinstance(columns[name], dict) else {"from": heading}) | {
-                    "else": "null"
-                }
+                rule = columns[name] if isinstance(columns[name], dict) else {"from": heading}
+                columns[name] = rule | {"else": "null"}
         rows = self.grid.frame.select(pl.col(headings).cast(pl.String)).unique(maintain_order=True).rows()
         words: dict[str, str] = {}
         for cells in ([each for each in row if each] for row in rows):
             found = next((status for each in cells if (status := known.get(each) or times.status_word(each))), None)
             words |= {" ".join(cells): found} if found else {}
         if words:
-            columns["status"] = {
-                "from": headings[0] if len(headings) == 1 else headings,
-                "map": words,
-                "default": "finished",
-            }
+            origin = headings[0] if len(headings) == 1 else headings
+            columns["status"] = {"from": origin, "map": words, "default": "finished"}
             self.words.append(", ".join(f"{word} as {status}" for word, status in words.items()))
+
+    def with_status(self, compared: list[str]) -> list[str]:
+        """The columns that say of all who have no result how they ended, and of the others nothing or a number."""
+        cells = (pl.col(each).cast(pl.String).replace("", None).is_null() for each in compared)
+        lacking = self.grid.frame.select(pl.all_horizontal(pl.lit(bool(compared)), *cells)).to_series()
+        found = []
+        for heading in (*self.open_headings(), *self.asides) if lacking.any() else ():
+            texts = self.shapes.texts(heading)
+            words = texts.filter(lacking).drop_nulls().unique()
+            others = texts.filter(~lacking).drop_nulls()
+            if words.len() and all(map(times.status_word, words)) and others.str.contains(r"\d").all():
+                found.append(heading)
+        return found
 
     def check_compared(self, columns: Mapping[str, Any]) -> None:
         if any(name in columns for name in COMPARED) or self.grid.frame.height <= 1:
             return
         doubtful = [f"{heading} ({why})" for heading, why in self.asides.items()]
-        hint = f"; is it {' or '.join(doubtful)}? Say so in a map" if doubtful else ""
-        questions = who_beat_whom({each: self.texts(each) for each in self.open_headings()})
+        hint = f"; is it {' or '.join(doubtful)}?" if doubtful else ""
+        ways = (who_beat_whom({each: self.texts(each) for each in way}) for way in (self.asides, self.open_headings()))
+        questions = next(filter(None, ways), [])
         command = "".join(each.command(self.grid.name) for each in questions)
         self.fault(None, f"no column says who beat whom: it needs a position, a score or a time{hint}{command}")
         self.questions += questions
 
     def note(self, columns: Mapping[str, Any]) -> str:
         """All that was understood and left aside, in a line."""
-        read = [
-            f"{heading} as {name}" for name, heading in self.chosen.items() if columns.get(name) and heading != name
-        ]
+        named = {name: heading for name, heading in self.chosen.items() if columns.get(name)}
+        read = [f"{heading} as {name}" for name, heading in named.items() if heading != name]
         read += [f"{' and '.join(self.parts)} as player"] if self.parts else []
         same = [name for name, heading in self.chosen.items() if heading == name and columns.get(name)]
         used = {heading for name, heading in self.chosen.items() if columns.get(name)} | self.taken
-        aside = [
-            heading + (f" ({self.asides[heading]})" if heading in self.asides else "")
-            for heading in self.grid.headings
-            if heading not in used
-        ]
+        why = {heading: f" ({reason})" for heading, reason in self.asides.items()}
+        aside = [heading + why.get(heading, "") for heading in self.grid.headings if heading not in used]
         parts = [f"read {', '.join([*read, *same])}"]
         parts += [f"understood {', '.join(self.words)}"] if self.words else []
         parts += [f"left aside {', '.join(aside)}"] if aside else []
@@ -274,10 +278,8 @@ def day_or_month(dates: pl.Series, forms: Sequence[str], column: str | None) -> 
     """Ask which of the formats of dates is theirs: each by the day that it makes of the first."""
     ways = " or ".join(f'format = "{form}"' for form in forms)
     days = [dates.head(1).str.to_datetime(form, strict=False)[0] for form in forms]
-    choices = [
-        Choice(f"{day.day} {day:%B %Y}" if day else form, "columns.started_at.format", form)
-        for day, form in zip(days, forms, strict=True)
-    ]
+    meanings = [f"{day.day} {day:%B %Y}" if day else form for day, form in zip(days, forms, strict=True)]
+    choices = [Choice(each, "columns.started_at.format", form) for each, form in zip(meanings, forms, strict=True)]
     text = f"{dates[0]!r} may be a day and a month either way"
     return Question(text, tuple(choices), column, f": say in a map which, {ways}")
 
@@ -290,3 +292,25 @@ def thousand_or_more(cell: str, column: str) -> Question:
     choices = [Choice(readings[0], "source.thousands", mark), Choice(readings[1], "source.decimal", mark)]
     text, hint = f"{cell!r} may be {' or '.join(readings)}", f" (or podium import csv FILE -o OUT {ways})"
     return Question(text, tuple(choices), column, hint)
+
+
+def who_beat_whom(columns: Mapping[str, pl.Series]) -> list[Question]:
+    """Ask which of the columns that have no meaning has places, times or points, as far as their cells are such."""
+    choices = [choice for heading, texts in columns.items() for choice in comparisons(heading, texts)]
+    return [Question("which column says who beat whom", tuple(choices))] if choices else []
+
+
+def comparisons(heading: str, texts: pl.Series) -> list[Choice]:
+    plain = [each for each in texts.head(LOOKED_AT).unique() if times.status_word(each) is None]
+    cells = pl.Series(plain, dtype=pl.String).str.strip_chars()
+    ways = {
+        "position": ("places, or what is better the less", not placed(cells).null_count()),
+        "time_s": ("times", all(times.is_lapped(each) or is_time(each) for each in cells)),
+        "score": ("points, the more the better", cells.str.contains(r"^-?[0-9]+([.,][0-9]+)?$").all()),
+    }
+    fitting = {name: words for name, (words, fits) in ways.items() if fits and plain}
+    return [Choice(f"{heading}: {words}", f"columns.{name}", heading) for name, words in fitting.items()]
+
+
+def is_time(cell: str) -> bool:
+    return any(times.parse(cell, decimal=mark) is not None for mark in ".,")

@@ -19,11 +19,8 @@ from podium.results.columns import text
 NUMBER = "\0row"  # the row of the source, from 0: beside the table's columns, none of which is called so
 SHOWN_NAMES = 20
 BY_ORDER = "#"  # what numbers lines where no column does
-PARTS = {
-    "matrix": (ROW_NAME, COLUMN, CELL),
-    "crosstable": (ROW_NAME, COLUMN, CELL),
-    "swiss": (ROW_NAME, COLUMN, CELL, PAIR),
-}
+OF_CELLS = ROW_NAME, COLUMN, CELL
+PARTS = {"matrix": OF_CELLS, "crosstable": OF_CELLS, "swiss": (*OF_CELLS, PAIR)}
 
 
 def check_names(mapping: Map, columns: Iterable[str], table_name: str) -> None:
@@ -130,9 +127,8 @@ def unfold(frame: pl.DataFrame, mapping: Map, grid: Grid, dropped: Counter[str])
     null = mapping.source.null
     aside = (layout.rows, layout.number, *layout.excluded)
     names = [each for each in frame.columns if each not in aside and not each.startswith("\0")]
-    frame = frame.with_columns(
-        as_texts(frame[name]).replace(dict.fromkeys(null)) for name in (*names, layout.rows or "")
-    )
+    texts = (as_texts(frame[name]).replace(dict.fromkeys(null)) for name in (*names, layout.rows or ""))
+    frame = frame.with_columns(texts)
     cells = frame.with_columns(frame[layout.rows or ""].alias(ROW_NAME))
     if layout.kind == "matrix":
         parts = [cells.with_columns(pl.lit(name).alias(COLUMN), cells[name].alias(CELL)) for name in names]
@@ -159,16 +155,14 @@ def pairs(cells: pl.DataFrame, names: list[str], mapping: Map, grid: Grid) -> pl
     """The games of each pair of a crosstable: the row above the diagonal, its mirror; one half may say the other."""
     players = cells[ROW_NAME].to_list()
     number = mapping.layout.number
-    lines = line_numbers(cells, number) if number else players
+    lines = players if number is None else line_numbers(cells, number)
     below = [cells[name][line] for column, name in enumerate(names) for line in range(column + 1, cells.height)]
     is_result = any(rule.kind == "result" for rule in mapping.columns.values())
     is_half = not any(below) and is_result
     of_player = dict(zip(players, lines, strict=True))
-    faults = [
-        Fault(None, None, name, "is in the lines and not in the columns, or appears twice", grid.place(row))
-        for row, name in enumerate(players)
-        if of_player[name] not in names or players.count(name) > 1
-    ]
+    alone = [row for row, name in enumerate(players) if of_player[name] not in names or players.count(name) > 1]
+    remedy = "is in the lines and not in the columns, or appears twice"
+    faults = [Fault(None, None, players[row], remedy, grid.place(row)) for row in alone]
     faults += [Fault(None, name, None, "is in the columns and not in the lines") for name in names if name not in lines]
     if faults:
         raise ResultsError(grid.name, faults)
@@ -181,9 +175,8 @@ def pairs(cells: pl.DataFrame, names: list[str], mapping: Map, grid: Grid) -> pl
         player, opponent, lacking = players[one], players[other], [each is None for each in cell_and_mirror]
         if own is None or [each.count(None) for each in own] == [1]:
             line, name = (one, opponent) if own is None or lacking[0] else (other, player)
-            remedy = (
-                "is empty, and its mirror is not" if any(lacking) else f"does not fit its mirror, {cell_and_mirror[1]}"
-            )
+            unfit = f"does not fit its mirror, {cell_and_mirror[1]}"
+            remedy = "is empty, and its mirror is not" if any(lacking) else unfit
             faults.append(Fault(None, name, None if any(lacking) else cell_and_mirror[0], remedy, grid.place(line)))
         for count, (cell, mirror) in enumerate(own or (), start=1):
             column = opponent if count == 1 else f"{opponent} #{count}"
@@ -203,9 +196,8 @@ def as_games(met: Sequence[Mirrors]) -> list[list[Mirrors] | None]:
     line at home.
     """
     whole = [own for own in met if None not in own]
-    totals = Counter(
-        sum(own or 0 for own, _ in read) for read in map(results, whole) if read and all(map(is_alone, read))
-    )
+    alone = (read for read in map(results, whole) if read and all(map(is_alone, read)))
+    totals = Counter(sum(own or 0 for own, _ in read) for read in alone)
     unfit = [own for own in whole if not fit(own, max(totals, key=totals.__getitem__, default=1.0))]
     if unfit:
         count = max(len(parted(cell or "")) for own in whole for cell in own)
@@ -260,9 +252,8 @@ def in_several(mirrors: Mirrors, count: int) -> list[Mirrors] | None:
 def with_cells(cells: pl.DataFrame, rows: Sequence[tuple[Any, ...]], names: Sequence[str]) -> pl.DataFrame:
     """Lines of a grid, each with its number before the cells of more columns."""
     table = cells[[row[0] for row in rows]] if rows else cells.clear()
-    return table.with_columns(
-        pl.Series(name, [row[place] for row in rows], pl.String) for place, name in enumerate(names, start=1)
-    )
+    columns = zip(*(row[1:] for row in rows), strict=True) if rows else ([] for _ in names)
+    return table.with_columns(pl.Series(name, cells, pl.String) for name, cells in zip(names, columns, strict=True))
 
 
 def games(cells: pl.DataFrame, names: list[str], layout: Layout, grid: Grid, dropped: Counter[str]) -> pl.DataFrame:
@@ -287,9 +278,8 @@ def games(cells: pl.DataFrame, names: list[str], layout: Layout, grid: Grid, dro
             if game is None:
                 continue
             if other is None or mirror is None or line_of.get(mirror.opponent) != line or not agree(game, mirror):
-                faults.append(
-                    Fault(None, name, cells[name][line], "does not fit its opponent's cell", grid.place(line))
-                )
+                remedy = "does not fit its opponent's cell"
+                faults.append(Fault(None, name, cells[name][line], remedy, grid.place(line)))
             elif game.points is None:
                 dropped["forfeit"] += line < other
             elif line < other:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from itertools import pairwise
 from operator import itemgetter
 from typing import Any
 
@@ -14,13 +15,14 @@ from podium.importers.tables.applying import apply_map
 from podium.importers.tables.cells import GAME, ORDINAL, game_text, parse_result, placed
 from podium.importers.tables.layouts import BY_ORDER
 from podium.importers.tables.maps import build_map
+from podium.results import headings as heads
 from podium.results.column_guide import COMPARED
-from podium.results.headings import FORFEIT, UNPLAYED_WORDS, fold, is_round, is_total, meanings, side_of, sides
+from podium.results.headings import fold, is_round, is_total, meanings, side_of, sides
 
-UNPLAYED = rf"^(?:\*|\?|x|[-:. ]+|(?i:{'|'.join(UNPLAYED_WORDS)})\.?)$"
+UNPLAYED = rf"^(?:\*|\?|x|[-:. ]+|(?i:{'|'.join(heads.UNPLAYED_WORDS)})\.?)$"
 DIAGONAL = re.compile(r"(?i)0?|[x*#■█/\\\u2013\u2014-]+")
 A_PLACE = rf"(?i)(?:^|\b(?:p|pos|place|platz))\W*(\d{{1,2}})(?:{ORDINAL})?\W*(?:place|platz)?$"
-TWO, TINY = 2, 1e-6
+TWO, TINY, FEW = 2, 1e-6, 20
 Document = dict[str, Any]
 
 
@@ -45,6 +47,19 @@ class Lines:
 
     def cells(self, headings: Iterable[str]) -> pl.Series:
         return pl.concat([self.texts(each).drop_nulls().alias("cell") for each in headings])
+
+    def all_have(self, mark: str, *headings: str) -> bool:
+        """Whether all cells of two and more have a mark once, with something on both sides."""
+        if not all(self.texts(each).head(FEW).str.contains(mark, literal=True).any() for each in headings):
+            return False
+        cells = self.cells(headings)
+        parts = cells.filter(~cells.str.contains(heads.BYE)).str.split(mark)
+        return bool((parts.list.eval(pl.element().str.strip_chars() != "").list.sum() == TWO).all())
+
+    def mates(self, heading: str) -> str | None:
+        """What stands between the members of a pair, in some cells of a column or in all."""
+        is_apart = self.texts(heading).head(FEW).str.contains(" / ", literal=True).any()
+        return " / " if is_apart else next((mark for mark in ("/", " & ", " + ") if self.all_have(mark, heading)), None)
 
     def event(self) -> str:
         """What names the event of a sheet that has one only; empty where nothing does."""
@@ -75,17 +90,21 @@ class Lines:
 
     def places(self) -> Document | None:
         """The map of an event a row whose columns are places, and whose cells are names."""
-        columns = [each for each in self.grid.headings if re.search(A_PLACE, each.strip())]
-        numbers = [int(each) for each in pl.Series(columns, dtype=pl.String).str.extract(A_PLACE)]
+        found = {each: re.search(A_PLACE, each.strip()) for each in self.grid.headings}
+        places = {each: int(match[1]) if match else heads.PLACES.get(fold(each)) for each, match in found.items()}
+        columns = [each for each, place in places.items() if place]
+        numbers = [place for place in places.values() if place]
         if len(numbers) <= TWO or numbers != [*range(1, len(numbers) + 1)]:
             return None
-        both = [each for each in (self.first("started_at"), self.first("event_id")) if each not in (None, *columns)]
+        year = next((each for each in self.grid.headings if fold(each) in heads.YEARS), None)
+        both = [self.first("started_at") or year, self.first("event_id")]
+        both = [each for each in both if each not in (None, *columns)]
         ways = [*([each] for each in reversed(both)), both]
         named = next((way for way in ways if way and not self.grid.frame.select(way).is_duplicated().any()), None)
         if named is None or not self.cells(columns).str.contains(r"\p{L}{2}").all():
             return None
         aside = [each for each in self.grid.headings if each not in (named[0], *columns)]
-        position = {"from": "column", "regex": [f"^.*?{A_PLACE}.*$", "$1"]}
+        position = {"from": "column", "map": dict(zip(columns, numbers, strict=True))}
         event = "{row_name}" if len(named) == 1 else " ".join(f"{{{each}}}" for each in named)
         rules = {"event_id": event, "player": "cell", "position": position}
         layout = {"kind": "matrix", "rows": named[0], "except": aside}
@@ -103,6 +122,7 @@ class Lines:
         are_places = all(sorted(row) == [*range(1, len(row) + 1)] for row in rows)
         columns: Document = {"event_id": " ".join(f"{{{each}}}" for each in named), "player": "column"}
         are_points = max(map(len, rows)) == TWO and any(0 in row or len({*row}) == 1 for row in rows)
+        are_points |= is_scheme(rows)
         if are_places or are_points:
             columns |= {"position": {"from": "cell", "as": "place"}} if are_places else {"score": "cell"}
         else:
@@ -115,6 +135,8 @@ class Lines:
         headings, players = [each for each in self.grid.headings if each != player], self.texts(player).to_list()
         numbered = [each for each in headings if each.isdecimal()]
         known = {*players}
+        if len(known) < len(players):
+            return None
         named = [each for each in headings if each in known]
         called = next((own for each in headings if {*(own := self.texts(each).to_list())} <= {*headings}), [])
         numbered = called if len({*called}) == len(players) else numbered
@@ -125,8 +147,11 @@ class Lines:
         rounds = [each for each in headings if (each.endswith(suffix) if suffix else self.is_of_a_round(each))]
         if len(rounds) < TWO:
             rounds = [each for each in headings if each not in totals and self.is_unknown(each)]
+            rounds = [each for each in rounds if fold(each) not in heads.PENALTY]
             if len(rounds) < TWO or not self.meaning(rounds, totals):
-                return None
+                rounds = [each for each in rounds if self.are_nearly_places(each)]
+                if len(rounds) <= TWO:
+                    return None
         if not {*self.of_column.get("event_id", ())} <= {*rounds}:
             return None
         aside = [each for each in headings if each not in rounds]
@@ -136,7 +161,8 @@ class Lines:
     def swiss(self, player: str, rounds: list[str], aside: list[str], event: str) -> Document | None:
         """The map of a Swiss list: by the first numbers of lines with which each game fits its opponent's cell."""
         bare = map(game_text, self.cells(rounds).unique())
-        if not any(GAME.fullmatch(each) and any(map(str.isalpha, each)) for each in bare):
+        are_games = (GAME.fullmatch(each) and any(map(str.isalpha, each)) for each in bare)
+        if all(map(self.ranks, rounds)) or not any(are_games):
             return None
         numbers = [each for each in aside if sides().get(fold(each)) == "number"]
         columns = {"event_id": event, "heat": "{pair}", "score": {"from": "cell", "as": "number"}}
@@ -160,6 +186,8 @@ class Lines:
         columns |= self.ask_what_cells_are(rounds) if columns.keys().isdisjoint(COMPARED) else {}
         if all(pl.Series([each]).str.contains(times.A_DATE).any() for each in rounds):
             columns["started_at"] = {"from": "{column}", "regex": [f"^.*?{times.A_DATE}.*$", "$1"]}
+        mark = self.mates(player)
+        columns |= {"player": {"from": "row_name", "split": mark}} if mark else {}
         layout = {"kind": "matrix", "rows": player, "except": aside}
         return {"layout": layout, **self.without(rounds, UNPLAYED, "no result"), "columns": columns}
 
@@ -190,7 +218,7 @@ class Lines:
         layout["except"] = [each for each in aside if each not in numbers]
         rules = {"heat": "{row_name} - {column}", "score": {"from": "cell", "as": "result"}}
         columns_of = {"event_id": self.event() or "{file}", **rules}
-        return {"layout": layout, **self.without(names, FORFEIT, "forfeit"), "columns": columns_of}
+        return {"layout": layout, **self.without(names, heads.FORFEIT, "forfeit"), "columns": columns_of}
 
     def meaning(self, rounds: list[str], totals: list[str]) -> Document:
         """Which results column the cells of rounds surely are: points that a total sums up, times, or places."""
@@ -198,17 +226,23 @@ class Lines:
             return {}
         columns = [[number(each) for each in self.texts(name)] for name in rounds]
         sums = [sum(row) for row in zip(*columns, strict=True)]
+        others = [each for each in self.grid.headings if fold(each) in heads.PENALTY and each not in rounds]
+        added = [[sign * number(cell) for cell in self.texts(each)] for each in others for sign in (1, -1)]
         for total in totals:
-            if all(abs(number(each) - own) < TINY for each, own in zip(self.texts(total), sums, strict=True)):
-                return self.summed(rounds, columns, sums)
+            whole = [cell and number(cell) for cell in self.texts(total)]
+            for more in ([0.0] * len(sums), *added):
+                parts = zip(whole, sums, more, strict=True)
+                if any(whole) and all(own is None or abs(own - one - other) < TINY for own, one, other in parts):
+                    return self.summed(rounds, columns, whole)
+        words = self.cells(rounds).unique()
         cells = [
-            each for each in self.cells(rounds).unique() if not times.status_word(each) and not times.is_lapped(each)
+            each for each in words if not (times.status_word(each) or times.is_lapped(each) or DIAGONAL.fullmatch(each))
         ]
         if cells and all(":" in each and times.parse(each.replace(",", ".")) for each in cells):
             return {"time_s": {"from": "cell", "as": "duration"}}
         return {"position": {"from": "cell", "as": "place"}} if all(map(self.ranks, rounds)) else {}
 
-    def summed(self, rounds: list[str], columns: list[list[float]], sums: list[float]) -> Document:
+    def summed(self, rounds: list[str], columns: list[list[float]], sums: list[float | None]) -> Document:
         """What cells are that a total sums up: points, or what is better the less; by who is first, else by the cells.
 
         Nobody sums up places in which 0 is one, and the winner of each round has the same points, where it has any.
@@ -222,7 +256,7 @@ class Lines:
         less = {"position": {"from": "cell", "as": "place" if are_places else "number"}}
         return {"score": {"from": "cell", "as": "result"}} if by_place > 0 else less
 
-    def standing(self, sums: list[float]) -> int | None:
+    def standing(self, sums: list[float | None]) -> int | None:
         """Whether who stands first has most (1) or least (-1), by the places or as the lines stand; else None."""
         heading = self.first("position")
         places = pl.Series([*range(len(sums))], dtype=pl.Float64)
@@ -230,9 +264,16 @@ class Lines:
             places = placed(self.texts(heading))
         elif len(sums) <= TWO:
             return None
-        ordered = [own for _, own in sorted(zip(places.fill_null(len(sums)), sums, strict=True), key=itemgetter(0))]
+        placed_sums = zip(places.fill_null(len(sums)), sums, strict=True)
+        ordered = [own for _, own in sorted(placed_sums, key=itemgetter(0)) if own is not None]
         ways = {1: ordered[::-1], -1: ordered}
-        return next((way for way, each in ways.items() if each == sorted(each) and each[0] != each[-1]), None)
+        return next((way for way, each in ways.items() if each == sorted(each) and each and each[0] != each[-1]), None)
+
+    def are_nearly_places(self, heading: str) -> bool:
+        """Whether a column may be of one event's places: its numbers are some of 1 to as many as there are lines."""
+        places = placed(self.texts(heading)).drop_nulls().to_list()
+        is_each_once = len({*places}) == len(places) > TWO
+        return is_each_once and {1.0} <= {*places} <= {*range(1, self.grid.frame.height + 1)}
 
     def ranks(self, heading: str) -> bool:
         """Whether a column has the places of one event: 1, and as many better ones as each place says."""
@@ -240,6 +281,15 @@ class Lines:
         words = [each for each in cells if not times.status_word(each) and not DIAGONAL.fullmatch(each)]
         places = placed(pl.Series(words, dtype=pl.String))
         return bool(places.null_count() == 0 and places.len() and (places.rank("min") == places).all())
+
+
+def is_scheme(rows: list[list[float]]) -> bool:
+    """Whether rows are the points of one scheme, most to the first: all begin it, and its widest step is there."""
+    ordered = [sorted(row, reverse=True) for row in rows]
+    scheme = max(ordered, key=len)
+    steps = [one - other for one, other in pairwise(scheme)]
+    is_one = all(row == scheme[: len(row)] for row in ordered)
+    return len(rows) > 1 and len(steps) > 1 and steps[0] > steps[-1] > 0 and is_one
 
 
 def number(text: str | None) -> float:

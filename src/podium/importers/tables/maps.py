@@ -13,6 +13,7 @@ from podium.errors import ParameterError
 from podium.importers.grid import SourceRule
 from podium.importers.tables.model import LAPS, Condition, Join, Layout, Map, Part, Rule, Scalar
 from podium.importers.times import LocalTimes
+from podium.importers.trees import as_text
 from podium.results.columns import ALL, STATUSES
 
 FORMATS = ("csv", "xlsx", "xls", "xlsb", "ods", "json", "jsonl", "xml", "lines", "sqlite", "parquet")
@@ -198,7 +199,7 @@ class Reader:
             self.refuse("layout.rows", "is missing: the column with the name of each line")
         rows = self.text(table["rows"], "layout.rows", may_be_empty=True) if "rows" in table else None
         empty = self.choose(table.get("empty", "drop"), "layout.empty", ("drop", "keep"))
-        number = self.text(table["number"], "layout.number") if "number" in table else None
+        number = self.text(table["number"], "layout.number", may_be_empty=True) if "number" in table else None
         return Layout(kind, sides, rows, self.texts(table.get("except", []), "layout.except"), empty, number)
 
     def condition(self, value: Any, place: str) -> Condition:
@@ -210,8 +211,8 @@ class Reader:
         return Condition(
             column,
             reason,
-            as_cell(self.scalar(table["equals"], f"{place}.equals")) if "equals" in table else None,
-            self.texts([as_cell(each) for each in self.items(table["in"], place)], place) if "in" in table else None,
+            as_text(self.scalar(table["equals"], f"{place}.equals")) if "equals" in table else None,
+            self.texts([as_text(each) for each in self.items(table["in"], place)], place) if "in" in table else None,
             f"^(?:{self.pattern(table['matches'], place)})$" if "matches" in table else None,
             bool(table["null"]) if "null" in table else None,
         )
@@ -300,10 +301,6 @@ class Reader:
 def template(text: str) -> tuple[Part, ...]:
     pieces = PLACEHOLDER.split(text)
     return tuple(Part(piece, is_column=bool(number % 2)) for number, piece in enumerate(pieces) if piece or number % 2)
-
-
-def as_cell(value: Scalar) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def write_map(document: Mapping[str, Any]) -> str:

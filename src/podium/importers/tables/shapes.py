@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from itertools import chain
 from typing import Any
 
 import polars as pl
@@ -11,15 +12,15 @@ from podium.importers import times
 from podium.importers.grid import Question
 from podium.importers.tables.applying import outcome_points
 from podium.importers.tables.cells import POINTS, WHOLE, parse_result, placed
-from podium.importers.tables.lines import TWO, UNPLAYED, Document, Lines
+from podium.importers.tables.lines import TINY, TWO, UNPLAYED, Document, Lines
+from podium.results import headings as heads
 from podium.results.column_guide import COMPARED
-from podium.results.headings import AND, BYE, FLAGS, FORFEIT, GOALS, OUTCOMES, SIDE, WON, fold, is_pairing, side_of
+from podium.results.headings import fold, is_pairing, side_of
 
 PAIR_ALONE = re.compile(r"\s*\d{1,3}\s*[-:\u2013/xX]\s*\d{1,3}\s*(\(\d+\))?\s*")
 VERSUS = (r"vs?\.?", "[\u2013-]")  # between the sides of a match; the second in a column that is known to have both
-MARKS = (" / ", "/", " & ", " + ", "&", "+", " - ", " \u2013 ", *(f" {each} " for each in AND))  # between mates
+MARKS = (" / ", "/", " & ", " + ", "&", "+", " - ", " \u2013 ", *(f" {each} " for each in heads.AND))  # between mates
 MOST_LINES = 10_000  # of a grid
-FEW = 20
 
 
 class Shapes(Lines):
@@ -37,17 +38,19 @@ class Shapes(Lines):
         return self.matches() or self.lines(player)
 
     def corner(self) -> str | None:
-        """The first column, where the others are headed by its cells: a crosstable, whatever stands in its corner."""
+        """The first column, where the others are headed by its cells or by the numbers of its lines: a crosstable."""
         first, *others = self.grid.headings or [""]
         cells = {*self.texts(first).drop_nulls()} if others else set()
-        return first if len(cells) >= TWO and cells <= {*others} else None
+        counts = [f"{line}" for line in range(1, self.grid.frame.height + 1)]
+        is_numbered = {*counts} <= {*others} and self.is_diagonal(counts)
+        return first if len(cells) >= TWO and (cells <= {*others} or is_numbered) else None
 
     def matches(self) -> Document | None:
         members: dict[str, list[str]] = {}
         for heading in self.grid.headings:
             members.setdefault(side_of(heading) or "", []).append(heading)
         parts = {part: headings[0] for part, headings in members.items()}
-        goals = [each for each in self.grid.headings if fold(each) in GOALS and self.are_pairs(each)]
+        goals = [each for each in self.grid.headings if fold(each) in heads.GOALS and self.are_pairs(each)]
         if goals:
             parts.setdefault("result", goals[0])
         player = self.first("player")
@@ -63,15 +66,16 @@ class Shapes(Lines):
             names = ("first", "second")
         one, other = (parts[name] for name in names)
         compared, conditions = self.decided(parts) if names[0] == "winner" else self.compared(parts)
-        conditions += [each for name in (other, one) for each in self.condition(name, BYE, "bye", "no opponent")]
+        conditions += [each for name in (other, one) for each in self.condition(name, heads.BYE, "bye", "no opponent")]
         are_lists = bool(self.cells((one, other)).str.starts_with('["').all())  # of JSON
         mark = '", "' if are_lists else next((mark for mark in MARKS if self.all_have(mark, one, other)), None)
         rest = {"regex": [r'^\["|"\]$', ""]} if are_lists else {}
         players: list[Any] = [{"from": [each], **rest} for each in (one, other)] if mark else [one, other]
         several = [members.get(name, []) for name in names]
-        if len(several[0]) == len(several[1]) > 1 and (
-            names[0] == "winner" or all(SIDE.fullmatch(fold(each)) for each in several[0] + several[1])
-        ):
+        are_members = (
+            heads.SIDE.fullmatch(word) or heads.MEMBER.fullmatch(word) for word in map(fold, chain(*several))
+        )
+        if len(several[0]) == len(several[1]) > 1 and (names[0] == "winner" or all(are_members)):
             players = several
         names_of = [each if isinstance(each, list) else [each] for each in (players if not mark else (one, other))]
         met = " - ".join(" / ".join(f"{{{each}}}" for each in side) for side in names_of)
@@ -136,14 +140,6 @@ class Shapes(Lines):
             return self.match_rows(players, within, *self.compared(parts), f"{self.lead('started_at')} {{{heading}}}")
         return None
 
-    def all_have(self, mark: str, *headings: str) -> bool:
-        """Whether all cells of two and more have a mark once, with something on both sides."""
-        if not all(self.texts(each).head(FEW).str.contains(mark, literal=True).any() for each in headings):
-            return False
-        cells = self.cells(headings)
-        parts = cells.filter(~cells.str.contains(BYE)).str.split(mark)
-        return bool((parts.list.eval(pl.element().str.strip_chars() != "").list.sum() == TWO).all())
-
     def condition(self, heading: str, pattern: str, reason: str, empty: str = "") -> list[Document]:
         """The condition that drops the cells of a pattern, and empty ones, where there are any."""
         texts = self.texts(heading)
@@ -152,14 +148,14 @@ class Shapes(Lines):
 
     def decided(self, parts: dict[str, str]) -> tuple[list[Document], list[Document]]:
         """The places of a winner and a loser; and which rows were not played."""
-        conditions = self.condition(parts["result"], FORFEIT, "forfeit") if "result" in parts else []
+        conditions = self.condition(parts["result"], heads.FORFEIT, "forfeit") if "result" in parts else []
         return [{"position": {"value": place}} for place in (1, 2)], conditions
 
     def take_outcomes(self, chosen: dict[str, str], asides: dict[str, str]) -> dict[str, float]:
         """Take wins and losses, or places, whose head may be a status's; the points of words that stand for a score."""
-        heading, table = chosen.get("status"), OUTCOMES
+        heading, table = chosen.get("status"), heads.OUTCOMES
         if heading is None:
-            heading, table = next((each for each in self.grid.headings if fold(each) in WON), None), FLAGS
+            heading, table = next((each for each in self.grid.headings if fold(each) in heads.WON), None), heads.FLAGS
             if heading is None or heading in chosen.values():
                 return {}
         points = outcome_points(self.texts(heading).drop_nulls().unique(maintain_order=True), table)
@@ -184,12 +180,26 @@ class Shapes(Lines):
         has_more = places.max() > TWO or texts.drop_nulls().n_unique() > len(words)  # type: ignore[operator]
         return bool(is_right and has_more)
 
+    def sum_of(self, headings: list[str]) -> tuple[str, str, str] | None:
+        """The one of two times, the other, and what another column adds to it to make that, or takes from it."""
+        if len(headings) != TWO:
+            return None
+        texts = {each: self.texts(each).str.replace(",", ".", literal=True) for each in self.grid.headings}
+        seconds = {each: times.parse_column(own)["seconds"] for each, own in texts.items()}
+        for own, whole in (headings, headings[::-1]):
+            steps = seconds[whole] - seconds[own]
+            for more in (each for each in self.grid.headings if each not in headings):
+                added = seconds[more].fill_null(0.0).set(steps.is_null(), None)
+                is_sum = any(((steps - sign * added).abs() < TINY).all() for sign in (1, -1))
+                if is_sum and steps.count() > 1 and added.sum():
+                    return own, whole, more
+        return None
+
     def are_ranks(self, heading: str, of: list[str], first: int = 1) -> bool:
         """Whether as many are better as each place says, in all that have the same in some columns."""
         place = pl.col("\0place")
-        table = (
-            self.grid.frame.select(of).with_columns(placed(self.texts(heading)).alias("\0place")).drop_nulls("\0place")
-        )
+        places = placed(self.texts(heading)).alias("\0place")
+        table = self.grid.frame.select(of).with_columns(places).drop_nulls("\0place")
         rank = (place.rank("min").over(of) if of else place.rank("min")) + first - 1
         return bool(table.select((rank == place).all()).item())
 
@@ -204,18 +214,16 @@ class Shapes(Lines):
             return self.by_winner(winner, parts), []
         if isinstance(result, list):
             return [{"score": {"from": result, "as": "result", "side": side}} for side in (1, TWO)], []
-        conditions = self.condition(result, FORFEIT, "forfeit", "no result")
+        conditions = self.condition(result, heads.FORFEIT, "forfeit", "no result")
         conditions += self.condition(result, UNPLAYED, "no result")
         words = self.texts(result).drop_nulls().unique().to_list()
-        points = {word: (own, 1.0 - own) for word, own in outcome_points(words).items()} or self.side_points(
-            words, parts
-        )
+        points = {word: (own, 1.0 - own) for word, own in outcome_points(words).items()}
+        points = points or self.side_points(words, parts)
         if points.keys() >= {*words}:
             return self.by_words(result, points), conditions
         read = filter(None, map(parse_result, words))
-        name = (
-            "position" if all(own in WHOLE and other == 1 - own for own, other in read if own is not None) else "score"
-        )
+        is_won = all(own in WHOLE and other == 1 - own for own, other in read if own is not None)
+        name = "position" if is_won else "score"
         return [{name: {"from": [result], "as": "result", "side": side}} for side in (1, TWO)], conditions
 
     def sets(self) -> list[str] | None:
@@ -253,10 +261,10 @@ class Shapes(Lines):
 
         Home, H and 1 are the first side, B+3.5 is Black, and X is a draw.
         """
-        heads = [fold(parts.get(each, each)) for each in ("first", "second")]
-        short = [each[:1] for each in heads] if heads[0][:1] != heads[1][:1] else []
-        named = dict(zip(("1", "2", "a", "b", *short, *heads), ("first", "second") * 4, strict=False))
-        draws = {*OUTCOMES[POINTS["="]].split(), "x"}
+        titles = [fold(parts.get(each, each)) for each in ("first", "second")]
+        short = [each[:1] for each in titles] if titles[0][:1] != titles[1][:1] else []
+        named = dict(zip(("1", "2", "a", "b", *short, *titles), ("first", "second") * 4, strict=False))
+        draws = {*heads.OUTCOMES[POINTS["="]].split(), "x"}
         found = {}
         for word in words:
             bare = fold(word.partition("+")[0])

@@ -39,6 +39,7 @@ MATCHES = {
     "shoot-outs": ("Home,Score,Away\nA,1-1 (4-3 pens),B\nC,0:0 (2:4 i.E.),D\nA,2-2,D\n", "A>B D>C A=D"),
     "wins, draws and losses": ("Player,Opponent,Record\nA,B,+2 =1 -1\nB,C,+0 =0 -1\n", "A>B A>B A=B B>A C>B"),
     "a column a member, in short": ("p1a,p1b,p2a,p2b,winner\nA,B,C,D,1\nA,C,B,D,2\n", "A/B>C/D B/D>A/C"),
+    "a set that is none, and a winner": ("p1a,p1b,p2a,p2b,g1,g2,g3,winner\nA,B,C,D,21-15,18-21,?,1\n", "A/B>C/D"),
     "bouts": ("Pool 1,#,1,2,3,V\nA,1,,V5,D3,1\nB,2,D2,,V5,1\nC,3,V5,D4,,1\n", "A>B C>A B>C"),
     "no head above the numbers": (",Player,1,2,Pts\n1,A,X,1,1\n2,B,0,X,0\n", "A>B"),
 }  # fmt: skip

@@ -186,8 +186,7 @@ def load(source: Source, rule: SourceRule, wanted: Collection[str] = (), *, skip
 def game_by_game(grid: Grid) -> Grid:
     """A table with a row for each game that a cell counts, as +2 =3 -1 of wins, draws and losses."""
     texts = [each for each in grid.headings if grid.frame[each].dtype == pl.String]
-    are_counts = (each for each in texts if grid.frame[each].head(1).str.contains(TALLY).any())
-    name = next(are_counts, None)
+    name = next((each for each in texts if grid.frame[each].head(1).str.contains(TALLY).any()), None)
     if name is None or not grid.frame[name].str.contains(TALLY).fill_null(value=False).all():
         return grid
     counts = grid.frame[name].str.extract_groups(TALLY).struct.unnest().cast(pl.Int64)

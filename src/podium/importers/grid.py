@@ -191,7 +191,8 @@ def best_lines(rows: Sequence[Sequence[str]], cell: str | None, wanted: Collecti
     if any(set(wanted) & set(row) for row in rows):
         return (max(range(len(rows)), key=lambda number: (len(set(wanted) & set(rows[number])), -number)),)
     counts = [len({each for each in row if each and is_heading(each)}) for row in rows[:LINES]]
-    best = max(range(len(counts)), key=lambda number: (counts[number], -number))
+    most = max(counts)
+    best = next(number for number, count in enumerate(counts) if count >= max(min(TWO, most), most - 1))
     if counts[best] < TWO:
         best = next((number for number, row in enumerate(rows) if len(set(filter(None, row))) >= TWO), 0)
     for upper in (best - 1, best):
@@ -306,7 +307,8 @@ def one_by_one(text: str) -> str:
     lines = [LABELLED.fullmatch(line.strip()) for line in text.splitlines() if line.strip()]
     rows = [[line[1], *ORDINALS.split(line[2])[1:]] for line in lines if line]
     counts = [[*map(str, range(1, len(row) // 2 + 1))] for row in rows]
-    if len(lines) < TWO or len(rows) < len(lines) or [row[1::2] for row in rows] != counts:
+    has_more = any("," in name for row in rows for name in row[2::2])  # than a name
+    if len(lines) < TWO or len(rows) < len(lines) or has_more or [row[1::2] for row in rows] != counts:
         return text
     head = ["Event", *(f"P{number}" for number in max(counts, key=len))]
     table = [head, *([row[0], *row[2::2], *[""] * (len(head) - 1 - len(row) // 2)] for row in rows)]

@@ -35,8 +35,7 @@ FORFEIT = (
     rf"falta de comparência|{'|'.join(HEADS['forfeit'])})\.?\)?)$"
 )
 LETTERS = str.maketrans({"ß": "ss", "ł": "l", "\u0131": "i"})  # that no form takes apart
-LEAST_NEAR = 5  # letters of a heading that another may nearly be
-FAR = 8  # letters from which two may differ
+LEAST_NEAR, FAR = 5, 8  # letters of a heading that another may nearly be, and from which two may differ
 NEAR = 0.8  # of the letters that two words share
 
 

@@ -323,9 +323,8 @@ class Columns:
                     self.fault(name, remedy)
             headings = self.open_headings() if self.grid.frame.height > 1 else []
             if "player" in self.chosen:
-                player = self.chosen["player"]
-                headings = [each for each in headings if not self.stand_again([each, player])] or headings
-                headings = [each for each in headings if not each.isdecimal()]
+                once = (each for each in headings if not self.stand_again([each, self.chosen["player"]]))
+                headings = [each for each in once if not each.isdecimal()] or headings
             questions = which_column("event_id" if "player" in known else "player", headings)
             self.questions = [] if questions else self.questions  # all else may follow from it
             if not questions:

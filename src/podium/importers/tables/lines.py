@@ -31,6 +31,7 @@ class Lines:
 
     def __init__(self, grid: Grid, given: Document, named: Mapping[str, str], ask: Callable[[Question], None]) -> None:
         self.grid, self.given, self.ask = grid, given, ask
+        self.known: dict[str, pl.Series] = {}  # the cells of columns that were looked at
         self.of_column: dict[str, list[str]] = {name: [heading] for name, heading in named.items()}
         for heading in grid.headings:
             column = meanings().get(fold(heading), "")
@@ -42,8 +43,10 @@ class Lines:
         return next((self.of_column[each][0] for each in columns if each in self.of_column), None)
 
     def texts(self, heading: str) -> pl.Series:
-        column = self.grid.frame[heading].cast(pl.String)
-        return column.replace("", None) if (column == "").any() else column
+        if heading not in self.known:
+            column = self.grid.frame[heading].cast(pl.String)
+            self.known[heading] = column.replace("", None) if (column == "").any() else column
+        return self.known[heading]
 
     def cells(self, headings: Iterable[str]) -> pl.Series:
         return pl.concat([self.texts(each).drop_nulls().alias("cell") for each in headings])
@@ -152,6 +155,7 @@ class Lines:
                 rounds = [each for each in rounds if self.are_nearly_places(each)]
                 if len(rounds) <= TWO:
                     return None
+                self.ask_what_cells_are(rounds)
         if not {*self.of_column.get("event_id", ())} <= {*rounds}:
             return None
         aside = [each for each in headings if each not in rounds]
@@ -270,10 +274,9 @@ class Lines:
         return next((way for way, each in ways.items() if each == sorted(each) and each and each[0] != each[-1]), None)
 
     def are_nearly_places(self, heading: str) -> bool:
-        """Whether a column may be of one event's places: its numbers are some of 1 to as many as there are lines."""
+        """Whether a column may be of one event's places: it has 1, and each number once."""
         places = placed(self.texts(heading)).drop_nulls().to_list()
-        is_each_once = len({*places}) == len(places) > TWO
-        return is_each_once and {1.0} <= {*places} <= {*range(1, self.grid.frame.height + 1)}
+        return len({*places}) == len(places) > TWO and 1.0 in places
 
     def ranks(self, heading: str) -> bool:
         """Whether a column has the places of one event: 1, and as many better ones as each place says."""

@@ -210,7 +210,7 @@ class Shapes(Lines):
         if len(scores) == TWO:
             conditions = [each for name in scores for each in self.condition(name, UNPLAYED, *["no result"] * TWO)]
             return [{"score": {"from": [score], "as": "result"}} for score in scores], conditions
-        if result is None:
+        if result is None or (winner and isinstance(result, list)):
             return self.by_winner(winner, parts), []
         if isinstance(result, list):
             return [{"score": {"from": result, "as": "result", "side": side}} for side in (1, TWO)], []

@@ -46,22 +46,24 @@ class Server:
         self.command = [*PODIUM, "serve", "--port", str(self.port), "--db", database, "--key-file", f"{folder}/key"]
         self.command += ["--workers", str(workers)] if workers > 1 else []
         self.folder, self.workers, self.process, self.starts = folder, workers, None, 0
+        self.log = Path(folder) / "log"
 
     def start(self):
         """Start it, unless it runs, and wait until it answers; one that gives up is started again, as systemd does."""
-        out, until = subprocess.DEVNULL, time.monotonic() + 60.0
+        until = time.monotonic() + 180.0
         while time.monotonic() < until:
             if self.process is None or self.process.poll() is not None:
                 self.starts += 1
-                self.process = subprocess.Popen(
-                    self.command, cwd=self.folder, stdout=out, stderr=out, start_new_session=True
-                )
+                with self.log.open("ab") as log:
+                    self.process = subprocess.Popen(
+                        self.command, cwd=self.folder, stdout=log, stderr=log, start_new_session=True
+                    )
             try:
                 if httpx2.get(f"http://127.0.0.1:{self.port}/healthz", timeout=2.0).is_success:
                     return
             except httpx2.TransportError:
                 time.sleep(0.05)
-        sys.exit("the server does not come up")
+        sys.exit(f"the server does not come up: {self.log.read_text(encoding='utf-8')[-2000:]}")
 
     def kill(self, rng):
         """Kill it; of several workers one of them, half of the time."""
@@ -85,7 +87,7 @@ class Writers:
         self.url, self.key, self.seed = f"http://127.0.0.1:{port}/api/v1", key, seed
         self.acknowledged = {pool: set() for pool in POOLS}
         self.voided, self.ends, self.unanswered = {pool: set() for pool in POOLS}, threading.Event(), 0
-        self.threads = [threading.Thread(target=self.run, args=(number,)) for number in range(WRITERS)]
+        self.threads = [threading.Thread(target=self.run, args=(number,), daemon=True) for number in range(WRITERS)]
 
     def run(self, number):
         """Send one race after another."""
@@ -200,7 +202,7 @@ def run(args, folder, database):
     first = store.version("main")
     seen.append(first)
     writers, ends = Writers(server.port, key, args.seed), threading.Event()
-    reader = threading.Thread(target=read_stream, args=(url, key, seen, ends))
+    reader = threading.Thread(target=read_stream, args=(url, key, seen, ends), daemon=True)
     for thread in (*writers.threads, reader):
         thread.start()
     for _ in range(args.kills):

@@ -3,6 +3,7 @@
 import re
 
 from podium.importers.sources import MAX_EXPANSION
+from podium.ledger.reasons.what_if import MOST_IMAGINED
 from podium.results.columns import MAX_COLUMNS
 from podium.service import watchers, webhooks
 from podium.service.admin import reading, uploads
@@ -36,6 +37,11 @@ LIMITS = (  # what is limited, to how much, and what is beyond
         "a reason, a title or contact of a ladder",
         f"{log.MAX_CHARACTERS}, {pools.MAX_CONTACT_CHARACTERS} characters",
         "422",
+    ),
+    (
+        "entrants of an event of which it is worked out what would have been",
+        f"{MOST_IMAGINED:,} where each pair is compared",
+        "422; left out of the page",
     ),
     ("events of a ladder that wait to be stored", f"{dependencies.MAX_WAITING_EVENTS:,}", "503, `Retry-After`"),
     ("events that are rated again at once", f"{SHORT_EVENTS:,}", "worked out beside the ladder's other results"),

@@ -12,6 +12,7 @@ from extent import in_turn
 from races import START, rows
 
 import podium
+from podium.ledger.reasons import what_if
 from podium.store import Store
 from podium.store.log.schema import metadata, pool_state
 from podium.store.writing import planned
@@ -173,6 +174,14 @@ def test_what_is_expected_and_explained_reads_the_state_of_its_moment(kind, new_
     assert (explained.rating_before, explained.delta) == (expected.rating_before, expected.delta)
     assert explained.rows.drop("opponent").equals(expected.rows.drop("opponent"))
     assert store.what_if("main", "e8", who).delta == live.what_if(named, "e8", who).delta
+    with mock.patch.object(what_if, "MOST_IMAGINED", len(events[-1])):
+        imagined = store.event_story("main", "e8", who).imagined
+        assert imagined is not None
+        assert imagined.delta == explained.delta
+    with mock.patch.object(what_if, "MOST_IMAGINED", len(events[-1]) - 1):
+        assert store.event_story("main", "e8", who).imagined is None
+        with pytest.raises(podium.ParameterError, match="entrants; what would have been is worked out here for"):
+            store.what_if("main", "e8", who)
     live.rate(events[-1])
     chances, forecast = live.predict(["a", "b", "nobody"]), store.predict("main", ["a", "b", "nobody"])
     assert chances.pairs.equals(forecast.pairs)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import polars as pl
 
 from podium.engine import rules
+from podium.engine.heats import sums_up
 from podium.engine.inputs import Columns
 from podium.engine.replay import Replayed, replay
 from podium.engine.system import System
@@ -20,13 +21,14 @@ from podium.engine.tables.selection import UNFINISHED_STATUS
 from podium.ledger.history import system_at
 from podium.ledger.reasons.duels import Account
 from podium.ledger.reasons.explaining import Found, find_entrant, settlement_number, states_before
-from podium.ledger.reasons.shares import MAX_WORK
 from podium.ledger.reasons.wording import heat_words
 from podium.results.derived_heats import OVERALL
 from podium.results.reading import Results
 from podium.support.words import counted, lines_html, ordinal, shown_change, signed
 
 MOST_ALTERNATIVES = 8
+MOST_IMAGINED = 2_500  # entrants of an event that is rated pair by pair, once more, while somebody waits
+MOST_PAIRS = 8e6  # of all alternatives: some 0.4 s
 NUMBERS = ("position", "score", "time_s", "team_score")
 Numbers = dict[str, npt.NDArray[np.float64]]
 
@@ -105,6 +107,11 @@ class Altered:
     places: list[tuple[OwnHeat, int]]
 
 
+def is_quickly_imagined(system: System, events: Events) -> bool:
+    """Whether an event of nobody else, rated once more, keeps nobody waiting."""
+    return len(events.columns.player) <= MOST_IMAGINED or sums_up(system)
+
+
 def what_if(
     system: System, events: Events, replayed: Replayed, event_id: str, player: str, period: str = "event",
     found: Found | None = None,
@@ -121,7 +128,7 @@ def what_if(
     states = states_before(system, events, settlement, replayed)
     account = Account(system_at(system, events, replayed, settlement), events, settlement, entrant, states)
     field = int((account.settlement.stop - account.settlement.start).max())
-    most = max(1, min(MOST_ALTERNATIVES, int(4.0 * MAX_WORK / field**2)))
+    most = max(1, min(MOST_ALTERNATIVES, int(MOST_PAIRS / field**2)))
     altered = alterations(own_heats(account, event_id), most)
     before, after = float(replayed.before[entrant]), float(replayed.after[entrant, system.column("rating")])
     changes = changes_with(account, altered, period)

@@ -28,7 +28,7 @@ from podium.store.log.pools import START, OrderKey, Pool, refuse_other_arithmeti
 from podium.store.log.schema import change, event, pool_fact, standing
 from podium.store.log.statements import is_thing
 from podium.store.reading.boards.ranks import IN_POOL, IS_SETTLED
-from podium.store.reading.events.events import explanation, standing_before
+from podium.store.reading.events.events import explanation, rated_event
 from podium.store.reading.moments import Answers
 from podium.store.reading.players.cards import event_names_of
 from podium.store.writing.rating.events import RATED, Roster
@@ -343,8 +343,7 @@ def event_field(connection: sa.Connection, pool: Pool, answers: Answers, event_i
 
 
 def rated_field(connection: sa.Connection, pool: Pool, event_id: str) -> EventField:
-    live, results = standing_before(connection, pool, event_id)
-    events, replayed = live.standing(results)
+    events, replayed = rated_event(connection, pool, event_id)
     rated = performances(pool.system, events, replayed, entrant=0)
     return EventField(
         len(rated),

@@ -1,31 +1,35 @@
 """Events with their content, changes and reasons; the changes of one player, and of all; and who met whom."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
 import sqlalchemy as sa
 
+from podium.engine.replay import Replayed
+from podium.engine.tables.encoding import Events
 from podium.engine.tables.selection import UNRATED_STATUS
 from podium.engine.tables.things import names_in
-from podium.errors import UnknownError
+from podium.errors import ParameterError, UnknownError
 from podium.ledger.reasons import Explanation
-from podium.ledger.reasons.what_if import WhatIf
+from podium.ledger.reasons.explaining import explain
+from podium.ledger.reasons.what_if import MOST_IMAGINED, WhatIf, is_quickly_imagined, what_if
 from podium.live import Live
 from podium.results.derived_heats import OVERALL, overall_rows
 from podium.results.reading import Results
 from podium.store.log.content import UTC_DATETIME, read_bodies
 from podium.store.log.log import REGISTER, RESTORE, SEASON, VOID, WITH_CONTENT, entries_after, newest_seq
 from podium.store.log.players import known_numbers, names_of, number_of, unrated_error
-from podium.store.log.pools import OrderKey, Pool, refuse_other_arithmetic
+from podium.store.log.pools import OrderKey, Pool, key_params, refuse_other_arithmetic
 from podium.store.log.schema import change, event, log
 from podium.store.log.statements import among, of_players, values
 from podium.store.reading.models import CareerChange, EventDetails, ResultRow, rows_as
 from podium.store.reading.moments import Answers
 from podium.store.reading.player_models import Encounters
-from podium.store.writing.rating.events import changes_of, get_event, version_of
+from podium.store.writing.rating.events import SELECT_MOVED, changes_of, get_event, version_of
 from podium.store.writing.rating.ledger_rows import newest_pool_state
 from podium.store.writing.rating.rating import as_table, with_names
 from podium.store.writing.rating.standing_rows import standings_before, states_of, stored_standings
@@ -119,8 +123,7 @@ def explanation(connection: sa.Connection, pool: Pool, event_id: str, name: str)
     Raises:
         UnknownError: no such pool or event, or the player is not rated in it.
     """
-    live, results = standing_before(connection, pool, event_id)
-    return live.explain(results, event_id, name_of(connection, pool, name))
+    return explain(pool.system, *rated_event(connection, pool, event_id), event_id, name_of(connection, pool, name))
 
 
 def alternatives(connection: sa.Connection, pool: Pool, event_id: str, name: str) -> WhatIf:
@@ -131,34 +134,43 @@ def alternatives(connection: sa.Connection, pool: Pool, event_id: str, name: str
 
     Raises:
         UnknownError: no such pool or event, or the player is not rated in it.
+        ParameterError: the field is too large to be rated again while somebody waits.
     """
-    live, results = standing_before(connection, pool, event_id)
-    return live.what_if(results, event_id, name_of(connection, pool, name))
+    events, replayed = rated_event(connection, pool, event_id)
+    if not is_quickly_imagined(pool.system, events):
+        raise ParameterError(
+            f"event {event_id!r} has {len(replayed.before):,} entrants; what would have been is worked out here for "
+            f"{MOST_IMAGINED:,}; `podium explain --what-if` has no such limit"
+        )
+    return what_if(pool.system, events, replayed, event_id, name_of(connection, pool, name))
 
 
-def standing_before(connection: sa.Connection, pool: Pool, event_id: str) -> tuple[Live, Results]:
-    """An event's entrants as they stood before it, and its rows."""
+def rated_event(connection: sa.Connection, pool: Pool, event_id: str) -> tuple[Events, Replayed]:
+    """An event as its pool has rated it, by `replay_of`."""
     refuse_other_arithmetic(pool)
     row = get_event(connection, pool, event_id)
     if row.status != "rated":
         raise UnknownError(f"event {event_id!r} is not rated: {row.reason}")
-    results = event_results(connection, pool, row)
-    return entrants_before(connection, pool, row, results), results
+    return replay_of(connection, pool, row, event_results(connection, pool, row))[1:]
 
 
-def entrants_before(connection: sa.Connection, pool: Pool, row: Any, results: Results) -> Live:
-    """The entrants of an event, of which row and results are known, as they stood before it."""
-    frame = results.frame
-    names = [*frame["player"].unique().to_list(), *names_in(frame, pool.system.kinds)]
+def replay_of(connection: sa.Connection, pool: Pool, row: Any, results: Results) -> tuple[set[str], Events, Replayed]:
+    """Who had no rating before a rated event, the event encoded, and what its replay gave, as the ledger has it."""
+    names = [*results.frame["player"].unique().to_list(), *names_in(results.frame, pool.system.kinds)]
     numbers = known_numbers(connection, pool, names)
     stored = stored_standings(connection, pool, numbers.values())
     key = OrderKey(row.started_at, row.seq)
     before, newest = standings_before(connection, pool, stored, key), newest_pool_state(connection, pool, key)
-    known = {(pool.name, each): before[number] for each, number in numbers.items() if number in before}
+    known = {name: before[number] for name, number in numbers.items() if number in before}
     live = Live(pool.system)
-    seats = {seat: (last.state, last.played_at) for seat, last in known.items()}
+    seats = {(pool.name, name): (last.state, last.played_at) for name, last in known.items()}
     live.resume(seats, {} if newest is None else {pool.name: newest.state})
-    return live
+    events, standing = live.standing(results)
+    moved = connection.execute(SELECT_MOVED, key_params(pool, key)).all()
+    place = {number: k for k, (number, *_) in enumerate(moved)}
+    order = [place[numbers[name]] for name in events.player_names.gather(events.columns.player).to_list()]
+    ratings, states = np.array([each.rating_before for each in moved]), states_of(pool, [each.state for each in moved])
+    return numbers.keys() - known, events, replace(standing, before=ratings[order], after=states[order])
 
 
 def name_of(connection: sa.Connection, pool: Pool, name: str) -> str:

@@ -13,13 +13,13 @@ from podium.ledger.performance import PerformanceRating, performance
 from podium.ledger.reasons import Duels, Explanation
 from podium.ledger.reasons.duels import Group
 from podium.ledger.reasons.explaining import explain, find_entrant
-from podium.ledger.reasons.what_if import Alternative, WhatIf, what_if
+from podium.ledger.reasons.what_if import Alternative, WhatIf, is_quickly_imagined, what_if
 from podium.ledger.stakes import Stakes
 from podium.results.derived_heats import OVERALL
 from podium.store.log.players import known_numbers, merges
 from podium.store.log.pools import Pool, other_arithmetic
 from podium.store.reading.ahead import promise_of
-from podium.store.reading.events.events import details_of, entrants_before, event_results, name_of
+from podium.store.reading.events.events import details_of, event_results, name_of, replay_of
 from podium.store.reading.events.headlines import events_beside
 from podium.store.reading.log import CorrectionRecord, event_record
 from podium.store.reading.models import EventDetails, rows_as
@@ -260,9 +260,7 @@ def event_stories(
     waits = other_arithmetic(pool)
     if waits or not details.changes:
         return [EventStory(pool, details, record, beside, waits=waits)] * len(players)
-    live = entrants_before(connection, pool, row, results)
-    newcomers = {each.player for each in details.changes} - {each for _, each in live.ratings}
-    events, replayed = live.advance(results)  # of an event that the pool has rated
+    newcomers, events, replayed = replay_of(connection, pool, row, results)
     moved = max(details.changes, key=lambda each: abs(each.delta)).player
     stories = list[EventStory]()
     for player in players:
@@ -276,11 +274,11 @@ def event_stories(
         if name is None and (against := surprise(explanation, details)) not in {"", moved}:
             found = find_entrant(events, event_id, against)
             explanation = explain(pool.system, events, replayed, event_id, against, found)
-        imagined = what_if(pool.system, events, replayed, event_id, explanation.player, found=found)
-        is_first = explanation.player in newcomers
+        arguments = pool.system, events, replayed, event_id, explanation.player
+        imagined = what_if(*arguments, found=found) if is_quickly_imagined(pool.system, events) else None
         played = performance(pool.system, events, replayed, found[2])
         promise = promise_of(connection, pool, answers, row, results.frame, explanation.player)
-        about = explanation.player, explanation, imagined, is_first, played, promise
+        about = explanation.player, explanation, imagined, explanation.player in newcomers, played, promise
         stories.append(EventStory(pool, details, record, beside, *about))
     return stories
 

@@ -133,7 +133,7 @@ class Proposal:
 
 SELECT_NEWEST_START = sa.select(sa.func.max(event.c.started_at)).where(event.c.pool_id == sa.bindparam("pool"))
 SELECT_EVENTS = sa.select(event).where(event.c.pool_id == sa.bindparam("pool"), among(event.c.event_id))
-SELECT_CHANGES = (
+SELECT_MOVED = (  # players and things
     sa.select(change.c.player_id, change.c.rating_before, change.c.rating, change.c.state)
     .where(
         change.c.generation_id == sa.bindparam("generation"),
@@ -141,8 +141,8 @@ SELECT_CHANGES = (
         change.c.seq == sa.bindparam("seq"),
     )
     .order_by(change.c.place)
-    .where(of_players(change))
 )
+SELECT_CHANGES = SELECT_MOVED.where(of_players(change))
 MovedTo = tuple[int, float, float, bytes]  # a player, the rating before and after, and the state after
 
 

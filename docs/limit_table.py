@@ -30,7 +30,7 @@ LIMITS = (  # what is limited, to how much, and what is beyond
     ("the body of a request to the API", bytes_of(bodies.MAX_BODY_BYTES), "413"),
     ("a body on its way", f"{Phase.BODY.value:g} s", "the connection is closed"),
     ("events of one request", f"{bodies.MAX_EVENTS:,}", "422"),
-    ("entrants of an event", f"{bodies.MAX_ENTRIES:,}", "422"),
+    ("entrants of an event, also of an uploaded one", f"{bodies.MAX_ENTRIES:,}", "422"),
     ("objects within objects of JSON, keys of one", f"{json.MAX_DEPTH}, {json.MAX_KEYS:,}", "422"),
     ("a name as it is sent, and as it is kept", f"{json.MAX_SENT_CHARACTERS:,}, 200 characters", "422"),
     (

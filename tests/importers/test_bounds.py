@@ -9,10 +9,12 @@ import pytest
 
 import podium
 from podium.errors import ParameterError, ResultsError
+from podium.importers.grid import beside, numbered
 from podium.importers.stored import ods_sheets, xlsx_box
 from podium.results.columns import MAX_COLUMNS
-from podium.service.admin.reading import MAX_ROWS, read_file
+from podium.service.admin.reading import MAX_ENTRANTS, MAX_ROWS, read_file
 from podium.service.admin.uploads import stored
+from podium.service.api.bodies import MAX_ENTRIES
 
 CELL = '<c r="{}" t="inlineStr"><is><t>x</t></is></c>'
 
@@ -79,3 +81,29 @@ def test_an_upload_of_too_many_rows_is_refused_by_its_last_bytes():
     assert len(content.getvalue()) < 100_000
     with stored(content.getvalue(), "r.parquet") as path, pytest.raises(ParameterError, match="100,001 rows"):
         read_file(path, "r.parquet", "results", "main")
+
+
+def test_an_upload_has_events_of_as_many_entrants_as_the_api_takes():
+    assert MAX_ENTRANTS == MAX_ENTRIES
+    for entrants in (MAX_ENTRANTS, MAX_ENTRANTS + 1):
+        lines = "".join(f"e1,p{number},{number}\n" for number in range(1, entrants + 1))
+        with stored(f"event_id,player,position\n{lines}".encode(), "r.csv") as path:
+            if entrants > MAX_ENTRANTS:
+                with pytest.raises(ParameterError, match="event e1 has 10,001 entrants; one that is sent may have"):
+                    read_file(path, "r.csv", "results", "main")
+            else:
+                assert len(read_file(path, "r.csv", "results", "main").rows) == entrants
+
+
+def test_an_upload_of_games_is_refused_as_soon_as_it_has_too_many_rows(monkeypatch):
+    monkeypatch.setattr("podium.service.admin.reading.MAX_ROWS", 5)
+    monkeypatch.setattr("podium.importers.collecting.CHUNK_ROWS", 4)
+    games = '[White "a"]\n[Black "b"]\n[Result "1-0"]\n\n1-0\n\n' * 6 + "what is no game"
+    with stored(games.encode(), "g.pgn") as path, pytest.raises(ParameterError, match="more than 5 rows"):
+        read_file(path, "g.pgn", "pgn", "main")
+
+
+def test_the_words_of_a_wide_head_are_numbered_in_one_walk():
+    names = [f"w{number // 2}" for number in range(40_000)]
+    assert numbered(names)[-2:] == ["w19999 1", "w19999 2"]
+    assert beside(["ana", *[""] * 40_000], ["ana"], [["1"] * 40_001])[-1] == ""

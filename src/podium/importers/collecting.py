@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from podium.errors import Fault
+from podium.errors import Fault, ParameterError
 from podium.importers.registry import Imported, Options
 from podium.results.columns import ALL, TYPES, UTC, normalise_table
 from podium.results.consistency import contradictions
@@ -136,6 +136,9 @@ class Collector:
         frame = pl.DataFrame(self._columns, schema=SCHEMA)
         self._chunks.append(frame.with_columns(pl.col("started_at").cast(UTC)))
         self._columns = {name: [] for name in SCHEMA}
+        rows = sum(each.height for each in self._chunks)
+        if self.options.most_rows is not None and rows > self.options.most_rows:
+            raise ParameterError(f"there are more than {self.options.most_rows:,} rows; send the file in parts")
 
     def imported(self) -> Imported:
         self._flush()

@@ -2,9 +2,10 @@
 
 import re
 import shlex
-from collections.abc import Collection, Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, pairwise, zip_longest
+from itertools import accumulate, chain, count, pairwise, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -212,7 +213,8 @@ def are_one_head(upper: Sequence[str], lower: Sequence[str], known: Sequence[int
         return True
     words = not any(VALUE.fullmatch(each) for each in (*upper, *lower) if each and not is_heading(each))
     below = [low for up, low in pairs if low and low != up]
-    parted = any(low and low != up and (not up or upper.count(up) > 1) for up, low in pairs)
+    often = Counter(upper)
+    parted = any(low and low != up and (not up or often[up] > 1) for up, low in pairs)
     alone = len(set(below)) < len(below) or any(up and low in ("", up) for up, low in pairs)
     over = len(set(filter(None, upper))) >= (TWO if known[0] else 1) and len(below) < len(pairs) + (not known[0])
     return known[1] > 0 and words and parted and alone and over
@@ -220,8 +222,9 @@ def are_one_head(upper: Sequence[str], lower: Sequence[str], known: Sequence[int
 
 def numbered(names: list[str]) -> list[str]:
     """The names, those that mean nothing and stand again with their number: Elo 1 and Elo 2."""
-    again = {each for each in names if names.count(each) > 1 and not is_heading(each)} - {""}
-    return [f"{each} {names[: place + 1].count(each)}" if each in again else each for place, each in enumerate(names)]
+    again = {each for each, often in Counter(names).items() if each and often > 1 and not is_heading(each)}
+    numbers = defaultdict[str, Iterator[int]](lambda: count(1))
+    return [f"{each} {next(numbers[each])}" if each in again else each for each in names]
 
 
 def beside(names: list[str], written: list[str], rows: Sequence[Sequence[str]]) -> list[str]:
@@ -229,19 +232,20 @@ def beside(names: list[str], written: list[str], rows: Sequence[Sequence[str]]) 
 
     What stands again behind each of both sides is the side's score.
     """
-    named = list(names)
+    named, first = list(names), {name: place for place, name in reversed([*enumerate(names)])}
     scores = {each for each in written if fold(each) in GOALS + SHORT or side_of(each) == "result"}
-    for each in (each for each in scores if written.count(each) == TWO):
+    often = Counter(written)
+    for each in (each for each in scores if often[each] == TWO):
         places = [place for place, name in enumerate(written) if name == each]
         parts = [side_of(written[place - 1]) if place else None for place in places]
         if {*parts} == {"first", "second"}:
             for place, part in zip(places, parts, strict=True):
                 named[place] = "score 1" if part == "first" else "score 2"
             return named
-    for place, name in enumerate(names):
+    filled = accumulate((place if name else -1 for place, name in enumerate(names)), max)
+    for place, (name, nearest) in enumerate(zip(names, filled, strict=True)):
         cells = [row[place] for row in rows if place < len(row) and row[place]]
-        left = next((each for each in range(place - 1, -1, -1) if names[each] not in ("", name)), place - 1)
-        left = names.index(name) if name else left
+        left = first[name] if name else nearest
         part = side_of(names[left]) if left >= 0 else None
         if (name and (left == place or part != "result")) or not cells or not all(map(str.isdecimal, cells)):
             continue

@@ -52,6 +52,7 @@ class Options:
     forfeits: str = "keep"  # keep who left as quit, or drop them
     map: Path | Mapping[str, Any] | None = None  # what the columns of a table mean: a TOML file, or what it would hold
     guess: bool = False  # whether headings say what the map lacks
+    most_rows: int | None = None  # beyond which a table without a map is refused as it is read
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ STEP = re.compile(r"([^.\[\]]*)((?:\[\]\??)?)")
 A_NUMBER = re.compile(r"-?\d+(\.\d+)?")
 COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 FROM_AROUND = re.compile(r"(\.\.|\^*)(.*)", re.DOTALL)
+MOST_NAMES = 100_000  # of an object that may be names of players or events
 NUMBER, KEY = "#", "@"  # of a row: its number in its list, from 1, and the key that it or its list stands under
 ENTITY_CHARACTERS = 64  # of an XML document's own entity, which nothing here is made of
 
@@ -63,7 +64,7 @@ def listed(value: Any) -> Any:
     if isinstance(value, list):
         rows = [listed(each) for each in value]
         return named("match", map(str, range(1, len(rows) + 1)), rows) if rows and all(map(is_of_names, rows)) else rows
-    if not isinstance(value, dict):
+    if not isinstance(value, dict) or len(value) > MOST_NAMES:
         return value
     has_sides = not {"first", "winner"}.isdisjoint(map(side_of, value))
     parted = {} if has_sides else {key: each for key, each in value.items() if is_pair(each)}

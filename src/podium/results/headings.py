@@ -89,11 +89,11 @@ def side_of(heading: str) -> str | None:
     over, _, last = word.rpartition("_")
     if over in PAIRING or meanings().get(over) in ("player", "team", "event_id"):
         return sides().get(last) if sides().get(last) in ("first", "second", "winner", "loser") else None
-    for goal in GOALS:
+    for goal in (each for each in GOALS if each in word):
         if word.split("_") in (["winner", goal], ["loser", goal]):
             return None
         rest = re.sub(rf"_?{goal}_?", "", word, count=1)
-        if rest != word and sides().get(rest) in ("first", "second"):
+        if sides().get(rest) in ("first", "second"):
             return f"score of {sides()[rest]}"
     return None
 

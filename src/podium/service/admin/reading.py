@@ -27,6 +27,7 @@ MAX_COMPRESSED_BYTES = 1_000_000  # which may become a hundred times as large
 COMPRESSED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK")  # gzip, Zstandard, zip and workbooks
 PARQUET = b"PAR1"
 MAX_ROWS = 100_000
+MAX_ENTRANTS = 10_000  # of an event, as the API has it
 RESULTS = "results"  # a table, whose headings say what its columns mean
 TABLES = "csv"  # the importer's name for the same, by a map
 SAFE_MARKS = "._-"
@@ -91,7 +92,7 @@ def read_file(
             frame, notes, understood = read
             names: Mapping[str, str] = {}
         else:
-            imported = read_format(form, [str(path)], Options(player="name" if by_name else "id"))
+            imported = read_format(form, [str(path)], Options(player="name" if by_name else "id", most_rows=MAX_ROWS))
             frame, note = of_pool(podium.read_results(imported.table, name=name).frame, pool, name)
             dropped = tuple(f"left out: {count:,} {reason}" for reason, count in imported.dropped.items())
             names = {player: called for player, (called, _) in imported.names.items()}
@@ -199,6 +200,13 @@ def of_pool(frame: pl.DataFrame, pool: str, name: str) -> tuple[pl.DataFrame, tu
 def rows_of(frame: pl.DataFrame) -> list[dict[str, Any]]:
     """The rows of a checked table as JSON has them, without what is empty."""
     refuse_many(frame.height)
+    fields = frame.group_by("event_id").agg(pl.col("player").n_unique()).sort("player", descending=True)
+    for event_id, entrants in fields.head(1).iter_rows():
+        if entrants > MAX_ENTRANTS:
+            raise ParameterError(
+                f"event {event_id} has {entrants:,} entrants; one that is sent may have {MAX_ENTRANTS:,}, and podium "
+                "ingest has no such limit"
+            )
     return [
         {name: json_value(value) for name, value in row.items() if value is not None}
         for row in frame.drop("pool").to_dicts()

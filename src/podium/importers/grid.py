@@ -166,13 +166,9 @@ class Head(NamedTuple):
 
 
 def find_head(rows: Sequence[Sequence[str]], starts: Sequence[int], header: Any, wanted: Collection[str]) -> Head:
-    """The head of a table: where a map says, or the first with the most known headings.
+    """The head of a table, of whose first rows `starts` has the lines, from 0: where a map says, or of known headings.
 
-    Args:
-        rows: the first that are not empty.
-        starts: the line of each, from 0.
-        header: the map's: a line, two lines, or a cell of the head.
-        wanted: columns, in place of headings that are known.
+    A map's `header` is a line, two lines, or a cell of the head; `wanted` columns stand in place of known headings.
     """
     below = [number for number, start in enumerate(starts) if isinstance(header, int) and start >= header - 1]
     lines = tuple(below[:1]) or best_lines(rows, header if isinstance(header, str) else None, wanted)

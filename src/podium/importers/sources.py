@@ -203,11 +203,9 @@ def open_member(path: Path, info: zipfile.ZipInfo) -> BinaryIO:
 
 
 def decode(content: bytes, name: str, encoding: str | None = None, *, advice: str = "name its encoding") -> str:
-    """Bytes as text: UTF-8 or UTF-16 with or without a mark, or in the encoding that is named.
+    """Bytes as text: UTF-8 or UTF-16 with or without a mark, or in the encoding that is named; `advice` ends a refusal.
 
-    Args:
-        encoding: its name; `xml` for UTF-8, or where it is none Latin-1, as some programs write their logs.
-        advice: what to do where it is not UTF-8, to end a sentence.
+    `xml` is UTF-8, or where the bytes are none Latin-1, as some programs write their logs.
     """
     marked = content[:2] in UTF16_MARKS and encoding in (None, "xml")
     if encoding == "xml":

@@ -216,11 +216,7 @@ def check(report: Report) -> None:
 
 
 def take(report: Report, collector: Collector, server: str | None = None, received_us: int | None = None) -> None:
-    """Make an event of a report, or count why it is none.
-
-    Args:
-        received_us: when it came, in microseconds since 1970; the start of a match whose id does not say it.
-    """
+    """Make an event of a report, or count why it is none; `received_us` is when one began whose id does not say it."""
     event = report.event
     if event.faults:
         collector.refuse(event.faults)

@@ -239,14 +239,9 @@ def understand(files: Sequence[str], options: Options) -> Map:
 
 
 def questions(files: Sequence[str], options: Options | None = None) -> list[Question]:
-    """What a table leaves open.
+    """What a table leaves open, with the answers so far in the map of `options`, where `answer` puts them.
 
-    Args:
-        files: the paths of its files.
-        options: how to import; its map holds the answers so far, as `answer` puts them there.
-
-    Returns:
-        The questions, each with its answers; none where the table is read, or nothing that could be answered is wrong.
+    Nothing where the table is read, or nothing that could be answered is wrong.
     """
     try:
         grid, mapping, _ = understood(sources(files[0])[0], options or Options())
@@ -314,14 +309,9 @@ def answer(key: str, value: str, document: Mapping[str, Any] | None = None) -> d
 def interview(
     file: str, answers: Collection[str]
 ) -> tuple[list[tuple[Question, Choice | None]], dict[str, Any] | None]:
-    """All that a table leaves open, one question upon the other, as far as it is answered.
+    """All that a table leaves open, one question upon the other, as far as `answers` (of `Choice`) go.
 
-    Args:
-        file: its path.
-        answers: of its questions, each as `Choice.answer` has it; what it does not ask counts for nothing.
-
-    Returns:
-        The questions, each with what was chosen, and the part of a map that this says; None where there is no question.
+    Beside the questions, each with what was chosen, the part of a map that this says; None where there is no question.
     """
     posed: list[tuple[Question, Choice | None]] = []
     document: dict[str, Any] | None = None

@@ -147,11 +147,7 @@ def divided(share: float, effects: list[float]) -> list[float]:
 def changes_among(
     system: System, settlement: Settlement, entrant: int, states: Any, present: Mask
 ) -> npt.NDArray[np.float64]:
-    """The change of an entrant's rating in the settlement of each set of entries, rated as one table of events.
-
-    Args:
-        present: (sets, entries) which entries of the settlement there are.
-    """
+    """The change of an entrant's rating with each set of entries, `present` (sets, entries), rated as one table."""
     columns, first = settlement.columns, settlement.entrants[0]
     sets = len(present)
     slot = settlement.entrant - first

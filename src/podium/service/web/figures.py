@@ -96,13 +96,7 @@ def upcoming(store: Store, kept: KeptStakes, pool: PoolHeader, player: str, *, d
 
 
 def tiles(header: PoolHeader, card: PlayerCard, rank: Tile, rule: str, ahead: Upcoming | None) -> tuple[Tile, ...]:
-    """What a player wants to know first, in that order.
-
-    Args:
-        rank: where the player stands.
-        rule: when a rating is settled; empty where the system has no rule of its own.
-        ahead: the next race.
-    """
+    """What a player wants to know first, in that order; `rule` says when a rating is settled, or nothing."""
     digits = header.digits - 1
     found = [Tile("Rating", rating(card.rating, digits), rating_note(header, card)), rank]
     if card.provisional:

@@ -41,11 +41,7 @@ class KeptStakes:
     def of_race(
         self, store: Store, pool: str, planned: Fixture, player: str | None, *, heats: int = 1, is_fixture: bool = True
     ) -> Aged:
-        """Return the stakes of a race as it is planned, of its first entrant or of a player, at most a minute old.
-
-        Args:
-            is_fixture: whether the store knows it by its id; else it is a registered match.
-        """
+        """Return the stakes of a planned race or a registered match, a minute old at most."""
         members = planned.members
 
         def find() -> Stakes:
@@ -56,12 +52,7 @@ class KeptStakes:
         return self.find(store, pool, (planned.fixture_id, planned.starts_at, str(members), player, heats), find)
 
     def find(self, store: Store, pool: str, key: tuple[Any, ...], find: Callable[[], Stakes]) -> Aged:
-        """Return the stakes of a race of a pool, at most a minute old.
-
-        Args:
-            key: what race, and whose table.
-            find: works them out.
-        """
+        """Return the stakes of the race, and whose table, that `key` names, at most a minute old."""
         version = store.version(pool)
         found = self._kept(pool, key, version)
         if found is None:

@@ -11,8 +11,10 @@ from podium.service.api import bodies, dependencies
 from podium.service.http import json, keys
 from podium.service.http.visitors import MAX_FORM_BYTES
 from podium.service.server import MAX_CONNECTIONS, MAX_HEADER_BYTES, Phase
+from podium.service.web.ahead.calendar import MOST_WAITING
 from podium.service.web.chances import MOST_ENTRANTS
 from podium.store.log import log, pools
+from podium.store.reading.ahead import MOST_STARTERS
 from podium.store.reading.players.rivals import MAX_MEETINGS
 from podium.store.writing.rating.rerating import SHORT_EVENTS
 from podium.store.writing.sheets import MOST_BYTES, WAITS_US
@@ -47,6 +49,8 @@ LIMITS = (  # what is limited, to how much, and what is beyond
     ("events that are rated again at once", f"{SHORT_EVENTS:,}", "worked out beside the ladder's other results"),
     ("players to predict, through the API", f"{bodies.MAX_PREDICTED}", "422"),
     ("players to predict, on the page", f"{MOST_ENTRANTS}", "the first of them are predicted"),
+    ("players of a race of which it is told what each place would bring", f"{MOST_STARTERS}", "422"),
+    ("who wait for such tables", f"{MOST_WAITING}", "503, `Retry-After`"),
     ("tickets of matchmaking", f"{bodies.MAX_TICKETS:,}", "422"),
     ("meetings of two that are listed", f"{MAX_MEETINGS:,}", "counted, and the newest listed"),
     ("connections", f"{MAX_CONNECTIONS:,}", "who has waited longest makes room"),

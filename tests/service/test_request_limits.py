@@ -1,5 +1,8 @@
 """What one request may cost: bodies of keys, long lists, and comparisons."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from pydantic import ValidationError
 from races import calling, event, rows
@@ -14,8 +17,10 @@ from podium.service.api.bodies import (
     PredictRequest,
     parse_body,
 )
+from podium.service.http.errors import BusyError
 from podium.service.http.json import MAX_DEPTH, MAX_KEYS, MAX_SENT_CHARACTERS, RefusedError, reject_duplicate_keys
 from podium.service.http.visitors import MAX_FORM_BYTES
+from podium.service.web.ahead.calendar import MOST_WAITING, KeptStakes
 from podium.service.web.chances import MOST_ENTRANTS
 from podium.store.log.log import MAX_CHARACTERS
 from podium.store.reading.players import rivals
@@ -149,3 +154,24 @@ def test_what_is_beyond_a_limit_is_refused_and_what_is_at_it_is_not(store):
         page = client.get("/main/predict", params={"entrants": names})
         assert all(f"{name}<" in page.text for name in names[:-1])
         assert f"{names[-1]}<" not in page.text
+
+
+def test_so_many_wait_for_stakes_and_keep_no_thread_from_others(store):
+    store.submit("main", rows(1, "abc"))
+    kept, ends, begun = KeptStakes(), threading.Event(), threading.Semaphore(0)
+
+    def find():
+        begun.release()
+        ends.wait(60.0)
+        return store.stakes("main", "abc")
+
+    with ThreadPoolExecutor(MOST_WAITING) as threads:
+        tables = [threads.submit(kept.find, store, "main", (number,), find) for number in range(MOST_WAITING)]
+        begun.acquire(timeout=60.0)
+        while kept._places._value:
+            assert not any(each.done() for each in tables)
+        with pytest.raises(BusyError, match="too many wait for what races would bring"):
+            kept.find(store, "main", ("one more",), find)
+        ends.set()
+        assert all(each.result().stakes.sides == 3 for each in tables)
+    assert kept.find(store, "main", ("one more",), find).age_s == 0.0

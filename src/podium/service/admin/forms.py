@@ -119,12 +119,7 @@ def shows(router: PageRouter, path: str, admission_of: Any = Admin) -> Callable[
 
 
 def acts(router: PageRouter, path: str, build: Build, admission_of: Any = Admin) -> Callable[[Act], Act]:
-    """Add what a form of a page sends to: it is done, or the page is shown again, as it was filled in.
-
-    Args:
-        build: the page of the form.
-        admission_of: the type of the dependency that lets senders pass.
-    """
+    """Add what a form of a page sends to: it is done, or `build` shows the page again, as it was filled in."""
 
     def add(act: Act) -> Act:
         async def answer(request: Request, admission: Admission, store: CurrentStore) -> Response:

@@ -49,11 +49,7 @@ def file_stem(name: str) -> str:
 
 
 def linked(text: str, target: Callable[[str, str], str | None]) -> str:
-    """A page whose links lead elsewhere; of one that leads nowhere only its words stay.
-
-    Args:
-        target: where a path of the service, with its query, and what follows its `#` lead; None for nowhere.
-    """
+    """A page whose links lead where `target` says of a path and what follows its `#`; for None only the words stay."""
 
     def anchor(found: re.Match[str]) -> str:
         before, address, after, words = found.groups()
@@ -69,12 +65,7 @@ def linked(text: str, target: Callable[[str, str], str | None]) -> str:
 
 
 def linked_file(text: str, file: str, files: dict[str, str], static: str) -> str:
-    """A page as the file of this name, with relative links to others.
-
-    Args:
-        files: the file of each address.
-        static: the folder of style sheet, script and mark, of which copies stand beside the first page.
-    """
+    """A page as the file of this name, linked to the files of addresses, and to copies of what stands in `static`."""
 
     def target(path: str, part: str) -> str | None:
         there = files.get(path)

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Final, NamedTuple
 from fastapi import Request, Response
 
 from podium.ledger.stakes import Stakes
+from podium.service.http.errors import BusyError
 from podium.service.http.requests import CurrentStore, from_state
 from podium.service.web import rendering
 from podium.service.web.visiting import VisiblePool
@@ -22,6 +23,7 @@ from podium.store.writing.fixtures import CANCELLED, Fixture
 
 MOST_AGE_S: Final = 60.0
 MOST_TABLES: Final = 256
+MOST_WAITING: Final = 8  # who wait for a table, or work one out; each holds a thread, of which others need some
 
 
 class Aged(NamedTuple):
@@ -37,6 +39,7 @@ class KeptStakes:
     def __init__(self) -> None:
         self._tables = VersionCache(most=MOST_TABLES)
         self._turns: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
+        self._places = threading.Semaphore(MOST_WAITING)
 
     def of_race(
         self, store: Store, pool: str, planned: Fixture, player: str | None, *, heats: int = 1, is_fixture: bool = True
@@ -55,13 +58,19 @@ class KeptStakes:
         """Return the stakes of the race, and whose table, that `key` names, at most a minute old."""
         version = store.version(pool)
         found = self._kept(pool, key, version)
-        if found is None:
+        if found is not None:
+            return found
+        if not self._places.acquire(blocking=False):
+            raise BusyError("too many wait for what races would bring; look again in a few seconds")
+        try:
             with self._turns[pool]:
                 found = self._kept(pool, key, version)  # by who had the turn before
                 if found is None:
                     found = Aged(find(), 0.0)
                     self._tables.keep((pool, key), None, (version, time.monotonic(), found.stakes))
-        return found
+                return found
+        finally:
+            self._places.release()
 
     def _kept(self, pool: str, key: tuple[Any, ...], version: int) -> Aged | None:
         kept = self._tables.value((pool, key), None, lambda: None)

@@ -15,6 +15,7 @@ from podium.ledger.imagined import DUEL, TWO, place_words
 from podium.pages.drawing import signed_bar
 from podium.pages.numbers import DASH, MINUTE_S, percent, with_minus
 from podium.results.derived_heats import OVERALL
+from podium.service.http.errors import BusyError
 from podium.service.http.json import MAX_SENT_CHARACTERS, MatchId
 from podium.service.http.requests import CurrentStore
 from podium.service.web import rendering
@@ -170,7 +171,7 @@ def race(
             aged = kept.of_race(store, visit.pool, planned, player, is_fixture=not rule.is_match)
             view = stakes_view(aged, player, is_entrant=any(player in side for side in planned.sides))
             reason = aged.stakes.notice or ""
-        except ParameterError as error:
+        except (BusyError, ParameterError) as error:
             reason = str(error)
     page = RacePage(
         title=planned.title or planned.fixture_id,

@@ -20,13 +20,7 @@ from podium.store.log.pools import NUMBER_US, Order, OrderKey, Pool, When, seaso
 from podium.store.log.schema import rank_count, season, standing
 from podium.store.log.statements import among, floored, instant, of_players, values
 from podium.store.reading.models import PlayerRank, PoolSummary, RatingCount, Season
-from podium.store.writing.rating.standing_rows import (
-    FINE_PER_POINT,
-    bucket,
-    get_standing,
-    newest_of_players,
-    states_of,
-)
+from podium.store.writing.rating.standing_rows import FINE_PER_POINT, bucket, get_standing, newest_of_players, states_of
 
 IN_POOL = sa.and_(standing.c.generation_id == sa.bindparam("generation"), of_players(standing))
 BOARD_ORDER = sa.tuple_(standing.c.score, standing.c.player_id)

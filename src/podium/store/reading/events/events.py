@@ -66,20 +66,10 @@ def event_details(connection: sa.Connection, pool: Pool, event_id: str) -> Event
 
 def details_of(connection: sa.Connection, pool: Pool, row: Any, results: Results) -> EventDetails:
     return EventDetails(
-        row.event_id,
-        row.seq,
-        pool.moment(row.started_at),
-        row.title,
-        row.url,
-        row.status,
-        row.reason,
-        row.match_id,
-        row.content_seq != row.seq,
-        version_of(row),
-        rows_as(ResultRow, results.frame),
-        changes_of(connection, pool, OrderKey(row.started_at, row.seq)),
-        sequence=pool.sequence(row.started_at),
-    )
+        row.event_id, row.seq, pool.moment(row.started_at), row.title, row.url, row.status, row.reason, row.match_id,
+        row.content_seq != row.seq, version_of(row), rows_as(ResultRow, results.frame),
+        changes_of(connection, pool, OrderKey(row.started_at, row.seq)), sequence=pool.sequence(row.started_at),
+    )  # fmt: skip
 
 
 def event_results(connection: sa.Connection, pool: Pool, known: Any) -> Results:

@@ -118,18 +118,10 @@ def happening(entrants: Sequence[Any], names: dict[int, str], sent: Winners | No
 
 def headline(pool: Pool, row: Any, what: Happening) -> EventHeadline:
     return EventHeadline(
-        row.event_id,
-        row.title,
-        row.url,
-        pool.moment(row.started_at),
-        row.status,
-        what.entrants,
-        what.winners,
-        what.most_gained,
-        what.most_lost,
-        headline_words(what, row.status, pool.system.digits),
+        row.event_id, row.title, row.url, pool.moment(row.started_at), row.status, what.entrants, what.winners,
+        what.most_gained, what.most_lost, headline_words(what, row.status, pool.system.digits),
         sequence=pool.sequence(row.started_at),
-    )
+    )  # fmt: skip
 
 
 def headline_words(what: Happening, status: str, digits: int) -> str:

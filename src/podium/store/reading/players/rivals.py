@@ -254,11 +254,7 @@ def common_events(pool: Pool, one: int, two: int) -> sa.Select[Any]:
     own, theirs = change.alias(), change.alias()
     both = (
         sa.select(
-            own.c.started_at,
-            own.c.seq,
-            own.c.rating_before,
-            own.c.rating,
-            own.c.rank,
+            *(own.c[name] for name in ("started_at", "seq", "rating_before", "rating", "rank")),
             theirs.c.rating_before.label("other_before"),
             theirs.c.rating.label("other_rating"),
             theirs.c.rank.label("other_rank"),
@@ -277,19 +273,12 @@ def common_events(pool: Pool, one: int, two: int) -> sa.Select[Any]:
 
 def common_event(pool: Pool, row: Any, heats: tuple[int, int, int]) -> CommonEvent:
     return CommonEvent(
-        row.event_id,
-        pool.moment(row.started_at),
-        *heats,
-        row.rating - row.rating_before,
-        row.other_rating - row.other_before,
-        row.title,
-        row.rank,
-        row.other_rank,
-        row.rating_before - row.other_before,
+        row.event_id, pool.moment(row.started_at), *heats, row.rating - row.rating_before,
+        row.other_rating - row.other_before, row.title, row.rank, row.other_rank, row.rating_before - row.other_before,
         float(shown_change(row.rating_before, row.rating, pool.system.digits)),
         float(shown_change(row.other_before, row.other_rating, pool.system.digits)),
         sequence=pool.sequence(row.started_at),
-    )
+    )  # fmt: skip
 
 
 def with_bodies(pool: Pool, one: int, two: int) -> sa.Select[Any]:

@@ -305,12 +305,6 @@ class Roster:
 
     def rated(self) -> "Roster":
         rated = self.played_at != NEVER
-        return Roster(
-            self.system,
-            self.numbers[rated],
-            self.states[rated],
-            self.started_at[rated],
-            self.seq[rated],
-            self.played_at[rated],
-            self.pool,
-        )
+        every = self.numbers, self.states, self.started_at, self.seq, self.played_at
+        kept: Any = [*(column[rated] for column in every), self.pool]
+        return Roster(self.system, *kept)

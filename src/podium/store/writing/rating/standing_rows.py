@@ -133,14 +133,9 @@ SELECT_NEWEST = {
     for table in (player, thing)
     for is_all in (False, True)
 }
-SELECT_STANDINGS = sa.select(
-    standing.c.player_id,
-    standing.c.rating,
-    standing.c.started_at,
-    standing.c.seq,
-    standing.c.played_at,
-    standing.c.state,
-).where(standing.c.generation_id == GENERATION, statements.among(standing.c.player_id))
+SELECT_STANDINGS = sa.select(standing.c.player_id, *(standing.c[name] for name in Standing._fields)).where(
+    standing.c.generation_id == GENERATION, statements.among(standing.c.player_id)
+)
 BOARD_COLUMNS = (
     standing.c.player_id, player.c.name, standing.c.rating, standing.c.events, standing.c.played_at,
     standing.c.provisional, standing.c.deviation, standing.c.score,

@@ -97,7 +97,11 @@ def test_it_can_be_read_and_used(screens, name, width, scheme):
     assert [each for each in refused if answer.ok or "404" not in each] == []
 
 
-ROWS, ANSWERS = 13, ("Rating", "Rank", "Moved", "Next rank", "Next race", "Peak", "Mattered most", "Beats most")
+ROWS = 13
+ANSWERS = (
+    *("Rating", "Rank", "Moved", "Next rank", "Next race", "Peak", "Mattered most", "Beats most"),
+    *("What if", "Chances against"),
+)
 
 
 def test_the_first_screen_of_a_phone_has_what_players_ask(screens):
@@ -110,10 +114,11 @@ def test_the_first_screen_of_a_phone_has_what_players_ask(screens):
     assert page.evaluate("[...document.querySelectorAll('#board .name')].every(each => each.offsetWidth > 150)")
     page.goto("/bikes/players/Viktor")
     ends = page.evaluate(
-        "Object.fromEntries([...document.querySelectorAll('.first > div')]"
-        ".map(each => [each.firstChild.textContent, each.getBoundingClientRect().bottom]))"
+        "Object.fromEntries([...document.querySelectorAll('.first > div, .first + .row > a')]"
+        ".map(each => [each.firstChild.textContent.trim(), each.getBoundingClientRect().bottom]))"
     )
     assert [name for name in ANSWERS if ends[name] > 844] == []
+    assert page.locator(".tabs ul").evaluate("list => list.scrollWidth - list.clientWidth") == 0
     page.goto("/forty/players/Entrant%2002")  # whose next race is too large for a page that may be kept
     page.locator("#first:not([data-fetch])").get_by_text("gain").first.wait_for()
 

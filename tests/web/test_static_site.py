@@ -25,7 +25,7 @@ WAYS = SCREENS if EVERY_WAY else [(320, "light"), (390, "dark"), (1280, "light")
 # What only the service can do: parts that hold a form, or nothing but links to pages that files have not.
 SERVICE_ONLY = re.compile(
     r"Which one are you|Filter|Share|Follow and share|Whom .* met most|1 year|5 years|All (changes|[\d,]+)$"
-    r"|Find a player, in every pool"
+    r"|Find a player, in every pool|What if .* had gone otherwise|Chances against"
 )
 TO_THE_SERVICE = re.compile(r" Admins can send one; servers of the game use the API\.")
 POOLS = "bikes", "names", "club", "empty", "forty"

@@ -45,6 +45,7 @@ class PlayerPage(rendering.Page, template="player.html", tab="leaderboard"):
     address: str
     verdict: str
     tiles: tuple[Tile, ...]
+    rival: str  # against whom chances are shown first: the next better one; empty where nobody is near
     waits: bool  # whether what the next race brings takes longer than a page may
     chart: Markup
     hindsight_day: date | None  # of which the dashed curve is, where there is one
@@ -81,6 +82,8 @@ def player(
     settled = "settled " if can_be_unsettled(pool.system) else ""
     played = "" if active == "any" else f" who played {boards.spans_of(pool)[active].words}"
     rank = rank_tile(card, f"{counted(card.listed, f'{settled}{header.word}')}{played}")
+    above = [row.player for row in card.nearby if row.ahead > 0.0]
+    others = [*(row.player for row in card.nearby), *(each.opponent for each in card.encounters)]
     page = PlayerPage(
         title=card.player,
         description=f"{rating(card.rating, header.digits - 1)} points in {header.title}. {verdict}",
@@ -90,6 +93,7 @@ def player(
         address=rendering.pool_address(visit.pool, "players", card.player),
         verdict=verdict,
         tiles=tiles(header, card, rank, boards.settling_rule(pool.system), ahead),
+        rival=next((each for each in [*above[-1:], *others] if each != card.player), ""),
         waits=ahead is not None and ahead.waits,
         chart=chart(header, card, curve, hindsight) if len(curve) > 1 else Markup(""),
         hindsight_day=store.hindsight_day(visit.pool) if len(hindsight) > 1 else None,

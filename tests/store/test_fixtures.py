@@ -151,9 +151,11 @@ def test_a_promise_is_the_table_from_just_before_and_a_correction_moves_it(pool)
     assert promise.frame.filter(place=2.0)["delta"].item() == pytest.approx(came, abs=1e-9)  # of elo, in any order
     pool.amend("main", rows(0, "dcba"))
     assert pool.promise("main", "e8", "c").frame["delta"].to_list() != promise.frame["delta"].to_list()
+    assert pool.newest_heats("main") == 0
     heats = [row | {"heat": heat} for heat in "12" for row in rows(10, "ab")]
     pool.submit("main", heats)
     assert pool.promise("main", "e10", "a") is None
+    assert pool.newest_heats("main") == len("12")
 
 
 def test_in_a_counted_pool_a_race_has_a_start_and_its_stakes_no_date(store):

@@ -19,6 +19,7 @@ from podium.ledger.forecast import Member, Named, field_of, things_of
 from podium.ledger.imagined import Race, has_draws, last_lines
 from podium.ledger.stakes import Board, Stakes, changes_now, likely_places, stakes
 from podium.probability.ranks import Floats
+from podium.results.derived_heats import OVERALL
 from podium.results.reading import Results
 from podium.store.log.content import read_bodies
 from podium.store.log.log import newest_seq
@@ -36,7 +37,8 @@ from podium.store.log.pools import (
 from podium.store.log.schema import event, log
 from podium.store.log.statements import instant
 from podium.store.reading.boards.ranks import count_better
-from podium.store.reading.events.events import event_results
+from podium.store.reading.events.events import event_details, event_results
+from podium.store.reading.events.headlines import event_list
 from podium.store.reading.models import rows_as
 from podium.store.reading.moments import Answers
 from podium.store.writing.fixtures import get_fixture, places_now
@@ -273,6 +275,23 @@ def promise_of(
         return stakes(race, [player], board, draws=draws, promise=True)
 
     return answers.value(("promise", pool.id, row.event_id, player), newest, find) if row.status == RATED else None
+
+
+def newest_heats(connection: sa.Connection, pool: Pool, answers: Answers) -> int:
+    """Count the heats of the newest event, without the overall result.
+
+    Returns:
+        Their number; 0 where there is no event, or one of a field too large for stakes.
+    """
+
+    def find() -> int:
+        newest = event_list(connection, pool, top=1).events
+        if not newest or newest[0].entrants > MOST_STARTERS:
+            return 0
+        entries = event_details(connection, pool, newest[0].event_id).entries
+        return len({each.heat for each in entries} - {None, OVERALL})
+
+    return answers.value(("heats", pool.id), newest_seq(connection, pool), find)
 
 
 def sides_in(pool: Pool, results: pl.DataFrame) -> list[list[Member]] | None:

@@ -107,6 +107,7 @@ class Reader(Moments):
     places = reads(planned.places_now)
     running_race = reads_kept(ahead.running_race)
     if_it_ended = reads_kept(ahead.if_it_ended)
+    newest_heats = reads_kept(ahead.newest_heats)
     stakes = reads_kept(ahead.stakes_of)
     promise = reads_kept(ahead.promised)
 

@@ -1,6 +1,7 @@
 """The page of a race to come: what each place would bring; with the result, the event's page is its page."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -14,7 +15,6 @@ from podium.errors import ParameterError, UnknownError
 from podium.ledger.imagined import DUEL, TWO, place_words
 from podium.pages.drawing import signed_bar
 from podium.pages.numbers import DASH, MINUTE_S, percent, with_minus
-from podium.results.derived_heats import OVERALL
 from podium.service.http.errors import BusyError
 from podium.service.http.json import MAX_SENT_CHARACTERS, MatchId
 from podium.service.http.requests import CurrentStore
@@ -22,7 +22,6 @@ from podium.service.web import rendering
 from podium.service.web.ahead.calendar import Aged, CurrentStakes
 from podium.service.web.visiting import VisiblePool, Visit
 from podium.store import Store
-from podium.store.reading.ahead import MOST_STARTERS
 from podium.store.writing.fixtures import NO_RESULT, Fixture, Starter
 from podium.support.words import counted, ordinal_number, shown, shown_change
 
@@ -212,15 +211,11 @@ DID_NOT_START = Rule("Whoever is missing from the result did not start.")
 
 def result_of(store: Store, pool: str, race_id: str) -> str:
     """The event that is the result of a race; empty where there is none yet."""
-    try:
+    with suppress(UnknownError):
         return store.event(pool, race_id).event_id
-    except UnknownError:
-        pass
-    try:
-        results = store.match(pool, race_id).results
-    except UnknownError:
-        return ""
-    return results[0] if results else ""
+    with suppress(UnknownError):
+        return next(iter(store.match(pool, race_id).results), "")
+    return ""
 
 
 def planned_race(store: Store, pool: str, race_id: str) -> tuple[Fixture, Rule]:
@@ -237,11 +232,8 @@ def planned_race(store: Store, pool: str, race_id: str) -> tuple[Fixture, Rule]:
 
 def heats_words(store: Store, pool_name: str) -> str:
     """That the changes are those of one heat, where the newest event had several; empty where it had not."""
-    newest = store.event_list(pool_name, top=1).events
-    if not newest or newest[0].entrants > MOST_STARTERS:
-        return ""
-    heats = {each.heat for each in store.event(pool_name, newest[0].event_id).entries} - {None, OVERALL}
-    return f" The newest event had {len(heats)} heats; all changes below are of one." if len(heats) > 1 else ""
+    heats = store.newest_heats(pool_name)
+    return f" The newest event had {heats} heats; all changes below are of one." if heats > 1 else ""
 
 
 def default_player(request: Request, planned: Fixture) -> str:

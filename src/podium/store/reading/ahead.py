@@ -296,12 +296,12 @@ def newest_heats(connection: sa.Connection, pool: Pool, answers: Answers) -> int
 
 def sides_in(pool: Pool, results: pl.DataFrame) -> list[list[Member]] | None:
     """The sides that met in an event of one heat; None of any other."""
-    table = results.filter(~pl.col("status").is_in(UNRATED_STATUS))
-    if table.height > MOST_STARTERS or ("heat" in table.columns and table["heat"].n_unique() > 1):
+    lines = [line for line in results.iter_rows(named=True) if line["status"] not in UNRATED_STATUS]
+    if len(lines) > MOST_STARTERS or len({line.get("heat") for line in lines}) > 1:
         return None
     sides: dict[str | tuple[str], list[Member]] = {}
-    columns = columns_of(table, pool.system.kinds).items()
-    for line in table.iter_rows(named=True):
+    columns = columns_of(results, pool.system.kinds).items()
+    for line in lines:
         shared = {kind: line[column] for kind, column in columns if line[column] is not None}
         member = Member(line["player"], shared, line.get("side"))
         sides.setdefault(line.get("team") or (member.player,), []).append(member)

@@ -199,8 +199,8 @@ def once(store):
 
 
 def find_facts(store, effort):
-    with store.reading(POOL) as (connection, pool):
-        return pool_facts.find_facts(connection, pool, effort)
+    with store.reading(POOL) as pool:
+        return pool_facts.find_facts(pool, effort)
 
 
 def milliseconds(read, rounds, before=lambda: None):

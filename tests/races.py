@@ -31,9 +31,8 @@ def event(number=1, order="abc", minute=None, **more):
 def ratings(store, pool="main"):
     """The rating of everyone on a board; and of things that entrants share, with their kind before the name."""
     rated = {row.player: row.rating for row in store.leaderboard(pool, top=1000).players}
-    with store.reading(pool) as (connection, known):
-        params = {"pool": known.id, "generation": known.generation}
-        rows = connection.execute(SELECT_RATED, params).all() if known.system.kinds else ()
+    with store.reading(pool) as known:
+        rows = known.execute(SELECT_RATED).all() if known.system.kinds else ()
     return rated | {row.name.replace("\x1f", "/"): row.rating for row in rows}
 
 

@@ -236,8 +236,8 @@ def test_a_pool_that_many_open_at_once_is_one_pool(store):
 def test_a_pool_that_another_transaction_has_just_opened_is_a_conflict(store):
     """The other has not committed when this one begins; only a server lets both write."""
     with ThreadPoolExecutor(1) as threads:
-        with store.writing("main") as (connection, _):
-            connection.execute(
+        with store.writing("main") as pool:
+            pool.connection.execute(
                 sa.text("INSERT INTO pool (name, system, parameters) VALUES ('new', 'elo', '{}')")
             )  # as far as another process has come
             waiting = threads.submit(store.create_pool, "new", find("elo")())

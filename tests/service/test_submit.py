@@ -37,8 +37,8 @@ def key(store):
 
 
 def stored_starts(store):
-    with store.reading("dm") as (connection, _):
-        return connection.exec_driver_sql("SELECT started_at FROM event").scalars().all()
+    with store.reading("dm") as pool:
+        return pool.connection.exec_driver_sql("SELECT started_at FROM event").scalars().all()
 
 
 def test_a_report_with_a_key_is_stored_once_under_the_keys_name(client, store, key):

@@ -50,8 +50,8 @@ def upgrade_half(url):
 
     plain = rerating.rerate
 
-    def rerate(connection, pool, *rest, **options):
-        done = plain(connection, pool, *rest, **options)
+    def rerate(pool, *rest, **options):
+        done = plain(pool, *rest, **options)
         if pool.name == "sixties":
             end()
         return done

@@ -234,9 +234,9 @@ def test_rivals_are_the_sums_of_the_explanations(store, name, monkeypatch):
     rated, careers = by_player(store)
     explained, explain = [], rivals_room.explanation
 
-    def counted(connection, pool, event_id, player):
+    def counted(pool, event_id, player):
         explained.append(event_id)
-        return explain(connection, pool, event_id, player)
+        return explain(pool, event_id, player)
 
     monkeypatch.setattr(rivals_room, "explanation", counted)
     for player in ("ana", "dave"):

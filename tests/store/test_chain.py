@@ -47,14 +47,14 @@ def filled(kind, filled_store):
 
 def faults(connection, names=("main",)):
     """What the chains of these pools say is wrong."""
-    found = (chain_check.chain_faults(connection, get_pool(connection, name)) for name in names)
+    found = (chain_check.chain_faults(get_pool(connection, name)) for name in names)
     return [sentence for each in found for sentence in each]
 
 
 def entries(store):
     """The entries of the pool's log, by place."""
     with store.engine.begin() as connection:
-        return list(chained_entries(connection, get_pool(connection, "main")))
+        return list(chained_entries(get_pool(connection, "main")))
 
 
 def altered(value):
@@ -224,7 +224,7 @@ def test_heads_stand_in_receipts_of_all_kinds(filled):
     with calling(filled) as client:
         (receipt,) = client.post("/api/v1/pools/main/events", json=event(9, ["ana", "ben"])).json()
         with filled.engine.begin() as connection:
-            assert receipt["head"] == asdict(newest_head(connection, get_pool(connection, "main")))
+            assert receipt["head"] == asdict(newest_head(get_pool(connection, "main")))
         path = "/api/v1/pools/main/events/e9/void"
         assert client.post(path, params={"reason": "a test\n"}).json()["head"]["place"] == receipt["head"]["place"] + 1
         assert client.post(path, params={"reason": "a\nb"}).status_code == 422

@@ -41,9 +41,9 @@ def filled(url, events, system=SYSTEM):
 
 def states(store):
     """Every state that is stored of the pool, in the order of rating."""
-    with store.reading("main") as (connection, pool):
+    with store.reading("main") as pool:
         select = sa.select(pool_state.c.state).where(pool_state.c.generation_id == pool.generation)
-        return connection.execute(select.order_by(pool_state.c.started_at, pool_state.c.seq)).scalars().all()
+        return pool.connection.execute(select.order_by(pool_state.c.started_at, pool_state.c.seq)).scalars().all()
 
 
 def history(store):
@@ -218,9 +218,9 @@ def test_a_system_without_states_asks_nothing_of_their_table(new_url):
     seen = statements(store, lambda: (store.submit("main", late), store.submit("main", newest)))
     assert seen
     assert not [each for each in seen if "pool_state" in each]
-    with store.reading("main") as (connection, pool):
-        assert newest_pool_state(connection, pool) is None
-        assert connection.execute(sa.select(sa.func.count()).select_from(pool_state)).scalar() == 0
+    with store.reading("main") as pool:
+        assert newest_pool_state(pool) is None
+        assert pool.connection.execute(sa.select(sa.func.count()).select_from(pool_state)).scalar() == 0
     assert "pool_state" in metadata.tables
     store.close()
 

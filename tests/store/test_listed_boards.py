@@ -160,8 +160,8 @@ def test_a_place_is_not_taken_for_the_players_of_a_page(store):
     store.create_pool(POOL, find("elo")())
     store.submit(POOL, rows(1, "ab"))
     everybody = Listing(min_events=1)
-    with store.reading(POOL) as (connection, pool):
-        board = open_board(connection, pool, everybody, store.answers)
+    with store.reading(POOL) as pool:
+        board = open_board(pool, everybody, store.answers)
         one, two = (row.player_id for row in board.rows(None, 2))
         assert board.position((float(one), two)).above == 2
     assert [row.player for row in store.listed_board(POOL, everybody).rows] == ["a", "b"]

@@ -155,10 +155,10 @@ def test_of_many_who_open_a_pool_at_once_one_does_and_the_others_hear_of_it(new_
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_what_does_not_pass_stays_what_it_is(open_store, kind):
     store = open_store(kind)
-    with pytest.raises(sa.exc.DBAPIError), store.reading("main") as (connection, _):
-        connection.execute(sa.text("SELECT nothing FROM nowhere"))
-    with pytest.raises(sa.exc.IntegrityError), store.writing("main") as (connection, _):
-        connection.execute(sa.text("INSERT INTO pool (name, system, parameters) VALUES ('main', 'elo', '{}')"))
+    with pytest.raises(sa.exc.DBAPIError), store.reading("main") as pool:
+        pool.connection.execute(sa.text("SELECT nothing FROM nowhere"))
+    with pytest.raises(sa.exc.IntegrityError), store.writing("main") as pool:
+        pool.connection.execute(sa.text("INSERT INTO pool (name, system, parameters) VALUES ('main', 'elo', '{}')"))
     with pytest.raises(StoreError) as caught:
         store.create_pool("main", find("elo")())
     assert not isinstance(caught.value, UnavailableError)

@@ -132,10 +132,10 @@ def test_of_two_processes_one_rates_again_and_the_other_waits(kind, earlier, mon
     begun, may_end, refused = threading.Event(), threading.Event(), threading.Event()
     plain, plain_busy = rerating.rerate, backup.is_busy
 
-    def rerate(connection, pool, *rest, **options):
+    def rerate(pool, *rest, **options):
         begun.set()
         assert may_end.wait(30)
-        return plain(connection, pool, *rest, **options)
+        return plain(pool, *rest, **options)
 
     def is_busy(error):
         refused.set()

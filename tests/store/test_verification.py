@@ -146,9 +146,9 @@ def test_few_players_are_counted_as_many_are(several):
 
 
 def test_names_are_found_the_same_where_most_of_a_pool_is_asked_for(store, monkeypatch):
-    with store.reading("main") as (connection, pool):
+    with store.reading("main") as pool:
         names = [*PLAYERS, "nobody"]
-        few = players.current_numbers(connection, pool, names)
+        few = players.current_numbers(pool, names)
         monkeypatch.setattr(players, "FEW_NAMES", 0)
-        assert players.current_numbers(connection, pool, names) == few
-        assert players.current_numbers(connection, pool, names[:4]) == {name: few[name] for name in names[:4]}
+        assert players.current_numbers(pool, names) == few
+        assert players.current_numbers(pool, names[:4]) == {name: few[name] for name in names[:4]}

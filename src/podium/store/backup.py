@@ -33,7 +33,7 @@ from podium.store.log.database import (
 from podium.store.log.files import SIDE_FILES, file_of, files_of, integrity_faults
 from podium.store.log.log import RERATE, head_note, json_entry
 from podium.store.log.players import Numbering
-from podium.store.log.pools import START, Pool, every_pool, get_pool, lock_pool
+from podium.store.log.pools import START, PoolView, every_pool, get_pool, lock_pool
 from podium.store.log.schema import running
 from podium.store.store import Store
 from podium.store.writing.rating import facts
@@ -63,7 +63,7 @@ def heads_of(path: Path) -> list[str]:
         if not is_current(engine):
             return []
         with engine.connect() as connection:
-            return [head_note(connection, pool) for pool in every_pool(connection)]
+            return [head_note(pool) for pool in every_pool(connection)]
     finally:
         engine.dispose()
 
@@ -208,15 +208,15 @@ def rerate_pool(engine: sa.Engine, name: str, actor: str) -> str:
     sentence = moves(run(engine, name, partial(rerate_all, actor=actor), lambda _pool: None).rerated)
     days = 0
     with read_transaction(engine) as connection:
-        stale = facts.stale_days(connection, get_pool(connection, name))
+        stale = facts.stale_days(get_pool(connection, name))
     for day in stale if sentence else ():
         with write_transaction(engine) as connection:
-            facts.take(connection, lock_pool(connection, name), day)
+            facts.take(lock_pool(connection, name), day)
         days += 1
     return f"{sentence}, the ranks of {days} days taken again" if days else sentence
 
 
-def rerate_all(_connection: sa.Connection, pool: Pool, _numbering: Numbering, *, actor: str) -> Proposal:
+def rerate_all(pool: PoolView, _numbering: Numbering, *, actor: str) -> Proposal:
     if not pool.is_outdated:
         return Proposal(pool, RERATE)
     entry = json_entry("", {"arithmetic": ARITHMETIC}, actor)

@@ -319,7 +319,7 @@ def create_webhook(engine: sa.Engine, pool_name: str, url: str, *, private: bool
     with write_transaction(engine) as connection:
         pool = get_pool(connection, pool_name)
         row = {"pool_id": pool.id, "url": url, "secret": secret, "created_at": timestamp(), "private": private}
-        row["delivered_seq"] = newest_seq(connection, pool)
+        row["delivered_seq"] = newest_seq(pool)
         (number,) = connection.execute(sa.insert(webhook).returning(webhook.c.id), row).scalars()
     return next(each for each in list_webhooks(engine) if each.id == number)
 

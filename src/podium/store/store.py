@@ -45,9 +45,9 @@ class Store(Reader):
     ) -> Done:
         """Do what is proposed to a pool that is admitted, or only say what that would do."""
         if dry_run:
-            with self.reading(pool_name) as (connection, pool):
+            with self.reading(pool_name) as pool:
                 admit_pool(pool)
-                return execution.dry_run(connection, pool, propose, effects_after)
+                return execution.dry_run(pool, propose, effects_after)
         done = staging.run(self.engine, pool_name, propose, admit_pool, self.observe_write)
         self.writes[pool_name] += 1
         return done
@@ -129,8 +129,8 @@ class Store(Reader):
         """
         try:
             if len(sent) > 1:
-                with self.writing(pool_name) as (connection, pool):
-                    done = execution.execute(connection, pool, partial(submission.submit, submissions=sent))
+                with self.writing(pool_name) as pool:
+                    done = execution.execute(pool, partial(submission.submit, submissions=sent))
                 return [*done.by_sender(len(sent))]
         except UnavailableError as error:
             return [error] * len(sent)  # each alone would wait for it as long again
@@ -150,8 +150,8 @@ class Store(Reader):
         propose = partial(submission.submit, submissions=[sent])
         if not leave_long:
             return [*self._run(pool_name, propose).receipts]
-        with self.writing(pool_name) as (connection, pool):
-            return [*execution.execute(connection, pool, propose).receipts]
+        with self.writing(pool_name) as pool:
+            return [*execution.execute(pool, propose).receipts]
 
     def amend(
         self,
@@ -327,8 +327,8 @@ class Store(Reader):
         Raises:
             StoreError: it is not closed.
         """
-        with locked_pool(self.engine, pool_name, self.observe_write) as (connection, pool):
-            administration.delete(connection, pool)
+        with locked_pool(self.engine, pool_name, self.observe_write) as pool:
+            administration.delete(pool)
         self.writes[pool_name] += 1
         truncate_wal(self.engine)
 
@@ -375,13 +375,13 @@ class Store(Reader):
         Raises:
             ParameterError: the day is in the future.
         """
-        with self.reading(pool_name) as (connection, pool):
-            due = facts.due_days(connection, pool, day)
+        with self.reading(pool_name) as pool:
+            due = facts.due_days(pool, day)
         players: dict[int, int] = {}
         for each in due:  # other writers have their turn between two days
-            with self.writing(pool_name, even_closed=True) as (connection, pool):
-                if each in facts.due_days(connection, pool, each):
-                    players[each] = facts.take(connection, pool, each)
+            with self.writing(pool_name, even_closed=True) as pool:
+                if each in facts.due_days(pool, each):
+                    players[each] = facts.take(pool, each)
         return players
 
     def keep_facts(self, pool_name: str) -> bool:
@@ -390,10 +390,10 @@ class Store(Reader):
         Returns:
             Whether it was due.
         """
-        with self.reading(pool_name) as (connection, pool):
-            if not pool_facts.are_due(connection, pool):
+        with self.reading(pool_name) as pool:
+            if not pool_facts.are_due(pool):
                 return False
-            found = pool_facts.find_facts(connection, pool, pool_facts.AT_NIGHT)
-        with self.writing(pool_name, even_closed=True) as (connection, pool):
-            pool_facts.keep(connection, pool, found)
+            found = pool_facts.find_facts(pool, pool_facts.AT_NIGHT)
+        with self.writing(pool_name, even_closed=True) as pool:
+            pool_facts.keep(pool, found)
         return True

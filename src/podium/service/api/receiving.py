@@ -207,8 +207,8 @@ def match_of(store: Store, body: bytes, sender: Sender, received_us: int) -> Mat
 def stored_start(store: Store, pool: str, event_id: str) -> int | None:
     """When a stored event began, in microseconds since 1970; None where there is none."""
     try:
-        with store.reading(pool) as (connection, found):
-            started: int = get_event(connection, found, event_id).started_at
+        with store.reading(pool) as found:
+            started: int = get_event(found, event_id).started_at
     except UnknownError:
         return None
     return started

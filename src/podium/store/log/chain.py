@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from podium.errors import ParameterError
 from podium.store.log.database import CARRY_OVER, StoreError, write_transaction
-from podium.store.log.pools import Pool
+from podium.store.log.pools import PoolView
 from podium.store.log.schema import log, pools
 from podium.store.log.statements import execute_prepared
 from podium.support.answers import answer, described
@@ -71,8 +71,8 @@ def reason_hash(salt: bytes, text: str) -> bytes:
     return hashlib.sha256(salt + text.encode()).digest()
 
 
-def newest_head(connection: sa.Connection, pool: Pool) -> Head:
-    row = execute_prepared(connection, SELECT_NEWEST_LINK, {"pool": pool.id}).first()
+def newest_head(pool: PoolView) -> Head:
+    row = execute_prepared(pool.connection, SELECT_NEWEST_LINK, {"pool": pool.id}).first()
     if row is None:
         return Head(0, GENESIS.hex())
     if row.hash is None:
@@ -80,10 +80,10 @@ def newest_head(connection: sa.Connection, pool: Pool) -> Head:
     return Head(row.place, row.hash.hex())
 
 
-def chained_entries(connection: sa.Connection, pool: Pool) -> Iterator[Any]:
+def chained_entries(pool: PoolView) -> Iterator[Any]:
     """The rows of a pool's log by their places in the chain, a few in memory at a time."""
     after = -(2**62)
-    while rows := connection.execute(SELECT_ENTRIES, {"pool": pool.id, "after": after}).all():
+    while rows := pool.execute(SELECT_ENTRIES, after=after).all():
         yield from rows
         after = rows[-1].place
 
@@ -114,10 +114,10 @@ class Announcement(NamedTuple):
     pool: str  # its name; the text of a probe
 
 
-def announce(connection: sa.Connection, pool: Pool, seq: int) -> None:
+def announce(pool: PoolView, seq: int) -> None:
     """Let every process know, once this transaction is committed, that a pool's log goes up to an entry."""
-    if connection.dialect.name == "postgresql":
-        connection.execute(NOTIFY, {"payload": f"{seq} {pool.name}"})
+    if pool.connection.dialect.name == "postgresql":
+        pool.execute(NOTIFY, payload=f"{seq} {pool.name}")
 
 
 def announce_probe(engine: sa.Engine, text: str) -> None:

@@ -15,7 +15,7 @@ import sqlalchemy as sa
 
 from podium.errors import ParameterError, UnknownError
 from podium.store.log import chain
-from podium.store.log.pools import Pool
+from podium.store.log.pools import PoolView
 from podium.store.log.schema import log, reason
 from podium.store.log.statements import insert
 
@@ -70,13 +70,13 @@ def keyed_digest(content: bytes, secret: bytes) -> bytes:
     return hmac.digest(secret, digest, "sha256")[:DIGEST_BYTES]  # RFC 2104
 
 
-def append(connection: sa.Connection, pool: Pool, kind: str, entries: Sequence[LogEntry]) -> Logged:
+def append(pool: PoolView, kind: str, entries: Sequence[LogEntry]) -> Logged:
     """Write log entries, chained to those before them; their numbers are drawn while the pool is locked."""
-    head = chain.newest_head(connection, pool)
+    head = chain.newest_head(pool)
     if not entries:
         return Logged([], head)
     received_at = datetime.now(UTC).isoformat(timespec="microseconds")  # for people, never read by rating
-    seqs = draw_numbers(connection, len(entries))
+    seqs = draw_numbers(pool.connection, len(entries))
     previous, rows, reasons = bytes.fromhex(head.hash), list[tuple[Any, ...]](), list[dict[str, Any]]()
     for place, (seq, entry) in enumerate(zip(seqs, entries, strict=True), start=head.place + 1):
         subject, body, actor, digest, match_id, present, text, own_kind = entry
@@ -91,10 +91,10 @@ def append(connection: sa.Connection, pool: Pool, kind: str, entries: Sequence[L
         previous = chain.hash_after(previous, hashed)
         logged = subject, body, digest, match_id, present, received_at, actor
         rows.append((seq, pool.id, own_kind, *logged, place, previous, sealed))  # in the table's order
-    insert(connection, log, rows)
+    insert(pool.connection, log, rows)
     if reasons:
-        connection.execute(INSERT_REASON, reasons)
-    chain.announce(connection, pool, seqs[-1])
+        pool.connection.execute(INSERT_REASON, reasons)
+    chain.announce(pool, seqs[-1])
     return Logged(seqs, chain.Head(head.place + len(rows), previous.hex()))
 
 
@@ -114,16 +114,16 @@ def draw_numbers(connection: sa.Connection, count: int) -> list[int]:
 SELECT_NEWEST_SEQ = sa.select(sa.func.max(log.c.seq)).where(log.c.pool_id == sa.bindparam("pool"))
 
 
-def newest_seq(connection: sa.Connection, pool: Pool) -> int:
+def newest_seq(pool: PoolView) -> int:
     """Number the pool's newest log entry: as long as it is the same, so are all ratings.
 
     Returns:
         The sequence number; 0 before the first entry.
     """
-    return connection.execute(SELECT_NEWEST_SEQ, {"pool": pool.id}).scalar_one() or 0
+    return pool.execute(SELECT_NEWEST_SEQ).scalar_one() or 0
 
 
-def entries_after(connection: sa.Connection, pool: Pool, seq: int, limit: int) -> list[Any]:
+def entries_after(pool: PoolView, seq: int, limit: int) -> list[Any]:
     """Entries with numbers above `seq`, oldest first, `limit` at most, without their bodies."""
     select = (
         sa.select(log.c.seq, log.c.kind, log.c.subject, log.c.received_at, log.c.actor)
@@ -131,7 +131,7 @@ def entries_after(connection: sa.Connection, pool: Pool, seq: int, limit: int) -
         .order_by(log.c.seq)
         .limit(limit)
     )
-    return list(connection.execute(select))
+    return list(pool.execute(select))
 
 
 MAX_FAULTS = 20  # that are reported
@@ -158,14 +158,14 @@ class Checked(NamedTuple):
     hashes: tuple[bytes, ...]  # as it is stored; and as it should be, where that is another
 
 
-def chain_faults(connection: sa.Connection, pool: Pool) -> Iterator[str]:
-    return islice(all_faults(connection, pool), MAX_FAULTS)
+def chain_faults(pool: PoolView) -> Iterator[str]:
+    return islice(all_faults(pool), MAX_FAULTS)
 
 
-def all_faults(connection: sa.Connection, pool: Pool) -> Iterator[str]:
-    reasons = {row.seq: row for row in connection.execute(SELECT_HASHED_REASONS, {"pool": pool.id})}
+def all_faults(pool: PoolView) -> Iterator[str]:
+    reasons = {row.seq: row for row in pool.execute(SELECT_HASHED_REASONS)}
     last, without_reason, blanked = Checked(0, 0, (chain.GENESIS,)), dict[int, str](), set[str]()
-    for row in chain.chained_entries(connection, pool):
+    for row in chain.chained_entries(pool):
         seq, _, place, _, kind, _, subject, *_, given_hash = row  # by position: half as long as by name
         if place > last.place + 1:
             yield f"{missing(last.place + 1, place - 1)} removed before {named(row)}"
@@ -189,7 +189,7 @@ def all_faults(connection: sa.Connection, pool: Pool) -> Iterator[str]:
         if str(place) not in blanked
     )
     yield from (f"a reason is stored for log entry number {seq}, which has none" for seq in reasons)
-    for row in connection.execute(SELECT_ADDED, {"pool": pool.id}):
+    for row in pool.execute(SELECT_ADDED):
         yield f"a log entry ({describe(row)}) was added: it is not in the chain"
 
 
@@ -217,29 +217,29 @@ def follow(last: Checked, row: Any) -> tuple[Checked, bool]:
     return Checked(place, seq, hashes), fits
 
 
-def stored_head(connection: sa.Connection, pool: Pool) -> chain.Head:
-    row = connection.execute(SELECT_NEWEST_CHAINED, {"pool": pool.id}).first()
+def stored_head(pool: PoolView) -> chain.Head:
+    row = pool.execute(SELECT_NEWEST_CHAINED).first()
     return chain.Head(0, chain.GENESIS.hex()) if row is None else chain.Head(row.place, (row.hash or b"").hex())
 
 
-def head_fault(connection: sa.Connection, pool: Pool, head: chain.Head) -> str:
+def head_fault(pool: PoolView, head: chain.Head) -> str:
     """Why a log is not one that had this head once, in words; empty where it is."""
-    link = connection.execute(chain.SELECT_LINK, {"pool": pool.id, "place": head.place}).first()
+    link = pool.execute(chain.SELECT_LINK, place=head.place).first()
     if link is None:
-        newest = stored_head(connection, pool)
+        newest = stored_head(pool)
         return f"{missing(newest.place + 1, head.place)} removed: the log ends before the head {head}"
     if link.hash is None or link.hash.hex() != head.hash:
         return f"log entry {head.place} is not that of the head {head}: it was altered, or one before it"
     return ""
 
 
-def head_note(connection: sa.Connection, pool: Pool) -> str:
+def head_note(pool: PoolView) -> str:
     """The head of a log, and how many of its reasons are blanked, in words."""
     counts = COUNT_REASONS_GIVEN, COUNT_REASONS
-    given, stored = (connection.execute(each, {"pool": pool.id}).scalar_one() for each in counts)
+    given, stored = (pool.execute(each).scalar_one() for each in counts)
     blanked = given - stored
     note = f"; {blanked} {'reason is' if blanked == 1 else 'reasons are'} blanked" if blanked else ""
-    return f"{pool.name}: head {stored_head(connection, pool)}{note}"
+    return f"{pool.name}: head {stored_head(pool)}{note}"
 
 
 MAX_CHARACTERS = 500
@@ -265,7 +265,7 @@ def admit_reason(text: str) -> str:
     return normal
 
 
-def blank_reason(connection: sa.Connection, pool: Pool, seq: int, *, actor: str = "") -> None:
+def blank_reason(pool: PoolView, seq: int, *, actor: str = "") -> None:
     """Forget the reason that a correction was given; that it was blanked is in the log.
 
     Args:
@@ -274,18 +274,17 @@ def blank_reason(connection: sa.Connection, pool: Pool, seq: int, *, actor: str 
     Raises:
         UnknownError: no such pool, or the entry has no reason.
     """
-    place = next((row.place for row in connection.execute(SELECT_REASONS, {"pool": pool.id}) if row.seq == seq), None)
+    place = next((row.place for row in pool.execute(SELECT_REASONS) if row.seq == seq), None)
     if place is None:
         raise UnknownError(f"log entry {seq} of pool {pool.name!r} has no reason that could be blanked")
-    blank_all(connection, pool, [(seq, place)], actor)
+    blank_all(pool, [(seq, place)], actor)
 
 
-def blank_naming(connection: sa.Connection, pool: Pool, names: Collection[str], actor: str) -> None:
+def blank_naming(pool: PoolView, names: Collection[str], actor: str) -> None:
     """Forget every reason in which one of these names stands, as a part of another word too."""
     folded = [fold(name) for name in names]
-    rows = connection.execute(SELECT_REASONS, {"pool": pool.id}).all()
+    rows = pool.execute(SELECT_REASONS).all()
     blank_all(
-        connection,
         pool,
         [(row.seq, row.place) for row in rows if any(each in fold(row.text) for each in folded)],
         actor,
@@ -296,7 +295,7 @@ def fold(text: str) -> str:
     return unicodedata.normalize("NFC", text.casefold())
 
 
-def blank_all(connection: sa.Connection, pool: Pool, entries: Sequence[tuple[int, int]], actor: str) -> None:
+def blank_all(pool: PoolView, entries: Sequence[tuple[int, int]], actor: str) -> None:
     if entries:
-        append(connection, pool, BLANK, [json_entry(str(place), None, actor) for _, place in entries])
-        connection.execute(DELETE_REASON, [{"pool": pool.id, "entry": seq} for seq, _ in entries])
+        append(pool, BLANK, [json_entry(str(place), None, actor) for _, place in entries])
+        pool.connection.execute(DELETE_REASON, [{"pool": pool.id, "entry": seq} for seq, _ in entries])

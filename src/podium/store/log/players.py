@@ -15,7 +15,7 @@ from podium.errors import ParameterError, UnknownError
 from podium.results.names import admit, are_alike, key, normalise, refusal, search_key
 from podium.store.log.database import StoreError
 from podium.store.log.log import MERGE, PSEUDONYMISE, RENAME, UNMERGE, append, blank_naming, json_entry
-from podium.store.log.pools import Pool
+from podium.store.log.pools import Pool, PoolView
 from podium.store.log.schema import alias, log, merged, player, thing
 from podium.store.log.statements import FIRST_THING, among, fetch_all, insert, is_thing, values
 
@@ -59,7 +59,7 @@ class Numbered(NamedTuple):
     names: dict[int, str]  # of those, too, who were given by the name that they have now
 
 
-Numbering = Callable[[sa.Connection, Pool, Iterable[str]], Numbered]
+Numbering = Callable[[PoolView, Iterable[str]], Numbered]
 
 
 def name_columns(name: str) -> dict[str, str]:
@@ -67,67 +67,67 @@ def name_columns(name: str) -> dict[str, str]:
     return {"name": name, "lookalike": key(name), "folded": search_key(name)}
 
 
-def update_name(connection: sa.Connection, pool: Pool, number: int, name: str) -> None:
+def update_name(pool: PoolView, number: int, name: str) -> None:
     whose: dict[str, Any] = {"pool": pool.id, "who": number}
     if is_thing(number):
-        connection.execute(UPDATE_THING, whose | {"new_name": name})
+        pool.connection.execute(UPDATE_THING, whose | {"new_name": name})
         return
     columns = {f"new_{column}": value for column, value in name_columns(name).items()}
-    connection.execute(UPDATE_NAME, whose | columns)
+    pool.connection.execute(UPDATE_NAME, whose | columns)
 
 
-def exact_numbers(connection: sa.Connection, pool: Pool, names: Sequence[str]) -> dict[str, int]:
+def exact_numbers(pool: PoolView, names: Sequence[str]) -> dict[str, int]:
     """The numbers of players who are or were called exactly so, by name."""
-    numbers = current_numbers(connection, pool, names)
+    numbers = current_numbers(pool, names)
     unknown = [name for name in names if name not in numbers]
     if unknown:
-        numbers |= dict(connection.execute(SELECT_FORMER_NUMBERS, {"pool": pool.id, "among": values(unknown)}).all())
+        numbers |= dict(pool.execute(SELECT_FORMER_NUMBERS, among=unknown).all())
     return numbers
 
 
-def current_numbers(connection: sa.Connection, pool: Pool, names: Sequence[str]) -> dict[str, int]:
+def current_numbers(pool: PoolView, names: Sequence[str]) -> dict[str, int]:
     things = [name for name in names if name.startswith(MARK)]
     if things:
-        found = fetch_all(connection, SELECT_THING_NUMBERS, {"pool": pool.id, "among": values(things)})
+        found = fetch_all(pool.connection, SELECT_THING_NUMBERS, {"pool": pool.id, "among": values(things)})
         players = [name for name in names if not name.startswith(MARK)]
-        return dict(found) | (current_numbers(connection, pool, players) if players else {})
-    if len(names) > FEW_NAMES and newest_number(connection, pool) <= POOL_PER_NAME * len(names):
-        every = dict(fetch_all(connection, SELECT_ALL_NUMBERS, {"pool": pool.id}))
+        return dict(found) | (current_numbers(pool, players) if players else {})
+    if len(names) > FEW_NAMES and newest_number(pool) <= POOL_PER_NAME * len(names):
+        every = dict(fetch_all(pool.connection, SELECT_ALL_NUMBERS, {"pool": pool.id}))
         return {name: every[name] for name in names if name in every}
-    return dict(fetch_all(connection, SELECT_NUMBERS, {"pool": pool.id, "among": values(names)}))
+    return dict(fetch_all(pool.connection, SELECT_NUMBERS, {"pool": pool.id, "among": values(names)}))
 
 
-def known_numbers(connection: sa.Connection, pool: Pool, names: Sequence[str]) -> dict[str, int]:
+def known_numbers(pool: PoolView, names: Sequence[str]) -> dict[str, int]:
     """The numbers of players who are or were called so, exactly or else by the normalised name, by the given name."""
-    numbers = exact_numbers(connection, pool, names)
+    numbers = exact_numbers(pool, names)
     normal = {name: normalise(name) for name in names if name not in numbers and not name.startswith(MARK)}
     changed = {name: each for name, each in normal.items() if name != each}
     if changed:
-        by_normal = exact_numbers(connection, pool, list(changed.values()))
+        by_normal = exact_numbers(pool, list(changed.values()))
         numbers |= {name: by_normal[each] for name, each in changed.items() if each in by_normal}
     return numbers
 
 
-def admit_names(connection: sa.Connection, pool: Pool, names: Sequence[str], what: str = "player") -> list[str]:
+def admit_names(pool: PoolView, names: Sequence[str], what: str = "player") -> list[str]:
     """The names, normalised; a name stays as it is where a player is called exactly so."""
     changed = [name for name in names if normalise(name) != name or refusal(name)]
-    known = exact_numbers(connection, pool, changed) if changed else {}
+    known = exact_numbers(pool, changed) if changed else {}
     return [name if name in known else admit(name, what) for name in names]
 
 
-def numbers_of(connection: sa.Connection, pool: Pool, names: Iterable[str]) -> dict[str, int]:
+def numbers_of(pool: PoolView, names: Iterable[str]) -> dict[str, int]:
     """The numbers of players by name; newcomers get one."""
-    return numbers_and_newcomers(connection, pool, names).numbers
+    return numbers_and_newcomers(pool, names).numbers
 
 
-def numbers_and_newcomers(connection: sa.Connection, pool: Pool, names: Iterable[str]) -> Numbered:
+def numbers_and_newcomers(pool: PoolView, names: Iterable[str]) -> Numbered:
     """The numbers of players by name; newcomers get theirs just now."""
-    known, new_names = known_and_newcomers(connection, pool, names)
+    known, new_names = known_and_newcomers(pool, names)
     newcomers: dict[int, str] = {}
     if new_names:
-        things = newest_thing(connection, pool) if any(name.startswith(MARK) for name in new_names) else 0
-        newcomers = drawn(new_names, newest_number(connection, pool), things, 1)
-        insert_players(connection, pool, newcomers.items())
+        things = newest_thing(pool) if any(name.startswith(MARK) for name in new_names) else 0
+        newcomers = drawn(new_names, newest_number(pool), things, 1)
+        insert_players(pool, newcomers.items())
     return with_newcomers(known, newcomers)
 
 
@@ -137,17 +137,17 @@ def drawn(names: Iterable[str], newest: int, newest_thing: int, step: int) -> di
     return {next(numbers[name.startswith(MARK)]): name for name in names}
 
 
-def insert_players(connection: sa.Connection, pool: Pool, names: Iterable[tuple[int, str]]) -> None:
+def insert_players(pool: PoolView, names: Iterable[tuple[int, str]]) -> None:
     """Store new players, and things, a number and a name each."""
     rows = [*names]
     players = [(pool.id, number, *name_columns(name).values()) for number, name in rows if not is_thing(number)]
-    insert(connection, player, players)
-    insert(connection, thing, [(pool.id, number, name) for number, name in rows if is_thing(number)])
+    insert(pool.connection, player, players)
+    insert(pool.connection, thing, [(pool.id, number, name) for number, name in rows if is_thing(number)])
 
 
-def provisional_numbers(connection: sa.Connection, pool: Pool, names: Iterable[str]) -> Numbered:
+def provisional_numbers(pool: PoolView, names: Iterable[str]) -> Numbered:
     """As `numbers_and_newcomers`, but newcomers have numbers below 0, and nothing is stored."""
-    known, new_names = known_and_newcomers(connection, pool, names)
+    known, new_names = known_and_newcomers(pool, names)
     return with_newcomers(known, drawn(new_names, 0, -FIRST_THING, -1))
 
 
@@ -156,32 +156,30 @@ def with_newcomers(known: Numbered, newcomers: dict[int, str]) -> Numbered:
     return Numbered(known.numbers | numbers, newcomers, known.names | newcomers)
 
 
-def known_and_newcomers(connection: sa.Connection, pool: Pool, names: Iterable[str]) -> tuple[Numbered, list[str]]:
+def known_and_newcomers(pool: PoolView, names: Iterable[str]) -> tuple[Numbered, list[str]]:
     """Known players by the given names, and the other names, each once."""
     distinct = list(dict.fromkeys(names))
-    current = current_numbers(connection, pool, distinct)
+    current = current_numbers(pool, distinct)
     others = [name for name in distinct if name not in current]
-    numbers = current | known_numbers(connection, pool, others) if others else current
+    numbers = current | known_numbers(pool, others) if others else current
     known = Numbered(numbers, {}, {number: name for name, number in current.items()})
     return known, [name for name in others if name not in numbers]
 
 
-def newest_number(connection: sa.Connection, pool: Pool) -> int:
+def newest_number(pool: PoolView) -> int:
     """The number of the newest player of a pool, which is locked; 0 where there is none."""
-    return int(connection.execute(SELECT_NEWEST_NUMBER, {"pool": pool.id}).scalar_one())
+    return int(pool.execute(SELECT_NEWEST_NUMBER).scalar_one())
 
 
-def newest_thing(connection: sa.Connection, pool: Pool) -> int:
-    return int(connection.execute(SELECT_NEWEST_THING, {"pool": pool.id}).scalar_one())
+def newest_thing(pool: PoolView) -> int:
+    return int(pool.execute(SELECT_NEWEST_THING).scalar_one())
 
 
-def confusables_of(connection: sa.Connection, pool: Pool, names: Sequence[str]) -> dict[str, str]:
+def confusables_of(pool: PoolView, names: Sequence[str]) -> dict[str, str]:
     """The names that look like another player's in the pool, each with that other name."""
     keys = {name: key(name) for name in names if not name.startswith(MARK)}
     known: dict[str, list[str]] = {}
-    for row in (
-        connection.execute(SELECT_CONFUSABLES, {"pool": pool.id, "among": values(set(keys.values()))}) if names else ()
-    ):
+    for row in pool.execute(SELECT_CONFUSABLES, among=set(keys.values())) if names else ():
         known.setdefault(row.lookalike, []).append(row.name)
     for name, own in keys.items():  # where nothing is stored, newcomers are not among those in the pool
         if name not in known.setdefault(own, []):
@@ -195,33 +193,33 @@ def confusables_of(connection: sa.Connection, pool: Pool, names: Sequence[str]) 
     return confusables
 
 
-def number_of(connection: sa.Connection, pool: Pool, name: str) -> int:
+def number_of(pool: PoolView, name: str) -> int:
     """A player's number; for a merged account, that of the account that it was merged into."""
-    number = known_numbers(connection, pool, [name]).get(name)
+    number = known_numbers(pool, [name]).get(name)
     if number is None:
         raise unrated_error(pool, name)
-    return merges(connection, pool).get(number, number)
+    return merges(pool).get(number, number)
 
 
-def names_of(connection: sa.Connection, pool: Pool, numbers: Iterable[int] | None = None) -> dict[int, str]:
+def names_of(pool: PoolView, numbers: Iterable[int] | None = None) -> dict[int, str]:
     """The names of these players and things, or of all players, by number."""
     if numbers is None:
-        return dict(connection.execute(SELECT_ALL_NAMES, {"pool": pool.id}).all())
+        return dict(pool.execute(SELECT_ALL_NAMES).all())
     every = [*numbers]
     things = [number for number in every if is_thing(number)]
-    names = dict(connection.execute(SELECT_NAMES, {"pool": pool.id, "among": values(every)}).all())
+    names = dict(pool.execute(SELECT_NAMES, among=every).all())
     if things:
-        names |= dict(connection.execute(SELECT_THINGS, {"pool": pool.id, "among": values(things)}).all())
+        names |= dict(pool.execute(SELECT_THINGS, among=things).all())
     return names
 
 
-def things_of(connection: sa.Connection, pool: Pool) -> dict[int, str]:
-    return dict(connection.execute(SELECT_ALL_THINGS, {"pool": pool.id}).all())
+def things_of(pool: PoolView) -> dict[int, str]:
+    return dict(pool.execute(SELECT_ALL_THINGS).all())
 
 
-def merges(connection: sa.Connection, pool: Pool) -> dict[int, int]:
+def merges(pool: PoolView) -> dict[int, int]:
     """The number of the account that each merged account plays on as, by number, resolved to the end."""
-    return dict(fetch_all(connection, SELECT_MERGES, {"pool": pool.id}))
+    return dict(fetch_all(pool.connection, SELECT_MERGES, {"pool": pool.id}))
 
 
 def unrated_error(pool: Pool, name: str) -> UnknownError:
@@ -229,52 +227,50 @@ def unrated_error(pool: Pool, name: str) -> UnknownError:
     return UnknownError(f"there is no {kind or 'rated player'} {bare!r} in pool {pool.name!r}")
 
 
-def rename(connection: sa.Connection, pool: Pool, name: str, new: str) -> int:
+def rename(pool: PoolView, name: str, new: str) -> int:
     """Rename a player or a thing, who is still found by the old name, and return the number."""
     kind, bare = kind_and_name(new)
     new = thing_name(kind, admit(bare, "a name")) if kind else admit(new, "a player's name")
-    number = number_of(connection, pool, name)
-    taken = known_numbers(connection, pool, [new]).get(new)
+    number = number_of(pool, name)
+    taken = known_numbers(pool, [new]).get(new)
     if taken not in (None, number):
         raise StoreError(f"there is a {kind or 'player'} {bare!r} already; merge the two if they are one")
-    (old,) = names_of(connection, pool, [number]).values()
-    forget_alias(connection, pool, new)
+    (old,) = names_of(pool, [number]).values()
+    forget_alias(pool, new)
     if old != new:
-        forget_alias(connection, pool, old)
-        insert_aliases(connection, pool, [(old, number)])
-        update_name(connection, pool, number, new)
+        forget_alias(pool, old)
+        insert_aliases(pool, [(old, number)])
+        update_name(pool, number, new)
     return number
 
 
-def rename_player(
-    connection: sa.Connection, pool: Pool, name: str, new: str, *, kind: str = "", actor: str = ""
-) -> None:
+def rename_player(pool: PoolView, name: str, new: str, *, kind: str = "", actor: str = "") -> None:
     """Call a player, or a thing of a `kind`, otherwise, everywhere; results under the old name are still theirs.
 
     Raises:
         UnknownError: no such pool, player or thing.
         StoreError: another has the name.
     """
-    number = rename(connection, pool, *(thing_name(kind, each) if kind else each for each in (name, new)))
-    append(connection, pool, RENAME, [json_entry(str(number), None, actor)])  # no name goes into the log
+    number = rename(pool, *(thing_name(kind, each) if kind else each for each in (name, new)))
+    append(pool, RENAME, [json_entry(str(number), None, actor)])  # no name goes into the log
 
 
-def insert_aliases(connection: sa.Connection, pool: Pool, aliases: Iterable[tuple[str, int]]) -> None:
+def insert_aliases(pool: PoolView, aliases: Iterable[tuple[str, int]]) -> None:
     rows = [
         {"pool_id": pool.id, "name": name, "player_id": number}
         | {"folded": None if is_thing(number) else search_key(name)}
         for name, number in aliases
     ]
     if rows:
-        connection.execute(sa.insert(alias), rows)
+        pool.connection.execute(sa.insert(alias), rows)
 
 
-def forget_alias(connection: sa.Connection, pool: Pool, name: str) -> None:
+def forget_alias(pool: PoolView, name: str) -> None:
     """Delete a former name, so that another player may have it."""
-    connection.execute(sa.delete(alias).where(alias.c.pool_id == pool.id, alias.c.name == name))
+    pool.connection.execute(sa.delete(alias).where(alias.c.pool_id == pool.id, alias.c.name == name))
 
 
-def pseudonymise(connection: sa.Connection, pool: Pool, name: str, *, actor: str = "") -> str:
+def pseudonymise(pool: PoolView, name: str, *, actor: str = "") -> str:
     """Forget every name that a player had, everywhere, and every reason that has one in it. No rating moves.
 
     Returns:
@@ -283,21 +279,20 @@ def pseudonymise(connection: sa.Connection, pool: Pool, name: str, *, actor: str
     Raises:
         UnknownError: no such pool or player.
     """
-    number = number_of(connection, pool, name)
-    accounts = [number, *(merged_number for merged_number, into in merges(connection, pool).items() if into == number)]
+    number = number_of(pool, name)
+    accounts = [number, *(merged_number for merged_number, into in merges(pool).items() if into == number)]
     forgotten: set[str] = set()
     for account in accounts:
-        params = {"pool": pool.id, "player": account}
-        names = {*names_of(connection, pool, [account]).values(), *connection.execute(SELECT_ALIASES, params).scalars()}
-        connection.execute(DELETE_ALIASES, params)
+        names = {*names_of(pool, [account]).values(), *pool.execute(SELECT_ALIASES, player=account).scalars()}
+        pool.connection.execute(DELETE_ALIASES, {"pool": pool.id, "player": account})
         pseudonym = f"player {account}"
-        while known_numbers(connection, pool, [pseudonym]).get(pseudonym, account) != account:
+        while known_numbers(pool, [pseudonym]).get(pseudonym, account) != account:
             pseudonym += "'"
-        update_name(connection, pool, account, pseudonym)
+        update_name(pool, account, pseudonym)
         forgotten |= names - {pseudonym}
-    append(connection, pool, PSEUDONYMISE, [json_entry(str(number), None, actor)])
-    blank_naming(connection, pool, forgotten, actor)
-    return names_of(connection, pool, [number])[number]
+    append(pool, PSEUDONYMISE, [json_entry(str(number), None, actor)])
+    blank_naming(pool, forgotten, actor)
+    return names_of(pool, [number])[number]
 
 
 SELECT_MERGE_ENTRIES = (
@@ -307,10 +302,10 @@ SELECT_MERGE_ENTRIES = (
 )
 
 
-def logged_merges(connection: sa.Connection, pool: Pool) -> dict[int, int | None]:
+def logged_merges(pool: PoolView) -> dict[int, int | None]:
     """The account that each account was merged into, by number; None where that merge was undone."""
     direct: dict[int, int | None] = {}
-    for row in connection.execute(SELECT_MERGE_ENTRIES, {"pool": pool.id}):
+    for row in pool.execute(SELECT_MERGE_ENTRIES):
         follow_entry(direct, row.kind, row.subject, row.body)
     return direct
 
@@ -331,7 +326,7 @@ def resolved(direct: Mapping[int, int | None]) -> dict[int, int]:
     return ends
 
 
-def name_players(connection: sa.Connection, pool: Pool, names: Mapping[str, str], *, actor: str = "") -> list[str]:
+def name_players(pool: PoolView, names: Mapping[str, str], *, actor: str = "") -> list[str]:
     """Call players by the names that an import has for their ids; results under the ids are still theirs.
 
     Args:
@@ -340,20 +335,20 @@ def name_players(connection: sa.Connection, pool: Pool, names: Mapping[str, str]
     Returns:
         Why a player is not called so, a sentence each.
     """
-    numbers = known_numbers(connection, pool, list(names))
-    present = names_of(connection, pool, set(numbers.values()))
+    numbers = known_numbers(pool, list(names))
+    present = names_of(pool, set(numbers.values()))
     entries, refusals = [], []
     for spelling, number in numbers.items():
         name = names[spelling]
         if normalise(name) == present[number]:
             continue
         try:
-            renamed = rename(connection, pool, spelling, name)
+            renamed = rename(pool, spelling, name)
         except (StoreError, ParameterError) as error:
             refusals.append(f"{spelling} is not called {name!r}: {error}")
         else:
             entries.append(json_entry(str(renamed), None, actor))  # no name goes into the log
-    append(connection, pool, RENAME, entries)
+    append(pool, RENAME, entries)
     return refusals
 
 

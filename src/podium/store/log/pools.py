@@ -8,7 +8,7 @@ import functools
 import json
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import datetime, timedelta
@@ -22,7 +22,7 @@ from podium.ledger.leaderboard import instant as instant_in
 from podium.results.names import admit, is_page_address, normalise, shown
 from podium.store.log.database import StoreError, acquire_pool_lock, write_transaction
 from podium.store.log.schema import event, log, pools
-from podium.store.log.statements import DAY_US, instant, microseconds
+from podium.store.log.statements import DAY_US, instant, microseconds, values
 from podium.support.collector import paused_collection
 from podium.systems import find
 from podium.version import ARITHMETIC
@@ -163,7 +163,7 @@ class OrderKey(NamedTuple):
 
 
 START, FOREVER = OrderKey(-(2**62), 0), OrderKey(2**62, 0)  # before and after every event
-BOUND_KEY = sa.tuple_(sa.bindparam("started_at"), sa.bindparam("seq"))  # its parameters are those of `key_params`
+BOUND_KEY = sa.tuple_(sa.bindparam("started_at"), sa.bindparam("seq"))  # its parameters are those of an `OrderKey`
 
 
 def key_of(table: "sa.FromClause") -> "sa.Tuple":
@@ -190,13 +190,6 @@ class Pool:
     staging: int | None = None  # the generation that is being staged
     description: PoolDescription = SILENT
     order: Order | None = None  # of its events; None before the first
-
-    @classmethod
-    def from_row(cls, row: Any) -> Self:
-        system = system_of(row.system, row.parameters)
-        state = row.secret, row.arithmetic, row.closed, row.generation_id, row.staging_id
-        order = None if row.begins is None else COUNTED if row.begins == COUNTED_BODY else DATED
-        return cls(row.id, row.name, system, *state, PoolDescription.from_row(row), order)
 
     @property
     def is_counted(self) -> bool:
@@ -228,6 +221,34 @@ class Pool:
         """Whether an earlier version's arithmetic rated the pool, so that it waits to be rated again."""
         return self.arithmetic < ARITHMETIC
 
+    def within(self, connection: sa.Connection) -> "PoolView":
+        """The pool as another transaction sees it."""
+        return PoolView(*(getattr(self, each.name) for each in fields(Pool)), connection=connection)
+
+
+@dataclass(frozen=True, slots=True)
+class PoolView(Pool):
+    """A pool as a transaction sees it, or writes to it."""
+
+    connection: sa.Connection = field(kw_only=True, repr=False, compare=False)
+
+    @classmethod
+    def from_row(cls, connection: sa.Connection, row: Any) -> Self:
+        system = system_of(row.system, row.parameters)
+        state = row.secret, row.arithmetic, row.closed, row.generation_id, row.staging_id
+        order = None if row.begins is None else COUNTED if row.begins == COUNTED_BODY else DATED
+        description = PoolDescription.from_row(row)
+        return cls(row.id, row.name, system, *state, description, order, connection=connection)
+
+    def execute(self, select: sa.Executable, *, among: Iterable[str | int] = (), **params: Any) -> Any:
+        """Select what a statement says, of whose parameters `pool` and `generation` are this pool's.
+
+        Args:
+            among: the values of the parameter of that name.
+        """
+        known = {"pool": self.id, "generation": self.generation, "among": values(among)}
+        return self.connection.execute(select, known | params)
+
 
 @functools.cache
 def system_of(name: str, parameters: str) -> System:
@@ -253,18 +274,18 @@ SELECT_PUBLIC = sa.select(pools.c.name).where(pools.c.is_public)
 SELECT_POOLS = SELECT_EVERY.order_by(pools.c.name)
 
 
-def get_pool(connection: sa.Connection, name: str) -> Pool:
+def get_pool(connection: sa.Connection, name: str) -> PoolView:
     row = connection.execute(SELECT_POOL, {"name": name}).first()
     if row is None:
         raise UnknownError(f"there is no pool {name!r}")
-    return Pool.from_row(row)
+    return PoolView.from_row(connection, row)
 
 
-def every_pool(connection: sa.Connection) -> list[Pool]:
-    return [Pool.from_row(row) for row in connection.execute(SELECT_POOLS)]
+def every_pool(connection: sa.Connection) -> list[PoolView]:
+    return [PoolView.from_row(connection, row) for row in connection.execute(SELECT_POOLS)]
 
 
-def lock_pool(connection: sa.Connection, name: str) -> Pool:
+def lock_pool(connection: sa.Connection, name: str) -> PoolView:
     """Wait until this transaction may write to a pool, and return the pool."""
     pool = get_pool(connection, name)
     has_waited = acquire_pool_lock(connection, pool.id)
@@ -276,9 +297,7 @@ def ignore_times(_pool_name: str, _waited_s: float, _held_s: float) -> None:
 
 
 @contextmanager
-def locked_pool(
-    engine: sa.Engine, name: str, observe: WriteObserver = ignore_times
-) -> Iterator[tuple[sa.Connection, Pool]]:
+def locked_pool(engine: sa.Engine, name: str, observe: WriteObserver = ignore_times) -> Iterator[PoolView]:
     """A transaction that has a pool to itself.
 
     Args:
@@ -291,7 +310,7 @@ def locked_pool(
     with paused_collection(), write_transaction(engine) as connection:
         pool = lock_pool(connection, name)
         locked = time.perf_counter()
-        yield connection, pool
+        yield pool
     observe(name, locked - began, time.perf_counter() - locked)
 
 

@@ -29,8 +29,8 @@ from podium.store.log.pools import (
     FOREVER,
     OrderKey,
     Pool,
+    PoolView,
     key_of,
-    key_params,
     other_arithmetic,
     refuse_other_arithmetic,
 )
@@ -67,21 +67,19 @@ class Starters(NamedTuple):
     draws: bool  # whether duels of the pool may be drawn
 
 
-def starters_at(
-    connection: sa.Connection, pool: Pool, sides: Sequence[Sequence[Member]], started_at: int | None, key: OrderKey
-) -> Starters:
+def starters_at(pool: PoolView, sides: Sequence[Sequence[Member]], started_at: int | None, key: OrderKey) -> Starters:
     """A race of these sides, as everyone and the pool stood before a position; in a counted pool without a date."""
     refuse_other_arithmetic(pool)
     names = [each.player for side in sides for each in side]
     if len(names) > MOST_STARTERS:
         raise ParameterError(f"there are {len(names):,} players; the stakes of a race are shown for {MOST_STARTERS}")
-    merged, things = merges(connection, pool), things_of(sides, pool.system.kinds)
-    numbers = known_numbers(connection, pool, [*names, *things])
+    merged, things = merges(pool), things_of(sides, pool.system.kinds)
+    numbers = known_numbers(pool, [*names, *things])
     number_of = {name: merged.get(number, number) for name, number in numbers.items()}
-    known = stored_standings(connection, pool, set(number_of.values()))
+    known = stored_standings(pool, set(number_of.values()))
     if key != FOREVER:
-        known = standings_before(connection, pool, known, key)
-    newest = newest_pool_state(connection, pool, key)
+        known = standings_before(pool, known, key)
+    newest = newest_pool_state(pool, key)
     system = pool.system if newest is None else pool.system.within(np.frombuffer(newest.state, "<f8"))
     newcomer, kind = np.array(system.newcomer(), np.float64), system.state_type
     found = [known.get(number_of.get(name, 0)) for name in names]
@@ -90,7 +88,7 @@ def starters_at(
         for each in (*found, *(known.get(number_of.get(name, 0)) for name in things))
     ]
     reads_recent = bool(system.needs) or len(sides) == 2  # noqa: PLR2004  (a duel)
-    recent = recent_events(connection, pool, key) if reads_recent else None
+    recent = recent_events(pool, key) if reads_recent else None
     race = Race(
         system=system,
         pool=pool.name,
@@ -106,22 +104,22 @@ def starters_at(
     return Starters(race, [number_of.get(name) for name in names], draws)
 
 
-def recent_events(connection: sa.Connection, pool: Pool, key: OrderKey) -> Events | None:
+def recent_events(pool: PoolView, key: OrderKey) -> Events | None:
     """The newest events before a position that were rated; None without one."""
-    rows = connection.execute(SELECT_RECENT, key_params(pool, key)).all()
+    rows = pool.execute(SELECT_RECENT, **key._asdict()).all()
     if not rows:
         return None
-    table = with_names(connection, pool, read_bodies((row.body, row.started_at) for row in reversed(rows)))
+    table = with_names(pool, read_bodies((row.body, row.started_at) for row in reversed(rows)))
     return encode(Results(as_table(pool, table), pool.name), pool.system)
 
 
-def settled_board(connection: sa.Connection, pool: Pool, race: Race) -> Board:
+def settled_board(pool: PoolView, race: Race) -> Board:
     """The board of today: ranks are among the settled."""
     settled = ~pool.system.unsettled(race.states) & (race.states[:, pool.system.column("events")] > 0.0)
     mine = pool.system.scores(race.states)[settled]
 
     def count_above(scores: Floats) -> npt.NDArray[np.int64]:
-        better = [count_better(connection, pool, score, settled=True) for score in scores.tolist()]
+        better = [count_better(pool, score, settled=True) for score in scores.tolist()]
         others: npt.NDArray[np.int64] = np.array(better, np.int64) - (mine > scores[:, None]).sum(axis=1)
         return others
 
@@ -129,8 +127,7 @@ def settled_board(connection: sa.Connection, pool: Pool, race: Race) -> Board:
 
 
 def stakes_of(
-    connection: sa.Connection,
-    pool: Pool,
+    pool: PoolView,
     answers: Answers,
     entrants: Sequence[Named] = (),
     player: str | None = None,
@@ -156,22 +153,22 @@ def stakes_of(
         ParameterError: fewer than two sides, a player twice, over 200 players, or a name that the rule refuses.
     """
     started_at = None
-    starting = field_of(entrants, sides, lambda names: admit_names(connection, pool, names, "entrant"))
+    starting = field_of(entrants, sides, lambda names: admit_names(pool, names, "entrant"))
     if fixture is not None:
-        planned = get_fixture(connection, pool, fixture)
+        planned = get_fixture(pool, fixture)
         starting, started_at = rated_members(planned.members, pool), planned.starts_at
-    chosen = [] if player is None else admit_names(connection, pool, [player], "entrant")
+    chosen = [] if player is None else admit_names(pool, [player], "entrant")
     if chosen and not any(chosen[0] == each.player for side in starting for each in side):
         starting = [*starting, [Member(chosen[0])]]
     when = None if started_at is None else round(started_at.timestamp() * 1e6)
 
     def find() -> Stakes:
-        race, _, draws = starters_at(connection, pool, starting, when, FOREVER)
-        board = settled_board(connection, pool, race)
+        race, _, draws = starters_at(pool, starting, when, FOREVER)
+        board = settled_board(pool, race)
         return stakes(race, chosen or race.players[:1], board, heats=heats, draws=draws)
 
     key = ("stakes", pool.id, str(starting), *chosen, when, heats)
-    return answers.value(key, newest_seq(connection, pool), find)
+    return answers.value(key, newest_seq(pool), find)
 
 
 def rated_members(sides: Sequence[Sequence[Member]], pool: Pool) -> list[list[Member]]:
@@ -197,7 +194,7 @@ class RunningRace:
 NOT_RUNNING = RunningRace((), (), None, {}, {})
 
 
-def running_race(connection: sa.Connection, pool: Pool, answers: Answers, race_id: str) -> RunningRace:
+def running_race(pool: PoolView, answers: Answers, race_id: str) -> RunningRace:
     """Say how a race stands that runs, and where that would lead; nothing is rated.
 
     Returns:
@@ -206,7 +203,7 @@ def running_race(connection: sa.Connection, pool: Pool, answers: Answers, race_i
     Raises:
         UnknownError: no such pool or fixture.
     """
-    planned, stands = get_fixture(connection, pool, race_id), places_now(connection, pool, race_id)
+    planned, stands = get_fixture(pool, race_id), places_now(pool, race_id)
     if stands is None:
         return NOT_RUNNING
 
@@ -218,17 +215,17 @@ def running_race(connection: sa.Connection, pool: Pool, answers: Answers, race_i
             sides = rated_members(planned.members, pool)
         number_of = {side[0].player: number for number, side in enumerate(sides)}
         order, out = ([number_of[side[0]] for side in each] for each in (in_place, gone))
-        race = starters_at(connection, pool, sides, round(planned.starts_at.timestamp() * 1e6), FOREVER).race
+        race = starters_at(pool, sides, round(planned.starts_at.timestamp() * 1e6), FOREVER).race
         found = RunningRace(stands.places, stands.out, stands.posted_at, {}, {})
         if len(sides) < 2:  # noqa: PLR2004  (nobody met)
             return found
         changes = {} if race.system.needs and race.lines is None else changes_now(race, order, out)
         return replace(found, changes=changes, likely=likely_places(race, order, out))
 
-    return answers.value(("running", pool.id, race_id), (newest_seq(connection, pool), stands), find)
+    return answers.value(("running", pool.id, race_id), (newest_seq(pool), stands), find)
 
 
-def if_it_ended(connection: sa.Connection, pool: Pool, answers: Answers, race_id: str) -> dict[str, float | None]:
+def if_it_ended(pool: PoolView, answers: Answers, race_id: str) -> dict[str, float | None]:
     """Say what everyone's rating would change by, were a race that runs to end as it stands; nothing is rated.
 
     Returns:
@@ -237,10 +234,10 @@ def if_it_ended(connection: sa.Connection, pool: Pool, answers: Answers, race_id
     Raises:
         UnknownError: no such pool or fixture.
     """
-    return running_race(connection, pool, answers, race_id).changes
+    return running_race(pool, answers, race_id).changes
 
 
-def promised(connection: sa.Connection, pool: Pool, answers: Answers, event_id: str, player: str) -> Stakes | None:
+def promised(pool: PoolView, answers: Answers, event_id: str, player: str) -> Stakes | None:
     """Work out what each place of an event of one heat had promised a player, from the states just before it.
 
     Returns:
@@ -249,21 +246,19 @@ def promised(connection: sa.Connection, pool: Pool, answers: Answers, event_id: 
     Raises:
         UnknownError: no such pool or event, or the event is not rated.
     """
-    row = get_event(connection, pool, event_id)
+    row = get_event(pool, event_id)
     if other_arithmetic(pool):
         return None
-    return promise_of(connection, pool, answers, row, event_results(connection, pool, row).frame, player)
+    return promise_of(pool, answers, row, event_results(pool, row).frame, player)
 
 
-def promise_of(
-    connection: sa.Connection, pool: Pool, answers: Answers, row: Any, results: pl.DataFrame, player: str
-) -> Stakes | None:
+def promise_of(pool: PoolView, answers: Answers, row: Any, results: pl.DataFrame, player: str) -> Stakes | None:
     """As `promised`, of an event of which the row and the results are known."""
-    newest, key = newest_seq(connection, pool), OrderKey(row.started_at, row.seq)
+    newest, key = newest_seq(pool), OrderKey(row.started_at, row.seq)
 
     def find_starters() -> Starters | None:
         sides = sides_in(pool, results)
-        return None if sides is None else starters_at(connection, pool, sides, row.started_at, key)
+        return None if sides is None else starters_at(pool, sides, row.started_at, key)
 
     def find() -> Stakes | None:
         starters = answers.value(("before", pool.id, row.event_id), newest, find_starters)
@@ -277,7 +272,7 @@ def promise_of(
     return answers.value(("promise", pool.id, row.event_id, player), newest, find) if row.status == RATED else None
 
 
-def newest_heats(connection: sa.Connection, pool: Pool, answers: Answers) -> int:
+def newest_heats(pool: PoolView, answers: Answers) -> int:
     """Count the heats of the newest event, without the overall result.
 
     Returns:
@@ -285,13 +280,13 @@ def newest_heats(connection: sa.Connection, pool: Pool, answers: Answers) -> int
     """
 
     def find() -> int:
-        newest = event_list(connection, pool, top=1).events
+        newest = event_list(pool, top=1).events
         if not newest or newest[0].entrants > MOST_STARTERS:
             return 0
-        entries = event_details(connection, pool, newest[0].event_id).entries
+        entries = event_details(pool, newest[0].event_id).entries
         return len({each.heat for each in entries} - {None, OVERALL})
 
-    return answers.value(("heats", pool.id), newest_seq(connection, pool), find)
+    return answers.value(("heats", pool.id), newest_seq(pool), find)
 
 
 def sides_in(pool: Pool, results: pl.DataFrame) -> list[list[Member]] | None:

@@ -18,7 +18,7 @@ from podium.rating import rate
 from podium.results.reading import Results
 from podium.store.log.log import newest_seq
 from podium.store.log.players import merges, names_of
-from podium.store.log.pools import FOREVER, START, Pool, When, refuse_other_arithmetic, time_of
+from podium.store.log.pools import FOREVER, START, Pool, PoolView, When, refuse_other_arithmetic, time_of
 from podium.store.log.schema import hindsight, pool_fact, standing
 from podium.store.log.statements import is_thing
 from podium.store.reading.boards.ranks import IN_POOL, IS_SETTLED
@@ -78,9 +78,9 @@ class Kept(NamedTuple):
     best: list[tuple[int, int, float, float]]  # number of the player, and the point
 
 
-def kept_of(connection: sa.Connection, pool: Pool) -> Kept | None:
+def kept_of(pool: PoolView) -> Kept | None:
     """What is kept; None where nothing is, or of another system."""
-    body = connection.execute(sa.select(pool_fact.c.body).where(IS_FACT), {"pool": pool.id}).scalar()
+    body = pool.execute(sa.select(pool_fact.c.body).where(IS_FACT)).scalar()
     kept = None if body is None else Kept(*json.loads(body))
     return kept if kept is not None and kept.system == system_text(pool) else None
 
@@ -91,15 +91,14 @@ def keep(store: Moments, pool_name: str) -> bool:
     Returns:
         Whether it was due; it never is of a system that has no hindsight.
     """
-    with store.reading(pool_name) as (connection, pool):
-        kept, version = kept_of(connection, pool), newest_seq(connection, pool)
+    with store.reading(pool_name) as pool:
+        kept, version = kept_of(pool), newest_seq(pool)
         if lack_of(pool.system) or (kept is not None and (kept.day == today() or kept.version == version)):
             return False
         refuse_other_arithmetic(pool)
-        params = {"pool": pool.id, "generation": pool.generation}
-        settled = connection.execute(SELECT_SETTLED, params).scalars().all()
-        entries = connection.execute(SELECT_ENTRIES, params).scalar() or 0
-        table = rated_results(connection, pool) if entries <= MOST_ENTRIES else pl.DataFrame()
+        settled = pool.execute(SELECT_SETTLED).scalars().all()
+        entries = pool.execute(SELECT_ENTRIES).scalar() or 0
+        table = rated_results(pool) if entries <= MOST_ENTRIES else pl.DataFrame()
     pairs = 0 if table.is_empty() else pairs_in(table)  # from here on in no transaction, that writers wait for
     too_large = max(entries - MOST_ENTRIES, pairs - MOST_PAIRS) > 0
     curves = {} if too_large or table.is_empty() else look_back(pool, table)
@@ -108,9 +107,10 @@ def keep(store: Moments, pool_name: str) -> bool:
     best = sorted(peaks, key=lambda peak: (-peak[2], peak[0]))[:MOST_BEST]
     found = Kept(today(), version, system_text(pool), reason if too_large else "", best)
     rows = [{"pool_id": pool.id, "player_id": each, "curve": curve.tobytes()} for each, curve in curves.items()]
-    with store.writing(pool_name, even_closed=True) as (connection, now):
+    with store.writing(pool_name, even_closed=True) as now:
         if now.secret != pool.secret:  # another of its name, perhaps of its number too
             return False
+        connection = now.connection
         connection.execute(sa.delete(hindsight).where(OF_POOL), {"pool": pool.id})
         connection.execute(sa.delete(pool_fact).where(IS_FACT), {"pool": pool.id})
         fact = {"pool_id": pool.id, "name": NAME, "day": found.day, "body": json.dumps(found)}
@@ -120,11 +120,11 @@ def keep(store: Moments, pool_name: str) -> bool:
     return True
 
 
-def rated_results(connection: sa.Connection, pool: Pool) -> pl.DataFrame:
+def rated_results(pool: PoolView) -> pl.DataFrame:
     """The rows of all rated events, players by their numbers; a million events have no room in memory as bodies."""
     tables, first = [pl.DataFrame()], START
     while first != FOREVER:
-        segments, first = events_from(connection, pool, first, CHUNK_EVENTS)
+        segments, first = events_from(pool, first, CHUNK_EVENTS)
         tables += [rated_rows(each.table, each.events) for each in segments if each.table.height]
     return pl.concat([each for each in tables if each.height] or tables, how="diagonal")
 
@@ -149,7 +149,7 @@ def look_back(pool: Pool, table: pl.DataFrame) -> dict[int, Any]:
     return {number: curve for number, curve in curves.items() if not is_thing(number)}
 
 
-def best_ever(connection: sa.Connection, pool: Pool) -> BestEverBoard:
+def best_ever(pool: PoolView) -> BestEverBoard:
     """Show the best ever by the peaks of their curves, as they were worked out last.
 
     Returns:
@@ -158,12 +158,12 @@ def best_ever(connection: sa.Connection, pool: Pool) -> BestEverBoard:
     Raises:
         UnknownError: no such pool, its system has no hindsight, it is too large, or it is not worked out yet.
     """
-    kept, merged = kept_of(connection, pool), merges(connection, pool)
+    kept, merged = kept_of(pool), merges(pool)
     lack = lack_of(pool.system) or ("hindsight is worked out once a day, and there is none yet" if kept is None else "")
     if kept is None or lack or kept.too_large:
         raise UnknownError(f"{pool.name}: {lack or (kept and kept.too_large)}")
     peaks = [each for each in kept.best if each[0] not in merged]
-    names = names_of(connection, pool, [number for number, *_ in peaks])
+    names = names_of(pool, [number for number, *_ in peaks])
     players = tuple(
         BestEver(
             pool.moment(at), rating, deviation, names[number],
@@ -175,17 +175,17 @@ def best_ever(connection: sa.Connection, pool: Pool) -> BestEverBoard:
     return BestEverBoard(date_of(kept.day), players)
 
 
-def hindsight_day(connection: sa.Connection, pool: Pool) -> date | None:
+def hindsight_day(pool: PoolView) -> date | None:
     """Show when a pool's hindsight was worked out.
 
     Returns:
         The day; None where there is none.
     """
-    kept = kept_of(connection, pool)
+    kept = kept_of(pool)
     return None if kept is None or kept.too_large else date_of(kept.day)
 
 
-def curve_of(connection: sa.Connection, pool: Pool, name: str, since: When | None = None) -> tuple[HindsightPoint, ...]:
+def curve_of(pool: PoolView, name: str, since: When | None = None) -> tuple[HindsightPoint, ...]:
     """Show how strong a player was at each event, knowing all since, or at as many of them as tell the same shape.
 
     Args:
@@ -197,8 +197,8 @@ def curve_of(connection: sa.Connection, pool: Pool, name: str, since: When | Non
     Raises:
         UnknownError: no such pool or player.
     """
-    who = {"pool": pool.id, "who": get_standing(connection, pool, name).player_id}
-    packed = connection.execute(SELECT_CURVE, who).scalar() if hindsight_day(connection, pool) else None
+    who = get_standing(pool, name).player_id
+    packed = pool.execute(SELECT_CURVE, who=who).scalar() if hindsight_day(pool) else None
     points = np.frombuffer(packed or b"", POINT)
     points = points if since is None else points[points["at"] >= time_of(since)]
     return tuple(

@@ -1,7 +1,7 @@
 """The log as admins read it: who did what and when, why, and what it moved."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -13,7 +13,7 @@ from podium.results.columns import SHARED, is_shared
 from podium.store.log.content import DEFAULTS, numbers_in
 from podium.store.log.log import MERGE, PSEUDONYMISE, RENAME, SUBMIT, UNMERGE, WITH_CONTENT
 from podium.store.log.players import merges, names_of
-from podium.store.log.pools import Pool
+from podium.store.log.pools import PoolView
 from podium.store.log.schema import correction, log, reason
 from podium.store.reading.events.events import EVENT_KINDS
 from podium.store.reading.models import LogRecord, Moved
@@ -66,7 +66,7 @@ OF_PLAYERS = (MERGE, UNMERGE, RENAME, PSEUDONYMISE)
 NO_END = 2**62
 
 
-def listing(connection: sa.Connection, pool: Pool, *, after: int = 0, most: int = 100) -> tuple[LogRecord, ...]:
+def listing(pool: PoolView, *, after: int = 0, most: int = 100) -> tuple[LogRecord, ...]:
     """List entries of the log above a number, oldest first.
 
     Args:
@@ -77,12 +77,10 @@ def listing(connection: sa.Connection, pool: Pool, *, after: int = 0, most: int 
         The entries, without what they contain: with why they were, unless that is blanked, and what a correction
         moved, but for that of an imported pool.
     """
-    return records(connection, pool, SELECT_ENTRIES, {"pool": pool.id, "after": after, "most": most})
+    return records(pool, pool.execute(SELECT_ENTRIES, after=after, most=most).all())
 
 
-def newest_listing(
-    connection: sa.Connection, pool: Pool, *, before: int | None = None, most: int = 100
-) -> tuple[LogRecord, ...]:
+def newest_listing(pool: PoolView, *, before: int | None = None, most: int = 100) -> tuple[LogRecord, ...]:
     """List entries of the log below a number, newest first.
 
     Args:
@@ -93,16 +91,13 @@ def newest_listing(
         The entries, as `log` has them.
     """
     end = NO_END if before is None else before
-    return records(connection, pool, SELECT_NEWEST_ENTRIES, {"pool": pool.id, "before": end, "most": most})
+    return records(pool, pool.execute(SELECT_NEWEST_ENTRIES, before=end, most=most).all())
 
 
-def records(
-    connection: sa.Connection, pool: Pool, select: sa.Select[Any], params: dict[str, int]
-) -> tuple[LogRecord, ...]:
-    rows = connection.execute(select, params).all()
+def records(pool: PoolView, rows: Sequence[Any]) -> tuple[LogRecord, ...]:
     into = {row.seq: int(json.loads(row.merge)["into"]) for row in rows if row.merge is not None}
     players = {row.seq: int(row.subject) for row in rows if row.kind in OF_PLAYERS}
-    found = names_of(connection, pool, {*into.values(), *players.values()}) if players else {}
+    found = names_of(pool, {*into.values(), *players.values()}) if players else {}
     names = {number: called(name) for number, name in found.items()}
     return tuple(
         LogRecord(
@@ -152,16 +147,16 @@ SELECT_MADE_UP = (
 )
 
 
-def made_up(connection: sa.Connection, pool: Pool) -> tuple[str, ...]:
+def made_up(pool: PoolView) -> tuple[str, ...]:
     """List what was made up of results as they were sent, such as their dates.
 
     Returns:
         A sentence each, in the order that it came.
     """
-    return tuple(connection.execute(SELECT_MADE_UP, {"pool": pool.id}).scalars())
+    return tuple(pool.execute(SELECT_MADE_UP).scalars())
 
 
-def event_record(connection: sa.Connection, pool: Pool, event_id: str) -> tuple[CorrectionRecord, ...]:
+def event_record(pool: PoolView, event_id: str) -> tuple[CorrectionRecord, ...]:
     """List what was done to an event.
 
     Returns:
@@ -170,11 +165,11 @@ def event_record(connection: sa.Connection, pool: Pool, event_id: str) -> tuple[
     Raises:
         UnknownError: no such pool or event.
     """
-    rows = connection.execute(SELECT_RECORDS_OF_EVENT, {"pool": pool.id, "event": event_id}).all()
+    rows = pool.execute(SELECT_RECORDS_OF_EVENT, event=event_id).all()
     if not rows:
-        get_event(connection, pool, event_id)  # which says that there is none
+        get_event(pool, event_id)  # which says that there is none
     contents = [lines_of(row.body) if row.kind in WITH_CONTENT else None for row in rows]
-    name_of = names_in(connection, pool, [each for each in contents if each is not None])
+    name_of = names_in(pool, [each for each in contents if each is not None])
     records, before = [], None
     for row, after in zip(rows, contents, strict=True):
         corrected = () if before is None or after is None else tuple(corrected_lines(before, after, name_of))
@@ -184,15 +179,15 @@ def event_record(connection: sa.Connection, pool: Pool, event_id: str) -> tuple[
     return tuple(records)
 
 
-def names_in(connection: sa.Connection, pool: Pool, contents: list[list[Line]]) -> dict[int, str]:
+def names_in(pool: PoolView, contents: list[list[Line]]) -> dict[int, str]:
     """The name of each number in contents of an event; nobody's where there is one alone, which corrects none."""
     if len(contents) < 2:  # noqa: PLR2004
         return {}
     numbers, merged = (
         {each for lines in contents for line in lines for each in numbers_in(line)},
-        merges(connection, pool),
+        merges(pool),
     )
-    names = names_of(connection, pool, {merged.get(number, number) for number in numbers})
+    names = names_of(pool, {merged.get(number, number) for number in numbers})
     return {number: kind_and_name(names[merged.get(number, number)])[1] for number in numbers}
 
 

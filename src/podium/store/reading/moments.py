@@ -16,6 +16,7 @@ from podium.store.log.database import read_transaction
 from podium.store.log.files import truncate_wal
 from podium.store.log.pools import (
     Pool,
+    PoolView,
     WriteObserver,
     get_pool,
     ignore_times,
@@ -71,7 +72,7 @@ class Answers(VersionCache):
 @dataclass(frozen=True, slots=True)
 class Moment:
     connection: sa.Connection
-    pools: dict[str, Pool] = field(default_factory=dict)
+    pools: dict[str, PoolView] = field(default_factory=dict)
 
 
 class Moments:
@@ -107,16 +108,16 @@ class Moments:
             yield connection
 
     @contextmanager
-    def reading(self, pool_name: str) -> Iterator[tuple[sa.Connection, Pool]]:
+    def reading(self, pool_name: str) -> Iterator[PoolView]:
         """A transaction that sees one moment of a pool."""
         with self._reading_all() as connection:
             if self._moment is None:
-                yield connection, get_pool(connection, pool_name)
+                yield get_pool(connection, pool_name)
                 return
             pools = self._moment.pools
             if pool_name not in pools:
                 pools[pool_name] = get_pool(connection, pool_name)
-            yield connection, pools[pool_name]
+            yield pools[pool_name]
 
     def pool(self, pool_name: str) -> Pool:
         """Find a pool.
@@ -124,11 +125,11 @@ class Moments:
         Returns:
             The pool, with its system.
         """
-        with self.reading(pool_name) as (_, pool):
+        with self.reading(pool_name) as pool:
             return pool
 
     @contextmanager
-    def writing(self, pool_name: str, *, even_closed: bool = False) -> Iterator[tuple[sa.Connection, Pool]]:
+    def writing(self, pool_name: str, *, even_closed: bool = False) -> Iterator[PoolView]:
         """A transaction that has a pool to itself.
 
         Args:
@@ -138,40 +139,38 @@ class Moments:
         Raises:
             StoreError: another revision of the arithmetic rated the pool, or it is closed.
         """
-        with locked_pool(self.engine, pool_name, self.observe_write) as (connection, pool):
+        with locked_pool(self.engine, pool_name, self.observe_write) as pool:
             (refuse_other_arithmetic if even_closed else refuse_unwritable)(pool)
-            yield connection, pool
+            yield pool
         self.writes[pool_name] += 1
 
 
-def reads(find: Callable[Concatenate[sa.Connection, Pool, P], T]) -> Callable[Concatenate[Any, str, P], T]:
+def reads(find: Callable[Concatenate[PoolView, P], T]) -> Callable[Concatenate[Any, str, P], T]:
     """The method of a store that reads one moment of a pool as a function does, by the pool's name."""
 
     @functools.wraps(find)
     def read(store: Moments, pool_name: str, *args: P.args, **kwargs: P.kwargs) -> T:
-        with store.reading(pool_name) as (connection, pool):
-            return find(connection, pool, *args, **kwargs)
+        with store.reading(pool_name) as pool:
+            return find(pool, *args, **kwargs)
+
+    method: Callable[Concatenate[Any, str, P], T] = with_signature(read, find, 1)
+    return method
+
+
+def reads_kept(find: Callable[Concatenate[PoolView, Answers, P], T]) -> Callable[Concatenate[Any, str, P], T]:
+    """As `reads`, of a function that looks among the answers that are kept first."""
+
+    @functools.wraps(find)
+    def read(store: Moments, pool_name: str, *args: P.args, **kwargs: P.kwargs) -> T:
+        with store.reading(pool_name) as pool:
+            return find(pool, store.answers, *args, **kwargs)
 
     method: Callable[Concatenate[Any, str, P], T] = with_signature(read, find, 2)
     return method
 
 
-def reads_kept(
-    find: Callable[Concatenate[sa.Connection, Pool, Answers, P], T],
-) -> Callable[Concatenate[Any, str, P], T]:
-    """As `reads`, of a function that looks among the answers that are kept first."""
-
-    @functools.wraps(find)
-    def read(store: Moments, pool_name: str, *args: P.args, **kwargs: P.kwargs) -> T:
-        with store.reading(pool_name) as (connection, pool):
-            return find(connection, pool, store.answers, *args, **kwargs)
-
-    method: Callable[Concatenate[Any, str, P], T] = with_signature(read, find, 3)
-    return method
-
-
 def writes(
-    act: Callable[Concatenate[sa.Connection, Pool, P], T], *, even_closed: bool = False, forgets: bool = False
+    act: Callable[Concatenate[PoolView, P], T], *, even_closed: bool = False, forgets: bool = False
 ) -> Callable[Concatenate[Any, str, P], T]:
     """The method of a store that does to a pool what a function does, in a transaction that has it to itself.
 
@@ -180,13 +179,13 @@ def writes(
 
     @functools.wraps(act)
     def write(store: Moments, pool_name: str, *args: P.args, **kwargs: P.kwargs) -> T:
-        with store.writing(pool_name, even_closed=even_closed) as (connection, pool):
-            answer = act(connection, pool, *args, **kwargs)
+        with store.writing(pool_name, even_closed=even_closed) as pool:
+            answer = act(pool, *args, **kwargs)
         if forgets:
             truncate_wal(store.engine)
         return answer
 
-    method: Callable[Concatenate[Any, str, P], T] = with_signature(write, act, 2)
+    method: Callable[Concatenate[Any, str, P], T] = with_signature(write, act, 1)
     return method
 
 

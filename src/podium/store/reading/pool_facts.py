@@ -24,7 +24,7 @@ from podium.results.reading import Results
 from podium.store.log.chain import newest_head
 from podium.store.log.log import newest_seq
 from podium.store.log.players import names_of
-from podium.store.log.pools import START, OrderKey, Pool, refuse_other_arithmetic, settings_of
+from podium.store.log.pools import START, OrderKey, Pool, PoolView, refuse_other_arithmetic, settings_of
 from podium.store.log.schema import change, event, pool_fact, standing
 from podium.store.log.statements import is_thing
 from podium.store.reading.boards.ranks import IN_POOL, IS_SETTLED
@@ -142,20 +142,20 @@ SELECT_FIRST_OF_NEWEST, SELECT_CHANGE_BEFORE_NEWEST = (
 )
 
 
-def promise_outcomes(connection: sa.Connection, pool: Pool, most: Effort) -> tuple[int, int, npt.NDArray[np.float64]]:
+def promise_outcomes(pool: PoolView, most: Effort) -> tuple[int, int, npt.NDArray[np.float64]]:
     """How many of the newest rated events were judged, of how many players; and of each bin, (bins, 3), sums.
 
     Those are of duels, from both sides, of what was expected, and of scores.
     """
-    newest = connection.execute(SELECT_FIRST_OF_NEWEST, {"pool": pool.id, "more": most.events - 1}).first()
-    beyond = connection.execute(SELECT_CHANGE_BEFORE_NEWEST, {"generation": pool.generation, "more": most.rows}).first()
+    newest = pool.execute(SELECT_FIRST_OF_NEWEST, more=most.events - 1).first()
+    beyond = pool.execute(SELECT_CHANGE_BEFORE_NEWEST, more=most.rows).first()
     first = START if newest is None else OrderKey(newest.started_at, newest.seq)
     first = first if beyond is None else max(first, OrderKey(beyond.started_at, beyond.seq + 1))
-    segments, _ = events_from(connection, pool, first)
+    segments, _ = events_from(pool, first)
     tables = [rated_rows(segment.table, segment.events) for segment in segments]
     numbers = set[int]().union(*map(met_in, tables))
-    learnt = newest_pool_state(connection, pool, first)
-    roster = Roster.resumed(pool.system, newest_standings(connection, pool, numbers, first), learnt)
+    learnt = newest_pool_state(pool, first)
+    roster = Roster.resumed(pool.system, newest_standings(pool, numbers, first), learnt)
     bins = np.zeros((BINS, 3))
     for segment, table in zip(segments, tables, strict=True):
         if table.height:
@@ -198,30 +198,29 @@ SELECT_NTH_EVENT = (
 )
 
 
-def weights(connection: sa.Connection, pool: Pool, most: int) -> tuple[WeightPoint, ...]:
+def weights(pool: PoolView, most: int) -> tuple[WeightPoint, ...]:
     """How far the most moving duel of their n-th rated event moved so many players, at most, for some n."""
-    rows = connection.execute(SELECT_PLAYERS, {"generation": pool.generation}).all()
+    rows = pool.execute(SELECT_PLAYERS).all()
     numbers, events = np.array(rows, np.int64).reshape(-1, 2).T
     points = []
     for number in EVENT_NUMBERS:
         players = numbers[events >= number].tolist()
         spread = np.linspace(0, len(players) - 1, min(most, len(players))).round().astype(np.int64)
-        moved = [largest_duel(connection, pool, players[k], number) for k in spread.tolist()]
+        moved = [largest_duel(pool, players[k], number) for k in spread.tolist()]
         known = [each for each in moved if each is not None]
         if known:
             points.append(WeightPoint(number, statistics.median(known), len(known)))
     return tuple(points)
 
 
-def largest_duel(connection: sa.Connection, pool: Pool, player: int, number: int) -> float | None:
+def largest_duel(pool: PoolView, player: int, number: int) -> float | None:
     """The most that one duel of a player's n-th rated event moved the rating; None where nobody is compared."""
-    params: dict[str, Any] = {"generation": pool.generation, "who": player, "earlier": number - 1}
-    row = connection.execute(SELECT_NTH_EVENT, params).one()
+    row = pool.execute(SELECT_NTH_EVENT, who=player, earlier=number - 1).one()
     if (row.field or 0) > LARGE_FIELD:
         return None
-    event_id, _ = event_names_of(connection, pool, [row.seq])[row.seq]
-    (name,) = names_of(connection, pool, [player]).values()
-    rows = explanation(connection, pool, event_id, name).rows
+    event_id, _ = event_names_of(pool, [row.seq])[row.seq]
+    (name,) = names_of(pool, [player]).values()
+    rows = explanation(pool, event_id, name).rows
     duels = rows.filter(rows["opponent"].is_not_null())["contribution"].abs().to_list()
     return max(duels, default=None)
 
@@ -242,9 +241,9 @@ class KeptFacts:
     system: str  # and its parameters, as JSON
     place: int  # of the log's newest entry
 
-    def is_fresh(self, connection: sa.Connection, pool: Pool) -> bool:
+    def is_fresh(self, pool: PoolView) -> bool:
         """Whether they are of the pool as it is, but for a tenth of its log."""
-        place = newest_head(connection, pool).place
+        place = newest_head(pool).place
         return self.system == system_text(pool) and place <= self.place * (1.0 + GROWTH)
 
     def to_json(self) -> str:
@@ -264,60 +263,60 @@ def system_text(pool: Pool) -> str:
     return json.dumps([pool.system.name, settings_of(pool.system)])
 
 
-def find_facts(connection: sa.Connection, pool: Pool, effort: Effort) -> KeptFacts:
+def find_facts(pool: PoolView, effort: Effort) -> KeptFacts:
     refuse_other_arithmetic(pool)
-    events, players, bins = promise_outcomes(connection, pool, effort)
+    events, players, bins = promise_outcomes(pool, effort)
     facts = PoolFacts(
         day=date_of(today()),
         events=events,
         players=players,
         duels=round(bins[:, 0].sum()) // SIDES,
-        promise=promise(connection, pool),
-        weights=weights(connection, pool, effort.players),
+        promise=promise(pool),
+        weights=weights(pool, effort.players),
         reliability=reliability(bins),
     )
-    return KeptFacts(facts, system_text(pool), newest_head(connection, pool).place)
+    return KeptFacts(facts, system_text(pool), newest_head(pool).place)
 
 
-def pool_facts(connection: sa.Connection, pool: Pool, answers: Answers) -> PoolFacts:
+def pool_facts(pool: PoolView, answers: Answers) -> PoolFacts:
     """Show what a pool's whole history says of its ratings.
 
     Returns:
         What leads promise, how far duels move players, and whether promises come true: as it was worked out at
         night, or from the newest events where that is not so or the pool has grown by a tenth since.
     """
-    kept = kept_facts(connection, pool)
-    if kept is not None and kept.is_fresh(connection, pool):
+    kept = kept_facts(pool)
+    if kept is not None and kept.is_fresh(pool):
         return kept.facts
     key = "facts", pool.id
-    found = answers.value(key, pool.system, lambda: find_facts(connection, pool, WHEN_READ))
-    if not found.is_fresh(connection, pool):
-        found = find_facts(connection, pool, WHEN_READ)
+    found = answers.value(key, pool.system, lambda: find_facts(pool, WHEN_READ))
+    if not found.is_fresh(pool):
+        found = find_facts(pool, WHEN_READ)
         answers.keep(key, pool.system, found)
     return found.facts
 
 
-def kept_facts(connection: sa.Connection, pool: Pool) -> KeptFacts | None:
-    body = connection.execute(SELECT_FACTS, {"pool": pool.id}).scalar()
+def kept_facts(pool: PoolView) -> KeptFacts | None:
+    body = pool.execute(SELECT_FACTS).scalar()
     return None if body is None else KeptFacts.from_json(body)
 
 
-def are_due(connection: sa.Connection, pool: Pool) -> bool:
+def are_due(pool: PoolView) -> bool:
     """Whether facts are to be worked out: none were today, or by another system."""
-    kept = kept_facts(connection, pool)
+    kept = kept_facts(pool)
     return kept is None or kept.facts.day != date_of(today()) or kept.system != system_text(pool)
 
 
-def keep(connection: sa.Connection, pool: Pool, found: KeptFacts) -> None:
-    connection.execute(sa.delete(pool_fact).where(pool_fact.c.pool_id == pool.id, pool_fact.c.name == NAME))
+def keep(pool: PoolView, found: KeptFacts) -> None:
+    pool.connection.execute(sa.delete(pool_fact).where(pool_fact.c.pool_id == pool.id, pool_fact.c.name == NAME))
     row = {"pool_id": pool.id, "name": NAME, "day": today(), "body": found.to_json()}
-    connection.execute(sa.insert(pool_fact), row)
+    pool.connection.execute(sa.insert(pool_fact), row)
 
 
-def promise(connection: sa.Connection, pool: Pool) -> tuple[PromisePoint, ...]:
+def promise(pool: PoolView) -> tuple[PromisePoint, ...]:
     """What a lead promises the middle settled player over an equal, or a newcomer where nobody is settled."""
-    system, newcomer = system_today(connection, pool), pool.system.newcomer()
-    packed = connection.execute(SELECT_SETTLED_STATES, {"generation": pool.generation}).scalars().all()
+    system, newcomer = system_today(pool), pool.system.newcomer()
+    packed = pool.execute(SELECT_SETTLED_STATES).scalars().all()
     states = states_of(pool, packed)
     even = type(newcomer)(*np.median(states, axis=0).tolist()) if packed else newcomer
     params, scale = system.params(), system.points_per_logit / ELO_SCALE
@@ -329,7 +328,7 @@ def promise(connection: sa.Connection, pool: Pool) -> tuple[PromisePoint, ...]:
     return tuple(points)
 
 
-def event_field(connection: sa.Connection, pool: Pool, answers: Answers, event_id: str) -> EventField:
+def event_field(pool: PoolView, answers: Answers, event_id: str) -> EventField:
     """Show how strong the field of an event was, and how well each played in it.
 
     Returns:
@@ -338,12 +337,12 @@ def event_field(connection: sa.Connection, pool: Pool, answers: Answers, event_i
     Raises:
         UnknownError: no such pool or event, or it is not rated.
     """
-    version = newest_seq(connection, pool)
-    return answers.fields.value((pool.id, event_id), version, lambda: rated_field(connection, pool, event_id))
+    version = newest_seq(pool)
+    return answers.fields.value((pool.id, event_id), version, lambda: rated_field(pool, event_id))
 
 
-def rated_field(connection: sa.Connection, pool: Pool, event_id: str) -> EventField:
-    events, replayed = rated_event(connection, pool, event_id)
+def rated_field(pool: PoolView, event_id: str) -> EventField:
+    events, replayed = rated_event(pool, event_id)
     rated = performances(pool.system, events, replayed, entrant=0)
     return EventField(
         len(rated),

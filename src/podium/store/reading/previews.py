@@ -13,7 +13,7 @@ from podium.engine.tables.things import kind_and_name
 from podium.store.log.content import numbers_in
 from podium.store.log.log import AMEND, admit_reason, newest_seq
 from podium.store.log.players import Numbering, merges, names_of, provisional_numbers
-from podium.store.log.pools import OrderKey, Pool, When, refuse_unwritable
+from podium.store.log.pools import OrderKey, PoolView, When, refuse_unwritable
 from podium.store.log.schema import log, standing
 from podium.store.log.statements import is_thing, of_players
 from podium.store.reading.boards.ranks import count_players
@@ -87,17 +87,15 @@ def configure(system: System) -> Act:
     return lambda actor, _reason: partial(administration.configure, system=system, actor=actor)
 
 
-def propose_at(
-    connection: sa.Connection, pool: Pool, numbering: Numbering, *, propose: Propose, version: int
-) -> Proposal:
+def propose_at(pool: PoolView, numbering: Numbering, *, propose: Propose, version: int) -> Proposal:
     """Propose, unless the log has another newest entry than it had.
 
     Raises:
         StaleError: it has.
     """
-    if newest_seq(connection, pool) != version:
+    if newest_seq(pool) != version:
         raise StaleError(f"something else was done to pool {pool.name!r} since; look at the new effect first")
-    return propose(connection, pool, numbering)
+    return propose(pool, numbering)
 
 
 SELECT_STATES = sa.select(standing.c.player_id, standing.c.rating, standing.c.state).where(
@@ -141,7 +139,7 @@ class Preview:
     notice: str = ""  # what moves with what the system has learnt of the pool; empty where nothing does
 
 
-def preview(connection: sa.Connection, pool: Pool, act: Act) -> Preview:
+def preview(pool: PoolView, act: Act) -> Preview:
     """Look at what an act would do; nothing is stored, and nobody waits.
 
     Args:
@@ -154,58 +152,56 @@ def preview(connection: sa.Connection, pool: Pool, act: Act) -> Preview:
         PodiumError: the act is refused, as it would be if it were carried out.
     """
     refuse_unwritable(pool)
-    version, players = newest_seq(connection, pool), count_players(connection, pool)
-    proposal = act("", "")(connection, pool, provisional_numbers)
+    version, players = newest_seq(pool), count_players(pool)
+    proposal = act("", "")(pool, provisional_numbers)
     if not proposal.entries:
-        done = with_receipts(connection, Done(proposal))
+        done = with_receipts(Done(proposal))
         return Preview(version, True, NOTHING, (), (), (), players, done.answer)
     moved: Counter[OrderKey] = Counter()
 
     def count(span: Span) -> None:
         moved.update(OrderKey(*key[:2]) for key, _, _ in moves(span))
 
-    rerated, plan = plan_through(connection, proposal, count)
+    rerated, plan = plan_through(proposal, count)
     return Preview(
         version,
         False,
         rerated.totals,
-        amended_lines(connection, pool, proposal),
-        moved_events(connection, pool, proposal, moved),
-        () if plan is None else moved_ratings(connection, pool, proposal, plan),
+        amended_lines(pool, proposal),
+        moved_events(pool, proposal, moved),
+        () if plan is None else moved_ratings(pool, proposal, plan),
         players,
-        with_receipts(connection, Done(proposal, rerated)).answer,
+        with_receipts(Done(proposal, rerated)).answer,
         rerated.notice,
     )
 
 
-def amended_lines(connection: sa.Connection, pool: Pool, proposal: Proposal) -> tuple[CorrectedLine, ...]:
+def amended_lines(pool: PoolView, proposal: Proposal) -> tuple[CorrectedLine, ...]:
     """What would be another in the content of an event that is amended."""
     if proposal.kind != AMEND:
         return ()
     (entry,) = proposal.entries
-    known = get_event(connection, pool, entry.subject)
-    body = connection.execute(SELECT_BODY, {"seq": known.content_seq}).scalar_one()
-    before, after, ends = lines_of(body), lines_of(entry.body), merges(connection, pool)
+    known = get_event(pool, entry.subject)
+    body = pool.execute(SELECT_BODY, seq=known.content_seq).scalar_one()
+    before, after, ends = lines_of(body), lines_of(entry.body), merges(pool)
     numbers = {number for line in (*before, *after) for number in numbers_in(line)}
-    stored = names_of(connection, pool, {ends.get(each, each) for each in numbers - proposal.newcomers.keys()})
+    stored = names_of(pool, {ends.get(each, each) for each in numbers - proposal.newcomers.keys()})
     names = stored | dict(proposal.newcomers)
     return tuple(
         corrected_lines(before, after, {each: kind_and_name(names[ends.get(each, each)])[1] for each in numbers})
     )
 
 
-def moved_events(
-    connection: sa.Connection, pool: Pool, proposal: Proposal, moved: Mapping[OrderKey, int]
-) -> tuple[MovedEvent, ...]:
+def moved_events(pool: PoolView, proposal: Proposal, moved: Mapping[OrderKey, int]) -> tuple[MovedEvent, ...]:
     """The first events that have so many changes that moved, each by its position."""
     first = sorted(moved)[:MAX_EVENTS]
-    ids = event_ids(connection, pool, proposal, {key.started_at for key in first})
+    ids = event_ids(pool, proposal, {key.started_at for key in first})
     return tuple(MovedEvent(ids.get(key), moved[key]) for key in first)
 
 
-def moved_ratings(connection: sa.Connection, pool: Pool, proposal: Proposal, plan: Plan) -> tuple[MovedRating, ...]:
+def moved_ratings(pool: PoolView, proposal: Proposal, plan: Plan) -> tuple[MovedRating, ...]:
     """Every rating of today that would move, the largest move first; who is new or gone before all."""
-    rows = connection.execute(SELECT_STATES, {"generation": pool.generation}).all()
+    rows = pool.execute(SELECT_STATES).all()
     before = {row.player_id: (row.rating, row.state) for row in rows}
     met = {number for number in plan.stored.keys() | plan.standings.keys() if not is_thing(number)}
     after = {number: each for number, each in before.items() if number not in met}
@@ -218,7 +214,7 @@ def moved_ratings(connection: sa.Connection, pool: Pool, proposal: Proposal, pla
     numbers = [each for each in met if ratings_before.get(each) != ratings_after.get(each)]
     if pool.system.ranking != proposal.pool.system.ranking:
         numbers += [each for each in met.difference(numbers) if ranks_before.get(each) != ranks_after.get(each)]
-    names = names_of(connection, pool, [each for each in numbers if each not in proposal.newcomers])
+    names = names_of(pool, [each for each in numbers if each not in proposal.newcomers])
     names |= proposal.newcomers
     moved = (
         MovedRating(

@@ -63,7 +63,7 @@ class Reader(Moments):
             The pools with their systems, by name.
         """
         with self._reading_all() as connection:
-            return every_pool(connection)
+            return [*every_pool(connection)]
 
     def public_pools(self) -> frozenset[str]:
         """Name the pools that everybody may read.
@@ -81,7 +81,7 @@ class Reader(Moments):
             A summary each, by name.
         """
         with self._reading_all() as connection:
-            return tuple(ranks.pool_summary(connection, each) for each in every_pool(connection))
+            return tuple(ranks.pool_summary(each) for each in every_pool(connection))
 
     pool_summary = reads(ranks.pool_summary)
     limit_notice = reads(ranks.limit_notice)
@@ -120,8 +120,8 @@ class Reader(Moments):
         Raises:
             StoreError: the log is not chained yet, or its chain is broken.
         """
-        with self.reading(pool_name) as (connection, pool):
-            yield from export_lines(connection, pool)
+        with self.reading(pool_name) as pool:
+            yield from export_lines(pool)
 
     def verify(self, pool_name: str | None = None) -> list[str]:
         """Compare the derived tables with the log rated anew, bit for bit.
@@ -190,7 +190,7 @@ class Reader(Moments):
         """
         with self._reading_all() as connection:
             known = [each for each in every_pool(connection) if pools is None or each.name in pools]
-            return listings.search(connection, known, text, most)
+            return listings.search(known, text, most)
 
     # Players
 
@@ -220,9 +220,9 @@ class Reader(Moments):
         Raises:
             UnknownError: no such pool or player.
         """
-        with self.reading(pool_name) as (connection, pool):
-            history = events.career(connection, pool, name, top)
-            return extended(PlayerDetails, ranks.rank(connection, pool, name), history=history)
+        with self.reading(pool_name) as pool:
+            history = events.career(pool, name, top)
+            return extended(PlayerDetails, ranks.rank(pool, name), history=history)
 
     def predict(
         self, pool_name: str, entrants: Sequence[Named] = (), *, sides: Sequence[Sequence[Named]] = (), top: int = 3
@@ -240,10 +240,10 @@ class Reader(Moments):
         Raises:
             ParameterError: fewer than two sides, a player twice, a name that the rule refuses, or `top` below 1.
         """
-        with self.reading(pool_name) as (connection, pool):
-            field = field_of(entrants, sides, lambda names: admit_names(connection, pool, names))
+        with self.reading(pool_name) as pool:
+            field = field_of(entrants, sides, lambda names: admit_names(pool, names))
             names = names_to_rate(field, pool.system.kinds)
-            system, states = explanations.system_and_states(connection, pool, names)
+            system, states = explanations.system_and_states(pool, names)
             return forecast(system, field, dict(zip(names, states, strict=True)), top)
 
     # Events
@@ -272,8 +272,8 @@ class Reader(Moments):
         Raises:
             UnknownError: no such pool or event.
         """
-        with self.reading(pool_name) as (connection, pool):
-            return version_of(get_event(connection, pool, event_id))
+        with self.reading(pool_name) as pool:
+            return version_of(get_event(pool, event_id))
 
     def rated(self, pool_name: str) -> Rated:
         """Rate the pool anew by the library, from its results.
@@ -281,8 +281,8 @@ class Reader(Moments):
         Returns:
             The library's answer; it knows no seasons.
         """
-        with self.reading(pool_name) as (connection, pool):
-            return rate(counting_results(connection, pool), pool.system)
+        with self.reading(pool_name) as pool:
+            return rate(counting_results(pool), pool.system)
 
     def fair_expectation(self, pool_name: str, event_id: str, name: str) -> FairExpectation:
         """Say what would have been fair to expect of a player in an event, by what comes of such promises in the pool.

@@ -13,7 +13,7 @@ from podium.store.log.content import Content, is_numbered, read_bodies, row_of
 from podium.store.log.database import StoreError
 from podium.store.log.log import MERGE, UNMERGE, json_entry
 from podium.store.log.players import Numbering, known_numbers, logged_merges, merges, names_of, resolved, unrated_error
-from podium.store.log.pools import OrderKey, Pool
+from podium.store.log.pools import OrderKey, PoolView
 from podium.store.log.schema import change, event, log
 from podium.store.writing.rating.events import UNRATED, Proposal
 from podium.store.writing.rating.rating import IS_COUNTED
@@ -33,28 +33,20 @@ SELECT_UNRATED_EVENTS = SELECT_CONTENT.where(IN_POOL, event.c.status == UNRATED)
 
 
 def merge(
-    connection: sa.Connection,
-    pool: Pool,
-    _numbering: Numbering,
-    *,
-    name: str,
-    into: str,
-    kind: str = "",
-    actor: str,
-    reason: str,
+    pool: PoolView, _numbering: Numbering, *, name: str, into: str, kind: str = "", actor: str, reason: str
 ) -> Proposal:
     if kind:
         name, into = thing_name(kind, name), thing_name(kind, into)
-    known, gone = known_numbers(connection, pool, [name, into]), merges(connection, pool)
+    known, gone = known_numbers(pool, [name, into]), merges(pool)
     if name in known and gone.get(known[name]) == known.get(into, 0):
         return Proposal(pool, MERGE)
     for each in (name, into):
         if known.get(each) in gone:
-            (stays,) = names_of(connection, pool, [gone[known[each]]]).values()
+            (stays,) = names_of(pool, [gone[known[each]]]).values()
             raise StoreError(f"{called(each)!r} was merged into {called(stays)!r}")
     for each in (into, name):
         if not kind:
-            get_standing(connection, pool, each)
+            get_standing(pool, each)
         elif each not in known:
             raise unrated_error(pool, each)
     account, end = known[name], known[into]
@@ -62,7 +54,7 @@ def merge(
         raise StoreError(f"{called(name)!r} cannot be merged into itself")
     ends = {each: end if old == account else old for each, old in gone.items()} | {account: end}
     accounts = accounts_of(account, gone)
-    events = events_of(connection, pool, account)
+    events = events_of(pool, account)
     table = read_bodies((row.body, row.started_at) for row in events)
     if not kind:  # of a thing, any number may be in a race
         refuse_meetings(table, accounts, accounts_of(end, gone), into)
@@ -71,20 +63,18 @@ def merge(
     return Proposal(pool, MERGE, (entry,), affected, merged=ends, refuses_unrateable=False)
 
 
-def unmerge(
-    connection: sa.Connection, pool: Pool, _numbering: Numbering, *, name: str, kind: str = "", actor: str, reason: str
-) -> Proposal:
+def unmerge(pool: PoolView, _numbering: Numbering, *, name: str, kind: str = "", actor: str, reason: str) -> Proposal:
     name = thing_name(kind, name) if kind else name
-    account = known_numbers(connection, pool, [name]).get(name)
+    account = known_numbers(pool, [name]).get(name)
     if account is None:
         raise unrated_error(pool, name)
-    direct = logged_merges(connection, pool)
+    direct = logged_merges(pool)
     if account not in direct:
         raise StoreError(f"{called(name)!r} was never merged into another {kind or 'player'}; there is nothing to undo")
     if direct[account] is None:
         return Proposal(pool, UNMERGE)
     ends = resolved(direct | {account: None})
-    events = events_of(connection, pool, resolved(direct)[account])
+    events = events_of(pool, resolved(direct)[account])
     table = read_bodies((row.body, row.started_at) for row in events)
     entry = json_entry(str(account), None, actor, reason)
     affected = first_of(events, table, accounts_of(account, ends))
@@ -95,10 +85,10 @@ def accounts_of(end: int, ends: Mapping[int, int]) -> set[int]:
     return {end, *(account for account, each in ends.items() if each == end)}
 
 
-def events_of(connection: sa.Connection, pool: Pool, player: int) -> list[Any]:
+def events_of(pool: PoolView, player: int) -> list[Any]:
     """The contents of the events that moved a player, and of every event that counts and is not rated, in order."""
-    rows = [*connection.execute(SELECT_RATED_EVENTS, {"pool": pool.id, "generation": pool.generation, "who": player})]
-    rows += connection.execute(SELECT_UNRATED_EVENTS, {"pool": pool.id})
+    rows = [*pool.execute(SELECT_RATED_EVENTS, who=player)]
+    rows += pool.execute(SELECT_UNRATED_EVENTS)
     return sorted(rows, key=lambda row: (row.started_at, row.seq))
 
 
@@ -119,11 +109,9 @@ def first_of(events: Sequence[Any], table: pl.DataFrame, accounts: Collection[in
     return tuple(islice((OrderKey(row.started_at, row.seq) for row in events if row.event_id in ids), 1))
 
 
-def refuse_player_twice(
-    connection: sa.Connection, pool: Pool, contents: Iterable[Content], numbers: Mapping[str, int]
-) -> None:
+def refuse_player_twice(pool: PoolView, contents: Iterable[Content], numbers: Mapping[str, int]) -> None:
     """Refuse events in which one player stands twice in a heat, by two names."""
-    merged = merges(connection, pool)
+    merged = merges(pool)
     if len(set(ends_of([*numbers], numbers, merged))) == len(numbers):
         return  # every name is another player, and a name that stands twice in a heat was refused before
     faults = []
@@ -134,20 +122,18 @@ def refuse_player_twice(
         heats = [row_of(head).get("heat") for head in content.heads]
         for one, two in repeats(list(zip(heats, ends, strict=True))):
             where = f"rows {one + 1} and {two + 1} of event {content.event_id}"
-            why = cause(connection, pool, (names[one], names[two]), numbers, ends[one])
+            why = cause(pool, (names[one], names[two]), numbers, ends[one])
             remedy = f"{names[one]!r} and {names[two]!r} ({where}) are one player since {why}; send the player once"
             faults.append(Fault(None, "player", None, remedy))
     if faults:
         raise ResultsError("results", faults)
 
 
-def refuse_entrant_twice(
-    connection: sa.Connection, pool: Pool, match_id: str, names: Sequence[str], numbers: Mapping[str, int]
-) -> None:
-    ends = ends_of(names, numbers, merges(connection, pool))
+def refuse_entrant_twice(pool: PoolView, match_id: str, names: Sequence[str], numbers: Mapping[str, int]) -> None:
+    ends = ends_of(names, numbers, merges(pool))
     faults = []
     for one, two in repeats(ends):
-        why = cause(connection, pool, (names[one], names[two]), numbers, ends[one])
+        why = cause(pool, (names[one], names[two]), numbers, ends[one])
         where = f"entrants {one + 1} and {two + 1}"
         remedy = f"{names[one]!r} and {names[two]!r} ({where}) are one player since {why}; register the player once"
         faults.append(Fault(None, "entrants", None, remedy))
@@ -167,9 +153,9 @@ def repeats(values: Sequence[Any]) -> Iterator[tuple[int, int]]:
             yield first[value], place
 
 
-def cause(connection: sa.Connection, pool: Pool, names: tuple[str, str], numbers: Mapping[str, int], end: int) -> str:
+def cause(pool: PoolView, names: tuple[str, str], numbers: Mapping[str, int], end: int) -> str:
     """What made two names one player's, a renaming or a merge, in words."""
-    current = names_of(connection, pool, [end])[end]
+    current = names_of(pool, [end])[end]
     if numbers[names[0]] == numbers[names[1]]:
         others, act = [name for name in names if name != current], "renamed to"
     else:

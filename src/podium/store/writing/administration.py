@@ -30,6 +30,7 @@ from podium.store.log.pools import (
     OrderKey,
     Pool,
     PoolDescription,
+    PoolView,
     When,
     number_at,
     season_time,
@@ -51,23 +52,21 @@ SECRET_BYTES = 32
 def create(connection: sa.Connection, name: str, system: System, actor: str, description: PoolDescription) -> Pool:
     refuse_reserved(normalise(name))
     pool = insert_pool(connection, name, system)
-    append(connection, pool, CONFIGURE, [system_entry(system, actor)])
-    describe(connection, pool, description, actor)
+    append(pool, CONFIGURE, [system_entry(system, actor)])
+    describe(pool, description, actor)
     return pool
 
 
-def describe(connection: sa.Connection, pool: Pool, description: PoolDescription, actor: str) -> bool:
+def describe(pool: PoolView, description: PoolDescription, actor: str) -> bool:
     """Let a pool say this of itself; False where it says so already."""
     if description == pool.description:
         return False
-    append(connection, pool, DESCRIBE, [json_entry("", description.body(), actor)])
-    connection.execute(sa.update(pools).where(pools.c.id == pool.id).values(description.columns()))
+    append(pool, DESCRIBE, [json_entry("", description.body(), actor)])
+    pool.connection.execute(sa.update(pools).where(pools.c.id == pool.id).values(description.columns()))
     return True
 
 
-def describe_pool(
-    connection: sa.Connection, pool: Pool, *, actor: str = "", **changes: Unpack[DescriptionChanges]
-) -> PoolDescription:
+def describe_pool(pool: PoolView, *, actor: str = "", **changes: Unpack[DescriptionChanges]) -> PoolDescription:
     """Change what a pool says of itself, or who may read it; a closed one takes that, too.
 
     Args:
@@ -81,11 +80,11 @@ def describe_pool(
         ParameterError: a text is not what it has to be.
     """
     description = pool.description.changed(**changes)
-    describe(connection, pool, description, actor)
+    describe(pool, description, actor)
     return description
 
 
-def insert_pool(connection: sa.Connection, name: str, system: System) -> Pool:
+def insert_pool(connection: sa.Connection, name: str, system: System) -> PoolView:
     """Store a new pool, with nothing in its log, and its first generation."""
     name, secret = admit(name, "a pool's name"), secrets.token_bytes(SECRET_BYTES)
     row = configuration(system) | {"name": name, "secret": secret}
@@ -95,10 +94,10 @@ def insert_pool(connection: sa.Connection, name: str, system: System) -> Pool:
         raise StoreError(f"there is a pool {name!r} already") from None
     (current,) = connection.execute(sa.insert(generation).returning(generation.c.id), {"pool_id": number}).scalars()
     connection.execute(sa.update(pools).where(pools.c.id == number).values(generation_id=current))
-    return Pool(number, name, system, secret, generation=current)
+    return PoolView(number, name, system, secret, generation=current, connection=connection)
 
 
-def configure(_connection: sa.Connection, pool: Pool, _numbering: Numbering, *, system: System, actor: str) -> Proposal:
+def configure(pool: PoolView, _numbering: Numbering, *, system: System, actor: str) -> Proposal:
     return Proposal(
         replace(pool, system=system, arithmetic=ARITHMETIC),
         CONFIGURE,
@@ -152,17 +151,15 @@ def new_season(name: str, starts: When, keep: float, actor: str) -> Propose:
     return partial(begin_season, begun=NewSeason(name, season_time(starts), keep), order=order, actor=actor)
 
 
-def begin_season(
-    connection: sa.Connection, pool: Pool, _numbering: Numbering, *, begun: NewSeason, order: Order, actor: str
-) -> Proposal:
+def begin_season(pool: PoolView, _numbering: Numbering, *, begun: NewSeason, order: Order, actor: str) -> Proposal:
     name, at, keep, seq = begun
     if order != (pool.order or DATED):
         needed = "the number of its first event" if pool.is_counted else "a date"
         raise ParameterError(f"a season of pool {pool.name!r} begins with {needed}")
-    if pool.is_counted and at >= current_day(connection, pool) * NUMBER_US:
+    if pool.is_counted and at >= current_day(pool) * NUMBER_US:
         raise ParameterError(f"no. {plain(number_at(at))} is beyond the next event; begin the season then")
     same = sa.select(season.c.started_at, season.c.keep).where(season.c.pool_id == pool.id, season.c.name == name)
-    known = connection.execute(same).first()
+    known = pool.execute(same).first()
     if known is not None:
         if (known.started_at, known.keep) == (at, keep):
             return Proposal(pool, SEASON)
@@ -171,7 +168,7 @@ def begin_season(
     return Proposal(pool, SEASON, (entry,), (OrderKey(at, seq),), season=begun, refuses_unrateable=False)
 
 
-def close_pool(connection: sa.Connection, pool: Pool, *, actor: str = "") -> bool:
+def close_pool(pool: PoolView, *, actor: str = "") -> bool:
     """Take nothing more for a pool; it can be read, and opened again.
 
     Names are still forgotten, and daily ranks stored: neither moves a rating.
@@ -179,32 +176,33 @@ def close_pool(connection: sa.Connection, pool: Pool, *, actor: str = "") -> boo
     Returns:
         Whether it was open.
     """
-    return set_closed(connection, pool, actor, closed=True)
+    return set_closed(pool, actor, closed=True)
 
 
-def reopen_pool(connection: sa.Connection, pool: Pool, *, actor: str = "") -> bool:
+def reopen_pool(pool: PoolView, *, actor: str = "") -> bool:
     """Open a closed pool again.
 
     Returns:
         Whether it was closed.
     """
-    return set_closed(connection, pool, actor, closed=False)
+    return set_closed(pool, actor, closed=False)
 
 
-def set_closed(connection: sa.Connection, pool: Pool, actor: str, *, closed: bool) -> bool:
+def set_closed(pool: PoolView, actor: str, *, closed: bool) -> bool:
     """Close a pool, so that it takes nothing more, or open it again; False where it is so already."""
     if pool.closed == closed:
         return False
-    append(connection, pool, CLOSE if closed else REOPEN, [json_entry("", None, actor)])
-    connection.execute(sa.update(pools).where(pools.c.id == pool.id).values(closed=closed))
+    append(pool, CLOSE if closed else REOPEN, [json_entry("", None, actor)])
+    pool.connection.execute(sa.update(pools).where(pools.c.id == pool.id).values(closed=closed))
     return True
 
 
-def delete(connection: sa.Connection, pool: Pool) -> None:
+def delete(pool: PoolView) -> None:
     if not pool.closed:
         raise StoreError(f"pool {pool.name!r} is not closed; podium pool close does that, so that nobody writes to it")
     of_pool = sa.select(generation.c.id).where(generation.c.pool_id == pool.id)
-    generations = connection.execute(of_pool).scalars().all()
+    generations = pool.execute(of_pool).scalars().all()
+    connection = pool.connection
     connection.execute(sa.delete(generation).where(generation.c.pool_id == pool.id))  # first: so none is staged further
     for table in reversed(metadata.sorted_tables):
         if "generation_id" in table.c and table is not pools:
@@ -242,13 +240,7 @@ class RegisteredMatch:
 
 
 def register(
-    connection: sa.Connection,
-    pool: Pool,
-    match_id: str,
-    entrants: Sequence[Any],
-    *,
-    held_s: float = HOLD_S,
-    actor: str = "",
+    pool: PoolView, match_id: str, entrants: Sequence[Any], *, held_s: float = HOLD_S, actor: str = ""
 ) -> RegisteredMatch:
     """Register a match that starts: its result counts once, and who is missing from it has quit.
 
@@ -265,40 +257,40 @@ def register(
         StoreError: a match of that id has other entrants.
     """
     rows = [each if isinstance(each, Mapping) else {"player": each} for each in entrants]
-    names = admit_names(connection, pool, [str(each["player"]) for each in rows])
+    names = admit_names(pool, [str(each["player"]) for each in rows])
     teams = [None if each.get("team") is None else admit(str(each["team"]), "team") for each in rows]
     admit(match_id, "a match's id")
     if not names or len(set(names)) < len(names):
         raise ParameterError("entrants: a match has one at least, and none twice")
     if not 0.0 < held_s <= MAX_HOLD_S:
         raise ParameterError(f"a match waits for its result above 0 and up to {MAX_HOLD_S:.0f} seconds, not {held_s}")
-    numbers = numbers_of(connection, pool, names)
+    numbers = numbers_of(pool, names)
     entrants_by_number = [{"player": numbers[name], "team": team} for name, team in zip(names, teams, strict=True)]
-    known = connection.execute(SELECT_REGISTRATION, {"pool": pool.id, "match": match_id}).first()
+    known = pool.execute(SELECT_REGISTRATION, match=match_id).first()
     if known is not None:
         if json.loads(known.body)["entrants"] != entrants_by_number:
             raise StoreError(f"match {match_id!r} is registered already, with other entrants")
-        return match_of(connection, pool, match_id)
-    refuse_entrant_twice(connection, pool, match_id, names, numbers)
+        return match_of(pool, match_id)
+    refuse_entrant_twice(pool, match_id, names, numbers)
     planned = sa.select(fixture.c.seq).where(fixture.c.pool_id == pool.id, fixture.c.fixture_id == match_id)
-    if connection.execute(planned).first() is not None:
+    if pool.execute(planned).first() is not None:
         raise StoreError(f"match {match_id!r}: there is a fixture of that id, whose result is the event of that id")
     expires_at = now() + round(held_s * 1e6)
     body = {"entrants": entrants_by_number, "expires_at": expires_at}
-    (seq,), _ = append(connection, pool, REGISTER, [json_entry(match_id, body, actor)])
+    (seq,), _ = append(pool, REGISTER, [json_entry(match_id, body, actor)])
     registration_row = {"pool_id": pool.id, "match_id": match_id, "seq": seq, "expires_at": expires_at}
-    connection.execute(sa.insert(registration), registration_row)
-    return match_of(connection, pool, match_id)
+    pool.connection.execute(sa.insert(registration), registration_row)
+    return match_of(pool, match_id)
 
 
-def get_registration(connection: sa.Connection, pool: Pool, match_id: str) -> Any:
-    row = connection.execute(SELECT_REGISTRATION, {"pool": pool.id, "match": match_id}).first()
+def get_registration(pool: PoolView, match_id: str) -> Any:
+    row = pool.execute(SELECT_REGISTRATION, match=match_id).first()
     if row is None:
         raise UnknownError(f"no match {match_id!r} is registered in pool {pool.name!r}")
     return row
 
 
-def match_of(connection: sa.Connection, pool: Pool, match_id: str) -> RegisteredMatch:
+def match_of(pool: PoolView, match_id: str) -> RegisteredMatch:
     """Show a registered match, and what came of it.
 
     Returns:
@@ -307,10 +299,10 @@ def match_of(connection: sa.Connection, pool: Pool, match_id: str) -> Registered
     Raises:
         UnknownError: no such pool or match.
     """
-    row = get_registration(connection, pool, match_id)
+    row = get_registration(pool, match_id)
     numbers = [each["player"] for each in json.loads(row.body)["entrants"]]
-    names = names_of(connection, pool, numbers)
-    results = connection.execute(SELECT_RESULTS, {"pool": pool.id, "match": match_id}).all()
+    names = names_of(pool, numbers)
+    results = pool.execute(SELECT_RESULTS, match=match_id).all()
     standing = [each.event_id for each in results if each.status not in (VOIDED, SUPERSEDED)]
     others = [each.event_id for each in results if each.event_id not in standing]
     status = REPORTED if results else EXPIRED if row.expires_at < now() else OPEN
@@ -319,7 +311,7 @@ def match_of(connection: sa.Connection, pool: Pool, match_id: str) -> Registered
     )
 
 
-def waiting_matches(connection: sa.Connection, pool: Pool) -> list[str]:
+def waiting_matches(pool: PoolView) -> list[str]:
     """List the matches that wait for a result.
 
     Returns:
@@ -332,25 +324,19 @@ def waiting_matches(connection: sa.Connection, pool: Pool) -> list[str]:
         .order_by(registration.c.expires_at)
         .limit(1000)
     )
-    return list(connection.execute(unreported).scalars())
+    return list(pool.execute(unreported).scalars())
 
 
 def attendance(
-    connection: sa.Connection,
-    pool: Pool,
-    match_id: str | None,
-    content: Content,
-    numbers: Mapping[str, int],
-    *,
-    late: bool,
+    pool: PoolView, match_id: str | None, content: Content, numbers: Mapping[str, int], *, late: bool
 ) -> tuple[int | None, list[Absent]]:
     """How many of a match's entrants a result has, and who is missing from it; None and nobody without a match."""
     if match_id is None:
         return None, []
-    row = get_registration(connection, pool, match_id)
+    row = get_registration(pool, match_id)
     if row.expires_at < now() and not late:
         raise StoreError(f"match {match_id!r} has expired; if the result should count, send it without match_id")
-    merged = merges(connection, pool)
+    merged = merges(pool)
     players_present = {merged.get(numbers[name], numbers[name]) for name in content.players}
     entrants = {merged.get(each["player"], each["player"]): each for each in json.loads(row.body)["entrants"]}
     absent = [
@@ -359,13 +345,11 @@ def attendance(
     return len(entrants) - len(absent), absent
 
 
-def choose_result(
-    connection: sa.Connection, pool: Pool, match_id: str | None, events: dict[str, EventRow]
-) -> list[OrderKey]:
+def choose_result(pool: PoolView, match_id: str | None, events: dict[str, EventRow]) -> list[OrderKey]:
     """Let the result with most of the entrants stand, the first of equals."""
     if match_id is None:
         return []
-    stored = connection.execute(SELECT_RESULTS, {"pool": pool.id, "match": match_id}).all()
+    stored = pool.execute(SELECT_RESULTS, match=match_id).all()
     results = {row.event_id: EventRow.from_row(row) for row in stored}
     results |= {each.event_id: each for each in events.values() if each.match_id == match_id}
     moved, first = [], True

@@ -16,7 +16,7 @@ from podium.errors import Fault, NotFiniteError, ResultsError
 from podium.store.log.chain import Head, newest_head
 from podium.store.log.log import SUBMIT, Logged, append
 from podium.store.log.players import Numbering, names_of, numbers_and_newcomers, provisional_numbers
-from podium.store.log.pools import OrderKey, Pool
+from podium.store.log.pools import OrderKey, Pool, PoolView
 from podium.store.log.schema import brought, event, merged, pools, season, sheet
 from podium.store.log.statements import insert, upsert
 from podium.store.writing.rating import rerating
@@ -109,10 +109,10 @@ class Done:
         return self.receipts[0] if self.receipts else self.written
 
 
-Propose = Callable[[sa.Connection, Pool, Numbering], Proposal]  # checks, and reads, but writes nothing
+Propose = Callable[[PoolView, Numbering], Proposal]  # checks, and reads, but writes nothing
 
 
-def execute(connection: sa.Connection, pool: Pool, propose: Propose, *, refuse_long: bool = True) -> Done:
+def execute(pool: PoolView, propose: Propose, *, refuse_long: bool = True) -> Done:
     """Propose, record, rate and answer, in a transaction that has the pool's lock.
 
     Raises:
@@ -120,27 +120,27 @@ def execute(connection: sa.Connection, pool: Pool, propose: Propose, *, refuse_l
             `refuse_long` is set. A bulk of new events is rated whatever comes after them: their entries alone need a
             transaction as long.
     """
-    proposal = propose(connection, pool, numbers_and_newcomers)
+    proposal = propose(pool, numbers_and_newcomers)
     if not proposal.entries:
-        keep_sheet(connection, proposal)
-        return with_receipts(connection, Done(proposal, head=newest_head(connection, pool)))
+        keep_sheet(proposal)
+        return with_receipts(Done(proposal, head=newest_head(pool)))
     if refuse_long and proposal.affected and is_large(proposal):
         raise LongWorkError
-    recorded, logged = record(connection, proposal)
+    recorded, logged = record(proposal)
     rerated = None
     if recorded.affected:
         refuse_long = refuse_long and len(recorded.entries) <= rerating.SHORT_EVENTS
         first, wanted = recorded.first_affected, recorded.wanted
-        rerated = rerating.rerate(connection, recorded.pool, first, wanted, refuse_long=refuse_long)
-        refuse_unrateable(connection, recorded, rerated)
-    return finish(connection, recorded, logged, rerated)
+        rerated = rerating.rerate(recorded.pool, first, wanted, refuse_long=refuse_long)
+        refuse_unrateable(recorded.pool, recorded, rerated)
+    return finish(recorded, logged, rerated)
 
 
-def finish(connection: sa.Connection, recorded: Proposal, logged: Logged, rerated: Rerated | None) -> Done:
+def finish(recorded: Proposal, logged: Logged, rerated: Rerated | None) -> Done:
     """What was done, once all is rated; what a correction moved is stored, of a submission it stands in receipts."""
     if recorded.kind != SUBMIT:
-        rerating.record(connection, recorded.pool, logged.seqs[0], rerated)
-    return with_receipts(connection, Done(recorded, rerated, logged.head))
+        rerating.record(recorded.pool, logged.seqs[0], rerated)
+    return with_receipts(Done(recorded, rerated, logged.head))
 
 
 def is_large(proposal: Proposal) -> bool:
@@ -148,24 +148,22 @@ def is_large(proposal: Proposal) -> bool:
     return any(row.body is not None and row.body.count(b"\n") > LARGE_EVENT_ROWS for row in proposal.events.values())
 
 
-def dry_run(connection: sa.Connection, pool: Pool, propose: Propose, after: str | None) -> Done:
+def dry_run(pool: PoolView, propose: Propose, after: str | None) -> Done:
     largest = LargestEffects(after)
-    proposal = propose(connection, pool, provisional_numbers)
+    proposal = propose(pool, provisional_numbers)
     if not proposal.entries:
-        return with_receipts(connection, Done(proposal, effects=Effects(NOTHING, (), None)))
-    rerated, _ = plan_through(connection, proposal, largest.add)
-    effects = Effects(rerated.totals, largest.listed(connection, pool, proposal), largest.next)
-    return with_receipts(connection, Done(proposal, rerated, effects=effects))
+        return with_receipts(Done(proposal, effects=Effects(NOTHING, (), None)))
+    rerated, _ = plan_through(proposal, largest.add)
+    effects = Effects(rerated.totals, largest.listed(pool, proposal), largest.next)
+    return with_receipts(Done(proposal, rerated, effects=effects))
 
 
-def plan_through(
-    connection: sa.Connection, proposal: Proposal, add: Callable[[Span], None]
-) -> tuple[Rerated, Plan | None]:
+def plan_through(proposal: Proposal, add: Callable[[Span], None]) -> tuple[Rerated, Plan | None]:
     total = Rerated(proposal.wanted)
     if not proposal.affected:
         return total, None
     plan = Plan(proposal.pool, proposal.first_affected, proposal)
-    for span, rerated in plan_spans(plan, proposal, lambda: nullcontext(connection)):
+    for span, rerated in plan_spans(plan, proposal, lambda: nullcontext(proposal.pool.connection)):
         add(span)
         total.merge(rerated)
     return total, plan
@@ -179,14 +177,14 @@ def plan_spans(
         with transaction() as connection:
             span = plan.span(connection, rerating.SPAN_EVENTS)
             rerated = Rerated.of_span(proposal.wanted, span)
-            refuse_unrateable(connection, proposal, rerated)
+            refuse_unrateable(plan.pool, proposal, rerated)
         yield span, rerated
 
 
-def record(connection: sa.Connection, proposal: Proposal) -> tuple[Proposal, Logged]:
+def record(proposal: Proposal) -> tuple[Proposal, Logged]:
     """Log what is proposed, and bring the tables up to date but for what rating gives."""
-    pool = proposal.pool
-    logged = append(connection, pool, proposal.kind, proposal.entries)
+    pool, connection = proposal.pool, proposal.pool.connection
+    logged = append(pool, proposal.kind, proposal.entries)
     numbers = {FIRST_PLACEHOLDER + k: seq for k, seq in enumerate(logged.seqs)}
     recorded = with_numbers(proposal, numbers)
     submitted = {each.subject for each in proposal.entries if (each.kind or proposal.kind) == SUBMIT}
@@ -195,7 +193,7 @@ def record(connection: sa.Connection, proposal: Proposal) -> tuple[Proposal, Log
     if new:
         insert(connection, event, [(pool.id, *each[:-1]) for each in new])
     if recorded.settles_order and pool.is_counted:
-        forget_days(connection, pool)
+        forget_days(pool)
     if other:
         connection.execute(UPDATE_EVENT, [event_changes(pool, each) for each in other])
     if recorded.merged is not None:
@@ -207,15 +205,15 @@ def record(connection: sa.Connection, proposal: Proposal) -> tuple[Proposal, Log
         connection.execute(sa.insert(season), {"pool_id": pool.id} | recorded.season._asdict())
     if recorded.columns:
         connection.execute(sa.update(pools).where(pools.c.id == pool.id).values(dict(recorded.columns)))
-    keep_sheet(connection, recorded)
+    keep_sheet(recorded)
     return recorded, logged
 
 
-def keep_sheet(connection: sa.Connection, proposal: Proposal) -> None:
+def keep_sheet(proposal: Proposal) -> None:
     pool, kept = proposal.pool, proposal.sheet
     if kept is not None:
-        upsert(connection, sheet, [(pool.id, kept.name, kept.map)])
-        upsert(connection, brought, [(pool.id, kept.name, *each) for each in kept.events])
+        upsert(pool.connection, sheet, [(pool.id, kept.name, kept.map)])
+        upsert(pool.connection, brought, [(pool.id, kept.name, *each) for each in kept.events])
 
 
 def with_numbers(proposal: Proposal, numbers: Mapping[int, int]) -> Proposal:
@@ -241,12 +239,12 @@ def event_changes(pool: Pool, each: EventRow) -> dict[str, object]:
     return {"pool": pool.id, "event": each.event_id} | {f"new_{name}": getattr(each, name) for name in CORRECTED}
 
 
-def refuse_unrateable(connection: sa.Connection, proposal: Proposal, rerated: Rerated) -> None:
+def refuse_unrateable(pool: PoolView, proposal: Proposal, rerated: Rerated) -> None:
     """Refuse what makes an event unrateable that was not so before, unless such events are to be marked."""
     if not proposal.refuses_unrateable:
         return
     for error in rerated.not_finite:
-        name = name_of(connection, proposal, int(str(error.player)))
+        name = name_of(pool, proposal, int(str(error.player)))
         raise NotFiniteError(error.system, error.settlement, error.entrant, error.event_id, name)
     for key in proposal.affected:
         if key in rerated.duplicate_players:
@@ -254,20 +252,20 @@ def refuse_unrateable(connection: sa.Connection, proposal: Proposal, rerated: Re
             remedy = (
                 f"took part in {event_id} as both of two accounts that are one now; amend the event, or unmerge one"
             )
-            raise ResultsError("merge", [Fault(None, "player", name_of(connection, proposal, number), remedy)])
+            raise ResultsError("merge", [Fault(None, "player", name_of(pool, proposal, number), remedy)])
 
 
-def name_of(connection: sa.Connection, proposal: Proposal, number: int) -> str:
+def name_of(pool: PoolView, proposal: Proposal, number: int) -> str:
     if number in proposal.newcomers:
         return proposal.newcomers[number]
-    return names_of(connection, proposal.pool, [number])[number]
+    return names_of(pool, [number])[number]
 
 
-def with_receipts(connection: sa.Connection, done: Done) -> Done:
+def with_receipts(done: Done) -> Done:
     """What was done, with a receipt for each event that was sent, in their order; effects stand in the first."""
     proposal, rerated, keys = done.proposal, done.rerated, done.proposal.keys
     statuses = rerated.statuses if rerated else {}
-    changes = changes_among(connection, done, [keys[each] for each in keys if each in statuses])
+    changes = changes_among(done, [keys[each] for each in keys if each in statuses])
     own = [key for event_id, key in keys.items() if event_id not in proposal.known]
     others = rerated.written - sum(rerated.written_at[key] for key in own) if rerated else 0
     answers = []
@@ -279,8 +277,8 @@ def with_receipts(connection: sa.Connection, done: Done) -> Done:
             row, event_changes = proposal.events[event_id], ()
             status, reason = row.status, row.reason
         else:  # rating did not look at it: a duplicate from before the first that moved, or only its title is new
-            row = get_event(connection, proposal.pool, event_id)
-            status, reason, event_changes = row.status, row.reason, changes_of(connection, proposal.pool, key)
+            row = get_event(proposal.pool, event_id)
+            status, reason, event_changes = row.status, row.reason, changes_of(proposal.pool, key)
         answers.append(
             Receipt(
                 event_id=event_id,
@@ -304,9 +302,7 @@ def with_receipts(connection: sa.Connection, done: Done) -> Done:
     return replace(done, receipts=tuple(answers))
 
 
-def changes_among(
-    connection: sa.Connection, done: Done, keys: Iterable[OrderKey]
-) -> dict[OrderKey, tuple[Change, ...]]:
+def changes_among(done: Done, keys: Iterable[OrderKey]) -> dict[OrderKey, tuple[Change, ...]]:
     """The changes of events that were rated just now, in the order of their rows; no statement reads them again."""
     if done.rerated is None:
         return {}
@@ -314,6 +310,6 @@ def changes_among(
     numbers = {number for moved in rows.values() for number, *_ in moved}
     pool, names = done.proposal.pool, dict(done.proposal.names)
     if numbers - names.keys():
-        names |= names_of(connection, pool, numbers - names.keys())
+        names |= names_of(pool, numbers - names.keys())
     made = iter(changes_from(pool, names, [each for moved in rows.values() for each in moved]))
     return {key: tuple(islice(made, len(moved))) for key, moved in rows.items()}

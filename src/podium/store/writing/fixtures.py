@@ -22,7 +22,7 @@ from podium.store.log.content import is_numbered
 from podium.store.log.database import StoreError
 from podium.store.log.log import CANCEL, PLAN, append, json_entry, newest_seq
 from podium.store.log.players import admit_names, known_numbers, merges, names_of, numbers_of
-from podium.store.log.pools import Pool, admit_title
+from podium.store.log.pools import PoolView, admit_title
 from podium.store.log.schema import event, fixture, log, registration, running
 from podium.store.log.statements import DAY_US, instant, microseconds, now, upsert
 from podium.store.writing.accounts import refuse_entrant_twice
@@ -104,8 +104,7 @@ class Fixture:
 
 
 def plan_fixture(
-    connection: sa.Connection,
-    pool: Pool,
+    pool: PoolView,
     fixture_id: str,
     *,
     starts_at: datetime | None = None,
@@ -131,9 +130,9 @@ def plan_fixture(
         StoreError: it has its result, or an event or a registered match has its id.
     """
     admit(fixture_id, "a fixture's id")
-    known = connection.execute(SELECT_FIXTURE, {"pool": pool.id, "fixture": fixture_id}).first()
+    known = pool.execute(SELECT_FIXTURE, fixture=fixture_id).first()
     if known is None:
-        refuse_taken(connection, pool, fixture_id)
+        refuse_taken(pool, fixture_id)
         if starts_at is None:
             raise ParameterError("starts_at: a new fixture needs a start")
     elif known.has_result:
@@ -146,20 +145,18 @@ def plan_fixture(
     if anybody:
         body["entrants"] = None
     elif entrants is not None:
-        body["entrants"] = numbered_entrants(connection, pool, fixture_id, entrants)
+        body["entrants"] = numbered_entrants(pool, fixture_id, entrants)
     if known is None or known.is_cancelled or body != json.loads(known.body):
-        (seq,), _ = append(connection, pool, PLAN, [json_entry(fixture_id, body, actor)])
-        upsert(connection, fixture, [(pool.id, fixture_id, seq, body["starts_at"], body["title"], False)])
-    return get_fixture(connection, pool, fixture_id)
+        (seq,), _ = append(pool, PLAN, [json_entry(fixture_id, body, actor)])
+        upsert(pool.connection, fixture, [(pool.id, fixture_id, seq, body["starts_at"], body["title"], False)])
+    return get_fixture(pool, fixture_id)
 
 
-def numbered_entrants(
-    connection: sa.Connection, pool: Pool, fixture_id: str, entrants: Sequence[Any]
-) -> list[dict[str, Any]]:
+def numbered_entrants(pool: PoolView, fixture_id: str, entrants: Sequence[Any]) -> list[dict[str, Any]]:
     rows = [each if isinstance(each, Mapping) else {"player": each} for each in entrants]
     if len(rows) > MOST_ENTRANTS:
         raise ParameterError(f"entrants: there are {len(rows):,}; a fixture may have {MOST_ENTRANTS:,}")
-    names = admit_names(connection, pool, [str(each["player"]) for each in rows], "entrant")
+    names = admit_names(pool, [str(each["player"]) for each in rows], "entrant")
     teams = [None if each.get("team") is None else admit(str(each["team"]), "team") for each in rows]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
@@ -168,8 +165,8 @@ def numbered_entrants(
     if not any(teams):
         field_of([each for (each,) in given], (), lambda all_names: all_names)  # one begins at most
     things = [{kind: thing_name(kind, name) for kind, name in each.shared.items()} for (each,) in given]
-    numbers = numbers_of(connection, pool, [*names, *(name for each in things for name in each.values())])
-    refuse_entrant_twice(connection, pool, fixture_id, names, {name: numbers[name] for name in names})
+    numbers = numbers_of(pool, [*names, *(name for each in things for name in each.values())])
+    refuse_entrant_twice(pool, fixture_id, names, {name: numbers[name] for name in names})
     return [
         {"player": numbers[name], "team": team}
         | ({"side": each.side} if each.side else {})
@@ -178,14 +175,14 @@ def numbered_entrants(
     ]
 
 
-def refuse_taken(connection: sa.Connection, pool: Pool, fixture_id: str) -> None:
+def refuse_taken(pool: PoolView, fixture_id: str) -> None:
     for table, column, what in ((event, event.c.event_id, "event"), (registration, registration.c.match_id, "match")):
         select = sa.select(column).where(table.c.pool_id == pool.id, column == fixture_id)
-        if connection.execute(select).first() is not None:
+        if pool.execute(select).first() is not None:
             raise StoreError(f"fixture {fixture_id!r}: there is {'an' if what == 'event' else 'a'} {what} of that id")
 
 
-def cancel_fixture(connection: sa.Connection, pool: Pool, fixture_id: str, *, actor: str = "") -> Fixture:
+def cancel_fixture(pool: PoolView, fixture_id: str, *, actor: str = "") -> Fixture:
     """Say that a race will not take place; planned again, it will.
 
     Returns:
@@ -195,18 +192,18 @@ def cancel_fixture(connection: sa.Connection, pool: Pool, fixture_id: str, *, ac
         UnknownError: no such pool or fixture.
         StoreError: it has its result.
     """
-    known = get_fixture(connection, pool, fixture_id)
+    known = get_fixture(pool, fixture_id)
     if known.status == REPORTED:
         raise StoreError(f"fixture {fixture_id!r} has its result; void the event instead")
     if known.status != CANCELLED:
-        append(connection, pool, CANCEL, [json_entry(fixture_id, None, actor)])
+        append(pool, CANCEL, [json_entry(fixture_id, None, actor)])
         of_id = fixture.c.pool_id == pool.id, fixture.c.fixture_id == fixture_id
-        connection.execute(sa.update(fixture).where(*of_id).values(is_cancelled=True))
-        connection.execute(sa.delete(running).where(running.c.pool_id == pool.id, running.c.race_id == fixture_id))
-    return get_fixture(connection, pool, fixture_id)
+        pool.connection.execute(sa.update(fixture).where(*of_id).values(is_cancelled=True))
+        pool.connection.execute(sa.delete(running).where(running.c.pool_id == pool.id, running.c.race_id == fixture_id))
+    return get_fixture(pool, fixture_id)
 
 
-def get_fixture(connection: sa.Connection, pool: Pool, fixture_id: str) -> Fixture:
+def get_fixture(pool: PoolView, fixture_id: str) -> Fixture:
     """Show a fixture as it stands.
 
     Returns:
@@ -215,20 +212,14 @@ def get_fixture(connection: sa.Connection, pool: Pool, fixture_id: str) -> Fixtu
     Raises:
         UnknownError: no such pool or fixture.
     """
-    row = connection.execute(SELECT_FIXTURE, {"pool": pool.id, "fixture": fixture_id}).first()
+    row = pool.execute(SELECT_FIXTURE, fixture=fixture_id).first()
     if row is None:
         raise UnknownError(f"no fixture {fixture_id!r} is planned in pool {pool.name!r}")
-    return as_fixtures(connection, pool, [row])[0]
+    return as_fixtures(pool, [row])[0]
 
 
 def fixtures(
-    connection: sa.Connection,
-    pool: Pool,
-    *,
-    since: datetime | None = None,
-    most: int = 100,
-    ahead: bool = False,
-    newest: bool = False,
+    pool: PoolView, *, since: datetime | None = None, most: int = 100, ahead: bool = False, newest: bool = False
 ) -> tuple[Fixture, ...]:
     """List fixtures, the first to start first.
 
@@ -247,15 +238,15 @@ def fixtures(
         select = select.where(fixture.c.starts_at >= microseconds(since))
     if ahead:
         select = select.where(~fixture.c.is_cancelled, ~HAS_RESULT, fixture.c.starts_at >= now() - WAITS_US)
-    return as_fixtures(connection, pool, connection.execute(select, {"pool": pool.id}).all())
+    return as_fixtures(pool, pool.execute(select).all())
 
 
-def as_fixtures(connection: sa.Connection, pool: Pool, rows: Sequence[Any]) -> tuple[Fixture, ...]:
+def as_fixtures(pool: PoolView, rows: Sequence[Any]) -> tuple[Fixture, ...]:
     """The fixtures of rows; accounts that were merged since start once, as who they are now."""
     lists = [json.loads(row.body)["entrants"] for row in rows]
-    merged = merges(connection, pool)
+    merged = merges(pool)
     numbered = [each[key] for entrants in lists for each in entrants or () for key in each if is_numbered(key)]
-    names = names_of(connection, pool, {merged.get(number, number) for number in numbered})
+    names = names_of(pool, {merged.get(number, number) for number in numbered})
     found = []
     for row, entrants in zip(rows, lists, strict=True):
         lines = [
@@ -291,13 +282,7 @@ DELETE_OVER = sa.delete(running).where(running.c.pool_id == sa.bindparam("pool")
 
 
 def post_places(
-    connection: sa.Connection,
-    pool: Pool,
-    race_id: str,
-    places: Sequence[str],
-    *,
-    out: Sequence[str] = (),
-    by_hand: bool = False,
+    pool: PoolView, race_id: str, places: Sequence[str], *, out: Sequence[str] = (), by_hand: bool = False
 ) -> Places:
     """Say how a race stands at this moment, instead of what was posted before; the log never knows of it.
 
@@ -314,44 +299,44 @@ def post_places(
         ParameterError: a player twice.
         StoreError: the race has its result, is cancelled, or was posted within this second.
     """
-    planned = get_fixture(connection, pool, race_id)
+    planned = get_fixture(pool, race_id)
     if planned.status in (REPORTED, CANCELLED):
         raise StoreError(f"race {race_id!r} {'has its result' if planned.status == REPORTED else 'is cancelled'}")
     names = [*places, *out]
-    known = known_numbers(connection, pool, names)
+    known = known_numbers(pool, names)
     entered = None if planned.entrants is None else {each.player for each in planned.entrants}
-    merged = merges(connection, pool)
+    merged = merges(pool)
     numbers = {name: merged.get(number, number) for name, number in known.items()}
-    called = names_of(connection, pool, set(numbers.values()))
+    called = names_of(pool, set(numbers.values()))
     for name in names:
         if name not in numbers or (entered is not None and called[numbers[name]] not in entered):
             raise UnknownError(f"{name!r} is not entered in race {race_id!r}; enter the player first")
     if len({numbers[name] for name in names}) < len(names):
         raise ParameterError("places: a player stands there twice")
-    row = connection.execute(SELECT_RUNNING, {"pool": pool.id, "race": race_id}).first()
+    row = pool.execute(SELECT_RUNNING, race=race_id).first()
     if row is not None and not by_hand and now() - row.posted_at < LEAST_US:
         raise StoreError(f"race {race_id!r}: places are taken once a second; send them again in a moment")
-    connection.execute(DELETE_OVER, {"pool": pool.id})
+    pool.connection.execute(DELETE_OVER, {"pool": pool.id})
     body = {"places": [numbers[name] for name in places], "out": [numbers[name] for name in out]}
-    upsert(connection, running, [(pool.id, race_id, now(), json.dumps(body))])
-    announce(connection, pool, newest_seq(connection, pool))
-    found = places_now(connection, pool, race_id)
+    upsert(pool.connection, running, [(pool.id, race_id, now(), json.dumps(body))])
+    announce(pool, newest_seq(pool))
+    found = places_now(pool, race_id)
     if found is None:
         raise StoreError(f"race {race_id!r} has its result")
     return found
 
 
-def places_now(connection: sa.Connection, pool: Pool, race_id: str) -> Places | None:
+def places_now(pool: PoolView, race_id: str) -> Places | None:
     """Show how a race stands.
 
     Returns:
         The places of the moment; None where none were posted, or the race has its result.
     """
-    row = connection.execute(SELECT_RUNNING, {"pool": pool.id, "race": race_id}).first()
+    row = pool.execute(SELECT_RUNNING, race=race_id).first()
     if row is None:
         return None
-    body, merged = json.loads(row.body), merges(connection, pool)
+    body, merged = json.loads(row.body), merges(pool)
     lists = [[merged.get(number, number) for number in body[name]] for name in ("places", "out")]
-    names = names_of(connection, pool, {number for each in lists for number in each})
+    names = names_of(pool, {number for each in lists for number in each})
     places, out = (tuple(names[number] for number in each) for each in lists)
     return Places(race_id, instant(row.posted_at), places, out)

@@ -8,14 +8,11 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-import sqlalchemy as sa
-
 from podium.store.log.content import difference, head_begin, numbers_in, rate_alike
 from podium.store.log.database import StoreError
 from podium.store.log.log import AMEND, MOVE, RESTORE, SUBMIT, VOID, LogEntry, json_entry
 from podium.store.log.players import Numbered, Numbering, known_numbers, names_of
-from podium.store.log.pools import DATED, NUMBER_US, OrderKey, Pool, number_at
-from podium.store.log.statements import values
+from podium.store.log.pools import DATED, NUMBER_US, OrderKey, Pool, PoolView, number_at
 from podium.store.writing import administration, submission
 from podium.store.writing.accounts import refuse_player_twice
 from podium.store.writing.execution import Receipt
@@ -68,8 +65,7 @@ class SheetChanges:
 
 
 def amend_sheet(
-    connection: sa.Connection,
-    pool: Pool,
+    pool: PoolView,
     numbering: Numbering,
     *,
     rows: Any,
@@ -86,16 +82,16 @@ def amend_sheet(
     Raises:
         SheetError: an event that another sheet brought has other content, or nothing that this one brought is in it.
     """
-    contents = submission.check_rows(connection, pool, rows)
-    order, settles_order = submission.order_with(connection, pool, contents.values()), pool.order is None
+    contents = submission.check_rows(pool, rows)
+    order, settles_order = submission.order_with(pool, contents.values()), pool.order is None
     pool = replace(pool, order=order)
-    sent = sent_events(connection, pool, contents)
-    sheet, is_first = as_known(connection, pool, sheet, sent)
-    stored = events_of(connection, pool, sheet, sent)
-    pair(connection, pool, sheet, sent, stored)
+    sent = sent_events(pool, contents)
+    sheet, is_first = as_known(pool, sheet, sent)
+    stored = events_of(pool, sheet, sent)
+    pair(pool, sheet, sent, stored)
     if is_first:
         new = [each for each in sent if each.stored is None]
-        for one, same in under_other_ids(connection, pool, sheet, new, len(sent)).items():
+        for one, same in under_other_ids(pool, sheet, new, len(sent)).items():
             one.stored, one.is_same = same, True
     prefix = suggested_prefix(sheet, contents.values())
     refuse_others(pool, sheet, sent, stored, prefix)
@@ -103,8 +99,8 @@ def amend_sheet(
         other = one.stored
         by_hand = other is not None and (other.is_voided_by_hand or (other.is_corrected and not one.is_same))
         one.is_kept = by_hand and not overrule  # is other than the sheet has it because people made it so in the pool
-    place(connection, pool, [one for one in sent if not one.is_kept])
-    draft = Draft(connection, pool, actor, reason or f"{sheet.name} was mended")
+    place(pool, [one for one in sent if not one.is_kept])
+    draft = Draft(pool, actor, reason or f"{sheet.name} was mended")
     draft.take(numbering, sent, sheet.prefix, {each.row.event_id for each in stored})
     paired = {one.stored for one in sent}
     draft.void([each for each in stored if each.is_live and each not in paired], overrule=overrule)
@@ -114,33 +110,31 @@ def amend_sheet(
     return replace(draft.proposal(settles_order=settles_order), sheet=record)
 
 
-def as_known(
-    connection: sa.Connection, pool: Pool, sheet: events.Sheet, sent: Sequence[Sent]
-) -> tuple[events.Sheet, bool]:
+def as_known(pool: PoolView, sheet: events.Sheet, sent: Sequence[Sent]) -> tuple[events.Sheet, bool]:
     """A sheet under the name that it is known by: its own, or that of one with the same map and mostly the same events.
 
     Returns:
         The sheet, and whether nothing is known of it.
     """
-    known = {each.name: each for each in sheets(connection, pool)}
+    known = {each.name: each for each in sheets(pool)}
     if sheet.name in known:
         return sheet, False
     for each in known.values():
         most = max(each.events, len(sent))
         if each.map == sheet.map and 2 * min(each.events, len(sent)) > most:
             named = sheet._replace(name=each.name)
-            same = by_id(connection, pool, named, sent, events_of(connection, pool, named, sent))
+            same = by_id(pool, named, sent, events_of(pool, named, sent))
             if 2 * sum(other.is_live for _, other in same) > most:
                 return named, False
     return sheet, True
 
 
-def events_of(connection: sa.Connection, pool: Pool, sheet: events.Sheet, sent: Sequence[Sent]) -> list[Stored]:
+def events_of(pool: PoolView, sheet: events.Sheet, sent: Sequence[Sent]) -> list[Stored]:
     """The events of the pool that a sheet brought, and those that have the ids of what is sent."""
-    known = brought_by(connection, pool, sheet)
-    wanted = values(known.keys() | {sheet.prefix + each.own_id for each in sent})
-    found = connection.execute(SELECT_BY_ID, {"pool": pool.id, "among": wanted}).all()
-    return stored_events(connection, pool, known, sheet, found)
+    known = brought_by(pool, sheet)
+    wanted = known.keys() | {sheet.prefix + each.own_id for each in sent}
+    found = pool.execute(SELECT_BY_ID, among=wanted).all()
+    return stored_events(pool, known, sheet, found)
 
 
 def refuse_others(pool: Pool, sheet: events.Sheet, sent: Sequence[Sent], stored: Sequence[Stored], prefix: str) -> None:
@@ -174,10 +168,10 @@ def refuse_others(pool: Pool, sheet: events.Sheet, sent: Sequence[Sent], stored:
         )
 
 
-def place(connection: sa.Connection, pool: Pool, sent: Sequence[Sent]) -> None:
+def place(pool: PoolView, sent: Sequence[Sent]) -> None:
     """Say when each event is to be, so that those of one moment, or without any, are in the order of the sheet."""
     if any(one.content.order is None for one in sent):
-        number(connection, pool, sent)
+        number(pool, sent)
     else:
         for one in sent:
             one.start = one.content.started_at
@@ -192,7 +186,7 @@ def place(connection: sa.Connection, pool: Pool, sent: Sequence[Sent]) -> None:
             last = events.FIRST_PLACEHOLDER if one.moves else seq
 
 
-def number(connection: sa.Connection, pool: Pool, sent: Sequence[Sent]) -> None:
+def number(pool: PoolView, sent: Sequence[Sent]) -> None:
     """Number events without dates: as few as can be get another number, between those beside them or after all."""
     if not pool.is_counted and any(one.stored is None for one in sent):
         raise submission.other_order_error(pool, DATED)
@@ -201,7 +195,7 @@ def number(connection: sa.Connection, pool: Pool, sent: Sequence[Sent]) -> None:
         for one, start in zip(sent, starts, strict=True):
             one.start = start or 0
         return
-    newest = connection.execute(events.SELECT_NEWEST_START, {"pool": pool.id}).scalar_one() or 0
+    newest = pool.execute(events.SELECT_NEWEST_START).scalar_one() or 0
     fixed = longest_rise(starts)
     for k in fixed:
         sent[k].start = starts[k] or 0
@@ -243,8 +237,8 @@ STEP_US = 10  # the smallest difference of two numbers of events
 class Draft:
     """What is to be done to a pool for a sheet, entry by entry."""
 
-    def __init__(self, connection: sa.Connection, pool: Pool, actor: str, reason: str) -> None:
-        self.connection, self.pool, self.actor, self.reason = connection, pool, actor, reason
+    def __init__(self, pool: PoolView, actor: str, reason: str) -> None:
+        self.pool, self.actor, self.reason = pool, actor, reason
         self.entries: list[LogEntry] = []
         self.events: dict[str, events.EventRow] = {}
         self.affected: list[OrderKey] = []
@@ -264,7 +258,7 @@ class Draft:
     def take(self, numbering: Numbering, sent: Sequence[Sent], prefix: str, taken: set[str]) -> None:
         """Take what is new, other and back, in the order of the sheet; `taken` are the ids of events of the pool."""
         logged = [one for one in sent if not one.is_same and not one.is_kept]
-        self.numbered = numbering(self.connection, self.pool, (name for one in logged for name in one.content.names))
+        self.numbered = numbering(self.pool, (name for one in logged for name in one.content.names))
         for one in sent:
             other = one.stored
             if other is None:
@@ -278,7 +272,7 @@ class Draft:
             if other is None or other.brought != record:
                 self.brought.append(record)
         contents = [one.content for one in logged]
-        refuse_player_twice(self.connection, self.pool, contents, self.numbered.numbers)
+        refuse_player_twice(self.pool, contents, self.numbered.numbers)
 
     def unused_id(self, name: str, taken: set[str]) -> str:
         """The id, or where an event of the pool has it, the first of `name #2`, `name #3`, … that none has."""
@@ -286,8 +280,7 @@ class Draft:
         if name not in taken:
             return name
         for each in (f"{base} #{k}" for k in range(2, 10**6)):
-            params = {"pool": self.pool.id, "among": values([each])}
-            if each not in taken and self.connection.execute(SELECT_BY_ID, params).first() is None:
+            if each not in taken and self.pool.execute(SELECT_BY_ID, among=[each]).first() is None:
                 return each
         raise StoreError(f"there is no id left that begins with {base!r}")
 
@@ -297,7 +290,7 @@ class Draft:
         match_id = None if known is None else known.match_id
         event_ = submission.SentEvent(content, self.actor, match_id, None, "" if known is None else self.reason)
         if known is None or one.stored is None or not one.is_same:
-            made = submission.to_entry(self.connection, self.pool, event_, self.numbered.numbers, late=True)
+            made = submission.to_entry(self.pool, event_, self.numbered.numbers, late=True)
             return made._replace(kind=kind)
         was, begin = (head_begin(known.event_id, self.pool.order, each) for each in (known.started_at, one.start))
         body = (known.body or b"").replace(was.encode(), begin.encode())  # its players stay, whatever they are called
@@ -347,8 +340,8 @@ class Draft:
             return "it comes at another place"
         body = other.row.body or b""
         logged = {number for line in body.decode().split("\n") if line for number in numbers_in(json.loads(line))}
-        numbers = known_numbers(self.connection, self.pool, sorted(set(one.content.names)))
-        names = names_of(self.connection, self.pool, logged | {*numbers.values()})
+        numbers = known_numbers(self.pool, sorted(set(one.content.names)))
+        names = names_of(self.pool, logged | {*numbers.values()})
         content = one.content.called({name: names[number] for name, number in numbers.items()})
         at = content.at(self.pool.order or DATED, one.start or other.row.started_at)
         return difference(body, names, at).partition(";")[0]
@@ -375,7 +368,7 @@ class Draft:
 
     def proposal(self, *, settles_order: bool) -> events.Proposal:
         for match_id in dict.fromkeys(each.match_id for each in [*self.events.values()]):
-            self.affected += administration.choose_result(self.connection, self.pool, match_id, self.events)
+            self.affected += administration.choose_result(self.pool, match_id, self.events)
         is_plain = all(each.kind == SUBMIT for each in self.entries)
         return events.Proposal(
             self.pool, SUBMIT if is_plain else SHEET, tuple(self.entries), tuple(self.affected),

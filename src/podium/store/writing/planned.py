@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from podium.store.log.database import UnavailableError, read_transaction
 from podium.store.log.log import Logged
 from podium.store.log.players import merges, numbers_and_newcomers, provisional_numbers
-from podium.store.log.pools import FOREVER, START, OrderKey, Pool, WriteObserver, locked_pool
+from podium.store.log.pools import FOREVER, START, OrderKey, Pool, PoolView, WriteObserver, locked_pool
 from podium.store.writing.execution import Done, Propose, finish, plan_spans, record, refuse_unrateable
 from podium.store.writing.rating import generations, ledger_rows, rerating
 from podium.store.writing.rating.events import Proposal
@@ -94,10 +94,11 @@ def planning(engine: sa.Engine, pool_name: str, propose: Propose, admit: Callabl
 def plan(engine: sa.Engine, pool: Pool, propose: Propose, admit: Callable[[Pool], None]) -> Planned:
     """Propose, by reading alone."""
     with read_transaction(engine) as connection:
-        proposal = propose(connection, pool, provisional_numbers)
+        seen = pool.within(connection)
+        proposal = propose(seen, provisional_numbers)
         if not proposal.affected:
             raise OvertakenError
-        return Planned(pool, propose, admit, proposal, merges(connection, pool))
+        return Planned(pool, propose, admit, proposal, merges(seen))
 
 
 @contextmanager
@@ -106,31 +107,31 @@ def planning_transaction(engine: sa.Engine) -> Iterator[sa.Connection]:
         yield connection
 
 
-def record_planned(connection: sa.Connection, pool: Pool, planned: Planned) -> Recorded:
+def record_planned(pool: PoolView, planned: Planned) -> Recorded:
     """Propose again, and record it; an OvertakenError where the pool is not what was planned for any more."""
     if (pool.generation, pool.staging) != (planned.pool.generation, planned.pool.staging):
         raise OvertakenError
-    if merges(connection, pool) != planned.merged:  # who plays in the proposal's own events may be another
+    if merges(pool) != planned.merged:  # who plays in the proposal's own events may be another
         raise OvertakenError
     planned.admit(pool)
-    proposal = planned.propose(connection, pool, numbers_and_newcomers)
+    proposal = planned.propose(pool, numbers_and_newcomers)
     drawn = {name: number for number, name in proposal.newcomers.items()}
     players = {number: drawn[name] for number, name in planned.proposal.newcomers.items() if name in drawn}
     if not is_same(planned.proposal, proposal, players):
         raise OvertakenError
-    recorded, logged = record(connection, proposal)
+    recorded, logged = record(proposal)
     seqs = {each.seq: recorded.events[each.event_id].seq for each in proposal.events.values()}
     if proposal.season is not None and recorded.season is not None:
         seqs[proposal.season.seq] = recorded.season.seq
-    first_affected = generations.first_affected(connection, planned.staged.generation)
+    first_affected = generations.first_affected(pool.connection, planned.staged.generation)
     return Recorded(recorded, logged, seqs, players, first_affected)
 
 
-def finish_planned(connection: sa.Connection, pool: Pool, recorded: Recorded, rerated: Rerated) -> Done:
-    refuse_unrateable(connection, recorded.proposal, rerated)
+def finish_planned(pool: PoolView, recorded: Recorded, rerated: Rerated) -> Done:
+    refuse_unrateable(pool, recorded.proposal, rerated)
     if rerated.earliest is not None:
-        rerating.mark_stale(connection, pool, rerated.earliest)
-    return finish(connection, recorded.proposal, recorded.logged, rerated)
+        rerating.mark_stale(pool, rerated.earliest)
+    return finish(recorded.proposal, recorded.logged, rerated)
 
 
 def part_start(starts: Iterable[OrderKey], key: OrderKey) -> OrderKey:
@@ -231,36 +232,36 @@ def write_moves(engine: sa.Engine, planned: Planned, parts: list[Part], observe:
         OvertakenError: the pool is not what was planned for any more.
         LongWorkError: the pool took so much meanwhile that this is not short any more.
     """
-    with locked_pool(engine, planned.pool.name, observe) as (connection, pool):
-        recorded = record_planned(connection, pool, planned)
-        generations.discard(connection, planned.staged)
+    with locked_pool(engine, planned.pool.name, observe) as pool:
+        recorded = record_planned(pool, planned)
+        generations.discard(pool.connection, planned.staged)
         rated = replace(recorded.proposal.pool, staging=None)
         end = FOREVER
         if recorded.first_affected is not None:
             start = part_start((part.first for part in parts), recorded.first_affected)
             parts = [part for part in parts if part.first < start]
             end = recorded.drawn_key(start)
-        write_parts(connection, rated, parts, recorded, end)
+        write_parts(rated, parts, recorded, end)
         rerated = recorded.summary(part.rerated for part in parts)
         if end != FOREVER:
-            rerated.merge(rerating.rerate(connection, rated, end, rerated.wanted, refuse_long=True))
-        return finish_planned(connection, pool, recorded, rerated)
+            rerated.merge(rerating.rerate(rated, end, rerated.wanted, refuse_long=True))
+        return finish_planned(pool, recorded, rerated)
 
 
-def write_parts(connection: sa.Connection, pool: Pool, parts: list[Part], recorded: Recorded, end: OrderKey) -> None:
+def write_parts(pool: PoolView, parts: list[Part], recorded: Recorded, end: OrderKey) -> None:
     added, replaced = (
         ledger_rows.joined(ledgers).with_numbers(recorded.seqs, recorded.players)
         for ledgers in ([part.added for part in parts], [part.replaced for part in parts])
     )
     removed = [key for part in parts for key in part.removed]
-    ledger_rows.write_changes(connection, pool, removed, added, replaced)
+    ledger_rows.write_changes(pool, removed, added, replaced)
     for part in parts:
-        ledger_rows.write_pool_states(connection, pool, part.old_pools, recorded.with_drawn_keys(part.new_pools))
-    rerating.update_statuses(connection, pool, [status for part in parts for status in part.statuses])
+        ledger_rows.write_pool_states(pool, part.old_pools, recorded.with_drawn_keys(part.new_pools))
+    rerating.update_statuses(pool, [status for part in parts for status in part.statuses])
     gone = np.array([number for _, _, number in removed], np.int64)
     players = np.unique(np.concatenate([gone, added.player, replaced.player])).tolist()
-    stored = stored_standings(connection, pool, players)
+    stored = stored_standings(pool, players)
     later = {number for number, each in stored.items() if (each.started_at, each.seq) >= end}
     moved = [number for number in players if number not in later]
     old = {number: each for number, each in stored.items() if number not in later}
-    refresh_standings(connection, pool, old, newest_standings(connection, pool, moved, end))
+    refresh_standings(pool, old, newest_standings(pool, moved, end))

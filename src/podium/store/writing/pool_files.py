@@ -15,7 +15,7 @@ from podium.store.log.chain import GENESIS, Head, chained_entries, entry_hash, n
 from podium.store.log.content import numbers_in
 from podium.store.log.database import StoreError
 from podium.store.log.players import insert_aliases, insert_players, names_of, things_of
-from podium.store.log.pools import START, Pool, get_pool, settings_of, system_of
+from podium.store.log.pools import START, PoolView, get_pool, settings_of, system_of
 from podium.store.log.schema import alias, brought, log, sheet, snapshot_day
 from podium.store.log.statements import insert, is_thing
 from podium.store.writing.administration import insert_pool
@@ -68,24 +68,24 @@ def import_lines(connection: sa.Connection, lines: Iterable[str], source: str, n
     system = system_of(header["system"], json.dumps(header["parameters"]))
     pool = insert_pool(connection, header["pool"] if name is None else name, system)
     try:
-        numbers = import_players(connection, pool, numbered, header["players"] + (header.get("things") or 0))
-        head = import_log(connection, pool, numbered, numbers)
+        numbers = import_players(pool, numbered, header["players"] + (header.get("things") or 0))
+        head = import_log(pool, numbered, numbers)
         if (head.place, head.hash) != (header["entries"], header["head"].get("hash")):
             raise StoreError(
                 f"{source}: ends with log entry {head.place}, and has {header['entries']} by its first line"
             )
-        store_facts(connection, pool, facts_from_log(connection, pool))
+        store_facts(pool, facts_from_log(pool))
         pool = get_pool(connection, pool.name)
         days = [{"pool_id": pool.id, "day": facts.parse_day(day, pool.order), "stale": True} for day in header["days"]]
         if days:
             connection.execute(sa.insert(snapshot_day), days)
-        import_sheets(connection, pool, header.get("sheets", []))
-        rerate(connection, pool, START)
+        import_sheets(pool, header.get("sheets", []))
+        rerate(pool, START)
     except UNREADABLE as error:
         reason = str(getattr(error, "orig", None) or error).partition("\n")[0]
         raise StoreError(f"{source}: is not the log of a pool ({type(error).__name__}: {reason})") from error
     compared: Counter[str] = Counter()
-    found = list(differences(connection, pool, compared))
+    found = list(differences(pool, compared))
     if found:
         raise StoreError("\n".join([f"{source}: is rated otherwise a second time; please report it", *found]))
     return Imported(pool.name, head, compared["events"], compared["changes"])
@@ -109,13 +109,13 @@ def checked(line: Line, kinds: Mapping[str, Any]) -> dict[str, Any]:
     return line.fields
 
 
-def import_players(connection: sa.Connection, pool: Pool, lines: Iterator[Line], count: int) -> set[int]:
+def import_players(pool: PoolView, lines: Iterator[Line], count: int) -> set[int]:
     numbers: set[int] = set()
     for chunk in chunks((checked(each, PLAYER) for _, each in zip(range(count), lines, strict=False))):
         names = [(each["player"], name, former) for each in chunk for name, *former in [names_in(each)]]
         numbers |= {number for number, _, _ in names}
-        insert_players(connection, pool, ((number, name) for number, name, _ in names))
-        insert_aliases(connection, pool, ((name, number) for number, _, former in names for name in former))
+        insert_players(pool, ((number, name) for number, name, _ in names))
+        insert_aliases(pool, ((name, number) for number, _, former in names for name in former))
     return numbers
 
 
@@ -128,13 +128,12 @@ def names_in(fields: Mapping[str, Any]) -> list[str]:
     return [thing_name(kind, each) for each in names] if kind else names
 
 
-def import_log(connection: sa.Connection, pool: Pool, lines: Iterator[Line], numbers: set[int]) -> Head:
+def import_log(pool: PoolView, lines: Iterator[Line], numbers: set[int]) -> Head:
     place, previous = 0, GENESIS
     for chunk in chunks(lines):
         rows, reasons = [], []
-        for (where, _), fields, seq in zip(
-            chunk, (checked(each, ENTRY) for each in chunk), entries.draw_numbers(connection, len(chunk)), strict=True
-        ):
+        seqs = entries.draw_numbers(pool.connection, len(chunk))
+        for (where, _), fields, seq in zip(chunk, (checked(each, ENTRY) for each in chunk), seqs, strict=True):
             place += 1
             row = entry_row(where, fields, numbers) | {"pool_id": pool.id, "seq": seq}
             previous = entry_hash(previous, row)
@@ -146,9 +145,9 @@ def import_log(connection: sa.Connection, pool: Pool, lines: Iterator[Line], num
                 if reason_hash(salt, text).hex() != fields["reason_hash"]:
                     raise StoreError(f"{where}: the reason was altered")
                 reasons.append({"pool_id": pool.id, "seq": seq, "salt": salt, "text": text})
-        entries.insert_entries(connection, rows)
+        entries.insert_entries(pool.connection, rows)
         if reasons:
-            connection.execute(entries.INSERT_REASON, reasons)
+            pool.connection.execute(entries.INSERT_REASON, reasons)
     return Head(place, previous.hex())
 
 
@@ -167,20 +166,20 @@ def entry_row(where: str, fields: Mapping[str, Any], numbers: set[int]) -> dict[
     return row
 
 
-def import_sheets(connection: sa.Connection, pool: Pool, kept: Iterable[Mapping[str, Any]]) -> None:
+def import_sheets(pool: PoolView, kept: Iterable[Mapping[str, Any]]) -> None:
     """Store the sheets, and which events each brought; in the file their contents are named by places in the log."""
     numbers = sa.select(log.c.place, log.c.seq).where(log.c.pool_id == pool.id)
-    seqs = dict(connection.execute(numbers).all()) if kept else {}
+    seqs = dict(pool.execute(numbers).all()) if kept else {}
     for each in kept:
-        connection.execute(sa.insert(sheet), {"pool_id": pool.id, "name": each["name"], "map": each["map"]})
+        pool.connection.execute(sa.insert(sheet), {"pool_id": pool.id, "name": each["name"], "map": each["map"]})
         events = ((event_id, own_id, seqs[place], bool(gone)) for event_id, own_id, place, gone in each["events"])
-        insert(connection, brought, [(pool.id, each["name"], *row) for row in events])
+        insert(pool.connection, brought, [(pool.id, each["name"], *row) for row in events])
 
 
-def exported_sheets(connection: sa.Connection, pool: Pool) -> list[dict[str, Any]]:
-    rows = connection.execute(sa.select(sheet.c.name, sheet.c.map).where(sheet.c.pool_id == pool.id).order_by("name"))
+def exported_sheets(pool: PoolView) -> list[dict[str, Any]]:
+    rows = pool.execute(sa.select(sheet.c.name, sheet.c.map).where(sheet.c.pool_id == pool.id).order_by("name"))
     found: dict[str, dict[str, Any]] = {row.name: {"name": row.name, "map": row.map, "events": []} for row in rows}
-    for name, *event in connection.execute(SELECT_BROUGHT, {"pool": pool.id}):
+    for name, *event in pool.execute(SELECT_BROUGHT):
         found[name]["events"].append(event)
     return [*found.values()]
 
@@ -202,11 +201,11 @@ SELECT_FORMER_NAMES = (
 )
 
 
-def export_lines(connection: sa.Connection, pool: Pool) -> Iterator[str]:
+def export_lines(pool: PoolView) -> Iterator[str]:
     """A line that says what follows, then a line a player, then one a thing, then one an entry of the log."""
-    head, names, things = newest_head(connection, pool), names_of(connection, pool), things_of(connection, pool)
+    head, names, things = newest_head(pool), names_of(pool), things_of(pool)
     former: dict[int, list[str]] = {}
-    for row in connection.execute(SELECT_FORMER_NAMES, {"pool": pool.id}):
+    for row in pool.execute(SELECT_FORMER_NAMES):
         former.setdefault(row.player_id, []).append(row.name)
     yield line(
         {
@@ -219,10 +218,8 @@ def export_lines(connection: sa.Connection, pool: Pool) -> Iterator[str]:
             **({"things": len(things)} if things else {}),
             "entries": head.place,
             "head": {"place": head.place, "hash": head.hash},
-            "days": [
-                str(facts.day_shown(pool.order, row.day)) for row in connection.execute(SELECT_DAYS, {"pool": pool.id})
-            ],
-            "sheets": exported_sheets(connection, pool),
+            "days": [str(facts.day_shown(pool.order, row.day)) for row in pool.execute(SELECT_DAYS)],
+            "sheets": exported_sheets(pool),
         }
     )
     for number in sorted(names):
@@ -230,9 +227,9 @@ def export_lines(connection: sa.Connection, pool: Pool) -> Iterator[str]:
     for number in sorted(things):
         (kind, name), *others = map(kind_and_name, [things[number], *former.get(number, [])])
         yield line({"player": number, "name": name, "former": [each for _, each in others], "kind": kind})
-    reasons = {row.seq: row for row in connection.execute(entries.SELECT_HASHED_REASONS, {"pool": pool.id})}
+    reasons = {row.seq: row for row in pool.execute(entries.SELECT_HASHED_REASONS)}
     last = entries.Checked(0, 0, (GENESIS,))
-    for row in chained_entries(connection, pool):
+    for row in chained_entries(pool):
         in_place = row.place == last.place + 1
         last, fits = entries.follow(last, row)
         if not (in_place and fits):

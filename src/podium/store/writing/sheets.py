@@ -21,9 +21,9 @@ from podium.errors import UnknownError
 from podium.store.log.content import Content, head_begin, row_set
 from podium.store.log.database import read_transaction, write_transaction
 from podium.store.log.players import Numbering, known_numbers
-from podium.store.log.pools import DATED, Pool
+from podium.store.log.pools import DATED, PoolView
 from podium.store.log.schema import brought, event, log, sheet, waiting
-from podium.store.log.statements import among, instant, now, values
+from podium.store.log.statements import among, instant, now
 from podium.store.writing import submission
 from podium.store.writing.rating.events import VOIDED, BroughtEvent, EventRow, Proposal, Sheet, SheetRecord
 
@@ -103,16 +103,16 @@ class Sent:
     moves: bool = False  # whether it is to follow those that are at its moment already
 
 
-def sheets(connection: sa.Connection, pool: Pool) -> tuple[KnownSheet, ...]:
+def sheets(pool: PoolView) -> tuple[KnownSheet, ...]:
     """List the sheets that a pool has had.
 
     Returns:
         Their names and maps, and how many events each has, by name.
     """
-    return tuple(KnownSheet(*row) for row in connection.execute(SELECT_SHEETS, {"pool": pool.id}))
+    return tuple(KnownSheet(*row) for row in pool.execute(SELECT_SHEETS))
 
 
-def find_gone(connection: sa.Connection, pool: Pool, sheet: Sheet, sent: Mapping[str, bool]) -> tuple[str, ...]:
+def find_gone(pool: PoolView, sheet: Sheet, sent: Mapping[str, bool]) -> tuple[str, ...]:
     """List what a sheet that was sent again has no more, and `amend_sheet` would void.
 
     Args:
@@ -121,31 +121,29 @@ def find_gone(connection: sa.Connection, pool: Pool, sheet: Sheet, sent: Mapping
     Returns:
         The ids of those events.
     """
-    known = brought_by(connection, pool, sheet)
-    lost = values(known.keys() - sent.keys() if any(sent.values()) else ())
-    rows = connection.execute(SELECT_BY_ID, {"pool": pool.id, "among": lost}).all()
-    found = [each for each in stored_events(connection, pool, known, sheet, rows) if each.is_live and not each.others]
+    known = brought_by(pool, sheet)
+    lost = known.keys() - sent.keys() if any(sent.values()) else ()
+    rows = pool.execute(SELECT_BY_ID, among=lost).all()
+    found = [each for each in stored_events(pool, known, sheet, rows) if each.is_live and not each.others]
     return tuple(each.row.event_id for each in found if each.row.status != VOIDED and not each.is_corrected)
 
 
 # A sheet that is sent
 
 
-def submit_sheet(
-    connection: sa.Connection, pool: Pool, numbering: Numbering, *, sent: submission.Submission, sheet: Sheet
-) -> Proposal:
+def submit_sheet(pool: PoolView, numbering: Numbering, *, sent: submission.Submission, sheet: Sheet) -> Proposal:
     """Log and rate the events of a sheet, each once, and keep which it brought.
 
     Raises:
         SheetError: an event is known with other content, or more than half of them are there under other ids.
     """
-    contents = submission.check_rows(connection, pool, sent.rows)
-    known = brought_by(connection, pool, sheet)
+    contents = submission.check_rows(pool, sent.rows)
+    known = brought_by(pool, sheet)
     called = {each.own_id: each.event_id for each in known.values() if not each.is_gone}
     own_ids = {called.get(each, sheet.prefix + each): each for each in contents}
     named = {event_id: contents[each].renamed(event_id) for event_id, each in own_ids.items()}
     try:
-        proposal = submission.submit_contents(connection, pool, numbering, [named], [sent])
+        proposal = submission.submit_contents(pool, numbering, [named], [sent])
     except submission.ConflictError as error:
         prefix = suggested_prefix(sheet, contents.values())
         ways = (
@@ -154,7 +152,7 @@ def submit_sheet(
         )
         raise SheetError(str(error), ways, prefix) from None
     new = {own_ids[each.subject]: named[each.subject] for each in proposal.entries}
-    found = under_other_ids(connection, pool, sheet, sent_events(connection, pool, new), len(named))
+    found = under_other_ids(pool, sheet, sent_events(pool, new), len(named))
     if found:
         one = next(iter(found))
         raise SheetError(
@@ -174,14 +172,14 @@ def suggested_prefix(sheet: Sheet, contents: Iterable[Content]) -> str:
     return f"{PurePath(sheet.name).stem if first is None else instant(first).year}/"
 
 
-def brought_by(connection: sa.Connection, pool: Pool, sheet: Sheet) -> dict[str, BroughtEvent]:
-    rows = connection.execute(SELECT_BROUGHT.where(brought.c.sheet == sheet.name), {"pool": pool.id})
+def brought_by(pool: PoolView, sheet: Sheet) -> dict[str, BroughtEvent]:
+    rows = pool.execute(SELECT_BROUGHT.where(brought.c.sheet == sheet.name))
     return {row.event_id: BroughtEvent(*row[2:]) for row in rows}
 
 
-def sent_events(connection: sa.Connection, pool: Pool, contents: Mapping[str, Content]) -> list[Sent]:
+def sent_events(pool: PoolView, contents: Mapping[str, Content]) -> list[Sent]:
     """The events of a sheet, by what it calls them."""
-    numbers = known_numbers(connection, pool, sorted({name for each in contents.values() for name in each.names}))
+    numbers = known_numbers(pool, sorted({name for each in contents.values() for name in each.names}))
 
     def numbered(content: Content) -> str:
         return content.lines(content.rests, lambda names: (str(numbers.get(name, repr(name))) for name in names))
@@ -189,12 +187,9 @@ def sent_events(connection: sa.Connection, pool: Pool, contents: Mapping[str, Co
     return [Sent(own_id, content, row_set(numbered(content))) for own_id, content in contents.items()]
 
 
-def stored_events(
-    connection: sa.Connection, pool: Pool, known: Mapping[str, BroughtEvent], sheet: Sheet, rows: Sequence[Any]
-) -> list[Stored]:
-    ids = values(row.event_id for row in rows)
+def stored_events(pool: PoolView, known: Mapping[str, BroughtEvent], sheet: Sheet, rows: Sequence[Any]) -> list[Stored]:
     newest, others = dict[str, int](), defaultdict[str, int](int)
-    for row in connection.execute(SELECT_BROUGHT.where(among(brought.c.event_id)), {"pool": pool.id, "among": ids}):
+    for row in pool.execute(SELECT_BROUGHT.where(among(brought.c.event_id)), among=[row.event_id for row in rows]):
         newest[row.event_id] = max(newest.get(row.event_id, 0), row.content_seq)
         others[row.event_id] += row.sheet != sheet.name and not row.is_gone
     stored = []
@@ -206,18 +201,16 @@ def stored_events(
     return stored
 
 
-def under_other_ids(
-    connection: sa.Connection, pool: Pool, sheet: Sheet, sent: Sequence[Sent], count: int
-) -> dict[Sent, Stored]:
+def under_other_ids(pool: PoolView, sheet: Sheet, sent: Sequence[Sent], count: int) -> dict[Sent, Stored]:
     """The events of the pool that are those of a sheet but for their ids, in their order; none unless most are."""
     if pool.order is None or 2 * len(sent) <= count or len(sent) > MOST_COMPARED:
         return {}
-    params = {"pool": pool.id, "among": values({each.content.started_at for each in sent})}
+    starts = {each.content.started_at for each in sent}
     is_undated = sent[0].content.order is None
-    rows = connection.execute(SELECT_STORED if is_undated else SELECT_BY_START, params).all()
+    rows = pool.execute(SELECT_STORED if is_undated else SELECT_BY_START, among=starts).all()
     if 2 * len(rows) <= count or len(rows) > MOST_COMPARED:
         return {}
-    stored = sorted(stored_events(connection, pool, {}, sheet, rows), key=lambda each: each.row.key)
+    stored = sorted(stored_events(pool, {}, sheet, rows), key=lambda each: each.row.key)
     ordered = sorted(sent, key=lambda each: each.content.started_at)  # all alike where none has a date
     one = [(0 if is_undated else each.row.started_at, each.lines) for each in stored]
     other = [(each.content.started_at, each.lines) for each in ordered]
@@ -229,7 +222,7 @@ def under_other_ids(
 # Which event of the pool is which of a sheet
 
 
-def pair(connection: sa.Connection, pool: Pool, sheet: Sheet, sent: Sequence[Sent], stored: Sequence[Stored]) -> None:
+def pair(pool: PoolView, sheet: Sheet, sent: Sequence[Sent], stored: Sequence[Stored]) -> None:
     """Find the event of the pool that each of a sheet is.
 
     That of its id, where the content is the same; else among those whose ids differ in their count alone, in their
@@ -238,8 +231,8 @@ def pair(connection: sa.Connection, pool: Pool, sheet: Sheet, sent: Sequence[Sen
     left = sorted(stored, key=lambda each: each.is_live, reverse=True)
     for find in (by_id, by_count, by_content, by_lines):
         alone = [one for one in sent if one.stored is None]
-        for one, other in [*find(connection, pool, sheet, alone, left)]:
-            one.stored, one.is_same = other, has_content(connection, pool, one, other)
+        for one, other in [*find(pool, sheet, alone, left)]:
+            one.stored, one.is_same = other, has_content(pool, one, other)
         paired = {one.stored for one in sent}
         left = [each for each in left if each not in paired]
 
@@ -247,16 +240,16 @@ def pair(connection: sa.Connection, pool: Pool, sheet: Sheet, sent: Sequence[Sen
 Pairs = Iterable[tuple[Sent, Stored]]
 
 
-def by_id(connection: sa.Connection, pool: Pool, sheet: Sheet, sent: Sequence[Sent], left: list[Stored]) -> Pairs:
+def by_id(pool: PoolView, sheet: Sheet, sent: Sequence[Sent], left: list[Stored]) -> Pairs:
     """Events of one id and content."""
     known = {each.own_id: each for each in reversed(left)}
     for one in sent:
         other = known.get(one.own_id) or known.get(sheet.prefix + one.own_id)
-        if other is not None and has_content(connection, pool, one, other):
+        if other is not None and has_content(pool, one, other):
             yield one, other
 
 
-def by_count(_connection: sa.Connection, _pool: Pool, sheet: Sheet, sent: list[Sent], left: list[Stored]) -> Pairs:
+def by_count(pool: PoolView, sheet: Sheet, sent: list[Sent], left: list[Stored]) -> Pairs:
     """Events whose ids differ in their count alone: those that are the same, then those of one id, then the others."""
     groups = defaultdict[str, tuple[list[Sent], list[Stored]]](lambda: ([], []))
     for one in sent:
@@ -275,9 +268,7 @@ def by_count(_connection: sa.Connection, _pool: Pool, sheet: Sheet, sent: list[S
                 yield from zip(rest, known.values(), strict=False)
 
 
-def by_content(
-    _connection: sa.Connection, _pool: Pool, _sheet: Sheet, sent: list[Sent], left: list[Stored], *, dated: bool = True
-) -> Pairs:
+def by_content(pool: PoolView, _sheet: Sheet, sent: list[Sent], left: list[Stored], *, dated: bool = True) -> Pairs:
     """Events that are the same but for their ids, in their order."""
     waiting = defaultdict[Any, list[Stored]](list)
     dated = dated and any(one.content.order for one in sent)
@@ -292,7 +283,7 @@ def by_content(
 by_lines = partial(by_content, dated=False)  # but for their ids and dates
 
 
-def has_content(connection: sa.Connection, pool: Pool, one: Sent, other: Stored) -> bool:
+def has_content(pool: PoolView, one: Sent, other: Stored) -> bool:
     """Whether an event has the content that a sheet has, whatever it is called there."""
     content = one.content.renamed(other.row.event_id)
     if content.order is not None and content.started_at != other.row.started_at:
@@ -302,7 +293,7 @@ def has_content(connection: sa.Connection, pool: Pool, one: Sent, other: Stored)
     ]:
         return True
     at = content.at(pool.order or DATED, other.row.started_at)
-    return other.row.match_id is not None and submission.has_content(connection, pool, other.row, at)
+    return other.row.match_id is not None and submission.has_content(pool, other.row, at)
 
 
 WAITS_US = 3_600_000_000

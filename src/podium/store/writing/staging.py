@@ -72,21 +72,21 @@ class Staging(Plan):
         self.held_pools = {key: state for key, state in self.held_pools.items() if key < first}
         self.begin_at(first)
 
-    def meet(self, connection: sa.Connection, players: set[int]) -> None:
+    def meet(self, players: set[int]) -> None:
         if players:
-            found = newest_standings(connection, self.planned.staged, sorted(players), self.start)
+            found = newest_standings(self.planned.staged.within(self.pool.connection), sorted(players), self.start)
             before = self.held.before_key(self.start)
             apply_held(found, self.held.only(before & np.isin(self.held.player, [*players])))
             self.standings |= found
             self._met |= players
 
-    def meet_pool(self, connection: sa.Connection) -> ledger_rows.PoolState | None:
+    def meet_pool(self) -> ledger_rows.PoolState | None:
         held = (ledger_rows.PoolState(key, state) for key, state in self.held_pools.items() if key < self.start)
-        stored = ledger_rows.newest_pool_state(connection, self.planned.staged, self.start)
+        stored = ledger_rows.newest_pool_state(self.planned.staged.within(self.pool.connection), self.start)
         return max((*held, *([] if stored is None else [stored])), default=None)
 
-    def meet_all(self, connection: sa.Connection) -> None:
-        found = newest_standings(connection, self.planned.staged, None, self.start)
+    def meet_all(self) -> None:
+        found = newest_standings(self.planned.staged.within(self.pool.connection), None, self.start)
         apply_held(found, self.held.only(self.held.before_key(self.start)))
         self.standings = found | self.standings
         self._met |= found.keys()
@@ -132,24 +132,24 @@ def finish_staging(engine: sa.Engine, staging: Staging, observe: WriteObserver) 
         LongWorkError: the pool took so much meanwhile that more is to be staged first.
     """
     planned = staging.planned
-    with locked_pool(engine, planned.pool.name, observe) as (connection, pool):
-        recorded = record_planned(connection, pool, planned)
+    with locked_pool(engine, planned.pool.name, observe) as pool:
+        recorded = record_planned(pool, planned)
         staged = replace(recorded.proposal.pool, generation=planned.staged.generation, staging=None)
         held = staging.held.with_numbers(recorded.seqs, recorded.players)
-        ledger_rows.write_changes(connection, staged, (), held, ledger_rows.NO_ROWS)
-        stored = stored_standings(connection, staged, sorted(set(held.player.tolist())))
+        ledger_rows.write_changes(staged, (), held, ledger_rows.NO_ROWS)
+        stored = stored_standings(staged, sorted(set(held.player.tolist())))
         standings = dict(stored)
         apply_held(standings, held)
-        refresh_standings(connection, staged, stored, standings)
-        ledger_rows.write_pool_states(connection, staged, {}, recorded.with_drawn_keys(staging.held_pools))
+        refresh_standings(staged, stored, standings)
+        ledger_rows.write_pool_states(staged, {}, recorded.with_drawn_keys(staging.held_pools))
         first_affected = recorded.first_affected
-        generations.apply_statuses(connection, staged, first_affected or FOREVER)
-        rerating.update_statuses(connection, pool, staging.held_statuses.items())
+        generations.apply_statuses(staged, first_affected or FOREVER)
+        rerating.update_statuses(pool, staging.held_statuses.items())
         rerated = recorded.summary(rerated for _, rerated in staging.parts)
         if first_affected is not None:
-            rerated.merge(rerating.rerate(connection, staged, first_affected, rerated.wanted, refuse_long=True))
-        generations.adopt(connection, staged)
-        return finish_planned(connection, pool, recorded, rerated)
+            rerated.merge(rerating.rerate(staged, first_affected, rerated.wanted, refuse_long=True))
+        generations.adopt(staged)
+        return finish_planned(pool, recorded, rerated)
 
 
 MAX_ATTEMPTS = 5  # at long work, where others overtake it
@@ -169,9 +169,9 @@ def run(
         UnavailableError: the database cannot serve at the moment, or others go on overtaking it.
     """
     for _ in range(MAX_ATTEMPTS):
-        with contextlib.suppress(LongWorkError), locked_pool(engine, pool_name, observe) as (connection, pool):
+        with contextlib.suppress(LongWorkError), locked_pool(engine, pool_name, observe) as pool:
             admit(pool)
-            return execute(connection, pool, propose)
+            return execute(pool, propose)
         with TURNS[str(engine.url), pool_name], contextlib.suppress(OvertakenError):
             return run_in_background(engine, pool_name, propose, admit, observe)
     raise UnavailableError(f"pool {pool_name!r} is busy with other corrections; send it again")

@@ -17,7 +17,7 @@ from podium.store.log.content import Content, difference, numbers_in, plain_cont
 from podium.store.log.database import StoreError
 from podium.store.log.log import AMEND, RESTORE, SUBMIT, VOID, LogEntry, json_entry
 from podium.store.log.players import Numbering, confusables_of, exact_numbers, known_numbers, names_of
-from podium.store.log.pools import COUNTED, DATED, NUMBER_US, Order, OrderKey, Pool
+from podium.store.log.pools import COUNTED, DATED, NUMBER_US, Order, OrderKey, Pool, PoolView
 from podium.store.log.schema import log, season
 from podium.store.log.statements import execute_prepared, values
 from podium.store.writing import administration
@@ -83,20 +83,14 @@ class VoidingOptions(TypedDict, total=False):
 # What can be done
 
 
-def submit(
-    connection: sa.Connection, pool: Pool, numbering: Numbering, *, submissions: Sequence[Submission | tuple[Any, ...]]
-) -> Proposal:
+def submit(pool: PoolView, numbering: Numbering, *, submissions: Sequence[Submission | tuple[Any, ...]]) -> Proposal:
     """Log and rate events, each once; those that are known already are only answered."""
     sent_by = [Submission(*each) for each in submissions]
-    return submit_contents(connection, pool, numbering, check_contents(connection, pool, sent_by), sent_by)
+    return submit_contents(pool, numbering, check_contents(pool, sent_by), sent_by)
 
 
 def submit_contents(
-    connection: sa.Connection,
-    pool: Pool,
-    numbering: Numbering,
-    contents: Sequence[Mapping[str, Content]],
-    sent_by: Sequence[Submission],
+    pool: PoolView, numbering: Numbering, contents: Sequence[Mapping[str, Content]], sent_by: Sequence[Submission]
 ) -> Proposal:
     """Log and rate what was sent, each sender's events by their ids."""
     sent = {
@@ -104,23 +98,23 @@ def submit_contents(
         for checked, submission in zip(contents, sent_by, strict=True)
         for event_id, event in to_sent_events(checked, submission).items()
     }
-    order = order_with(connection, pool, (each.content for each in sent.values()))
+    order = order_with(pool, (each.content for each in sent.values()))
     senders = {event_id: sender for sender, checked in enumerate(contents) for event_id in checked}
-    known = known_keys(connection, pool, sent)
+    known = known_keys(pool, sent)
     new_events = {event_id: each for event_id, each in sent.items() if event_id not in known}
     if not new_events:
         return Proposal(pool, SUBMIT, sent=senders, known=known)
     settles_order, pool = pool.order is None, replace(pool, order=order)
-    new_events = with_starts(connection, pool, new_events)
+    new_events = with_starts(pool, new_events)
     sent_names = (name for each in new_events.values() for name in each.content.names)
-    numbers, newcomers, names = numbering(connection, pool, sent_names)
-    refuse_player_twice(connection, pool, (each.content for each in new_events.values()), numbers)
-    entries = tuple(to_entry(connection, pool, each, numbers, late=False) for each in new_events.values())
+    numbers, newcomers, names = numbering(pool, sent_names)
+    refuse_player_twice(pool, (each.content for each in new_events.values()), numbers)
+    entries = tuple(to_entry(pool, each, numbers, late=False) for each in new_events.values())
     events = proposed_events(new_events, entries)
     affected = [each.key for each in events.values()]
     for match_id in dict.fromkeys(each.match_id for each in new_events.values()):
-        affected += administration.choose_result(connection, pool, match_id, events)
-    warnings = confusable_warnings(new_events, confusables_of(connection, pool, list(newcomers.values())))
+        affected += administration.choose_result(pool, match_id, events)
+    warnings = confusable_warnings(new_events, confusables_of(pool, list(newcomers.values())))
     return Proposal(
         pool, SUBMIT, entries, tuple(affected), senders, known, warnings, events, newcomers=newcomers, names=names,
         settles_order=settles_order,
@@ -128,29 +122,22 @@ def submit_contents(
 
 
 def amend(
-    connection: sa.Connection,
-    pool: Pool,
-    numbering: Numbering,
-    *,
-    rows: Any,
-    actor: str,
-    reason: str,
-    versions: Collection[str] | None = None,
+    pool: PoolView, numbering: Numbering, *, rows: Any, actor: str, reason: str, versions: Collection[str] | None = None
 ) -> Proposal:
     """Log other content of an event, and rate again; a duplicate where it has that content already."""
-    contents = check_rows(connection, pool, rows)
+    contents = check_rows(pool, rows)
     if len(contents) != 1:
         raise ResultsError("results", [Fault(None, "event_id", None, "an amendment is of one event")])
     ((event_id, content),) = contents.items()
-    known = EventRow.from_row(get_event(connection, pool, event_id))
-    content = content.at(order_with(connection, pool, [content]), known.started_at)  # it stays where it was
-    if has_content(connection, pool, known, content):
+    known = EventRow.from_row(get_event(pool, event_id))
+    content = content.at(order_with(pool, [content]), known.started_at)  # it stays where it was
+    if has_content(pool, known, content):
         return Proposal(pool, AMEND, sent={event_id: 0}, known={event_id: known.key})
     require_version(known, versions)
-    numbers, newcomers, names = numbering(connection, pool, content.names)
-    refuse_player_twice(connection, pool, [content], numbers)
+    numbers, newcomers, names = numbering(pool, content.names)
+    refuse_player_twice(pool, [content], numbers)
     sent = SentEvent(content, actor, known.match_id)
-    entry = to_entry(connection, pool, sent, numbers, late=True)._replace(reason=reason)
+    entry = to_entry(pool, sent, numbers, late=True)._replace(reason=reason)
     amended = known._replace(
         content_seq=FIRST_PLACEHOLDER,
         started_at=content.started_at,
@@ -159,15 +146,14 @@ def amend(
         url=content.url,
         body=entry.body,
     )
-    changed = corrected(connection, pool, AMEND, entry, known, amended)
-    (row,) = connection.execute(SELECT_CONTENTS, {"first": known.content_seq, "newest": known.content_seq}).all()
+    changed = corrected(pool, AMEND, entry, known, amended)
+    (row,) = pool.execute(SELECT_CONTENTS, first=known.content_seq, newest=known.content_seq).all()
     affected = () if rate_alike(row.body, entry.body) else changed.affected  # nothing moves by another title
     return replace(changed, newcomers=newcomers, names=names, affected=affected)
 
 
 def set_voided(
-    connection: sa.Connection,
-    pool: Pool,
+    pool: PoolView,
     _numbering: Numbering,
     *,
     event_id: str,
@@ -177,21 +163,19 @@ def set_voided(
     versions: Collection[str] | None = None,
 ) -> Proposal:
     """Let an event count for nothing, or again; a duplicate where it does so already."""
-    known = EventRow.from_row(get_event(connection, pool, event_id))
+    known = EventRow.from_row(get_event(pool, event_id))
     kind, status = (VOID, VOIDED) if voided else (RESTORE, "")
     if (known.status == VOIDED) == voided:
         return Proposal(pool, kind, sent={event_id: 0}, known={event_id: known.key})
     require_version(known, versions)
     entry = json_entry(event_id, None, actor, reason)
-    return corrected(connection, pool, kind, entry, known, known._replace(status=status, reason=status))
+    return corrected(pool, kind, entry, known, known._replace(status=status, reason=status))
 
 
-def corrected(
-    connection: sa.Connection, pool: Pool, kind: str, entry: LogEntry, known: EventRow, changed: EventRow
-) -> Proposal:
+def corrected(pool: PoolView, kind: str, entry: LogEntry, known: EventRow, changed: EventRow) -> Proposal:
     """The proposal of an event that is to be another, and of what that makes of its match."""
     events = {known.event_id: changed}
-    moved = administration.choose_result(connection, pool, known.match_id, events)
+    moved = administration.choose_result(pool, known.match_id, events)
     affected = known.key, changed.key, *moved
     return Proposal(pool, kind, (entry,), affected, {known.event_id: 0}, events=events)
 
@@ -199,19 +183,17 @@ def corrected(
 # Check
 
 
-def check_contents(
-    connection: sa.Connection, pool: Pool, submissions: Sequence[Submission]
-) -> list[dict[str, Content]]:
+def check_contents(pool: PoolView, submissions: Sequence[Submission]) -> list[dict[str, Content]]:
     """Check what is sent, each the rows of other events; each one's events, in the order they were sent."""
     if len(submissions) == 1:
-        return [check_rows(connection, pool, submissions[0].rows)]
+        return [check_rows(pool, submissions[0].rows)]
     contents = [plain_contents(each.rows, pool.name) for each in submissions]
     others = [k for k, each in enumerate(contents) if each is None]
     if others:  # one table of them all takes hardly longer than one of each
         owner = {row["event_id"]: k for k in others for row in submissions[k].rows}
         by_sender: dict[int, dict[str, Content]] = {k: {} for k in others}
         rows = [row for k in others for row in submissions[k].rows]
-        for event_id, content in check_rows(connection, pool, rows).items():
+        for event_id, content in check_rows(pool, rows).items():
             by_sender[owner[event_id]][event_id] = content
         contents = [by_sender[k] if each is None else each for k, each in enumerate(contents)]
     return [each or {} for each in contents]
@@ -227,38 +209,38 @@ def to_sent_events(contents: Mapping[str, Content], submission: Submission) -> d
     }
 
 
-def check_rows(connection: sa.Connection, pool: Pool, rows: Any) -> dict[str, Content]:
-    return read_contents(rows, pool.name, functools.partial(names_in_use, connection, pool))
+def check_rows(pool: PoolView, rows: Any) -> dict[str, Content]:
+    return read_contents(rows, pool.name, functools.partial(names_in_use, pool))
 
 
-def names_in_use(connection: sa.Connection, pool: Pool, column: str, names: list[str]) -> set[str]:
+def names_in_use(pool: PoolView, column: str, names: list[str]) -> set[str]:
     """Of names that the rule refuses, those that the pool has had since before there was one."""
-    if connection.dialect.name == "postgresql":
+    if pool.connection.dialect.name == "postgresql":
         names = [name for name in names if "\0" not in name]  # which its text cannot hold
     if column == "player":
-        return set(exact_numbers(connection, pool, names))
+        return set(exact_numbers(pool, names))
     if column == "event_id":
-        return {row.event_id for row in connection.execute(SELECT_EVENTS, {"pool": pool.id, "among": values(names)})}
+        return {row.event_id for row in pool.execute(SELECT_EVENTS, among=names)}
     return set()
 
 
-def known_keys(connection: sa.Connection, pool: Pool, sent: Mapping[str, SentEvent]) -> dict[str, OrderKey]:
+def known_keys(pool: PoolView, sent: Mapping[str, SentEvent]) -> dict[str, OrderKey]:
     """Which of the events are in the log already, with this very content, and where they are in the order of rating."""
-    known = execute_prepared(connection, SELECT_EVENTS, {"pool": pool.id, "among": values(sent)}).all()
+    known = execute_prepared(pool.connection, SELECT_EVENTS, {"pool": pool.id, "among": values(sent)}).all()
     for row in known:  # what was sent without a date or a number is where it is
         content = sent[row.event_id].content.at(pool.order or DATED, row.started_at)
-        refuse_other_content(connection, pool, row, content)
+        refuse_other_content(pool, row, content)
     return {row.event_id: OrderKey(row.started_at, row.seq) for row in known}
 
 
 HAS_SEASON = sa.select(sa.exists().where(season.c.pool_id == sa.bindparam("pool")))
 
 
-def order_with(connection: sa.Connection, pool: Pool, contents: Iterable[Content]) -> Order:
+def order_with(pool: PoolView, contents: Iterable[Content]) -> Order:
     """What orders a pool's events once it has these, too."""
     orders = {each.order for each in contents}
     settled = pool.order
-    if settled is None and connection.execute(HAS_SEASON, {"pool": pool.id}).scalar_one():
+    if settled is None and pool.execute(HAS_SEASON).scalar_one():
         settled = DATED  # as its seasons are
     if settled is None:
         if len(orders) > 1:
@@ -273,9 +255,9 @@ def other_order_error(pool: Pool, order: Order) -> ResultsError:
     return ResultsError("results", [Fault(None, "started_at", None, OTHER_ORDER[order].format(pool=pool.name))])
 
 
-def with_starts(connection: sa.Connection, pool: Pool, new_events: Mapping[str, SentEvent]) -> dict[str, SentEvent]:
+def with_starts(pool: PoolView, new_events: Mapping[str, SentEvent]) -> dict[str, SentEvent]:
     """New events, each with a date or a number: without one it follows all that are there, and all before it."""
-    newest = connection.execute(SELECT_NEWEST_START, {"pool": pool.id}).scalar_one()
+    newest = pool.execute(SELECT_NEWEST_START).scalar_one()
     placed = {}
     for event_id, each in new_events.items():
         started_at = each.content.started_at
@@ -298,34 +280,34 @@ def following(pool: Pool, newest: int | None, received: int | None) -> int:
     return received if newest is None else max(newest, received)
 
 
-def refuse_other_content(connection: sa.Connection, pool: Pool, known: Any, content: Content) -> None:
+def refuse_other_content(pool: PoolView, known: Any, content: Content) -> None:
     """Refuse content that is neither what an event was submitted with nor what it is now."""
-    rows = connection.execute(SELECT_CONTENTS, {"first": known.seq, "newest": known.content_seq}).all()
-    if any(is_repeat(connection, pool, known, each, rows) for each in (content, content.sent) if each is not None):
+    rows = pool.execute(SELECT_CONTENTS, first=known.seq, newest=known.content_seq).all()
+    if any(is_repeat(pool, known, each, rows) for each in (content, content.sent) if each is not None):
         return
     body = rows[-1].body
     numbers = {number for each in body.decode().split("\n") if each for number in numbers_in(json.loads(each))}
-    other = difference(body, names_of(connection, pool, numbers), content)
+    other = difference(body, names_of(pool, numbers), content)
     raise ConflictError(f"event {known.event_id!r} is known with other content: {other}")
 
 
-def has_content(connection: sa.Connection, pool: Pool, known: Any, content: Content) -> bool:
+def has_content(pool: PoolView, known: Any, content: Content) -> bool:
     """Whether this very content is what an event has now, with those who are missing from its match."""
     if content.started_at != known.started_at:
         return False
-    rows = connection.execute(SELECT_CONTENTS, {"first": known.content_seq, "newest": known.content_seq}).all()
+    rows = pool.execute(SELECT_CONTENTS, first=known.content_seq, newest=known.content_seq).all()
     if known.match_id is not None:  # who is missing from a match may be other than it was when this was logged
-        body = present_body(connection, pool, known, content)
+        body = present_body(pool, known, content)
         if body is not None:
             return is_logged(body, rows)
-    return is_repeat(connection, pool, known, content, rows)
+    return is_repeat(pool, known, content, rows)
 
 
-def is_repeat(connection: sa.Connection, pool: Pool, known: Any, content: Content, rows: Sequence[Any]) -> bool:
+def is_repeat(pool: PoolView, known: Any, content: Content, rows: Sequence[Any]) -> bool:
     """Whether an event was logged with this content: by the digest of what was sent, or by its players' numbers."""
     if content.digest(pool.secret) in [row.digest for row in rows]:
         return True
-    return is_logged(present_body(connection, pool, known, content), rows)
+    return is_logged(present_body(pool, known, content), rows)
 
 
 def is_logged(body: bytes | None, rows: Sequence[Any]) -> bool:
@@ -333,25 +315,23 @@ def is_logged(body: bytes | None, rows: Sequence[Any]) -> bool:
     return body is not None and row_set(body.decode()) in [row_set(row.body.decode()) for row in rows]
 
 
-def present_body(connection: sa.Connection, pool: Pool, known: Any, content: Content) -> bytes | None:
+def present_body(pool: PoolView, known: Any, content: Content) -> bytes | None:
     """What would be logged of an event with this content now; None where it has a new player."""
     names = set(content.names)
-    numbers = known_numbers(connection, pool, sorted(names))
+    numbers = known_numbers(pool, sorted(names))
     if not numbers.keys() >= names:
         return None
-    _, absent = administration.attendance(connection, pool, known.match_id, content, numbers, late=True)
+    _, absent = administration.attendance(pool, known.match_id, content, numbers, late=True)
     return content.body(numbers, absent)
 
 
 # Propose
 
 
-def to_entry(
-    connection: sa.Connection, pool: Pool, sent: SentEvent, numbers: Mapping[str, int], *, late: bool
-) -> LogEntry:
+def to_entry(pool: PoolView, sent: SentEvent, numbers: Mapping[str, int], *, late: bool) -> LogEntry:
     """The log entry of an event, its players by number, with those of its match's entrants who are missing."""
     content, actor, match_id, _, reason = sent
-    present, absent = administration.attendance(connection, pool, match_id, content, numbers, late=late)
+    present, absent = administration.attendance(pool, match_id, content, numbers, late=late)
     body, digest = content.body(numbers, absent), content.digest(pool.secret)
     return LogEntry(content.event_id, body, actor, digest, match_id, present, reason)
 

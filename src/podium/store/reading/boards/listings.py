@@ -15,9 +15,9 @@ import sqlalchemy as sa
 from podium.engine.tables.things import kind_and_name
 from podium.results.names import search_key
 from podium.store.log.log import newest_seq
-from podium.store.log.pools import Pool
+from podium.store.log.pools import Pool, PoolView
 from podium.store.log.schema import alias, merged, player, standing, thing
-from podium.store.log.statements import among, values
+from podium.store.log.statements import among
 from podium.store.reading.boards.ranks import (
     BOARD_CURSOR,
     BOARD_ORDER,
@@ -92,8 +92,7 @@ def statements(*, settled: bool | None, min_events: bool, active: bool) -> State
 class Board:
     """The board of a listing at one moment of a pool."""
 
-    connection: sa.Connection
-    pool: Pool
+    pool: PoolView
     listing: Listing
     cache: VersionCache
     version: int
@@ -127,7 +126,7 @@ class Board:
 
     def rows_of(self, players: Iterable[int]) -> list[Any]:
         """The rows of those of some players who are listed, in no order."""
-        return self.all_of(self.own.chosen, among=values(players))
+        return self.all_of(self.own.chosen, among=players)
 
     def unsettled_rows(self, top: int) -> list[Any]:
         return self.all_of(self.statements(settled=False).page, top=top)
@@ -135,19 +134,20 @@ class Board:
     def ranks_of(self, players: Collection[int]) -> dict[int, int]:
         """The ranks of some players who are listed, by number."""
         if not self.is_filtered:
-            return ranks_of(self.connection, self.pool, players, settled=self.only_settled)
-        some = values(players)
-        return self.cached("ranks", some, lambda: dict(map(tuple, self.all_of(self.own.ranks, among=some))))
+            return ranks_of(self.pool, players, settled=self.only_settled)
+        return self.cached(
+            "ranks", tuple(players), lambda: dict(map(tuple, self.all_of(self.own.ranks, among=players)))
+        )
 
     def count(self) -> int:
         if not self.is_filtered:
-            return count_players(self.connection, self.pool, settled=self.only_settled)
+            return count_players(self.pool, settled=self.only_settled)
         return self.cached("count", None, lambda: int(self.all_of(self.own.number)[0][0]))
 
     def position(self, place: Place) -> Position:
         if self.is_filtered:
             return self.cached("position", place, lambda: Position(*self.at(self.own.position, place)[0]))
-        above = count_better(self.connection, self.pool, place[0], settled=self.only_settled)
+        above = count_better(self.pool, place[0], settled=self.only_settled)
         return Position(above + self.at(self.own.tied_through, place)[0][0], above)
 
     def know_position(self, place: Place, position: Position) -> None:
@@ -165,15 +165,15 @@ class Board:
         return self.all_of(statement, score=place[0], number=place[1], **params)
 
     def all_of(self, statement: sa.Select[Any], **params: Any) -> list[Any]:
-        return list(self.connection.execute(statement, self.params | params))
+        return list(self.pool.execute(statement, **self.params, **params))
 
 
-def open_board(connection: sa.Connection, pool: Pool, listing: Listing, cache: VersionCache) -> Board:
-    newest = newest_rated(connection, pool)
-    params: dict[str, Any] = {"pool": pool.id, "generation": pool.generation, "min_events": listing.min_events}
+def open_board(pool: PoolView, listing: Listing, cache: VersionCache) -> Board:
+    newest = newest_rated(pool)
+    params: dict[str, Any] = {"min_events": listing.min_events}
     if listing.active_within is not None:
         params["active_from"] = 0 if newest is None else newest.started_at - pool.span_us(listing.active_within)
-    return Board(connection, pool, listing, cache, newest_seq(connection, pool), newest, params)
+    return Board(pool, listing, cache, newest_seq(pool), newest, params)
 
 
 MOST_HITS = 100  # names of a pool that begin alike, of which the best rated are found
@@ -245,7 +245,7 @@ class Hit(NamedTuple):
     distance: float  # from what was searched: the same, begins so, or more where it is only similar
 
 
-def search(connection: sa.Connection, pools: Sequence[Pool], text: str, most: int) -> tuple[FoundPlayer, ...]:
+def search(pools: Sequence[PoolView], text: str, most: int) -> tuple[FoundPlayer, ...]:
     """Players of some pools by how a name begins, or a word in it; by similar names where none is found.
 
     Those called exactly so come first, then those whose name begins so, each the best ranked first; of similar names
@@ -255,31 +255,29 @@ def search(connection: sa.Connection, pools: Sequence[Pool], text: str, most: in
     if not folded:
         return ()
     for hits_of in (beginnings, similar):
-        found = [
-            each for pool in pools for each in players(connection, pool, hits_of(connection, pool, folded, most), most)
-        ]
+        found = [each for pool in pools for each in players(pool, hits_of(pool, folded, most), most)]
         if found:
             found.sort(key=lambda each: (each[0], each[1].rank is None, each[1].rank or 0))
             return tuple(each for _, each in found[:most])
     return ()
 
 
-def beginnings(connection: sa.Connection, pool: Pool, folded: str, most: int) -> list[Hit]:
+def beginnings(pool: PoolView, folded: str, most: int) -> list[Hit]:
     """The names that begin so; where they are fewer than wanted, those with a word that does, too."""
     params = {"first": folded, "last": folded + END, "top": MOST_HITS}
-    begun = names(connection, pool, SELECT_BEGINNINGS, params)
+    begun = names(pool, SELECT_BEGINNINGS, params)
     hits = [Hit(account, name, former, EXACT if name == folded else BEGINS) for account, name, former in begun]
     if len(hits) >= most:  # which those with a word would stand behind; to find these takes a look at every name
         return hits
-    words = names(connection, pool, SELECT_WORDS, {"word": escaped(folded), "top": MOST_HITS})
+    words = names(pool, SELECT_WORDS, {"word": escaped(folded), "top": MOST_HITS})
     return hits + [Hit(account, name, former, IN_A_WORD) for account, name, former in words]
 
 
-def similar(connection: sa.Connection, pool: Pool, folded: str, _most: int) -> list[Hit]:
+def similar(pool: PoolView, folded: str, _most: int) -> list[Hit]:
     """The names that are near, or one of their words is, of those with a word that begins with the same letter."""
     letter, params = folded[0], {"top": MOST_COMPARED}
-    rows = names(connection, pool, SELECT_BEGINNINGS, params | {"first": letter, "last": letter + END})
-    rows += names(connection, pool, SELECT_WORDS, params | {"word": escaped(letter)})
+    rows = names(pool, SELECT_BEGINNINGS, params | {"first": letter, "last": letter + END})
+    rows += names(pool, SELECT_WORDS, params | {"word": escaped(letter)})
     matcher, hits = difflib.SequenceMatcher(autojunk=False), []
     matcher.set_seq2(folded)
     for account, name, former in rows[:MOST_COMPARED]:
@@ -295,17 +293,16 @@ def ratio(matcher: "difflib.SequenceMatcher[str]", word: str) -> float:
     return 0.0 if min(matcher.real_quick_ratio(), matcher.quick_ratio()) < LEAST_SIMILAR else matcher.ratio()
 
 
-def names(connection: sa.Connection, pool: Pool, statements: Names, params: dict[str, Any]) -> list[Any]:
+def names(pool: PoolView, statements: Names, params: dict[str, Any]) -> list[Any]:
     """The account, folded name, and former name of those found by statements, present names first."""
-    return [row for each in statements for row in connection.execute(each, {"pool": pool.id} | params)]
+    return [row for each in statements for row in pool.execute(each, **params)]
 
 
-def players(connection: sa.Connection, pool: Pool, hits: Sequence[Hit], most: int) -> list[tuple[float, FoundPlayer]]:
+def players(pool: PoolView, hits: Sequence[Hit], most: int) -> list[tuple[float, FoundPlayer]]:
     """The players of names that were found, each once, the nearest names and then the best rated first."""
     if not hits:
         return []
-    params = {"pool": pool.id, "generation": pool.generation, "among": values({hit.account for hit in hits})}
-    row_of = {row.id: row for row in connection.execute(SELECT_PLAYERS, params)}
+    row_of = {row.id: row for row in pool.execute(SELECT_PLAYERS, among={hit.account for hit in hits})}
     by_player: dict[int, tuple[Hit, Any]] = {}
     for hit in sorted(hits, key=lambda hit: (hit.distance, is_former(hit, row_of[hit.account]))):
         row = row_of[hit.account]
@@ -314,7 +311,7 @@ def players(connection: sa.Connection, pool: Pool, hits: Sequence[Hit], most: in
         by_player.values(), key=lambda each: (each[0].distance, each[1].score is None, -(each[1].score or 0.0))
     )[:most]
     settled = [row.number for _, row in chosen if row.rating is not None and not row.provisional]
-    ranks = ranks_of(connection, pool, settled, settled=True)
+    ranks = ranks_of(pool, settled, settled=True)
     return [(hit.distance, found_player(pool, hit, row, ranks.get(row.number))) for hit, row in chosen]
 
 
@@ -335,14 +332,14 @@ SELECT_RATED = (
 )
 
 
-def things(connection: sa.Connection, pool: Pool) -> tuple[SharedThing, ...]:
+def things(pool: PoolView) -> tuple[SharedThing, ...]:
     """List what entrants share and the system rates; it has no rank among players.
 
     Returns:
         Everything that has been in a rated event: by kind as the system names them, most points first.
     """
     kinds, usual = pool.system.kinds, pool.system.newcomer().rating
-    rows = connection.execute(SELECT_RATED, {"pool": pool.id, "generation": pool.generation}).all() if kinds else ()
+    rows = pool.execute(SELECT_RATED).all() if kinds else ()
     found = [
         SharedThing(
             *kind_and_name(row.name),

@@ -10,9 +10,9 @@ import sqlalchemy as sa
 from podium.errors import UnknownError
 from podium.ledger.history import is_provisional
 from podium.store.log.players import names_of, number_of
-from podium.store.log.pools import START, Pool
+from podium.store.log.pools import START, Pool, PoolView
 from podium.store.log.schema import change, player, snapshot, snapshot_day
-from podium.store.log.statements import among, of_players, values
+from podium.store.log.statements import among, of_players
 from podium.store.reading.boards.listings import Board, Position, open_board
 from podium.store.reading.boards.ranks import Place, count_players, cursor_of, parse_cursor
 from podium.store.reading.events.headlines import headlines
@@ -65,21 +65,21 @@ def earlier_ranks(board: Board, players: Collection[int]) -> EarlierRanks:
     A board that is filtered has none. Days that a correction has spoilt do not count; a later one, whose ranks are
     those of now, does not either.
     """
-    connection, pool = board.connection, board.pool
+    pool = board.pool
     if board.newest is None or board.is_filtered:
         return NO_RANKS
     until = board.newest.started_at // pool.unit_us
-    newest = connection.execute(SELECT_NEWEST_DAY, {"pool": pool.id, "until": until}).first()
+    newest = pool.execute(SELECT_NEWEST_DAY, until=until).first()
     if newest is None:
         return NO_RANKS
-    rows = connection.execute(SELECT_RANKS, {"pool": pool.id, "day": newest.day, "among": values(players)})
+    rows = pool.execute(SELECT_RANKS, day=newest.day, among=players)
     ranks = {row.player_id: row.settled_rank if board.only_settled else row.rank for row in rows}
     return EarlierRanks(
         day_shown(pool.order, newest.day), {number: rank for number, rank in ranks.items() if rank is not None}
     )
 
 
-def ranks_on(connection: sa.Connection, pool: Pool, day: int) -> tuple[RankedPlayer, ...]:
+def ranks_on(pool: PoolView, day: int) -> tuple[RankedPlayer, ...]:
     """Show the ranks of a day.
 
     Args:
@@ -91,13 +91,13 @@ def ranks_on(connection: sa.Connection, pool: Pool, day: int) -> tuple[RankedPla
     Raises:
         UnknownError: no such pool, or the day has no ranks.
     """
-    if day not in days(connection, pool):
+    if day not in days(pool):
         raise UnknownError(f"there is no snapshot of {day_shown(pool.order, day)} in pool {pool.name!r}")
-    ranks, names = stored_ranks(connection, pool, day), names_of(connection, pool)
+    ranks, names = stored_ranks(pool, day), names_of(pool)
     return tuple(RankedPlayer(each.rank, names[each.player_id], each.rating) for each in ranks)
 
 
-def ranks_of_player(connection: sa.Connection, pool: Pool, name: str) -> tuple[DailyRank, ...]:
+def ranks_of_player(pool: PoolView, name: str) -> tuple[DailyRank, ...]:
     """Show a player's rank day by day.
 
     Returns:
@@ -106,8 +106,8 @@ def ranks_of_player(connection: sa.Connection, pool: Pool, name: str) -> tuple[D
     Raises:
         UnknownError: no such pool or player.
     """
-    number = number_of(connection, pool, name)
-    rows = connection.execute(
+    number = number_of(pool, name)
+    rows = pool.execute(
         sa.select(snapshot.c.day, snapshot.c.rank, snapshot.c.rating)
         .join(snapshot_day, sa.and_(snapshot_day.c.pool_id == pool.id, snapshot_day.c.day == snapshot.c.day))
         .where(snapshot.c.pool_id == pool.id, snapshot.c.player_id == number, ~snapshot_day.c.stale)
@@ -151,11 +151,10 @@ SELECT_SPARKS = (  # two walks of the index for each player
 )
 
 
-def sparks(connection: sa.Connection, pool: Pool, players: Iterable[int]) -> dict[int, tuple[float, ...]]:
+def sparks(pool: PoolView, players: Iterable[int]) -> dict[int, tuple[float, ...]]:
     """The ratings after the newest 16 changes at most of each player, oldest first, by number."""
-    params = {"pool": pool.id, "generation": pool.generation, "among": values(players)}
     curves: dict[int, list[float]] = {}
-    for number, rating in connection.execute(SELECT_SPARKS, params).all():
+    for number, rating in pool.execute(SELECT_SPARKS, among=players).all():
         curves.setdefault(number, []).append(rating)
     return {number: tuple(ratings[-MOST_POINTS:]) for number, ratings in curves.items()}
 
@@ -178,9 +177,7 @@ SELECT_MOST_GAINED = SELECT_ENTRANTS.order_by((change.c.rating - change.c.rating
 EVERYBODY = Listing(unsettled=True)
 
 
-def leaderboard(
-    connection: sa.Connection, pool: Pool, answers: Answers, *, top: int = 100, after: Place | None = None
-) -> BoardPage:
+def leaderboard(pool: PoolView, answers: Answers, *, top: int = 100, after: Place | None = None) -> BoardPage:
     """Show a page of the leaderboard.
 
     Args:
@@ -190,15 +187,13 @@ def leaderboard(
     Returns:
         The players, best first, and the cursor of the next page.
     """
-    board = open_board(connection, pool, EVERYBODY, answers)
+    board = open_board(pool, EVERYBODY, answers)
     rows = board.rows(after, top)
     following = cursor_of(rows[-1]) if len(rows) == top else None
     return BoardPage(board_rows(pool, ranked_page(board, rows, after)), following)
 
 
-def neighbours(
-    connection: sa.Connection, pool: Pool, answers: Answers, name: str, each: int = 5
-) -> tuple[BoardRow, ...]:
+def neighbours(pool: PoolView, answers: Answers, name: str, each: int = 5) -> tuple[BoardRow, ...]:
     """Show a player among those ranked next.
 
     Args:
@@ -210,7 +205,7 @@ def neighbours(
     Raises:
         UnknownError: no such pool or player.
     """
-    row, board = get_standing(connection, pool, name), open_board(connection, pool, EVERYBODY, answers)
+    row, board = get_standing(pool, name), open_board(pool, EVERYBODY, answers)
     place = place_of(row)
     rows = [*reversed(board.rows_above(place, each)), row, *board.rows(place, each)]
     rank_of = board.ranks_of([row.player_id for row in rows])
@@ -234,13 +229,7 @@ def board_rows(pool: Pool, ranked: Sequence[tuple[int, Any]]) -> tuple[BoardRow,
 
 
 def listed_board(
-    connection: sa.Connection,
-    pool: Pool,
-    answers: Answers,
-    listing: Listing,
-    *,
-    after: str | None = None,
-    top: int = 50,
+    pool: PoolView, answers: Answers, listing: Listing, *, after: str | None = None, top: int = 50
 ) -> ListedPage:
     """Show a page of the board of those who are listed.
 
@@ -255,7 +244,7 @@ def listed_board(
     Raises:
         ParameterError: `after` is no cursor.
     """
-    board = open_board(connection, pool, listing, answers)
+    board = open_board(pool, listing, answers)
     place = parse_cursor(after) if after else None
     found = board.rows(place, top + 1)
     rows = found[:top]
@@ -277,9 +266,7 @@ def ranked_page(board: Board, rows: Sequence[Any], place: Place | None) -> list[
     return [(above + 1 if tied and rank == 1 else through + rank, row) for rank, row in zip(ranks, rows, strict=True)]
 
 
-def page_of(
-    connection: sa.Connection, pool: Pool, answers: Answers, listing: Listing, name: str, *, top: int = 50
-) -> str | None:
+def page_of(pool: PoolView, answers: Answers, listing: Listing, name: str, *, top: int = 50) -> str | None:
     """Find the page that a player is on.
 
     Args:
@@ -293,8 +280,8 @@ def page_of(
     Raises:
         UnknownError: no such pool or player.
     """
-    board = open_board(connection, pool, listing, answers)
-    number = get_standing(connection, pool, name).player_id
+    board = open_board(pool, listing, answers)
+    number = get_standing(pool, name).player_id
     rows = board.rows_of([number])
     if not rows:
         return None
@@ -303,9 +290,7 @@ def page_of(
     return "" if before < top else cursor_of(board.rows_above(place, before % top + 1)[-1])
 
 
-def newest_entrants(
-    connection: sa.Connection, pool: Pool, answers: Answers, listing: Listing, *, top: int = 200
-) -> ListedPage:
+def newest_entrants(pool: PoolView, answers: Answers, listing: Listing, *, top: int = 200) -> ListedPage:
     """Show those of a board who were in the pool's newest rated event, the largest gain first.
 
     Args:
@@ -315,11 +300,10 @@ def newest_entrants(
     Returns:
         The entrants who are listed, with their ranks on the board.
     """
-    board = open_board(connection, pool, listing, answers)
+    board = open_board(pool, listing, answers)
     if board.newest is None:
         return page(board, [], [], None)
-    params = newest_params(board) | {"top": top}
-    entrants = [row.player_id for row in connection.execute(SELECT_MOST_GAINED, params)]
+    entrants = [row.player_id for row in pool.execute(SELECT_MOST_GAINED, **newest_key(board), top=top)]
     listed = {row.player_id: row for row in board.rows_of(entrants)}
     ranks = board.ranks_of(listed)
     return page(board, [(ranks[number], listed[number]) for number in entrants if number in listed], [], None)
@@ -327,7 +311,7 @@ def newest_entrants(
 
 def page(board: Board, ranked: Ranked, beside: Ranked, following: str | None) -> ListedPage:
     players = [row.player_id for _, row in (*ranked, *beside)]
-    curves = board.cached("sparks", tuple(players), partial(sparks, board.connection, board.pool, players))
+    curves = board.cached("sparks", tuple(players), partial(sparks, board.pool, players))
     newest = newest_changes(board, players)
     earlier = earlier_ranks(board, players)
     rows, others = (
@@ -341,9 +325,9 @@ def page(board: Board, ranked: Ranked, beside: Ranked, following: str | None) ->
         rows,
         following,
         board.count(),
-        count_players(board.connection, board.pool),
+        count_players(board.pool),
         earlier.date,
-        None if board.newest is None else headlines(board.connection, board.pool, [board.newest])[0],
+        None if board.newest is None else headlines(board.pool, [board.newest])[0],
         others,
         since_sequence=earlier.number,
     )
@@ -378,14 +362,13 @@ def newest_changes(board: Board, players: Sequence[int]) -> dict[int, tuple[floa
     """What the newest event did to those of some players who were in it: the change, and as it is shown."""
     if board.newest is None:
         return {}
-    rows = board.connection.execute(SELECT_SOME_ENTRANTS, newest_params(board) | {"among": values(players)}).all()
+    rows = board.pool.execute(SELECT_SOME_ENTRANTS, **newest_key(board), among=players).all()
     digits = board.pool.system.digits
     return {number: (rating - before, float(shown_change(before, rating, digits))) for number, before, rating in rows}
 
 
-def newest_params(board: Board) -> dict[str, int]:
-    key = {"started_at": board.newest.started_at, "seq": board.newest.seq}
-    return {"generation": board.pool.generation} | key
+def newest_key(board: Board) -> dict[str, Any]:
+    return {"started_at": board.newest.started_at, "seq": board.newest.seq}
 
 
 def place_of(row: Any) -> Place:

@@ -16,9 +16,9 @@ from podium.results.names import normalise
 from podium.store.log.content import UTC_DATETIME
 from podium.store.log.log import newest_seq
 from podium.store.log.players import names_of
-from podium.store.log.pools import NUMBER_US, Order, OrderKey, Pool, When, season_time, settings_of, time_of
+from podium.store.log.pools import NUMBER_US, Order, OrderKey, PoolView, When, season_time, settings_of, time_of
 from podium.store.log.schema import rank_count, season, standing
-from podium.store.log.statements import among, floored, instant, of_players, values
+from podium.store.log.statements import among, floored, instant, of_players
 from podium.store.reading.models import PlayerRank, PoolSummary, RatingCount, Season
 from podium.store.writing.rating.standing_rows import FINE_PER_POINT, bucket, get_standing, newest_of_players, states_of
 
@@ -103,7 +103,7 @@ def parse_cursor(cursor: str) -> Place:
     return place
 
 
-def count_better(connection: sa.Connection, pool: Pool, score: float, *, settled: bool = False) -> int:
+def count_better(pool: PoolView, score: float, *, settled: bool = False) -> int:
     """How many stand above a score: by points, by parts of the same point, and one by one within the same part."""
     point, part = bucket(score), bucket(score, FINE_PER_POINT)
     above = {"fine": 1, "above": point, "end": END_OF_BUCKETS}
@@ -111,23 +111,23 @@ def count_better(connection: sa.Connection, pool: Pool, score: float, *, settled
     inside = {"score": score, "limit": (part + 1) / FINE_PER_POINT}
     by_buckets, one_by_one = COUNT_PLAYERS_ABOVE[settled], COUNT_ABOVE_WITHIN[settled]
     counts = (
-        connection.execute(statement, {"generation": pool.generation} | params).scalar_one()
+        pool.execute(statement, **params).scalar_one()
         for statement, params in ((by_buckets, above), (by_buckets, beside), (one_by_one, inside))
     )
     return sum(map(int, counts))
 
 
-def ranks_of(connection: sa.Connection, pool: Pool, players: Iterable[int], *, settled: bool = False) -> dict[int, int]:
+def ranks_of(pool: PoolView, players: Iterable[int], *, settled: bool = False) -> dict[int, int]:
     """The ranks of players, by number, among all or among the settled; none of a player without a rating."""
-    params = {"generation": pool.generation, "among": values(players)}
-    return {number: int(rank) for number, rank in connection.execute(SELECT_RANKS[settled], params).all()}
+    rows = pool.execute(SELECT_RANKS[settled], among=players).all()
+    return {number: int(rank) for number, rank in rows}
 
 
-def count_players(connection: sa.Connection, pool: Pool, *, settled: bool = False) -> int:
-    return int(connection.execute(COUNT_PLAYERS[settled], {"generation": pool.generation, "fine": 1}).scalar_one())
+def count_players(pool: PoolView, *, settled: bool = False) -> int:
+    return int(pool.execute(COUNT_PLAYERS[settled], fine=1).scalar_one())
 
 
-def rank(connection: sa.Connection, pool: Pool, name: str) -> PlayerRank:
+def rank(pool: PoolView, name: str) -> PlayerRank:
     """Show a player's rank.
 
     Returns:
@@ -136,26 +136,25 @@ def rank(connection: sa.Connection, pool: Pool, name: str) -> PlayerRank:
     Raises:
         UnknownError: no such pool or player.
     """
-    row = get_standing(connection, pool, name)
-    players = count_players(connection, pool)
-    above = count_better(connection, pool, row.score)
+    row = get_standing(pool, name)
+    players = count_players(pool)
+    above = count_better(pool, row.score)
     percentile = 100.0 * (players - above) / players
     last, number = pool.moment(row.played_at), pool.sequence(row.played_at)
     return PlayerRank(row.name, above + 1, players, percentile, row.rating, row.events, last, last_sequence=number)
 
 
-def distribution(connection: sa.Connection, pool: Pool) -> tuple[RatingCount, ...]:
+def distribution(pool: PoolView) -> tuple[RatingCount, ...]:
     """Count the players of each whole rating.
 
     Returns:
         A count for each whole rating that somebody has, lowest first.
     """
-    params = {"pool": pool.id, "generation": pool.generation}
-    rows = connection.execute(SELECT_WHOLE_RATINGS if pool.system.ranking else SELECT_RANK_COUNTS, params)
+    rows = pool.execute(SELECT_WHOLE_RATINGS if pool.system.ranking else SELECT_RANK_COUNTS)
     return tuple(RatingCount(row.bucket, row.players) for row in rows)
 
 
-def board(connection: sa.Connection, pool: Pool, rules: Eligibility, at: When | None = None) -> pl.DataFrame:
+def board(pool: PoolView, rules: Eligibility, at: When | None = None) -> pl.DataFrame:
     """Show the board of those whom the rules list, as of a moment.
 
     Args:
@@ -168,20 +167,17 @@ def board(connection: sa.Connection, pool: Pool, rules: Eligibility, at: When | 
     Raises:
         ParameterError: a rule that the system cannot serve.
     """
-    return board_before(connection, pool, rules, None if at is None else OrderKey(time_of(at), 2**62))
+    return board_before(pool, rules, None if at is None else OrderKey(time_of(at), 2**62))
 
 
-def board_before(connection: sa.Connection, pool: Pool, rules: Eligibility, key: OrderKey | None) -> pl.DataFrame:
+def board_before(pool: PoolView, rules: Eligibility, key: OrderKey | None) -> pl.DataFrame:
     """`rank, player, rating`, the state's other fields, `events, last_played_at, provisional` of those listed."""
     if key is None:
-        rows = [
-            (row.player_id, row.played_at, row.state)
-            for row in connection.execute(SELECT_STATES, {"pool": pool.id, "generation": pool.generation})
-        ]
+        rows = [(row.player_id, row.played_at, row.state) for row in pool.execute(SELECT_STATES)]
     else:
-        rows = [(who, each.played_at, each.state) for who, each in newest_of_players(connection, pool, key).items()]
+        rows = [(who, each.played_at, each.state) for who, each in newest_of_players(pool, key).items()]
     states = states_of(pool, [state for _, _, state in rows])
-    names = names_of(connection, pool)
+    names = names_of(pool)
     shown = {name: pl.Series(values) for name, values in pool.system.shown(states).items()}
     players = pl.DataFrame(
         {
@@ -204,7 +200,7 @@ def board_before(connection: sa.Connection, pool: Pool, rules: Eligibility, key:
     )
 
 
-def pool_order(_connection: sa.Connection, pool: Pool) -> Order | None:
+def pool_order(pool: PoolView) -> Order | None:
     """Say what orders a pool's events: `dated` or `counted`.
 
     Returns:
@@ -213,19 +209,19 @@ def pool_order(_connection: sa.Connection, pool: Pool) -> Order | None:
     return pool.order
 
 
-def pool_summary(connection: sa.Connection, pool: Pool) -> PoolSummary:
+def pool_summary(pool: PoolView) -> PoolSummary:
     """Show a pool as `pool_summaries` has it.
 
     Returns:
         Its summary.
     """
-    notice = limit_notice(connection, pool)
-    version, says = newest_seq(connection, pool), asdict(pool.description)
+    notice = limit_notice(pool)
+    version, says = newest_seq(pool), asdict(pool.description)
     of_system = pool.system.name, settings_of(pool.system), notice
     return PoolSummary(pool.name, *of_system, **says, version=version, order=pool.order)
 
 
-def limit_notice(connection: sa.Connection, pool: Pool) -> str | None:
+def limit_notice(pool: PoolView) -> str | None:
     """Warn of players at a limit of the pool's system.
 
     Returns:
@@ -233,11 +229,11 @@ def limit_notice(connection: sa.Connection, pool: Pool) -> str | None:
     """
     if not pool.system.limits:
         return None
-    rows = connection.execute(SELECT_STATES, {"pool": pool.id, "generation": pool.generation})
+    rows = pool.execute(SELECT_STATES)
     return pool.system.limit_notice(states_of(pool, [row.state for row in rows]))
 
 
-def seasons(connection: sa.Connection, pool: Pool) -> tuple[Season, ...]:
+def seasons(pool: PoolView) -> tuple[Season, ...]:
     """List the seasons.
 
     Returns:
@@ -246,11 +242,11 @@ def seasons(connection: sa.Connection, pool: Pool) -> tuple[Season, ...]:
     selected = sa.select(season).where(season.c.pool_id == pool.id).order_by(season.c.started_at, season.c.seq)
     return tuple(
         Season(row.name, pool.moment(row.started_at), row.keep, sequence=pool.sequence(row.started_at))
-        for row in connection.execute(selected)
+        for row in pool.execute(selected)
     )
 
 
-def season_board(connection: sa.Connection, pool: Pool, name: str) -> pl.DataFrame:
+def season_board(pool: PoolView, name: str) -> pl.DataFrame:
     """Show how the board stood when a season ended, or as it stands where it is not over.
 
     Returns:
@@ -259,10 +255,10 @@ def season_board(connection: sa.Connection, pool: Pool, name: str) -> pl.DataFra
     Raises:
         UnknownError: no such pool or season.
     """
-    listed = seasons(connection, pool)
+    listed = seasons(pool)
     names = [each.name for each in listed]
     position = next((names.index(each) for each in (name, normalise(name)) if each in names), None)
     if position is None:
         raise UnknownError(f"there is no season {name!r} in pool {pool.name!r}")
     after = OrderKey(season_time(listed[position + 1].when), 0) if position + 1 < len(listed) else None
-    return board_before(connection, pool, Eligibility(), after)
+    return board_before(pool, Eligibility(), after)

@@ -23,9 +23,9 @@ from podium.results.reading import Results
 from podium.store.log.content import UTC_DATETIME, read_bodies
 from podium.store.log.log import REGISTER, RESTORE, SEASON, VOID, WITH_CONTENT, entries_after, newest_seq
 from podium.store.log.players import known_numbers, names_of, number_of, unrated_error
-from podium.store.log.pools import OrderKey, Pool, key_params, refuse_other_arithmetic
+from podium.store.log.pools import OrderKey, PoolView, refuse_other_arithmetic
 from podium.store.log.schema import change, event, log
-from podium.store.log.statements import among, of_players, values
+from podium.store.log.statements import among, of_players
 from podium.store.reading.models import CareerChange, EventDetails, ResultRow, rows_as
 from podium.store.reading.moments import Answers
 from podium.store.reading.player_models import Encounters
@@ -51,7 +51,7 @@ SELECT_CAREER = (
 )
 
 
-def event_details(connection: sa.Connection, pool: Pool, event_id: str) -> EventDetails:
+def event_details(pool: PoolView, event_id: str) -> EventDetails:
     """Show an event with its content and changes.
 
     Returns:
@@ -60,25 +60,25 @@ def event_details(connection: sa.Connection, pool: Pool, event_id: str) -> Event
     Raises:
         UnknownError: no such pool or event.
     """
-    row = get_event(connection, pool, event_id)
-    return details_of(connection, pool, row, event_results(connection, pool, row))
+    row = get_event(pool, event_id)
+    return details_of(pool, row, event_results(pool, row))
 
 
-def details_of(connection: sa.Connection, pool: Pool, row: Any, results: Results) -> EventDetails:
+def details_of(pool: PoolView, row: Any, results: Results) -> EventDetails:
     return EventDetails(
         row.event_id, row.seq, pool.moment(row.started_at), row.title, row.url, row.status, row.reason, row.match_id,
         row.content_seq != row.seq, version_of(row), rows_as(ResultRow, results.frame),
-        changes_of(connection, pool, OrderKey(row.started_at, row.seq)), sequence=pool.sequence(row.started_at),
+        changes_of(pool, OrderKey(row.started_at, row.seq)), sequence=pool.sequence(row.started_at),
     )  # fmt: skip
 
 
-def event_results(connection: sa.Connection, pool: Pool, known: Any) -> Results:
+def event_results(pool: PoolView, known: Any) -> Results:
     """The rows of an event, players by name."""
-    body = connection.execute(SELECT_BODY, {"number": known.content_seq}).scalar_one()
-    return Results(as_table(pool, with_names(connection, pool, read_bodies([(body, known.started_at)]))), pool.name)
+    body = pool.execute(SELECT_BODY, number=known.content_seq).scalar_one()
+    return Results(as_table(pool, with_names(pool, read_bodies([(body, known.started_at)]))), pool.name)
 
 
-def news(connection: sa.Connection, pool: Pool, after: int, most: int = 100) -> list[dict[str, Any]]:
+def news(pool: PoolView, after: int, most: int = 100) -> list[dict[str, Any]]:
     """List what happened since an entry of the log.
 
     Args:
@@ -89,11 +89,11 @@ def news(connection: sa.Connection, pool: Pool, after: int, most: int = 100) -> 
         A dict an entry, oldest first.
     """
     entries = []
-    for row in entries_after(connection, pool, after, most):
+    for row in entries_after(pool, after, most):
         one: dict[str, Any] = {"seq": row.seq, "kind": row.kind}
         if row.kind in EVENT_KINDS:
-            known = get_event(connection, pool, row.subject)
-            changes = changes_of(connection, pool, OrderKey(known.started_at, known.seq))
+            known = get_event(pool, row.subject)
+            changes = changes_of(pool, OrderKey(known.started_at, known.seq))
             one |= {"event_id": row.subject, "status": known.status, "reason": known.reason}
             one["changes"] = [asdict(each) for each in changes]
         elif row.kind == REGISTER:
@@ -104,7 +104,7 @@ def news(connection: sa.Connection, pool: Pool, after: int, most: int = 100) -> 
     return entries
 
 
-def explanation(connection: sa.Connection, pool: Pool, event_id: str, name: str) -> Explanation:
+def explanation(pool: PoolView, event_id: str, name: str) -> Explanation:
     """Say why a player's rating moved in an event, exactly.
 
     Returns:
@@ -113,10 +113,10 @@ def explanation(connection: sa.Connection, pool: Pool, event_id: str, name: str)
     Raises:
         UnknownError: no such pool or event, or the player is not rated in it.
     """
-    return explain(pool.system, *rated_event(connection, pool, event_id), event_id, name_of(connection, pool, name))
+    return explain(pool.system, *rated_event(pool, event_id), event_id, name_of(pool, name))
 
 
-def alternatives(connection: sa.Connection, pool: Pool, event_id: str, name: str) -> WhatIf:
+def alternatives(pool: PoolView, event_id: str, name: str) -> WhatIf:
     """Show what an event would have done to a player's rating with one thing changed.
 
     Returns:
@@ -126,50 +126,50 @@ def alternatives(connection: sa.Connection, pool: Pool, event_id: str, name: str
         UnknownError: no such pool or event, or the player is not rated in it.
         ParameterError: the field is too large to be rated again while somebody waits.
     """
-    events, replayed = rated_event(connection, pool, event_id)
+    events, replayed = rated_event(pool, event_id)
     if not is_quickly_imagined(pool.system, events):
         raise ParameterError(
             f"event {event_id!r} has {len(replayed.before):,} entrants; what would have been is worked out here for "
             f"{MOST_IMAGINED:,}; `podium explain --what-if` has no such limit"
         )
-    return what_if(pool.system, events, replayed, event_id, name_of(connection, pool, name))
+    return what_if(pool.system, events, replayed, event_id, name_of(pool, name))
 
 
-def rated_event(connection: sa.Connection, pool: Pool, event_id: str) -> tuple[Events, Replayed]:
+def rated_event(pool: PoolView, event_id: str) -> tuple[Events, Replayed]:
     """An event as its pool has rated it, by `replay_of`."""
     refuse_other_arithmetic(pool)
-    row = get_event(connection, pool, event_id)
+    row = get_event(pool, event_id)
     if row.status != "rated":
         raise UnknownError(f"event {event_id!r} is not rated: {row.reason}")
-    return replay_of(connection, pool, row, event_results(connection, pool, row))[1:]
+    return replay_of(pool, row, event_results(pool, row))[1:]
 
 
-def replay_of(connection: sa.Connection, pool: Pool, row: Any, results: Results) -> tuple[set[str], Events, Replayed]:
+def replay_of(pool: PoolView, row: Any, results: Results) -> tuple[set[str], Events, Replayed]:
     """Who had no rating before a rated event, the event encoded, and what its replay gave, as the ledger has it."""
     names = [*results.frame["player"].unique().to_list(), *names_in(results.frame, pool.system.kinds)]
-    numbers = known_numbers(connection, pool, names)
-    stored = stored_standings(connection, pool, numbers.values())
+    numbers = known_numbers(pool, names)
+    stored = stored_standings(pool, numbers.values())
     key = OrderKey(row.started_at, row.seq)
-    before, newest = standings_before(connection, pool, stored, key), newest_pool_state(connection, pool, key)
+    before, newest = standings_before(pool, stored, key), newest_pool_state(pool, key)
     known = {name: before[number] for name, number in numbers.items() if number in before}
     live = Live(pool.system)
     seats = {(pool.name, name): (last.state, last.played_at) for name, last in known.items()}
     live.resume(seats, {} if newest is None else {pool.name: newest.state})
     events, standing = live.standing(results)
-    moved = connection.execute(SELECT_MOVED, key_params(pool, key)).all()
+    moved = pool.execute(SELECT_MOVED, **key._asdict()).all()
     place = {number: k for k, (number, *_) in enumerate(moved)}
     order = [place[numbers[name]] for name in events.player_names.gather(events.columns.player).to_list()]
     ratings, states = np.array([each.rating_before for each in moved]), states_of(pool, [each.state for each in moved])
     return numbers.keys() - known, events, replace(standing, before=ratings[order], after=states[order])
 
 
-def name_of(connection: sa.Connection, pool: Pool, name: str) -> str:
+def name_of(pool: PoolView, name: str) -> str:
     """The present name of the player that a name means."""
-    (present,) = names_of(connection, pool, [number_of(connection, pool, name)]).values()
+    (present,) = names_of(pool, [number_of(pool, name)]).values()
     return present
 
 
-def career(connection: sa.Connection, pool: Pool, name: str, top: int = 1000) -> tuple[CareerChange, ...]:
+def career(pool: PoolView, name: str, top: int = 1000) -> tuple[CareerChange, ...]:
     """Show a player's newest changes.
 
     Args:
@@ -181,8 +181,7 @@ def career(connection: sa.Connection, pool: Pool, name: str, top: int = 1000) ->
     Raises:
         UnknownError: no such pool or player.
     """
-    params = {"pool": pool.id, "generation": pool.generation, "who": number_of(connection, pool, name), "top": top}
-    rows = connection.execute(SELECT_CAREER, params).all()
+    rows = pool.execute(SELECT_CAREER, who=number_of(pool, name), top=top).all()
     if not rows:
         raise unrated_error(pool, name)
     return tuple(
@@ -193,7 +192,7 @@ def career(connection: sa.Connection, pool: Pool, name: str, top: int = 1000) ->
     )
 
 
-def history(connection: sa.Connection, pool: Pool) -> pl.DataFrame:
+def history(pool: PoolView) -> pl.DataFrame:
     """Read every change as the ledger has it.
 
     Returns:
@@ -208,8 +207,8 @@ def history(connection: sa.Connection, pool: Pool) -> pl.DataFrame:
         .where(change.c.generation_id == pool.generation, of_players(change))
         .order_by(change.c.started_at, change.c.seq, change.c.place, change.c.player_id)
     )  # fmt: skip
-    rows = connection.execute(changes).all()
-    names = names_of(connection, pool)
+    rows = pool.execute(changes).all()
+    names = names_of(pool)
     shown = pool.system.shown(states_of(pool, [row.state for row in rows]))
     moments = [None if pool.is_counted else row.started_at for row in rows]
     return pl.DataFrame(
@@ -236,13 +235,13 @@ class Winners(NamedTuple):
     entrants: int
 
 
-def sent_winners(connection: sa.Connection, pool: Pool, rows: Sequence[Any]) -> dict[str, Winners]:
+def sent_winners(pool: PoolView, rows: Sequence[Any]) -> dict[str, Winners]:
     """Who won each of some events, by the event; nobody where nothing says who."""
     if not rows:
         return {}
-    selected = connection.execute(SELECT_BODIES, {"among": values([row.content_seq for row in rows])})
+    selected = pool.execute(SELECT_BODIES, among=[row.content_seq for row in rows])
     bodies = dict(selected.all())
-    frame = with_names(connection, pool, read_bodies((bodies[row.content_seq], row.started_at) for row in rows))
+    frame = with_names(pool, read_bodies((bodies[row.content_seq], row.started_at) for row in rows))
     counting = frame.with_row_index("row").filter(~pl.col("status").is_in(UNRATED_STATUS))
     if "heat" in counting.columns:
         counting = pl.concat([counting, overall_rows(counting)], how="diagonal")
@@ -310,9 +309,7 @@ SELECT_MET = (
 )
 
 
-def encounters(
-    connection: sa.Connection, pool: Pool, answers: Answers, number: int, fields: list[int]
-) -> tuple[Encounters, ...]:
+def encounters(pool: PoolView, answers: Answers, number: int, fields: list[int]) -> tuple[Encounters, ...]:
     """Up to three whom a player finished ahead of more often than behind, then the one who leads most.
 
     The largest lead stands first, and nobody is among them who was met once. `fields` are how many entrants each of the
@@ -326,15 +323,12 @@ def encounters(
         top += 1
 
     def find() -> tuple[Encounters, ...]:
-        params = {"generation": pool.generation, "who": number, "top": top}
-        rows = sorted(
-            connection.execute(SELECT_MET, params).all(),
-            key=lambda row: (row.behind - row.ahead, -row.met, row.player_id),
-        )
+        met = pool.execute(SELECT_MET, who=number, top=top).all()
+        rows = sorted(met, key=lambda row: (row.behind - row.ahead, -row.met, row.player_id))
         chosen = [row for row in rows[:MOST_NAMED] if row.ahead > row.behind]
         chosen += [row for row in rows[-1:] if row.behind > row.ahead]
-        names = names_of(connection, pool, {row.player_id for row in chosen})
+        names = names_of(pool, {row.player_id for row in chosen})
         return tuple(Encounters(names[row.player_id], row.met, row.ahead, row.behind) for row in chosen)
 
     key = ("encounters", pool.id, pool.generation, number)
-    return answers.value(key, newest_seq(connection, pool), find)
+    return answers.value(key, newest_seq(pool), find)

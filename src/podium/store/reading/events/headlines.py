@@ -14,9 +14,9 @@ from podium.ledger.history import FINDING_EVENTS, can_be_unsettled
 from podium.ledger.reasons import wording
 from podium.store.log.log import newest_seq
 from podium.store.log.players import names_of
-from podium.store.log.pools import BOUND_KEY, FOREVER, OrderKey, Pool, key_of
+from podium.store.log.pools import BOUND_KEY, FOREVER, OrderKey, Pool, PoolView, key_of
 from podium.store.log.schema import change, event, log, standing
-from podium.store.log.statements import among, of_players, values
+from podium.store.log.statements import among, of_players
 from podium.store.reading.boards.ranks import IS_SETTLED
 from podium.store.reading.events.events import Winners, same_event, sent_winners
 from podium.store.reading.moments import Answers
@@ -85,19 +85,18 @@ class Happening:
         return worst if worst is not None and worst.change < 0.0 else None
 
 
-def headlines(connection: sa.Connection, pool: Pool, rows: Sequence[Any]) -> tuple[EventHeadline, ...]:
+def headlines(pool: PoolView, rows: Sequence[Any]) -> tuple[EventHeadline, ...]:
     """A headline for each of some events, which follow one another, in their order."""
     if not rows:
         return ()
     first, last = rows[-1], rows[0]
-    params = {"pool": pool.id, "generation": pool.generation, "started_at": first.started_at, "seq": first.seq}
-    params |= {"end_started_at": last.started_at, "end_seq": last.seq}
+    params = {"started_at": first.started_at, "seq": first.seq, "end_started_at": last.started_at, "end_seq": last.seq}
     notable: dict[int, list[Any]] = {}  # winners, and who moved most, by the number of the submission
-    for each in connection.execute(SELECT_NOTABLE, params).all():
+    for each in pool.execute(SELECT_NOTABLE, **params).all():
         notable.setdefault(each.seq, []).append(each)
-    names = names_of(connection, pool, {each.player_id for entrants in notable.values() for each in entrants})
+    names = names_of(pool, {each.player_id for entrants in notable.values() for each in entrants})
     undecided = [row for row in rows if not any(each.rank for each in notable.get(row.seq, ()))]
-    sent, digits = sent_winners(connection, pool, undecided), pool.system.digits
+    sent, digits = sent_winners(pool, undecided), pool.system.digits
     return tuple(
         headline(pool, row, happening(notable.get(row.seq, ()), names, sent.get(row.event_id), digits)) for row in rows
     )
@@ -170,21 +169,21 @@ SELECT_PREVIOUS = COUNTING.where(key_of(event) < BOUND_KEY).order_by(*NEWEST_FIR
 SELECT_NEXT = COUNTING.where(key_of(event) > BOUND_KEY).order_by(event.c.started_at, event.c.seq)
 
 
-def newest_rated(connection: sa.Connection, pool: Pool) -> Any:
+def newest_rated(pool: PoolView) -> Any:
     """The row of the newest rated event; None where there is none."""
-    return connection.execute(SELECT_NEWEST_RATED, {"pool": pool.id}).first()
+    return pool.execute(SELECT_NEWEST_RATED).first()
 
 
-def count_events(connection: sa.Connection, pool: Pool) -> int:
+def count_events(pool: PoolView) -> int:
     """Count the events of a pool, whatever became of them.
 
     Returns:
         Their number.
     """
-    return int(connection.execute(COUNT_EVENTS, {"pool": pool.id}).scalar_one())
+    return int(pool.execute(COUNT_EVENTS).scalar_one())
 
 
-def event_list(connection: sa.Connection, pool: Pool, *, before: str | None = None, top: int = 50) -> EventListPage:
+def event_list(pool: PoolView, *, before: str | None = None, top: int = 50) -> EventListPage:
     """List events with a headline each.
 
     Args:
@@ -198,10 +197,10 @@ def event_list(connection: sa.Connection, pool: Pool, *, before: str | None = No
         ParameterError: `before` is no cursor.
     """
     key = read_cursor(before, "a page of events") if before else FOREVER
-    found = connection.execute(SELECT_EVENTS, {"pool": pool.id, "top": top + 1} | key._asdict()).all()
+    found = pool.execute(SELECT_EVENTS, top=top + 1, **key._asdict()).all()
     rows = found[:top]
     following = f"{rows[-1].started_at},{rows[-1].seq}" if len(found) > top else None
-    return EventListPage(headlines(connection, pool, rows), following)
+    return EventListPage(headlines(pool, rows), following)
 
 
 def read_cursor(cursor: str, page: str) -> OrderKey:
@@ -216,7 +215,7 @@ def read_cursor(cursor: str, page: str) -> OrderKey:
     return key
 
 
-def adjacent_events(connection: sa.Connection, pool: Pool, event_id: str) -> AdjacentEvents:
+def adjacent_events(pool: PoolView, event_id: str) -> AdjacentEvents:
     """Name the events before and after an event.
 
     Returns:
@@ -225,13 +224,13 @@ def adjacent_events(connection: sa.Connection, pool: Pool, event_id: str) -> Adj
     Raises:
         UnknownError: no such pool or event.
     """
-    return events_beside(connection, pool, get_event(connection, pool, event_id))
+    return events_beside(pool, get_event(pool, event_id))
 
 
-def events_beside(connection: sa.Connection, pool: Pool, row: Any) -> AdjacentEvents:
+def events_beside(pool: PoolView, row: Any) -> AdjacentEvents:
     """As `adjacent_events`, of an event's row."""
-    params = {"pool": pool.id, "started_at": row.started_at, "seq": row.seq}
-    beside = (connection.execute(select, params).first() for select in (SELECT_PREVIOUS, SELECT_NEXT))
+    selects = SELECT_PREVIOUS, SELECT_NEXT
+    beside = (pool.execute(each, started_at=row.started_at, seq=row.seq).first() for each in selects)
     return AdjacentEvents(*(None if each is None else event_name(pool, each) for each in beside))
 
 
@@ -247,13 +246,13 @@ SELECT_MOMENTS = (
 )
 
 
-def event_moments(connection: sa.Connection, pool: Pool, event_ids: Collection[str]) -> dict[str, datetime]:
+def event_moments(pool: PoolView, event_ids: Collection[str]) -> dict[str, datetime]:
     """Say when events were, also beside those of other pools.
 
     Returns:
         When each started; in a counted pool, when it was received.
     """
-    rows = connection.execute(SELECT_MOMENTS, {"pool": pool.id, "among": values(event_ids)})
+    rows = pool.execute(SELECT_MOMENTS, among=event_ids)
     return {row.event_id: pool.moment(row.started_at) or datetime.fromisoformat(row.received_at) for row in rows}
 
 
@@ -314,7 +313,7 @@ SELECT_EVENT = sa.select(event.c.event_id, event.c.title).where(
 )
 
 
-def movers(connection: sa.Connection, pool: Pool, answers: Answers, *, days: int = 7, most: int = 10) -> Movers:
+def movers(pool: PoolView, answers: Answers, *, days: int = 7, most: int = 10) -> Movers:
     """Show who moved most in the days up to the pool's newest event, and the surprise among the changes.
 
     Args:
@@ -325,39 +324,39 @@ def movers(connection: sa.Connection, pool: Pool, answers: Answers, *, days: int
         Sums of changes, largest first.
     """
     key = "movers", pool.id, pool.generation, days, most
-    return answers.value(key, newest_seq(connection, pool), lambda: find_movers(connection, pool, days, most))
+    return answers.value(key, newest_seq(pool), lambda: find_movers(pool, days, most))
 
 
-def find_movers(connection: sa.Connection, pool: Pool, days: int, most: int) -> Movers:
+def find_movers(pool: PoolView, days: int, most: int) -> Movers:
     """Who moved most in so many days up to the newest rated event, and the surprise of these days."""
-    newest = newest_rated(connection, pool)
+    newest = newest_rated(pool)
     if newest is None:
         return Movers(None, (), (), None, 0.0)
     since = newest.started_at - days * pool.unit_us
-    params = {"generation": pool.generation, "since": since, "most": most}
-    gained, lost = (connection.execute(select, params).all() for select in (SELECT_GAINED, SELECT_LOST))
+    params = {"since": since, "most": most}
+    gained, lost = (pool.execute(select, **params).all() for select in (SELECT_GAINED, SELECT_LOST))
     numbers = [row.player_id for row in (*gained, *lost)]
-    names = names_of(connection, pool, numbers)
+    names = names_of(pool, numbers)
     shown, digits = dict[int, Decimal](), pool.system.digits  # the sums of changes as each of them is shown
-    changes = connection.execute(SELECT_CHANGES_OF, params | {"among": values(numbers)}).all()
+    changes = pool.execute(SELECT_CHANGES_OF, **params, among=numbers).all()
     for number, before, rating in changes:
         shown[number] = shown.get(number, Decimal(0)) + shown_change(before, rating, digits)
     best, worst = (
         tuple(Mover(names[row.player_id], row.events, row.change, float(shown[row.player_id])) for row in rows)
         for rows in (gained, lost)
     )
-    found = best, worst, surprise(connection, pool, params), spread(connection, pool)
+    found = best, worst, surprise(pool, params), spread(pool)
     return Movers(pool.moment(since), *found, since_sequence=pool.sequence(since))
 
 
-def surprise(connection: sa.Connection, pool: Pool, params: dict[str, Any]) -> Surprise | None:
+def surprise(pool: PoolView, params: dict[str, Any]) -> Surprise | None:
     """The largest change of a settled player, against the result if there is one, or else of any; None without one."""
     least_events = 0 if can_be_unsettled(pool.system) else FINDING_EVENTS
-    row = connection.execute(SELECT_SURPRISE, params | {"least_events": least_events}).first()
+    row = pool.execute(SELECT_SURPRISE, **params, least_events=least_events).first()
     if row is None:
         return None
-    (name,) = names_of(connection, pool, [row.player_id]).values()
-    (of,) = connection.execute(SELECT_EVENT, {"pool": pool.id, "started_at": row.started_at, "seq": row.seq}).all()
+    (name,) = names_of(pool, [row.player_id]).values()
+    (of,) = pool.execute(SELECT_EVENT, started_at=row.started_at, seq=row.seq).all()
     points = float(shown_change(row.rating_before, row.rating, pool.system.digits))
     return Surprise(
         of.event_id, of.title, pool.moment(row.started_at), name, row.delta, points, bool(row.settled), row.rank,
@@ -365,7 +364,7 @@ def surprise(connection: sa.Connection, pool: Pool, params: dict[str, Any]) -> S
     )  # fmt: skip
 
 
-def spread(connection: sa.Connection, pool: Pool) -> float:
+def spread(pool: PoolView) -> float:
     """The standard deviation of a pool's ratings; 0 where there are fewer than two."""
-    count, mean, mean_square = connection.execute(SPREAD_SUMS, {"generation": pool.generation}).one()
+    count, mean, mean_square = pool.execute(SPREAD_SUMS).one()
     return math.sqrt(max(0.0, mean_square - mean * mean)) if count > 1 else 0.0

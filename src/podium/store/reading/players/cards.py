@@ -11,9 +11,9 @@ import sqlalchemy as sa
 from podium.engine.system import System
 from podium.ledger import history
 from podium.store.log.players import SELECT_ALIASES, merges, names_of
-from podium.store.log.pools import BOUND_KEY, FOREVER, Pool, When, key_of, key_params, time_of
+from podium.store.log.pools import BOUND_KEY, FOREVER, Pool, PoolView, When, key_of, time_of
 from podium.store.log.schema import change, event, log
-from podium.store.log.statements import among, values
+from podium.store.log.statements import among
 from podium.store.reading import player_models
 from podium.store.reading.boards.listings import Board, open_board
 from podium.store.reading.boards.pages import earlier_ranks, place_of
@@ -91,20 +91,19 @@ class Career(NamedTuple):
         return list(self.states[:, pool.system.column("deviation")].tolist())
 
 
-def career_of(connection: sa.Connection, pool: Pool, number: int, since: int = EVER) -> Career:
-    params = {"generation": pool.generation, "who": number, "since": since}
-    return Career.from_rows(pool, connection.execute(SELECT_CHANGES, params).all())
+def career_of(pool: PoolView, number: int, since: int = EVER) -> Career:
+    return Career.from_rows(pool, pool.execute(SELECT_CHANGES, who=number, since=since).all())
 
 
-def event_names(connection: sa.Connection, pool: Pool, careers: Iterable[Career]) -> EventNames:
+def event_names(pool: PoolView, careers: Iterable[Career]) -> EventNames:
     """The ids and titles of the events in parts of careers; none of a season."""
     seqs = {seq for career in careers for seq in career.seq[career.place > 0].tolist()}
-    return event_names_of(connection, pool, sorted(seqs))
+    return event_names_of(pool, sorted(seqs))
 
 
-def event_names_of(connection: sa.Connection, pool: Pool, seqs: Sequence[int]) -> EventNames:
+def event_names_of(pool: PoolView, seqs: Sequence[int]) -> EventNames:
     """The ids and titles of events by the numbers of their submissions."""
-    rows = connection.execute(SELECT_EVENT_NAMES, {"pool": pool.id, "among": values(seqs)})
+    rows = pool.execute(SELECT_EVENT_NAMES, among=seqs)
     return {row.seq: (row.event_id, row.title) for row in rows}
 
 
@@ -123,9 +122,7 @@ def form_lines(pool: Pool, career: Career, names: EventNames) -> tuple[player_mo
     return tuple(lines)
 
 
-def changes_page(
-    connection: sa.Connection, pool: Pool, name: str, *, before: str | None = None, top: int = 50
-) -> player_models.ChangesPage:
+def changes_page(pool: PoolView, name: str, *, before: str | None = None, top: int = 50) -> player_models.ChangesPage:
     """List a player's changes.
 
     Args:
@@ -140,12 +137,11 @@ def changes_page(
         ParameterError: `before` is no cursor.
     """
     key = FOREVER if before is None else read_cursor(before, "a page")
-    number = get_standing(connection, pool, name).player_id
-    params = {"who": number, "top": top + 1} | key_params(pool, key)
-    rows = connection.execute(SELECT_CHANGES_BEFORE, params).all()
+    number = get_standing(pool, name).player_id
+    rows = pool.execute(SELECT_CHANGES_BEFORE, who=number, top=top + 1, **key._asdict()).all()
     following = f"{rows[top - 1].started_at},{rows[top - 1].seq}" if len(rows) > top else None
     career = Career.from_rows(pool, rows[:top])
-    return player_models.ChangesPage(form_lines(pool, career, event_names(connection, pool, [career])), following)
+    return player_models.ChangesPage(form_lines(pool, career, event_names(pool, [career])), following)
 
 
 RECORDS = 5  # best and worst days each
@@ -154,7 +150,7 @@ SETTLED = player_models.Listing()
 
 
 def player_card(
-    connection: sa.Connection, pool: Pool, answers: Answers, name: str, listing: player_models.Listing = SETTLED
+    pool: PoolView, answers: Answers, name: str, listing: player_models.Listing = SETTLED
 ) -> player_models.PlayerCard:
     """Show a player at a glance.
 
@@ -167,12 +163,12 @@ def player_card(
     Raises:
         UnknownError: no such pool or player.
     """
-    stands = get_standing(connection, pool, name)
-    whole, digits = career_of(connection, pool, stands.player_id), pool.system.digits
+    stands = get_standing(pool, name)
+    whole, digits = career_of(pool, stands.player_id), pool.system.digits
     career = whole.of_events()
     provisional, deviation = not history.are_settled(pool.system, whole.states[-1:])[0], whole.deviations(pool)[-1]
     takes_no_rank = provisional and history.can_be_unsettled(pool.system)
-    board, place = open_board(connection, pool, listing, answers), place_of(stands)
+    board, place = open_board(pool, listing, answers), place_of(stands)
     rank = board.ranks_of([stands.player_id]).get(stands.player_id) if board.rows_of([stands.player_id]) else None
     beside = nearby(board, stands, rank, digits)
     newest, first_five = career.part(slice(-history.FORM_EVENTS, None)), career.part(slice(history.FINDING_EVENTS))
@@ -180,7 +176,7 @@ def player_card(
     best, worst = (career.part(record_days(sign * career.gain)) for sign in (1.0, -1.0))
     highest = career.part(peak_row(pool.system, career))
     earlier = earlier_ranks(board, [stands.player_id])
-    names = event_names(connection, pool, (newest, best, worst, highest))
+    names = event_names(pool, (newest, best, worst, highest))
     form = form_lines(pool, newest, names)
     moved = math.fsum(judged.gain.tolist())
     return player_models.PlayerCard(
@@ -213,8 +209,8 @@ def player_card(
         finding=math.fsum(first_five.gain.tolist()),
         finding_shown=shown_sum(first_five, digits),
         nearby=beside,
-        encounters=encounters(connection, pool, answers, stands.player_id, career.field[::-1].tolist()),
-        former_names=former_names(connection, pool, stands.player_id, stands.name),
+        encounters=encounters(pool, answers, stands.player_id, career.field[::-1].tolist()),
+        former_names=former_names(pool, stands.player_id, stands.name),
     )
 
 
@@ -286,17 +282,17 @@ def nearby(board: Board, stands: Any, rank: int | None, digits: int) -> tuple[pl
     )
 
 
-def former_names(connection: sa.Connection, pool: Pool, number: int, present: str) -> tuple[str, ...]:
+def former_names(pool: PoolView, number: int, present: str) -> tuple[str, ...]:
     """The other names that lead to a player: former ones, and those of accounts that play on as the player."""
-    accounts = [account for account, into in merges(connection, pool).items() if into == number]
-    names = set(names_of(connection, pool, accounts).values()) if accounts else set[str]()
+    accounts = [account for account, into in merges(pool).items() if into == number]
+    names = set(names_of(pool, accounts).values()) if accounts else set[str]()
     for account in (number, *accounts):
-        names |= set(connection.execute(SELECT_ALIASES, {"pool": pool.id, "player": account}).scalars())
+        names |= set(pool.execute(SELECT_ALIASES, player=account).scalars())
     return tuple(sorted(names - {present}))
 
 
 def rating_curve(
-    connection: sa.Connection, pool: Pool, name: str, since: When | None = None, *, most: int = 300
+    pool: PoolView, name: str, since: When | None = None, *, most: int = 300
 ) -> tuple[player_models.CurvePoint, ...]:
     """Show a player's rating after each change, or as many of them as tell the same shape.
 
@@ -310,10 +306,10 @@ def rating_curve(
     Raises:
         UnknownError: no such pool or player.
     """
-    number = get_standing(connection, pool, name).player_id
-    whole = career_of(connection, pool, number, EVER if since is None else time_of(since))
+    number = get_standing(pool, name).player_id
+    whole = career_of(pool, number, EVER if since is None else time_of(since))
     career = whole.part(history.thinned(whole.started_at, whole.after, most))
-    names = event_names(connection, pool, [career])
+    names = event_names(pool, [career])
     columns = (career.started_at, career.seq, career.gain, career.after)
     return tuple(
         player_models.CurvePoint(

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import sqlalchemy as sa
 
 from podium.engine.system import System
 from podium.kernels.records import read
@@ -17,7 +16,7 @@ from podium.ledger.reasons.what_if import Alternative, WhatIf, is_quickly_imagin
 from podium.ledger.stakes import Stakes
 from podium.results.derived_heats import OVERALL
 from podium.store.log.players import known_numbers, merges
-from podium.store.log.pools import Pool, other_arithmetic
+from podium.store.log.pools import Pool, PoolView, other_arithmetic
 from podium.store.reading.ahead import promise_of
 from podium.store.reading.events.events import details_of, event_results, name_of, replay_of
 from podium.store.reading.events.headlines import events_beside
@@ -183,7 +182,7 @@ def alternative_changes(imagined: WhatIf) -> AlternativeChanges:
     return AlternativeChanges(*texts, imagined.rating_before, imagined.delta, float(imagined.shown), alternatives)
 
 
-def system_and_states(connection: sa.Connection, pool: Pool, names: Sequence[str]) -> tuple[System, list[Any]]:
+def system_and_states(pool: PoolView, names: Sequence[str]) -> tuple[System, list[Any]]:
     """Read a pool's system and players' states, all of one moment.
 
     Args:
@@ -192,9 +191,9 @@ def system_and_states(connection: sa.Connection, pool: Pool, names: Sequence[str
     Returns:
         The system, and in the order of the names its NamedTuple of each; a newcomer's for whoever has none.
     """
-    merged = merges(connection, pool)
-    numbers = {name: merged.get(number, number) for name, number in known_numbers(connection, pool, names).items()}
-    packed = {number: each.state for number, each in stored_standings(connection, pool, set(numbers.values())).items()}
+    merged = merges(pool)
+    numbers = {name: merged.get(number, number) for name, number in known_numbers(pool, names).items()}
+    packed = {number: each.state for number, each in stored_standings(pool, set(numbers.values())).items()}
     newcomer = pool.system.newcomer()
     found = [
         read(np.frombuffer(packed[numbers[name]], "<f8")[None], 0, newcomer)
@@ -202,7 +201,7 @@ def system_and_states(connection: sa.Connection, pool: Pool, names: Sequence[str
         else newcomer
         for name in names
     ]
-    return system_today(connection, pool), found
+    return system_today(pool), found
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,9 +221,7 @@ class EventStory:
     waits: str = ""  # why an event that is rated cannot be explained at the moment
 
 
-def event_story(
-    connection: sa.Connection, pool: Pool, answers: Answers, event_id: str, player: str | None = None
-) -> EventStory:
+def event_story(pool: PoolView, answers: Answers, event_id: str, player: str | None = None) -> EventStory:
     """Tell of an event, and why it moved the rating of one player.
 
     Args:
@@ -236,12 +233,10 @@ def event_story(
     Raises:
         UnknownError: no such pool or event, or the player is not rated in it.
     """
-    return event_stories(connection, pool, answers, event_id, [player])[0]
+    return event_stories(pool, answers, event_id, [player])[0]
 
 
-def event_stories(
-    connection: sa.Connection, pool: Pool, answers: Answers, event_id: str, players: Sequence[str | None]
-) -> list[EventStory]:
+def event_stories(pool: PoolView, answers: Answers, event_id: str, players: Sequence[str | None]) -> list[EventStory]:
     """Tell of an event once for each of some players.
 
     Args:
@@ -253,18 +248,18 @@ def event_stories(
     Raises:
         UnknownError: no such pool or event, or a player is not rated in it.
     """
-    row = get_event(connection, pool, event_id)
-    results = event_results(connection, pool, row)
-    details, record = details_of(connection, pool, row, results), event_record(connection, pool, event_id)
-    beside = events_beside(connection, pool, row)
+    row = get_event(pool, event_id)
+    results = event_results(pool, row)
+    details, record = details_of(pool, row, results), event_record(pool, event_id)
+    beside = events_beside(pool, row)
     waits = other_arithmetic(pool)
     if waits or not details.changes:
         return [EventStory(pool, details, record, beside, waits=waits)] * len(players)
-    newcomers, events, replayed = replay_of(connection, pool, row, results)
+    newcomers, events, replayed = replay_of(pool, row, results)
     moved = max(details.changes, key=lambda each: abs(each.delta)).player
     stories = list[EventStory]()
     for player in players:
-        name = None if player is None else name_of(connection, pool, player)
+        name = None if player is None else name_of(pool, player)
         known = next((each for each in stories[:1] if each.player == name), None)  # whom an event's own page is about
         if known is not None:
             stories.append(known)
@@ -277,7 +272,7 @@ def event_stories(
         arguments = pool.system, events, replayed, event_id, explanation.player
         imagined = what_if(*arguments, found=found) if is_quickly_imagined(pool.system, events) else None
         played = performance(pool.system, events, replayed, found[2])
-        promise = promise_of(connection, pool, answers, row, results.frame, explanation.player)
+        promise = promise_of(pool, answers, row, results.frame, explanation.player)
         about = explanation.player, explanation, imagined, explanation.player in newcomers, played, promise
         stories.append(EventStory(pool, details, record, beside, *about))
     return stories

@@ -16,7 +16,7 @@ from podium.results.reading import Results
 from podium.store.log.content import read_bodies
 from podium.store.log.log import newest_seq
 from podium.store.log.players import known_numbers, merges, names_of, number_of
-from podium.store.log.pools import Pool
+from podium.store.log.pools import Pool, PoolView
 from podium.store.log.schema import change, correction, event, log
 from podium.store.reading.boards.ranks import rank
 from podium.store.reading.events.events import explanation, same_event
@@ -56,7 +56,7 @@ class ExplainedEvent(NamedTuple):
     upset: Upset | None
 
 
-def rivals(connection: sa.Connection, pool: Pool, answers: Answers, name: str) -> Rivals:
+def rivals(pool: PoolView, answers: Answers, name: str) -> Rivals:
     """Show whom a player met in the newest events, up to a hundred; slow for the first time, then kept.
 
     Returns:
@@ -65,38 +65,33 @@ def rivals(connection: sa.Connection, pool: Pool, answers: Answers, name: str) -
     Raises:
         UnknownError: no such pool or player.
     """
-    version = newest_seq(connection, pool)
+    version = newest_seq(pool)
     cache = answers.rivals
-    return cache.value((pool.id, name), version, lambda: duels_by_opponent(connection, pool, name, cache))
+    return cache.value((pool.id, name), version, lambda: duels_by_opponent(pool, name, cache))
 
 
-def explained_events(
-    connection: sa.Connection, pool: Pool, stands: Any, cache: VersionCache
-) -> dict[Any, ExplainedEvent]:
+def explained_events(pool: PoolView, stands: Any, cache: VersionCache) -> dict[Any, ExplainedEvent]:
     """A player's newest events with their duels, by their rows in the ledger.
 
     One is explained anew only where it moved the player otherwise, or the pool was corrected since.
     """
-    rows = connection.execute(SELECT_NEWEST, {"generation": pool.generation, "who": stands.player_id}).all()
-    corrected = connection.execute(SELECT_NEWEST_CORRECTION, {"pool": pool.id}).scalar()
+    rows = pool.execute(SELECT_NEWEST, who=stands.player_id).all()
+    corrected = pool.execute(SELECT_NEWEST_CORRECTION).scalar()
     key, version = (pool.id, stands.player_id), (pool.generation, corrected)
     known: dict[Any, ExplainedEvent] = cache.value(key, version, dict)
-    ids = event_names_of(connection, pool, [row.seq for row in rows if row not in known])
-    events = {
-        row: known[row] if row in known else duels_in_event(connection, pool, ids[row.seq][0], stands.name)
-        for row in rows
-    }
+    ids = event_names_of(pool, [row.seq for row in rows if row not in known])
+    events = {row: known[row] if row in known else duels_in_event(pool, ids[row.seq][0], stands.name) for row in rows}
     cache.keep(key, version, events)
     return events
 
 
-def duels_in_event(connection: sa.Connection, pool: Pool, event_id: str, name: str) -> ExplainedEvent:
-    rows = explanation(connection, pool, event_id, name).rows
+def duels_in_event(pool: PoolView, event_id: str, name: str) -> ExplainedEvent:
+    rows = explanation(pool, event_id, name).rows
     columns = zip(
         *(rows[each].to_list() for each in ("opponent", "heat", "result", "expected", "contribution")), strict=True
     )
     duels = [each for each in columns if each[0] is not None]  # other causes have no opponent
-    numbers = known_numbers(connection, pool, sorted({each[0] for each in duels}))
+    numbers = known_numbers(pool, sorted({each[0] for each in duels}))
     known = [(float(numbers[opponent]), *scores) for opponent, _, *scores in duels]
     upsets = [
         Upset(expected, numbers[opponent], heat or "")
@@ -106,12 +101,12 @@ def duels_in_event(connection: sa.Connection, pool: Pool, event_id: str, name: s
     return ExplainedEvent(np.array(known, np.float64).reshape(-1, 4), min(upsets, default=None))
 
 
-def duels_by_opponent(connection: sa.Connection, pool: Pool, name: str, cache: VersionCache) -> Rivals:
-    events = explained_events(connection, pool, get_standing(connection, pool, name), cache)
+def duels_by_opponent(pool: PoolView, name: str, cache: VersionCache) -> Rivals:
+    events = explained_events(pool, get_standing(pool, name), cache)
     opponent, score, expected, points = np.concatenate([NO_DUELS, *(each.duels for each in events.values())]).T
     numbers, which = np.unique(opponent, return_inverse=True)
     together = np.concatenate([opponent[:0], *(np.unique(each.duels[:, 0]) for each in events.values())])
-    names = names_of(connection, pool, numbers.astype(np.int64).tolist())
+    names = names_of(pool, numbers.astype(np.int64).tolist())
     columns = (
         np.unique(together, return_counts=True)[1],
         *(np.bincount(which[chosen], minlength=numbers.size) for chosen in outcomes(score)),
@@ -129,7 +124,7 @@ def duels_by_opponent(connection: sa.Connection, pool: Pool, name: str, cache: V
         won=math.fsum(score.tolist()),
         expected=math.fsum(expected.tolist()),
         opponents=tuple(sorted(rows, key=lambda row: (-row.met, -abs(row.points), row.opponent))),
-        best_scalp=None if best is None else best_win(connection, pool, *best, names),
+        best_scalp=None if best is None else best_win(pool, *best, names),
     )
 
 
@@ -137,8 +132,8 @@ def outcomes(score: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.bool_], ...
     return score >= 0.0, score > EVEN, score == EVEN, score < EVEN
 
 
-def best_win(connection: sa.Connection, pool: Pool, upset: Upset, row: Any, names: Mapping[int, str]) -> Scalp:
-    event_id, title = event_names_of(connection, pool, [row.seq])[row.seq]
+def best_win(pool: PoolView, upset: Upset, row: Any, names: Mapping[int, str]) -> Scalp:
+    event_id, title = event_names_of(pool, [row.seq])[row.seq]
     moment, number = pool.moment(row.started_at), pool.sequence(row.started_at)
     return Scalp(names[upset.opponent], event_id, title, moment, upset.heat, upset.expected, sequence=number)
 
@@ -150,7 +145,7 @@ NO_HEATS = (0, 0, 0)
 SELECT_BODIES = sa.select(log.c.seq, log.c.body).where(log.c.seq.in_(sa.bindparam("numbers", expanding=True)))
 
 
-def comparison(connection: sa.Connection, pool: Pool, name: str, other: str) -> Comparison:
+def comparison(pool: PoolView, name: str, other: str) -> Comparison:
     """Put two players beside each other.
 
     Returns:
@@ -160,29 +155,28 @@ def comparison(connection: sa.Connection, pool: Pool, name: str, other: str) -> 
         UnknownError: no such pool or player.
         ParameterError: the two are one.
     """
-    one, two = two_numbers(connection, pool, name, other)
+    one, two = two_numbers(pool, name, other)
     listed: tuple[CommonEvent, ...] = ()
     heats = np.zeros(3, np.int64)
-    with connection.execute(with_bodies(pool, one, two), execution_options={"stream_results": True}) as newest_first:
+    with streamed_events(pool, one, two) as newest_first:
         for number, rows in enumerate(portions(newest_first)):
-            scores = scores_in(connection, pool, rows, one, two)
+            scores = scores_in(pool, rows, one, two)
             heats += np.sum([scores[row.event_id] for row in rows], axis=0)
             listed = listed if number else tuple(common_event(pool, row, scores[row.event_id]) for row in rows)
     wins, draws, losses = heats.tolist()
-    return Comparison(compared_players(connection, pool, name, other), wins, draws, losses, listed)
+    return Comparison(compared_players(pool, name, other), wins, draws, losses, listed)
 
 
-def compared_players(connection: sa.Connection, pool: Pool, name: str, other: str) -> tuple[ComparedPlayer, ...]:
+def compared_players(pool: PoolView, name: str, other: str) -> tuple[ComparedPlayer, ...]:
     both = (name, other)
-    system, (mine, theirs) = system_and_states(connection, pool, both)
+    system, (mine, theirs) = system_and_states(pool, both)
     expected = expected_score(system, mine, theirs), expected_score(system, theirs, mine)
     return tuple(
-        extended(ComparedPlayer, rank(connection, pool, each), expected=score)
-        for each, score in zip(both, expected, strict=True)
+        extended(ComparedPlayer, rank(pool, each), expected=score) for each, score in zip(both, expected, strict=True)
     )
 
 
-def meetings(connection: sa.Connection, pool: Pool, name: str, other: str) -> tuple[CommonEvent, ...]:
+def meetings(pool: PoolView, name: str, other: str) -> tuple[CommonEvent, ...]:
     """List the events in which two players met.
 
     Returns:
@@ -191,14 +185,14 @@ def meetings(connection: sa.Connection, pool: Pool, name: str, other: str) -> tu
     Raises:
         UnknownError: no such pool or player.
     """
-    one, two = two_numbers(connection, pool, name, other)
-    with connection.execute(with_bodies(pool, one, two), execution_options={"stream_results": True}) as newest_first:
+    one, two = two_numbers(pool, name, other)
+    with streamed_events(pool, one, two) as newest_first:
         rows = next(portions(newest_first), [])
-    scores = scores_in(connection, pool, rows, one, two)
+    scores = scores_in(pool, rows, one, two)
     return tuple(common_event(pool, row, scores[row.event_id]) for row in rows)
 
 
-def rivalry(connection: sa.Connection, pool: Pool, name: str, other: str, *, newest: int = 10) -> Rivalry:
+def rivalry(pool: PoolView, name: str, other: str, *, newest: int = 10) -> Rivalry:
     """Put two players beside each other at a glance.
 
     Args:
@@ -211,16 +205,16 @@ def rivalry(connection: sa.Connection, pool: Pool, name: str, other: str, *, new
         UnknownError: no such pool or player.
         ParameterError: the two are one.
     """
-    one, two = two_numbers(connection, pool, name, other)
-    rows = [row for row in connection.execute(common_events(pool, one, two)) if row.event_id is not None]
+    one, two = two_numbers(pool, name, other)
+    rows = [row for row in pool.execute(common_events(pool, one, two)) if row.event_id is not None]
     unranked = [row for row in rows[newest:] if row.rank is None or row.other_rank is None]
     heats = [*rows[:newest], *unranked[:MAX_UNRANKED]]
-    found = connection.execute(SELECT_BODIES, {"numbers": [row.content_seq for row in heats]})
+    found = pool.execute(SELECT_BODIES, numbers=[row.content_seq for row in heats])
     bodies: dict[int, bytes] = {row.seq: row.body for row in found}
-    scores = results_against(connection, pool, [(bodies[row.content_seq], row.started_at) for row in heats], one, two)
+    scores = results_against(pool, [(bodies[row.content_seq], row.started_at) for row in heats], one, two)
     ahead = [side_ahead(row.rank, row.other_rank, scores.get(row.event_id, NO_HEATS)) for row in rows]
     return Rivalry(
-        players=compared_players(connection, pool, name, other),
+        players=compared_players(pool, name, other),
         meetings=len(rows),
         ahead=ahead.count(1),
         behind=ahead.count(-1),
@@ -238,8 +232,8 @@ def side_ahead(own: int | None, theirs: int | None, heats: tuple[int, int, int])
     return (own < theirs) - (own > theirs)
 
 
-def two_numbers(connection: sa.Connection, pool: Pool, name: str, other: str) -> tuple[int, int]:
-    one, two = number_of(connection, pool, name), number_of(connection, pool, other)
+def two_numbers(pool: PoolView, name: str, other: str) -> tuple[int, int]:
+    one, two = number_of(pool, name), number_of(pool, other)
     if one == two:
         raise ParameterError(f"{name!r} does not meet {other!r}: they are one player")
     return one, two
@@ -281,8 +275,9 @@ def common_event(pool: Pool, row: Any, heats: tuple[int, int, int]) -> CommonEve
     )  # fmt: skip
 
 
-def with_bodies(pool: Pool, one: int, two: int) -> sa.Select[Any]:
-    return common_events(pool, one, two).add_columns(log.c.body).join(log, log.c.seq == event.c.content_seq)
+def streamed_events(pool: PoolView, one: int, two: int) -> sa.CursorResult[Any]:
+    with_bodies = common_events(pool, one, two).add_columns(log.c.body).join(log, log.c.seq == event.c.content_seq)
+    return pool.connection.execute(with_bodies, execution_options={"stream_results": True})
 
 
 def portions(rows: Iterable[Any]) -> Iterator[list[Any]]:
@@ -298,19 +293,17 @@ def portions(rows: Iterable[Any]) -> Iterator[list[Any]]:
         yield portion
 
 
-def scores_in(
-    connection: sa.Connection, pool: Pool, rows: Sequence[Any], one: int, two: int
-) -> dict[str, tuple[int, int, int]]:
-    return results_against(connection, pool, [(row.body, row.started_at) for row in rows], one, two)
+def scores_in(pool: PoolView, rows: Sequence[Any], one: int, two: int) -> dict[str, tuple[int, int, int]]:
+    return results_against(pool, [(row.body, row.started_at) for row in rows], one, two)
 
 
 def results_against(
-    connection: sa.Connection, pool: Pool, bodies: Sequence[tuple[bytes, int]], one: int, two: int
+    pool: PoolView, bodies: Sequence[tuple[bytes, int]], one: int, two: int
 ) -> dict[str, tuple[int, int, int]]:
     """Heats won, drawn and lost by `one` against `two` in each event; none for team mates."""
     if not bodies:
         return {}
-    merged = {str(gone): str(stays) for gone, stays in merges(connection, pool).items()}
+    merged = {str(gone): str(stays) for gone, stays in merges(pool).items()}
     table = read_bodies(bodies).with_columns(pl.col("player").replace(merged))
     events = encode(Results(as_table(pool, table), pool.name), pool.system)
     columns = events.columns

@@ -23,7 +23,7 @@ from podium.results.reading import Results
 from podium.store.log.database import StoreError
 from podium.store.log.log import LogEntry
 from podium.store.log.players import names_of
-from podium.store.log.pools import OrderKey, Pool, key_params
+from podium.store.log.pools import OrderKey, Pool, PoolView
 from podium.store.log.schema import change, event, log
 from podium.store.log.statements import among, of_players, values
 from podium.store.writing.rating.ledger_rows import Integers, Ledger, PoolState
@@ -93,7 +93,7 @@ class SheetRecord(NamedTuple):
 class Proposal:
     """What is to be logged, and what it makes different in the tables; numbers of new entries are placeholders."""
 
-    pool: Pool  # with the system that it is to have
+    pool: PoolView  # with the system that it is to have
     kind: str
     entries: tuple[LogEntry, ...] = ()  # none where everything is as it is to be already
     affected: tuple[OrderKey, ...] = ()  # where ratings may move: from the first of them on
@@ -164,17 +164,17 @@ class Change:
     provisional: bool = field(metadata={"description": "Whether the rating is not settled yet then."})
 
 
-def get_event(connection: sa.Connection, pool: Pool, event_id: str) -> Any:
-    row = connection.execute(SELECT_EVENTS, {"pool": pool.id, "among": values([event_id])}).first()
+def get_event(pool: PoolView, event_id: str) -> Any:
+    row = pool.execute(SELECT_EVENTS, among=[event_id]).first()
     if row is None:
         raise UnknownError(f"there is no event {event_id!r} in pool {pool.name!r}")
     return row
 
 
-def changes_of(connection: sa.Connection, pool: Pool, key: OrderKey) -> tuple[Change, ...]:
+def changes_of(pool: PoolView, key: OrderKey) -> tuple[Change, ...]:
     """The changes of ratings by an event, in the order of its rows."""
-    rows = connection.execute(SELECT_CHANGES, key_params(pool, key)).all()
-    names = names_of(connection, pool, {row.player_id for row in rows}) if rows else {}
+    rows = pool.execute(SELECT_CHANGES, **key._asdict()).all()
+    names = names_of(pool, {row.player_id for row in rows}) if rows else {}
     return tuple(changes_from(pool, names, [tuple(row) for row in rows]))
 
 

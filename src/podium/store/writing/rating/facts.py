@@ -15,7 +15,7 @@ from podium.results.columns import FOR_PAGES
 from podium.store.log import log as kinds
 from podium.store.log.content import start_in
 from podium.store.log.players import follow_entry, resolved
-from podium.store.log.pools import COUNTED, DATED, NUMBER_US, SILENT, Order, OrderKey, Pool, PoolDescription
+from podium.store.log.pools import COUNTED, DATED, NUMBER_US, SILENT, Order, OrderKey, Pool, PoolDescription, PoolView
 from podium.store.log.schema import event, fixture, log, merged, pools, registration, season, snapshot, snapshot_day
 from podium.store.log.statements import DAY_US, instant
 from podium.store.writing.rating.events import SELECT_NEWEST_START, SUPERSEDED, VOIDED
@@ -63,8 +63,8 @@ class PlainEvents:
     total: int = 0  # of digests of 256 bits
 
     @classmethod
-    def of(cls, connection: sa.Connection, pool: Pool) -> "PlainEvents":
-        return cls(frozenset(connection.execute(SELECT_REVISED, {"pool": pool.id}).scalars()))
+    def of(cls, pool: PoolView) -> "PlainEvents":
+        return cls(frozenset(pool.execute(SELECT_REVISED).scalars()))
 
     def add(self, event_id: str, fact: tuple[Any, ...]) -> None:
         self.count += 1
@@ -72,11 +72,11 @@ class PlainEvents:
         self.total += int.from_bytes(digest, "big")
 
 
-def facts_from_log(connection: sa.Connection, pool: Pool, plain: PlainEvents | None = None) -> Facts:
+def facts_from_log(pool: PoolView, plain: PlainEvents | None = None) -> Facts:
     facts: Facts = {("pool", "closed"): False, ("pool", "description"): SILENT}
     events: dict[str, SentEvent] = {}
     direct: dict[int, int | None] = {}
-    for row in connection.execute(SELECT_ENTRIES, {"pool": pool.id}, execution_options={"yield_per": CHUNK_ROWS}):
+    for row in pool.connection.execute(SELECT_ENTRIES, {"pool": pool.id}, execution_options={"yield_per": CHUNK_ROWS}):
         content_seq, kind, subject, body, match_id, present = row
         if kind in kinds.WITH_CONTENT:
             first = json.loads(body[: body.index(b"\n")].decode())
@@ -140,12 +140,10 @@ def standing_results(events: Mapping[str, SentEvent]) -> dict[str, str]:
     return results
 
 
-def stored_facts(
-    connection: sa.Connection, pool: Pool, plain: PlainEvents | None = None
-) -> Iterator[tuple[tuple[str, Any], Any]]:
+def stored_facts(pool: PoolView, plain: PlainEvents | None = None) -> Iterator[tuple[tuple[str, Any], Any]]:
     streamed = {"yield_per": CHUNK_ROWS}
     select_events = sa.select(event.c.event_id, event.c.status, *(event.c[name] for name in SentEvent._fields[:-1]))
-    for event_id, status, *content in connection.execute(
+    for event_id, status, *content in pool.connection.execute(
         select_events.where(event.c.pool_id == pool.id), execution_options=streamed
     ):
         fact = (*content, status if status in (VOIDED, SUPERSEDED) else "")
@@ -153,21 +151,21 @@ def stored_facts(
             plain.add(event_id, fact)
         else:
             yield ("event", event_id), fact
-    for row in connection.execute(sa.select(registration).where(registration.c.pool_id == pool.id)):
+    for row in pool.execute(sa.select(registration).where(registration.c.pool_id == pool.id)):
         yield ("match", row.match_id), (row.seq, row.expires_at)
-    for row in connection.execute(sa.select(fixture).where(fixture.c.pool_id == pool.id)):
+    for row in pool.execute(sa.select(fixture).where(fixture.c.pool_id == pool.id)):
         yield ("fixture", row.fixture_id), (row.seq, row.starts_at, row.title, row.is_cancelled)
-    for row in connection.execute(sa.select(season).where(season.c.pool_id == pool.id)):
+    for row in pool.execute(sa.select(season).where(season.c.pool_id == pool.id)):
         yield ("season", row.name), (row.seq, row.started_at, row.keep)
-    for row in connection.execute(sa.select(merged).where(merged.c.pool_id == pool.id)):
+    for row in pool.execute(sa.select(merged).where(merged.c.pool_id == pool.id)):
         yield ("account", row.player_id), row.into_id
-    for row in connection.execute(sa.select(pools).where(pools.c.id == pool.id)):
+    for row in pool.execute(sa.select(pools).where(pools.c.id == pool.id)):
         yield ("pool", "system"), (row.system, json.loads(row.parameters))
         yield ("pool", "closed"), row.closed
         yield ("pool", "description"), PoolDescription.from_row(row)
 
 
-def store_facts(connection: sa.Connection, pool: Pool, facts: Facts) -> None:
+def store_facts(pool: PoolView, facts: Facts) -> None:
     """Store the facts of a pool that has none yet; no event is rated by that."""
     rows: dict[sa.Table, list[dict[str, Any]]] = {event: [], registration: [], fixture: [], season: [], merged: []}
     for (subject, name), fact in facts.items():
@@ -188,11 +186,11 @@ def store_facts(connection: sa.Connection, pool: Pool, facts: Facts) -> None:
             rows[merged].append({"player_id": name, "into_id": fact})
     for table, several in rows.items():
         if several:
-            connection.execute(sa.insert(table), [{"pool_id": pool.id} | row for row in several])
+            pool.connection.execute(sa.insert(table), [{"pool_id": pool.id} | row for row in several])
     system, parameters = facts["pool", "system"]
     values = {"system": system, "parameters": json.dumps(parameters), "closed": facts["pool", "closed"]}
     values |= facts["pool", "description"].columns()
-    connection.execute(sa.update(pools).where(pools.c.id == pool.id).values(values))
+    pool.connection.execute(sa.update(pools).where(pools.c.id == pool.id).values(values))
 
 
 IN_POOL = snapshot_day.c.pool_id == sa.bindparam("pool")
@@ -216,11 +214,11 @@ def today() -> int:
     return day_of(datetime.now(UTC).date())
 
 
-def current_day(connection: sa.Connection, pool: Pool) -> int:
+def current_day(pool: PoolView) -> int:
     """The number of the current day; in a counted pool that of the next event."""
     if not pool.is_counted:
         return today()
-    newest: int = connection.execute(SELECT_NEWEST_START, {"pool": pool.id}).scalar_one()
+    newest: int = pool.execute(SELECT_NEWEST_START).scalar_one()
     return newest // NUMBER_US + 1
 
 
@@ -242,41 +240,41 @@ def day_shown(order: Order | None, day: int) -> date | int:
     return day if order == COUNTED else date_of(day)
 
 
-def due_days(connection: sa.Connection, pool: Pool, day: int | None) -> list[int]:
+def due_days(pool: PoolView, day: int | None) -> list[int]:
     """The days to take: those that are stale, and `day`, or the current one, if it is missing."""
-    current = current_day(connection, pool)
+    current = current_day(pool)
     day = current if day is None else day
     if day > current:
         raise ParameterError(f"{day_shown(pool.order, day)} is in the future; a snapshot is of a day's 00:00 UTC")
-    stale_by_day = {row.day: row.stale for row in connection.execute(SELECT_DAYS, {"pool": pool.id})}
+    stale_by_day = {row.day: row.stale for row in pool.execute(SELECT_DAYS)}
     return sorted({each for each, stale in stale_by_day.items() if stale} | ({day} - stale_by_day.keys()))
 
 
-def take(connection: sa.Connection, pool: Pool, day: int) -> int:
+def take(pool: PoolView, day: int) -> int:
     """Store the ranks as of one day's 00:00 UTC instead of any that were stored, and return how many there are."""
-    ranks = ranks_at(connection, pool, day)
+    ranks = ranks_at(pool, day)
     for table in (snapshot, snapshot_day):
-        connection.execute(sa.delete(table).where(table.c.pool_id == pool.id, table.c.day == day))
+        pool.connection.execute(sa.delete(table).where(table.c.pool_id == pool.id, table.c.day == day))
     shared = {"pool_id": pool.id, "day": day}
     settled = sum(each.settled_rank is not None for each in ranks)
-    connection.execute(sa.insert(snapshot_day), shared | {"stale": False, "settled": settled})
+    pool.connection.execute(sa.insert(snapshot_day), shared | {"stale": False, "settled": settled})
     if ranks:
-        connection.execute(sa.insert(snapshot), [shared | each._asdict() for each in ranks])
+        pool.connection.execute(sa.insert(snapshot), [shared | each._asdict() for each in ranks])
     return len(ranks)
 
 
-def forget_days(connection: sa.Connection, pool: Pool) -> None:
+def forget_days(pool: PoolView) -> None:
     for table in (snapshot, snapshot_day):
-        connection.execute(sa.delete(table).where(table.c.pool_id == pool.id))
+        pool.connection.execute(sa.delete(table).where(table.c.pool_id == pool.id))
 
 
-def stale_days(connection: sa.Connection, pool: Pool) -> list[int]:
-    return [row.day for row in connection.execute(SELECT_DAYS, {"pool": pool.id}) if row.stale]
+def stale_days(pool: PoolView) -> list[int]:
+    return [row.day for row in pool.execute(SELECT_DAYS) if row.stale]
 
 
-def ranks_at(connection: sa.Connection, pool: Pool, day: int) -> list[DayRank]:
+def ranks_at(pool: PoolView, day: int) -> list[DayRank]:
     """The ranks as of a day's 00:00 UTC, best first; equal ratings share the best rank."""
-    standings = newest_of_players(connection, pool, OrderKey(day * pool.unit_us, 0))
+    standings = newest_of_players(pool, OrderKey(day * pool.unit_us, 0))
     ranks = ranked(pool, {number: each.state for number, each in standings.items()})
     return [DayRank(number, rank, standings[number].rating, settled) for number, rank, settled in ranks]
 
@@ -290,22 +288,22 @@ def ranked(pool: Pool, states: Mapping[int, bytes]) -> Iterator[tuple[int, int, 
         yield number, rank, None if early else next(settled)
 
 
-def stored_ranks(connection: sa.Connection, pool: Pool, day: int) -> list[DayRank]:
+def stored_ranks(pool: PoolView, day: int) -> list[DayRank]:
     select = (
         sa.select(*(snapshot.c[name] for name in DayRank._fields))
         .where(snapshot.c.pool_id == pool.id, snapshot.c.day == day)
         .order_by(snapshot.c.rank, snapshot.c.player_id.desc())
     )
-    return [DayRank(*row) for row in connection.execute(select)]
+    return [DayRank(*row) for row in pool.execute(select)]
 
 
-def days(connection: sa.Connection, pool: Pool) -> list[int]:
+def days(pool: PoolView) -> list[int]:
     """List the days that have ranks.
 
     Returns:
         Days since 1970, oldest first; none that waits to be taken again.
     """
-    return [row.day for row in connection.execute(SELECT_DAYS, {"pool": pool.id}) if not row.stale]
+    return [row.day for row in pool.execute(SELECT_DAYS) if not row.stale]
 
 
 def newest_days(connection: sa.Connection) -> dict[str, int]:

@@ -12,7 +12,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from podium.store.log.database import read_transaction, write_transaction
-from podium.store.log.pools import BOUND_KEY, START, OrderKey, Pool, key_of, key_params, lock_pool
+from podium.store.log.pools import BOUND_KEY, START, OrderKey, Pool, PoolView, key_of, key_params, lock_pool
 from podium.store.log.schema import change, generation, pool_state, pools, rank_count, staged_status, standing
 from podium.store.log.statements import insert, now
 from podium.store.writing.rating.ledger_rows import GENERATION, Ledger, PoolStates, state_rows, table_rows
@@ -163,7 +163,7 @@ def write_standings(engine: sa.Engine, staged: Pool) -> None:
     for table in (standing, rank_count):
         delete(engine, table, staged.generation)
     with read_transaction(engine) as connection:
-        standings = newest_standings(connection, staged, None)
+        standings = newest_standings(staged.within(connection), None)
     counted = [(staged.generation, *row) for row in player_counts(staged, standings)]
     for table, rows in ((standing, standing_rows(staged, standings)), (rank_count, counted)):
         for some in parts(rows):
@@ -195,17 +195,17 @@ def delete(engine: sa.Engine, table: sa.Table, number: int, *conditions: sa.Colu
             return
 
 
-def apply_statuses(connection: sa.Connection, staged: Pool, end: OrderKey) -> None:
+def apply_statuses(staged: PoolView, end: OrderKey) -> None:
     """Let staged statuses up to a key be those of the events."""
     params = {"pool": staged.id, "generation": staged.generation, "started_at": end.started_at, "seq": end.seq}
-    connection.execute(UPDATE_STATUSES, params)
+    staged.connection.execute(UPDATE_STATUSES, params)
 
 
-def adopt(connection: sa.Connection, staged: Pool) -> None:
-    connection.execute(
+def adopt(staged: PoolView) -> None:
+    staged.connection.execute(
         sa.update(pools).where(pools.c.id == staged.id).values(generation_id=staged.generation, staging_id=None)
     )
-    connection.execute(UPDATE_INACTIVE, {"number": staged.generation})
+    staged.connection.execute(UPDATE_INACTIVE, {"number": staged.generation})
 
 
 def discard(connection: sa.Connection, staged: Pool) -> None:

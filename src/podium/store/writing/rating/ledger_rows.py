@@ -11,7 +11,7 @@ import numpy.typing as npt
 import sqlalchemy as sa
 
 from podium.engine.system import System
-from podium.store.log.pools import BOUND_KEY, FOREVER, OrderKey, Pool, key_of, key_params
+from podium.store.log.pools import BOUND_KEY, FOREVER, OrderKey, Pool, PoolView, key_of, key_params
 from podium.store.log.schema import change, pool_state
 from podium.store.log.statements import fetch_parts, insert, upsert
 
@@ -197,23 +197,21 @@ def is_other(new: Ledger, old: Ledger, counterparts: Integers) -> Mask:
     return other
 
 
-def stored_ledger(connection: sa.Connection, pool: Pool, first: OrderKey, end: OrderKey = FOREVER) -> Ledger:
+def stored_ledger(pool: PoolView, first: OrderKey, end: OrderKey = FOREVER) -> Ledger:
     params = key_params(pool, first) | {"end_started_at": end.started_at, "end_seq": end.seq}
-    return joined([Ledger.of(rows) for rows in fetch_parts(connection, SELECT_LEDGER, params, PART_ROWS)])
+    return joined([Ledger.of(rows) for rows in fetch_parts(pool.connection, SELECT_LEDGER, params, PART_ROWS)])
 
 
-def write_changes(
-    connection: sa.Connection, pool: Pool, removed: Iterable[LedgerKey], added: Ledger, replaced: Ledger
-) -> None:
+def write_changes(pool: PoolView, removed: Iterable[LedgerKey], added: Ledger, replaced: Ledger) -> None:
     """Write the difference of two ledgers: the keys that are gone, and the rows that are new, and those other."""
     gone = [
         {"generation": pool.generation, "started_at": started_at, "seq": seq, "player": number}
         for started_at, seq, number in removed
     ]
     if gone:
-        connection.execute(DELETE_CHANGE, gone)
-    insert(connection, change, table_rows(pool, added))
-    upsert(connection, change, table_rows(pool, replaced))
+        pool.connection.execute(DELETE_CHANGE, gone)
+    insert(pool.connection, change, table_rows(pool, added))
+    upsert(pool.connection, change, table_rows(pool, replaced))
 
 
 def table_rows(pool: Pool, ledger: Ledger) -> Iterator[tuple[Any, ...]]:
@@ -247,32 +245,32 @@ class PoolState(NamedTuple):
     state: bytes
 
 
-def stored_pool_states(connection: sa.Connection, pool: Pool, first: OrderKey, end: OrderKey = FOREVER) -> PoolStates:
+def stored_pool_states(pool: PoolView, first: OrderKey, end: OrderKey = FOREVER) -> PoolStates:
     """The states as they are stored, of the events from a key on, up to another."""
-    params = key_params(pool, first) | {"end_started_at": end.started_at, "end_seq": end.seq}
-    return {OrderKey(*key): state for *key, state in connection.execute(SELECT_STATES, params)}
+    bounds = first._asdict() | {"end_started_at": end.started_at, "end_seq": end.seq}
+    return {OrderKey(*key): state for *key, state in pool.execute(SELECT_STATES, **bounds)}
 
 
-def newest_pool_state(connection: sa.Connection, pool: Pool, before: OrderKey = FOREVER) -> PoolState | None:
+def newest_pool_state(pool: PoolView, before: OrderKey = FOREVER) -> PoolState | None:
     """The state of a pool before a key; None of a new pool, and without a look where the system's pools have none."""
     if not pool.system.pool_fields:
         return None
-    row = connection.execute(SELECT_NEWEST, key_params(pool, before)).first()
+    row = pool.execute(SELECT_NEWEST, **before._asdict()).first()
     return None if row is None else PoolState(OrderKey(row.started_at, row.seq), row.state)
 
 
-def system_today(connection: sa.Connection, pool: Pool) -> System:
+def system_today(pool: PoolView) -> System:
     """A pool's system as it expects now, with what it has learnt of the pool."""
-    newest = newest_pool_state(connection, pool)
+    newest = newest_pool_state(pool)
     return pool.system if newest is None else pool.system.within(np.frombuffer(newest.state, "<f8"))
 
 
-def write_pool_states(connection: sa.Connection, pool: Pool, old: Mapping[OrderKey, bytes], new: PoolStates) -> None:
+def write_pool_states(pool: PoolView, old: Mapping[OrderKey, bytes], new: PoolStates) -> None:
     gone = [{"generation": pool.generation} | key._asdict() for key in old if key not in new]
     if gone:
-        connection.execute(DELETE_STATE, gone)
+        pool.connection.execute(DELETE_STATE, gone)
     other = {key: state for key, state in new.items() if old.get(key) != state}
-    upsert(connection, pool_state, state_rows(pool, other))
+    upsert(pool.connection, pool_state, state_rows(pool, other))
 
 
 def state_rows(pool: Pool, states: PoolStates) -> list[tuple[Any, ...]]:

@@ -18,7 +18,7 @@ from podium.engine.pool_state import new_pools
 from podium.engine.replay import Replayed, by_columns, replay_settlements
 from podium.errors import NotFiniteError
 from podium.store.log.content import is_numbered
-from podium.store.log.pools import FOREVER, OrderKey, Pool
+from podium.store.log.pools import FOREVER, OrderKey, Pool, PoolView
 from podium.store.writing.rating import ledger_rows, rating, standing_rows
 from podium.store.writing.rating.events import RATED, Proposal, Roster
 
@@ -136,7 +136,7 @@ class Span:
 class Plan:
     """A new rating from a key on, span by span in the order of rating."""
 
-    def __init__(self, pool: Pool, first: OrderKey, proposal: Proposal | None = None) -> None:
+    def __init__(self, pool: PoolView, first: OrderKey, proposal: Proposal | None = None) -> None:
         self.pool, self.proposal = pool, proposal
         self.begin_at(first)
 
@@ -154,24 +154,24 @@ class Plan:
 
     def span(self, connection: sa.Connection, limit: int, *, refuse_more: bool = False) -> Span:
         """Rate so many stored events at most; a LongWorkError where there are so many, and `refuse_more` is set."""
-        first = self.next
-        batch = rating.choose_events(connection, self.pool, first, limit, self.proposal, refuse_more=refuse_more)
+        self.pool, first = self.pool.within(connection), self.next
+        batch = rating.choose_events(self.pool, first, limit, self.proposal, refuse_more=refuse_more)
         end, one = batch.end, only_event(batch)
         segments = rating.segments_of(batch) if one is None else []
-        old = ledger_rows.stored_ledger(connection, self.pool, first, end)
+        old = ledger_rows.stored_ledger(self.pool, first, end)
         players = set(old.player.tolist()) | (set() if one is None else one.players)
         for segment in segments:
             players.update(met_in(segment.table))
         if any(segment.reset for segment in segments):
-            self.meet_all(connection)
+            self.meet_all()
             players = self._met | players
-        self.meet(connection, players - self._met)
+        self.meet(players - self._met)
         begun = {number: self.standings[number] for number in players if number in self.standings}
         old_pools: ledger_rows.PoolStates = {}
         if self.pool.system.pool_fields:
-            old_pools = ledger_rows.stored_pool_states(connection, self.pool, first, end)
+            old_pools = ledger_rows.stored_pool_states(self.pool, first, end)
             if first == self.start:
-                self.pool_state = self.meet_pool(connection)
+                self.pool_state = self.meet_pool()
         rated = None if one is None else rate_one(self.pool, one, begun, self.pool_state)
         statuses: list[tuple[Any, tuple[str, str]]] = [(row, (RATED, "")) for row in batch.events]
         if rated is None:
@@ -204,18 +204,18 @@ class Plan:
             },
         )
 
-    def meet(self, connection: sa.Connection, players: set[int]) -> None:
+    def meet(self, players: set[int]) -> None:
         """Look up where players stood before the plan's start."""
         if players:
-            stored = standing_rows.stored_standings(connection, self.pool, sorted(players))
+            stored = standing_rows.stored_standings(self.pool, sorted(players))
             self.stored |= stored
-            self.standings |= standing_rows.standings_before(connection, self.pool, stored, self.start)
+            self.standings |= standing_rows.standings_before(self.pool, stored, self.start)
             self._met |= players
 
-    def meet_pool(self, connection: sa.Connection) -> ledger_rows.PoolState | None:
+    def meet_pool(self) -> ledger_rows.PoolState | None:
         """Look up the pool's state before the plan's start; None where it is a new pool's."""
-        return ledger_rows.newest_pool_state(connection, self.pool, self.start)
+        return ledger_rows.newest_pool_state(self.pool, self.start)
 
-    def meet_all(self, connection: sa.Connection) -> None:
-        rated = connection.execute(standing_rows.SELECT_RATED_PLAYERS, {"generation": self.pool.generation}).scalars()
-        self.meet(connection, set(rated) - self._met)
+    def meet_all(self) -> None:
+        rated = self.pool.execute(standing_rows.SELECT_RATED_PLAYERS).scalars()
+        self.meet(set(rated) - self._met)

@@ -19,7 +19,7 @@ from podium.results.consistency import SEQUENCE
 from podium.results.reading import Results
 from podium.store.log.content import SMALL_BODY_ROWS, is_numbered, read_bodies
 from podium.store.log.players import merges, names_of
-from podium.store.log.pools import BOUND_KEY, FOREVER, NUMBER_US, START, OrderKey, Pool, key_of, key_params
+from podium.store.log.pools import BOUND_KEY, FOREVER, NUMBER_US, START, OrderKey, Pool, PoolView, key_of, key_params
 from podium.store.log.schema import event, log, season
 from podium.store.log.statements import fetch_all
 from podium.store.writing.rating.events import RATED, SUPERSEDED, UNRATED, VOIDED, Proposal, Roster, entrant_numbers
@@ -98,17 +98,14 @@ class SeasonSegment:
     duplicate_players: Mapping[str, int]  # by event, which cannot be rated, the player who stands twice in it
 
 
-def events_from(
-    connection: sa.Connection, pool: Pool, first: OrderKey, limit: int = NO_LIMIT
-) -> tuple[list[SeasonSegment], OrderKey]:
+def events_from(pool: PoolView, first: OrderKey, limit: int = NO_LIMIT) -> tuple[list[SeasonSegment], OrderKey]:
     """The events from a key on that count, so many at most, with their rows; and the key that follows them."""
-    batch = choose_events(connection, pool, first, limit)
+    batch = choose_events(pool, first, limit)
     return segments_of(batch), batch.end
 
 
 def choose_events(
-    connection: sa.Connection,
-    pool: Pool,
+    pool: PoolView,
     first: OrderKey,
     limit: int = NO_LIMIT,
     proposal: Proposal | None = None,
@@ -117,15 +114,15 @@ def choose_events(
 ) -> EventBatch:
     """The events from a key on that count, in the order of rating; a LongWorkError where too many are refused."""
     params = key_params(pool, first)
-    found = fetch_all(connection, SELECT_EVENTS_FROM, params | {"limit": limit})
+    found = fetch_all(pool.connection, SELECT_EVENTS_FROM, params | {"limit": limit})
     events: Sequence[Any] = [*map(StoredEvent._make, found)]
     end = FOREVER if len(events) < limit else OrderKey(events[-1].started_at, events[-1].seq + 1)
     if refuse_more and end != FOREVER:
         raise LongWorkError
-    every_reset = [Reset(OrderKey(*key), keep) for *key, keep in fetch_all(connection, SELECT_RESETS, params)]
-    merged = merges(connection, pool)
+    every_reset = [Reset(OrderKey(*key), keep) for *key, keep in fetch_all(pool.connection, SELECT_RESETS, params)]
+    merged = merges(pool)
     if proposal is not None:
-        events = proposed_events(connection, proposal, events, first, end)
+        events = proposed_events(pool.connection, proposal, events, first, end)
         season = proposal.season
         if season is not None:
             every_reset.append(Reset(OrderKey(season.started_at, season.seq), season.keep))
@@ -168,14 +165,14 @@ def proposed_events(
     return sorted(rows, key=lambda row: (row.started_at, row.seq))
 
 
-def counting_results(connection: sa.Connection, pool: Pool) -> Results:
+def counting_results(pool: PoolView) -> Results:
     """Read the results that count, as they stand.
 
     Returns:
         A table that any replay rates to the same bits, but for seasons.
     """
-    rows = connection.execute(SELECT_RATEABLE_EVENTS, key_params(pool, START)).all()
-    table = with_names(connection, pool, read_bodies((row.body, row.started_at) for row in rows))
+    rows = pool.execute(SELECT_RATEABLE_EVENTS, **START._asdict()).all()
+    table = with_names(pool, read_bodies((row.body, row.started_at) for row in rows))
     for name in FOR_PAGES:
         values = {row.event_id: value for row in rows if (value := getattr(row, name)) is not None}
         if values:
@@ -184,15 +181,15 @@ def counting_results(connection: sa.Connection, pool: Pool) -> Results:
     return Results(as_table(pool, table), pool.name)
 
 
-def with_names(connection: sa.Connection, pool: Pool, table: pl.DataFrame) -> pl.DataFrame:
+def with_names(pool: PoolView, table: pl.DataFrame) -> pl.DataFrame:
     """The table with players and things by their current names instead of numbers."""
     if table.is_empty():
         return table
-    merged = merges(connection, pool)
+    merged = merges(pool)
     is_small, columns = table.height <= SMALL_BODY_ROWS, [*filter(is_numbered, table.columns)]
     named = [{*table[name].to_list()} if is_small else table[name].unique() for name in columns]
     ends = {int(each): merged.get(int(each), int(each)) for some in named for each in some if each is not None}
-    names = names_of(connection, pool, set(ends.values()))
+    names = names_of(pool, set(ends.values()))
     name_of = {str(number): kind_and_name(names[end])[1] for number, end in ends.items()}
     if is_small:  # without an expression, which takes ten times as long for one event
         return table.with_columns(pl.Series(name, map(name_of.get, table[name]), pl.String) for name in columns)

@@ -16,9 +16,9 @@ import sqlalchemy as sa
 from podium.engine.tables.things import called
 from podium.errors import NotFiniteError, ParameterError
 from podium.store.log.players import names_of
-from podium.store.log.pools import BOUND_KEY, START, OrderKey, Pool
+from podium.store.log.pools import BOUND_KEY, START, OrderKey, PoolView
 from podium.store.log.schema import correction, event, generation, snapshot_day
-from podium.store.log.statements import among, execute_prepared, is_thing, values
+from podium.store.log.statements import among, execute_prepared, is_thing
 from podium.store.writing.rating import ledger_rows
 from podium.store.writing.rating.events import MovedTo, Proposal
 from podium.store.writing.rating.plan import Plan, Span
@@ -212,19 +212,16 @@ class LargestEffects:
         size = self._heap[0][0]
         return ",".join(map(repr, (size.move, *size.key)))
 
-    def listed(self, connection: sa.Connection, pool: Pool, proposal: Proposal) -> tuple[Effect, ...]:
+    def listed(self, pool: PoolView, proposal: Proposal) -> tuple[Effect, ...]:
         chosen = sorted(self._heap, key=lambda each: each[0].key)
-        ids = event_ids(connection, pool, proposal, {size.key[0] for size, _, _ in chosen})
-        names = names_of(connection, pool, {size.key[2] for size, _, _ in chosen}) | dict(proposal.newcomers)
+        ids = event_ids(pool, proposal, {size.key[0] for size, _, _ in chosen})
+        names = names_of(pool, {size.key[2] for size, _, _ in chosen}) | dict(proposal.newcomers)
         return tuple(Effect(ids.get(size.key[:2]), called(names[size.key[2]]), was, now) for size, was, now in chosen)
 
 
-def event_ids(
-    connection: sa.Connection, pool: Pool, proposal: Proposal, starts: Collection[int]
-) -> dict[tuple[int, int], str]:
+def event_ids(pool: PoolView, proposal: Proposal, starts: Collection[int]) -> dict[tuple[int, int], str]:
     """The ids of the events that start at these moments, and of those that are proposed, by start and sequence."""
-    among_starts = {"pool": pool.id, "among": values(starts)}
-    rows = connection.execute(SELECT_EVENT_IDS, among_starts).all() if starts else []
+    rows = pool.execute(SELECT_EVENT_IDS, among=starts).all() if starts else []
     stored = {(row.started_at, row.seq): row.event_id for row in rows}
     return stored | {(each.started_at, each.seq): each.event_id for each in proposal.events.values()}
 
@@ -282,51 +279,46 @@ UPDATE_STALE = (
 )
 
 
-def mark_stale(connection: sa.Connection, pool: Pool, started_at: int) -> None:
+def mark_stale(pool: PoolView, started_at: int) -> None:
     """Mark the snapshots after a moment to be taken again: ratings before them have changed."""
-    execute_prepared(connection, UPDATE_STALE, {"pool": pool.id, "changed_day": started_at // pool.unit_us})
+    execute_prepared(pool.connection, UPDATE_STALE, {"pool": pool.id, "changed_day": started_at // pool.unit_us})
 
 
 def rerate(
-    connection: sa.Connection,
-    pool: Pool,
-    first: OrderKey,
-    wanted: Mapping[OrderKey, str] | None = None,
-    *,
-    refuse_long: bool = False,
+    pool: PoolView, first: OrderKey, wanted: Mapping[OrderKey, str] | None = None, *, refuse_long: bool = False
 ) -> Rerated:
     """Rate the events from `first` on, and write what changed; a LongWorkError where there are more than may be."""
     if pool.staging is not None:  # leave with the generation that is being staged from where on the pool is rated again
-        connection.execute(UPDATE_FIRST_AFFECTED, {"number": pool.staging} | first._asdict())
+        pool.connection.execute(UPDATE_FIRST_AFFECTED, {"number": pool.staging} | first._asdict())
     plan, rerated = Plan(pool, first), Rerated(wanted or {})
     while not plan.is_over:
-        span = plan.span(connection, SHORT_EVENTS + 1, refuse_more=refuse_long)
-        ledger_rows.write_changes(connection, pool, span.removed, span.added, span.replaced)
+        span = plan.span(pool.connection, SHORT_EVENTS + 1, refuse_more=refuse_long)
+        ledger_rows.write_changes(pool, span.removed, span.added, span.replaced)
         if pool.system.pool_fields:
-            ledger_rows.write_pool_states(connection, pool, span.old_pools, span.new_pools)
-        update_statuses(connection, pool, ((row.event_id, status) for row, status in span.moved_statuses))
+            ledger_rows.write_pool_states(pool, span.old_pools, span.new_pools)
+        update_statuses(pool, ((row.event_id, status) for row, status in span.moved_statuses))
         rerated.merge(Rerated.of_span(rerated.wanted, span))
     if first == START and not pool.system.pool_fields:  # the system before may have had states
-        connection.execute(ledger_rows.DELETE_STATES, {"generation": pool.generation})
-    refresh_standings(connection, pool, plan.stored, plan.standings, is_new_system=first == START)
+        pool.connection.execute(ledger_rows.DELETE_STATES, {"generation": pool.generation})
+    refresh_standings(pool, plan.stored, plan.standings, is_new_system=first == START)
     if rerated.earliest is not None:
-        mark_stale(connection, pool, rerated.earliest)
+        mark_stale(pool, rerated.earliest)
     return rerated
 
 
-def update_statuses(connection: sa.Connection, pool: Pool, statuses: Iterable[tuple[str, tuple[str, str]]]) -> None:
+def update_statuses(pool: PoolView, statuses: Iterable[tuple[str, tuple[str, str]]]) -> None:
     rows = [
         {"pool": pool.id, "event": event_id, "status": status, "reason": reason}
         for event_id, (status, reason) in statuses
     ]
     if rows:
-        connection.execute(UPDATE_STATUS, rows)
+        pool.connection.execute(UPDATE_STATUS, rows)
 
 
 INSERT_CORRECTION = sa.insert(correction)
 
 
-def record(connection: sa.Connection, pool: Pool, seq: int, rerated: Rerated | None) -> None:
+def record(pool: PoolView, seq: int, rerated: Rerated | None) -> None:
     moved = NOTHING if rerated is None else rerated.totals
     row = {"events": moved.events, "players": moved.players, "largest": moved.largest}
-    connection.execute(INSERT_CORRECTION, {"pool_id": pool.id, "seq": seq} | row)
+    pool.connection.execute(INSERT_CORRECTION, {"pool_id": pool.id, "seq": seq} | row)

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from podium.store.log import statements
 from podium.store.log.players import number_of, unrated_error
-from podium.store.log.pools import BOUND_KEY, FOREVER, OrderKey, Pool, key_of, key_params
+from podium.store.log.pools import BOUND_KEY, FOREVER, OrderKey, Pool, PoolView, key_of
 from podium.store.log.schema import change, player, rank_count, standing, thing
 from podium.store.log.statements import is_thing
 from podium.store.writing.rating.ledger_rows import GENERATION, Floats, Ledger
@@ -77,15 +77,15 @@ def few_rank_counts(scores: Sequence[float], settled: Sequence[bool], sign: Sequ
     return [RankCount(*key, *total) for key, total in sorted(totals.items()) if any(total)]
 
 
-def add_counts(connection: sa.Connection, pool: Pool, counts: list[RankCount]) -> None:
+def add_counts(pool: PoolView, counts: list[RankCount]) -> None:
     """Add to the counts of players, and delete those that become 0."""
-    statements.upsert(connection, rank_count, ((pool.generation, *each) for each in counts), added=TOTALS)
+    statements.upsert(pool.connection, rank_count, ((pool.generation, *each) for each in counts), added=TOTALS)
     lessened = [each for each in counts if each.players < 0]
     if len(lessened) > FEW_COUNTS:
-        connection.execute(DELETE_EMPTY_COUNTS, {"generation": pool.generation})
+        pool.connection.execute(DELETE_EMPTY_COUNTS, {"generation": pool.generation})
     elif lessened:
         keys = [{"generation": pool.generation, "fine": each.per_point, "number": each.bucket} for each in lessened]
-        statements.execute_prepared_many(connection, DELETE_EMPTY_COUNT, keys)
+        statements.execute_prepared_many(pool.connection, DELETE_EMPTY_COUNT, keys)
 
 
 class Standing(NamedTuple):
@@ -154,57 +154,53 @@ DELETE_STANDING = sa.delete(standing).where(
 )
 
 
-def stored_standings(connection: sa.Connection, pool: Pool, players: Iterable[int]) -> dict[int, Standing]:
+def stored_standings(pool: PoolView, players: Iterable[int]) -> dict[int, Standing]:
     """The standings of these players by number, as they are stored; none of a player without a rating."""
     params = {"generation": pool.generation, "among": statements.values(players)}
-    rows = statements.fetch_all(connection, SELECT_STANDINGS, params)
+    rows = statements.fetch_all(pool.connection, SELECT_STANDINGS, params)
     return {row[0]: Standing._make(row[1:]) for row in rows}
 
 
-def get_standing(connection: sa.Connection, pool: Pool, name: str) -> Any:
-    row = connection.execute(
-        SELECT_STANDING, {"pool": pool.id, "generation": pool.generation, "player": number_of(connection, pool, name)}
-    ).first()
+def get_standing(pool: PoolView, name: str) -> Any:
+    row = pool.execute(SELECT_STANDING, player=number_of(pool, name)).first()
     if row is None:
         raise unrated_error(pool, name)
     return row
 
 
-def standings_before(
-    connection: sa.Connection, pool: Pool, now: Mapping[int, Standing], first: OrderKey
-) -> dict[int, Standing]:
+def standings_before(pool: PoolView, now: Mapping[int, Standing], first: OrderKey) -> dict[int, Standing]:
     """The standings before a key of players who have one now; none of a player without a rating then."""
     unmoved = {number: each for number, each in now.items() if (each.started_at, each.seq) < first}
-    return unmoved | newest_standings(connection, pool, now.keys() - unmoved.keys(), first)
+    return unmoved | newest_standings(pool, now.keys() - unmoved.keys(), first)
 
 
 def newest_standings(
-    connection: sa.Connection, pool: Pool, players: Collection[int] | None, before: OrderKey = FOREVER
+    pool: PoolView, players: Collection[int] | None, before: OrderKey = FOREVER
 ) -> dict[int, Standing]:
     """The standings before a key of these players and things, or of all, by number; none without a rating then."""
     if players is not None and not players:
         return {}
     has_things = bool(pool.system.kinds) if players is None else any(map(is_thing, players))
-    found = newest_among(connection, pool, players, before, player)
-    return found | newest_among(connection, pool, players, before, thing) if has_things else found
+    found = newest_among(pool, players, before, player)
+    return found | newest_among(pool, players, before, thing) if has_things else found
 
 
-def newest_of_players(connection: sa.Connection, pool: Pool, before: OrderKey) -> dict[int, Standing]:
-    return newest_among(connection, pool, None, before, player)
+def newest_of_players(pool: PoolView, before: OrderKey) -> dict[int, Standing]:
+    return newest_among(pool, None, before, player)
 
 
 def newest_among(
-    connection: sa.Connection, pool: Pool, players: Collection[int] | None, before: OrderKey, table: sa.Table
+    pool: PoolView, players: Collection[int] | None, before: OrderKey, table: sa.Table
 ) -> dict[int, Standing]:
     """As `newest_standings`, of those in a table: of players, or of things."""
-    params: dict[str, Any] = dict(key_params(pool, before))
+    params: dict[str, Any] = before._asdict()
     select_changes, select_events = SELECT_NEWEST[table, players is None]
     if players is not None:
-        params["among"] = statements.values(players)
-    rows = connection.execute(select_changes, params).all()
+        params["among"] = players
+    rows = pool.execute(select_changes, **params).all()
     played_at = {row.player_id: row.started_at for row in rows if row.place}
     if len(played_at) < len(rows):  # a season has begun since
-        played_at |= {row.player_id: row.started_at for row in connection.execute(select_events, params)}
+        played_at |= {row.player_id: row.started_at for row in pool.execute(select_events, **params)}
     return {
         number: Standing(rating, started_at, seq, played_at[number], state)
         for number, rating, started_at, seq, state, _ in rows
@@ -212,25 +208,20 @@ def newest_among(
 
 
 def refresh_standings(
-    connection: sa.Connection,
-    pool: Pool,
-    old: Mapping[int, Standing],
-    new: Mapping[int, Standing],
-    *,
-    is_new_system: bool = False,
+    pool: PoolView, old: Mapping[int, Standing], new: Mapping[int, Standing], *, is_new_system: bool = False
 ) -> None:
     """Write the standings that are not as before, and the counts of players by rating."""
     removed = [{"generation": pool.generation, "player": number} for number in old if number not in new]
     if removed:
-        connection.execute(DELETE_STANDING, removed)
+        pool.connection.execute(DELETE_STANDING, removed)
     changed = {number: each for number, each in new.items() if is_new_system or old.get(number) != each}
-    statements.upsert(connection, standing, standing_rows(pool, changed))
+    statements.upsert(pool.connection, standing, standing_rows(pool, changed))
     if is_new_system:
-        connection.execute(DELETE_COUNTS, {"generation": pool.generation})
-        add_counts(connection, pool, player_counts(pool, new))
+        pool.connection.execute(DELETE_COUNTS, {"generation": pool.generation})
+        add_counts(pool, player_counts(pool, new))
     else:
         gone = {number: each for number, each in old.items() if new.get(number) != each}
-        add_counts(connection, pool, player_counts(pool, changed, gone))
+        add_counts(pool, player_counts(pool, changed, gone))
 
 
 def standing_rows(pool: Pool, standings: Mapping[int, Standing]) -> list[tuple[Any, ...]]:

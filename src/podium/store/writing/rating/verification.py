@@ -18,7 +18,7 @@ from podium.store.log.chain import Head
 from podium.store.log.database import UnavailableError, read_transaction, reading_once
 from podium.store.log.files import integrity_faults
 from podium.store.log.players import names_of
-from podium.store.log.pools import FOREVER, START, Pool, every_pool, get_pool, other_arithmetic
+from podium.store.log.pools import FOREVER, START, Pool, PoolView, every_pool, get_pool, other_arithmetic
 from podium.store.log.schema import player, rank_count, standing
 from podium.store.log.statements import FIRST_THING
 from podium.store.writing.rating import facts
@@ -65,43 +65,43 @@ class Verification:
         return ", ".join(f"{count:,} {name}{'' if count == 1 else 's'}" for name, count in counts.items())
 
 
-def differences(connection: sa.Connection, pool: Pool, compared: Counter[str]) -> Iterator[str]:
+def differences(pool: PoolView, compared: Counter[str]) -> Iterator[str]:
     """The first few differences, a sentence each; nothing where all is well."""
-    return (f"{pool.name}: {each}" for each in islice(all_differences(connection, pool, compared), MAX_DIFFERENCES))
+    return (f"{pool.name}: {each}" for each in islice(all_differences(pool, compared), MAX_DIFFERENCES))
 
 
-def all_differences(connection: sa.Connection, pool: Pool, compared: Counter[str]) -> Iterator[str]:
+def all_differences(pool: PoolView, compared: Counter[str]) -> Iterator[str]:
     """Every difference, a sentence each; each step relies on what those before it compared."""
-    wrong_facts = list(fact_differences(connection, pool))
+    wrong_facts = list(fact_differences(pool))
     yield from wrong_facts
     if wrong_facts or pool.arithmetic != ARITHMETIC:
         return
-    players = connection.execute(SELECT_PLAYERS, {"pool": pool.id}).scalars().all()
+    players = pool.execute(SELECT_PLAYERS).scalars().all()
     roster, first = Roster.of_newcomers(pool.system, np.array(players, np.int64)), START
     while first != FOREVER:
         with paused_collection():
-            segments, end = events_from(connection, pool, first, BATCH_EVENTS)
+            segments, end = events_from(pool, first, BATCH_EVENTS)
             rated = rate_segments(pool, roster, segments)
             ledger = rated.ledger
             compared["changes"] += len(ledger)
             compared["events"] += sum(len(segment.events) for segment in segments)
-            found = ledger_differences(connection, pool, stored_ledger(connection, pool, first, end), ledger)
-            found += pool_differences(stored_pool_states(connection, pool, first, end), rated.pools)
+            found = ledger_differences(pool, stored_ledger(pool, first, end), ledger)
+            found += pool_differences(stored_pool_states(pool, first, end), rated.pools)
             found += status_differences(statuses_of(pool, segments, rated))
         yield from found
         first = end
     roster = roster.rated()
-    yield from standing_differences(connection, pool, roster)
-    yield from count_differences(connection, pool, roster)
-    yield from snapshot_differences(connection, pool)
+    yield from standing_differences(pool, roster)
+    yield from count_differences(pool, roster)
+    yield from snapshot_differences(pool)
 
 
-def fact_differences(connection: sa.Connection, pool: Pool) -> Iterator[str]:
-    logged = PlainEvents.of(connection, pool)
+def fact_differences(pool: PoolView) -> Iterator[str]:
+    logged = PlainEvents.of(pool)
     stored = PlainEvents(logged.revised)
-    found = differing_facts(facts_from_log(connection, pool, logged), stored_facts(connection, pool, stored))
+    found = differing_facts(facts_from_log(pool, logged), stored_facts(pool, stored))
     if logged != stored:  # which of them differ, only all of the facts tell
-        found = differing_facts(facts_from_log(connection, pool), stored_facts(connection, pool))
+        found = differing_facts(facts_from_log(pool), stored_facts(pool))
     for (what, name), fact, by_log in sorted(found, key=lambda each: str(each[0])):
         yield f"{what} {name!r} is stored as {fact}, and the log says {by_log}"
 
@@ -112,7 +112,7 @@ def differing_facts(expected: Facts, stored: Iterable[tuple[tuple[str, Any], Any
     return found + [(key, None, fact) for key, fact in expected.items()]
 
 
-def ledger_differences(connection: sa.Connection, pool: Pool, stored: Ledger, expected: Ledger) -> list[str]:
+def ledger_differences(pool: PoolView, stored: Ledger, expected: Ledger) -> list[str]:
     """The first few differences of two ledgers' rows, in the order of rating."""
     counterparts = expected.counterparts(stored)
     is_extra = np.ones(len(stored), np.bool_)
@@ -130,7 +130,7 @@ def ledger_differences(connection: sa.Connection, pool: Pool, stored: Ledger, ex
         if chosen.any()
         for key in zip(*(column[chosen].tolist() for column in ledger.keys), strict=True)
     )[:MAX_DIFFERENCES]
-    names = names_of(connection, pool, {number for (_, _, number), _ in faults}) if faults else {}
+    names = names_of(pool, {number for (_, _, number), _ in faults}) if faults else {}
     return [
         f"the change of {called(names.get(number, '?'))!r} in the event of log entry {seq} {what}"
         for (_, seq, number), what in faults
@@ -150,8 +150,8 @@ def pool_differences(stored: PoolStates, expected: PoolStates) -> Iterator[str]:
             yield f"the state of the pool after the event of log entry {key.seq} {what}"
 
 
-def standing_differences(connection: sa.Connection, pool: Pool, expected: Roster) -> Iterator[str]:
-    found = connection.execute(SELECT_STANDINGS, {"generation": pool.generation})
+def standing_differences(pool: PoolView, expected: Roster) -> Iterator[str]:
+    found = pool.execute(SELECT_STANDINGS)
     start = 0
     with contextlib.closing(found):
         stored = found.fetchmany(CHUNK_ROWS)
@@ -160,7 +160,7 @@ def standing_differences(connection: sa.Connection, pool: Pool, expected: Roster
             stop = expected.numbers.size if last is None else int(np.searchsorted(expected.numbers, last, "right"))
             rows = expected_standings(pool, expected, slice(start, stop))
             if [*map(tuple, stored)] != rows:
-                yield from named_differences(connection, pool, stored, rows)
+                yield from named_differences(pool, stored, rows)
             start, stored = stop, [] if last is None else found.fetchmany(CHUNK_ROWS)
 
 
@@ -177,13 +177,11 @@ def expected_standings(pool: Pool, expected: Roster, chosen: slice) -> list[tupl
     return [*zip(generations, numbers, rating, events, *times, packed, provisional, deviation, scores, strict=True)]
 
 
-def named_differences(
-    connection: sa.Connection, pool: Pool, stored: Iterable[Any], expected: Iterable[tuple[Any, ...]]
-) -> Iterator[str]:
+def named_differences(pool: PoolView, stored: Iterable[Any], expected: Iterable[tuple[Any, ...]]) -> Iterator[str]:
     """A sentence on each player whose row is not as it should be."""
     by_number = {row.player_id: row for row in stored}
     wanted = {row[1]: row for row in expected}
-    names = {who: called(name) for who, name in names_of(connection, pool, by_number.keys() | wanted.keys()).items()}
+    names = {who: called(name) for who, name in names_of(pool, by_number.keys() | wanted.keys()).items()}
     for number in sorted(by_number.keys() | wanted.keys()):
         row = by_number.get(number)
         if number not in wanted:
@@ -196,13 +194,13 @@ def named_differences(
             yield f"{names.get(number)!r} is not as settled, or does not rank, as the state says"
 
 
-def count_differences(connection: sa.Connection, pool: Pool, expected: Roster) -> Iterator[str]:
+def count_differences(pool: PoolView, expected: Roster) -> Iterator[str]:
     states = expected.states[expected.numbers < FIRST_THING]
     scores, unsettled = pool.system.scores(states), pool.system.unsettled(states)
     counted = rank_counts(scores, ~unsettled, np.ones(scores.size, np.int64))
     counts = {(each.per_point, each.bucket): each for each in counted}
     select = sa.select(rank_count).where(rank_count.c.generation_id == pool.generation)
-    stored_counts = {(row.per_point, row.bucket): (row.players, row.settled) for row in connection.execute(select)}
+    stored_counts = {(row.per_point, row.bucket): (row.players, row.settled) for row in pool.execute(select)}
     for key in sorted(counts.keys() | stored_counts.keys()):
         low, high = (end / key[0] for end in (key[1], key[1] + 1))
         players, settled = stored_counts.get(key, (0, 0))
@@ -213,10 +211,10 @@ def count_differences(connection: sa.Connection, pool: Pool, expected: Roster) -
             yield f"{settled} settled players are counted from {low} to {high}, and there are {expected_settled}"
 
 
-def snapshot_differences(connection: sa.Connection, pool: Pool) -> Iterator[str]:
-    for row in connection.execute(facts.SELECT_DAYS, {"pool": pool.id}).all():
-        stored = [] if row.stale else facts.stored_ranks(connection, pool, row.day)
-        expected = [] if row.stale else facts.ranks_at(connection, pool, row.day)
+def snapshot_differences(pool: PoolView) -> Iterator[str]:
+    for row in pool.execute(facts.SELECT_DAYS).all():
+        stored = [] if row.stale else facts.stored_ranks(pool, row.day)
+        expected = [] if row.stale else facts.ranks_at(pool, row.day)
         if sorted(stored) != sorted(expected):
             yield f"the snapshot of {facts.day_shown(pool.order, row.day)} is not the board of that moment"
 
@@ -250,10 +248,10 @@ def compare_pools(engine: sa.Engine, pool_name: str | None, heads: Sequence[Head
                 reason = other_arithmetic(pool)
                 if reason:
                     waits.append(f"{name}: the pool {reason}")
-                head_faults[name] = {head: log.head_fault(connection, pool, head) for head in heads}
-                notes.append(log.head_note(connection, pool))
-                found.extend(f"{name}: {each}" for each in log.chain_faults(connection, pool))
-                found.extend(differences(connection, pool, compared))
+                head_faults[name] = {head: log.head_fault(pool, head) for head in heads}
+                notes.append(log.head_note(pool))
+                found.extend(f"{name}: {each}" for each in log.chain_faults(pool))
+                found.extend(differences(pool, compared))
         except (UnavailableError, UnknownError):
             raise
         except Exception as error:

@@ -98,7 +98,7 @@ def facts_from_log(pool: PoolView, plain: PlainEvents | None = None) -> Facts:
             facts |= pool_fact(row)
         elif row.kind in (kinds.MERGE, kinds.UNMERGE):
             follow_entry(direct, row.kind, row.subject, row.body)
-    facts |= {("account", account): end for account, end in resolved(direct).items()}
+    facts |= {("account", account): (end,) for account, end in resolved(direct).items()}
     results = standing_results(events)
     while events:  # which has as much in memory as the facts of them
         event_id, each = events.popitem()
@@ -140,25 +140,25 @@ def standing_results(events: Mapping[str, SentEvent]) -> dict[str, str]:
     return results
 
 
+TABLES = {  # of facts: the table, the column of what a fact is about, and those of the fact
+    "event": (event, "event_id", (*SentEvent._fields[:-1], "status")),
+    "match": (registration, "match_id", ("seq", "expires_at")),
+    "fixture": (fixture, "fixture_id", ("seq", "starts_at", "title", "is_cancelled")),
+    "season": (season, "name", ("seq", "started_at", "keep")),
+    "account": (merged, "player_id", ("into_id",)),
+}
+
+
 def stored_facts(pool: PoolView, plain: PlainEvents | None = None) -> Iterator[tuple[tuple[str, Any], Any]]:
-    streamed = {"yield_per": CHUNK_ROWS}
-    select_events = sa.select(event.c.event_id, event.c.status, *(event.c[name] for name in SentEvent._fields[:-1]))
-    for event_id, status, *content in pool.connection.execute(
-        select_events.where(event.c.pool_id == pool.id), execution_options=streamed
-    ):
-        fact = (*content, status if status in (VOIDED, SUPERSEDED) else "")
-        if plain is not None and event_id not in plain.revised:
-            plain.add(event_id, fact)
-        else:
-            yield ("event", event_id), fact
-    for row in pool.execute(sa.select(registration).where(registration.c.pool_id == pool.id)):
-        yield ("match", row.match_id), (row.seq, row.expires_at)
-    for row in pool.execute(sa.select(fixture).where(fixture.c.pool_id == pool.id)):
-        yield ("fixture", row.fixture_id), (row.seq, row.starts_at, row.title, row.is_cancelled)
-    for row in pool.execute(sa.select(season).where(season.c.pool_id == pool.id)):
-        yield ("season", row.name), (row.seq, row.started_at, row.keep)
-    for row in pool.execute(sa.select(merged).where(merged.c.pool_id == pool.id)):
-        yield ("account", row.player_id), row.into_id
+    for subject, (table, name, columns) in TABLES.items():
+        select = sa.select(*(table.c[each] for each in (name, *columns))).where(table.c.pool_id == pool.id)
+        for about, *fact in pool.connection.execute(select, execution_options={"yield_per": CHUNK_ROWS}):
+            if subject == "event" and fact[-1] not in (VOIDED, SUPERSEDED):
+                fact[-1] = ""
+            if subject == "event" and plain is not None and about not in plain.revised:
+                plain.add(about, tuple(fact))
+            else:
+                yield (subject, about), tuple(fact)
     for row in pool.execute(sa.select(pools).where(pools.c.id == pool.id)):
         yield ("pool", "system"), (row.system, json.loads(row.parameters))
         yield ("pool", "closed"), row.closed
@@ -167,26 +167,16 @@ def stored_facts(pool: PoolView, plain: PlainEvents | None = None) -> Iterator[t
 
 def store_facts(pool: PoolView, facts: Facts) -> None:
     """Store the facts of a pool that has none yet; no event is rated by that."""
-    rows: dict[sa.Table, list[dict[str, Any]]] = {event: [], registration: [], fixture: [], season: [], merged: []}
-    for (subject, name), fact in facts.items():
-        if subject == "event":
-            seq, content_seq, started_at, match_id, present, title, url, status = fact
-            row = {"event_id": name, "seq": seq, "content_seq": content_seq, "started_at": started_at}
-            row |= {"status": status, "reason": status, "match_id": match_id, "present": present}
-            row |= {"title": title, "url": url}
-            rows[event].append(row)
-        elif subject == "match":
-            rows[registration].append({"match_id": name, "seq": fact[0], "expires_at": fact[1]})
-        elif subject == "fixture":
-            row = dict(zip(("seq", "starts_at", "title", "is_cancelled"), fact, strict=True))
-            rows[fixture].append(row | {"fixture_id": name})
-        elif subject == "season":
-            rows[season].append({"name": name, "seq": fact[0], "started_at": fact[1], "keep": fact[2]})
-        elif subject == "account":
-            rows[merged].append({"player_id": name, "into_id": fact})
-    for table, several in rows.items():
+    rows: dict[str, list[dict[str, Any]]] = {subject: [] for subject in TABLES}
+    for (subject, about), fact in facts.items():
+        if subject in TABLES:
+            _, name, columns = TABLES[subject]
+            rows[subject].append({"pool_id": pool.id, name: about} | dict(zip(columns, fact, strict=True)))
+    for row in rows["event"]:
+        row["reason"] = row["status"]
+    for subject, several in rows.items():
         if several:
-            pool.connection.execute(sa.insert(table), [{"pool_id": pool.id} | row for row in several])
+            pool.connection.execute(sa.insert(TABLES[subject][0]), several)
     system, parameters = facts["pool", "system"]
     values = {"system": system, "parameters": json.dumps(parameters), "closed": facts["pool", "closed"]}
     values |= facts["pool", "description"].columns()

@@ -12,7 +12,7 @@ import polars as pl
 
 from podium.ledger.forecast import Forecast
 from podium.results.columns import SHARED, STATUSES, is_shared
-from podium.store.log.pools import Order, When
+from podium.store.log.pools import Order
 from podium.store.writing.rating.events import EVENT_STATUSES, Change
 from podium.support.answers import answer, answer_part, described
 
@@ -282,12 +282,7 @@ class Season:
     starts_at: datetime | None = described("When it begins; null in a counted pool.")
     keep: float = described("The share of each lead over a newcomer that stays, from 0 to 1.")
     sequence: float | None = described("The number of its first event in a counted pool.", default=None)
-
-    @property
-    def when(self) -> When:
-        """The one of both that there is."""
-        when: Any = self.starts_at if self.sequence is None else self.sequence
-        return when  # type: ignore[no-any-return]
+    when = either("starts_at", "sequence")
 
 
 @answer

@@ -196,10 +196,7 @@ def changes_now(race: Race, order: Sequence[int], out: Sequence[int]) -> dict[st
 def likely_places(race: Race, order: Sequence[int], out: Sequence[int]) -> dict[str, int]:
     """The likeliest place of each who has none yet: by the chances among those, behind the sides in `order`."""
     waiting = [side for side in range(len(race.sides)) if side not in {*order, *out}]
-    if len(waiting) < 2:  # noqa: PLR2004  (of one the place is certain)
-        ranks = np.zeros(len(waiting), np.int64)
-    else:
-        ranks = rank_distribution(race.performances(waiting)).argmax(axis=1)
+    ranks = rank_distribution(race.performances(waiting)).argmax(axis=1) if waiting else np.zeros(0, np.int64)
     likely = zip(waiting, (len(order) + 1 + ranks).tolist(), strict=True)
     return {name: place for side, place in likely for name in race.sides[side]}
 

@@ -113,8 +113,8 @@ def moment_view(store: Store, pool: rendering.PoolHeader, planned: Fixture, play
         return None
     in_place, gone, waiting = planned.standing(stands.places, stands.out)
     sides = len(in_place) + len(gone) + len(waiting)
-    if stands.changes:
-        waiting.sort(key=lambda side: [*stands.changes].index(side[0]))  # as they are taken to come in
+    order = {name: number for number, name in enumerate(stands.changes)}
+    waiting.sort(key=lambda side: order.get(side[0], 0))  # as they are taken to come in
     rows = [*enumerate(in_place, 1), *(("out", side) for side in gone), *((DASH, side) for side in waiting)]
     moved = {name: None if change is None else shown(change, pool.digits) for name, change in stands.changes.items()}
     likely = {name: place_words(place, sides) for name, place in stands.likely.items()}

@@ -229,9 +229,8 @@ def beside(names: list[str], written: list[str], rows: Sequence[Sequence[str]]) 
     What stands again behind each of both sides is the side's score.
     """
     named, first = list(names), {name: place for place, name in reversed([*enumerate(names)])}
-    scores = {each for each in written if fold(each) in GOALS + SHORT or side_of(each) == "result"}
-    often = Counter(written)
-    for each in (each for each in scores if often[each] == TWO):
+    twice = [each for each, often in Counter(written).items() if often == TWO]
+    for each in (each for each in twice if fold(each) in GOALS + SHORT or side_of(each) == "result"):
         places = [place for place, name in enumerate(written) if name == each]
         parts = [side_of(written[place - 1]) if place else None for place in places]
         if {*parts} == {"first", "second"}:

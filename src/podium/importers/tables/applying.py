@@ -218,7 +218,7 @@ def drop_small(mapped: Mapped) -> Mapped:
     return mapped.only_rows(~small)
 
 
-FINISHED = {*["finished", "finish", "fin", "classified", "ok", "done", "complete", "completed", "ins_ziel", "gewertet"]}
+FINISHED = {"finished", "finish", "fin", "classified", "ok", "done", "complete", "completed", "ins_ziel", "gewertet"}
 
 
 def decimal_marks(columns: Iterable[pl.Series]) -> str:

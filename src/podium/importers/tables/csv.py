@@ -265,9 +265,9 @@ def what_it_says(mapped: Mapped, name: str, cell: str) -> Question:
     """Ask what a cell says in place of a place, a time or a score, or whether its column counts."""
     heading = mapped.headings.get(name, "")
     key = f'columns.status.map."{cell}"'
-    is_match = heading and mapped.rows.is_duplicated().any()
-    is_word = name in COMPARED and not is_match and not re.search(r"\d", cell)
-    choices = [Choice(what, key, status) for status, what in STATUS_MEANINGS.items() if is_word]
+    is_word = name in COMPARED and not re.search(r"\d", cell)
+    is_of_entrant = is_word and not (heading and mapped.rows.is_duplicated().any())  # but of a match
+    choices = [Choice(what, key, status) for status, what in STATUS_MEANINGS.items() if is_of_entrant]
     if name == "score" and None not in (parse_result(cell) or (None,)):
         choices.append(Choice("the first of two scores", "columns.score.as", "result"))
     if heading in mapped.grid.headings and any(each in mapped.table.columns for each in COMPARED if each != name):
@@ -353,5 +353,8 @@ def preset_of(source: Source) -> Map | None:
         document = (json_document if kind == "json" else xml_document)(text, source.name)
     except PodiumError:
         return None  # which its reader refuses by name
-    found = ([[*walk(Level(document), parse_path(path, "map"), (), "")] for path in each.needs] for each in fitting)
-    return next((each for each, own in zip(fitting, found, strict=True) if all(own)), None)
+    return next((each for each in fitting if all(is_there(document, path) for path in each.needs)), None)
+
+
+def is_there(document: Any, path: str) -> bool:
+    return next(iter(walk(Level(document), parse_path(path, "map"), (), "")), None) is not None

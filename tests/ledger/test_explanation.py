@@ -12,6 +12,7 @@ from sentences import GOLDEN, history, sentences
 import podium
 from podium.cli.demo import season_path
 from podium.cli.terminal.show import explanation_text
+from podium.ledger.reasons import duels
 from podium.support.words import shown, shown_change
 from podium.systems import names
 
@@ -120,6 +121,24 @@ def test_a_large_field_has_bands_with_their_limits():
             low, high = -high, -low
         assert all(low <= gap <= high for gap in gaps)
         assert len(gaps) == group.duels
+
+
+@pytest.mark.parametrize("name", ["elo", "podium"])
+def test_a_large_heat_has_the_same_reasons(name, monkeypatch):
+    """As Python finds them; with quits, two of whom are not compared, and some in one heat of two."""
+    rows = [
+        {"event_id": "e", "heat": heat, "player": f"p{number}", "score": float((7 * number) % 9)}
+        | {"status": "quit" if number in {2, 5} else "finished"}
+        for heat, size in (("1", 9), ("2", 7))
+        for number in range(size)
+    ]
+    rated = podium.rate(rows, name)
+    plain = [rated.explain("e", f"p{number}") for number in range(9)]
+    monkeypatch.setattr(duels, "LARGE_HEAT", 2)
+    for one in plain:
+        other = rated.explain("e", one.player)
+        assert other.to_dict() == one.to_dict()
+        assert other.rows.equals(one.rows)
 
 
 def test_who_is_not_compared_and_why():

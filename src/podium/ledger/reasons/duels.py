@@ -1,6 +1,6 @@
 """The duels of an event: one player against one opponent in one heat, and what each did to the rating."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import pairwise
@@ -9,15 +9,49 @@ from typing import Any
 import numpy as np
 
 from podium.engine import inputs, rules
+from podium.engine.rule_checks import run_kernel
 from podium.engine.system import ELO_SCALE, System, blank
 from podium.engine.tables.encoding import Events
 from podium.engine.tables.sides import gather_sides, room_for_sides
-from podium.kernels.records import read, times
+from podium.kernels.compiled import compile_twice
+from podium.kernels.records import read, times, write
 from podium.ledger.reasons.shares import MOST_PARTS, Part, Settlement, fair_shares, settlement_of
 from podium.support.words import shown
 
 TIME = "time"  # the cause of what a player's entry does without any opponent
 SAME_TEAM, NEITHER_FINISHED, WITHOUT_WEIGHT = "in the same team", "did not finish either", "counts for nothing"
+
+LARGE_HEAT = 1_000  # entries, from where on to load a kernel takes less time than to do without
+
+
+def _list_compared(
+    params: Any, prototypes: Any, columns: Any, heat: int, first: int, span: Any, i: int, states: Any, table: Any
+) -> None:
+    """Write what each entry of a heat says of entry `i`, (entries, fields of a comparison), where it says anything.
+
+    `first` is the first entrant of the settlement, `span` the first entry of the heat and the one after its last, and
+    `states` (players, fields of a state) what was known of all.
+    """
+    newcomer, _, _ = prototypes
+    start, stop = span
+    size, me = float(stop - start), first + inputs.slot_at(columns, i, first)
+    course, mine = inputs.Heat(size, inputs.mode_at(columns, heat)), inputs.entry_at(columns, i, size)
+    a = rules.enter(params, read(states, columns.player[me], newcomer), inputs.entrant_at(columns, me))
+    for j in range(start, stop):
+        if i == j or not inputs.comparable(columns, i, j):
+            continue
+        you, theirs = first + inputs.slot_at(columns, j, first), inputs.entry_at(columns, j, size)
+        b = rules.enter(params, read(states, columns.player[you], newcomer), inputs.entrant_at(columns, you))
+        # Whoever stands first in the file is `a`, as in the replay.
+        one = (
+            rules.compare(params, a, b, mine, theirs, course)[0]
+            if i < j
+            else rules.compare(params, b, a, theirs, mine, course)[1]
+        )
+        write(table, j - start, one)
+
+
+LIST_COMPARED = compile_twice(_list_compared)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +125,7 @@ class Account:
         """The duels of a system that is a sum over pairs."""
         columns = self.columns
         for heat, start, stop, i in self.heats():
-            size = float(stop - start)
-            course = inputs.Heat(size, float(inputs.mode_at(columns, heat)))
-            mine = inputs.Entry(*map(float, inputs.entry_at(columns, i, size)))
+            comparison_with = self.comparisons(heat, start, stop, i)
             for j in range(start, stop):
                 if j == i:
                     continue
@@ -102,15 +134,30 @@ class Account:
                     why = SAME_TEAM if columns.side.size and columns.side[i] == columns.side[j] else NEITHER_FINISHED
                     self.left_out.append((heat, opponent, why))
                     continue
-                theirs = inputs.Entry(*map(float, inputs.entry_at(columns, j, size)))
-                entering = self.entering(opponent)
-                if i < j:  # whoever stands first in the file is `a`, as in the replay
-                    comparison = rules.compare(self.params, self.me, entering, mine, theirs, course)[0]
-                else:
-                    comparison = rules.compare(self.params, entering, self.me, theirs, mine, course)[1]
-                yield Duel(
-                    heat, j, opponent, float(comparison.result), float(comparison.expected), comparison=comparison
-                )
+                comparison = comparison_with(j)
+                numbers = float(comparison.result), float(comparison.expected)
+                yield Duel(heat, j, opponent, *numbers, comparison=comparison)
+
+    def comparisons(self, heat: int, start: int, stop: int, i: int) -> Callable[[int], Any]:
+        """What another entry of a heat says of the player's."""
+        columns, size, first = self.columns, float(stop - start), self.settlement.entrants[0]
+        course = inputs.Heat(size, float(inputs.mode_at(columns, heat)))
+        mine = inputs.Entry(*map(float, inputs.entry_at(columns, i, size)))
+
+        def with_entry(j: int) -> Any:
+            theirs = inputs.Entry(*map(float, inputs.entry_at(columns, j, size)))
+            them = self.entering(self.entrant_of(j))
+            if i < j:  # whoever stands first in the file is `a`, as in the replay
+                return rules.compare(self.params, self.me, them, mine, theirs, course)[0]
+            return rules.compare(self.params, them, self.me, theirs, mine, course)[1]
+
+        if stop - start < LARGE_HEAT:
+            return with_entry
+        kind = type(with_entry(start + (i == start)))
+        table, place = np.empty((stop - start, len(kind._fields))), (heat, first, (start, stop), i)
+        run_kernel(self.system, LIST_COMPARED, *self.system.arguments(), columns, *place, self.states, table)
+        rows = table.tolist()
+        return lambda j: kind._make(rows[j - start])
 
     def faced(self) -> Iterator[Duel]:
         """The duels of a system that rates a side as one: of each opponent's, its members have equal shares."""

@@ -28,6 +28,7 @@ from podium.store.writing.rating.events import get_event
 from podium.store.writing.rating.ledger_rows import system_today
 from podium.store.writing.rating.standing_rows import stored_standings
 from podium.support.answers import answer, described
+from podium.support.collector import paused_collection
 
 
 @answer
@@ -233,7 +234,8 @@ def event_story(pool: PoolView, answers: Answers, event_id: str, player: str | N
     Raises:
         UnknownError: no such pool or event, or the player is not rated in it.
     """
-    return event_stories(pool, answers, event_id, [player])[0]
+    with paused_collection():
+        return event_stories(pool, answers, event_id, [player])[0]
 
 
 def event_stories(pool: PoolView, answers: Answers, event_id: str, players: Sequence[str | None]) -> list[EventStory]:

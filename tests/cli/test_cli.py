@@ -48,6 +48,9 @@ def test_explain_adds_up(karts):
     )
     assert sum(row["contribution"] for row in explanation["rows"]) == pytest.approx(explanation["delta"], abs=1e-9)
     assert player in explanation["words"]
+    newest = pl.read_csv(karts).filter(pl.col("player") == player)["event_id"][-1]
+    words = ("explain", karts, "-s", "stk", "-p", player, "-f", "json")
+    assert run(*words) == run(*words, "-e", newest)
     imagined = run("explain", karts, "-s", "stk", "--event", event, "--player", player, "--what-if")
     assert f"What if {player} had …" in imagined or f"{player} won all there was to win." in imagined
 
@@ -89,6 +92,8 @@ def test_check_and_systems(karts):
         (("rate", SEASON, "-s", "elo", "--ratings", "out.txt"), "the suffix must be one of"),
         (("rate", SEASON, "-s", "stk"), "stk needs it for every finisher"),
         (("explain", SEASON, "-s", "elo", "--event", "nope", "--player", "Ivo"), "there is no event 'nope'"),
+        (("explain", SEASON, "-s", "elo", "--player", "ivo"), "'ivo' is not rated; did you mean 'Ivo'?"),
+        (("hindsight", SEASON, "-s", "elo"), "hindsight is for podium"),
         (("leaderboard", SEASON, "-s", "elo", "--pool", "nope"), "there is no pool 'nope'"),
         (("leaderboard", SEASON, "-s", "elo", "--max-deviation", "5"), "has no deviation"),
         (("frobnicate",), "No such command"),

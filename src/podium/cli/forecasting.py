@@ -157,10 +157,29 @@ def stakes(
     typer.echo(found.method)
 
 
+def system_with_hindsight(
+    system: str | None = options.system_option("if that has hindsight, else podium"),
+    settings: list[str] | None = options.SETTINGS,
+    system_file: Path | None = options.SYSTEM_FILE,
+) -> "System":
+    """The system that the options describe, or podium where they name none and the default has no hindsight."""
+    from podium.ledger.hindsight import lack_of
+
+    if system is None and system_file is None and lack_of(options.default_system()):
+        system = "podium"
+    chosen = options.chosen_system(system, settings, system_file)
+    if lack := lack_of(chosen):
+        raise ParameterError(lack)
+    return chosen
+
+
+WITH_HINDSIGHT: Any = Made(system_with_hindsight)
+
+
 @examples("podium hindsight results.csv --at 1995-06-30", "podium hindsight results.csv -s podium:shared=car --best")
 def hindsight(
     file: Input = input_option(),
-    system: "System" = SYSTEM,
+    system: "System" = WITH_HINDSIGHT,
     at: str | None = Option(None, metavar="DATE", help="Who was how strong on this day; every event if not given."),
     best: bool = Option(False, "--best", help="Who was best ever, at the own peak, and how sure that order is."),
     pool: str | None = options.pool_option("Tell of this pool only; of all if not given."),
@@ -169,11 +188,8 @@ def hindsight(
     """Tell how strong everybody was in FILE, knowing all since; only podium can."""
     import polars as pl
 
-    from podium.ledger.hindsight import lack_of
     from podium.ledger.leaderboard import instant
 
-    if lack := lack_of(system):
-        raise ParameterError(lack)
     if best and at is not None:
         raise ParameterError("--best is of all days: leave out --at, or --best")
     with show.progress("reading", "rating", "looking back") as steps:

@@ -12,7 +12,7 @@ from podium.cli.terminal import options, show
 from podium.cli.terminal.app import examples, from_settings
 from podium.cli.terminal.options import SYSTEM, check_output, write_table
 from podium.cli.terminal.show import Format
-from podium.errors import ParameterError
+from podium.errors import ParameterError, UnknownError
 
 if TYPE_CHECKING:
     from podium.engine.system import System
@@ -168,12 +168,23 @@ def leaderboard(
     show.show(board, form, system.label, max_rows=SHOWN_ROWS if top is None else None, columns=columns)
 
 
-@examples(
-    "podium explain results.csv -e race-17 -p Ana", "podium explain results.csv -s trials -e race-17 -p Ana --what-if"
-)
+def newest_event(rated: "Rated", player: str) -> str:
+    """The event in which a player was rated last."""
+    import polars as pl
+
+    from podium.ledger.forecast import suggestion
+    from podium.results.names import normalise
+
+    last = rated.ratings.filter(pl.col("player") == normalise(player)).sort("last_played_at", maintain_order=True)
+    if last.is_empty():
+        raise UnknownError(f"{player!r} is not rated{suggestion(player, rated.ratings['player'].to_list())}")
+    return str(last["last_event_id"][-1])
+
+
+@examples("podium explain results.csv -p Ana", "podium explain results.csv -s trials -e race-17 -p Ana --what-if")
 def explain(
     file: Input = input_option(),
-    event: str = Option(..., "--event", "-e", help="The event's id."),
+    event: str | None = Option(None, "--event", "-e", help="The event's id; the player's newest if not given."),
     player: str = Option(..., "--player", "-p", help="The player's name."),
     system: "System" = SYSTEM,
     period: str = options.PERIOD,
@@ -188,14 +199,15 @@ def explain(
 
     with show.progress("reading", "rating", "explaining") as steps:
         rated = rated_file(file, system, period, steps, start)
-        explanation = rated.explain(event, player)
-        imagined = rated.what_if(event, player) if what_if else None
+        in_event = newest_event(rated, player) if event is None else event
+        explanation = rated.explain(in_event, player)
+        imagined = rated.what_if(in_event, player) if what_if else None
     if form is Format.json:
         facts = explanation.to_dict() | {"system": system.name, "rows": explanation.rows.to_dicts()}
         show.show_json(facts if imagined is None else facts | {"what_if": imagined.to_dict()})
     elif form is Format.csv:
         show.show(explanation.rows, form)
     else:
-        typer.echo(explanation_text(explanation))
+        typer.echo(("" if event else f"{in_event}\n") + explanation_text(explanation))
         if imagined is not None:
             typer.echo(f"\n{what_if_text(imagined)}")

@@ -40,15 +40,20 @@ def one_of(*names: str) -> Callable[[str], list[str]]:
     return complete
 
 
-SYSTEM_NAME = Option(
-    None,
-    "--system",
-    "-s",
-    metavar="NAME",
-    help="The rating system: a name (`podium systems` lists them), elo:k=20, or my.py:Class; if not given, what "
-    "PODIUM_SYSTEM or podium.toml says, else elo.",
-    autocompletion=complete_system,
-)
+def system_option(otherwise: str) -> Any:
+    """The option `--system` of a command, and in words what holds without it."""
+    return Option(
+        None,
+        "--system",
+        "-s",
+        metavar="NAME",
+        help="The rating system: a name (`podium systems` lists them), elo:k=20, or my.py:Class; if not given, what "
+        f"PODIUM_SYSTEM or podium.toml says, {otherwise}.",
+        autocompletion=complete_system,
+    )
+
+
+SYSTEM_NAME = system_option("else elo")
 SETTINGS = Option(
     None, "--set", metavar="NAME=VALUE", help="Set a parameter; none switches off what can be. May repeat."
 )

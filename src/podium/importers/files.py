@@ -3,21 +3,26 @@
 import csv
 import io
 import re
+import shlex
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from html import unescape
 from itertools import islice
+from operator import gt
 from pathlib import Path, PurePath
 
 import polars as pl
 
 from podium.errors import Fault, ResultsError
+from podium.importers import times
 from podium.importers.grid import (
     LINES,
     SHEET,
     TITLE,
+    TWO,
+    VALUE,
     Choice,
     Grid,
     SourceRule,
@@ -33,15 +38,15 @@ from podium.importers.sources import UTF16_MARKS, Source, decode, refuse_file, u
 from podium.importers.stored import from_database, from_spreadsheet, quoted
 from podium.importers.trees import from_json, rows_of_tree, xml_document
 from podium.results.columns import refuse_wide
-from podium.results.headings import encoding_of, is_heading
+from podium.results.headings import ROUND, encoding_of, fold, is_heading, is_round, meanings
 from podium.results.plain_rows import DELIMITERS, counted_from, from_csv, malformed_rows, rows_of
 
 MARKDOWN = re.compile(r"\s*\|.*\|\s*\n\s*\|[\s:|-]+\|\s*\n")  # a table of it
 MARKDOWN_LINE = re.compile(r"(?m)^\s*\|[\s:|-]+\|[ \t]*$")
 MARKDOWN_EDGES = re.compile(r"(?m)^[ \t]*\||\|[ \t]*$")
 MARKED = re.compile(r"[;\t|]|,.*,")  # a text whose cells are parted by marks
-NOTES = 2000  # characters at the end of a text, in which notes may stand
 TALLY = r"^\+\s*(\d{1,3})\s*=\s*(\d{1,3})\s*[-\u2013\u2212]\s*(\d{1,3})$"
+LONELY = re.compile(r"(?<![a-zA-Z])[^\0-\x7f](?![a-zA-Z])|[\x80-\x9f]|[^\0-\xff]")  # letters of other alphabets
 BLANK = "\1"  # before the number of a column that has no heading
 TWO_ROWS = 1 << 17  # characters that surely have the header and a row
 
@@ -59,7 +64,7 @@ def from_text(
     titles, first_row = "", 1
     rule = replace(rule, header=0) if rule.header is None and not wanted and is_headless(rows) else rule
     if rule.header == 0:
-        names = [f"c{number}" for number in range(1, len(rows[0]) + 1)]
+        names = [f"c{number}" for number in range(1, max(map(len, rows)) + 1)]
         text = delimiter.join(names) + "\n" + text[len(text) - len(text.lstrip("\r\n")) :]
     else:
         head = find_head(rows, starts, rule.header, wanted)
@@ -68,18 +73,25 @@ def from_text(
         is_new = len(head.lines) > 1 or names != rows[head.lines[0]]  # and so written in place of the table's own
         line = first_row - 1 if is_new else first_row - 2
         rest = text.split("\n", line)[-1] if line else text
-        text = with_whole_titles(delimiter.join(map(quoted, names)) + "\n" + rest if is_new else rest, delimiter)
+        text = delimiter.join(map(quoted, names)) + "\n" + rest if is_new else rest
     content, faults = text.encode(), list[Fault]()
     if skip_bad:
         width = len(next(csv.reader(io.StringIO(text[:TWO_ROWS], newline=""), delimiter=delimiter)))
         faults = list(malformed_rows(content, width, delimiter))
         bad = {fault.row for fault in faults}
         if faults:
-            rows = [row for number, row in enumerate(rows_of(content, delimiter)) if number not in bad]
-            kept = io.StringIO()
-            csv.writer(kept, delimiter=delimiter).writerows(rows)
-            content = kept.getvalue().encode()
-    frame = from_csv(content, name, delimiter, first_row - 1)
+            content = written(
+                (row for number, row in enumerate(rows_of(content, delimiter)) if number not in bad), delimiter
+            )
+    try:
+        frame = from_csv(content, name, delimiter, first_row - 1)
+    except ResultsError as error:
+        whole = with_whole_rows([*rows_of(content, delimiter)], is_mapped=bool(wanted))
+        if whole is None:
+            advice = f", or leave the row out: type podium import {shlex.quote(PurePath(name).name)} --skip-bad"
+            faults = [each._replace(remedy=each.remedy + advice) if each.row else each for each in error.faults]
+            raise ResultsError(name, faults) from None
+        frame = from_csv(written(whole, delimiter), name, delimiter, first_row - 1)
     blanks = [each for each in frame.columns if each.startswith(BLANK)]
     for blank in blanks:
         filled = frame[blank].str.contains(r"[^\s:\u2013-]").fill_null(value=False)  # and no mark between two sides
@@ -107,17 +119,33 @@ def with_whole_quotes(text: str, delimiter: str) -> str:
     return re.sub(rf'[^{mark}\r\n]*"[^{mark}\r\n]*', lambda cell: quoted(cell[0]), text)
 
 
-def with_whole_titles(text: str, delimiter: str) -> str:
-    """The text with rows of one cell as wide as its head: titles where that stands again, else notes at the end."""
-    end = text.find("\n") + 1
-    head = text[:end].strip()
-    ends = delimiter * (len(next(csv.reader([head], delimiter=delimiter), [""])) - 1)
-    cell = rf'[^{re.escape(delimiter)}"\r\n]'
-    is_again = text.find(f"\n{head}", end) >= 0
-    alone = rf"(?m)^({cell}+)(\r?)$" if is_again else rf"(?m)^([^\W\d]{cell}*:{cell}*)(\r?)$"
-    start = end if is_again else text.find("\n", max(len(text) - NOTES, end - 1)) + 1
-    wide = re.sub(alone, rf"\1{ends}\2", text[start:])
-    return text if len(wide) == len(text) - start else text[:start] + wide
+def written(rows: Iterable[list[str]], delimiter: str) -> bytes:
+    text = io.StringIO()
+    csv.writer(text, delimiter=delimiter).writerows(rows)
+    return text.getvalue().encode()
+
+
+def with_whole_rows(rows: list[list[str]], *, is_mapped: bool) -> list[list[str]] | None:
+    """Rows as wide as their head: titles and notes, and those whose last cells lack; None where others lack any.
+
+    The last lack where no row ends with an empty cell, and the cells are alike those of whole rows.
+    """
+    width = len(rows[0])
+    whole = [row for row in rows[1:] if len(row) == width]
+    is_trimmed = whole and all(row[-1].strip() for row in rows if row) and not is_mapped
+    kinds = [{kind(cell) for cell in cells} for cells in zip(*whole, strict=True)] if whole else [set()] * width
+    for row in (each for each in rows if each and len(each) != width):
+        fits = all(not cell or kind(cell) in kind_of for cell, kind_of in zip(row, kinds, strict=False))
+        count = len([*filter(None, row)])
+        if len(row) > width or not (is_trimmed if fits and count > 1 else count <= (1 if is_mapped else TWO)):
+            return None
+        row.extend([""] * (width - len(row)))
+    return rows
+
+
+def kind(cell: str) -> str:
+    """What is alike in the cells of a column: that they are whole numbers, others, or words."""
+    return "whole" if cell.strip().isdecimal() else "number" if VALUE.fullmatch(cell) else "word"
 
 
 def first_rows(text: str, delimiter: str, count: int) -> tuple[list[int], list[list[str]]]:
@@ -196,34 +224,54 @@ def game_by_game(grid: Grid) -> Grid:
     return replace(grid, frame=frame.drop("\0line"), labels=labels, notes=(*grid.notes, f"games that {name} counts"))
 
 
+def names_round(title: str) -> bool:
+    """Whether a line says which round or race begins: by a date, or by its word and a number."""
+    words = map(fold, re.findall(r"[^\W\d_]{2,}", title))
+    has_word = any(meanings().get(each) == "event_id" or each in ROUND for each in words)
+    has_number = re.search(r"\d", title) is not None
+    return (has_word and has_number) or is_round(title) or bool(pl.Series([title]).str.contains(times.A_DATE).any())
+
+
 def in_blocks(grid: Grid) -> Grid:
-    """A table whose head stands again above each block: the lines above it are the title of the block."""
-    names = grid.headings
-    if not all(each and grid.frame[each].dtype == pl.String and (grid.frame[each] == each).any() for each in names):
+    """A table in blocks, whose titles are the lines above each: its head stands again, or they tell of a round."""
+    names, frame = grid.headings, grid.frame.select(grid.headings)
+    if any(kind != pl.String for kind in frame.dtypes) or len(names) < TWO:
         return grid
-    heads = grid.frame.select(pl.all_horizontal(pl.col(each) == each for each in names)).to_series()
+    is_again = all(each and (frame[each] == each).any() for each in names)
+    if not is_again and sum(frame[each].null_count() > 0 for each in names) < len(names) - TWO:
+        return grid
+    rows = [*frame.fill_null("").iter_rows()]
+    written = [" ".join(dict.fromkeys(filter(None, row))) for row in rows]
+    counts = [len([*filter(None, row)]) for row in rows]
+    few = [
+        count == 1 < len(row) or len({*row}) == 1 or (count == TWO < len(row) and any(map(names_round, row)))
+        for count, row in zip(counts, rows, strict=True)
+    ]
+    full = [
+        all(column) for column in zip(*(row for row, is_few in zip(rows, few, strict=True) if not is_few), strict=True)
+    ]
+    lacks = [any(map(gt, full, map(bool, row))) or len({*row}) == 1 for row in rows]
     titles: dict[int, str] = {}
-    blocks: list[int | None] = [None] * heads.len()
-    block, above = 0, list[tuple[int, str]]()  # rows of one cell, which are titles where a head follows
-    for number, row in enumerate(grid.frame.select(names).iter_rows()):
-        written = list(filter(None, row))
-        if heads[number]:
-            block += 1
-            titles[block], above = " ".join(each for _, each in above), []
-        elif len(written) == 1 or (len({*written}) == 1 and len(written) == len(names)):  # merged cells
-            above.append((number, written[0]))
-        elif written:
-            for each in (number, *(line for line, _ in above)):
-                blocks[each] = block
+    blocks: list[int | None] = [None] * len(rows)
+    above = list[int]()  # rows that are titles where a head or a row follows
+    for number, row in enumerate(rows):
+        is_head, is_title = row == tuple(names), few[number] and lacks[number]
+        title = " ".join(written[each] for each in above)
+        if is_head or (above and not is_again and not is_title and names_round(title)):
+            titles[len(titles) + 1], above = title, []
+        above += [number] if is_title and written[number] else []
+        if not is_head and not is_title:
+            for each in (number, *above):
+                blocks[each] = len(titles)
             above = []
-    for number, _ in above:
-        blocks[number] = block
-    if not all(titles.values()) or len({*titles.values()}) < len(titles):
+    for number in above:
+        blocks[number] = len(titles)
+    first = grid.frame[TITLE][0] if TITLE in grid.frame.columns else "1" if is_again else None
+    named = [None if each is None else titles.get(each, first) for each in blocks]
+    if not titles or not all(titles.values()) or len({*titles.values()}) < len(titles) or (0 in blocks and not first):
         return grid
-    first = grid.frame[TITLE][0] if TITLE in grid.frame.columns else "1"
-    column = pl.Series(TITLE, [None if each is None else titles.get(each, first) for each in blocks], pl.String)
-    kept = column.is_not_null().arg_true()
-    return replace(grid, frame=grid.frame.with_columns(column)).only(kept)
+    column = pl.Series(TITLE, named, pl.String)
+    return replace(grid, frame=grid.frame.with_columns(column)).only(column.is_not_null().arg_true())
 
 
 def read(source: Source, rule: SourceRule, wanted: Collection[str], *, skip_bad: bool = False) -> Grid:
@@ -291,8 +339,11 @@ def language_encoding(content: bytes) -> str | None:
     with suppress(UnicodeDecodeError):
         if content.isascii() or content.decode():
             return None
-    start = content[:TWO_ROWS].decode("cp1252", "replace")
-    return None if b"\0" in content[:SHOWN_START] else encoding_of(re.split(r"[,;\t|\r\n]", start))
+    if b"\0" in content[:SHOWN_START]:
+        return None
+    western, central = (content[:TWO_ROWS].decode(codec, "replace") for codec in ("cp1252", "cp1250"))
+    is_either = western == central and not LONELY.search(western)
+    return encoding_of(re.split(r"[,;\t|\r\n]", western)) or ("cp1252" if is_either else None)
 
 
 def without_empty_rows(grid: Grid) -> Grid:

@@ -149,6 +149,7 @@ TWO = 2
 
 def is_headless(rows: Sequence[Sequence[str]]) -> bool:
     """Whether the first row is one of results: a word beside a number, date or score, as the next; none has a head."""
+    rows = [row for row in rows if len([*filter(None, row)]) > 1]  # without titles
     first, second = (*rows[:TWO], [], [])[:TWO]
     alike = [one for one, other in zip(first, second, strict=False) if VALUE.fullmatch(one) and VALUE.fullmatch(other)]
     is_numbered = [*map(str, range(1, len(alike) + 1))] == alike  # a crosstable's head
@@ -207,7 +208,8 @@ def are_one_head(upper: Sequence[str], lower: Sequence[str], known: Sequence[int
     are_dates = len(dated) >= TWO and dated.str.contains(rf"^(?:{times.IN_A_LINE})$").all()
     if known[0] and are_dates and all(up for up, low in pairs if low):
         return True
-    words = not any(VALUE.fullmatch(each) for each in (*upper, *lower) if each and not is_heading(each))
+    over_words = pl.Series([each for each in upper if each]).str.replace(f"^(?:{times.IN_A_LINE})$", "day")
+    words = not any(VALUE.fullmatch(each) for each in (*over_words, *lower) if each and not is_heading(each))
     below = [low for up, low in pairs if low and low != up]
     often = Counter(upper)
     parted = any(low and low != up and (not up or often[up] > 1) for up, low in pairs)
@@ -247,7 +249,9 @@ def beside(names: list[str], written: list[str], rows: Sequence[Sequence[str]]) 
         if part == "result":
             named[left], named[place] = f"{names[left]} 1", f"{names[left]} 2"
         elif part in ("first", "second") and "result" not in map(side_of, names):
-            named[place] = f"{names[left]} score"
+            again = f"{names[left]} score" in named and part == "first"  # both stand between the sides
+            second = next((each for each in names if side_of(each) == "second"), names[left])
+            named[place] = f"{second if again else names[left]} score"
     return named
 
 

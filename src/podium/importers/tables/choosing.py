@@ -10,7 +10,7 @@ import polars as pl
 
 from podium.errors import SHOWN_FAULTS, Fault, ResultsError
 from podium.importers import times
-from podium.importers.grid import Choice, Grid, Question, UndecidedError
+from podium.importers.grid import SHEET, TITLE, Choice, Grid, Question, UndecidedError
 from podium.importers.tables.applying import status_words
 from podium.importers.tables.cells import placed
 from podium.importers.tables.maps import build_map, is_refinement, toml_value
@@ -59,7 +59,9 @@ class Columns:
         """The event of a table without a column of events: the sheet's, the day's or the file's."""
         if "event_id" in {*self.chosen, *self.given} or "player" not in {*self.chosen, *self.given}:
             return {}
-        named = self.shapes.event() or ("{" + self.chosen["started_at"] + "}" if "started_at" in self.chosen else "")
+        named, day = self.shapes.event(), "{" + self.chosen["started_at"] + "}" if "started_at" in self.chosen else ""
+        if not named or (day and self.varies(day[1:-1], SHEET if named == "{sheet}" else TITLE)):
+            named = f"{named} {day}".strip()
         if not named and {*self.chosen, *self.given} & {"position", "time_s"}:
             named = "" if self.is_of_many_events() else "{file}"
         return {"event_id": named} if named else {}
@@ -135,6 +137,7 @@ class Columns:
             chosen["player"] = chosen.pop("team")
         self.outcomes = self.shapes.take_outcomes(chosen, self.asides)
         self.part_events(chosen, unknown)
+        self.leave_clubs(chosen)
         if chosen.keys().isdisjoint(COMPARED) and self.given.keys().isdisjoint(COMPARED) and "event_id" in chosen:
             self.take_what_compares(chosen, unknown)
         for column in FOR_PAGES:
@@ -167,7 +170,10 @@ class Columns:
 
         Where an event has several firsts and each class has one, classes are heats.
         """
-        if not {"event_id", "player"} <= chosen.keys():
+        if "player" not in chosen or chosen.keys().isdisjoint({"event_id", "started_at"}):
+            return
+        if "event_id" not in chosen:
+            self.part_classes(chosen, unknown, chosen["started_at"])
             return
         rows = [chosen[each] for each in ("event_id", "heat", "player") if each in chosen]
         if self.stand_again(rows, MOST_LOOKED_AT):
@@ -182,11 +188,27 @@ class Columns:
                 choices = [Choice(meaning, "columns.event_id", event) for meaning, event in named.items()]
                 text = "names events in which players stand again; what names them"
                 self.ask(Question(text, tuple(choices), rows[0]))
+        self.part_classes(chosen, unknown, rows[0])
+
+    def part_classes(self, chosen: dict[str, str], unknown: Sequence[str], event: str) -> None:
         classes = [each for each in unknown if fold(each) in heads.CLASSES]
-        if classes and "position" in chosen and "heat" not in chosen:
-            ways = [rows[:1], *([rows[0], each] for each in classes)]
-            found = next((way for way in ways if self.shapes.are_ranks(chosen["position"], way)), rows[:1])
-            chosen |= dict(zip(("event_id", "heat"), found, strict=False))
+        if (
+            classes
+            and "position" in chosen
+            and "heat" not in chosen
+            and not self.shapes.are_ranks(chosen["position"], [event])
+        ):
+            parting = (each for each in classes if self.shapes.are_ranks(chosen["position"], [event, each]))
+            chosen |= {"heat": each for each in parting}
+
+    def leave_clubs(self, chosen: dict[str, str]) -> None:
+        """Leave aside teams that are no sides, as where two of one club share a place that counts each of them."""
+        event = [chosen[each] for each in ("event_id", "heat") if each in chosen]
+        if not {"team", "position", "player"} <= chosen.keys() or not self.shapes.are_ranks(chosen["position"], event):
+            return
+        sides = self.grid.frame.select(*event, chosen["team"], chosen["position"]).drop_nulls()
+        if sides.is_duplicated().any() and sides.drop(chosen["position"]).is_unique().any():
+            self.asides[chosen.pop("team")] = "clubs, of whose members each has a place"
 
     def stand_again(self, names: Sequence[str], most: int | None = None) -> bool:
         """Whether some rows have the same in all columns; only the first are looked at where the table is long."""
@@ -260,7 +282,7 @@ class Columns:
         return bool(table.select((pl.col("place").min().over("day") == 1).all()).item())
 
     def varies(self, heading: str, event_heading: str | None) -> bool:
-        if event_heading is None:
+        if event_heading is None or event_heading not in self.grid.frame.columns:
             return False
         values = self.grid.frame.select(pl.col(event_heading).alias("event"), pl.col(heading).alias("value"))
         values = values.drop_nulls().unique()
@@ -360,7 +382,10 @@ def foot(grid: Grid) -> list[dict[str, Any]]:
     texts = pl.col(names).cast(pl.String).replace("", None)
     last = grid.frame.slice(max(height - MOST_FOOT, TWO)).select(texts).rows(named=True)
     cells_of = [{name: cell for name, cell in row.items() if cell is not None} for row in reversed(last)]
-    notes = [*takewhile(is_note, cells_of)]
+    alone = len([*takewhile(lambda cells: len(cells) == 1, cells_of)])
+    places = [grid.place(row).rpartition(" ")[2] for row in (height - alone - 1, height - alone) if 0 <= row < height]
+    is_apart = len(places) == TWO and all(map(str.isdecimal, places)) and int(places[1]) - int(places[0]) > 1
+    notes = cells_of[:alone] if is_apart else [*takewhile(is_note, cells_of)]  # below an empty line
     above = grid.frame.head(height - len(notes)).select(texts) if notes else grid.frame
     for cells in notes:
         heading, cell = next(iter(cells.items()))

@@ -206,6 +206,8 @@ class Guesser(Columns):
                 whom = {"leader": "the winner", "previous": "who is ahead"}
                 choices = (Choice(f"a gap to {each}", "columns.time_s.gap", key) for key, each in whom.items())
                 self.ask(Question(GAP, tuple(choices), heading, hint), signed[0])
+        if self.grid.rule.format != "csv" and texts.str.contains(r"\d,\d+$").any():
+            return {"from": heading, "regex": [r"^(.*\d),(\d+)$", "$1.$2"], "as": "duration"}
         numbers = texts.str.contains(r"^[0-9.]*$").all()
         if not numbers and name == "time_s":
             self.words.append("clock times")

@@ -146,6 +146,8 @@ class Lines:
         counts = [str(number) for number in range(1, len(players) + 1)]
         if len(named) == len(players) or (numbered and numbered in (counts, called) and self.is_diagonal(numbered)):
             return self.crosstable(player, named if len(named) == len(players) else numbered)
+        if len(named) > 1:
+            return None  # that lacks lines
         totals, suffix = [each for each in headings if is_total(each)], self.place_of_rounds(headings)
         rounds = [each for each in headings if (each.endswith(suffix) if suffix else self.is_of_a_round(each))]
         if len(rounds) < TWO:
@@ -200,6 +202,7 @@ class Lines:
         if self.given.keys().isdisjoint(COMPARED):
             points = Choice("points, the more the better", "columns.score", "cell")
             choices = points, Choice("places, or what is better the less", "columns.position", "cell")
+            choices += (Choice("times", "columns.time_s", "cell"),)
             self.ask(Question(f"what the cells of {headings[0]}, {headings[1]} … are", choices))
         return {}
 
@@ -242,7 +245,12 @@ class Lines:
         cells = [
             each for each in words if not (times.status_word(each) or times.is_lapped(each) or DIAGONAL.fullmatch(each))
         ]
-        if cells and all(":" in each and times.parse(each.replace(",", ".")) for each in cells):
+        clocks = [":" in each for each in cells]
+        if (
+            any(clocks)
+            and all(is_clock or re.search(r"[.,]\d", each) for is_clock, each in zip(clocks, cells, strict=True))
+            and all(times.parse(each.replace(",", ".")) for each in cells)
+        ):
             return {"time_s": {"from": "cell", "as": "duration"}}
         return {"position": {"from": "cell", "as": "place"}} if all(map(self.ranks, rounds)) else {}
 

@@ -208,7 +208,7 @@ def load(source: Source, rule: SourceRule, wanted: Collection[str] = (), *, skip
     grid = replace(read(source, rule, wanted, skip_bad=skip_bad), folder=Path(source.name).parent)
     frame = grid.frame.drop(rule.aside, strict=False)
     filled = [pl.col(name).replace("", None).forward_fill() for name in rule.fill if name in frame.columns]
-    return in_blocks(game_by_game(replace(grid, frame=frame.with_columns(filled))))
+    return in_blocks(below_each_other(game_by_game(replace(grid, frame=frame.with_columns(filled)))))
 
 
 def game_by_game(grid: Grid) -> Grid:
@@ -222,6 +222,29 @@ def game_by_game(grid: Grid) -> Grid:
     frame = grid.frame.with_columns(pl.Series(name, cells)).with_row_index("\0line").explode(name).drop_nulls(name)
     labels = [grid.place(row) for row in frame["\0line"]]
     return replace(grid, frame=frame.drop("\0line"), labels=labels, notes=(*grid.notes, f"games that {name} counts"))
+
+
+def below_each_other(grid: Grid) -> Grid:
+    """A table of blocks beside each other, of the same heads below a title for each, as one whose rows have titles."""
+    names = grid.headings
+    for size in (each for each in range(TWO, len(names) // TWO + 1) if len(names) % each == 0):
+        parts = [names[start : start + size] for start in range(0, len(names), size)]
+        above = [part[0].rpartition(" ")[0] for part in parts]
+        heads = [
+            tuple(each.removeprefix(f"{title} ") for each in part) for part, title in zip(parts, above, strict=True)
+        ]
+        meant = {meanings().get(fold(each)) for each in heads[0]}
+        if len({*heads}) > 1 or not all(above) or len({*above}) < len(above) or not meant >= {"player", "position"}:
+            continue
+        tables = [
+            grid.frame.select(pl.col(part).alias(head) for part, head in zip(own, heads[0], strict=True)).with_columns(
+                pl.lit(title).alias(TITLE), pl.int_range(pl.len()).alias("row")
+            )
+            for own, title in zip(parts, above, strict=True)
+        ]
+        table = pl.concat(tables).filter(pl.sum_horizontal(pl.col(heads[0]).fill_null("") != "") > 1)
+        return replace(grid, frame=table.drop("row"), labels=[grid.place(row) for row in table["row"]])
+    return grid
 
 
 def names_round(title: str) -> bool:

@@ -61,6 +61,7 @@ def json_document(text: str, name: str) -> Any:
 
 def listed(value: Any) -> Any:
     """A document in which what is kept under the names of players or events is a list, each with its name."""
+    value = in_objects(value)
     if isinstance(value, list):
         rows = [listed(each) for each in value]
         return named("match", map(str, range(1, len(rows) + 1)), rows) if rows and all(map(is_of_names, rows)) else rows
@@ -85,6 +86,23 @@ def listed(value: Any) -> Any:
     if all(map(is_of_names, rows)):
         return named("event", inner, rows)
     return named("player" if is_player else "event", inner, rows) if common else inner
+
+
+def in_objects(value: Any) -> Any:
+    """A table of lists, whose first is the head, or of a list a column, as a list of objects."""
+    if isinstance(value, list) and len(value) > 1 and all(isinstance(each, list) for each in value):
+        head, *rows = value
+    elif isinstance(value, dict) and len(value) > 1 and all(isinstance(each, list) for each in value.values()):
+        head, sizes = list(value), {*map(len, value.values())}
+        rows = list(zip(*value.values(), strict=True)) if len(sizes) == 1 and sizes != {TWO} else []
+    else:
+        return value
+    are_cells = not any(isinstance(cell, dict | list) for row in rows for cell in row)
+    is_table = (
+        are_cells and rows and all(isinstance(each, str) and each for each in head) and any(map(is_heading, head))
+    )
+    fits = is_table and len({*head}) == len(head) >= max(map(len, rows))
+    return [dict(zip(head, row, strict=False)) for row in rows] if fits else value
 
 
 def is_pair(value: Any) -> bool:

@@ -22,6 +22,7 @@ GOALS, SHORT, PENALTY, WON, BEAT, LOST, DREW, ROUND = (
 )
 PLACES = {word: int(place) for place, words in WORDS["places"].items() for word in words.split()}
 OUTCOMES, FLAGS = ({float(points): words for points, words in WORDS[name].items()} for name in ("outcomes", "flags"))
+OUTCOME_LETTERS = HEADS["letters"]
 MONTHS = tuple(WORDS["months"].values())
 A_NAME = re.compile(r"_(?:user|player|display|full)?_?name$")
 SIDE = re.compile(r"(?:p|player|team|side)?_?([12ab])_(.+)|(.+?)_?([12ab])")  # of a head like Player 1 or Team B

@@ -20,7 +20,7 @@ from podium.importers.tables.model import BESIDE, CELL, COLUMN, FILE, LAPS, PAIR
 from podium.importers.times import LocalTimes
 from podium.results.columns import ALL, STATUSES, SYNONYMS
 from podium.results.hashing import runs
-from podium.results.headings import OUTCOMES
+from podium.results.headings import OUTCOME_LETTERS, OUTCOMES
 
 NO_LEADER = "is a gap, and nobody before it in its event has a whole time"
 NOT_OF_TABLES = (ROW, FILE, ROW_NAME, COLUMN, CELL, PAIR, *BESIDE)
@@ -245,7 +245,13 @@ def may_be_thousands(texts: pl.Series) -> str:
 def outcome_points(words: Iterable[str], table: Mapping[float, str] = OUTCOMES) -> dict[str, float]:
     """The points of each word, where all say that somebody won, lost or drew; else nothing."""
     points = {word: own for own, names in table.items() for word in names.split()}
-    found = {word: points.get(word.strip().lower().rstrip(".")) for word in words}
+    bare = {word: word.strip().lower().rstrip(".") for word in words}
+    letters = sorted({*bare.values()}) if table is OUTCOMES else []
+    ways = {tuple(map(each.find, letters)) for each in OUTCOME_LETTERS}
+    ways = {way for way in ways if {0, 2} <= {*way} and -1 not in way and all(letters)}  # some won, and others lost
+    if len(ways) == 1:
+        points |= zip(letters, (1 - place / 2 for place in ways.pop()), strict=True)
+    found = {word: points.get(own) for word, own in bare.items()}
     return {word: own for word, own in found.items() if own is not None} if None not in found.values() else {}
 
 

@@ -199,7 +199,7 @@ class Columns:
             and not self.shapes.are_ranks(chosen["position"], [event])
         ):
             parting = (each for each in classes if self.shapes.are_ranks(chosen["position"], [event, each]))
-            chosen |= {"heat": each for each in parting}
+            chosen |= dict(zip(("heat",), parting, strict=False))
 
     def leave_clubs(self, chosen: dict[str, str]) -> None:
         """Leave aside teams that are no sides, as where two of one club share a place that counts each of them."""
@@ -249,7 +249,7 @@ class Columns:
         columns = meanings()
         words = [name for name in ALL if not name.endswith("_s")]
         words += [word for word, column in columns.items() if column not in chosen]
-        for heading in (each for each in unknown if fold(each) not in heads.LAPS_WORDS):
+        for heading in (each for each in unknown if fold(each) not in {*heads.LAPS_WORDS, *columns, *sides()}):
             if self.texts(heading).str.starts_with("[").any():  # a list
                 continue
             near = near_miss(heading, words) if len(self.faults) <= SHOWN_FAULTS else None  # it is refused anyway
@@ -390,7 +390,8 @@ def foot(grid: Grid) -> list[dict[str, Any]]:
     for cells in notes:
         heading, cell = next(iter(cells.items()))
         stands_again = (above[heading] == cell).any() or sum(each.get(heading) == cell for each in notes) > 1
-        if stands_again or not any(above[each].null_count() == 0 for each in names if each not in cells):
+        lacks = is_apart or any(above[each].null_count() == 0 for each in names if each not in cells)
+        if stands_again or not lacks:
             break
         conditions.append({"column": heading, "equals": cell, "reason": "row below the table"})
     return conditions

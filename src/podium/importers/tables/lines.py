@@ -22,6 +22,7 @@ from podium.results.headings import fold, is_round, is_total, meanings, side_of,
 UNPLAYED = rf"^(?:\*|\?|x|[-:. ]+|(?i:{'|'.join(heads.UNPLAYED_WORDS)})\.?)$"
 DIAGONAL = re.compile(r"(?i)0?|[x*#■█/\\\u2013\u2014-]+")
 A_PLACE = rf"(?i)(?:^|\b(?:p|pos|place|platz))\W*(\d{{1,2}})(?:{ORDINAL})?\W*(?:place|platz)?$"
+COMMA = [r"^(.*\d),(\d+)$", "$1.$2"]  # of a time, as a point
 TWO, TINY, FEW = 2, 1e-6, 20
 Document = dict[str, Any]
 
@@ -113,6 +114,36 @@ class Lines:
         layout = {"kind": "matrix", "rows": named[0], "except": aside}
         return {"layout": layout, **self.without(columns, UNPLAYED, "nobody"), "columns": rules}
 
+    def places_down(self) -> Document | None:
+        """The map of an event a column whose lines are places, and whose cells are names, of whom some stand again."""
+        place = self.first("position")
+        rounds = [each for each in self.grid.headings if each != place]
+        if (
+            place is None
+            or len(rounds) < TWO
+            or not all(self.is_of_a_round(each) or self.is_unknown(each) for each in rounds)
+        ):
+            return None
+        cells = self.cells(rounds)
+        are_names = cells.len() and cells.str.contains(r"\p{L}").all() and not cells.str.contains(r"[:;]|\d{3}").any()
+        is_once = all(self.texts(each).drop_nulls().is_unique().all() for each in rounds)
+        if not are_names or not is_once or not self.ranks(place) or cells.n_unique() == cells.len():
+            return None
+        position = {"from": "row_name", "as": "place"}
+        columns: Document = {"event_id": f"{self.event()} {{column}}".strip(), "player": "cell", "position": position}
+        columns |= self.dates_of(rounds)
+        return {
+            "layout": {"kind": "matrix", "rows": place, "except": []},
+            **self.without(rounds, UNPLAYED, "nobody"),
+            "columns": columns,
+        }
+
+    def dates_of(self, headings: list[str]) -> Document:
+        """When events are whose heads all have a date."""
+        if not pl.Series(headings).str.contains(times.A_DATE).all():
+            return {}
+        return {"started_at": {"from": "{column}", "regex": [f"^.*?{times.A_DATE}.*$", "$1"]}}
+
     def across(self) -> Document | None:
         """The map of an event a row, whose columns are players: of unknown heads, and over numbers."""
         named = [each for each in (self.first("started_at"), self.first("event_id")) if each is not None]
@@ -153,7 +184,8 @@ class Lines:
         if len(rounds) < TWO:
             rounds = [each for each in headings if each not in totals and self.is_unknown(each)]
             rounds = [each for each in rounds if fold(each) not in heads.PENALTY]
-            if len(rounds) < TWO or not self.meaning(rounds, totals):
+            meant = self.meaning(rounds, totals) if len(rounds) >= TWO else {}
+            if not meant:
                 rounds = [each for each in rounds if self.are_nearly_places(each)]
                 if len(rounds) <= TWO:
                     return None
@@ -161,6 +193,8 @@ class Lines:
         if not {*self.of_column.get("event_id", ())} <= {*rounds}:
             return None
         aside = [each for each in headings if each not in rounds]
+        if self.is_one(rounds, totals):
+            return None
         event = f"{self.event()} {{column}}".strip()
         return self.swiss(player, rounds, aside, event) or self.rounds(player, rounds, aside, event, suffix)
 
@@ -190,8 +224,7 @@ class Lines:
         columns: Document = {"event_id": {"from": event, "regex": [f"^(.*){suffix}$", "$1"]} if suffix else event}
         columns |= self.meaning(rounds, [each for each in aside if is_total(each)])
         columns |= self.ask_what_cells_are(rounds) if columns.keys().isdisjoint(COMPARED) else {}
-        if all(pl.Series([each]).str.contains(times.A_DATE).any() for each in rounds):
-            columns["started_at"] = {"from": "{column}", "regex": [f"^.*?{times.A_DATE}.*$", "$1"]}
+        columns |= self.dates_of(rounds)
         mark = self.mates(player)
         columns |= {"player": {"from": "row_name", "split": mark}} if mark else {}
         layout = {"kind": "matrix", "rows": player, "except": aside}
@@ -201,8 +234,8 @@ class Lines:
         """Nothing, but the question what cells are, where that is not given."""
         if self.given.keys().isdisjoint(COMPARED):
             points = Choice("points, the more the better", "columns.score", "cell")
-            choices = points, Choice("places, or what is better the less", "columns.position", "cell")
-            choices += (Choice("times", "columns.time_s", "cell"),)
+            places = Choice("places, or what is better the less", "columns.position", "cell")
+            choices = points, places, Choice("times", "columns.time_s", "cell")
             self.ask(Question(f"what the cells of {headings[0]}, {headings[1]} … are", choices))
         return {}
 
@@ -245,14 +278,21 @@ class Lines:
         cells = [
             each for each in words if not (times.status_word(each) or times.is_lapped(each) or DIAGONAL.fullmatch(each))
         ]
-        clocks = [":" in each for each in cells]
+        is_fine = all(":" in each or re.search(r"[.,]\d", each) for each in cells)
         if (
-            any(clocks)
-            and all(is_clock or re.search(r"[.,]\d", each) for is_clock, each in zip(clocks, cells, strict=True))
+            any(":" in each for each in cells)
+            and is_fine
             and all(times.parse(each.replace(",", ".")) for each in cells)
         ):
-            return {"time_s": {"from": "cell", "as": "duration"}}
+            return {"time_s": {"from": "cell", "as": "duration", "regex": COMMA}}
         return {"position": {"from": "cell", "as": "place"}} if all(map(self.ranks, rounds)) else {}
+
+    def is_one(self, rounds: list[str], totals: list[str]) -> bool:
+        """Whether rounds are parts of one event: its places are by the least sum of what are no places."""
+        place, whole = self.first("position"), [each for each in totals if each not in rounds]
+        if place is None or not whole or all(map(self.ranks, rounds)) or not self.ranks(place):
+            return False
+        return bool(self.meaning(rounds, whole).get("position", {}).get("as") == "number")
 
     def summed(self, rounds: list[str], columns: list[list[float]], sums: list[float | None]) -> Document:
         """What cells are that a total sums up: points, or what is better the less; by who is first, else by the cells.

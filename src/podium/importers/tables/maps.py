@@ -204,7 +204,8 @@ class Reader:
 
     def condition(self, value: Any, place: str) -> Condition:
         table = self.table(value, place, ("column", "equals", "in", "matches", "null", "reason"))
-        column, reason = (self.text(table.get(key), f"{place}.{key}") for key in ("column", "reason"))
+        column = self.text(table.get("column"), f"{place}.column", may_be_empty=True)
+        reason = self.text(table.get("reason"), f"{place}.reason")
         tests = [key for key in ("equals", "in", "matches", "null") if key in table]
         if len(tests) != 1:
             self.refuse(place, "give one of equals, in, matches and null")

@@ -34,7 +34,7 @@ class Shapes(Lines):
         if not 1 < self.grid.frame.height <= MOST_LINES:
             return self.matches()
         if player is None:
-            return self.places() or self.matches() or self.across()
+            return self.places() or self.places_down() or self.matches() or self.across()
         return self.matches() or self.lines(player)
 
     def corner(self) -> str | None:
@@ -199,7 +199,7 @@ class Shapes(Lines):
         """Whether as many are better as each place says, in all that have the same in some columns."""
         place = pl.col("\0place")
         places = placed(self.texts(heading)).alias("\0place")
-        table = self.grid.frame.select(of).with_columns(places).drop_nulls("\0place")
+        table = self.grid.frame.with_columns(places).select(*of, "\0place").drop_nulls("\0place")
         rank = (place.rank("min").over(of) if of else place.rank("min")) + first - 1
         return bool(table.select((rank == place).all()).item())
 

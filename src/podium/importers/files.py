@@ -10,7 +10,6 @@ from contextlib import suppress
 from dataclasses import replace
 from html import unescape
 from itertools import islice
-from operator import gt
 from pathlib import Path, PurePath
 
 import polars as pl
@@ -263,37 +262,28 @@ def in_blocks(grid: Grid) -> Grid:
     is_again = all(each and (frame[each] == each).any() for each in names)
     if not is_again and sum(frame[each].null_count() > 0 for each in names) < len(names) - TWO:
         return grid
-    rows = [*frame.fill_null("").iter_rows()]
-    written = [" ".join(dict.fromkeys(filter(None, row))) for row in rows]
-    counts = [len([*filter(None, row)]) for row in rows]
-    few = [
-        count == 1 < len(row) or len({*row}) == 1 or (count == TWO < len(row) and any(map(names_round, row)))
-        for count, row in zip(counts, rows, strict=True)
-    ]
-    full = [
-        all(column) for column in zip(*(row for row, is_few in zip(rows, few, strict=True) if not is_few), strict=True)
-    ]
-    lacks = [any(map(gt, full, map(bool, row))) or len({*row}) == 1 for row in rows]
-    titles: dict[int, str] = {}
-    blocks: list[int | None] = [None] * len(rows)
-    above = list[int]()  # rows that are titles where a head or a row follows
-    for number, row in enumerate(rows):
-        is_head, is_title = row == tuple(names), few[number] and lacks[number]
-        title = " ".join(written[each] for each in above)
+    titles = [grid.frame[TITLE][0] if TITLE in grid.frame.columns else "1" if is_again else ""]
+    blocks: list[int | None] = [None] * frame.height
+    above: dict[int, str] = {}  # rows that are titles where a head or a row follows
+    for number, row in enumerate(frame.fill_null("").iter_rows()):
+        cells, count = dict.fromkeys(filter(None, row)), len([*filter(None, row)])
+        is_head, title = row == tuple(names), " ".join(above.values())
+        is_alone = len(cells) == 1 and count in (1, len(row))  # or merged
+        is_title = is_alone or (count == TWO < len(row) and any(map(names_round, cells)))
         if is_head or (above and not is_again and not is_title and names_round(title)):
-            titles[len(titles) + 1], above = title, []
-        above += [number] if is_title and written[number] else []
-        if not is_head and not is_title:
+            titles, above = [*titles, title], {}
+        if is_title:
+            above[number] = " ".join(cells)
+        elif cells and not is_head:
             for each in (number, *above):
-                blocks[each] = len(titles)
-            above = []
+                blocks[each] = len(titles) - 1
+            above = {}
     for number in above:
-        blocks[number] = len(titles)
-    first = grid.frame[TITLE][0] if TITLE in grid.frame.columns else "1" if is_again else None
-    named = [None if each is None else titles.get(each, first) for each in blocks]
-    if not titles or not all(titles.values()) or len({*titles.values()}) < len(titles) or (0 in blocks and not first):
+        blocks[number] = len(titles) - 1
+    used = titles if 0 in blocks else titles[1:]
+    if len(titles) == 1 or not all(used) or len({*used}) < len(used):
         return grid
-    column = pl.Series(TITLE, named, pl.String)
+    column = pl.Series(TITLE, [None if each is None else titles[each] for each in blocks], pl.String)
     return replace(grid, frame=grid.frame.with_columns(column)).only(column.is_not_null().arg_true())
 
 

@@ -99,10 +99,9 @@ def check_options(name: str, options: Options) -> None:
         near = get_close_matches(name.lower(), FORMATS, 1, 0.5)
         hint = f"; did you mean {near[0]!r}?" if near else ""
         raise ParameterError(f"{name!r} is not a format{hint} ({', '.join(FORMATS)})")
-    if options.player not in PLAYERS:
-        raise ParameterError(f"player is {options.player!r}; it must be one of {', '.join(PLAYERS)}")
-    if options.forfeits not in FORFEITS:
-        raise ParameterError(f"forfeits is {options.forfeits!r}; it must be one of {', '.join(FORFEITS)}")
+    for key, value, known in (("player", options.player, PLAYERS), ("forfeits", options.forfeits, FORFEITS)):
+        if value not in known:
+            raise ParameterError(f"{key} is {value!r}; it must be one of {', '.join(known)}")
     if options.player == "fide" and name != "pgn":
         raise ParameterError(f"{name} has no FIDE ids; players can be called by them in pgn only")
     if options.map is not None and name != "csv":

@@ -326,13 +326,10 @@ def records(files: Sequence[str], collector: Collector) -> Iterator[tuple[Node, 
 
 def has_documents_on_lines(lines: list[str], name: str) -> bool:
     """Whether a file has a document on each line: the first is one, and others follow."""
-    filled = [number for number, line in enumerate(lines) if line.strip()][:2]
+    filled = [line for line in lines if line.strip()][:TWO]
     if name.lower().endswith((".jsonl", ".ndjson")):
         return True
-    if len(filled) < 2 or lines[filled[0]].strip() in ("{", "["):  # noqa: PLR2004  (the first, and another)
-        return False
     try:
-        strict_json(lines[filled[0]], name)
+        return len(filled) > 1 and strict_json(filled[0], name) is not None
     except FormatError:
         return False
-    return True

@@ -192,22 +192,19 @@ class Columns:
 
     def part_classes(self, chosen: dict[str, str], unknown: Sequence[str], event: str) -> None:
         classes = [each for each in unknown if fold(each) in heads.CLASSES]
-        if (
-            classes
-            and "position" in chosen
-            and "heat" not in chosen
-            and not self.shapes.are_ranks(chosen["position"], [event])
-        ):
-            parting = (each for each in classes if self.shapes.are_ranks(chosen["position"], [event, each]))
-            chosen |= dict(zip(("heat",), parting, strict=False))
+        if classes and "position" in chosen and "heat" not in chosen:
+            ways = [[event], *([event, each] for each in classes)]
+            found = next((way for way in ways if self.shapes.are_ranks(chosen["position"], way)), [event])
+            chosen |= dict(zip(("heat",), found[1:], strict=False))
 
     def leave_clubs(self, chosen: dict[str, str]) -> None:
         """Leave aside teams that are no sides, as where two of one club share a place that counts each of them."""
-        event = [chosen[each] for each in ("event_id", "heat") if each in chosen]
-        if not {"team", "position", "player"} <= chosen.keys() or not self.shapes.are_ranks(chosen["position"], event):
+        if not {"team", "position", "player"} <= chosen.keys():
             return
+        event = [chosen[each] for each in ("event_id", "heat") if each in chosen]
         sides = self.grid.frame.select(*event, chosen["team"], chosen["position"]).drop_nulls()
-        if sides.is_duplicated().any() and sides.drop(chosen["position"]).is_unique().any():
+        has_alone = sides.is_duplicated().any() and sides.drop(chosen["position"]).is_unique().any()
+        if has_alone and self.shapes.are_ranks(chosen["position"], event):
             self.asides[chosen.pop("team")] = "clubs, of whose members each has a place"
 
     def stand_again(self, names: Sequence[str], most: int | None = None) -> bool:
@@ -383,15 +380,17 @@ def foot(grid: Grid) -> list[dict[str, Any]]:
     last = grid.frame.slice(max(height - MOST_FOOT, TWO)).select(texts).rows(named=True)
     cells_of = [{name: cell for name, cell in row.items() if cell is not None} for row in reversed(last)]
     alone = len([*takewhile(lambda cells: len(cells) == 1, cells_of)])
-    places = [grid.place(row).rpartition(" ")[2] for row in (height - alone - 1, height - alone) if 0 <= row < height]
-    is_apart = len(places) == TWO and all(map(str.isdecimal, places)) and int(places[1]) - int(places[0]) > 1
-    notes = cells_of[:alone] if is_apart else [*takewhile(is_note, cells_of)]  # below an empty line
-    above = grid.frame.head(height - len(notes)).select(texts) if notes else grid.frame
+    places = [
+        re.search(r" (\d+)$", grid.place(row)) for row in (height - alone - 1, height - alone) if 0 <= row < height
+    ]
+    lines = [int(each[1]) for each in places if each]
+    is_apart = len(lines) == TWO and lines[1] - lines[0] > 1  # below an empty line
+    notes = cells_of[:alone] if is_apart else [*takewhile(is_note, cells_of)]
+    rows = grid.frame.head(height - len(notes)).select(texts) if notes else grid.frame
     for cells in notes:
         heading, cell = next(iter(cells.items()))
-        stands_again = (above[heading] == cell).any() or sum(each.get(heading) == cell for each in notes) > 1
-        lacks = is_apart or any(above[each].null_count() == 0 for each in names if each not in cells)
-        if stands_again or not lacks:
+        stands_again = (rows[heading] == cell).any() or sum(each.get(heading) == cell for each in notes) > 1
+        if stands_again or not (is_apart or any(rows[each].null_count() == 0 for each in names if each not in cells)):
             break
         conditions.append({"column": heading, "equals": cell, "reason": "row below the table"})
     return conditions

@@ -18,12 +18,20 @@ from podium.results.columns import ALL, STATUSES
 
 FORMATS = ("csv", "xlsx", "xls", "xlsb", "ods", "json", "jsonl", "xml", "lines", "sqlite", "parquet")
 LAYOUTS = ("long", "wide", "matrix", "crosstable", "swiss")
-KINDS = ("number", "place", "duration", "result", "text")
 MAX_COLUMNS, MAX_WORDS = 64, 100
-RULE_KEYS = (
-    "value", "from", "first", "regex", "map", "null", "default", "equals", "then", "other", "as", "else", "gap",
-    "lapped", "scale", "format", "epoch", "offset", "side", "split", "count",
-)  # fmt: skip
+OF_SOURCE: dict[str, str | tuple[str, ...]] = {  # what each key is: a method that reads it, or the words that it may be
+    "format": FORMATS, "decimal": (".", ","), "thousands": (".", ",", " ", "'", "_", "\u00a0", "\u202f"),
+    "header": "header", "width": "whole", "null": "texts", "fill": "texts", "aside": "texts", "pattern": "pattern",
+    "names": "pattern", "timezone": "zone", "delimiter": "mark",
+}  # fmt: skip
+OF_RULE: dict[str, str | tuple[str, ...]] = {
+    "value": "scalar", "from": "names", "first": "names", "regex": "rewriting", "map": "words", "null": "scalar",
+    "default": "scalar", "equals": "text", "then": "scalar", "other": "scalar",
+    "as": ("number", "place", "duration", "result", "text"), "else": ("bad", "null"), "gap": ("leader", "previous"),
+    "lapped": "text", "scale": "number", "format": "text", "epoch": ("s", "ms", "excel"), "offset": "offset",
+    "side": ("1", "2"), "split": "text", "count": "truth",
+}  # fmt: skip
+FIELDS = {"from": "columns", "map": "words", "as": "kind", "else": "otherwise"}  # of a rule that are called otherwise
 PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 
 
@@ -134,36 +142,31 @@ class Reader:
 
     def source(self, value: Any) -> SourceRule:
         table = self.table(value, "source", SourceRule.__dataclass_fields__)
-        rule = SourceRule(**{key: self.source_value(key, each) for key, each in table.items()})
+        rule = SourceRule(**{key: self.value(OF_SOURCE, key, each, "source") for key, each in table.items()})
         if rule.thousands == rule.decimal:
             self.refuse("source.thousands", f"{rule.thousands!r} is the decimal mark; the two must differ")
         return rule
 
-    def source_value(self, key: str, value: Any) -> Any:  # noqa: C901  (a case a key)
-        place = f"source.{key}"
-        match key:
-            case "format":
-                return self.choose(value, place, FORMATS)
-            case "decimal":
-                return self.choose(value, place, (".", ","))
-            case "thousands":
-                return self.choose(value, place, (".", ",", " ", "'", "_", "\u00a0", "\u202f"))
-            case "header":
-                return self.header(value, place)
-            case "width":
-                return int(self.number(value, place))
-            case "null" | "fill" | "aside":
-                return self.texts(value, place)
-            case "pattern" | "names":
-                return self.pattern(value, place)
-            case "timezone":
-                return LocalTimes(self.text(value, place)).name
-            case "delimiter":
-                mark = self.text(value, place)
-                if len(mark.encode()) != 1 or mark in '"\r\n':
-                    self.refuse(place, f"{value!r} must be one character of ASCII, as , or ;")
-                return mark
-        return self.text(value, place)
+    def value(self, known: Mapping[str, str | tuple[str, ...]], key: str, value: Any, place: str) -> Any:
+        read = known.get(key, "text")
+        if isinstance(read, tuple):
+            return self.choose(str(value), f"{place}.{key}", read)
+        return getattr(self, read)(value, f"{place}.{key}")
+
+    def zone(self, value: Any, place: str) -> str:
+        return LocalTimes(self.text(value, place)).name
+
+    def whole(self, value: Any, place: str) -> int:
+        return int(self.number(value, place))
+
+    def truth(self, value: Any, _place: str) -> bool:
+        return bool(value)
+
+    def mark(self, value: Any, place: str) -> str:
+        mark = self.text(value, place)
+        if len(mark.encode()) != 1 or mark in '"\r\n':
+            self.refuse(place, f"{value!r} must be one character of ASCII, as , or ;")
+        return mark
 
     def header(self, value: Any, place: str) -> int | str | tuple[int, ...]:
         """The line of a head, its two lines, or a cell of it."""
@@ -231,34 +234,14 @@ class Reader:
             return Rule(value=value)
         if isinstance(value, list | tuple):
             return Rule(columns=self.names(value, place))
-        table = self.table(value, place, RULE_KEYS)
-        origins = [key for key in ("value", "from", "first") if key in table]
-        if len(origins) != 1:
+        table = self.table(value, place, OF_RULE)
+        if len(table.keys() & {"value", "from", "first"}) != 1:
             self.refuse(place, "give one of value, from and first")
         source = table.get("from")
-        is_template = isinstance(source, str) and "{" in source
-        words = self.words(table["map"], f"{place}.map") if "map" in table else None
-        rule = Rule(
-            value=self.scalar(table["value"], place) if "value" in table else None,
-            template=template(str(source)) if is_template else (),
-            columns=self.names(source, f"{place}.from") if "from" in table and not is_template else (),
-            first=self.names(table["first"], f"{place}.first") if "first" in table else (),
-            regex=self.rewriting(table["regex"], f"{place}.regex") if "regex" in table else None,
-            words=words,
-            **{key: self.scalar(table[key], place) for key in ("null", "default", "then", "other") if key in table},
-            equals=self.text(table["equals"], f"{place}.equals") if "equals" in table else None,
-            kind=self.choose(table["as"], f"{place}.as", KINDS) if "as" in table else None,
-            otherwise=self.choose(table.get("else", "bad"), f"{place}.else", ("bad", "null")),
-            gap=self.choose(table["gap"], f"{place}.gap", ("leader", "previous")) if "gap" in table else None,  # type: ignore[arg-type]
-            lapped=self.text(table["lapped"], f"{place}.lapped") if "lapped" in table else None,
-            scale=self.number(table.get("scale", 1.0), f"{place}.scale"),
-            offset=self.number(table["offset"], f"{place}.offset", at_least=-1e9) if "offset" in table else 0.0,
-            side=int(self.choose(str(table.get("side", 1)), f"{place}.side", ("1", "2"))),
-            split=self.text(table["split"], f"{place}.split") if "split" in table else None,
-            count=bool(table.get("count", False)),
-            format=self.text(table["format"], f"{place}.format") if "format" in table else None,
-            epoch=self.choose(table["epoch"], f"{place}.epoch", ("s", "ms", "excel")) if "epoch" in table else None,
-        )
+        made: dict[str, Any] = {"template": template(source)} if isinstance(source, str) and "{" in source else {}
+        keys = [key for key in table if key != "from" or not made]
+        made |= {FIELDS.get(key, key): self.value(OF_RULE, key, table[key], place) for key in keys}
+        rule = Rule(**made | {"side": int(made.get("side", 1))})
         self.check_rule(rule, table, place, column)
         return rule
 
@@ -292,6 +275,9 @@ class Reader:
         if [type(each) for each in both] != [str, str]:
             self.refuse(place, 'must be a pattern and what it becomes, as ["^C?(.*)$", "ZCT$1"]')
         return self.pattern(both[0], place), re.sub(r"\$(\d+)", r"${\1}", both[1])
+
+    def offset(self, value: Any, place: str) -> float:
+        return self.number(value, place, at_least=-1e9)
 
     def number(self, value: Any, place: str, *, at_least: float = 0) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float) or not at_least < value < float("inf"):

@@ -1,6 +1,5 @@
 """Tables as their headings, or a map, say what they mean; and matches with winners and losers in one row."""
 
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -36,17 +35,6 @@ def read_understood(path: str, name: str, content: bytes | None = None) -> Resul
 def left_out(dropped: Mapping[str, int]) -> tuple[str, ...]:
     counts = ", ".join(f"{count:,} {reason}" for reason, count in dropped.items() if count)
     return (f"left out {counts}",) if counts else ()
-
-
-def load_one(path: str, content: bytes | None = None, mapping: Map | None = None, *, name: str | None = None) -> Grid:
-    files = [of_bytes(content, "standard input")] if content is not None else sources(path)
-    if len(files) != 1:
-        remedy = f"holds {len(files)} files; name one, or read them all by a map: podium import csv"
-        raise ResultsError(path, [Fault(None, None, None, remedy)])
-    own_name = name or ("standard input" if content is not None else Path(path).name)
-    with called(own_name):
-        rule = (mapping.source, mapping.names) if mapping else (SourceRule(),)
-        return replace(load(files[0], *rule), name=own_name)
 
 
 def understand(path: str, content: bytes | None = None, name: str | None = None) -> tuple[str, Mapped]:
@@ -176,12 +164,18 @@ def kept_columns(grid: Grid, columns: Mapping[str, Any], ignore: Names) -> dict[
 def grid_of(source: Any, name: str | None, mapping: Map | None = None) -> Grid:
     """The table as it is, in its own types where it has any."""
     if isinstance(source, str | Path):
-        content = sys.stdin.buffer.read() if str(source) == STDIN else None
-        return load_one(str(source), content, mapping, name=name)
-    frame, called = loaded(source.frame if isinstance(source, Results) else source, name)
+        name = name or ("standard input" if str(source) == STDIN else Path(source).name)
+        files = sources(str(source))
+        if len(files) != 1:
+            remedy = f"holds {len(files)} files; name one, or read them all by a map: podium import csv"
+            raise ResultsError(str(source), [Fault(None, None, None, remedy)])
+        with called(name):
+            rule = (mapping.source, mapping.names) if mapping else (SourceRule(),)
+            return replace(load(files[0], *rule), name=name)
+    frame, own_name = loaded(source.frame if isinstance(source, Results) else source, name)
     categories = [column for column, kind in frame.schema.items() if isinstance(kind, pl.Categorical | pl.Enum)]
     texts = frame.with_columns(pl.col(categories).cast(pl.String))
-    return Grid(called, texts, rule=mapping.source if mapping else SourceRule())
+    return Grid(own_name, texts, rule=mapping.source if mapping else SourceRule())
 
 
 def table_name(source: Any) -> str:

@@ -226,23 +226,22 @@ def game_by_game(grid: Grid) -> Grid:
 def below_each_other(grid: Grid) -> Grid:
     """A table of blocks beside each other, of the same heads below a title for each, as one whose rows have titles."""
     names = grid.headings
-    for size in (each for each in range(TWO, len(names) // TWO + 1) if len(names) % each == 0):
+    for size in range(TWO, len(names) // TWO + 1):
         parts = [names[start : start + size] for start in range(0, len(names), size)]
-        above = [part[0].rpartition(" ")[0] for part in parts]
-        heads = [
-            tuple(each.removeprefix(f"{title} ") for each in part) for part, title in zip(parts, above, strict=True)
-        ]
-        meant = {meanings().get(fold(each)) for each in heads[0]}
-        if len({*heads}) > 1 or not all(above) or len({*above}) < len(above) or not meant >= {"player", "position"}:
-            continue
-        tables = [
-            grid.frame.select(pl.col(part).alias(head) for part, head in zip(own, heads[0], strict=True)).with_columns(
-                pl.lit(title).alias(TITLE), pl.int_range(pl.len()).alias("row")
+        titles = [part[0].rpartition(" ")[0] for part in parts]
+        heads, *others = (
+            [each.removeprefix(f"{title} ") for each in part] for title, part in zip(titles, parts, strict=True)
+        )
+        is_named = {"player", "position"} <= {meanings().get(fold(each)) for each in heads}
+        if is_named and all(own == heads for own in others) and all(titles) and len({*titles}) == len(titles):
+            frames = (
+                grid.frame.select(pl.lit(title).alias(TITLE), *part) for title, part in zip(titles, parts, strict=True)
             )
-            for own, title in zip(parts, above, strict=True)
-        ]
-        table = pl.concat(tables).filter(pl.sum_horizontal(pl.col(heads[0]).fill_null("") != "") > 1)
-        return replace(grid, frame=table.drop("row"), labels=[grid.place(row) for row in table["row"]])
+            table = pl.concat(
+                each.rename(dict(zip(each.columns[1:], heads, strict=True))).with_row_index("\0row") for each in frames
+            )
+            table = table.filter(pl.sum_horizontal(pl.col(heads).fill_null("") != "") > 1)
+            return replace(grid, frame=table.drop("\0row"), labels=[grid.place(row) for row in table["\0row"]])
     return grid
 
 

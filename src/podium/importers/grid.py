@@ -3,8 +3,9 @@
 import re
 import shlex
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from itertools import accumulate, chain, count, pairwise, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,7 +15,7 @@ import polars as pl
 from podium.errors import Fault, FormatError
 from podium.importers import times
 from podium.importers.sources import refuse_file
-from podium.results.headings import BEAT, DREW, GOALS, LOST, SHORT, fold, is_heading, side_of
+from podium.results.headings import BEAT, DREW, GOALS, LOST, SHORT, WORDS, fold, is_heading, side_of
 
 SHEET, TITLE = "\0sheet", "\0title"  # columns beside the table's own: of each row its sheet, the lines above the head
 MOST_CHOICES = 8  # that are typed in a line
@@ -269,33 +270,23 @@ def joined(lines: Sequence[Sequence[str]]) -> list[str]:
     return names
 
 
-_STATUS = "|".join(sorted(times.STATUS_WORDS, key=len, reverse=True)).replace("_", " ")
-_PAIR = r"[\d½]+(?:[.,]\d+)?\s*[-\u2013:/xX]\s*[\d½]+(?:[.,]\d+)?"
-_SETS = rf"{_PAIR}(?:(?:\s*\(\d+\))?[\s,;]+{_PAIR})*(?:\s*\([^)]*\))?(?:\s+[\p{{L}}./]{{1,5}})?"
-_RESULT = rf"(?<Result>{_SETS})"
-_DAY = (
-    rf"(?:(?:\p{{L}}+\.?,?\s+)?(?<Date>{times.IN_A_LINE})[\s:,-]+)?(?:(?<Round>[\p{{L}}\d][\p{{L}}\d .]{{0,18}}):\s+)?"
-)
-_AND, _TO = r"(?:(?i:vs?\.?|gegen|contre|contra)|[-\u2013\u2014:])", r"[\s:,=(\u2013-]+"
-_TIME = rf"\d+(?:[:.,'h]\d+)+|(?i:{_STATUS})"
-_SIDE = r"\p{L}.*?"
-_NAME = r"\p{L}\D*?|[^\s:]*\p{L}[^\s:]*"
-_TEAM, _WITH = r"\p{L}\D*?", r"(?:(?i:to|with|against|gegen|contra|contre)\s+)?"
-_VERBS = "|".join(each for each in BEAT + LOST + DREW if len(each) > TWO)
-LINE_PATTERNS = (  # of lines that say who met, and how it ended; who won; and who came where
-    rf"^{_DAY}(?<Home>{_SIDE})\s+{_AND}\s+(?<Away>{_SIDE}){_TO}{_RESULT}\)?$",
-    rf"^\d{{1,3}}[.)]\s+{_DAY}(?<Home>{_SIDE})\s+{_AND}\s+(?<Away>{_SIDE}){_TO}{_RESULT}\)?$",
-    rf"^{_DAY}(?<Home>\p{{L}}\D*?)\s+(?<Result>\d+\s*[-\u2013:]\s*\d+)\s+(?<Away>\p{{L}}\D*)$",
-    rf"^{_DAY}(?<Winner>{_SIDE})\s+(?i:{'|'.join(BEAT)})\.?\s+(?<Loser>\p{{L}}\D*?)(?:{_TO}{_RESULT}\)?)?$",
-    rf"^{_DAY}(?<Home>{_SIDE})\s+(?<Result>(?i:{_VERBS}))\.?\s+{_WITH}(?<Away>\p{{L}}\D*?)(?:{_TO}{_SETS}\)?)?$",
-    rf"^{_DAY}(?<Home>{_TEAM})\s+(?<HG>\d{{1,3}})\s*(?i:at|@|vs?\.?|[,;:\u2013-])\s*(?<Away>{_TEAM})\s+(?<AG>\d{{1,3}})$",
-    rf"^(?<Pos>\d{{1,3}}|(?i:{_STATUS}))\s*[.):º°]?\s+(?<Name>{_NAME})(?:{_TO}(?<Time>{_TIME}))?$",
-)
-# what is rather a row that no pattern fits
-NO_TITLE = rf"\b\d{{1,2}}\s*[-\u2013:]\s*\d{{1,2}}\b|^\d+[.)]?\s|\p{{L}}\s(?i:{_VERBS})\s"
+def written_out(patterns: Mapping[str, str], known: Mapping[str, str]) -> dict[str, str]:
+    """Patterns with others, as {day}, in full."""
+    found = {**known}
+    for name, pattern in patterns.items():
+        found[name] = reduce(lambda text, own: text.replace(f"{{{own[0]}}}", own[1]), found.items(), pattern)
+    return found
 
 
-LISTED = re.compile(rf"(?im)^({_STATUS})s?\s*[:\u2013-]\s*(\S.*)$")
+_WORDS = {
+    "status": "|".join(sorted(times.STATUS_WORDS, key=len, reverse=True)).replace("_", " "),
+    "date": times.IN_A_LINE,
+    "beat": "|".join(BEAT),
+    "verbs": "|".join(each for each in BEAT + LOST + DREW if len(each) > TWO),
+}
+PATTERNS = written_out(WORDS["lines"], _WORDS)
+LINE_PATTERNS = tuple(PATTERNS[name] for name in WORDS["lines"] if name.startswith("row_"))
+LISTED = re.compile(PATTERNS["listed"])
 LABELLED = re.compile(r"(.{1,60}?)\s*[:\u2013-]\s+(?=1\S{0,2}\s)(.+)")
 ORDINALS = re.compile(r"[,;]?\s*(?<!\S)(\d{1,2})(?:st|nd|rd|th|er|e|[.):º°])\s+")
 
@@ -324,7 +315,10 @@ def pattern_of(text: str) -> str | None:
     lines = lines.filter(lines != "")
     for pattern in LINE_PATTERNS:
         rows = lines.str.contains(pattern)
-        if rows.sum() > 1 and not lines.filter(~rows).str.replace(times.A_DATE, "").str.contains(NO_TITLE).any():
+        if (
+            rows.sum() > 1
+            and not lines.filter(~rows).str.replace(times.A_DATE, "").str.contains(PATTERNS["no_title"]).any()
+        ):
             places = lines.filter(rows).str.extract(r"^(\d+)").cast(pl.Int64).drop_nulls()
             are_places = "<Pos>" not in pattern or (
                 places.len() and places[0] == 1 and (places.diff().fill_null(0) < TWO + 1).all()

@@ -97,12 +97,14 @@ def in_objects(value: Any) -> Any:
         rows = list(zip(*value.values(), strict=True)) if len(sizes) == 1 and sizes != {TWO} else []
     else:
         return value
-    are_cells = not any(isinstance(cell, dict | list) for row in rows for cell in row)
+    cells = [cell for row in rows for cell in row]
+    are_heads = all(isinstance(each, str) and each for each in head) and len({*head}) == len(head)
     is_table = (
-        are_cells and rows and all(isinstance(each, str) and each for each in head) and any(map(is_heading, head))
+        are_heads and any(map(is_heading, head)) and cells and not any(isinstance(each, dict | list) for each in cells)
     )
-    fits = is_table and len({*head}) == len(head) >= max(map(len, rows))
-    return [dict(zip(head, row, strict=False)) for row in rows] if fits else value
+    return (
+        [dict(zip(head, row, strict=False)) for row in rows] if is_table and len(head) >= max(map(len, rows)) else value
+    )
 
 
 def is_pair(value: Any) -> bool:

@@ -118,25 +118,22 @@ class Lines:
         """The map of an event a column whose lines are places, and whose cells are names, of whom some stand again."""
         place = self.first("position")
         rounds = [each for each in self.grid.headings if each != place]
-        if (
-            place is None
-            or len(rounds) < TWO
-            or not all(self.is_of_a_round(each) or self.is_unknown(each) for each in rounds)
-        ):
+        are_rounds = all(self.is_of_a_round(each) or self.is_unknown(each) for each in rounds)
+        if place is None or len(rounds) < TWO or not are_rounds or not self.ranks(place):
             return None
         cells = self.cells(rounds)
         are_names = cells.len() and cells.str.contains(r"\p{L}").all() and not cells.str.contains(r"[:;]|\d{3}").any()
         is_once = all(self.texts(each).drop_nulls().is_unique().all() for each in rounds)
-        if not are_names or not is_once or not self.ranks(place) or cells.n_unique() == cells.len():
+        if not are_names or not is_once or cells.n_unique() == cells.len():
             return None
-        position = {"from": "row_name", "as": "place"}
-        columns: Document = {"event_id": f"{self.event()} {{column}}".strip(), "player": "cell", "position": position}
-        columns |= self.dates_of(rounds)
-        return {
-            "layout": {"kind": "matrix", "rows": place, "except": []},
-            **self.without(rounds, UNPLAYED, "nobody"),
-            "columns": columns,
+        columns: Document = {
+            "event_id": f"{self.event()} {{column}}".strip(),
+            "player": "cell",
+            **self.dates_of(rounds),
         }
+        columns |= {"position": {"from": "row_name", "as": "place"}}
+        layout = {"kind": "matrix", "rows": place, "except": []}
+        return {"layout": layout, **self.without(rounds, UNPLAYED, "nobody"), "columns": columns}
 
     def dates_of(self, headings: list[str]) -> Document:
         """When events are whose heads all have a date."""
@@ -278,12 +275,8 @@ class Lines:
         cells = [
             each for each in words if not (times.status_word(each) or times.is_lapped(each) or DIAGONAL.fullmatch(each))
         ]
-        is_fine = all(":" in each or re.search(r"[.,]\d", each) for each in cells)
-        if (
-            any(":" in each for each in cells)
-            and is_fine
-            and all(times.parse(each.replace(",", ".")) for each in cells)
-        ):
+        are_times = all({*each} & {*":,."} and times.parse(each.replace(",", ".")) for each in cells)
+        if are_times and any(":" in each for each in cells):
             return {"time_s": {"from": "cell", "as": "duration", "regex": COMMA}}
         return {"position": {"from": "cell", "as": "place"}} if all(map(self.ranks, rounds)) else {}
 

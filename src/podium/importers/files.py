@@ -199,11 +199,7 @@ ENCODINGS = (
 
 
 def load(source: Source, rule: SourceRule, wanted: Collection[str] = (), *, skip_bad: bool = False) -> Grid:
-    """Read a table; `skip_bad` leaves out rows of text with too many cells or too few.
-
-    Args:
-        wanted: the columns that are read, of which what rows of JSON or XML stand in may have some.
-    """
+    """Read a table, of columns that are `wanted`; `skip_bad` leaves out rows with too many cells or too few."""
     grid = replace(read(source, rule, wanted, skip_bad=skip_bad), folder=Path(source.name).parent)
     frame = grid.frame.drop(rule.aside, strict=False)
     filled = [pl.col(name).replace("", None).forward_fill() for name in rule.fill if name in frame.columns]

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, NoReturn, cast
+from typing import Any, BinaryIO, NoReturn, cast
 
 from podium.errors import Fault, FormatError
 from podium.results.reading import STDIN, refused_constant, repeated_key
@@ -56,11 +56,7 @@ class Source:
     raw: Callable[[], BinaryIO]  # opens it as it is stored
 
     def open(self) -> BinaryIO:
-        """Open it; a gzip or Zstandard wrapper is read through, all its frames.
-
-        Returns:
-            A buffered stream, whose reads raise FormatError where the file is damaged, or more than 100 times its size.
-        """
+        """A stream of what it or its wrapper has; reads raise FormatError where damaged, or over 100 times its size."""
         try:
             stored = self.raw()
             start = stored.read(len(ZSTD))
@@ -123,15 +119,7 @@ class ZstdFrames(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Read into a buffer.
-
-        Returns:
-            How many bytes; 0 at the end of the last frame.
-
-        Raises:
-            EOFError: the file ends within a frame.
-            OSError: it is damaged.
-        """
+        """How many bytes are read into a buffer; EOFError where the file ends within a frame, OSError where damaged."""
         while not self.ready:
             part = self.rest or self.stored.read(FRAME_PART_BYTES)
             if not part:
@@ -275,15 +263,8 @@ def depth_exceeds(value: Any, limit: int) -> bool:
     return True
 
 
-class Record(NamedTuple):
-    """A row: where it begins, its cells by column, and what is wrong with their number, if anything."""
-
-    place: str
-    cells: dict[str, str]
-    uneven: str
-
-
-def csv_records(source: Source, required: Sequence[str]) -> Iterator[Record]:
+def csv_records(source: Source, required: Sequence[str]) -> Iterator[tuple[str, dict[str, str], str]]:
+    """Where each row begins, its cells by column, and what is wrong with their number, if anything."""
     reader = csv.reader(io.StringIO(decode(source.content(), source.name), newline=""), strict=True)
     try:
         header = [name.strip() for name in next(reader, [])]
@@ -294,7 +275,7 @@ def csv_records(source: Source, required: Sequence[str]) -> Iterator[Record]:
         for cells in reader:
             if cells:
                 uneven = "" if len(cells) == len(header) else f"has {len(cells)} cells, and the header {len(header)}"
-                yield Record(f"line {line}", dict(zip(header, cells, strict=False)), uneven)
+                yield f"line {line}", dict(zip(header, cells, strict=False)), uneven
             line = reader.line_num + 1
     except csv.Error as error:
         remedy = f"is not well-formed CSV ({error})"

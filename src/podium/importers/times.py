@@ -53,11 +53,7 @@ class Duration(NamedTuple):
 
 
 def parse(text: str, *, decimal: str = ".") -> Duration | None:
-    """Read a time.
-
-    Returns:
-        Its seconds and sign; None where the text is no time.
-    """
+    """Read a time: its seconds and sign; None where the text is none."""
     text = text.strip()
     if len(text) > LONGEST or not text:
         return None
@@ -96,11 +92,7 @@ def status_word(text: str) -> str | None:
 
 
 def parse_column(texts: pl.Series, *, decimal: str = ".") -> pl.DataFrame:
-    """Read a column of times, exactly as `parse` reads each.
-
-    Returns:
-        `seconds`, the nearest double, null where the text is no time, and `sign`, a text: empty, + or -.
-    """
+    """A column of times as `parse` reads each: `seconds`, the nearest double or null, and `sign`: empty, + or -."""
     plain = texts.str.contains(r"^[0-9]{1,15}(\.[0-9]{0,15})?$").fill_null(value=False)
     if decimal == "." and plain.all():
         return pl.DataFrame({"seconds": texts.cast(pl.Float64), "sign": pl.Series([""]).new_from_index(0, texts.len())})
@@ -118,11 +110,7 @@ def parse_column(texts: pl.Series, *, decimal: str = ".") -> pl.DataFrame:
 
 
 def parse_clocks(texts: pl.Series, decimal: str) -> pl.DataFrame:
-    """Read the commonest times, `H:MM:SS.f` with up to nine places, all at once.
-
-    Returns:
-        `seconds` and `sign`; seconds are null where `parse` has to look.
-    """
+    """The commonest times, `H:MM:SS.f` with up to nine places, all at once; null where `parse` has to look."""
     points = texts.str.replace(",", ".", literal=True) if decimal == "," else texts
     pattern = r"^([+-]?)(?:(?:([0-9]{1,6}):)?([0-9]{1,6}):)?([0-9]{1,9})(?:\.([0-9]{0,9}))?$"
     groups = points.str.extract_groups(pattern).struct
@@ -203,11 +191,7 @@ def of_utc(moment: datetime) -> int:
 
 
 def of_iso(text: Any) -> int | None:
-    """The moment of an ISO 8601 text; without an offset it is UTC, and a date alone is 00:00 UTC.
-
-    Returns:
-        Microseconds since 1970; None where it is no such moment.
-    """
+    """Microseconds since 1970 of an ISO 8601 text, by itself in UTC and at 00:00; None where it is no such moment."""
     try:
         moment = datetime.fromisoformat(text)
     except (ValueError, TypeError):

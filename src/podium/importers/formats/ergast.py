@@ -102,30 +102,30 @@ def read_tables(tables: dict[str, Source], heats: Heats) -> None:
     for session in wanted:
         source = tables[session.table]
         position = "position" if session is QUALIFYING else "positionText"
-        for record in csv_records(source, ("raceId", "driverId", "constructorId", position)):
-            cells = without_null(record.cells)
+        for place, raw, uneven in csv_records(source, ("raceId", "driverId", "constructorId", position)):
+            cells = without_null(raw)
             race_id, driver, constructor = (cells.get(name, "") for name in ("raceId", "driverId", "constructorId"))
-            event, new = heats.event(session, race_id, source.name, record.place)
+            event, new = heats.event(session, race_id, source.name, place)
             if new and race_id in races:
                 date_of(event, session, races[race_id], "date")
-            if record.uneven:
-                event.refuse(None, record.uneven, place=record.place)
+            if uneven:
+                event.refuse(None, uneven, place=place)
                 continue
             for name, key, known in (("raceId", race_id, races), ("driverId", driver, drivers)):
                 if key not in known:
-                    event.refuse(key, f"is in no row of {name.removesuffix('Id')}s.csv", name, record.place)
+                    event.refuse(key, f"is in no row of {name.removesuffix('Id')}s.csv", name, place)
             if constructor and constructor not in constructors:
-                event.refuse(constructor, "is in no row of constructors.csv", "constructorId", record.place)
+                event.refuse(constructor, "is in no row of constructors.csv", "constructorId", place)
             if driver in drivers:
                 team = constructors.get(constructor, {}).get("constructorRef", "")
                 millis, time = cells.get("milliseconds", ""), cells.get("time", "")
-                result = Result(record.place, drivers[driver], team, cells.get(position, ""), millis, time)
+                result = Result(place, drivers[driver], team, cells.get(position, ""), millis, time)
                 heats.add(session, result, event)
 
 
 def keyed(source: Source, key: str, columns: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
-    for record in csv_records(source, (key, *columns)):
-        cells = without_null(record.cells)
+    for _, raw, _ in csv_records(source, (key, *columns)):
+        cells = without_null(raw)
         yield cells.get(key, ""), {name: cells.get(name, "") for name in (*cells, *columns)}
 
 

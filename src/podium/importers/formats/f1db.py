@@ -59,8 +59,7 @@ def read(files: Sequence[str], options: Options) -> Imported:
 def records(source: Source, needed: Sequence[str]) -> Iterator[tuple[str, dict[str, str], str]]:
     """The rows of a table of f1db, as CSV or as JSON: the place of each, its cells, and what is wrong with it."""
     if ".json" not in source.name.lower():
-        for record in csv_records(source, needed):
-            yield record.place, record.cells, record.uneven
+        yield from csv_records(source, needed)
         return
     rows = strict_json(decode(source.content(), source.name), source.name)
     if not isinstance(rows, list):

@@ -92,11 +92,7 @@ def game_text(text: str) -> str:
 
 
 def parse_game(text: str) -> Game | None:
-    """Read a cell of a Swiss list: `4w1`, `12b½`; None for a round without an opponent.
-
-    Raises:
-        ValueError: it is neither.
-    """
+    """A cell of a Swiss list, `4w1` or `12b½`; None for a round without an opponent, ValueError where it is neither."""
     bare = game_text(text)
     match = GAME.fullmatch(bare)
     if match is None:

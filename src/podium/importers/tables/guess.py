@@ -84,10 +84,7 @@ class Guesser(Columns):
             used |= {each for each in self.grid.headings if each not in layout["except"]}
         aside = [each for each in self.grid.headings if each not in used]
         read = [each or "the first column" for each in self.grid.headings if each in used]
-        parts = [f"read {', '.join(read)} as {KINDS[kind]}"]
-        parts += [f"understood {', '.join(self.words)}"] if self.words else []
-        parts += [f"left aside {', '.join(aside)}"] if aside else []
-        return document, "; ".join(parts)
+        return document, self.line(f"read {', '.join(read)} as {KINDS[kind]}", aside)
 
     def titled(self, columns: Mapping[str, Any]) -> dict[str, Any]:
         """The moments that the lines above the head say, or the name of the file, where no column does."""
@@ -270,8 +267,10 @@ class Guesser(Columns):
         used = {heading for name, heading in self.chosen.items() if columns.get(name)} | self.taken
         why = {heading: f" ({reason})" for heading, reason in self.asides.items()}
         aside = [heading + why.get(heading, "") for heading in self.grid.headings if heading not in used]
-        parts = [f"read {', '.join([*read, *same])}"]
-        parts += [f"understood {', '.join(self.words)}"] if self.words else []
+        return self.line(f"read {', '.join([*read, *same])}", aside)
+
+    def line(self, read: str, aside: Sequence[str]) -> str:
+        parts = [read, f"understood {', '.join(self.words)}"] if self.words else [read]
         parts += [f"left aside {', '.join(aside)}"] if aside else []
         return "; ".join(parts)
 

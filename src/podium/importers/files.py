@@ -18,7 +18,6 @@ from podium.errors import Fault, ResultsError
 from podium.importers import times
 from podium.importers.grid import (
     LINES,
-    SHEET,
     TITLE,
     TWO,
     VALUE,
@@ -28,7 +27,6 @@ from podium.importers.grid import (
     decide,
     find_head,
     from_lines,
-    is_headless,
     one_by_one,
     pattern_of,
     with_tabs,
@@ -60,14 +58,12 @@ def from_text(
     delimiter = rule.delimiter or find_delimiter(text.split("\n", above)[-1].lstrip("\r\n"), name)
     text = with_whole_quotes(text, delimiter)
     starts, rows = first_rows(text, delimiter, above + LINES)
-    titles, first_row = "", 1
-    rule = replace(rule, header=0) if rule.header is None and not wanted and is_headless(rows) else rule
-    if rule.header == 0:
-        names = [f"c{number}" for number in range(1, max(map(len, rows)) + 1)]
+    head = find_head(rows, starts, rule.header, wanted)
+    names, titles, first_row, rule = head.names, head.titles, 1, replace(rule, header=head.header)
+    if not head.lines:
         text = delimiter.join(names) + "\n" + text[len(text) - len(text.lstrip("\r\n")) :]
     else:
-        head = find_head(rows, starts, rule.header, wanted)
-        first_row, titles, rule = starts[head.lines[-1]] + 2, head.titles, replace(rule, header=head.header)
+        first_row = starts[head.lines[-1]] + 2
         names = [each or (f"{BLANK}{number}" if number else "") for number, each in enumerate(head.names)]
         is_new = len(head.lines) > 1 or names != rows[head.lines[0]]  # and so written in place of the table's own
         line = first_row - 1 if is_new else first_row - 2
@@ -290,10 +286,7 @@ def read(source: Source, rule: SourceRule, wanted: Collection[str], *, skip_bad:
         return Grid(source.name, from_parquet(content, source.name), rule=rule)
     if kind in SPREADSHEETS:
         is_ods = source.name.lower().endswith("ods")
-        frame, labels, whole = from_spreadsheet(content, source.name, rule, wanted, is_ods=is_ods)
-        sheets = frame[SHEET].unique(maintain_order=True)
-        read_sheets = () if rule.sheet else (f"sheet{'s' * (sheets.len() > 1)} {', '.join(sheets)}",)
-        return Grid(source.name, frame, labels=labels, rule=whole, notes=read_sheets)
+        return from_spreadsheet(content, source.name, rule, wanted, is_ods=is_ods)
     if kind == "sqlite":
         return Grid(source.name, from_database(content, source.name, rule.table), rule=rule)
     if kind == "csv" and rule.encoding is None:

@@ -172,6 +172,8 @@ def find_head(rows: Sequence[Sequence[str]], starts: Sequence[int], header: Any,
 
     A map's `header` is a line, two lines, or a cell of the head; `wanted` columns stand in place of known headings.
     """
+    if header == 0 or (header is None and not wanted and is_headless(rows)):
+        return Head((), 0, [f"c{number}" for number in range(1, max(map(len, rows)) + 1)], "")
     below = [number for number, start in enumerate(starts) if isinstance(header, int) and start >= header - 1]
     lines = tuple(below[:1]) or best_lines(rows, header if isinstance(header, str) else None, wanted)
     if isinstance(header, tuple):
@@ -292,10 +294,7 @@ ORDINALS = re.compile(r"[,;]?\s*(?<!\S)(\d{1,2})(?:st|nd|rd|th|er|e|[.):º°])\s
 
 
 def one_by_one(text: str) -> str:
-    """The text with a line for each who is listed behind a status below places, or a table of lists of places.
-
-    DNF: Ana, Ben are two lines; Week 1: 1st Ana, 2nd Ben, 3rd Cy is a row.
-    """
+    """A line for each who is listed behind a status below places, as DNF: Ana, Ben; a table of 1st Ana, 2nd Ben."""
     if re.search(r"(?m)^\s*1[.)]\s", text):
         return LISTED.sub(lambda line: "\n".join(f"{line[1]} {each.strip()}" for each in line[2].split(",")), text)
     lines = [LABELLED.fullmatch(line.strip()) for line in text.splitlines() if line.strip()]

@@ -14,7 +14,7 @@ from xml.etree import ElementTree as ET
 
 import polars as pl
 
-from podium.importers.grid import EVERY, LINES, SHEET, TITLE, Choice, SourceRule, decide, find_head, is_headless
+from podium.importers.grid import EVERY, LINES, SHEET, TITLE, Choice, Grid, SourceRule, decide, find_head
 from podium.importers.sources import MAX_EXPANSION, is_database, refuse_file
 from podium.results.columns import FREE_CELLS, MAX_BOX, refuse_repeated, refuse_wide
 from podium.results.headings import is_heading, is_total
@@ -36,10 +36,8 @@ SheetTable = tuple[pl.DataFrame, list[int], Any]  # its rows, their numbers, and
 Box = tuple[int, int, int, int]  # of merged cells: the first row and column, and those after the last, from 0
 
 
-def from_spreadsheet(
-    content: bytes, name: str, rule: SourceRule, wanted: Collection[str], *, is_ods: bool
-) -> tuple[pl.DataFrame, list[str], SourceRule]:
-    """The sheets of a workbook that are read, without empty rows; where each row stands; how the table is written."""
+def from_spreadsheet(content: bytes, name: str, rule: SourceRule, wanted: Collection[str], *, is_ods: bool) -> Grid:
+    """The sheets of a workbook that are read, without empty rows."""
     import fastexcel  # noqa: PLC0415  (only where a workbook comes)
 
     boxes = check_archive(content, name, is_ods=is_ods)
@@ -64,7 +62,9 @@ def from_spreadsheet(
     frames = [frame.with_columns(pl.lit(each).alias(SHEET)) for each, (frame, _, _) in tables.items()]
     headers = {table[2] for table in tables.values()}
     header = headers.pop() if len(headers) == 1 else rule.header
-    return pl.concat(frames, how="diagonal"), labels, replace(rule, sheet=sheet, header=header)
+    notes = () if rule.sheet else (f"sheet{'s' * (len(tables) > 1)} {', '.join(tables)}",)
+    whole = pl.concat(frames, how="diagonal")
+    return Grid(name, whole, labels=labels, rule=replace(rule, sheet=sheet, header=header), notes=notes)
 
 
 def sheet_texts(book: Any, sheet: str) -> pl.DataFrame:
@@ -96,14 +96,13 @@ def sheet_table(
     texts = with_merged(texts, *merged)
     is_filled = texts.select(pl.any_horizontal(pl.all().is_not_null())).to_series()
     rows: list[int] = is_filled.arg_true().to_list()
-    header, titles, shown = -1, "", rule.header
-    names = [f"c{number}" for number in range(1, texts.width + 1)]
+    header = -1
     count = LINES + rule.header if isinstance(rule.header, int) else LINES
     first = [[cell or "" for cell in texts.row(row)] for row in rows[:count]]
-    shown = 0 if shown is None and not wanted and is_headless(first) else shown
-    if shown != 0:
-        head = find_head(first, rows[:count], rule.header, wanted)
-        header, titles, shown = rows[head.lines[-1]], head.titles, head.header
+    head = find_head(first, rows[:count], rule.header, wanted)
+    names = head.names
+    if head.lines:
+        header = rows[head.lines[-1]]
         has_first = texts.to_series()[header + 1 :].count()  # as a crosstable's, which has no head
         kept = [place for place, cell in enumerate(head.names) if cell or (place == 0 and has_first)]
         texts, names = texts[:, kept], [head.names[place] for place in kept]
@@ -112,8 +111,8 @@ def sheet_table(
     numbers = [row for row in rows if row > header]
     texts = texts[numbers]
     texts.columns = names
-    texts = texts.with_columns(pl.lit(titles or None, pl.String).alias(TITLE))
-    return texts, [row + 1 for row in numbers], shown
+    texts = texts.with_columns(pl.lit(head.titles or None, pl.String).alias(TITLE))
+    return texts, [row + 1 for row in numbers], head.header
 
 
 def with_merged(texts: pl.DataFrame, boxes: list[Box], offset: int) -> pl.DataFrame:

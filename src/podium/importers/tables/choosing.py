@@ -172,11 +172,8 @@ class Columns:
         """
         if "player" not in chosen or chosen.keys().isdisjoint({"event_id", "started_at"}):
             return
-        if "event_id" not in chosen:
-            self.part_classes(chosen, unknown, chosen["started_at"])
-            return
         rows = [chosen[each] for each in ("event_id", "heat", "player") if each in chosen]
-        if self.stand_again(rows, MOST_LOOKED_AT):
+        if "event_id" in chosen and self.stand_again(rows, MOST_LOOKED_AT):
             years = [each for each in unknown if fold(each) in heads.YEARS]
             days = [chosen[each] for each in ("started_at",) if each in chosen]
             parting = [each for each in (*days, *years, *unknown) if not self.stand_again([*rows, each])]
@@ -188,9 +185,7 @@ class Columns:
                 choices = [Choice(meaning, "columns.event_id", event) for meaning, event in named.items()]
                 text = "names events in which players stand again; what names them"
                 self.ask(Question(text, tuple(choices), rows[0]))
-        self.part_classes(chosen, unknown, rows[0])
-
-    def part_classes(self, chosen: dict[str, str], unknown: Sequence[str], event: str) -> None:
+        event = chosen.get("event_id") or chosen["started_at"]
         classes = [each for each in unknown if fold(each) in heads.CLASSES]
         if classes and "position" in chosen and "heat" not in chosen:
             ways = [[event], *([event, each] for each in classes)]

@@ -121,10 +121,7 @@ def written(rows: Iterable[list[str]], delimiter: str) -> bytes:
 
 
 def with_whole_rows(rows: list[list[str]], *, is_mapped: bool) -> list[list[str]] | None:
-    """Rows as wide as their head: titles and notes, and those whose last cells lack; None where others lack any.
-
-    The last lack where no row ends with an empty cell, and the cells are alike those of whole rows.
-    """
+    """Rows as wide as their head: titles, notes, and those that lack the last cells, where none has these empty."""
     width = len(rows[0])
     whole = [row for row in rows[1:] if len(row) == width]
     is_trimmed = whole and all(row[-1].strip() for row in rows if row) and not is_mapped

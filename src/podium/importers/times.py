@@ -19,24 +19,9 @@ from podium.results.headings import MONTHS, WORDS, fold
 
 LONGEST = 64  # characters of a cell that may be a time
 SECONDS = r"(?P<seconds>[0-9]+)(?:\.(?P<fraction>[0-9]*))?"
-CLOCK = rf"(?P<sign>[+-]?)(?:(?:(?P<hours>[0-9]{{1,9}}):)?(?P<minutes>[0-9]{{1,9}}):)?{SECONDS}"
-UNITS = (
-    r"(?P<sign>[+-]?)(?:(?P<hours>[0-9]{1,9})\s*h(?:ours?|rs?)?\.?\s*)?"
-    r"(?:(?P<minutes>[0-9]{1,9})\s*(?:m(?:in(?:utes?|s)?)?\.?|['\u2032\u2019])\s*)?"
-    rf"(?:{SECONDS}\s*(?:s(?:ec(?:onds?|s)?)?\.?|''|\"|[\u2033\u201D]|\u2019\u2019))?"
-)
-ISO = (
-    r"(?P<sign>[+-]?)P(?:(?P<days>[0-9]{1,9})D)?"
-    rf"(?:T(?:(?P<hours>[0-9]{{1,9}})H)?(?:(?P<minutes>[0-9]{{1,9}})M)?(?:{SECONDS}S)?)?"
-)
-PATTERNS = tuple(re.compile(pattern, re.IGNORECASE) for pattern in (CLOCK, ISO, UNITS))
+TIMES = {name: re.compile(own.replace("{seconds}", SECONDS), re.IGNORECASE) for name, own in WORDS["times"].items()}
 SIZES = {"days": 86400, "hours": 3600, "minutes": 60, "seconds": 1}
 LIMITS = {"hours": 23, "minutes": 59, "seconds": 59}  # below a higher unit
-LAPPED = re.compile(
-    r"\+\s*[0-9]+\s*L|(?:\+\s*|an?\s+|à\s+)?[0-9]+\s*(?:laps?|lap\(s\)|rd\.?|rnd\.?|runden?|tours?|gir[oi]|vueltas?|voltas?|"
-    r"ronden?|okr\.?|varv|kierrosta?)(?:\s*(?:down|behind))?|lapped",
-    re.IGNORECASE,
-)
 POINTED = re.compile(r"[+-]?(?:(?:\d{1,2}\.)?\d{1,3}\.\d\d,\d+|\d{1,2}\.[0-5]\d\.[0-5]\d)")  # 3.21,4 or 1.02.13
 FRACTION_LAST = re.compile(r"(\d)(?:\"|''|[\u2033\u201D])(\d+)$")  # 1'23"456
 STATUS_WORDS = {word: status for status, words in WORDS["statuses"].items() for word in words.split()}
@@ -63,8 +48,8 @@ def parse(text: str, *, decimal: str = ".") -> Duration | None:
             return None
         text = text.replace(",", ".")
     text = FRACTION_LAST.sub(r'\1.\2"', text)
-    for pattern in PATTERNS:
-        match = pattern.fullmatch(text)
+    for name in ("clock", "iso", "units"):
+        match = TIMES[name].fullmatch(text)
         if match:
             return from_parts(match.groupdict())
     return None
@@ -82,7 +67,7 @@ def from_parts(parts: dict[str, str | None]) -> Duration | None:
 
 def is_lapped(text: str) -> bool:
     """Whether a cell says that the racer was lapped: `+1 lap`, `+2 L`, `1 lap(s) down`, `+1 Rd.`."""
-    return LAPPED.fullmatch(text.strip()) is not None
+    return TIMES["lapped"].fullmatch(text.strip()) is not None
 
 
 def status_word(text: str) -> str | None:
@@ -181,11 +166,6 @@ def within_years(microseconds: int) -> int | None:
     return microseconds if EARLIEST_US <= microseconds <= LATEST_US else None
 
 
-def of_seconds(seconds: int) -> int | None:
-    """The moment so many seconds after 1970 began; None where it is beyond the years 1 to 9999."""
-    return within_years(seconds * 1_000_000)
-
-
 def of_utc(moment: datetime) -> int:
     return (moment.replace(tzinfo=UTC) - EPOCH) // MICROSECOND
 
@@ -202,19 +182,10 @@ def of_iso(text: Any) -> int | None:
 
 MONTH = {start: number for number, starts in enumerate(MONTHS, start=1) for start in starts.split()}
 A_MONTH = rf"(?i:{'|'.join(MONTH)})\p{{L}}*\.?"
-CODES = {
-    "%d": r"\d{1,2}", "%m": r"\d{1,2}", "%Y": r"\d{4}", "%y": r"\d{2}", "%H": r"\d{1,2}", "%I": r"\d{1,2}",
-    "%M": r"\d{2}", "%S": r"\d{2}", " %p": " ?[APap][Mm]", "%B": A_MONTH,
-}  # fmt: skip
-FORMATS = """
-%d.%m.%Y|%d.%m.%Y %H:%M|%d/%m/%Y|%m/%d/%Y|%d/%m/%Y %H:%M|%m/%d/%Y %H:%M|%d-%m-%Y|%m-%d-%Y|%d.%m.%Y %H:%M:%S
-%d.%m.%Y %I:%M %p|%d/%m/%Y %H:%M:%S|%d/%m/%Y %I:%M %p|%m/%d/%Y %H:%M:%S|%m/%d/%Y %I:%M %p|%Y/%m/%d|%Y/%m/%d %H:%M
-%Y/%m/%d %H:%M:%S|%Y.%m.%d|%d.%m.%y|%d/%m/%y|%m/%d/%y|%d-%m-%y|%m-%d-%y|%d %B %Y|%B %d %Y|%d-%B-%Y|%Y"""
-SHAPES = {
-    "%d %B %Y": rf"^\d{{1,2}}\.? (?:de )?{A_MONTH} (?:de )?\d{{4}}$",
-    "%B %d %Y": rf"^{A_MONTH} \d{{1,2}}(?:st|nd|rd|th)?,? \d{{4}}$",
-    "%Y": r"^[12]\d{3}$",
-}  # of formats that people write in several ways
+DATES = WORDS["dates"]
+CODES, SHAPES = (
+    {key: own.replace("{month}", A_MONTH) for key, own in DATES[name].items()} for name in ("codes", "shapes")
+)
 
 
 def shape_of(form: str) -> str:
@@ -223,15 +194,11 @@ def shape_of(form: str) -> str:
     return SHAPES.get(form) or f"^{re.sub(rf'{codes}|[.]', lambda each: CODES.get(each[0], chr(92) + each[0]), form)}$"
 
 
-DATE_FORMATS = tuple((form, shape_of(form)) for form in re.split(r"[|\n]", FORMATS.strip()))
+DATE_FORMATS = tuple((form, shape_of(form)) for form in DATES["formats"])
 A_DAY = r"\d{4}-\d{2}-\d{2}(?:[ T]00:00:00)?"
 IN_A_LINE = "|".join([A_DAY, *(shape.strip("^$") for _, shape in DATE_FORMATS[:-1])])
 A_DATE = rf"(?:^|[^\d.])({IN_A_LINE})(?:$|\D)"  # in a line of words
-STAMPS = {"s": r"^1\d{9}(\.\d+)?$", "ms": r"^1\d{12}$", "excel": r"^[2-5]\d{4}(\.\d+)?$"}
-ODD_DATES = (  # and what of them is a date: of a day with its name, of days the first
-    (r"^\p{L}+\.?,?\s+(.*\d.*)$", "$1"),
-    (r"^(\d{1,2})\.?\s*[-\u2013/]\s*\d{1,2}(\.\s?\d.*|\.?\s\p{L}.*)$", "$1$2"),
-)
+STAMPS, ODD_DATES = DATES["stamps"], tuple(map(tuple, DATES["odd"]))
 NAMES = tuple(f"{date(2000, number, 1):%B}" for number in range(1, 13))
 
 

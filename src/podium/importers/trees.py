@@ -284,12 +284,6 @@ class Node:
         for number, each in enumerate(self.value if isinstance(self.value, list) else ()):
             yield Node(each, f"{self.place}[{number}]")
 
-    def is_list(self) -> bool:
-        return isinstance(self.value, list)
-
-    def is_object(self) -> bool:
-        return isinstance(self.value, dict)
-
     def is_number(self) -> bool:
         return isinstance(self.value, int | float) and not isinstance(self.value, bool) and abs(self.value) < EXACT
 
@@ -323,7 +317,7 @@ def records(files: Sequence[str], collector: Collector) -> Iterator[tuple[Node, 
     """The documents of files, or what lists that are one hold, each with its file."""
     for source in (each for path in files for each in sources(path)):
         for root in documents(source, collector):
-            yield from ((each, source.name) for each in (root if root.is_list() else [root]))
+            yield from ((each, source.name) for each in (root if isinstance(root.value, list) else [root]))
 
 
 def has_documents_on_lines(lines: list[str], name: str) -> bool:

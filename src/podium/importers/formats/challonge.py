@@ -19,10 +19,10 @@ def read(files: Sequence[str], options: Options) -> Imported:
     collector = Collector(options)
     for each, file in records(files, collector):
         tournament = each.get("tournament")
-        if not tournament.is_object():
+        if not isinstance(tournament.value, dict):
             refuse_file(file, f"has no tournament of Challonge's version 1 at {each.place}")
         for name in ("participants", "matches"):
-            if not tournament.get(name).is_list():
+            if not isinstance(tournament.get(name).value, list):
                 refuse_file(file, f"has no list {name}; fetch it with include_{name}=1")
         read_tournament(tournament, file, collector)
     return collector.imported()
@@ -41,7 +41,7 @@ def read_tournament(tournament: Node, file: str, collector: Collector) -> None:
 
 
 def take(match: Node, pool: str | None, players: dict[str, Node], file: str, collector: Collector) -> None:
-    if match.is_object() and match.get("state").value != "complete":
+    if isinstance(match.value, dict) and match.get("state").value != "complete":
         collector.drop("not complete")
         return
     if match.get("forfeited").value is True:

@@ -136,12 +136,12 @@ def without_null(cells: dict[str, str]) -> dict[str, str]:
 def read_json(source: Source, heats: Heats) -> None:
     for root in documents(source, heats.collector):
         races = root.get("MRData").get("RaceTable").get("Races")
-        if not races.is_list():
+        if not isinstance(races.value, list):
             refuse_file(source.name, f"is no answer of Ergast's interface: it has no list {races.place}")
         for race in races:
             name = "-".join(race.get(part).text() or "" for part in ("season", "round"))
             for session in SESSIONS:
-                if race.get(session.key).is_list():
+                if isinstance(race.get(session.key).value, list):
                     read_session(session, name, race, source.name, heats)
 
 

@@ -154,13 +154,9 @@ def next_line(game: Game | None, number: int, line: str) -> Game | None:
     elif not line.strip():
         game.blank = True
     elif not line.startswith("%"):
-        game.moves = game.moves or bool(game.tags) or not is_comment(line)
+        game.moves = game.moves or bool(game.tags) or not line.lstrip().startswith((";", "{"))  # a comment
         read_moves(game, number, line)
     return game
-
-
-def is_comment(line: str) -> bool:
-    return line.lstrip().startswith((";", "{"))
 
 
 def read_tag(game: Game, number: int, line: str) -> None:

@@ -34,8 +34,8 @@ def read(files: Sequence[str], options: Options) -> Imported:
     collector = Collector(options)
     for root, file in records(files, collector):
         races = root.get("races")
-        for race in races if races.is_list() else [root]:
-            if not race.is_object() or not {"name", "status", "entrants"} & set(race.value):
+        for race in races if isinstance(races.value, list) else [root]:
+            if not isinstance(race.value, dict) or not {"name", "status", "entrants"} & set(race.value):
                 refuse_file(file, f"has no race of racetime.gg at {race.place}")
             take(race, file, collector)
     return collector.imported()
@@ -56,7 +56,7 @@ def take(race: Node, file: str, collector: Collector) -> None:
         event.refuse(race.get("goal").value, "must have a name, and the race a category", place=race.get("goal").place)
     is_ranked = race.get("ranked").value is not False and race.get("goal").get("custom").value is not True
     event.shared = {"pool": f"{category}/{goal}", "ranked": is_ranked}
-    if not race.get("entrants").is_list():
+    if not isinstance(race.get("entrants").value, list):
         remedy = "must be a list; fetch the races with show_entrants=true"
         event.refuse(race.get("entrants").value, remedy, place=race.get("entrants").place)
     entrants = [each for node in race.get("entrants") if (each := entrant(node, event, collector)) is not None]

@@ -24,12 +24,12 @@ def read(files: Sequence[str], options: Options) -> Imported:
 
 
 def read_answer(answer: Node, file: str, collector: Collector) -> None:
-    if not answer.is_object() or not {"data", "success", "errors"} & set(answer.value):
+    if not isinstance(answer.value, dict) or not {"data", "success", "errors"} & set(answer.value):
         refuse_file(file, f"is no answer of start.gg at {answer.place}: it has no data")
     event = answer.get("data").get("event")
     sets = event.get("sets").get("nodes")
     error = answer.get("success").value is False or answer.get("errors").value
-    if error or not sets.is_list():
+    if error or not isinstance(sets.value, list):
         refused = Event(file, answer.place)
         messages = (each.get("message").text() for each in answer.get("errors"))
         message = answer.get("message").text() or next(messages, "")
@@ -49,7 +49,7 @@ def take(node: Node, pool: str | None, file: str, collector: Collector) -> None:
     if number is not None and number.startswith("preview_"):
         collector.drop("preview")
         return
-    if node.is_object() and node.get("state").value != COMPLETED:
+    if isinstance(node.value, dict) and node.get("state").value != COMPLETED:
         collector.drop("not completed")
         return
     slots = list(node.get("slots"))
@@ -72,7 +72,7 @@ def take(node: Node, pool: str | None, file: str, collector: Collector) -> None:
 
 
 def of_seconds(value: Any) -> int | None:
-    return times.of_seconds(value) if isinstance(value, int) and Node(value, "").is_number() else None
+    return times.within_years(value * 1_000_000) if isinstance(value, int) and Node(value, "").is_number() else None
 
 
 def check_winner(node: Node, slots: list[Node], scores: list[Node], event: Event) -> None:

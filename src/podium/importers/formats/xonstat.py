@@ -235,7 +235,7 @@ def take(report: Report, collector: Collector, server: str | None = None, receiv
     lasted = max((player.number("alivetime") for player in playing), default=0.0) if duration is None else duration
     epoch = EPOCH_ID.match(report.value("I"))
     if epoch:
-        event.started_at = times.of_seconds(int(epoch[1]))
+        event.started_at = times.within_years(int(epoch[1]) * 1_000_000)
     elif received_us is not None:
         event.started_at = received_us - round(lasted * 1_000_000)
     event.shared = {"pool": report.game_type, "mode": report.value("O").strip() or None}

@@ -166,10 +166,7 @@ class Columns:
         return any(not times.status_word(each) for each in cells.filter(cells.str.contains(r"\p{L}{2}")))
 
     def part_events(self, chosen: dict[str, str], unknown: Sequence[str]) -> None:
-        """Tell events of one name apart by their days or years, where players stand in it again; and ask by what else.
-
-        Where an event has several firsts and each class has one, classes are heats.
-        """
+        """Tell events of one name apart by days or years, and by classes that each have a first; ask by what else."""
         if "player" not in chosen or chosen.keys().isdisjoint({"event_id", "started_at"}):
             return
         rows = [chosen[each] for each in ("event_id", "heat", "player") if each in chosen]

@@ -254,11 +254,11 @@ def questions(files: Sequence[str], options: Options | None = None) -> list[Ques
 
 def what_words_say(mapped: Mapped) -> list[Question]:
     """Ask what the cells mean that do not fit, where there are few."""
-    distinct = {
-        name: written.filter(which).unique(maintain_order=True) for name, (which, written) in mapped.bad.items()
-    }
-    few = [(name, cell) for name, cells in distinct.items() if cells.len() <= MOST_WORDS for cell in cells]
-    return [question for name, cell in few if (question := what_it_says(mapped, name, cell)).choices]
+    found = list[Question]()
+    for name, (which, written) in mapped.bad.items():
+        cells = written.filter(which).unique(maintain_order=True)
+        found += [what_it_says(mapped, name, cell) for cell in (cells if cells.len() <= MOST_WORDS else ())]
+    return [question for question in found if question.choices]
 
 
 def what_it_says(mapped: Mapped, name: str, cell: str) -> Question:

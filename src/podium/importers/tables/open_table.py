@@ -79,7 +79,10 @@ Names = str | Sequence[str]
 
 
 def read_mapped(source: Any, mapping: Map, name: str | None = None) -> Results:
-    return checked(apply_map(grid_of(source, name, mapping), mapping), name or table_name(source))
+    return checked(
+        apply_map(grid_of(source, name, mapping), mapping),
+        name or (Path(source).name if isinstance(source, str | Path) else "results"),
+    )
 
 
 def read_columns(source: Any, columns: Mapping[str, Any], ignore: Names, name: str | None = None) -> Results:
@@ -176,7 +179,3 @@ def grid_of(source: Any, name: str | None, mapping: Map | None = None) -> Grid:
     categories = [column for column, kind in frame.schema.items() if isinstance(kind, pl.Categorical | pl.Enum)]
     texts = frame.with_columns(pl.col(categories).cast(pl.String))
     return Grid(own_name, texts, rule=mapping.source if mapping else SourceRule())
-
-
-def table_name(source: Any) -> str:
-    return Path(source).name if isinstance(source, str | Path) else "results"

@@ -111,9 +111,8 @@ class Collector:
             if self._contents[event.event_id] == content:
                 self.drop("repeated")
                 return
-            event.refuse(
-                event.event_id, "appears twice, with other content; an event needs an id of its own", "event_id"
-            )
+            remedy = "appears twice, with other content; an event needs an id of its own"
+            event.refuse(event.event_id, remedy, "event_id")
             self.refuse(event.faults)
             return
         if len(event.rows) < 2:  # noqa: PLR2004  (nobody to compare with)

@@ -75,9 +75,8 @@ def from_text(
         faults = list(malformed_rows(content, width, delimiter))
         bad = {fault.row for fault in faults}
         if faults:
-            content = written(
-                (row for number, row in enumerate(rows_of(content, delimiter)) if number not in bad), delimiter
-            )
+            rows = [row for number, row in enumerate(rows_of(content, delimiter)) if number not in bad]
+            content = written(rows, delimiter)
     try:
         frame = from_csv(content, name, delimiter, first_row - 1)
     except ResultsError as error:
@@ -217,18 +216,14 @@ def below_each_other(grid: Grid) -> Grid:
     names = grid.headings
     for size in range(TWO, len(names) // TWO + 1):
         parts = [names[start : start + size] for start in range(0, len(names), size)]
-        titles = [part[0].rpartition(" ")[0] for part in parts]
-        heads, *others = (
-            [each.removeprefix(f"{title} ") for each in part] for title, part in zip(titles, parts, strict=True)
-        )
+        blocks = {part[0].rpartition(" ")[0]: part for part in parts}
+        heads, *others = ([each.removeprefix(f"{title} ") for each in part] for title, part in blocks.items())
         is_named = {"player", "position"} <= {meanings().get(fold(each)) for each in heads}
-        if is_named and all(own == heads for own in others) and all(titles) and len({*titles}) == len(titles):
-            frames = (
-                grid.frame.select(pl.lit(title).alias(TITLE), *part) for title, part in zip(titles, parts, strict=True)
-            )
-            table = pl.concat(
-                each.rename(dict(zip(each.columns[1:], heads, strict=True))).with_row_index("\0row") for each in frames
-            )
+        if is_named and all(own == heads for own in others) and all(blocks) and len(blocks) == len(parts):
+            numbered = grid.frame.with_row_index("\0row")
+            frames = (numbered.select("\0row", pl.lit(title), *part) for title, part in blocks.items())
+            columns = ["\0row", TITLE, *heads]
+            table = pl.concat(frame.rename(dict(zip(frame.columns, columns, strict=True))) for frame in frames)
             table = table.filter(pl.sum_horizontal(pl.col(heads).fill_null("") != "") > 1)
             return replace(grid, frame=table.drop("\0row"), labels=[grid.place(row) for row in table["\0row"]])
     return grid

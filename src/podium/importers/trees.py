@@ -97,14 +97,10 @@ def in_objects(value: Any) -> Any:
         rows = list(zip(*value.values(), strict=True)) if len(sizes) == 1 and sizes != {TWO} else []
     else:
         return value
-    cells = [cell for row in rows for cell in row]
-    are_heads = all(isinstance(each, str) and each for each in head) and len({*head}) == len(head)
-    is_table = (
-        are_heads and any(map(is_heading, head)) and cells and not any(isinstance(each, dict | list) for each in cells)
-    )
-    return (
-        [dict(zip(head, row, strict=False)) for row in rows] if is_table and len(head) >= max(map(len, rows)) else value
-    )
+    is_flat = not any(isinstance(cell, dict | list) for row in rows for cell in row)
+    is_named = all(isinstance(each, str) for each in head) and any(map(is_heading, head))
+    is_table = rows and is_flat and is_named and "" not in head and len({*head}) == len(head) >= max(map(len, rows))
+    return [dict(zip(head, row, strict=False)) for row in rows] if is_table else value
 
 
 def is_pair(value: Any) -> bool:

@@ -123,9 +123,8 @@ def read_database(connection: sqlite3.Connection, file: str, collector: Collecto
     names = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
     tables = sorted(name for name in names if TABLE.match(name))
     if not tables:
-        refuse_file(
-            file, "has no table of results (v%_results); SuperTuxKart itself stores none, the fork of kimden does"
-        )
+        remedy = "has no table of results (v%_results); SuperTuxKart itself stores none, the fork of kimden does"
+        refuse_file(file, remedy)
     for table in tables:
         columns = [row[1] for row in connection.execute(f"PRAGMA table_info({quoted(table)})")]
         missing = next((name for name in NEEDED if name not in columns), None)

@@ -207,9 +207,8 @@ def check(report: Report) -> None:
         event.refuse(version, "must be a whole number", "V", f"line {report.top['V'][1]}")
     match_id = report.value("I")
     if match_id.strip() and (not MATCH_ID.match(match_id) or NOT_IN_IDS & set(match_id)):
-        event.refuse(
-            match_id, "must be up to 64 signs of ASCII, none of : ; ' \" \\ $", "I", f"line {report.top['I'][1]}"
-        )
+        remedy = "must be up to 64 signs of ASCII, none of : ; ' \" \\ $"
+        event.refuse(match_id, remedy, "I", f"line {report.top['I'][1]}")
     duration = report.value("D")
     if "D" in report.top and not (is_finite(duration) and float(duration) >= 0.0):
         event.refuse(duration, "must be a number of seconds, 0 or more", "D", f"line {report.top['D'][1]}")

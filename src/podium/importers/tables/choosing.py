@@ -92,14 +92,11 @@ class Columns:
         names = self.grid.headings
         if self.shapes.first("event_id") or "event_id" in self.given or not self.shapes.first("player", "team"):
             return
-        counts = [self.shapes.texts(each).cast(pl.Int64, strict=False) for each in names]
-        whole = [each.null_count() == 0 and each.len() > 1 and each.sum() > 0 for each in counts]
-        sums = [
-            all(whole[n : n + 4]) and (counts[n] == sum(counts[n + 1 : n + 4])).all() for n in range(len(names) - 3)
-        ]
-        found = [
-            each for n, each in enumerate(names) if any(sums[n : n + 1]) or (fold(each) in heads.PLAYED and whole[n])
-        ]
+        own = [self.shapes.texts(each).cast(pl.Int64, strict=False) for each in names]
+        whole = [each.null_count() == 0 and each.len() > 1 and each.sum() > 0 for each in own]
+        sums = [all(whole[n : n + 4]) and (own[n] == sum(own[n + 1 : n + 4])).all() for n in range(len(names) - 3)]
+        played = [is_whole and fold(each) in heads.PLAYED for each, is_whole in zip(names, whole, strict=True)]
+        found = [each for n, each in enumerate(names) if any(sums[n : n + 1]) or played[n]]
         if found:
             choice = Choice("one event, by its places", "columns.event_id", "{file}")
             text = "counts games, so this may be a standing after many, which says of none who won"
@@ -372,9 +369,8 @@ def foot(grid: Grid) -> list[dict[str, Any]]:
     last = grid.frame.slice(max(height - MOST_FOOT, TWO)).select(texts).rows(named=True)
     cells_of = [{name: cell for name, cell in row.items() if cell is not None} for row in reversed(last)]
     alone = len([*takewhile(lambda cells: len(cells) == 1, cells_of)])
-    places = [
-        re.search(r" (\d+)$", grid.place(row)) for row in (height - alone - 1, height - alone) if 0 <= row < height
-    ]
+    edge = [row for row in (height - alone - 1, height - alone) if 0 <= row < height]
+    places = [re.search(r" (\d+)$", grid.place(row)) for row in edge]
     lines = [int(each[1]) for each in places if each]
     is_apart = len(lines) == TWO and lines[1] - lines[0] > 1  # below an empty line
     notes = cells_of[:alone] if is_apart else [*takewhile(is_note, cells_of)]

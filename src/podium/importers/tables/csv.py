@@ -343,10 +343,10 @@ def preset_of(source: Source) -> Map | None:
     try:
         if kind == "csv":
             start = content[:START_BYTES].decode(language_encoding(content[:START_BYTES]) or "utf-8", "replace")
-            lines = start.splitlines()
-            return next(
-                (own for own in fitting if any(all(cell in line for cell in own.needs) for line in lines)), None
-            )
+            heads = [
+                own for own in fitting if any(all(cell in line for cell in own.needs) for line in start.splitlines())
+            ]
+            return heads[0] if heads else None
         text = decode(content, source.name, "xml" if kind == "xml" else None)
         if kind == "lines":
             return fitting[0]

@@ -79,10 +79,8 @@ Names = str | Sequence[str]
 
 
 def read_mapped(source: Any, mapping: Map, name: str | None = None) -> Results:
-    return checked(
-        apply_map(grid_of(source, name, mapping), mapping),
-        name or (Path(source).name if isinstance(source, str | Path) else "results"),
-    )
+    shown = name or (Path(source).name if isinstance(source, str | Path) else "results")
+    return checked(apply_map(grid_of(source, name, mapping), mapping), shown)
 
 
 def read_columns(source: Any, columns: Mapping[str, Any], ignore: Names, name: str | None = None) -> Results:

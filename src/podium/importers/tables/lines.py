@@ -281,11 +281,10 @@ class Lines:
         return {"position": {"from": "cell", "as": "place"}} if all(map(self.ranks, rounds)) else {}
 
     def is_one(self, rounds: list[str], totals: list[str]) -> bool:
-        """Whether rounds are parts of one event: its places are by the least sum of what are no places."""
+        """Whether rounds are parts of one event: a leaderboard of golf, by the least sum, with ties as T2."""
         place, whole = self.first("position"), [each for each in totals if each not in rounds]
-        if place is None or not whole or all(map(self.ranks, rounds)) or not self.ranks(place):
-            return False
-        return bool(self.meaning(rounds, whole).get("position", {}).get("as") == "number")
+        is_golf = place is not None and whole and self.texts(place).str.contains(r"^T\d").any()
+        return bool(is_golf and self.meaning(rounds, whole).get("position", {}).get("as") == "number")
 
     def summed(self, rounds: list[str], columns: list[list[float]], sums: list[float | None]) -> Document:
         """What cells are that a total sums up: points, or what is better the less; by who is first, else by the cells.

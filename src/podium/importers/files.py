@@ -282,7 +282,7 @@ def read(source: Source, rule: SourceRule, wanted: Collection[str], *, skip_bad:
     if kind == "sqlite":
         return Grid(source.name, from_database(content, source.name, rule.table), rule=rule)
     if kind == "csv" and rule.encoding is None:
-        rule = replace(rule, encoding=language_encoding(content))
+        rule = replace(rule, encoding=language_encoding(content, is_bare=not wanted))
     text = decode(content, source.name, rule.encoding or ("xml" if kind == "xml" else None), advice=ENCODINGS)
     is_utf16 = content[:2] in UTF16_MARKS or unmarked_codec(content[:SHOWN_START]) != "utf-8"
     notes: tuple[str, ...] = ("UTF-16",) if is_utf16 else ()
@@ -327,15 +327,15 @@ def text_of_page(text: str, name: str) -> str:
     return "\n".join(filter(str.strip, lines))
 
 
-def language_encoding(content: bytes) -> str | None:
-    """The encoding of text that is not UTF-8, where its headings are in a language that says which."""
+def language_encoding(content: bytes, *, is_bare: bool = False) -> str | None:
+    """The encoding of text that is not UTF-8, where its headings say which; or all of Latin have its letters alike."""
     with suppress(UnicodeDecodeError):
         if content.isascii() or content.decode():
             return None
     if b"\0" in content[:SHOWN_START]:
         return None
     western, central = (content[:TWO_ROWS].decode(codec, "replace") for codec in ("cp1252", "cp1250"))
-    is_either = western == central and not LONELY.search(western)
+    is_either = is_bare and western == central and not LONELY.search(western)
     return encoding_of(re.split(r"[,;\t|\r\n]", western)) or ("cp1252" if is_either else None)
 
 

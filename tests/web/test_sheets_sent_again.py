@@ -2,6 +2,7 @@
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from served import WAYS
 from test_screens import AXE, MEASURE, UNFOLD
 
 from podium.store.keys import create_key
@@ -53,7 +54,7 @@ def places(site, league, event_id):
     return [each.player for each in site.store.event(league[0], event_id).entries]
 
 
-@pytest.mark.parametrize(("width", "script"), [(390, True), (1280, False), (320, True)])
+@pytest.mark.parametrize(("width", "script"), WAYS)
 def test_a_mended_sheet_is_shown_before_it_is_taken(site, league, screens, width, script):
     page = screens(width, script=script)
     sign_in(page, league)

@@ -58,6 +58,7 @@ def assert_passing(answer):
 
 
 @pytest.mark.parametrize("error", [ValueError("secret"), OverflowError("secret"), StopIteration("secret")], ids=repr)
+@pytest.mark.portable
 def test_a_submission_that_fails_keeps_nobody_elses_out(store, monkeypatch, caplog, error):
     poison(monkeypatch, "e7", error)
     with calling(store, "write") as client, ThreadPoolExecutor(SENDERS) as threads:

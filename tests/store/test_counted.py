@@ -39,6 +39,7 @@ def store(request, new_url):
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
+@pytest.mark.portable
 def test_any_way_in_gives_the_ledger_of_the_library(store, system):
     events = season(14)
     every = [row for rows in events for row in rows]

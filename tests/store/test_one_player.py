@@ -17,6 +17,7 @@ from podium.store.writing import submission
 from podium.store.writing.rating import ledger_rows, rating
 from podium.systems import find
 
+pytestmark = pytest.mark.portable
 RENAMED = r"'ana' and 'anna' \(rows 1 and 3 of event e\d\) are one player since 'ana' was renamed to 'anna'; "
 MERGED = r"'x' and 'ben' \(rows 1 and 2 of event e\d\) are one player since 'x' was merged into 'ben'; "
 

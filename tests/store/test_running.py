@@ -54,6 +54,7 @@ def test_the_log_never_knows_of_it_and_it_is_replaced(pool):
     assert pool.verify() == []
 
 
+@pytest.mark.portable
 def test_a_kill_within_a_post_leaves_the_places_before_or_those_of_the_post(pool):
     logged = entries(pool)
     before = pool.post_places("main", "e9", ["b", "a"])

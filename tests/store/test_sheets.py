@@ -172,6 +172,7 @@ def test_a_corrected_date_is_a_change_of_the_same_match(store, league):
 
 @pytest.mark.parametrize("dated", [True, False])
 @pytest.mark.parametrize("more", [{}, {"title": 'A "cup", they say', "url": "https://example.org/1"}])
+@pytest.mark.portable
 def test_the_order_of_rows_within_an_event_says_nothing(store, dated, more):
     """Places do: where the order of a list is the place, another order gives other places."""
     when = {"started_at": "2025-01-02T00:00:00Z"} if dated else {}
@@ -280,6 +281,7 @@ def test_all_of_it_is_done_or_nothing(store, league, monkeypatch):
     assert store.verify() == []
 
 
+@pytest.mark.portable
 def test_a_kill_within_it_leaves_all_of_the_old_or_all_of_the_new(store, league):
     url = store.engine.url.render_as_string(hide_password=False)
     mended = rows_of([*league[1:3], a_match(3, "Dan", "Ben"), a_match(9, "Eve", "Fritz")])

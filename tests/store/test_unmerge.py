@@ -78,6 +78,7 @@ def test_it_is_as_if_the_merge_had_never_been(pool, twin):
     assert stored_merges(pool) == []
 
 
+@pytest.mark.portable
 def test_what_came_since_under_either_name_is_that_players(pool, twin):
     fill(pool)
     fill(twin)
@@ -96,6 +97,7 @@ def test_what_came_since_under_either_name_is_that_players(pool, twin):
     assert_alike(pool, twin)
 
 
+@pytest.mark.portable
 def test_chains_come_apart_at_any_link(pool, twin):
     fill(pool)
     fill(twin)
@@ -116,6 +118,7 @@ def test_chains_come_apart_at_any_link(pool, twin):
     assert_alike(pool, twin)
 
 
+@pytest.mark.portable
 def test_an_account_is_merged_again_and_elsewhere(pool, twin):
     fill(pool)
     fill(twin)
@@ -175,6 +178,7 @@ def test_a_forgotten_account_comes_back_without_its_name(pool):
     assert pool.verify() == []
 
 
+@pytest.mark.portable
 def test_who_met_only_in_a_voided_event_can_come_apart_and_count(pool, twin):
     fill(pool)
     fill(twin)
@@ -190,6 +194,7 @@ def test_who_met_only_in_a_voided_event_can_come_apart_and_count(pool, twin):
     assert_alike(pool, twin)
 
 
+@pytest.mark.portable
 def test_results_of_registered_matches_stay_as_they_were_recorded(pool):
     """Who was missing was recorded with the result: of two accounts that were one then, nobody."""
     fill(pool)

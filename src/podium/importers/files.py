@@ -23,7 +23,9 @@ from podium.importers.grid import (
     VALUE,
     Choice,
     Grid,
+    Question,
     SourceRule,
+    UndecidedError,
     decide,
     find_head,
     from_lines,
@@ -88,11 +90,13 @@ def from_text(
         frame = from_csv(written(whole, delimiter), name, delimiter, first_row - 1)
     blanks = [each for each in frame.columns if each.startswith(BLANK)]
     for blank in blanks:
+        called = f"column {int(blank.removeprefix(BLANK)) + 1}"
         filled = frame[blank].str.contains(r"[^\s:\u2013-]").fill_null(value=False)  # and no mark between two sides
-        if filled.any():
-            row = first_row + (filled.arg_max() or 0)
-            remedy = "stands in a column without a heading; give it one"
-            raise ResultsError(name, [Fault(row, None, frame[blank].filter(filled)[0], remedy)])
+        if filled.any() and called not in rule.aside:
+            choice, row = Choice(f"leave {called} aside", "source.aside", called), filled.arg_max() or 0
+            question = Question("stands in a column without a heading; give it one", (choice,))
+            fault = Fault(first_row + row, None, frame[blank][row], question.remedy(PurePath(name).name))
+            raise UndecidedError(name, [fault], [question])
     frame = frame.drop(blanks)
     if titles:
         frame = frame.with_columns(pl.lit(titles).alias(TITLE))

@@ -319,10 +319,8 @@ def pattern_of(text: str) -> str | None:
             and not lines.filter(~rows).str.replace(times.A_DATE, "").str.contains(PATTERNS["no_title"]).any()
         ):
             places = lines.filter(rows).str.extract(r"^(\d+)").cast(pl.Int64).drop_nulls()
-            are_places = "<Pos>" not in pattern or (
-                places.len() and places[0] == 1 and (places.diff().fill_null(0) < TWO + 1).all()
-            )
-            return pattern if are_places else None
+            are_places = places.len() and places[0] == 1 and (places.diff().fill_null(0) < TWO + 1).all()
+            return pattern if "<Pos>" not in pattern or are_places else None
     return None
 
 

@@ -86,9 +86,8 @@ def read_format(name: str, files: Sequence[str | Path], options: Options | None 
     options = options or Options()
     check_options(name, options)
     options = replace(options, map=FORMATS[name].map or options.map)
-    imported: Imported = import_module(f"podium.importers.{FORMATS[name].module}").read(
-        [str(file) for file in files], options
-    )
+    module = import_module(f"podium.importers.{FORMATS[name].module}")
+    imported: Imported = module.read([str(file) for file in files], options)
     if imported.bad and (not options.skip_bad or imported.table.is_empty()):
         raise FormatError(str(files[0]), imported.bad)
     return imported

@@ -129,7 +129,11 @@ def located(mapped: Mapped, fault: Fault) -> Fault:
     """A fault of the strict reading, where it is in the source."""
     column = mapped.headings.get(fault.column, fault.column) if fault.column else fault.column
     place = "" if fault.row is None else mapped.grid.place(int(mapped.rows[fault.row - 1]))
-    return fault._replace(row=None, column=column, place=place, file=mapped.grid.name)
+    day, event = (mapped.headings.get(each) for each in ("started_at", "event_id"))
+    by_day = Choice("each day is an event", "columns.event_id", f"{{{day}}} {{{event}}}")
+    is_apart = fault.column == "started_at" and day and event and fault.remedy.endswith("an event has one")
+    remedy = fault.remedy + (Question("", (by_day,)).command(mapped.grid.name) if is_apart else "")
+    return fault._replace(row=None, column=column, remedy=remedy, place=place, file=mapped.grid.name)
 
 
 def without_bad_events(mapped: Mapped) -> tuple[Mapped, list[Fault], int]:

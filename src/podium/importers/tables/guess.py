@@ -73,9 +73,8 @@ class Guesser(Columns):
             cells = self.shapes.cells([each for each in self.grid.headings if each not in layout["except"]]).unique()
             words = {each: status for each in cells if (status := times.status_word(each))}
             columns["status"] = {"from": "cell", "map": words | self.refined["status"]["map"], "default": "finished"}
-            columns |= {
-                name: {"from": "cell", "as": kind, "else": "null"} for name, kind in OF_CELLS if name in columns
-            }
+            kinds = [(name, {"from": "cell", "as": kind, "else": "null"}) for name, kind in OF_CELLS]
+            columns |= {name: rule for name, rule in kinds if name in columns}
         document = self.document(source, shape)
         mapping = build_map(document, self.grid.name)
         self.refuse()

@@ -126,12 +126,8 @@ class Lines:
         is_once = all(self.texts(each).drop_nulls().is_unique().all() for each in rounds)
         if not are_names or not is_once or cells.n_unique() == cells.len():
             return None
-        columns: Document = {
-            "event_id": f"{self.event()} {{column}}".strip(),
-            "player": "cell",
-            **self.dates_of(rounds),
-        }
-        columns |= {"position": {"from": "row_name", "as": "place"}}
+        event, position = f"{self.event()} {{column}}".strip(), {"from": "row_name", "as": "place"}
+        columns = {"event_id": event, "player": "cell", "position": position, **self.dates_of(rounds)}
         layout = {"kind": "matrix", "rows": place, "except": []}
         return {"layout": layout, **self.without(rounds, UNPLAYED, "nobody"), "columns": columns}
 

@@ -66,9 +66,8 @@ class Rule:
 
     @property
     def is_plain(self) -> bool:
-        return len(self.columns) == 1 and all(
-            getattr(self, each.name) == each.default for each in fields(self) if each.name != "columns"
-        )
+        others = (each for each in fields(self) if each.name != "columns")
+        return len(self.columns) == 1 and all(getattr(self, each.name) == each.default for each in others)
 
 
 @dataclass(frozen=True)

@@ -72,9 +72,8 @@ class Shapes(Lines):
         rest = {"regex": [r'^\["|"\]$', ""]} if are_lists else {}
         players: list[Any] = [{"from": [each], **rest} for each in (one, other)] if mark else [one, other]
         several = [members.get(name, []) for name in names]
-        are_members = (
-            heads.SIDE.fullmatch(word) or heads.MEMBER.fullmatch(word) for word in map(fold, chain(*several))
-        )
+        words = map(fold, chain(*several))
+        are_members = (heads.SIDE.fullmatch(word) or heads.MEMBER.fullmatch(word) for word in words)
         if len(several[0]) == len(several[1]) > 1 and (names[0] == "winner" or all(are_members)):
             players = several
         names_of = [each if isinstance(each, list) else [each] for each in (players if not mark else (one, other))]

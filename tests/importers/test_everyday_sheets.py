@@ -122,7 +122,14 @@ def test_dates_are_read_as_programs_write_them(tmp_path):
             "Date,Player,Opponent,Result\n2025-01-01,Ana,Ben,W\n2025-01-01,Ben,Ana,L\n",
             "2 rows (2, 3) tell a match from",
         ),
-        ("Race,Pos,Name,,\nA,1,Ana,,x\nA,2,Ben,,\n", "row 2: 'x' stands in a column without a heading; give it one"),
+        (
+            "Race,Pos,Name,,\nA,1,Ana,,x\nA,2,Ben,,\n",
+            "row 2: 'x' stands in a column without a heading; give it one: type podium import",
+        ),
+        (
+            "Race,Date,Pos,Name\nA,2024-03-02,1,x\nA,2024-03-02,2,y\nA,2024-03-23,3,z\nA,2024-03-23,4,w\n",
+            "an event has one: type podium import",
+        ),
         ("White,Black,Result,Date\nAna,Ben,1-0,soon\n", "row 2, column Date: 'soon' is not a date"),
         ("Race A,\nPos,Name\n1,Ana\n,Ben\n2,Cy\nRace B,\nPos,Name\n1,Ana\n2,Ben\n", "row 4, column Pos: is empty"),
         ("Event,Player,Result\nA,Ana,2\nA,Ben,1\n", "no column says who beat whom"),  # points, or places

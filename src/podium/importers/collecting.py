@@ -22,10 +22,7 @@ MAX_FAULTS = 10_000  # more are only counted
 
 @dataclass(slots=True)
 class Event:
-    """An event of a source, as far as it is read.
-
-    `started_at` is in microseconds since 1970 in UTC. `shared` holds the values of all rows by column.
-    """
+    """An event of a source as far as it is read; `started_at` is in microseconds since 1970, `shared` of all rows."""
 
     file: str
     place: str
@@ -164,10 +161,7 @@ class Collector:
         return table.filter(~undated)
 
     def _without_contradictions(self, table: pl.DataFrame) -> pl.DataFrame:
-        """The events whose rows do not contradict each other, by the rules of every results table.
-
-        The rules name the first faults of a table only, so that a table with faults is checked by halves.
-        """
+        """The events whose rows do not contradict each other; by halves, for the rules name the first faults alone."""
         faults = faults_of(table)
         if not faults:
             return table

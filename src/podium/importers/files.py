@@ -188,10 +188,8 @@ UNSEEN = re.compile(r"(?is)<!--.*?-->|<(script|style)\b.*?</\1>|\s+")  # of a pa
 CELL, TAG = re.compile(r"(?i)<(?:t[dh]|caption)\b[^>]*>|^h[1-4][^>]*>|^caption[^>]*>"), re.compile(r"<[^>]*>")
 END = re.compile(r"(?i)</(?:t[dhr]|table|h\d|caption)\b")
 SHOWN_START = 256  # bytes that say what a file is
-ENCODINGS = (
-    'save it as CSV UTF-8, or name its encoding, in a map as [source] encoding = "cp1252" (Western Europe; cp1250 is '
-    "Central Europe's, cp1251 Cyrillic)"
-)
+ALPHABETS = {"cp1252": "Western Europe", "cp1250": "Central Europe", "cp1251": "Cyrillic"}
+ENCODINGS = tuple(Choice(own, "source.encoding", code) for code, own in ALPHABETS.items())
 
 
 def load(source: Source, rule: SourceRule, wanted: Collection[str] = (), *, skip_bad: bool = False) -> Grid:
@@ -236,9 +234,8 @@ def below_each_other(grid: Grid) -> Grid:
 def names_round(title: str) -> bool:
     """Whether a line says which round or race begins: by a date, or by its word and a number."""
     words = map(fold, re.findall(r"[^\W\d_]{2,}", title))
-    has_word = any(meanings().get(each) == "event_id" or each in ROUND for each in words)
-    has_number = re.search(r"\d", title) is not None
-    return (has_word and has_number) or is_round(title) or bool(pl.Series([title]).str.contains(times.A_DATE).any())
+    is_numbered = re.search(r"\d", title) and any(meanings().get(each) == "event_id" or each in ROUND for each in words)
+    return bool(is_numbered or is_round(title) or pl.Series([title]).str.contains(times.A_DATE).any())
 
 
 def in_blocks(grid: Grid) -> Grid:
@@ -287,7 +284,8 @@ def read(source: Source, rule: SourceRule, wanted: Collection[str], *, skip_bad:
         return Grid(source.name, from_database(content, source.name, rule.table), rule=rule)
     if kind == "csv" and rule.encoding is None:
         rule = replace(rule, encoding=language_encoding(content, is_bare=not wanted))
-    text = decode(content, source.name, rule.encoding or ("xml" if kind == "xml" else None), advice=ENCODINGS)
+    advice = Question("save it as CSV UTF-8, or name its encoding", ENCODINGS).remedy(PurePath(source.name).name)
+    text = decode(content, source.name, rule.encoding or ("xml" if kind == "xml" else None), advice=advice)
     is_utf16 = content[:2] in UTF16_MARKS or unmarked_codec(content[:SHOWN_START]) != "utf-8"
     notes: tuple[str, ...] = ("UTF-16",) if is_utf16 else ()
     notes += (rule.encoding,) if rule.encoding else ()

@@ -229,10 +229,7 @@ def numbered(names: list[str]) -> list[str]:
 
 
 def beside(names: list[str], written: list[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """The names, those of numbers that have none called by the side or the result that they stand beside.
-
-    What stands again behind each of both sides is the side's score.
-    """
+    """The names; numbers without one are called by the side or result beside them, or behind both as their scores."""
     named, first = list(names), {name: place for place, name in reversed([*enumerate(names)])}
     twice = [each for each, often in Counter(written).items() if often == TWO]
     for each in (each for each in twice if fold(each) in GOALS + SHORT or side_of(each) == "result"):

@@ -120,10 +120,7 @@ def check_places(entrants: list[Entrant], event: Event) -> None:
 
 
 def add_teams(entrants: list[Entrant], event: Event) -> None:
-    """Place teams by their members' mean time, as racetime does.
-
-    Those with a dnf or dq share the last place: nobody of them finished, so that they are not compared.
-    """
+    """Place teams by their members' mean time, as racetime does; those with a dnf or dq share the last, uncompared."""
     teams: dict[str, list[Entrant]] = {}
     for each in entrants:
         teams.setdefault(each.team or f"{each.node.place}, alone", []).append(each)

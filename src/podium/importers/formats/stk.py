@@ -139,10 +139,7 @@ def read_database(connection: sqlite3.Connection, file: str, collector: Collecto
 
 
 def rows_of(connection: sqlite3.Connection, table: str, columns: Sequence[str]) -> Iterator[Row]:
-    """The rows of a table, game by game, as they were written; where no rowid says that, by time and player.
-
-    SQLite sorts them, on disk where they are many.
-    """
+    """The rows game by game as they were written, or by time and player where no rowid says that; SQLite sorts."""
     chosen = ", ".join(map(quoted, columns))
     numbers = {"rowid": "rowid", "row": "row_number() OVER (ORDER BY time, username)"}
     for word, number in numbers.items():

@@ -247,8 +247,8 @@ def outcome_points(words: Iterable[str], table: Mapping[float, str] = OUTCOMES) 
     points = {word: own for own, names in table.items() for word in names.split()}
     bare = {word: word.strip().lower().rstrip(".") for word in words}
     letters = sorted({*bare.values()}) if table is OUTCOMES else []
-    ways = {tuple(map(each.find, letters)) for each in OUTCOME_LETTERS}
-    ways = {way for way in ways if {0, 2} <= {*way} and -1 not in way and all(letters)}  # some won, and others lost
+    ways = {tuple(map(each.find, letters)) for each in OUTCOME_LETTERS if all(letters)}
+    ways = {way for way in ways if {0, 2} <= {*way} and -1 not in way}  # some won, and others lost
     if len(ways) == 1:
         points |= zip(letters, (1 - place / 2 for place in ways.pop()), strict=True)
     found = {word: points.get(own) for word, own in bare.items()}

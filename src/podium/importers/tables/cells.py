@@ -24,7 +24,7 @@ LONGER = re.compile(
     r"(?i)\(?\b(?:[an]\.?[vep]\.?|a\.?e\.?t\.?|d\.?t\.?s\.?|o\.?t\.?|pens?\.?|ext?\.?|vl\.?|ja|so|rl\.?|dcr|prod\w*\.?|uz\.?)\)?$"
 )  # after extra time
 GAME = re.compile(rf"0*(\d+)[a-z-]([+=-]|{POINTS_OF_ONE}|[wldhfuz])", re.IGNORECASE)  # a colour has a letter
-RESULT_FIRST = re.compile(r"^([wld])(\d+)$", re.IGNORECASE)  # W4, as the US Chess Federation writes it
+RESULT_FIRST = re.compile(r"^(?:([wld])(\d+)|([+=-])(\d+)[a-z])$", re.IGNORECASE)  # W4 and +4B: a win over the fourth
 SHOOT = r"(?:pen\w*|pso|[ni]\.?\s?e|t\.?a\.?b|d\.?c\.?r|rig\w*)\.?"
 SHOOT_OUT = re.compile(  # behind a draw: who won it
     rf"(?i)\(?(?:(\d+)\s*[-:]\s*(\d+)\s*{SHOOT}|{SHOOT}:?\s*\(?(\d+)\s*[-:]\s*(\d+)\)?)\)?\s*$"
@@ -88,7 +88,13 @@ class Game(NamedTuple):
 
 def game_text(text: str) -> str:
     """A cell of a Swiss list with the opponent's number first."""
-    return RESULT_FIRST.sub(r"\2-\1", plain(text).replace(" ", ""))
+    bare = plain(text).replace(" ", "")
+    first = RESULT_FIRST.match(bare)
+    return (
+        bare
+        if first is None
+        else f"{first[2] or first[4]}-{first[1] or dict(zip('+=-', 'wdl', strict=True))[first[3]]}"
+    )
 
 
 def parse_game(text: str) -> Game | None:
@@ -96,7 +102,7 @@ def parse_game(text: str) -> Game | None:
     bare = game_text(text)
     match = GAME.fullmatch(bare)
     if match is None:
-        if ALONE.fullmatch(bare) or bare.isalpha():
+        if ALONE.fullmatch(bare) or bare.lstrip("+-=").isalpha():
             return None
         raise ValueError(text)
     number, result = match[1], match[2].lower()

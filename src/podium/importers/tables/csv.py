@@ -33,6 +33,7 @@ from podium.results.reading import read_results
 SHOWN_ROWS = 5
 MOST_WORDS = 3  # of a column that a question shows; a column of more is another
 STATUS_MEANINGS = {"dnf": "did not finish", "did_not_start": "did not start", "disqualified": "was disqualified"}
+Posed = list[tuple[Question, Choice | None]]
 MAX_GROUPS = 1000  # different values of a column; more are not listed
 
 
@@ -310,14 +311,9 @@ def answer(key: str, value: str, document: Mapping[str, Any] | None = None) -> d
     return {"columns": {}, **whole}
 
 
-def interview(
-    file: str, answers: Collection[str]
-) -> tuple[list[tuple[Question, Choice | None]], dict[str, Any] | None]:
-    """All that a table leaves open, one question upon the other, as far as `answers` (of `Choice`) go.
-
-    Beside the questions, each with what was chosen, the part of a map that this says; None where there is no question.
-    """
-    posed: list[tuple[Question, Choice | None]] = []
+def interview(file: str, answers: Collection[str]) -> tuple[Posed, dict[str, Any] | None]:
+    """All that a table leaves open as far as `answers` go, with what was chosen, and the map's part that this says."""
+    posed: Posed = []
     document: dict[str, Any] | None = None
     while all(choice for _, choice in posed):
         found = questions([file], Options(map=document, guess=True))
@@ -347,10 +343,8 @@ def preset_of(source: Source) -> Map | None:
     try:
         if kind == "csv":
             start = content[:START_BYTES].decode(language_encoding(content[:START_BYTES]) or "utf-8", "replace")
-            heads = [
-                own for own in fitting if any(all(cell in line for cell in own.needs) for line in start.splitlines())
-            ]
-            return heads[0] if heads else None
+            lines = start.splitlines()
+            return next((own for line in lines for own in fitting if all(cell in line for cell in own.needs)), None)
         text = decode(content, source.name, "xml" if kind == "xml" else None)
         if kind == "lines":
             return fitting[0]

@@ -94,7 +94,11 @@ class Lines:
 
     def places(self) -> Document | None:
         """The map of an event a row whose columns are places, and whose cells are names."""
-        found = {each: re.search(A_PLACE, each.strip()) for each in self.grid.headings}
+        parts = {each: each.strip().rpartition(" ") for each in self.grid.headings}
+        bare = {
+            each: own if meanings().get(fold(last)) == "position" else each for each, (own, _, last) in parts.items()
+        }
+        found = {each: re.search(A_PLACE, own.strip()) for each, own in bare.items()}
         places = {each: int(match[1]) if match else heads.PLACES.get(fold(each)) for each, match in found.items()}
         columns = [each for each, place in places.items() if place]
         numbers = [place for place in places.values() if place]
@@ -267,10 +271,8 @@ class Lines:
                 parts = zip(whole, sums, more, strict=True)
                 if any(whole) and all(own is None or abs(own - one - other) < TINY for own, one, other in parts):
                     return self.summed(rounds, columns, whole)
-        words = self.cells(rounds).unique()
-        cells = [
-            each for each in words if not (times.status_word(each) or times.is_lapped(each) or DIAGONAL.fullmatch(each))
-        ]
+        words = [each for each in self.cells(rounds).unique() if not DIAGONAL.fullmatch(each)]
+        cells = [each for each in words if not (times.status_word(each) or times.is_lapped(each))]
         are_times = all({*each} & {*":,."} and times.parse(each.replace(",", ".")) for each in cells)
         if are_times and any(":" in each for each in cells):
             return {"time_s": {"from": "cell", "as": "duration", "regex": COMMA}}

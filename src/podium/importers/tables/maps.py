@@ -48,8 +48,7 @@ def load_map(path: Path) -> Map:
 def build_map(document: Mapping[str, Any], name: str = "map", *, is_partial: bool = False) -> Map:
     """A map of a document in the shape of its TOML."""
     reader = Reader(name)
-    known = ("preset", "source", "join", "layout", "where", "columns")
-    top = reader.table(document, "", known)
+    top = reader.table(document, "", ("preset", "source", "join", "layout", "where", "columns"))
     joins = reader.table(top.get("join", {}), "join")
     where = reader.table(top.get("where", {}), "where", ("drop", "keep", "distinct"))
     known_columns = reader.table(top.get("columns", {}), "columns")

@@ -74,7 +74,10 @@ class Shapes(Lines):
         several = [members.get(name, []) for name in names]
         words = map(fold, chain(*several))
         are_members = (heads.SIDE.fullmatch(word) or heads.MEMBER.fullmatch(word) for word in words)
-        if len(several[0]) == len(several[1]) > 1 and (names[0] == "winner" or all(are_members)):
+        third, fourth = (f"{one[:-1]}{number}" for number in "34")
+        if one.endswith("1") and {third, fourth} <= {*self.grid.headings}:  # two by two
+            players = [[one, other], [third, fourth]]
+        elif len(several[0]) == len(several[1]) > 1 and (names[0] == "winner" or all(are_members)):
             players = several
         names_of = [each if isinstance(each, list) else [each] for each in (players if not mark else (one, other))]
         met = " - ".join(" / ".join(f"{{{each}}}" for each in side) for side in names_of)

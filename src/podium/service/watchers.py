@@ -180,6 +180,7 @@ RETRY_S = 0.5  # after a query of a pool's log that failed
 KEY_CHECK_S = 1.0  # between two checks of the listeners' keys
 MAX_LISTENERS, MAX_KEYLESS_LISTENERS = 1_000, 700
 MAX_WAITING_ENTRIES = 10_000  # of a listener who reads too slowly
+STOPS = "the service stops"
 
 Block = tuple[int, bytes]  # an entry's number, and the entry as a server-sent event
 
@@ -192,7 +193,7 @@ def event_block(entry: dict[str, Any]) -> Block:
 class Listener:
     def __init__(self, pool: str, key: int | None) -> None:
         self.pool, self.key = pool, key  # the number of a key; None of anybody, who listens to a public pool
-        self.has_ended = False
+        self.ended = ""  # why, once it has
         self._blocks: deque[Block] = deque()
         self._changed = asyncio.Event()
 
@@ -200,17 +201,19 @@ class Listener:
         """Add what happened; one who has fallen too far behind is ended, and may go on by the last id."""
         self._blocks.extend(blocks)
         if len(self._blocks) > MAX_WAITING_ENTRIES:
-            self.end()
+            self.end(f"more than {MAX_WAITING_ENTRIES:,} entries wait to be read")
         self._changed.set()
 
-    def end(self) -> None:
-        """End the stream: its key is revoked, or the service stops."""
-        self.has_ended = True
+    def end(self, why: str) -> None:
+        """End the stream, which says why; so does the log, as nobody may read it."""
+        if not self.ended:
+            LOGGER.info("a stream of pool %s ends: %s", self.pool, why)
+        self.ended = self.ended or why
         self._changed.set()
 
     async def wait(self, seconds: float) -> list[Block]:
         """Wait for something to happen, and return it; nothing if nothing does in so many seconds."""
-        if not self._blocks and not self.has_ended:
+        if not self._blocks and not self.ended:
             self._changed.clear()
             try:
                 async with asyncio.timeout(seconds):
@@ -252,7 +255,7 @@ class Watchers:
         watcher = self._watchers.setdefault(pool, Watcher())
         watcher.listeners.add(listener)
         if self.is_closed:
-            listener.end()
+            listener.end(STOPS)
             watcher.is_ready.set()
         elif watcher.task is None:
             watcher.task = asyncio.create_task(self._watch(pool, watcher))
@@ -288,7 +291,7 @@ class Watchers:
         for watcher in self._watchers.values():
             watcher.is_ready.set()
         for each in self.listeners():
-            each.end()
+            each.end(STOPS)
 
     async def _watch(self, pool: str, watcher: Watcher) -> None:
         """Query a pool's log whenever it has grown, as long as anyone listens."""
@@ -305,7 +308,7 @@ class Watchers:
                 except UnknownError:  # the pool was deleted
                     watcher.is_ready.set()
                     for listener in watcher.listeners:
-                        listener.end()
+                        listener.end("the pool is no more")
                     return
                 except Exception as error:  # as of a database that is away: the next query finds them
                     cause = None if isinstance(error, PodiumError) else error
@@ -333,5 +336,7 @@ class Watchers:
                 LOGGER.warning("the keys of open streams could not be checked: %s", error)
                 continue
             for each in listeners:
-                if each.pool not in public if each.key is None else each.key not in valid:
-                    each.end()
+                if each.key is None and each.pool not in public:
+                    each.end("the pool is public no more")
+                elif each.key is not None and each.key not in valid:
+                    each.end("the key is valid no more")

@@ -52,8 +52,9 @@ async def stream(
 ) -> StreamingResponse:
     """Everything that happens to a ladder, as it happens; after a pause it goes on where it ended.
 
-    It ends when its key is revoked, the ladder is public no more, or the service stops; connect again with
-    `Last-Event-ID`.
+    It ends when its key is revoked, the ladder is public no more, the service stops, or more than 10,000 entries wait
+    to be read; its last line, a comment, says why. Who reads nothing for a minute is cut off without one. Connect
+    again with `Last-Event-ID`.
     """
     newest = await run_in_threadpool(store.version, pool)  # refuses an unknown pool before anything is sent
     key = None if visitor.key is None else visitor.key.id
@@ -74,26 +75,28 @@ async def server_sent_events(
         async with watchers.listening(pool, key) as listener:
             is_watched = await watchers.wait_until_ready(pool, seconds)
             has_more = True
-            while has_more and not listener.has_ended:  # what was logged before the watcher began
+            while has_more and not listener.ended:  # what was logged before the watcher began
                 try:
                     entries = await run_in_threadpool(store.news, pool, after)
                 except UnavailableError:  # the next query finds them
                     entries, has_more = [], time.monotonic() < end
                     await listener.wait(RETRY_S)
-                except UnknownError:  # the pool was deleted
-                    return
+                except UnknownError:
+                    entries = []
+                    listener.end("the pool is no more")
                 else:
                     has_more = bool(entries)
                 for number, block in map(event_block, entries):
                     after = number
                     yield block
-            while is_watched and not listener.has_ended and time.monotonic() < end:
+            while is_watched and not listener.ended and time.monotonic() < end:
                 blocks = await listener.wait(min(COMMENT_INTERVAL_S, end - time.monotonic()))
                 for number, block in blocks:
                     if number > after:
                         yield block
-                if not blocks and time.monotonic() < end and not listener.has_ended:
+                if not blocks and time.monotonic() < end and not listener.ended:
                     yield b": no news\n\n"
+            yield f": {listener.ended or 'the seconds are over'}\n\n".encode()
 
 
 CHUNK_BYTES = 64 * 1024

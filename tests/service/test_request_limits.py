@@ -2,6 +2,7 @@
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from pydantic import ValidationError
@@ -175,3 +176,13 @@ def test_so_many_wait_for_stakes_and_keep_no_thread_from_others(store):
         ends.set()
         assert all(each.result().stakes.sides == 3 for each in tables)
     assert kept.find(store, "main", ("one more",), find).age_s == 0.0
+
+
+def test_a_race_for_whose_stakes_too_many_wait_is_to_be_asked_for_again(store):
+    starts_at = datetime.now(UTC) + timedelta(days=1)
+    store.plan_fixture("main", "gp", starts_at=starts_at, entrants=["a", "b"])
+    with calling(store) as client:
+        client.app.state.stakes._places = threading.Semaphore(0)
+        full = client.get("/main/matches/gp", params={"player": "b"})
+        assert (full.status_code, "retry-after" in full.headers) == (503, True)
+        assert client.get("/main/matches/gp").status_code == 200  # of no player that was named

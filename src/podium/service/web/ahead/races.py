@@ -171,6 +171,8 @@ def race(
             view = stakes_view(aged, player, is_entrant=any(player in side for side in planned.sides))
             reason = aged.stakes.notice or ""
         except (BusyError, ParameterError) as error:
+            if chosen and isinstance(error, BusyError):
+                raise
             reason = str(error)
     page = RacePage(
         title=planned.title or planned.fixture_id,

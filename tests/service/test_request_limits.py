@@ -1,8 +1,10 @@
 """What one request may cost: bodies of keys, long lists, and comparisons."""
 
+import asyncio
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from io import BytesIO
 
 import pytest
 from pydantic import ValidationError
@@ -20,6 +22,7 @@ from podium.service.api.bodies import (
 )
 from podium.service.http.errors import BusyError
 from podium.service.http.json import MAX_DEPTH, MAX_KEYS, MAX_SENT_CHARACTERS, RefusedError, reject_duplicate_keys
+from podium.service.http.requests import OpenFile
 from podium.service.http.visitors import MAX_FORM_BYTES
 from podium.service.web.ahead.calendar import MOST_WAITING, KeptStakes
 from podium.service.web.chances import MOST_ENTRANTS
@@ -186,3 +189,19 @@ def test_a_race_for_whose_stakes_too_many_wait_is_to_be_asked_for_again(store):
         full = client.get("/main/matches/gp", params={"player": "b"})
         assert (full.status_code, "retry-after" in full.headers) == (503, True)
         assert client.get("/main/matches/gp").status_code == 200  # of no player that was named
+
+
+def test_a_file_is_closed_as_soon_as_its_reader_leaves():
+    async def receive():
+        await asyncio.sleep(0.0)
+        return {"type": "http.disconnect"}
+
+    async def send(message):
+        await asyncio.sleep(0.0 if message["type"] == "http.response.start" else 3600.0)  # reads nothing more
+
+    async def leave():
+        file = BytesIO(bytes(200_000))
+        await OpenFile(file, "text/csv", {})({"type": "http"}, receive, send)
+        return file.closed
+
+    assert asyncio.run(leave())

@@ -6,8 +6,6 @@ from tempfile import SpooledTemporaryFile
 from urllib.parse import quote
 
 from fastapi import Request, Response
-from fastapi.responses import StreamingResponse
-from starlette.background import BackgroundTask
 
 from podium.engine.system import System, as_setting, kinds
 from podium.errors import ParameterError
@@ -15,7 +13,7 @@ from podium.results.names import normalise
 from podium.service.admin.dry_run import look_at
 from podium.service.admin.forms import Choices, Done, Field, FormsPage, Item, Section, acts, show_again, shows
 from podium.service.admin.intents import POOL_ADDRESS, Admin, AdminOfAll, Admission, Intent, SignedIn
-from podium.service.http.requests import CurrentStore, CurrentThreads, run_in
+from podium.service.http.requests import CurrentStore, CurrentThreads, OpenFile, run_in
 from podium.service.http.visitors import Form
 from podium.service.web.rendering import PageRouter, address, pool_header, render
 from podium.store import Store
@@ -25,7 +23,7 @@ from podium.systems import find, names, outsiders
 
 READERS: Choices = (("no", "whoever has a key"), ("yes", "everybody"))
 PREFIX = "set-"  # of the fields of a system's parameters
-IN_MEMORY, CHUNK = 1_000_000, 65_536  # bytes of an export
+IN_MEMORY = 1_000_000  # bytes of an export
 router = PageRouter(include_in_schema=False)
 
 
@@ -208,8 +206,7 @@ async def export(admission: Admin, store: CurrentStore, threads: CurrentThreads)
 
     file = await run_in(threads.planning, write)
     headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(admission.pool, safe='')}.jsonl"}
-    chunks = iter(partial(file.read, CHUNK), b"")
-    return StreamingResponse(chunks, 200, headers, "application/jsonl", BackgroundTask(file.close))
+    return OpenFile(file, "application/jsonl", headers)
 
 
 @router.page(POOL_ADDRESS + "/system")

@@ -24,7 +24,7 @@ from podium.errors import UnknownError
 from podium.service.api.dependencies import CurrentMetrics, CurrentWatchers, ReadAccess
 from podium.service.http.errors import READ_ERRORS, error_responses, success_response
 from podium.service.http.json import POOLS_PATH, PoolName
-from podium.service.http.requests import CurrentStore, CurrentThreads, run_in
+from podium.service.http.requests import CurrentStore, CurrentThreads, OpenFile, run_in
 from podium.service.metrics import Metrics
 from podium.service.watchers import RETRY_S, Watchers, event_block
 from podium.store import Store
@@ -99,7 +99,6 @@ async def server_sent_events(
             yield f": {listener.ended or 'the seconds are over'}\n\n".encode()
 
 
-CHUNK_BYTES = 64 * 1024
 MEDIA_TYPES = {"csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.parquet"}
 # What spreadsheets take for the start of a formula, of full width too, and after semicolons that part cells.
 FORMULA_START = r"^[;\s]*[=+\-@\x{FF1D}\x{FF0B}\x{FF0D}\x{FF20}]|^[\t\r]"
@@ -135,7 +134,7 @@ def export(
         guarded = pl.when(text.str.contains(FORMULA_START)).then("'" + text).otherwise(text)
         frame = frame.with_columns(guarded.name.keep())
     headers = {"Content-Disposition": f'attachment; filename="{table}.{kind}"'}
-    return StreamingResponse(chunks(table_file(frame, kind)), media_type=MEDIA_TYPES[kind], headers=headers)
+    return OpenFile(table_file(frame, kind), MEDIA_TYPES[kind], headers)
 
 
 def table_file(frame: pl.DataFrame, kind: str) -> IO[bytes]:
@@ -147,12 +146,6 @@ def table_file(frame: pl.DataFrame, kind: str) -> IO[bytes]:
         frame.write_parquet(file)
     file.seek(0)
     return file
-
-
-def chunks(file: IO[bytes]) -> Iterator[bytes]:
-    with file:
-        while chunk := file.read(CHUNK_BYTES):
-            yield chunk
 
 
 STYLE = """

@@ -4,16 +4,17 @@ import asyncio
 import re
 import secrets
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager, suppress
-from functools import wraps
+from functools import partial, wraps
 from inspect import Parameter, iscoroutinefunction, signature
 from itertools import count
-from typing import Annotated, Any, Final, ParamSpec, TypeVar, cast
+from typing import IO, Annotated, Any, Final, ParamSpec, TypeVar, cast
 
 from anyio import CapacityLimiter, to_thread
 from anyio.to_thread import current_default_thread_limiter
 from fastapi import APIRouter, Depends, Header, Request, Response
+from fastapi.responses import StreamingResponse
 from starlette.middleware.gzip import DEFAULT_EXCLUDED_CONTENT_TYPES, GZipMiddleware
 from starlette.requests import HTTPConnection
 
@@ -127,6 +128,21 @@ class ReadRouter(APIRouter):
 
     def add_api_route(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
         super().add_api_route(path, read_one_moment(endpoint), **options)
+
+
+CHUNK_BYTES = 64 * 1024
+
+
+class OpenFile(StreamingResponse):
+    """An open file, which is closed once it is sent, or whoever reads it has left."""
+
+    def __init__(self, file: IO[bytes], media_type: str, headers: Mapping[str, str]) -> None:
+        super().__init__(iter(partial(file.read, CHUNK_BYTES), b""), media_type=media_type, headers=headers)
+        self.file = file
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        with self.file:
+            await super().__call__(scope, receive, send)
 
 
 LEAST_BYTES = 1024  # of an answer that is compressed

@@ -287,10 +287,17 @@ class Runner:
         return type(self.system) if function.__module__ == rules.__name__ else function
 
 
-def run_kernel(system: System, kernels: tuple[Callable[..., Any], Callable[..., Any]], *arguments: Any) -> Any:
-    """What a loop over rules returns, compiled for Podium's own or a stranger's; a RuleError where numba refuses."""
+Kernels = tuple[Callable[..., Any], Callable[..., Any]]
+
+
+def run_kernel(system: System, kernels: Kernels, *arguments: Any, is_shipped: bool | None = None) -> Any:
+    """What a loop over rules returns, compiled for Podium's own or a stranger's; a RuleError where numba refuses.
+
+    Args:
+        is_shipped: what the system says, where whoever runs many kernels has asked before.
+    """
     try:
-        return kernels[0 if system.shipped else 1](*arguments)
+        return kernels[0 if (system.shipped if is_shipped is None else is_shipped) else 1](*arguments)
     except NumbaError as error:
         raise compile_error(system, error) from None
 

@@ -33,6 +33,10 @@ LINE = {
     "player": pl.String, "place": pl.Float64, "chance": pl.Float64, "delta": pl.Float64, "rating": pl.Float64,
     "rank": pl.Int64, "error": pl.Float64,
 }  # fmt: skip
+STARTER = {
+    "player": pl.String, "rating": pl.Float64, "rank": pl.Int64, "win": pl.Float64, "break_even": pl.Int64,
+}  # fmt: skip
+Row = dict[str, Any]
 MOST_CELLS = 4_000_000  # numbers of states, in one call of the engine
 
 
@@ -52,8 +56,8 @@ class Board:
 class Stakes:
     """What each place of a race to come would bring, with the others in every order as likely as the system has it."""
 
-    frame: pl.DataFrame  # player, place, chance, delta, rating, rank, error: a quit has no place, half places are draws
-    field: pl.DataFrame  # player, rating, rank, win, break_even: the last place that loses nothing; none where none is
+    table: tuple[Row, ...]  # of each of some players a line a place
+    starters: tuple[Row, ...]  # the highest rating first
     sides: int
     heats: int
     draws: int  # orders of the others that were rated
@@ -61,6 +65,16 @@ class Stakes:
     digits: int  # decimals of points that people read
     lines_from: str | None = None  # the event whose times or scores places would bring
     notice: str | None = None  # why there is no table
+
+    @functools.cached_property
+    def frame(self) -> pl.DataFrame:
+        """Columns: player, place, chance, delta, rating, rank, error; a quit has no place, half places are draws."""
+        return pl.DataFrame(self.table, LINE, orient="row")
+
+    @functools.cached_property
+    def field(self) -> pl.DataFrame:
+        """Columns: player, rating, rank, win, break_even: the last place that loses nothing; none where none is."""
+        return pl.DataFrame(self.starters, STARTER, orient="row")
 
     def __repr__(self) -> str:
         players = self.frame["player"].n_unique()
@@ -89,9 +103,8 @@ class Stakes:
         Returns:
             A dict a line, the best place first; of the first player where None is named.
         """
-        if self.frame.is_empty():
-            return []
-        return self.frame.filter(player=self.frame["player"][0] if player is None else player).to_dicts()
+        chosen = next((each["player"] for each in self.table), None) if player is None else player
+        return [{**each} for each in self.table if each["player"] == chosen]
 
     def in_words(self) -> pl.DataFrame:
         """Name places as people do.
@@ -121,7 +134,8 @@ class Stakes:
             return None
         likeliest = max(lines, key=lambda each: float(each["chance"]))
         best = next((each for each in lines if each["chance"] >= LIKELY), likeliest)
-        return imagined.promise(best, self.sides, dict(self.field.select("player", "rank").iter_rows())[best["player"]])
+        rank = next(each["rank"] for each in self.starters if each["player"] == best["player"])
+        return imagined.promise(best, self.sides, rank)
 
     def to_dict(self) -> dict[str, Any]:
         """Turn it into what JSON can hold.
@@ -162,7 +176,7 @@ def stakes(
         earlier = "and the pool has no earlier race that says them of each place"
         notice = f"{race.system.title} rates by {lacking}, {earlier}."
         field = field_of(race, ranks, board, [None] * len(race.players))
-        return Stakes(pl.DataFrame(schema=LINE), field, sides, heats, 0, False, digits, None, notice)
+        return Stakes((), field, sides, heats, 0, False, digits, None, notice)
     budget = min(MOST_BUDGET_S, BUDGET_S * max(1.0, sides / BUDGET_SIDES) ** BUDGET_GROWTH)
     tables = [Table(race, race.players.index(name), draws=draws) for name in chosen]
     for table in tables:
@@ -172,7 +186,7 @@ def stakes(
     others = [] if promise else [k for k in range(len(race.players)) if k not in known]
     known |= break_evens(race, others, first, SHARE_OF_OTHERS * budget)
     places = [known.get(k) for k in range(len(race.players))]
-    lines = pl.concat([table.lines(ranks, board, heats) for table in tables])
+    lines = tuple(line for table in tables for line in table.lines(ranks, board, heats))
     drawn = max(table.draws for table in tables)
     event_id = race.lines.event_id if race.lines else None
     return Stakes(lines, field_of(race, ranks, board, places), sides, heats, drawn, is_exact(race), digits, event_id)
@@ -205,20 +219,14 @@ def is_exact(race: Race) -> bool:
     return len(race.sides) <= MOST_EXACT
 
 
-def field_of(race: Race, ranks: Floats, board: Board, places: Sequence[int | None]) -> pl.DataFrame:
+def field_of(race: Race, ranks: Floats, board: Board, places: Sequence[int | None]) -> tuple[Row, ...]:
     """Who starts, the highest rating first: `player, rating, rank, win, break_even`; the rank is a listed one's."""
     scores = race.system.scores(race.states)
     now = board.ranks(scores, np.tile(scores[board.is_listed], (len(race.players), 1))).tolist()
-    table = {
-        "player": pl.Series(race.players, dtype=pl.String),
-        "rating": race.before,
-        "rank": pl.Series(
-            [rank if is_listed else None for rank, is_listed in zip(now, board.is_listed, strict=True)], dtype=pl.Int64
-        ),
-        "win": ranks[race.side_of, 0],
-        "break_even": pl.Series(places, dtype=pl.Int64),
-    }
-    return pl.DataFrame(table).sort("rating", descending=True, maintain_order=True)
+    listed = [rank if is_listed else None for rank, is_listed in zip(now, board.is_listed, strict=True)]
+    columns = race.players, race.before.tolist(), listed, ranks[race.side_of, 0].tolist(), places
+    rows = (dict(zip(STARTER, row, strict=True)) for row in zip(*columns, strict=True))
+    return tuple(sorted(rows, key=lambda each: -float(each["rating"])))
 
 
 class Table:
@@ -303,24 +311,18 @@ class Table:
         place = int(self.places[-1]) if not loses.size else int(math.ceil(self.places[loses[0]]) - 1)
         return place or None
 
-    def lines(self, ranks: Floats, board: Board, heats: int) -> pl.DataFrame:
+    def lines(self, ranks: Floats, board: Board, heats: int) -> list[Row]:
         """The table: `player, place, chance, delta, rating, rank, error`."""
         mean, error = self.mine()
-        count, now, scores = len(mean), self.race.before, self.race.system.scores(self.race.states)
-        chance = [ranks[self.side, int(place) - 1] if place == int(place) else None for place in self.places]
+        scores, rating = self.race.system.scores(self.race.states), self.race.before[self.number]
+        chance = [float(ranks[self.side, int(each) - 1]) if each == int(each) else None for each in self.places]
         then = scores + heats * self.means()
         rivals = [k for k in np.flatnonzero(board.will_be_listed) if k != self.number]
-        quits = [None] * (count - len(self.places))
-        table = {
-            "player": [self.race.players[self.number]] * count,
-            "place": [*self.places, *quits],
-            "chance": [*chance, *quits],
-            "delta": heats * mean,
-            "rating": now[self.number] + heats * mean,
-            "rank": board.ranks(scores[self.number] + heats * mean, then[:, rivals]),
-            "error": heats * error,
-        }
-        return pl.DataFrame(table, schema=LINE)
+        rank = board.ranks(scores[self.number] + heats * mean, then[:, rivals])
+        numbers = (each.tolist() for each in (heats * mean, rating + heats * mean, rank, heats * error))
+        quits, name = [None] * (len(mean) - len(self.places)), self.race.players[self.number]
+        rows = zip([*self.places, *quits], [*chance, *quits], *numbers, strict=True)
+        return [dict(zip(LINE, (name, *row), strict=True)) for row in rows]
 
 
 def changes_in_parts(race: Race, ended: Any, places: Floats) -> Floats:

@@ -39,7 +39,6 @@ from podium.store.log.statements import instant
 from podium.store.reading.boards.ranks import count_better
 from podium.store.reading.events.events import event_details, event_results
 from podium.store.reading.events.headlines import event_list
-from podium.store.reading.models import rows_as
 from podium.store.reading.moments import Answers
 from podium.store.writing.fixtures import get_fixture, places_now
 from podium.store.writing.rating.events import RATED, get_event
@@ -344,6 +343,7 @@ class RaceStakes:
 
 def race_stakes(found: Stakes, age_s: float) -> RaceStakes:
     """Stakes as the HTTP API has them."""
-    lines, starters = rows_as(StakesLine, found.frame), rows_as(StakesEntrant, found.field)
+    lines = tuple(StakesLine(**each) for each in found.table)
+    starters = tuple(StakesEntrant(**each) for each in found.starters)
     texts = found.headline(), found.promise(), found.method
     return RaceStakes(lines, starters, *texts, found.draws, found.is_exact, found.error, round(age_s, 3))

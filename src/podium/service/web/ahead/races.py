@@ -260,7 +260,7 @@ def stakes_view(aged: Aged, player: str, *, is_entrant: bool) -> StakesView | No
     lines = found.lines()
     if not lines:
         return None
-    own = found.field.filter(player=lines[0]["player"]).to_dicts()[0]
+    own = next(each for each in found.starters if each["player"] == lines[0]["player"])
     before, headline = shown(own["rating"], found.digits), found.headline()
     changes = [shown_change(own["rating"], line["rating"], found.digits) for line in lines]
     chances = [line["chance"] or 0.0 for line in lines]
@@ -291,7 +291,7 @@ def stakes_view(aged: Aged, player: str, *, is_entrant: bool) -> StakesView | No
             break_even_words(each["break_even"], found.sides),
             each["player"] == own["player"],
         )
-        for each in found.field.to_dicts()
+        for each in found.starters
     )
     return StakesView(
         player=own["player"],

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any, ClassVar, Final, TypeVar
 from urllib.parse import quote, unquote
@@ -32,6 +32,11 @@ def address(*names: str, **query: str) -> str:
     path = "".join(f"/{part(name)}" for name in names) or "/"
     terms = "&".join(f"{name}={quote(value, safe='')}" for name, value in query.items())
     return f"{path}?{terms}" if terms else path
+
+
+@lru_cache(maxsize=1 << 10)
+def pool_root(pool: str) -> str:
+    return pool_address(pool)
 
 
 def pool_address(pool: str, *names: str, **query: str) -> str:
@@ -124,7 +129,7 @@ class PoolHeader:
 
     @property
     def address(self) -> str:
-        return pool_address(self.name)
+        return pool_root(self.name)
 
     @property
     def words(self) -> str:

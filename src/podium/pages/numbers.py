@@ -6,7 +6,7 @@ from decimal import Decimal
 from markupsafe import Markup, escape
 
 from podium.ledger.reasons.standings import plain
-from podium.support.words import MINUS, shown, signed
+from podium.support.words import MINUS, part, shown, signed
 
 DASH = "\N{EN DASH}"  # where there is no value
 GAP = "\N{NO-BREAK SPACE}"
@@ -48,6 +48,24 @@ def as_shown(points: float | Decimal, digits: int) -> Decimal:
 def direction(points: float | Decimal) -> str:
     """The class of a change: `gain`, `loss` or `even`."""
     return "gain" if points > 0 else "loss" if points < 0 else "even"
+
+
+def points(shown_points: float | Decimal, digits: int = 1) -> Markup:
+    """A change with its sign and class."""
+    return Shape('<span class="{}">{}</span>').format(direction(shown_points), change(shown_points, digits))
+
+
+def change_link(shown_points: Decimal | None, event: str, player: str, digits: int = 1) -> str:
+    """A change as the link to its reasons, below the address of its event; a dash where there is none."""
+    if shown_points is None:
+        return DASH
+    question, change_shown = f"Why did {player} {moved(shown_points, digits)}?", points(shown_points, digits)
+    return Shape('<a href="{}/{}" aria-label="{}">{}</a>').format(event, part(player), question, change_shown)
+
+
+def player_link(player: str, pool: str) -> Markup:
+    """A player's name as the link to the page, below the address of the pool."""
+    return Shape('<a href="{}/players/{}"><bdi>{}</bdi></a>').format(pool, part(player), player)
 
 
 def moved(points: float | Decimal, digits: int = 1) -> str:

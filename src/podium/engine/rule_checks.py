@@ -291,11 +291,7 @@ Kernels = tuple[Callable[..., Any], Callable[..., Any]]
 
 
 def run_kernel(system: System, kernels: Kernels, *arguments: Any, is_shipped: bool | None = None) -> Any:
-    """What a loop over rules returns, compiled for Podium's own or a stranger's; a RuleError where numba refuses.
-
-    Args:
-        is_shipped: what the system says, where whoever runs many kernels has asked before.
-    """
+    """What a loop over rules returns, compiled for Podium's own or a stranger's; a RuleError where numba refuses."""
     try:
         return kernels[0 if (system.shipped if is_shipped is None else is_shipped) else 1](*arguments)
     except NumbaError as error:

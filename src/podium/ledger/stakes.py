@@ -33,9 +33,7 @@ LINE = {
     "player": pl.String, "place": pl.Float64, "chance": pl.Float64, "delta": pl.Float64, "rating": pl.Float64,
     "rank": pl.Int64, "error": pl.Float64,
 }  # fmt: skip
-STARTER = {
-    "player": pl.String, "rating": pl.Float64, "rank": pl.Int64, "win": pl.Float64, "break_even": pl.Int64,
-}  # fmt: skip
+STARTER = {"player": pl.String, "rating": pl.Float64, "rank": pl.Int64, "win": pl.Float64, "break_even": pl.Int64}
 Row = dict[str, Any]
 MOST_CELLS = 4_000_000  # numbers of states, in one call of the engine
 

@@ -34,11 +34,7 @@ def address(*names: str, **query: str) -> str:
     return f"{path}?{terms}" if terms else path
 
 
-@lru_cache(maxsize=1 << 10)
-def pool_root(pool: str) -> str:
-    return pool_address(pool)
-
-
+@lru_cache(maxsize=1 << 14)
 def pool_address(pool: str, *names: str, **query: str) -> str:
     return address("p", pool, *names, **query) if is_reserved(pool) else address(pool, *names, **query)
 
@@ -129,7 +125,7 @@ class PoolHeader:
 
     @property
     def address(self) -> str:
-        return pool_root(self.name)
+        return pool_address(self.name)
 
     @property
     def words(self) -> str:

@@ -23,7 +23,7 @@ from podium.results.derived_heats import OVERALL
 from podium.results.reading import Results
 from podium.store.log.content import read_bodies
 from podium.store.log.log import newest_seq
-from podium.store.log.players import admit_names, known_numbers, merges
+from podium.store.log.players import admit_names
 from podium.store.log.pools import (
     BOUND_KEY,
     FOREVER,
@@ -37,14 +37,12 @@ from podium.store.log.pools import (
 from podium.store.log.schema import event, log
 from podium.store.log.statements import instant
 from podium.store.reading.boards.ranks import count_better
-from podium.store.reading.events.events import event_details, event_results
+from podium.store.reading.events.events import Before, event_details, event_results
 from podium.store.reading.events.headlines import event_list
 from podium.store.reading.moments import Answers
 from podium.store.writing.fixtures import get_fixture, places_now
 from podium.store.writing.rating.events import RATED, get_event
-from podium.store.writing.rating.ledger_rows import newest_pool_state
 from podium.store.writing.rating.rating import as_table, with_names
-from podium.store.writing.rating.standing_rows import standings_before, stored_standings
 from podium.support.answers import answer, described
 
 MOST_STARTERS = 200
@@ -66,20 +64,24 @@ class Starters(NamedTuple):
     draws: bool  # whether duels of the pool may be drawn
 
 
-def starters_at(pool: PoolView, sides: Sequence[Sequence[Member]], started_at: int | None, key: OrderKey) -> Starters:
-    """A race of these sides, as everyone and the pool stood before a position; in a counted pool without a date."""
+def starters_at(
+    pool: PoolView,
+    sides: Sequence[Sequence[Member]],
+    started_at: int | None,
+    key: OrderKey,
+    before: Before | None = None,
+) -> Starters:
+    """A race of these sides, as everyone and the pool stood before a position; in a counted pool without a date.
+
+    `before` says how they stood, where that is known.
+    """
     refuse_other_arithmetic(pool)
     names = [each.player for side in sides for each in side]
     if len(names) > MOST_STARTERS:
         raise ParameterError(f"there are {len(names):,} players; the stakes of a race are shown for {MOST_STARTERS}")
-    merged, things = merges(pool), things_of(sides, pool.system.kinds)
-    numbers = known_numbers(pool, [*names, *things])
-    number_of = {name: merged.get(number, number) for name, number in numbers.items()}
-    known = stored_standings(pool, set(number_of.values()))
-    if key != FOREVER:
-        known = standings_before(pool, known, key)
-    newest = newest_pool_state(pool, key)
-    system = pool.system if newest is None else pool.system.within(np.frombuffer(newest.state, "<f8"))
+    things = things_of(sides, pool.system.kinds)
+    number_of, known, newest = before or Before.of(pool, [*names, *things], key)
+    system = pool.system if newest is None else pool.system.within(np.frombuffer(newest, "<f8"))
     newcomer, kind = np.array(system.newcomer(), np.float64), system.state_type
     found = [known.get(number_of.get(name, 0)) for name in names]
     states = [
@@ -248,16 +250,19 @@ def promised(pool: PoolView, answers: Answers, event_id: str, player: str) -> St
     row = get_event(pool, event_id)
     if other_arithmetic(pool):
         return None
-    return promise_of(pool, answers, row, event_results(pool, row).frame, player)
+    results = event_results(pool, row)
+    return promise_of(pool, answers, row, results, Before.of_event(pool, row, results), player)
 
 
-def promise_of(pool: PoolView, answers: Answers, row: Any, results: pl.DataFrame, player: str) -> Stakes | None:
-    """As `promised`, of an event of which the row and the results are known."""
+def promise_of(
+    pool: PoolView, answers: Answers, row: Any, results: Results, before: Before, player: str
+) -> Stakes | None:
+    """As `promised`, of an event of which the row and the results are known, and how all stood before it."""
     newest, key = newest_seq(pool), OrderKey(row.started_at, row.seq)
 
     def find_starters() -> Starters | None:
-        sides = sides_in(pool, results)
-        return None if sides is None else starters_at(pool, sides, row.started_at, key)
+        sides = sides_in(pool, results.frame)
+        return None if sides is None else starters_at(pool, sides, row.started_at, key, before)
 
     def find() -> Stakes | None:
         starters = answers.value(("before", pool.id, row.event_id), newest, find_starters)

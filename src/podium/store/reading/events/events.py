@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import polars as pl
@@ -22,17 +22,17 @@ from podium.results.derived_heats import OVERALL, overall_rows
 from podium.results.reading import Results
 from podium.store.log.content import UTC_DATETIME, read_bodies
 from podium.store.log.log import REGISTER, RESTORE, SEASON, VOID, WITH_CONTENT, entries_after, newest_seq
-from podium.store.log.players import known_numbers, names_of, number_of, unrated_error
-from podium.store.log.pools import OrderKey, PoolView, refuse_other_arithmetic
+from podium.store.log.players import known_numbers, merges, names_of, number_of, unrated_error
+from podium.store.log.pools import FOREVER, OrderKey, PoolView, refuse_other_arithmetic
 from podium.store.log.schema import change, event, log
 from podium.store.log.statements import among, of_players
 from podium.store.reading.models import CareerChange, EventDetails, ResultRow, rows_as
 from podium.store.reading.moments import Answers
 from podium.store.reading.player_models import Encounters
-from podium.store.writing.rating.events import SELECT_MOVED, changes_of, get_event, version_of
+from podium.store.writing.rating.events import SELECT_MOVED, Change, changes_of, get_event, version_of
 from podium.store.writing.rating.ledger_rows import newest_pool_state
 from podium.store.writing.rating.rating import as_table, with_names
-from podium.store.writing.rating.standing_rows import standings_before, states_of, stored_standings
+from podium.store.writing.rating.standing_rows import Standing, standings_before, states_of, stored_standings
 
 
 def same_event(one: sa.FromClause, other: sa.FromClause) -> sa.ColumnElement[bool]:
@@ -61,14 +61,14 @@ def event_details(pool: PoolView, event_id: str) -> EventDetails:
         UnknownError: no such pool or event.
     """
     row = get_event(pool, event_id)
-    return details_of(pool, row, event_results(pool, row))
+    return details_of(pool, row, event_results(pool, row), changes_of(pool, OrderKey(row.started_at, row.seq)))
 
 
-def details_of(pool: PoolView, row: Any, results: Results) -> EventDetails:
+def details_of(pool: PoolView, row: Any, results: Results, changes: tuple[Change, ...]) -> EventDetails:
     return EventDetails(
         row.event_id, row.seq, pool.moment(row.started_at), row.title, row.url, row.status, row.reason, row.match_id,
-        row.content_seq != row.seq, version_of(row), rows_as(ResultRow, results.frame),
-        changes_of(pool, OrderKey(row.started_at, row.seq)), sequence=pool.sequence(row.started_at),
+        row.content_seq != row.seq, version_of(row), rows_as(ResultRow, results.frame), changes,
+        sequence=pool.sequence(row.started_at),
     )  # fmt: skip
 
 
@@ -141,22 +141,48 @@ def rated_event(pool: PoolView, event_id: str) -> tuple[Events, Replayed]:
     row = get_event(pool, event_id)
     if row.status != "rated":
         raise UnknownError(f"event {event_id!r} is not rated: {row.reason}")
-    return replay_of(pool, row, event_results(pool, row))[1:]
+    results = event_results(pool, row)
+    return replay_of(pool, results, Before.of_event(pool, row, results), moved_by(pool, row))[1:]
 
 
-def replay_of(pool: PoolView, row: Any, results: Results) -> tuple[set[str], Events, Replayed]:
+class Before(NamedTuple):
+    """How some players and things stood before a position, and their pool."""
+
+    numbers: dict[str, int]  # by name, of the accounts that they play on as
+    standings: dict[int, Standing]  # none of a newcomer
+    pool_state: bytes | None
+
+    @classmethod
+    def of(cls, pool: PoolView, names: Sequence[str], key: OrderKey) -> Self:
+        merged = merges(pool)
+        numbers = {name: merged.get(number, number) for name, number in known_numbers(pool, names).items()}
+        known = stored_standings(pool, {*numbers.values()})
+        newest = newest_pool_state(pool, key)
+        before = known if key == FOREVER else standings_before(pool, known, key)
+        return cls(numbers, before, None if newest is None else newest.state)
+
+    @classmethod
+    def of_event(cls, pool: PoolView, row: Any, results: Results) -> Self:
+        """How those of an event stood before it."""
+        names = [*results.frame["player"].unique().to_list(), *names_in(results.frame, pool.system.kinds)]
+        return cls.of(pool, names, OrderKey(row.started_at, row.seq))
+
+
+def moved_by(pool: PoolView, row: Any) -> Sequence[Any]:
+    """What an event moved, as `SELECT_MOVED` has it: players and things."""
+    return pool.execute(SELECT_MOVED, started_at=row.started_at, seq=row.seq).all()  # type: ignore[no-any-return]
+
+
+def replay_of(
+    pool: PoolView, results: Results, before: Before, moved: Sequence[Any]
+) -> tuple[set[str], Events, Replayed]:
     """Who had no rating before a rated event, the event encoded, and what its replay gave, as the ledger has it."""
-    names = [*results.frame["player"].unique().to_list(), *names_in(results.frame, pool.system.kinds)]
-    numbers = known_numbers(pool, names)
-    stored = stored_standings(pool, numbers.values())
-    key = OrderKey(row.started_at, row.seq)
-    before, newest = standings_before(pool, stored, key), newest_pool_state(pool, key)
-    known = {name: before[number] for name, number in numbers.items() if number in before}
+    numbers = before.numbers
+    known = {name: before.standings[number] for name, number in numbers.items() if number in before.standings}
     live = Live(pool.system)
     seats = {(pool.name, name): (last.state, last.played_at) for name, last in known.items()}
-    live.resume(seats, {} if newest is None else {pool.name: newest.state})
+    live.resume(seats, {} if before.pool_state is None else {pool.name: before.pool_state})
     events, standing = live.standing(results)
-    moved = pool.execute(SELECT_MOVED, **key._asdict()).all()
     place = {number: k for k, (number, *_) in enumerate(moved)}
     order = [place[numbers[name]] for name in events.player_names.gather(events.columns.player).to_list()]
     ratings, states = np.array([each.rating_before for each in moved]), states_of(pool, [each.state for each in moved])

@@ -17,14 +17,15 @@ from podium.ledger.stakes import Stakes
 from podium.results.derived_heats import OVERALL
 from podium.store.log.players import known_numbers, merges
 from podium.store.log.pools import Pool, PoolView, other_arithmetic
+from podium.store.log.statements import is_thing
 from podium.store.reading.ahead import promise_of
-from podium.store.reading.events.events import details_of, event_results, name_of, replay_of
+from podium.store.reading.events.events import Before, details_of, event_results, moved_by, name_of, replay_of
 from podium.store.reading.events.headlines import events_beside
 from podium.store.reading.log import CorrectionRecord, event_record
 from podium.store.reading.models import EventDetails, rows_as
 from podium.store.reading.moments import Answers
 from podium.store.reading.player_models import AdjacentEvents
-from podium.store.writing.rating.events import get_event
+from podium.store.writing.rating.events import changes_from, get_event
 from podium.store.writing.rating.ledger_rows import system_today
 from podium.store.writing.rating.standing_rows import stored_standings
 from podium.support.answers import answer, described
@@ -252,12 +253,16 @@ def event_stories(pool: PoolView, answers: Answers, event_id: str, players: Sequ
     """
     row = get_event(pool, event_id)
     results = event_results(pool, row)
-    details, record = details_of(pool, row, results), event_record(pool, event_id)
+    moved_rows = moved_by(pool, row)
+    before = Before.of_event(pool, row, results) if moved_rows else Before({}, {}, None)
+    names = {number: name for name, number in before.numbers.items()}
+    changes = changes_from(pool, names, [tuple(each) for each in moved_rows if not is_thing(each.player_id)])
+    details, record = details_of(pool, row, results, tuple(changes)), event_record(pool, event_id)
     beside = events_beside(pool, row)
     waits = other_arithmetic(pool)
     if waits or not details.changes:
         return [EventStory(pool, details, record, beside, waits=waits)] * len(players)
-    newcomers, events, replayed = replay_of(pool, row, results)
+    newcomers, events, replayed = replay_of(pool, results, before, moved_rows)
     moved = max(details.changes, key=lambda each: abs(each.delta)).player
     stories = list[EventStory]()
     for player in players:
@@ -274,7 +279,7 @@ def event_stories(pool: PoolView, answers: Answers, event_id: str, players: Sequ
         arguments = pool.system, events, replayed, event_id, explanation.player
         imagined = what_if(*arguments, found=found) if is_quickly_imagined(pool.system, events) else None
         played = performance(pool.system, events, replayed, found[2])
-        promise = promise_of(pool, answers, row, results.frame, explanation.player)
+        promise = promise_of(pool, answers, row, results, before, explanation.player)
         about = explanation.player, explanation, imagined, explanation.player in newcomers, played, promise
         stories.append(EventStory(pool, details, record, beside, *about))
     return stories

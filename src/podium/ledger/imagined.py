@@ -139,14 +139,15 @@ class Race:
         )
 
     @cached_property
+    def is_plain(self) -> bool:
+        """Whether all start alone and with nothing, in a race of which nothing but places is read."""
+        reads_more = self.lines or self.things or self.given or self.system.reads_days or self.system.idle_unit
+        return not reads_more and len(self.players) == len(self.sides)
+
+    @cached_property
     def whole(self) -> Events:
         """The race as it might have ended, with everybody at the end."""
-        reads_more = self.lines or self.things or self.given or self.system.reads_days or self.system.idle_unit
-        if reads_more or len(self.players) > len(self.sides):
-            return self.ended()
-        encoded = encoded_alone(self.system, self.period, len(self.sides))
-        names = [self.players[int(number)] for number in encoded.player_names]
-        return replace(encoded, player_names=pl.Series(names, dtype=pl.String))
+        return encoded_alone(self.system, self.period, len(self.sides)) if self.is_plain else self.ended()
 
     @cached_property
     def ranks(self) -> Floats:
@@ -187,7 +188,7 @@ class Race:
 
     @cached_property
     def whole_seats(self) -> npt.NDArray[np.int64]:
-        return self.find_seats(self.whole)
+        return np.arange(len(self.players)) if self.is_plain else self.find_seats(self.whole)
 
     def find_seats(self, ended: Events) -> npt.NDArray[np.int64]:
         number = {name: k for k, name in enumerate((*self.players, *self.things))}

@@ -29,7 +29,8 @@ class Step:
 
 def steps_of(explanation: Explanation) -> list[tuple[Step, ...]]:
     """The steps of each group of duels, those first that moved the rating the way of the change."""
-    rows = explanation.rows.sort("contribution", descending=explanation.delta >= 0.0, maintain_order=True).to_dicts()
+    gained = explanation.delta >= 0.0
+    rows = sorted(explanation.rows.to_dicts(), key=lambda row: float(row["contribution"]), reverse=gained)
     return [
         steps_from([row for row in rows if row["group"] == number and group.kind in {HEAT, BAND}], explanation.digits)
         for number, group in enumerate(explanation.groups)

@@ -88,7 +88,7 @@ def find_entrant(events: Events, event_id: str, player: str) -> Found:
     if not rows.size:
         hint = suggestion(event_id, frame["event_id"].unique().to_list())
         raise UnknownError(f"there is no event {event_id!r} in {events.results.source}{hint}")
-    players = frame["player"].gather(rows)
+    players = frame["player"][rows]
     own = rows[(players == player).to_numpy()]
     if not own.size:
         player = normalise(player)

@@ -264,7 +264,7 @@ def promised_words(story: EventStory) -> str:
 
 def promised_line(promise: Stakes, explanation: Explanation) -> Any:
     """The line of the place that the player took; None where several shared it, or a side did."""
-    taken = dict(explanation.standings.select("player", "place").iter_rows())
+    taken = dict(zip(*(explanation.standings[name].to_list() for name in ("player", "place")), strict=True))
     if len(taken) != explanation.standings.height or promise.sides != len(promise.starters) or not promise.table:
         return None
     place = taken[explanation.player]

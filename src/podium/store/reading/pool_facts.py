@@ -360,7 +360,7 @@ def fair_expectation(facts: PoolFacts, explanation: Explanation) -> FairExpectat
     Between the means of two bins the correction goes in a straight line; beyond all of them it stays as it is. Nothing
     is fair to say without a duel, or where a bin on either side of one has fewer than 100.
     """
-    promised = explanation.rows["expected"].drop_nulls().to_numpy()
+    promised = np.array([each for each in explanation.rows["expected"].to_list() if each is not None])
     count, total = promised.size, float(promised.sum())
     if not count or not facts.reliability:
         return FairExpectation(count, total, None, None)

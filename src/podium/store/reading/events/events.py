@@ -164,7 +164,7 @@ class Before(NamedTuple):
     @classmethod
     def of_event(cls, pool: PoolView, row: Any, results: Results) -> Self:
         """How those of an event stood before it."""
-        names = [*results.frame["player"].unique().to_list(), *names_in(results.frame, pool.system.kinds)]
+        names = [*dict.fromkeys(results.frame["player"].to_list()), *names_in(results.frame, pool.system.kinds)]
         return cls.of(pool, names, OrderKey(row.started_at, row.seq))
 
 
@@ -184,7 +184,7 @@ def replay_of(
     live.resume(seats, {} if before.pool_state is None else {pool.name: before.pool_state})
     events, standing = live.standing(results)
     place = {number: k for k, (number, *_) in enumerate(moved)}
-    order = [place[numbers[name]] for name in events.player_names.gather(events.columns.player).to_list()]
+    order = [place[numbers[name]] for name in events.player_names[events.columns.player].to_list()]
     ratings, states = np.array([each.rating_before for each in moved]), states_of(pool, [each.state for each in moved])
     return numbers.keys() - known, events, replace(standing, before=ratings[order], after=states[order])
 

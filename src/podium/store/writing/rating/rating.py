@@ -192,7 +192,8 @@ def with_names(pool: PoolView, table: pl.DataFrame) -> pl.DataFrame:
     names = names_of(pool, set(ends.values()))
     name_of = {str(number): kind_and_name(names[end])[1] for number, end in ends.items()}
     if is_small:  # without an expression, which takes ten times as long for one event
-        return table.with_columns(pl.Series(name, map(name_of.get, table[name]), pl.String) for name in columns)
+        renamed = {name: pl.Series(name, map(name_of.get, table[name].to_list()), pl.String) for name in columns}
+        return pl.DataFrame([renamed.get(column.name, column) for column in table])
     return table.with_columns(pl.col(columns).replace_strict(name_of, return_dtype=pl.String))
 
 

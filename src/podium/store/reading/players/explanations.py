@@ -263,10 +263,10 @@ def event_stories(pool: PoolView, answers: Answers, event_id: str, players: Sequ
     if waits or not details.changes:
         return [EventStory(pool, details, record, beside, waits=waits)] * len(players)
     newcomers, events, replayed = replay_of(pool, results, before, moved_rows)
-    moved = max(details.changes, key=lambda each: abs(each.delta)).player
+    moved, present = max(details.changes, key=lambda each: abs(each.delta)).player, {*names.values()}
     stories = list[EventStory]()
     for player in players:
-        name = None if player is None else name_of(pool, player)
+        name = player if player is None or player in present else name_of(pool, player)
         known = next((each for each in stories[:1] if each.player == name), None)  # whom an event's own page is about
         if known is not None:
             stories.append(known)

@@ -15,12 +15,14 @@ from podium.engine.inputs import (
     ENTRANT_COLUMNS,
     ENTRY_COLUMNS,
     HEAT_COLUMNS,
+    PRESENT,
     SETTLEMENT_COLUMNS,
     SHARED_COLUMNS,
     entries_of,
     heats_of,
 )
 from podium.engine.replay import NEVER, States, replay, with_idle_before
+from podium.engine.rules import enter
 from podium.engine.system import System
 from podium.engine.tables.encoding import Events, Pool, encode, frozen, place_columns
 from podium.engine.tables.placing import Reported, place_heats
@@ -127,6 +129,8 @@ class Race:
 
     def performances(self, sides: Sequence[int]) -> Performances:
         """How some of the sides perform, by the system's own model."""
+        if not self.given and not self.things and len(self.players) == len(self.sides):
+            return self.system.performances([self.brought[side] for side in sides])
         newcomer = self.system.newcomer()
         states = {name: read(self.states, k, newcomer) for k, name in enumerate(self.players)} | dict(self.things)
         chosen = [[self.given.get(name) or Member(name) for name in self.sides[side]] for side in sides]
@@ -137,6 +141,12 @@ class Race:
         return performances_of(
             self.system, standing, expected if are_alone else expected_scores(self.system, standing, len(chosen))
         )
+
+    @cached_property
+    def brought(self) -> list[Any]:
+        """What each of the players brings who starts alone, with nothing."""
+        params, newcomer = self.system.params(), self.system.newcomer()
+        return [enter(params, read(self.states, k, newcomer), PRESENT) for k in range(len(self.players))]
 
     @cached_property
     def is_plain(self) -> bool:

@@ -120,7 +120,8 @@ def newest_seq(pool: PoolView) -> int:
     Returns:
         The sequence number; 0 before the first entry.
     """
-    return pool.execute(SELECT_NEWEST_SEQ).scalar_one() or 0
+    ((newest,),) = pool.fetch(SELECT_NEWEST_SEQ)
+    return newest or 0
 
 
 def entries_after(pool: PoolView, seq: int, limit: int) -> list[Any]:

@@ -204,12 +204,12 @@ def number_of(pool: PoolView, name: str) -> int:
 def names_of(pool: PoolView, numbers: Iterable[int] | None = None) -> dict[int, str]:
     """The names of these players and things, or of all players, by number."""
     if numbers is None:
-        return dict(pool.execute(SELECT_ALL_NAMES).all())
+        return dict(pool.fetch(SELECT_ALL_NAMES))
     every = [*numbers]
     things = [number for number in every if is_thing(number)]
-    names = dict(pool.execute(SELECT_NAMES, among=every).all())
+    names = dict(pool.fetch(SELECT_NAMES, among=every))
     if things:
-        names |= dict(pool.execute(SELECT_THINGS, among=things).all())
+        names |= dict(pool.fetch(SELECT_THINGS, among=things))
     return names
 
 

@@ -8,7 +8,7 @@ import functools
 import json
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import datetime, timedelta
@@ -22,7 +22,7 @@ from podium.ledger.leaderboard import instant as instant_in
 from podium.results.names import admit, is_page_address, normalise, shown
 from podium.store.log.database import StoreError, acquire_pool_lock, write_transaction
 from podium.store.log.schema import event, log, pools
-from podium.store.log.statements import DAY_US, instant, microseconds, values
+from podium.store.log.statements import DAY_US, instant, microseconds, prepare, values
 from podium.support.collector import paused_collection
 from podium.systems import find
 from podium.version import ARITHMETIC
@@ -246,8 +246,15 @@ class PoolView(Pool):
         Args:
             among: the values of the parameter of that name.
         """
-        known = {"pool": self.id, "generation": self.generation, "among": values(among)}
-        return self.connection.execute(select, known | params)
+        return self.connection.execute(select, self.known(among) | params)
+
+    def fetch(self, select: sa.Executable, *, among: Iterable[str | int] = (), **params: Any) -> Sequence[Any]:
+        """As `execute`, all rows of a statement that a module holds, with values as the driver has them."""
+        prepared = prepare(self.connection, select)
+        return self.connection.exec_driver_sql(prepared.text, prepared.arguments(self.known(among) | params)).all()
+
+    def known(self, among: Iterable[str | int]) -> dict[str, Any]:
+        return {"pool": self.id, "generation": self.generation, "among": values(among)}
 
 
 @functools.cache

@@ -119,7 +119,7 @@ def records(pool: PoolView, rows: Sequence[Any]) -> tuple[LogRecord, ...]:
 
 SELECT_RECORDS_OF_EVENT = (
     SELECT_RECORDS.add_columns(log.c.body)
-    .where(log.c.subject == sa.bindparam("event"), log.c.kind.in_(EVENT_KINDS))
+    .where(log.c.subject == sa.bindparam("event"), log.c.kind.in_([*map(sa.literal, EVENT_KINDS)]))
     .order_by(log.c.seq)
 )
 OF_EVENT = ("title", "url", "started_at", "mode", "ranked", "weight")  # the same in every row of an event
@@ -165,7 +165,7 @@ def event_record(pool: PoolView, event_id: str) -> tuple[CorrectionRecord, ...]:
     Raises:
         UnknownError: no such pool or event.
     """
-    rows = pool.execute(SELECT_RECORDS_OF_EVENT, event=event_id).all()
+    rows = pool.fetch(SELECT_RECORDS_OF_EVENT, event=event_id)
     if not rows:
         get_event(pool, event_id)  # which says that there is none
     contents = [lines_of(row.body) if row.kind in WITH_CONTENT else None for row in rows]

@@ -297,8 +297,8 @@ def pool_facts(pool: PoolView, answers: Answers) -> PoolFacts:
 
 
 def kept_facts(pool: PoolView) -> KeptFacts | None:
-    body = pool.execute(SELECT_FACTS).scalar()
-    return None if body is None else KeptFacts.from_json(body)
+    rows = pool.fetch(SELECT_FACTS)
+    return KeptFacts.from_json(rows[0].body) if rows else None
 
 
 def are_due(pool: PoolView) -> bool:

@@ -74,7 +74,7 @@ def details_of(pool: PoolView, row: Any, results: Results, changes: tuple[Change
 
 def event_results(pool: PoolView, known: Any) -> Results:
     """The rows of an event, players by name."""
-    body = pool.execute(SELECT_BODY, number=known.content_seq).scalar_one()
+    ((body,),) = pool.fetch(SELECT_BODY, number=known.content_seq)
     return Results(as_table(pool, with_names(pool, read_bodies([(body, known.started_at)]))), pool.name)
 
 
@@ -170,7 +170,7 @@ class Before(NamedTuple):
 
 def moved_by(pool: PoolView, row: Any) -> Sequence[Any]:
     """What an event moved, as `SELECT_MOVED` has it: players and things."""
-    return pool.execute(SELECT_MOVED, started_at=row.started_at, seq=row.seq).all()  # type: ignore[no-any-return]
+    return pool.fetch(SELECT_MOVED, started_at=row.started_at, seq=row.seq)
 
 
 def replay_of(
@@ -349,7 +349,7 @@ def encounters(pool: PoolView, answers: Answers, number: int, fields: list[int])
         top += 1
 
     def find() -> tuple[Encounters, ...]:
-        met = pool.execute(SELECT_MET, who=number, top=top).all()
+        met = pool.fetch(SELECT_MET, who=number, top=top)
         rows = sorted(met, key=lambda row: (row.behind - row.ahead, -row.met, row.player_id))
         chosen = [row for row in rows[:MOST_NAMED] if row.ahead > row.behind]
         chosen += [row for row in rows[-1:] if row.behind > row.ahead]

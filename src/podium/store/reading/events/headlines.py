@@ -164,7 +164,8 @@ SELECT_EVENTS = (
 )
 SELECT_NEWEST_RATED = sa.select(event).where(IN_POOL, event.c.status == RATED).order_by(*NEWEST_FIRST).limit(1)
 COUNT_EVENTS = sa.select(sa.func.count()).select_from(event).where(IN_POOL)
-COUNTING = sa.select(event).where(IN_POOL, event.c.status.not_in([VOIDED, SUPERSEDED])).limit(1)
+OTHERS = [*map(sa.literal, (VOIDED, SUPERSEDED))]
+COUNTING = sa.select(event).where(IN_POOL, event.c.status.not_in(OTHERS)).limit(1)
 SELECT_PREVIOUS = COUNTING.where(key_of(event) < BOUND_KEY).order_by(*NEWEST_FIRST)
 SELECT_NEXT = COUNTING.where(key_of(event) > BOUND_KEY).order_by(event.c.started_at, event.c.seq)
 
@@ -230,8 +231,8 @@ def adjacent_events(pool: PoolView, event_id: str) -> AdjacentEvents:
 def events_beside(pool: PoolView, row: Any) -> AdjacentEvents:
     """As `adjacent_events`, of an event's row."""
     selects = SELECT_PREVIOUS, SELECT_NEXT
-    beside = (pool.execute(each, started_at=row.started_at, seq=row.seq).first() for each in selects)
-    return AdjacentEvents(*(None if each is None else event_name(pool, each) for each in beside))
+    beside = (pool.fetch(each, started_at=row.started_at, seq=row.seq) for each in selects)
+    return AdjacentEvents(*(event_name(pool, rows[0]) if rows else None for rows in beside))
 
 
 def event_name(pool: Pool, row: Any) -> EventName:

@@ -92,7 +92,7 @@ class Career(NamedTuple):
 
 
 def career_of(pool: PoolView, number: int, since: int = EVER) -> Career:
-    return Career.from_rows(pool, pool.execute(SELECT_CHANGES, who=number, since=since).all())
+    return Career.from_rows(pool, pool.fetch(SELECT_CHANGES, who=number, since=since))
 
 
 def event_names(pool: PoolView, careers: Iterable[Career]) -> EventNames:
@@ -103,7 +103,7 @@ def event_names(pool: PoolView, careers: Iterable[Career]) -> EventNames:
 
 def event_names_of(pool: PoolView, seqs: Sequence[int]) -> EventNames:
     """The ids and titles of events by the numbers of their submissions."""
-    rows = pool.execute(SELECT_EVENT_NAMES, among=seqs)
+    rows = pool.fetch(SELECT_EVENT_NAMES, among=seqs)
     return {row.seq: (row.event_id, row.title) for row in rows}
 
 

@@ -165,15 +165,15 @@ class Change:
 
 
 def get_event(pool: PoolView, event_id: str) -> Any:
-    row = pool.execute(SELECT_EVENTS, among=[event_id]).first()
-    if row is None:
+    rows = pool.fetch(SELECT_EVENTS, among=[event_id])
+    if not rows:
         raise UnknownError(f"there is no event {event_id!r} in pool {pool.name!r}")
-    return row
+    return rows[0]
 
 
 def changes_of(pool: PoolView, key: OrderKey) -> tuple[Change, ...]:
     """The changes of ratings by an event, in the order of its rows."""
-    rows = pool.execute(SELECT_CHANGES, **key._asdict()).all()
+    rows = pool.fetch(SELECT_CHANGES, **key._asdict())
     names = names_of(pool, {row.player_id for row in rows}) if rows else {}
     return tuple(changes_from(pool, names, [tuple(row) for row in rows]))
 

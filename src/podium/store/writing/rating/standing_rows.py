@@ -197,7 +197,7 @@ def newest_among(
     select_changes, select_events = SELECT_NEWEST[table, players is None]
     if players is not None:
         params["among"] = players
-    rows = pool.execute(select_changes, **params).all()
+    rows = pool.fetch(select_changes, **params)
     played_at = {row.player_id: row.started_at for row in rows if row.place}
     if len(played_at) < len(rows):  # a season has begun since
         played_at |= {row.player_id: row.started_at for row in pool.execute(select_events, **params)}

@@ -4,7 +4,7 @@ import hashlib
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from html import escape, unescape
 from typing import Any, Final, TypeVar
 from urllib.parse import unquote
@@ -20,7 +20,6 @@ from podium.service.web.rules.page import rules_page
 from podium.service.web.visiting import Visit
 from podium.store import Store
 from podium.store.reading.player_models import EventHeadline, EventListPage, FoundPlayer, ListedPage, Listing
-from podium.store.reading.players.explanations import EventStory
 
 MOST_CHARACTERS = 48  # of a name that stands in a file's
 DIGEST_BYTES = 8
@@ -84,7 +83,6 @@ def beside(file: str, other: str) -> str:
     return "../" * file.count("/") + other
 
 
-MOST_STORIES: Final = 50  # of an event, kept at a time
 EVERYBODY: Final = Listing(unsettled=True)
 Listed = TypeVar("Listed", ListedPage, EventListPage)
 
@@ -166,7 +164,6 @@ class PoolPages:
             for row in page.rows
         ]
         self.event_pages = [*pages_of(lambda cursor: view.event_list(name, before=cursor, top=boards.EVENT_ROWS))]
-        self._stories = lru_cache(1)(self._find_stories)  # all pages of an event are written one after the other
 
     def _board_pages(self, listing: Listing) -> Iterator[tuple[str, ListedPage]]:
         def read(cursor: str | None) -> ListedPage:
@@ -224,26 +221,16 @@ class PoolPages:
     def _event(self, event: EventHeadline, *, is_explained: bool) -> Iterator[PageFile]:
         """The page of an event, those with the other rows of a long result, and everybody's Why."""
         event_id, stem = event.event_id, f"events/{file_stem(event.event_id)}"
-        changes = self.view.event(self.name, event_id).changes if is_explained else ()
-        about: list[str | None] = [None, *(each.player for each in changes)]
-        first_about = tuple(about[:MOST_STORIES])
-        yield self._page(f"{stem}.html", partial(self._event_page, event_id, first_about, None, 1), "events", event_id)
-        for first in range(1 + MOST_ROWS, event.entrants + 1, MOST_ROWS):
-            page = partial(self._event_page, event_id, first_about, None, first)
-            yield self._page(f"{stem}.{first}.html", page, "events", event_id, **{"from": str(first)})
-        for number, player in enumerate(about):
-            if player is not None:
-                begin = number - number % MOST_STORIES
-                page = partial(self._event_page, event_id, tuple(about[begin : begin + MOST_STORIES]), player, None)
-                yield self._page(f"{stem}/{file_stem(player)}.html", page, "events", event_id, player)
+        for first in range(1, max(event.entrants, 1) + 1, MOST_ROWS):
+            file, query = (f"{stem}.{first}.html", {"from": str(first)}) if first > 1 else (f"{stem}.html", {})
+            yield self._page(file, partial(self._event_page, event_id, None, first), "events", event_id, **query)
+        for each in self.view.event(self.name, event_id).changes if is_explained else ():
+            page = partial(self._event_page, event_id, each.player, None)
+            yield self._page(f"{stem}/{file_stem(each.player)}.html", page, "events", event_id, each.player)
 
-    def _event_page(self, event_id: str, about: tuple[str | None, ...], player: str | None, first: int | None) -> Page:
-        """The page of an event, about one of those whose stories are read at once."""
-        story = self._stories(event_id, about)[player]
+    def _event_page(self, event_id: str, player: str | None, first: int | None) -> Page:
+        story = self.view.event_story(self.name, event_id, player)
         return events.story_page(self.view, self.visit, story, first, is_about_player=player is not None)
-
-    def _find_stories(self, event_id: str, about: tuple[str | None, ...]) -> dict[str | None, EventStory]:
-        return dict(zip(about, self.view.event_stories(self.name, event_id, about), strict=True))
 
 
 def numbered(stem: str, number: int) -> str:

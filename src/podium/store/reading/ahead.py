@@ -37,7 +37,7 @@ from podium.store.log.pools import (
 from podium.store.log.schema import event, log
 from podium.store.log.statements import instant
 from podium.store.reading.boards.ranks import count_better
-from podium.store.reading.events.events import Before, event_details, event_results
+from podium.store.reading.events.events import Before, before_event, event_details, event_results
 from podium.store.reading.events.headlines import event_list
 from podium.store.reading.moments import Answers
 from podium.store.writing.fixtures import get_fixture, places_now
@@ -251,7 +251,7 @@ def promised(pool: PoolView, answers: Answers, event_id: str, player: str) -> St
     if other_arithmetic(pool):
         return None
     results = event_results(pool, row)
-    return promise_of(pool, answers, row, results, Before.of_event(pool, row, results), player)
+    return promise_of(pool, answers, row, results, before_event(pool, row, results), player)
 
 
 def promise_of(

@@ -67,6 +67,7 @@ class Answers(VersionCache):
         super().__init__()
         self.rivals = VersionCache(most=256)  # of some 100 kB each
         self.fields = VersionCache(most=16)  # each may be of 10,000 entrants
+        self.events = VersionCache(most=4)  # each likewise, with all that was read of it
 
 
 @dataclass(frozen=True, slots=True)

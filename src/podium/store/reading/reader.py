@@ -256,7 +256,6 @@ class Reader(Moments):
     event_count = reads(headlines.count_events)
     adjacent_events = reads(headlines.adjacent_events)
     event_story = reads_kept(explanations.event_story)
-    event_stories = reads_kept(explanations.event_stories)
     event_field = reads_kept(whole.event_field)
     event_record = reads(entries.event_record)
     made_up = reads(entries.made_up)

@@ -1,7 +1,7 @@
 """Events with their content, changes and reasons; the changes of one player, and of all; and who met whom."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
 from typing import Any, NamedTuple, Self
 
@@ -23,13 +23,21 @@ from podium.results.reading import Results
 from podium.store.log.content import UTC_DATETIME, read_bodies
 from podium.store.log.log import REGISTER, RESTORE, SEASON, VOID, WITH_CONTENT, entries_after, newest_seq
 from podium.store.log.players import known_numbers, merges, names_of, number_of, unrated_error
-from podium.store.log.pools import FOREVER, OrderKey, PoolView, refuse_other_arithmetic
+from podium.store.log.pools import FOREVER, OrderKey, Pool, PoolView, refuse_other_arithmetic
 from podium.store.log.schema import change, event, log
-from podium.store.log.statements import among, of_players
+from podium.store.log.statements import among, is_thing, of_players
 from podium.store.reading.models import CareerChange, EventDetails, ResultRow, rows_as
 from podium.store.reading.moments import Answers
 from podium.store.reading.player_models import Encounters
-from podium.store.writing.rating.events import SELECT_MOVED, Change, changes_of, get_event, version_of
+from podium.store.writing.rating.events import (
+    RATED,
+    SELECT_MOVED,
+    Change,
+    changes_from,
+    changes_of,
+    get_event,
+    version_of,
+)
 from podium.store.writing.rating.ledger_rows import newest_pool_state
 from podium.store.writing.rating.rating import as_table, with_names
 from podium.store.writing.rating.standing_rows import Standing, standings_before, states_of, stored_standings
@@ -64,10 +72,10 @@ def event_details(pool: PoolView, event_id: str) -> EventDetails:
     return details_of(pool, row, event_results(pool, row), changes_of(pool, OrderKey(row.started_at, row.seq)))
 
 
-def details_of(pool: PoolView, row: Any, results: Results, changes: tuple[Change, ...]) -> EventDetails:
+def details_of(pool: Pool, row: Any, results: Results, changes: Sequence[Change]) -> EventDetails:
     return EventDetails(
         row.event_id, row.seq, pool.moment(row.started_at), row.title, row.url, row.status, row.reason, row.match_id,
-        row.content_seq != row.seq, version_of(row), rows_as(ResultRow, results.frame), changes,
+        row.content_seq != row.seq, version_of(row), rows_as(ResultRow, results.frame), tuple(changes),
         sequence=pool.sequence(row.started_at),
     )  # fmt: skip
 
@@ -139,10 +147,10 @@ def rated_event(pool: PoolView, event_id: str) -> tuple[Events, Replayed]:
     """An event as its pool has rated it, by `replay_of`."""
     refuse_other_arithmetic(pool)
     row = get_event(pool, event_id)
-    if row.status != "rated":
+    if row.status != RATED:
         raise UnknownError(f"event {event_id!r} is not rated: {row.reason}")
-    results = event_results(pool, row)
-    return replay_of(pool, results, Before.of_event(pool, row, results), moved_by(pool, row))[1:]
+    found = replay_of(pool, row, event_results(pool, row))
+    return found.events, found.replayed
 
 
 class Before(NamedTuple):
@@ -161,32 +169,42 @@ class Before(NamedTuple):
         before = known if key == FOREVER else standings_before(pool, known, key)
         return cls(numbers, before, None if newest is None else newest.state)
 
-    @classmethod
-    def of_event(cls, pool: PoolView, row: Any, results: Results) -> Self:
-        """How those of an event stood before it."""
-        names = [*dict.fromkeys(results.frame["player"].to_list()), *names_in(results.frame, pool.system.kinds)]
-        return cls.of(pool, names, OrderKey(row.started_at, row.seq))
+
+@dataclass(frozen=True, slots=True)
+class RatedEvent:
+    """An event as its pool has rated it."""
+
+    row: Any
+    results: Results
+    before: Before
+    moved: Sequence[Any]  # as `SELECT_MOVED` has it
+    events: Events
+    replayed: Replayed  # as the ledger has it
+
+    def changes(self, pool: Pool) -> list[Change]:
+        names = {number: name for name, number in self.before.numbers.items()}
+        return changes_from(pool, names, [tuple(each) for each in self.moved if not is_thing(each.player_id)])
 
 
-def moved_by(pool: PoolView, row: Any) -> Sequence[Any]:
-    """What an event moved, as `SELECT_MOVED` has it: players and things."""
-    return pool.fetch(SELECT_MOVED, started_at=row.started_at, seq=row.seq)
+def before_event(pool: PoolView, row: Any, results: Results) -> Before:
+    """How those of an event stood before it."""
+    names = [*dict.fromkeys(results.frame["player"].to_list()), *names_in(results.frame, pool.system.kinds)]
+    return Before.of(pool, names, OrderKey(row.started_at, row.seq))
 
 
-def replay_of(
-    pool: PoolView, results: Results, before: Before, moved: Sequence[Any]
-) -> tuple[set[str], Events, Replayed]:
-    """Who had no rating before a rated event, the event encoded, and what its replay gave, as the ledger has it."""
-    numbers = before.numbers
-    known = {name: before.standings[number] for name, number in numbers.items() if number in before.standings}
+def replay_of(pool: PoolView, row: Any, results: Results) -> RatedEvent:
+    """A rated event encoded, and what its replay gave."""
+    before, moved = before_event(pool, row, results), pool.fetch(SELECT_MOVED, started_at=row.started_at, seq=row.seq)
+    stood = {name: before.standings.get(number) for name, number in before.numbers.items()}
     live = Live(pool.system)
-    seats = {(pool.name, name): (last.state, last.played_at) for name, last in known.items()}
+    seats = {(pool.name, name): (each.state, each.played_at) for name, each in stood.items() if each is not None}
     live.resume(seats, {} if before.pool_state is None else {pool.name: before.pool_state})
     events, standing = live.standing(results)
     place = {number: k for k, (number, *_) in enumerate(moved)}
-    order = [place[numbers[name]] for name in events.player_names[events.columns.player].to_list()]
+    order = [place[before.numbers[name]] for name in events.player_names[events.columns.player].to_list()]
     ratings, states = np.array([each.rating_before for each in moved]), states_of(pool, [each.state for each in moved])
-    return numbers.keys() - known, events, replace(standing, before=ratings[order], after=states[order])
+    replayed = replace(standing, before=ratings[order], after=states[order])
+    return RatedEvent(row, results, before, moved, events, replayed)
 
 
 def name_of(pool: PoolView, name: str) -> str:

@@ -1,8 +1,8 @@
 """Why events moved ratings, as the HTTP API, commands and pages tell it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,19 +15,17 @@ from podium.ledger.reasons.explaining import explain, find_entrant
 from podium.ledger.reasons.what_if import Alternative, WhatIf, is_quickly_imagined, what_if
 from podium.ledger.stakes import Stakes
 from podium.results.derived_heats import OVERALL
-from podium.store.log.players import known_numbers, merges
-from podium.store.log.pools import Pool, PoolView, other_arithmetic
-from podium.store.log.statements import is_thing
+from podium.store.log.log import newest_seq
+from podium.store.log.pools import FOREVER, OrderKey, Pool, PoolView, other_arithmetic
 from podium.store.reading.ahead import promise_of
-from podium.store.reading.events.events import Before, details_of, event_results, moved_by, name_of, replay_of
+from podium.store.reading.events.events import Before, RatedEvent, details_of, event_results, name_of, replay_of
 from podium.store.reading.events.headlines import events_beside
 from podium.store.reading.log import CorrectionRecord, event_record
 from podium.store.reading.models import EventDetails, rows_as
 from podium.store.reading.moments import Answers
 from podium.store.reading.player_models import AdjacentEvents
-from podium.store.writing.rating.events import changes_from, get_event
+from podium.store.writing.rating.events import RATED, changes_of, get_event
 from podium.store.writing.rating.ledger_rows import system_today
-from podium.store.writing.rating.standing_rows import stored_standings
 from podium.support.answers import answer, described
 from podium.support.collector import paused_collection
 
@@ -193,16 +191,9 @@ def system_and_states(pool: PoolView, names: Sequence[str]) -> tuple[System, lis
     Returns:
         The system, and in the order of the names its NamedTuple of each; a newcomer's for whoever has none.
     """
-    merged = merges(pool)
-    numbers = {name: merged.get(number, number) for name, number in known_numbers(pool, names).items()}
-    packed = {number: each.state for number, each in stored_standings(pool, set(numbers.values())).items()}
-    newcomer = pool.system.newcomer()
-    found = [
-        read(np.frombuffer(packed[numbers[name]], "<f8")[None], 0, newcomer)
-        if numbers.get(name) in packed
-        else newcomer
-        for name in names
-    ]
+    before, newcomer = Before.of(pool, names, FOREVER), pool.system.newcomer()
+    stood = [before.standings.get(before.numbers.get(name, 0)) for name in names]
+    found = [newcomer if each is None else read(np.frombuffer(each.state, "<f8")[None], 0, newcomer) for each in stood]
     return system_today(pool), found
 
 
@@ -235,54 +226,53 @@ def event_story(pool: PoolView, answers: Answers, event_id: str, player: str | N
     Raises:
         UnknownError: no such pool or event, or the player is not rated in it.
     """
+    version = newest_seq(pool), pool.generation, pool.arithmetic
     with paused_collection():
-        return event_stories(pool, answers, event_id, [player])[0]
+        event = answers.events.value((pool.id, event_id), version, lambda: read_event(pool, event_id))
+        story = EventStory(pool, event.details, event.record, event.beside, waits=other_arithmetic(pool))
+        return story if event.rated is None else explained_story(pool, answers, story, event.rated, player)
 
 
-def event_stories(pool: PoolView, answers: Answers, event_id: str, players: Sequence[str | None]) -> list[EventStory]:
-    """Tell of an event once for each of some players.
+class ReadEvent(NamedTuple):
+    """What is told of an event whoever's change is explained."""
 
-    Args:
-        players: whose changes are explained; the one that surprises most for None.
+    details: EventDetails
+    record: tuple[CorrectionRecord, ...]
+    beside: AdjacentEvents
+    rated: RatedEvent | None  # None where nothing is explained
 
-    Returns:
-        A story each, as `event_story` has it.
 
-    Raises:
-        UnknownError: no such pool or event, or a player is not rated in it.
-    """
+def read_event(pool: PoolView, event_id: str) -> ReadEvent:
     row = get_event(pool, event_id)
-    results = event_results(pool, row)
-    moved_rows = moved_by(pool, row)
-    before = Before.of_event(pool, row, results) if moved_rows else Before({}, {}, None)
-    names = {number: name for name, number in before.numbers.items()}
-    changes = changes_from(pool, names, [tuple(each) for each in moved_rows if not is_thing(each.player_id)])
-    details, record = details_of(pool, row, results, tuple(changes)), event_record(pool, event_id)
-    beside = events_beside(pool, row)
-    waits = other_arithmetic(pool)
-    if waits or not details.changes:
-        return [EventStory(pool, details, record, beside, waits=waits)] * len(players)
-    newcomers, events, replayed = replay_of(pool, results, before, moved_rows)
-    moved, present = max(details.changes, key=lambda each: abs(each.delta)).player, {*names.values()}
-    stories = list[EventStory]()
-    for player in players:
-        name = player if player is None or player in present else name_of(pool, player)
-        known = next((each for each in stories[:1] if each.player == name), None)  # whom an event's own page is about
-        if known is not None:
-            stories.append(known)
-            continue
-        found = find_entrant(events, event_id, name or moved)
-        explanation = explain(pool.system, events, replayed, event_id, found[1], found)
-        if name is None and (against := surprise(explanation, details)) not in {"", moved}:
-            found = find_entrant(events, event_id, against)
-            explanation = explain(pool.system, events, replayed, event_id, against, found)
-        arguments = pool.system, events, replayed, event_id, explanation.player
-        imagined = what_if(*arguments, found=found) if is_quickly_imagined(pool.system, events) else None
-        played = performance(pool.system, events, replayed, found[2])
-        promise = promise_of(pool, answers, row, results, before, explanation.player)
-        about = explanation.player, explanation, imagined, explanation.player in newcomers, played, promise
-        stories.append(EventStory(pool, details, record, beside, *about))
-    return stories
+    results, record, beside = event_results(pool, row), event_record(pool, event_id), events_beside(pool, row)
+    rated = None if other_arithmetic(pool) or row.status != RATED else replay_of(pool, row, results)
+    changes = changes_of(pool, OrderKey(row.started_at, row.seq)) if rated is None else rated.changes(pool)
+    return ReadEvent(details_of(pool, row, results, changes), record, beside, rated)
+
+
+def explained_story(
+    pool: PoolView, answers: Answers, story: EventStory, event: RatedEvent, player: str | None
+) -> EventStory:
+    details, event_id = story.details, event.row.event_id
+    present = {each.player for each in details.changes}
+    moved = max(details.changes, key=lambda each: abs(each.delta)).player
+    name = moved if player is None else player if player in present else name_of(pool, player)
+    replayed = pool.system, event.events, event.replayed, event_id
+    found = find_entrant(event.events, event_id, name)
+    explanation = explain(*replayed, found[1], found)
+    if player is None and (against := surprise(explanation, details)) not in {"", moved}:
+        found = find_entrant(event.events, event_id, against)
+        explanation = explain(*replayed, against, found)
+    name = explanation.player
+    return replace(
+        story,
+        player=name,
+        explanation=explanation,
+        imagined=what_if(*replayed, name, found=found) if is_quickly_imagined(pool.system, event.events) else None,
+        is_first=event.before.numbers[name] not in event.before.standings,
+        performance=performance(*replayed[:3], found[2]),
+        promise=promise_of(pool, answers, event.row, event.results, event.before, name),
+    )
 
 
 def surprise(explanation: Explanation, details: EventDetails) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -37,7 +37,7 @@ from podium.store.log.pools import (
 from podium.store.log.schema import event, log
 from podium.store.log.statements import instant
 from podium.store.reading.boards.ranks import count_better
-from podium.store.reading.events.events import Before, before_event, event_details, event_results
+from podium.store.reading.events.events import Before, RatedEvent, event_details, event_results, replay_of
 from podium.store.reading.events.headlines import event_list
 from podium.store.reading.moments import Answers
 from podium.store.writing.fixtures import get_fixture, places_now
@@ -56,6 +56,10 @@ SELECT_RECENT = (
 )
 
 
+Sides = Sequence[Sequence[Member]]
+Known = Before | None  # how those of a race stood, where that is known
+
+
 class Starters(NamedTuple):
     """A race of a pool, and what its table needs beside it."""
 
@@ -64,17 +68,8 @@ class Starters(NamedTuple):
     draws: bool  # whether duels of the pool may be drawn
 
 
-def starters_at(
-    pool: PoolView,
-    sides: Sequence[Sequence[Member]],
-    started_at: int | None,
-    key: OrderKey,
-    before: Before | None = None,
-) -> Starters:
-    """A race of these sides, as everyone and the pool stood before a position; in a counted pool without a date.
-
-    `before` says how they stood, where that is known.
-    """
+def starters_at(pool: PoolView, sides: Sides, started_at: int | None, key: OrderKey, before: Known = None) -> Starters:
+    """A race of these sides, as everyone and the pool stood before a position; in a counted pool without a date."""
     refuse_other_arithmetic(pool)
     names = [each.player for side in sides for each in side]
     if len(names) > MOST_STARTERS:
@@ -248,21 +243,19 @@ def promised(pool: PoolView, answers: Answers, event_id: str, player: str) -> St
         UnknownError: no such pool or event, or the event is not rated.
     """
     row = get_event(pool, event_id)
-    if other_arithmetic(pool):
+    if other_arithmetic(pool) or row.status != RATED:
         return None
-    results = event_results(pool, row)
-    return promise_of(pool, answers, row, results, before_event(pool, row, results), player)
+    return promise_of(pool, answers, replay_of(pool, row, event_results(pool, row)), player)
 
 
-def promise_of(
-    pool: PoolView, answers: Answers, row: Any, results: Results, before: Before, player: str
-) -> Stakes | None:
-    """As `promised`, of an event of which the row and the results are known, and how all stood before it."""
-    newest, key = newest_seq(pool), OrderKey(row.started_at, row.seq)
+def promise_of(pool: PoolView, answers: Answers, event: RatedEvent, player: str) -> Stakes | None:
+    """As `promised`, of an event that is known."""
+    newest, row = newest_seq(pool), event.row
+    key = OrderKey(row.started_at, row.seq)
 
     def find_starters() -> Starters | None:
-        sides = sides_in(pool, results.frame)
-        return None if sides is None else starters_at(pool, sides, row.started_at, key, before)
+        sides = sides_in(pool, event.results.frame)
+        return None if sides is None else starters_at(pool, sides, row.started_at, key, event.before)
 
     def find() -> Stakes | None:
         starters = answers.value(("before", pool.id, row.event_id), newest, find_starters)
@@ -273,7 +266,7 @@ def promise_of(
         board = Board(lambda ratings: np.zeros(ratings.size, np.int64), nobody, nobody)
         return stakes(race, [player], board, draws=draws, promise=True)
 
-    return answers.value(("promise", pool.id, row.event_id, player), newest, find) if row.status == RATED else None
+    return answers.value(("promise", pool.id, row.event_id, player), newest, find)
 
 
 def newest_heats(pool: PoolView, answers: Answers) -> int:

@@ -186,18 +186,14 @@ class RatedEvent:
         return changes_from(pool, names, [tuple(each) for each in self.moved if not is_thing(each.player_id)])
 
 
-def before_event(pool: PoolView, row: Any, results: Results) -> Before:
-    """How those of an event stood before it."""
-    names = [*dict.fromkeys(results.frame["player"].to_list()), *names_in(results.frame, pool.system.kinds)]
-    return Before.of(pool, names, OrderKey(row.started_at, row.seq))
-
-
 def replay_of(pool: PoolView, row: Any, results: Results) -> RatedEvent:
     """A rated event encoded, and what its replay gave."""
-    before, moved = before_event(pool, row, results), pool.fetch(SELECT_MOVED, started_at=row.started_at, seq=row.seq)
-    stood = {name: before.standings.get(number) for name, number in before.numbers.items()}
+    names = [*dict.fromkeys(results.frame["player"].to_list()), *names_in(results.frame, pool.system.kinds)]
+    key = OrderKey(row.started_at, row.seq)
+    before, moved = Before.of(pool, names, key), pool.fetch(SELECT_MOVED, **key._asdict())
+    known = {name: before.standings.get(number) for name, number in before.numbers.items()}
     live = Live(pool.system)
-    seats = {(pool.name, name): (each.state, each.played_at) for name, each in stood.items() if each is not None}
+    seats = {(pool.name, name): (each.state, each.played_at) for name, each in known.items() if each is not None}
     live.resume(seats, {} if before.pool_state is None else {pool.name: before.pool_state})
     events, standing = live.standing(results)
     place = {number: k for k, (number, *_) in enumerate(moved)}

@@ -192,8 +192,8 @@ def system_and_states(pool: PoolView, names: Sequence[str]) -> tuple[System, lis
         The system, and in the order of the names its NamedTuple of each; a newcomer's for whoever has none.
     """
     before, newcomer = Before.of(pool, names, FOREVER), pool.system.newcomer()
-    stood = [before.standings.get(before.numbers.get(name, 0)) for name in names]
-    found = [newcomer if each is None else read(np.frombuffer(each.state, "<f8")[None], 0, newcomer) for each in stood]
+    known = [before.standings.get(before.numbers.get(name, 0)) for name in names]
+    found = [newcomer if each is None else read(np.frombuffer(each.state, "<f8")[None], 0, newcomer) for each in known]
     return system_today(pool), found
 
 
@@ -234,7 +234,7 @@ def event_story(pool: PoolView, answers: Answers, event_id: str, player: str | N
 
 
 class ReadEvent(NamedTuple):
-    """What is told of an event whoever's change is explained."""
+    """What is read of an event, whoever's change is explained."""
 
     details: EventDetails
     record: tuple[CorrectionRecord, ...]
@@ -271,7 +271,7 @@ def explained_story(
         imagined=what_if(*replayed, name, found=found) if is_quickly_imagined(pool.system, event.events) else None,
         is_first=event.before.numbers[name] not in event.before.standings,
         performance=performance(*replayed[:3], found[2]),
-        promise=promise_of(pool, answers, event.row, event.results, event.before, name),
+        promise=promise_of(pool, answers, event, name),
     )
 
 

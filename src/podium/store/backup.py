@@ -208,7 +208,7 @@ def rerate_pool(engine: sa.Engine, name: str, actor: str) -> str:
     sentence = moves(run(engine, name, partial(rerate_all, actor=actor), lambda _pool: None).rerated)
     days = 0
     with read_transaction(engine) as connection:
-        stale = facts.stale_days(get_pool(connection, name))
+        stale = [row.day for row in get_pool(connection, name).execute(facts.SELECT_DAYS) if row.stale]
     for day in stale if sentence else ():
         with write_transaction(engine) as connection:
             facts.take(lock_pool(connection, name), day)

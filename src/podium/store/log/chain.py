@@ -15,7 +15,7 @@ from podium.errors import ParameterError
 from podium.store.log.database import CARRY_OVER, StoreError, write_transaction
 from podium.store.log.pools import PoolView
 from podium.store.log.schema import log, pools
-from podium.store.log.statements import execute_prepared
+from podium.store.log.statements import fetch_all
 from podium.support.answers import answer, described
 
 GENESIS = hashlib.sha256(b"the log of a Podium pool, chain 1").digest()  # stands before the first entry
@@ -72,12 +72,13 @@ def reason_hash(salt: bytes, text: str) -> bytes:
 
 
 def newest_head(pool: PoolView) -> Head:
-    row = execute_prepared(pool.connection, SELECT_NEWEST_LINK, {"pool": pool.id}).first()
-    if row is None:
+    rows = fetch_all(pool.connection, SELECT_NEWEST_LINK, {"pool": pool.id})
+    if not rows:
         return Head(0, GENESIS.hex())
-    if row.hash is None:
+    ((place, digest),) = rows
+    if digest is None:
         raise StoreError(f"pool {pool.name!r} has a log without a chain, as earlier versions had; {CARRY_OVER}")
-    return Head(row.place, row.hash.hex())
+    return Head(place, digest.hex())
 
 
 def chained_entries(pool: PoolView) -> Iterator[Any]:

@@ -5,10 +5,9 @@ import hmac
 import json
 import secrets
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import islice
-from operator import itemgetter
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
@@ -17,7 +16,7 @@ from podium.errors import ParameterError, UnknownError
 from podium.store.log import chain
 from podium.store.log.pools import PoolView
 from podium.store.log.schema import log, reason
-from podium.store.log.statements import insert
+from podium.store.log.statements import fetch_all, insert
 
 SUBMIT, AMEND, VOID, RESTORE = "submit", "amend", "void", "restore"  # of an event
 MOVE = "move"  # of an event: other content, or the same, and from now on it follows all others of its moment
@@ -98,16 +97,11 @@ def append(pool: PoolView, kind: str, entries: Sequence[LogEntry]) -> Logged:
     return Logged(seqs, chain.Head(head.place + len(rows), previous.hex()))
 
 
-def insert_entries(connection: sa.Connection, rows: Iterable[Mapping[str, Any]]) -> None:
-    """Write whole rows of the log, each a value for every column."""
-    insert(connection, log, [*map(itemgetter(*log.columns.keys()), rows)])
-
-
 def draw_numbers(connection: sa.Connection, count: int) -> list[int]:
     """Draw numbers that no entry ever had, rising; all at once, since one by one takes as long as the rating."""
     if connection.dialect.name == "postgresql":
         return list(connection.execute(DRAW_SEQUENCE, {"count": count}).scalars())
-    last = connection.execute(SELECT_SEQUENCE).scalar() or 0  # the whole database is locked
+    last = next((seq for (seq,) in fetch_all(connection, SELECT_SEQUENCE, {})), 0)  # the whole database is locked
     return list(range(last + 1, last + 1 + count))
 
 

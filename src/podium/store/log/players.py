@@ -81,7 +81,8 @@ def exact_numbers(pool: PoolView, names: Sequence[str]) -> dict[str, int]:
     numbers = current_numbers(pool, names)
     unknown = [name for name in names if name not in numbers]
     if unknown:
-        numbers |= dict(pool.execute(SELECT_FORMER_NUMBERS, among=unknown).all())
+        former = {"pool": pool.id, "among": values(unknown)}
+        numbers |= dict(fetch_all(pool.connection, SELECT_FORMER_NUMBERS, former))
     return numbers
 
 
@@ -168,7 +169,8 @@ def known_and_newcomers(pool: PoolView, names: Iterable[str]) -> tuple[Numbered,
 
 def newest_number(pool: PoolView) -> int:
     """The number of the newest player of a pool, which is locked; 0 where there is none."""
-    return int(pool.execute(SELECT_NEWEST_NUMBER).scalar_one())
+    ((number,),) = fetch_all(pool.connection, SELECT_NEWEST_NUMBER, {"pool": pool.id})
+    return int(number)
 
 
 def newest_thing(pool: PoolView) -> int:

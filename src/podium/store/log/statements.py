@@ -3,6 +3,7 @@
 import contextlib
 import functools
 import json
+import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import chain, islice
@@ -76,35 +77,39 @@ class Prepared(NamedTuple):
 PREPARED: dict[tuple[sa.Executable, str], Prepared] = {}  # by statement and driver
 
 
-def execute_prepared(
-    connection: sa.Connection, statement: sa.Executable, params: Mapping[str, Any]
-) -> sa.CursorResult[Any]:
-    prepared = prepare(connection, statement)
-    return connection.exec_driver_sql(prepared.text, prepared.arguments(params))
-
-
 def fetch_all(connection: sa.Connection, statement: sa.Executable, params: Mapping[str, Any]) -> Sequence[Any]:
     """All rows as the driver has them: many, each read once."""
-    with contextlib.closing(execute_prepared(connection, statement, params)) as found:
-        return found.cursor.fetchall() if found.cursor else []
+    prepared = prepare(connection, statement)
+    return run_by_driver(connection, prepared.text, prepared.arguments(params))
+
+
+def run_by_driver(connection: sa.Connection, text: str, arguments: Any, *, has_many: bool = False) -> Sequence[Any]:
+    """All rows of a statement; SQLite answers in less time than SQLAlchemy prepares to hear it."""
+    if connection.dialect.name != "sqlite":
+        with connection.exec_driver_sql(text, arguments) as found:
+            return found.cursor.fetchall() if found.returns_rows else []
+    if not connection.in_transaction():
+        connection.begin()
+    for hear in connection.dispatch.before_cursor_execute:
+        hear(connection, None, text, arguments, None, has_many)
+    with contextlib.closing(connection.connection.cursor()) as cursor:
+        try:
+            (cursor.executemany if has_many else cursor.execute)(text, arguments)
+            return cursor.fetchall()
+        except sqlite3.Error as error:
+            raise sa.exc.DBAPIError.instance(
+                text, arguments, error, sqlite3.Error, dialect=connection.dialect
+            ) from error
 
 
 def fetch_parts(
     connection: sa.Connection, statement: sa.Executable, params: Mapping[str, Any], count: int
 ) -> Iterator[Sequence[Any]]:
     """All rows as the driver has them, so many at a time: what becomes of few is done while they are at hand."""
-    with contextlib.closing(execute_prepared(connection, statement, params)) as found:
+    prepared = prepare(connection, statement)
+    with contextlib.closing(connection.exec_driver_sql(prepared.text, prepared.arguments(params))) as found:
         while rows := found.cursor.fetchmany(count):
             yield rows
-
-
-def execute_prepared_many(
-    connection: sa.Connection, statement: sa.Executable, many: Sequence[Mapping[str, Any]]
-) -> None:
-    """Execute a statement, as `execute_prepared`, with each of several parameters; nothing where there are none."""
-    if many:
-        prepared = prepare(connection, statement)
-        connection.exec_driver_sql(prepared.text, [*map(prepared.arguments, many)])
 
 
 def prepare(connection: sa.Connection, statement: sa.Executable) -> Prepared:
@@ -142,11 +147,11 @@ def execute_rows(connection: sa.Connection, statement: Callable[[str, int], str]
         cells = chain.from_iterable(chain(one_by_one, left))
         several = [*iter(lambda: tuple(islice(cells, STATEMENT_ROWS * width)), ())]
         last = several.pop() if len(several[-1]) < STATEMENT_ROWS * width else ()
-        connection.exec_driver_sql(statement(database, STATEMENT_ROWS), several)
+        run_by_driver(connection, statement(database, STATEMENT_ROWS), several, has_many=True)
         one_by_one = [last[start : start + width] for start in range(0, len(last), width)]
     one_by_one += left
     if one_by_one:
-        connection.exec_driver_sql(statement(database, 1), one_by_one)
+        run_by_driver(connection, statement(database, 1), one_by_one, has_many=True)
 
 
 @functools.cache

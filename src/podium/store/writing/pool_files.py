@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -145,7 +146,7 @@ def import_log(pool: PoolView, lines: Iterator[Line], numbers: set[int]) -> Head
                 if reason_hash(salt, text).hex() != fields["reason_hash"]:
                     raise StoreError(f"{where}: the reason was altered")
                 reasons.append({"pool_id": pool.id, "seq": seq, "salt": salt, "text": text})
-        entries.insert_entries(pool.connection, rows)
+        insert(pool.connection, log, map(itemgetter(*log.columns.keys()), rows))
         if reasons:
             pool.connection.execute(entries.INSERT_REASON, reasons)
     return Head(place, previous.hex())

@@ -258,10 +258,6 @@ def forget_days(pool: PoolView) -> None:
         pool.connection.execute(sa.delete(table).where(table.c.pool_id == pool.id))
 
 
-def stale_days(pool: PoolView) -> list[int]:
-    return [row.day for row in pool.execute(SELECT_DAYS) if row.stale]
-
-
 def ranks_at(pool: PoolView, day: int) -> list[DayRank]:
     """The ranks as of a day's 00:00 UTC, best first; equal ratings share the best rank."""
     standings = newest_of_players(pool, OrderKey(day * pool.unit_us, 0))

@@ -84,8 +84,9 @@ def add_counts(pool: PoolView, counts: list[RankCount]) -> None:
     if len(lessened) > FEW_COUNTS:
         pool.connection.execute(DELETE_EMPTY_COUNTS, {"generation": pool.generation})
     elif lessened:
-        keys = [{"generation": pool.generation, "fine": each.per_point, "number": each.bucket} for each in lessened]
-        statements.execute_prepared_many(pool.connection, DELETE_EMPTY_COUNT, keys)
+        for each in lessened:
+            key = {"generation": pool.generation, "fine": each.per_point, "number": each.bucket}
+            statements.fetch_all(pool.connection, DELETE_EMPTY_COUNT, key)
 
 
 class Standing(NamedTuple):

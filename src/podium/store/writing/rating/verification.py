@@ -13,6 +13,7 @@ import sqlalchemy as sa
 
 from podium.engine.tables.things import called
 from podium.errors import UnknownError
+from podium.results.reading import first_line
 from podium.store.log import log
 from podium.store.log.chain import Head
 from podium.store.log.database import UnavailableError, read_transaction, reading_once
@@ -255,7 +256,8 @@ def compare_pools(engine: sa.Engine, pool_name: str | None, heads: Sequence[Head
         except (UnavailableError, UnknownError):
             raise
         except Exception as error:
-            found.append(f"{name}: cannot be verified further ({type(error).__name__}: {first_line(error)})")
+            cause = getattr(error, "orig", None) or error
+            found.append(f"{name}: cannot be verified further ({type(error).__name__}: {first_line(cause)})")
     for head in heads:
         reasons = [f"{name}: {each[head]}" if each[head] else "" for name, each in head_faults.items()]
         if all(reasons):
@@ -267,7 +269,3 @@ def compare_pools(engine: sa.Engine, pool_name: str | None, heads: Sequence[Head
 def pool_names(engine: sa.Engine) -> list[str]:
     with read_transaction(engine) as connection:
         return [each.name for each in every_pool(connection)]
-
-
-def first_line(error: Exception) -> str:
-    return str(getattr(error, "orig", None) or error).partition("\n")[0]

@@ -92,17 +92,9 @@ def pytest_collection_finish():
 # Files whose tests of all systems share what is dear to make: kernels that take longest, a package, a season.
 TOGETHER = ("test_large_heats.py", "test_machine_code_cache.py", "test_outside.py", "test_pool_states.py")
 
-# Files of few tests that wait for processes: one worker would run them when the other has nothing left.
-FIRST = ("service/test_serve.py", "service/test_workers.py", "test_notebooks.py", "test_site.py")
-
 
 class BySystem(LoadScopeScheduling):
     """One worker runs all tests of a system, so that it alone compiles its kernels, and all other tests of a file."""
-
-    def schedule(self):
-        super().schedule()
-        for each in [name for name in self.workqueue if name.endswith(FIRST)]:
-            self.workqueue.move_to_end(each, last=False)
 
     def _split_scope(self, nodeid):
         """The group of a test: the pages, its system, or its file."""

@@ -117,13 +117,14 @@ class Load:
 
     def tell(self, server, folder, window):
         """Print a line about a window."""
-        status = Path(f"/proc/{server.pid}/status").read_text()
-        resident = next(line for line in status.splitlines() if line.startswith("VmRSS"))
+        lines = Path(f"/proc/{server.pid}/status").read_text().splitlines()
+        kib = {name: int(value.split()[0]) for name, value in (line.split(":") for line in lines) if "kB" in value}
         sizes = {each: round((folder / each).stat().st_size / MEGABYTE, 1) for each in ("podium.db", "podium.db-wal")}
         answers = {kind: latencies(took, window) for kind, took in self.took.items()}
         line = {
             "minutes": round((time.perf_counter() - self.began) / 60.0),
-            "memory_mb": round(int(resident.split()[1]) * 1024 / MEGABYTE, 1),
+            "memory_mb": round(kib["VmRSS"] * 1024 / MEGABYTE, 1),
+            "own_mb": round(kib["RssAnon"] * 1024 / MEGABYTE, 1),  # each connection maps the file, which grows
             "handles": len(list(Path(f"/proc/{server.pid}/fd").iterdir())),
             **sizes, "heard": self.heard, **answers,
         }  # fmt: skip

@@ -16,7 +16,7 @@ from podium.errors import ParameterError, UnknownError
 from podium.store.log import chain
 from podium.store.log.pools import PoolView
 from podium.store.log.schema import log, reason
-from podium.store.log.statements import fetch_all, insert
+from podium.store.log.statements import insert, run_prepared
 
 SUBMIT, AMEND, VOID, RESTORE = "submit", "amend", "void", "restore"  # of an event
 MOVE = "move"  # of an event: other content, or the same, and from now on it follows all others of its moment
@@ -101,7 +101,7 @@ def draw_numbers(connection: sa.Connection, count: int) -> list[int]:
     """Draw numbers that no entry ever had, rising; all at once, since one by one takes as long as the rating."""
     if connection.dialect.name == "postgresql":
         return list(connection.execute(DRAW_SEQUENCE, {"count": count}).scalars())
-    last = next((seq for (seq,) in fetch_all(connection, SELECT_SEQUENCE, {})), 0)  # the whole database is locked
+    last = next((seq for (seq,) in run_prepared(connection, SELECT_SEQUENCE, {})), 0)  # the whole database is locked
     return list(range(last + 1, last + 1 + count))
 
 

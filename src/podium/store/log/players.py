@@ -17,7 +17,7 @@ from podium.store.log.database import StoreError
 from podium.store.log.log import MERGE, PSEUDONYMISE, RENAME, UNMERGE, append, blank_naming, json_entry
 from podium.store.log.pools import Pool, PoolView
 from podium.store.log.schema import alias, log, merged, player, thing
-from podium.store.log.statements import FIRST_THING, among, fetch_all, insert, is_thing, values
+from podium.store.log.statements import FIRST_THING, among, insert, is_thing, run_prepared, values
 
 FEW_NAMES = 500  # that are looked up each by itself
 POOL_PER_NAME = 2  # players of the pool a name, up to which reading all names is quicker than looking up many
@@ -82,20 +82,20 @@ def exact_numbers(pool: PoolView, names: Sequence[str]) -> dict[str, int]:
     unknown = [name for name in names if name not in numbers]
     if unknown:
         former = {"pool": pool.id, "among": values(unknown)}
-        numbers |= dict(fetch_all(pool.connection, SELECT_FORMER_NUMBERS, former))
+        numbers |= dict(run_prepared(pool.connection, SELECT_FORMER_NUMBERS, former))
     return numbers
 
 
 def current_numbers(pool: PoolView, names: Sequence[str]) -> dict[str, int]:
     things = [name for name in names if name.startswith(MARK)]
     if things:
-        found = fetch_all(pool.connection, SELECT_THING_NUMBERS, {"pool": pool.id, "among": values(things)})
+        found = run_prepared(pool.connection, SELECT_THING_NUMBERS, {"pool": pool.id, "among": values(things)})
         players = [name for name in names if not name.startswith(MARK)]
         return dict(found) | (current_numbers(pool, players) if players else {})
     if len(names) > FEW_NAMES and newest_number(pool) <= POOL_PER_NAME * len(names):
-        every = dict(fetch_all(pool.connection, SELECT_ALL_NUMBERS, {"pool": pool.id}))
+        every = dict(run_prepared(pool.connection, SELECT_ALL_NUMBERS, {"pool": pool.id}))
         return {name: every[name] for name in names if name in every}
-    return dict(fetch_all(pool.connection, SELECT_NUMBERS, {"pool": pool.id, "among": values(names)}))
+    return dict(run_prepared(pool.connection, SELECT_NUMBERS, {"pool": pool.id, "among": values(names)}))
 
 
 def known_numbers(pool: PoolView, names: Sequence[str]) -> dict[str, int]:
@@ -169,7 +169,7 @@ def known_and_newcomers(pool: PoolView, names: Iterable[str]) -> tuple[Numbered,
 
 def newest_number(pool: PoolView) -> int:
     """The number of the newest player of a pool, which is locked; 0 where there is none."""
-    ((number,),) = fetch_all(pool.connection, SELECT_NEWEST_NUMBER, {"pool": pool.id})
+    ((number,),) = run_prepared(pool.connection, SELECT_NEWEST_NUMBER, {"pool": pool.id})
     return int(number)
 
 
@@ -221,7 +221,7 @@ def things_of(pool: PoolView) -> dict[int, str]:
 
 def merges(pool: PoolView) -> dict[int, int]:
     """The number of the account that each merged account plays on as, by number, resolved to the end."""
-    return dict(fetch_all(pool.connection, SELECT_MERGES, {"pool": pool.id}))
+    return dict(run_prepared(pool.connection, SELECT_MERGES, {"pool": pool.id}))
 
 
 def unrated_error(pool: Pool, name: str) -> UnknownError:

@@ -77,8 +77,8 @@ class Prepared(NamedTuple):
 PREPARED: dict[tuple[sa.Executable, str], Prepared] = {}  # by statement and driver
 
 
-def fetch_all(connection: sa.Connection, statement: sa.Executable, params: Mapping[str, Any]) -> Sequence[Any]:
-    """All rows as the driver has them: many, each read once."""
+def run_prepared(connection: sa.Connection, statement: sa.Executable, params: Mapping[str, Any]) -> Sequence[Any]:
+    """All rows of a statement as the driver has them; none of one that gives none."""
     prepared = prepare(connection, statement)
     return run_by_driver(connection, prepared.text, prepared.arguments(params))
 

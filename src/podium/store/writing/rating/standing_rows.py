@@ -86,7 +86,7 @@ def add_counts(pool: PoolView, counts: list[RankCount]) -> None:
     elif lessened:
         for each in lessened:
             key = {"generation": pool.generation, "fine": each.per_point, "number": each.bucket}
-            statements.fetch_all(pool.connection, DELETE_EMPTY_COUNT, key)
+            statements.run_prepared(pool.connection, DELETE_EMPTY_COUNT, key)
 
 
 class Standing(NamedTuple):
@@ -158,7 +158,7 @@ DELETE_STANDING = sa.delete(standing).where(
 def stored_standings(pool: PoolView, players: Iterable[int]) -> dict[int, Standing]:
     """The standings of these players by number, as they are stored; none of a player without a rating."""
     params = {"generation": pool.generation, "among": statements.values(players)}
-    rows = statements.fetch_all(pool.connection, SELECT_STANDINGS, params)
+    rows = statements.run_prepared(pool.connection, SELECT_STANDINGS, params)
     return {row[0]: Standing._make(row[1:]) for row in rows}
 
 

@@ -68,7 +68,7 @@ class HomePage(Page, template="home.html"):
 
 def pool_card(store: Store, name: str) -> PoolCard:
     pool = store.pool(name)
-    movers = store.movers(name, most=1)
+    movers = store.movers(name, most=0)  # the surprise alone
     board = store.listed_board(name, default_listing(store, pool), top=TOP)
     newest = store.event_list(name, top=NEWEST_EVENTS).events
     moments = store.event_moments(name, [each.event_id for each in newest])
@@ -123,7 +123,7 @@ def explained_surprise(store: Store, cards: Sequence[PoolCard]) -> tuple[PoolHea
     return None
 
 
-MIN_VALID_S, MAX_VALID_S = 1.0, 10.0  # how long a text is sent before it is compared with the log
+MIN_VALID_S, MAX_VALID_S = 1.0, 60.0  # how long a text is sent before it is compared with the log
 VALID_FACTOR: Final = 10.0  # within these, times as long as it took to write it
 MAX_TEXTS: Final = 64
 ABOUT: Final = {

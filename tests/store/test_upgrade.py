@@ -1,7 +1,9 @@
 """Pools of an earlier version's arithmetic: they wait, are rated again once, and are then what the log says."""
 
 import signal
+import sqlite3
 import threading
+from contextlib import closing
 from datetime import UTC, datetime
 
 import pytest
@@ -164,6 +166,29 @@ def test_of_two_processes_one_rates_again_and_the_other_waits(kind, earlier, mon
     assert stores[0].verify() == []
     for each in stores:
         each.close()
+
+
+def test_what_another_process_holds_up_is_done_once_it_has_ended(earlier, monkeypatch):
+    """Before a pool is rated again, and before its days are taken again."""
+    monkeypatch.setattr(database, "PRAGMAS", (*database.PRAGMAS, "busy_timeout=1"))
+    url = earlier("sqlite")
+    plain, plain_busy = backup.moves, backup.is_busy
+    other = sqlite3.connect(url.removeprefix("sqlite:///"), isolation_level=None)
+
+    def moves(rerated):
+        other.execute("BEGIN IMMEDIATE")
+        return plain(rerated)
+
+    def is_busy(error):
+        other.rollback()
+        return plain_busy(error)
+
+    monkeypatch.setattr(backup, "moves", moves)
+    monkeypatch.setattr(backup, "is_busy", is_busy)
+    with closing(other), closing(Store(url)) as store:
+        modern, sixties = upgrade_pools(store.engine, "test")
+    assert modern.sentence.startswith("2 events rated again")
+    assert sixties.sentence.endswith("the ranks of 1 days taken again")
 
 
 def test_a_pool_that_cannot_be_rated_again_keeps_no_other_from_it(earlier):

@@ -7,11 +7,12 @@ on at the next call.
 
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 import sqlalchemy as sa
 
@@ -44,6 +45,8 @@ from podium.store.writing.rating.verification import Verification
 from podium.store.writing.staging import run
 from podium.support.part_files import part_file
 from podium.version import ARITHMETIC
+
+T = TypeVar("T")
 
 
 def back_up(url: str, target: Path) -> None:
@@ -181,7 +184,7 @@ def upgrade_pools(engine: sa.Engine, actor: str) -> Iterator[Upgraded]:
     clear_unread(engine)
     for name in due_pools(engine):
         try:
-            sentence = rate_in_turn(engine, name, actor)
+            sentence = rerate_pool(engine, name, actor)
         except PodiumError as error:
             yield Upgraded(name, "", str(error))
         else:
@@ -189,11 +192,11 @@ def upgrade_pools(engine: sa.Engine, actor: str) -> Iterator[Upgraded]:
                 yield Upgraded(name, sentence)
 
 
-def rate_in_turn(engine: sa.Engine, name: str, actor: str) -> str:
-    """As `rerate_pool`, after any other process that has a long turn."""
+def in_turn(write: Callable[[], T]) -> T:
+    """What a write returns, after any other process that has a long turn."""
     while True:
         try:
-            return rerate_pool(engine, name, actor)
+            return write()
         except UnavailableError as error:
             if not is_busy(error.__cause__):
                 raise
@@ -205,15 +208,20 @@ def rerate_pool(engine: sa.Engine, name: str, actor: str) -> str:
     Returns:
         A sentence for the admin; empty where another process was quicker.
     """
-    sentence = moves(run(engine, name, partial(rerate_all, actor=actor), lambda _pool: None).rerated)
-    days = 0
+    rerate = partial(rerate_all, actor=actor)
+    sentence = moves(in_turn(lambda: run(engine, name, rerate, lambda _pool: None)).rerated)
     with read_transaction(engine) as connection:
         stale = [row.day for row in get_pool(connection, name).execute(facts.SELECT_DAYS) if row.stale]
-    for day in stale if sentence else ():
-        with write_transaction(engine) as connection:
-            facts.take(lock_pool(connection, name), day)
-        days += 1
-    return f"{sentence}, the ranks of {days} days taken again" if days else sentence
+    if not sentence or not stale:
+        return sentence
+    for day in stale:
+        in_turn(partial(take_again, engine, name, day))
+    return f"{sentence}, the ranks of {len(stale)} days taken again"
+
+
+def take_again(engine: sa.Engine, name: str, day: int) -> None:
+    with write_transaction(engine) as connection:
+        facts.take(lock_pool(connection, name), day)
 
 
 def rerate_all(pool: PoolView, _numbering: Numbering, *, actor: str) -> Proposal:

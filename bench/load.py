@@ -24,6 +24,7 @@ from itertools import chain, count
 from operator import truediv
 from pathlib import Path
 
+import psycopg
 from raw_sqlite import RawCopy
 from serving import PODIUM, free_port, postgres, serving
 
@@ -145,7 +146,7 @@ def latencies(took, seconds, per=1):
     return {"answers": len(took), "per_s": round(per * len(took) / seconds, 1)} | figures
 
 
-async def measure(port, key, args, folder):
+async def measure(port, key, args, folder, url):
     base = "/api/v1/pools"
 
     async def connect(count):  # as late as can be: the service closes a connection that asks for nothing
@@ -173,6 +174,9 @@ async def measure(port, key, args, folder):
     while warm < args.history:
         await batch(first)
         warm += args.batch
+    if url:  # as PostgreSQL does by itself within a minute
+        with psycopg.connect(url.replace("+psycopg", ""), autocommit=True) as connection:
+            connection.execute("ANALYZE")
     if args.senders == 1 and not args.postgresql:
         raw = RawCopy(folder / "podium.db", folder / "by-hand.db")
         took, by_hand = await in_turn(first, args.seconds, batch, raw)
@@ -214,7 +218,7 @@ def main():
         database = ["--db", stack.enter_context(postgres(Path(folder, "pg")))] if args.postgresql else []
         workers = ["--workers", args.workers] if args.workers > 1 else []
         with serving(folder, port, *database, *workers) as (_, key):
-            figures = asyncio.run(measure(port, key, args, Path(folder)))
+            figures = asyncio.run(measure(port, key, args, Path(folder), *database[1:] or [""]))
         verified = subprocess.run(
             [*PODIUM, "verify", *database], cwd=folder, capture_output=True, text=True, check=False
         )

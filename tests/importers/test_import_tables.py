@@ -6,6 +6,7 @@ import zipfile
 import pytest
 from importing import ERGAST, F1DB, ZAKSTUNTS, import_text, refusal, table, write_input
 
+from podium.errors import FormatError
 from podium.importers import read_format
 
 F1DB_SINGLE = {
@@ -156,6 +157,17 @@ def test_a_bad_result_of_f1db_leaves_out_its_session(before, after, fault, tmp_p
     assert f"f1db/{name} {fault}" in refusal(tmp_path, "f1db", files).replace("line 2, column position: 1", "")
     pools = import_text(tmp_path, "f1db", files, skip_bad=True).table["pool"].unique().to_list()
     assert pools == ["f1-qualifying"] or fault.endswith("f1db-races")
+
+
+def test_a_session_of_f1db_without_a_day_names_its_bad_rows_too(tmp_path):
+    season = json.loads(json.dumps(F1DB_SINGLE))
+    season["races"][0]["date"] = "9 May"
+    season["races"][0]["raceResults"].append("a row")
+    (tmp_path / "f1db.json").write_text(json.dumps(season))
+    with pytest.raises(FormatError) as refused:
+        read_format("f1db", [tmp_path / "f1db.json"])
+    assert "is no day and time of its race" in str(refused.value)
+    assert "'a row' is no result" in str(refused.value)
 
 
 def test_ergast_adds_gaps_to_the_leaders_time_as_on_paper(tmp_path):

@@ -104,19 +104,24 @@ def read_single(source: Source, collector: Collector) -> None:
             event.refuse(race if not isinstance(race, dict) else race.get("id"), "is no race with an id")
             collector.refuse(event.faults)
             continue
-        for session in (each for each in SESSIONS if race.get(each.key) is not None):
-            event = begin(session, str(race["id"]), as_cells(race), Event(source.name, f"{place}.{session.key}"))
-            rows = race[session.key]
-            if not isinstance(rows, list):
-                event.refuse(rows, "must be a list of results")
-            for place_of_row, row in (
-                (f"{event.place}[{n}]", row) for n, row in enumerate(rows if not event.faults else ())
-            ):
-                if isinstance(row, dict):
-                    add(session, as_cells(row), place_of_row, event, collector)
-                else:
-                    event.refuse(row, "is no result", place=place_of_row)
-            collector.take(event)
+        for session in SESSIONS:
+            if race.get(session.key) is not None:
+                collector.take(session_of(session, race, Event(source.name, f"{place}.{session.key}"), collector))
+
+
+def session_of(session: Session, race: dict[str, Any], event: Event, collector: Collector) -> Event:
+    begin(session, str(race["id"]), as_cells(race), event)
+    rows = race[session.key]
+    if not isinstance(rows, list):
+        event.refuse(rows, "must be a list of results")
+        return event
+    for number, row in enumerate(rows):
+        place = f"{event.place}[{number}]"
+        if isinstance(row, dict):
+            add(session, as_cells(row), place, event, collector)
+        else:
+            event.refuse(row, "is no result", place=place)
+    return event
 
 
 def as_cells(value: dict[str, Any]) -> dict[str, str]:

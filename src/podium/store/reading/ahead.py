@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -37,7 +37,7 @@ from podium.store.log.pools import (
 from podium.store.log.schema import event, log
 from podium.store.log.statements import instant
 from podium.store.reading.boards.ranks import count_better
-from podium.store.reading.events.events import Before, RatedEvent, event_details, event_results, replay_of
+from podium.store.reading.events.events import Before, event_details, event_results
 from podium.store.reading.events.headlines import event_list
 from podium.store.reading.moments import Answers
 from podium.store.writing.fixtures import get_fixture, places_now
@@ -245,17 +245,18 @@ def promised(pool: PoolView, answers: Answers, event_id: str, player: str) -> St
     row = get_event(pool, event_id)
     if other_arithmetic(pool) or row.status != RATED:
         return None
-    return promise_of(pool, answers, replay_of(pool, row, event_results(pool, row)), player)
+    return promise_of(pool, answers, row, event_results(pool, row), player)
 
 
-def promise_of(pool: PoolView, answers: Answers, event: RatedEvent, player: str) -> Stakes | None:
-    """As `promised`, of an event that is known."""
-    newest, row = newest_seq(pool), event.row
-    key = OrderKey(row.started_at, row.seq)
+def promise_of(
+    pool: PoolView, answers: Answers, row: Any, results: Results, player: str, before: Known = None
+) -> Stakes | None:
+    """As `promised`, of a rated event of which the row and the results are known."""
+    newest, key = newest_seq(pool), OrderKey(row.started_at, row.seq)
 
     def find_starters() -> Starters | None:
-        sides = sides_in(pool, event.results.frame)
-        return None if sides is None else starters_at(pool, sides, row.started_at, key, event.before)
+        sides = sides_in(pool, results.frame)
+        return None if sides is None else starters_at(pool, sides, row.started_at, key, before)
 
     def find() -> Stakes | None:
         starters = answers.value(("before", pool.id, row.event_id), newest, find_starters)

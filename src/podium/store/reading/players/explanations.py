@@ -271,7 +271,7 @@ def explained_story(
         imagined=what_if(*replayed, name, found=found) if is_quickly_imagined(pool.system, event.events) else None,
         is_first=event.before.numbers[name] not in event.before.standings,
         performance=performance(*replayed[:3], found[2]),
-        promise=promise_of(pool, answers, event, name),
+        promise=promise_of(pool, answers, event.row, event.results, name, event.before),
     )
 
 

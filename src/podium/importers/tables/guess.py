@@ -11,6 +11,7 @@ from podium.importers.sources import stem
 from podium.importers.tables.applying import decimal_marks, may_be_thousands, status_words
 from podium.importers.tables.cells import placed
 from podium.importers.tables.choosing import LOOKED_AT, Columns
+from podium.importers.tables.lines import COMMA
 from podium.importers.tables.maps import build_map
 from podium.importers.tables.model import LAPS
 from podium.results.column_guide import COMPARED
@@ -203,7 +204,7 @@ class Guesser(Columns):
                 choices = (Choice(f"a gap to {each}", "columns.time_s.gap", key) for key, each in whom.items())
                 self.ask(Question(GAP, tuple(choices), heading, hint), signed[0])
         if self.grid.rule.format != "csv" and texts.str.contains(r"\d,\d+$").any():
-            return {"from": heading, "regex": [r"^(.*\d),(\d+)$", "$1.$2"], "as": "duration"}
+            return {"from": heading, "regex": COMMA, "as": "duration"}
         numbers = texts.str.contains(r"^[0-9.]*$").all()
         if not numbers and name == "time_s":
             self.words.append("clock times")

@@ -311,10 +311,8 @@ def pattern_of(text: str) -> str | None:
     lines = lines.filter(lines != "")
     for pattern in LINE_PATTERNS:
         rows = lines.str.contains(pattern)
-        if (
-            rows.sum() > 1
-            and not lines.filter(~rows).str.replace(times.A_DATE, "").str.contains(PATTERNS["no_title"]).any()
-        ):
+        titles = lines.filter(~rows).str.replace(times.A_DATE, "")
+        if rows.sum() > 1 and not titles.str.contains(PATTERNS["no_title"]).any():
             places = lines.filter(rows).str.extract(r"^(\d+)").cast(pl.Int64).drop_nulls()
             are_places = places.len() and places[0] == 1 and (places.diff().fill_null(0) < TWO + 1).all()
             return pattern if "<Pos>" not in pattern or are_places else None

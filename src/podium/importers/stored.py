@@ -96,13 +96,11 @@ def sheet_table(
     texts = with_merged(texts, *merged)
     is_filled = texts.select(pl.any_horizontal(pl.all().is_not_null())).to_series()
     rows: list[int] = is_filled.arg_true().to_list()
-    header = -1
     count = LINES + rule.header if isinstance(rule.header, int) else LINES
     first = [[cell or "" for cell in texts.row(row)] for row in rows[:count]]
     head = find_head(first, rows[:count], rule.header, wanted)
-    names = head.names
+    names, header = head.names, rows[head.lines[-1]] if head.lines else -1
     if head.lines:
-        header = rows[head.lines[-1]]
         has_first = texts.to_series()[header + 1 :].count()  # as a crosstable's, which has no head
         kept = [place for place, cell in enumerate(head.names) if cell or (place == 0 and has_first)]
         texts, names = texts[:, kept], [head.names[place] for place in kept]

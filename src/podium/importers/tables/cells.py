@@ -90,11 +90,10 @@ def game_text(text: str) -> str:
     """A cell of a Swiss list with the opponent's number first."""
     bare = plain(text).replace(" ", "")
     first = RESULT_FIRST.match(bare)
-    return (
-        bare
-        if first is None
-        else f"{first[2] or first[4]}-{first[1] or dict(zip('+=-', 'wdl', strict=True))[first[3]]}"
-    )
+    if first is None:
+        return bare
+    letter, number, sign, number_of_sign = first.groups()
+    return f"{number}-{letter}" if letter else f"{number_of_sign}-{'wdl'['+=-'.index(sign)]}"
 
 
 def parse_game(text: str) -> Game | None:

@@ -369,9 +369,8 @@ def foot(grid: Grid) -> list[dict[str, Any]]:
     last = grid.frame.slice(max(height - MOST_FOOT, TWO)).select(texts).rows(named=True)
     cells_of = [{name: cell for name, cell in row.items() if cell is not None} for row in reversed(last)]
     alone = len([*takewhile(lambda cells: len(cells) == 1, cells_of)])
-    edge = [row for row in (height - alone - 1, height - alone) if 0 <= row < height]
-    places = [re.search(r" (\d+)$", grid.place(row)) for row in edge]
-    lines = [int(each[1]) for each in places if each]
+    edge = [grid.place(row) for row in (height - alone - 1, height - alone) if 0 <= row < height]
+    lines = [int(found[1]) for place in edge if (found := re.search(r" (\d+)$", place))]
     is_apart = len(lines) == TWO and lines[1] - lines[0] > 1  # below an empty line
     notes = cells_of[:alone] if is_apart else [*takewhile(is_note, cells_of)]
     rows = grid.frame.head(height - len(notes)).select(texts) if notes else grid.frame

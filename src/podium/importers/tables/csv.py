@@ -131,9 +131,10 @@ def located(mapped: Mapped, fault: Fault) -> Fault:
     column = mapped.headings.get(fault.column, fault.column) if fault.column else fault.column
     place = "" if fault.row is None else mapped.grid.place(int(mapped.rows[fault.row - 1]))
     day, event = (mapped.headings.get(each) for each in ("started_at", "event_id"))
-    by_day = Choice("each day is an event", "columns.event_id", f"{{{day}}} {{{event}}}")
-    is_apart = fault.column == "started_at" and day and event and fault.remedy.endswith("an event has one")
-    remedy = fault.remedy + (Question("", (by_day,)).command(mapped.grid.name) if is_apart else "")
+    remedy = fault.remedy
+    if fault.column == "started_at" and day and event and remedy.endswith("an event has one"):
+        by_day = Choice("each day is an event", "columns.event_id", f"{{{day}}} {{{event}}}")
+        remedy += Question("", (by_day,)).command(mapped.grid.name)
     return fault._replace(row=None, column=column, remedy=remedy, place=place, file=mapped.grid.name)
 
 

@@ -187,11 +187,9 @@ class Lines:
                 if len(rounds) <= TWO:
                     return None
                 self.ask_what_cells_are(rounds)
-        if not {*self.of_column.get("event_id", ())} <= {*rounds}:
+        if not {*self.of_column.get("event_id", ())} <= {*rounds} or self.is_one(rounds, totals):
             return None
         aside = [each for each in headings if each not in rounds]
-        if self.is_one(rounds, totals):
-            return None
         event = f"{self.event()} {{column}}".strip()
         return self.swiss(player, rounds, aside, event) or self.rounds(player, rounds, aside, event, suffix)
 

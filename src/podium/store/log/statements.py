@@ -97,9 +97,8 @@ def run_by_driver(connection: sa.Connection, text: str, arguments: Any, *, has_m
             (cursor.executemany if has_many else cursor.execute)(text, arguments)
             return cursor.fetchall()
         except sqlite3.Error as error:
-            raise sa.exc.DBAPIError.instance(
-                text, arguments, error, sqlite3.Error, dialect=connection.dialect
-            ) from error
+            dialect = connection.dialect
+            raise sa.exc.DBAPIError.instance(text, arguments, error, sqlite3.Error, dialect=dialect) from error
 
 
 def fetch_parts(

@@ -70,8 +70,7 @@ def from_json(text: str, table_name: str, *, lines: bool) -> pl.DataFrame:
             rows = read(text)
     except (ValueError, RecursionError) as error:
         line = len(rows) + 1 if lines else None
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise ResultsError(table_name, [Fault(line, None, None, f"is not JSON ({reason})")]) from None
+        raise ResultsError(table_name, [Fault(line, None, None, f"is not JSON ({first_line(error)})")]) from None
     if not isinstance(rows, list):
         raise ResultsError(table_name, [Fault(None, None, None, "must be an array of objects, one a row")])
     if repeating:
@@ -113,8 +112,7 @@ def from_records(rows: list[Any], table_name: str) -> pl.DataFrame:
     refuse_wide(names, table_name)
     unreadable = [name for name in names if not isinstance(name, str) or shown_name(name) != name]
     if unreadable:
-        remedy = f"is not a column of a results table ({', '.join(ALL)})"
-        raise ResultsError(table_name, (Fault(None, shown_name(name), None, remedy) for name in unreadable))
+        raise ResultsError(table_name, unknown_columns([shown_name(name) for name in unreadable]))
     return pl.DataFrame([column_of(name, [row.get(name) for row in rows], table_name) for name in names])
 
 
@@ -241,8 +239,7 @@ def refuse(source: str, faults: Iterator[Fault]) -> None:
 
 def header_faults(frame: pl.DataFrame) -> list[Fault]:
     """Columns that are unknown, and required ones that are missing."""
-    unknown = [column for column in frame.columns if column not in ALL and not is_shared(column)]
-    faults = [unknown_column(column, is_shown=k < SHOWN_FAULTS) for k, column in enumerate(unknown)]
+    faults = unknown_columns([column for column in frame.columns if column not in ALL and not is_shared(column)])
     shared = [column for column in frame.columns if is_shared(column)]
     remedy = f"is one kind of shared things too many; a table has {MOST_KINDS} at most"
     faults += [Fault(None, column, None, remedy) for column in shared[MOST_KINDS:]]
@@ -252,7 +249,13 @@ def header_faults(frame: pl.DataFrame) -> list[Fault]:
     return faults + [Fault(None, column, None, f"is missing; every row needs it{renaming}") for column in missing]
 
 
-def unknown_column(column: str, *, is_shown: bool = True) -> Fault:
+def unknown_columns(columns: list[str]) -> list[Fault]:
+    """Columns that no results table has; those that are shown with what each might have been meant for."""
+    faults = [unknown_column(column, is_shown=number < SHOWN_FAULTS) for number, column in enumerate(columns)]
+    return [*faults, Fault(None, None, None, f"a results table's columns are {', '.join(ALL)}")] if faults else []
+
+
+def unknown_column(column: str, *, is_shown: bool) -> Fault:
     """A column that no results table has; one that is shown with what it might have been meant for."""
     mark = next((mark for mark in DELIMITERS if mark in column and mark != ","), None)
     if mark is not None:
@@ -262,7 +265,7 @@ def unknown_column(column: str, *, is_shown: bool = True) -> Fault:
 
     meaning = (meanings().get(fold(column)) or near_miss(column, ALL)) if is_shown else None
     hint = f"; did you mean {meaning}?" if meaning else ""
-    return Fault(None, column, None, f"is not a column of a results table{hint} ({', '.join(ALL)})")
+    return Fault(None, column, None, f"is not a column of a results table{hint}")
 
 
 def loaded(source: Any, name: str | None) -> tuple[pl.DataFrame, str]:

@@ -18,7 +18,7 @@ from podium.importers.tables.csv import find_faults, understood
 from podium.importers.tables.maps import build_map
 from podium.importers.tables.model import Map
 from podium.results.columns import ALL, text
-from podium.results.reading import STDIN, Results, loaded, read_results, unknown_column
+from podium.results.reading import STDIN, Results, loaded, read_results, unknown_columns
 
 
 def read_understood(path: str, name: str, content: bytes | None = None) -> Results:
@@ -156,9 +156,8 @@ def kept_columns(grid: Grid, columns: Mapping[str, Any], ignore: Names) -> dict[
     own = [name for name in grid.frame.columns if name in ALL and name not in columns and name not in used | aside]
     unknown = [name for name in grid.frame.columns if name not in used | aside and name not in ALL]
     if unknown and ignore != REST:
-        faults = [unknown_column(each) for each in unknown]
         advice = 'columns without a meaning are left aside with ignore=[…], all of them with ignore="rest"'
-        raise ResultsError(grid.name, [*faults, Fault(None, None, None, advice)])
+        raise ResultsError(grid.name, [*unknown_columns(unknown), Fault(None, None, None, advice)])
     return {name: {"from": [name]} for name in own}
 
 

@@ -26,6 +26,7 @@ PRAGMAS = (
     "secure_delete=ON",  # what is deleted is overwritten: a pseudonymised name stands in no free page
     f"busy_timeout={BUSY_TIMEOUT_MS}",
     "cache_size=-16384",  # KiB a connection, of which a service has 15, for what is in the -wal: the rest is mapped
+    "soft_heap_limit=50331648",  # bytes of a process's connections together: beyond, each takes a page of its own again
     "mmap_size=1073741824",
     "wal_autocheckpoint=8192",  # pages: those that each of many batches moves are copied once for them all
 )

@@ -5,22 +5,20 @@ from those taken pair by pair in their last digits. The heat alone decides, so t
 agree.
 """
 
-from functools import singledispatch
 from typing import Any
 
 from numba import types
 from numba.extending import overload
 
 from podium.engine.inputs import Columns, Entry, Heat, entry_at, mode_at, slot_at, weight_at
-from podium.engine.pool_state import compiled_as
-from podium.kernels.compiled import IN_KERNELS, kernel
+from podium.kernels.compiled import IN_KERNELS, kernel, rule
 from podium.kernels.records import add, read, times
 from podium.probability.logistic import TOTAL, WEIGHT, X, add_up_logistics
 
 LARGE_HEAT = 256  # entrants; changing it changes ratings: see `podium.version`
 
 
-@singledispatch
+@rule
 def judge_in_bulk(
     scratch: Any, params: Any, prototypes: Any, columns: Any, heat: int, start: int, stop: int, first: int
 ) -> bool:
@@ -28,7 +26,7 @@ def judge_in_bulk(
     return False
 
 
-@singledispatch
+@rule
 def compare_all(params: Any, me: Any, mine: Entry, heat: Heat, won: float, expected: float) -> Any:
     """What all opponents of a heat say of a player together: the evidence, from their scores' sums.
 
@@ -37,7 +35,7 @@ def compare_all(params: Any, me: Any, mine: Entry, heat: Heat, won: float, expec
     raise NotImplementedError(f"{type(params).__module__} registers no compare_all")
 
 
-@singledispatch
+@rule
 def judge_large_heat(
     params: Any, prototypes: Any, columns: Any, heat: int, start: int, stop: int, first: int, scratch: Any
 ) -> bool:
@@ -97,11 +95,6 @@ def all_finish(columns: Columns, start: int, stop: int) -> bool:
     return finishers == stop - start
 
 
-@overload(judge_in_bulk, jit_options=IN_KERNELS)
-def _(scratch, params, prototypes, columns, heat, start, stop, first):  # type: ignore[no-untyped-def]
-    return compiled_as(judge_in_bulk)(scratch)
-
-
 @overload(judge_by_sums, jit_options=IN_KERNELS)
 def _(large, params, prototypes, columns, heat, start, stop, first, scratch):  # type: ignore[no-untyped-def]
     if isinstance(large, types.BaseTuple) and len(large) == 0:
@@ -109,13 +102,3 @@ def _(large, params, prototypes, columns, heat, start, stop, first, scratch):  #
     return lambda large, params, prototypes, columns, heat, start, stop, first, scratch: judge_large_heat(  # noqa: ARG005
         params, prototypes, columns, heat, start, stop, first, scratch
     )
-
-
-@overload(compare_all, jit_options=IN_KERNELS)
-def _(params, me, mine, heat, won, expected):  # type: ignore[no-untyped-def]
-    return compiled_as(compare_all)(params)
-
-
-@overload(judge_large_heat, jit_options=IN_KERNELS)
-def _(params, prototypes, columns, heat, start, stop, first, scratch):  # type: ignore[no-untyped-def]
-    return compiled_as(judge_large_heat)(params)

@@ -3,17 +3,13 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import singledispatch
-from types import FunctionType
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
-from numba import types
-from numba.extending import overload
 
 from podium.engine.inputs import MODES, OTHER_MODE, Occasion
-from podium.kernels.compiled import IN_KERNELS, kernel
+from podium.kernels.compiled import kernel, rule
 from podium.kernels.records import finite, read, total, write, write_column
 
 PoolNumbers = npt.NDArray[np.float64]
@@ -93,15 +89,10 @@ class PoolReader:
         return (np.array(self.new_pool(), np.float64), NO_OCCASION) if bound is None else bound
 
 
-@singledispatch
+@rule
 def sharpness(params: Any) -> float:
     """By what log-odds in a field of three and more are multiplied, where the best win more often than pairs say."""
     return 1.0
-
-
-@overload(sharpness, jit_options=IN_KERNELS)
-def _(params):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202  (an overload mirrors its slot)
-    return compiled_as(sharpness)(params)
 
 
 def new_pools(system: PoolReader, count: int) -> PoolNumbers:
@@ -143,16 +134,3 @@ def keep_states(
             if not finite(read(new_states, i - start, newcomer)):
                 return i
     return -1
-
-
-def compiled_as(rule: Any) -> Callable[[types.Type], Callable[..., Any] | None]:
-    """What numba asks of a rule: the function registered for the type of its first argument, a NamedTuple."""
-
-    def chosen_for(first: types.Type) -> Callable[..., Any] | None:
-        if not isinstance(first, types.NamedTuple | types.NamedUniTuple):
-            return None
-        chosen = rule.dispatch(first.instance_class)
-        # Bare of annotations: numba refuses an implementation whose annotations differ from the slot's.
-        return FunctionType(chosen.__code__, chosen.__globals__, chosen.__name__, None, chosen.__closure__)
-
-    return chosen_for

@@ -1,7 +1,7 @@
 """The rules that a system writes, chosen alike by Python and by numba.
 
 A system fills a rule with `@compare.register`. `functools.singledispatch` chooses by the type of `params`
-when Python runs a rule (tests, explanations, a debugger); `numba.extending.overload` chooses from the same
+when Python runs a rule (tests, explanations, a debugger); `kernels.compiled.rule` lets numba choose from the same
 registry when the replay is compiled. One source, two ways to run it, the same bits.
 
 A pairwise system is four of them, each with a default but `compare`:
@@ -19,10 +19,7 @@ A system whose pools have a state has two things more: `in_pool` puts the pool's
 each event enters, and its own `rate_event` moves `Scratch.pool` once the event has settled.
 """
 
-from functools import singledispatch
 from typing import Any, NamedTuple
-
-from numba.extending import overload
 
 from podium.engine.inputs import (
     PRESENT,
@@ -45,9 +42,8 @@ from podium.engine.inputs import (
 from podium.engine.large_heats import compare_all as compare_all  # rules as those below
 from podium.engine.large_heats import judge_in_bulk
 from podium.engine.large_heats import judge_large_heat as judge_large_heat
-from podium.engine.pool_state import compiled_as as compiled_as
-from podium.kernels.compiled import IN_KERNELS
 from podium.kernels.compiled import kernel as kernel  # what a system's own helpers are marked with
+from podium.kernels.compiled import rule
 from podium.kernels.records import add, alike, plus, read, times, write
 
 
@@ -76,13 +72,13 @@ class NoCauses(NamedTuple):
     """Nothing but comparisons moved the rating."""
 
 
-@singledispatch
+@rule
 def in_pool(params: Any, pool: Any, occasion: Occasion) -> Any:
     """What the rules read in a pool in this state (float64 array); the parameters alone by default."""
     return params
 
 
-@singledispatch
+@rule
 def enter(params: Any, me: Any, entrant: Entrant) -> Any:
     """What a player brings to an event; the state itself unless a system says otherwise."""
     return me
@@ -93,37 +89,37 @@ def entering_state(params: Any, columns: Columns, entrant: int, me: Any) -> Any:
     return enter(params, me, Entrant(*map(float, entrant_at(columns, entrant))))
 
 
-@singledispatch
+@rule
 def compare(params: Any, a: Any, b: Any, mine: Entry, theirs: Entry, heat: Heat) -> Any:
     """What `a` and `b` say about each other: a Comparison for each. `a` stands first in the file."""
     raise NotImplementedError(f"{type(params).__module__} registers neither compare nor rate_event")
 
 
-@singledispatch
+@rule
 def evidence(params: Any, comparison: Any) -> Any:
     """What a comparison adds to its player's totals; by default rating points."""
     return Points(comparison.weight * (comparison.result - comparison.expected))
 
 
-@singledispatch
+@rule
 def settle(params: Any, me: Any, totals: Any, entrant: Entrant) -> Any:
     """A player's new state, from what it brought and the summed evidence."""
     raise NotImplementedError(f"{type(params).__module__} registers neither settle nor rate_event")
 
 
-@singledispatch
+@rule
 def credit(params: Any, me: Any, totals: Any, after: Any, comparison: Any) -> Credit:
     """How a comparison moved the rating."""
     return Credit(comparison.weight, comparison.weight * (comparison.result - comparison.expected))
 
 
-@singledispatch
+@rule
 def causes(params: Any, before: Any, me: Any, totals: Any, after: Any) -> Any:
     """What moved the rating beside the comparisons, points by name: a NamedTuple."""
     return NoCauses()
 
 
-@singledispatch
+@rule
 def expect(params: Any, a: Any, b: Any) -> float:
     """The expected score of `a` (an Entering) against `b` before a heat of two."""
     mine = finisher(1.0, NEUTRAL_TIME_S, 1.0, WHOLE_GAME_S, WHOLE_GAME_S)
@@ -132,7 +128,7 @@ def expect(params: Any, a: Any, b: Any) -> float:
     return comparison.expected
 
 
-@singledispatch
+@rule
 def expect_side(params: Any, entering: Any, sides: Any, a: int, b: int) -> float:
     """The expected score of side `a` against side `b` of `sides` before a heat of two.
 
@@ -147,12 +143,12 @@ def expect_side(params: Any, entering: Any, sides: Any, a: int, b: int) -> float
     return expected / ((sides.start[a + 1] - sides.start[a]) * (sides.start[b + 1] - sides.start[b]))
 
 
-@singledispatch
+@rule
 def face(params: Any, entering: Any, sides: Any, a: int, b: int) -> Any:
     """What side `a` and side `b` bring to their duel, of a system that rates a side as one."""
 
 
-@singledispatch
+@rule
 def counts(params: Any, entry: Entry, heat: Heat) -> bool:
     """Whether an entry counts at all; one that does not is left out of its event."""
     return True
@@ -167,7 +163,7 @@ def params_in_pool(params: Any, columns: Columns, settlement: int, pool: Any) ->
 NEUTRAL_TIME_S, WHOLE_GAME_S = 120.0, 600.0  # a heat of no particular length, played to its end
 
 
-@singledispatch
+@rule
 def rate_event(
     params: Any, prototypes: Any, columns: Columns, settlement: int, states: Any, scratch: Any, after: Any, at: int
 ) -> None:
@@ -219,7 +215,7 @@ def settle_all(
         write(after, at + i - first, settle(params, me, totals, entrant_at(columns, i)))
 
 
-@singledispatch
+@rule
 def judge_heat(
     params: Any, prototypes: Any, columns: Any, heat: int, start: int, stop: int, first: int, scratch: Any
 ) -> None:
@@ -273,7 +269,7 @@ def compare_among(
         write(sums, me, totals)
 
 
-@singledispatch
+@rule
 def rate_two(params: Any, a: Any, b: Any, mine: Entry, theirs: Entry, heat: Heat) -> Any:
     """The new states of two players who meet alone, to the bits of `rate_event`; `a` stands first in the file.
 
@@ -317,63 +313,3 @@ def is_from_author(rule: Any, kind: type[Any], *others: Any) -> bool:
 def is_by_pairs(system: Any) -> bool:
     """Whether a change is a sum over pairs, each with its credit: also of a system that rates events in its own way."""
     return overrides(credit, system) or not overrides(rate_event, system)
-
-
-@overload(in_pool, jit_options=IN_KERNELS)
-def _(params, pool, occasion):  # type: ignore[no-untyped-def]
-    return compiled_as(in_pool)(params)
-
-
-@overload(enter, jit_options=IN_KERNELS)
-def _(params, me, entrant):  # type: ignore[no-untyped-def]
-    return compiled_as(enter)(params)
-
-
-@overload(compare, jit_options=IN_KERNELS)
-def _(params, a, b, mine, theirs, heat):  # type: ignore[no-untyped-def]
-    return compiled_as(compare)(params)
-
-
-@overload(evidence, jit_options=IN_KERNELS)
-def _(params, comparison):  # type: ignore[no-untyped-def]
-    return compiled_as(evidence)(params)
-
-
-@overload(settle, jit_options=IN_KERNELS)
-def _(params, me, totals, entrant):  # type: ignore[no-untyped-def]
-    return compiled_as(settle)(params)
-
-
-@overload(expect, jit_options=IN_KERNELS)
-def _(params, a, b):  # type: ignore[no-untyped-def]
-    return compiled_as(expect)(params)
-
-
-@overload(expect_side, jit_options=IN_KERNELS)
-def _(params, entering, sides, a, b):  # type: ignore[no-untyped-def]
-    return compiled_as(expect_side)(params)
-
-
-@overload(face, jit_options=IN_KERNELS)
-def _(params, entering, sides, a, b):  # type: ignore[no-untyped-def]
-    return compiled_as(face)(params)
-
-
-@overload(counts, jit_options=IN_KERNELS)
-def _(params, entry, heat):  # type: ignore[no-untyped-def]
-    return compiled_as(counts)(params)
-
-
-@overload(rate_two, jit_options=IN_KERNELS)
-def _(params, a, b, mine, theirs, heat):  # type: ignore[no-untyped-def]
-    return compiled_as(rate_two)(params)
-
-
-@overload(rate_event, jit_options=IN_KERNELS)
-def _(params, prototypes, columns, settlement, states, scratch, after, at):  # type: ignore[no-untyped-def]
-    return compiled_as(rate_event)(params)
-
-
-@overload(judge_heat, jit_options=IN_KERNELS)
-def _(params, prototypes, columns, heat, start, stop, first, scratch):  # type: ignore[no-untyped-def]
-    return compiled_as(judge_heat)(params)

@@ -10,16 +10,12 @@ may have them. They drop what has no effect on any bit where nobody has a team, 
 of a square, a number over itself, a second sweep that repeats the first.
 """
 
-from functools import singledispatch
 from typing import Any
-
-from numba.extending import overload
 
 from podium.engine.inputs import Entry, Heat
 from podium.engine.rules import (
     compare,
     compare_all,
-    compiled_as,
     counts,
     enter,
     evidence,
@@ -31,21 +27,21 @@ from podium.engine.rules import (
     rate_two,
     settle,
 )
-from podium.kernels.compiled import IN_KERNELS
+from podium.kernels.compiled import rule
 
 
-@singledispatch
+@rule
 def face_off(params: Any, a: Any, b: Any, place: float, other_place: float) -> Any:
     """What the result of two is about, from what both bring; the lower place is better, equal ones are a tie."""
     raise NotImplementedError(f"{type(params).__module__} registers no face_off")
 
 
-@singledispatch
+@rule
 def judge_result(params: Any, difference: Any) -> Any:
     raise NotImplementedError(f"{type(params).__module__} registers no judge_result")
 
 
-@singledispatch
+@rule
 def update_two(params: Any, a: Any, b: Any, difference: Any, verdict: Any) -> Any:
     """The new states of both."""
     raise NotImplementedError(f"{type(params).__module__} registers no update_two")
@@ -57,22 +53,7 @@ def rate_in_steps(params: Any, a: Any, b: Any, mine: Entry, theirs: Entry, heat:
     return update_two(params, a, b, difference, judge_result(params, difference))
 
 
-@overload(face_off, jit_options=IN_KERNELS)
-def _(params, a, b, place, other_place):  # type: ignore[no-untyped-def]
-    return compiled_as(face_off)(params)
-
-
-@overload(judge_result, jit_options=IN_KERNELS)
-def _(params, difference):  # type: ignore[no-untyped-def]
-    return compiled_as(judge_result)(params)
-
-
-@overload(update_two, jit_options=IN_KERNELS)
-def _(params, a, b, difference, verdict):  # type: ignore[no-untyped-def]
-    return compiled_as(update_two)(params)
-
-
-@singledispatch
+@rule
 def judge_two_heats(
     params: Any, prototypes: Any, columns: Any, heat: int, start: int, middle: int, stop: int, scratch: Any, other: Any
 ) -> None:
@@ -82,11 +63,6 @@ def judge_two_heats(
     none.
     """
     raise NotImplementedError(f"{type(params).__module__} registers no judge_two_heats")
-
-
-@overload(judge_two_heats, jit_options=IN_KERNELS)
-def _(params, prototypes, columns, heat, start, middle, stop, scratch, other):  # type: ignore[no-untyped-def]
-    return compiled_as(judge_two_heats)(params)
 
 
 # The rules that kernels call.

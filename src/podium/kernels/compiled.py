@@ -14,13 +14,13 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import llvmlite
 import numba
 import numpy as np
 import platformdirs
-from numba import _dynfunc
+from numba import _dynfunc, types
 from numba.core import event
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.codegen import JITCodeLibrary
@@ -29,9 +29,12 @@ from numba.core.compiler_machinery import register_pass
 from numba.core.typed_passes import NativeLowering
 from numba.core.types import Function
 from numba.core.typing.templates import infer, infer_global, make_intrinsic_template
-from numba.extending import register_jitable
+from numba.extending import overload, register_jitable
 
 from podium.support.collector import paused_collection
+
+if TYPE_CHECKING:
+    from functools import _SingleDispatchCallable
 
 
 class KernelCompiler(CompilerBase):  # type: ignore[misc]
@@ -152,12 +155,25 @@ CACHE_VARIABLE = "PODIUM_CACHE_DIR"
 OPTIONS: dict[str, Any] = {"_nrt": False, "forceinline": True, "no_cfunc_wrapper": True}
 IN_KERNELS = OPTIONS | {"no_cpython_wrapper": True, "pipeline_class": HelperCompiler}  # of what kernels call
 _Function = TypeVar("_Function", bound=Callable[..., Any])
+_Value = TypeVar("_Value")
 
 
 def kernel(function: _Function) -> _Function:
     """Mark a helper of a rule: plain Python to Python, compiled to the compiled."""
     registered: _Function = register_jitable(**IN_KERNELS)(function)
     return registered
+
+
+def rule(default: Callable[..., _Value]) -> "_SingleDispatchCallable[_Value]":
+    """Mark what one function or another does by the type of the first argument, a NamedTuple: alike in kernels."""
+    chosen = functools.singledispatch(default)
+
+    @overload(chosen, jit_options=IN_KERNELS, strict=False)  # not strict, as `register_jitable` is not
+    def choose(first: Any, *_others: Any) -> Callable[..., Any] | None:
+        is_record = isinstance(first, types.NamedTuple | types.NamedUniTuple)
+        return chosen.dispatch(first.instance_class) if is_record else None
+
+    return chosen
 
 
 def digest(folder: Path = HOME) -> str:

@@ -8,15 +8,12 @@ take the mean over a window of neighbours.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import singledispatch
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numba.extending import overload
 
 from podium.engine.inputs import PRESENT, Columns, Entrant, Scratch, nobody_finished, slot_at, weight_at
 from podium.engine.rules import (
-    compiled_as,
     enter,
     expect,
     expect_side,
@@ -41,7 +38,7 @@ from podium.engine.tables.teams import (
     part_in_team,
     row_of,
 )
-from podium.kernels.compiled import IN_KERNELS
+from podium.kernels.compiled import rule
 from podium.kernels.records import LANES, add, read, read_fields, write_fields
 from podium.probability.normal import distribution
 from podium.probability.ranks import NormalPerformances, Performances
@@ -74,13 +71,13 @@ VERDICTS, BLOCK = CUBE_AT + 1, CUBE_AT + 1 + len(PairVerdict._fields)  # rows of
 ROOM = LANES, BLOCK  # of a scratch, beside a row for each entrant
 
 
-@singledispatch
+@rule
 def judge_pair(params: Any, x: float, c: float, order: float) -> tuple[float, float]:
     """V and w of the first team; x: its lead over c, order: 1 won, 0 tied. The second has -v and the same w."""
     raise NotImplementedError(f"{type(params).__module__} registers neither judge_pair nor judge_teams")
 
 
-@singledispatch
+@rule
 def judge_teams(params: Any, lines: Any, teams: int, lanes: Any) -> None:
     """Fill each team's surprise and shrink; by default from pairs within the window."""
     reach = int(min(params.window, float(teams)))
@@ -181,16 +178,6 @@ def verdict_of(params: Any, lead: float, c: float, order: float) -> PairVerdict:
     inverse = 1.0 / c
     v, w = judge_pair(params, lead / c, c, order)
     return PairVerdict(v * inverse, w * (inverse * inverse * inverse))
-
-
-@overload(judge_pair, jit_options=IN_KERNELS)
-def _(params, x, c, order):  # type: ignore[no-untyped-def]
-    return compiled_as(judge_pair)(params)
-
-
-@overload(judge_teams, jit_options=IN_KERNELS)
-def _(params, lines, teams, lanes):  # type: ignore[no-untyped-def]
-    return compiled_as(judge_teams)(params)
 
 
 class Params(NamedTuple):

@@ -15,7 +15,6 @@ from podium.engine import rules
 from podium.engine.inputs import ABSENT, Columns, Entry, Heat, Occasion, comparable, empty_scratch, entrant_at, entry_at
 from podium.engine.pool_state import new_pools
 from podium.engine.rule_errors import (
-    RULES,
     compile_sentence,
     description,
     is_record,
@@ -25,6 +24,7 @@ from podium.engine.rule_errors import (
     whereabouts,
 )
 from podium.engine.rules import overrides
+from podium.engine.steps import RULES, SHIPPED
 from podium.engine.system import System, blank
 from podium.engine.tables.sides import room_for_sides
 from podium.errors import RuleError
@@ -290,10 +290,14 @@ class Runner:
 Kernels = tuple[Callable[..., Any], Callable[..., Any]]
 
 
-def run_kernel(system: System, kernels: Kernels, *arguments: Any, is_shipped: bool | None = None) -> Any:
-    """What a loop over rules returns, compiled for Podium's own or a stranger's; a RuleError where numba refuses."""
+def run_kernel(system: System, kernels: Kernels, params: Any, *arguments: Any) -> Any:
+    """What a loop over rules returns, compiled for Podium's own or a stranger's; a RuleError where numba refuses.
+
+    The type of `params`, as `System.arguments` has them, says whose rules they are for.
+    """
+    kept, apart = kernels
     try:
-        return kernels[0 if (system.shipped if is_shipped is None else is_shipped) else 1](*arguments)
+        return (kept if system.is_ours and type(params) in SHIPPED else apart)(params, *arguments)
     except NumbaError as error:
         raise compile_error(system, error) from None
 

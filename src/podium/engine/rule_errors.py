@@ -10,16 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from podium.engine import rules
-from podium.engine.steps import judge_two_heats
+from podium.engine.steps import RULES
 from podium.engine.system import System
 from podium.errors import RuleError
 from podium.kernels.compiled import HOME
 
-RULES: tuple[Any, ...] = (
-    *(rules.in_pool, rules.enter, rules.compare, rules.evidence, rules.settle, rules.expect, rules.counts),
-    *(rules.credit, rules.causes, rules.rate_two, rules.rate_event, rules.judge_heat),
-    *(rules.compare_all, rules.judge_large_heat, judge_two_heats),
-)
 # Where numba says it was, and lines of its messages that frame a cause.
 LOCATION = re.compile(r'(?P<indent> *)File "(?P<file>.+)", line (?P<line>\d+):')
 HELPER = re.compile(r"Untyped global name ('\w+'):.*<class 'function'>")

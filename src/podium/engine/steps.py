@@ -14,9 +14,11 @@ from typing import Any
 
 from podium.engine.inputs import Entry, Heat
 from podium.engine.rules import (
+    causes,
     compare,
     compare_all,
     counts,
+    credit,
     enter,
     evidence,
     expect,
@@ -65,30 +67,23 @@ def judge_two_heats(
     raise NotImplementedError(f"{type(params).__module__} registers no judge_two_heats")
 
 
-# The rules that kernels call.
-COMPILED = (
+# The rules that kernels call, and those that only explain.
+COMPILED: tuple[Any, ...] = (
     *(in_pool, enter, compare, evidence, settle, expect, counts, rate_two, rate_event, judge_heat),
     *(compare_all, judge_large_heat, judge_two_heats),
     *(face_off, judge_result, update_two),
 )
+RULES = (*COMPILED, credit, causes)
 _versions: dict[type[Any], dict[tuple[Any, ...], type[Any]]] = {}  # by parameters' type, and by the rules for it
+SHIPPED: set[type[Any]] = set()  # versions of which Podium itself registered every rule
 
 
-def functions_of(kind: type[Any]) -> tuple[Any, ...]:
-    """The functions that are registered for parameters of this type now, one for each rule that kernels call."""
-    return tuple(rule.dispatch(kind) for rule in COMPILED)
-
-
-def are_ours(functions: tuple[Any, ...]) -> bool:
-    """Whether Podium itself registered them all."""
-    return all(function.__module__.startswith("podium.") for function in functions)
-
-
-def version_of(kind: type[Any], functions: tuple[Any, ...]) -> type[Any]:
+def version_of(kind: type[Any]) -> type[Any]:
     """The type of parameters that kernels are compiled for: another one for each set of rules that `kind` had.
 
     numba compiles once for a type, and would go on with the rules of that time.
     """
+    functions = tuple(rule.dispatch(kind) for rule in COMPILED)
     versions = _versions.setdefault(kind, {})
     if functions not in versions:
         if versions:
@@ -96,6 +91,8 @@ def version_of(kind: type[Any], functions: tuple[Any, ...]) -> type[Any]:
         else:
             qualify(kind)
             versions[functions] = kind
+            if all(function.__module__.startswith("podium.") for function in functions):
+                SHIPPED.add(kind)
     return versions[functions]
 
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from podium.engine.inputs import PRESENT
 from podium.engine.pool_state import PoolReader
 from podium.engine.rules import Points, enter, expect
-from podium.engine.steps import are_ours, functions_of, qualify, version_of
+from podium.engine.steps import SHIPPED, qualify, version_of
 from podium.errors import ParameterError
 from podium.kernels.logarithm import LN_10
 from podium.probability.logistic import room_for_logistic_sums
@@ -121,11 +121,12 @@ class System(PoolReader):
     @property
     def shipped(self) -> bool:
         """Whether all its rules are Podium's own, whose machine code is kept on disk, keyed by their sources."""
-        if not type(self).__module__.startswith("podium.systems."):
-            return False
-        kind = type(self.params())
-        functions = functions_of(kind)
-        return version_of(kind, functions) is kind and are_ours(functions)
+        return self.is_ours and version_of(type(self.params())) in SHIPPED
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether Podium comes with it; a stranger may have registered rules for it all the same."""
+        return type(self).__module__.startswith("podium.systems.")
 
     @property
     def label(self) -> str:
@@ -163,7 +164,7 @@ class System(PoolReader):
     def arguments(self) -> tuple[Any, tuple[Any, Any, Any]]:
         """What every kernel takes first: the numbers that the rules read, and the prototypes."""
         params = self.params()
-        version = version_of(type(params), functions_of(type(params)))
+        version = version_of(type(params))
         prototypes = self.prototypes()
         for kind in map(type, prototypes):
             if not kind.__module__.startswith("podium."):

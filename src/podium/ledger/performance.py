@@ -217,7 +217,7 @@ class Duels:
         self.names = events.player_names[players].to_list()
         self.states: States = states_before(system, events, settlement, replayed)[players]
         self.by_chances = overrides(rate_event, self.system)
-        self.arguments, self.is_shipped = self.system.arguments(), self.system.shipped
+        self.arguments = self.system.arguments()
         self.rating = self.system.column("rating")
         self.levels = [self.system.column(name) for name in self.system.with_level]
         self.entered = np.empty((len(players), len(self.system.prototypes()[1])))
@@ -270,8 +270,7 @@ class Duels:
 
     def run(self, total: Any, *more: Any) -> None:
         """Do what a kernel does, with its last arguments."""
-        first = *self.arguments, self.columns, self.settlement
-        run_kernel(self.system, KERNELS[total], *first, *more, is_shipped=self.is_shipped)
+        run_kernel(self.system, KERNELS[total], *self.arguments, self.columns, self.settlement, *more)
 
     def table(self, totals_before: Floats) -> Expected | None:
         """What is expected, (everyone), of each so many points higher, by the curves of a few; None where it is not so.

@@ -92,9 +92,20 @@ def pytest_collection_finish():
 # Files whose tests of all systems share what is dear to make: kernels that take longest, a package, a season.
 TOGETHER = ("test_large_heats.py", "test_machine_code_cache.py", "test_outside.py", "test_pool_states.py")
 
+# Files of fewer tests are those that take long a test. A worker takes its next file when two tests of one are left: as
+# the last, it would have several of them to itself.
+FEW = 12
+
 
 class BySystem(LoadScopeScheduling):
     """One worker runs all tests of a system, so that it alone compiles its kernels, and all other tests of a file."""
+
+    def schedule(self):
+        """Begin with what has the most tests; of files of few, those of the fewest come first."""
+        super().schedule()
+        counts = {scope: len(tests) for scope, tests in self.workqueue.items()}
+        for scope in sorted(counts, key=lambda scope: counts[scope] if counts[scope] < FEW else -counts[scope]):
+            self.workqueue.move_to_end(scope)
 
     def _split_scope(self, nodeid):
         """The group of a test: the pages, its system, or its file."""

@@ -24,7 +24,7 @@ def proxying(port):
 
     async def pass_on(reader, writer):
         upstream_reader, upstream_writer = await asyncio.open_connection("127.0.0.1", port)
-        with suppress(asyncio.IncompleteReadError):
+        with suppress(asyncio.IncompleteReadError, asyncio.CancelledError):  # the loop ends before the connection
             head = await reader.readuntil(b"\r\n\r\n")
             upstream_writer.write(head.removesuffix(b"\r\n") + FORWARDED + b"\r\n")
             await asyncio.gather(relay(reader, upstream_writer), relay(upstream_reader, writer))

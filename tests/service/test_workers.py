@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 
 import httpx2
@@ -91,8 +91,9 @@ def test_sqlite_has_one_worker(podium_command, tmp_path):
 
 
 @pytest.fixture
-def url(request, new_url):
-    return new_url("postgresql")
+def store(new_url):
+    with closing(Store(new_url("postgresql"))) as opened:
+        yield opened
 
 
 def listen(client, entries, ended):
@@ -116,14 +117,12 @@ def show_what_the_other_writes(one, other, entries):
 
 
 def show_the_same_moment(one, other):
-    """A race that runs stands the same at either worker, within two seconds of the post."""
+    """A race that runs stands the same at either worker, as soon as its places were answered."""
     race = f"{POOL}/fixtures/tonight"
     planned = {"fixture_id": "tonight", "starts_at": "2035-01-01T00:00:00Z", "entrants": [{"player": x} for x in "abc"]}
     assert one.post(f"{POOL}/fixtures", json=planned).status_code == 201
     assert other.put(f"{race}/places", json={"places": ["c", "a"]}).status_code == 200
-    began = time.monotonic()
-    until(lambda: one.get(f"{race}/places").json()["places"] == ["c", "a"])
-    assert time.monotonic() - began < 2.0
+    assert one.get(f"{race}/places").json()["places"] == ["c", "a"]
     assert one.get(f"{race}/places").json() == other.get(f"{race}/places").json()
 
 
@@ -186,8 +185,8 @@ def both_workers(server):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="it finds the workers in /proc")
-def test_two_workers_behind_a_proxy_are_one_service(tmp_path, url):
-    store = Store(url)
+def test_two_workers_behind_a_proxy_are_one_service(tmp_path, store):
+    url = store.engine.url.render_as_string(hide_password=False)
     store.create_pool("main", find("elo")())
     key, limited = create_key(store.engine, "all", "admin"), create_key(store.engine, "few", "read", None, 4.0)
     with ExitStack() as stack:
@@ -218,4 +217,3 @@ def test_two_workers_behind_a_proxy_are_one_service(tmp_path, url):
     assert {f"e{number}" for number in answered} <= {*stored["event_id"]}
     assert stored.group_by("event_id").len()["len"].unique().to_list() == [3]
     assert store.verify() == []
-    store.close()

@@ -49,6 +49,7 @@ async def until(condition):
 
 
 def test_what_another_process_logs_is_announced_before_the_next_look(store, other, monkeypatch):
+    monkeypatch.setattr(watchers, "LOOK_S", 0.01)
     monkeypatch.setattr(watchers, "HEARING_LOOK_S", 3_600.0)
 
     async def hear():

@@ -207,18 +207,17 @@ def public_functions():
 PUBLIC = dict(public_functions())
 
 
-@pytest.mark.parametrize("name", PUBLIC)
-def test_a_public_function_says_what_it_takes_gives_and_raises(name):
-    function = PUBLIC[name]
-    text = inspect.getdoc(function) or ""
-    first = text.split("\n", 1)[0]
-    assert first.endswith("."), "a line of what it does"
-    assert not first.startswith("The same"), "it stands alone in a reference"
-    returned = str(inspect.signature(function).return_annotation)
-    gives = returned != "None" and "Iterator" not in returned
-    assert not gives or "Returns:" in text
-    own = re.sub(r'"""(.|\n)*?"""', "", inspect.getsource(function))
-    assert not re.search(r"\n\s+raise \w+Error\(", own) or "Raises:" in text
+def test_a_public_function_says_what_it_takes_gives_and_raises():
+    for name, function in PUBLIC.items():
+        text = inspect.getdoc(function) or ""
+        first = text.split("\n", 1)[0]
+        assert first.endswith("."), f"{name}: a line of what it does"
+        assert not first.startswith("The same"), f"{name}: it stands alone in a reference"
+        returned = str(inspect.signature(function).return_annotation)
+        gives = returned != "None" and "Iterator" not in returned
+        assert not gives or "Returns:" in text, name
+        own = re.sub(r'"""(.|\n)*?"""', "", inspect.getsource(function))
+        assert not re.search(r"\n\s+raise \w+Error\(", own) or "Raises:" in text, name
 
 
 def test_no_docstring_leans_on_the_one_above():

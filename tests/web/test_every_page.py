@@ -15,15 +15,21 @@ NO_EVENTS_CHANGE = {"why", "big", "move", "sum"}
 SCHEMES = ("/", "http:", "https:", "mailto:", "#", "?")
 
 
-@pytest.fixture(params=PAGES, scope="module")
-def page(request, site):
-    """A page: its name, its text and its tree."""
-    status, headers, text = site.get(PAGES[request.param])
-    assert status == (404 if is_missing(request.param) else 200), text[-2000:]
-    return request.param, headers, text, tree(text)
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_is_light_and_harmless_and_adds_up(name, site):
+    status, headers, text = site.get(PAGES[name])
+    assert status == (404 if is_missing(name) else 200), text[-2000:]
+    page = name, headers, text, tree(text)
+    check_weight(page, site)
+    check_that_nothing_can_run_or_style(page)
+    check_that_names_keep_their_direction(page)
+    check_links_of_changes(page)
+    check_columns(page)
+    check_rows(page)
+    check_waterfalls(page)
 
 
-def test_it_weighs_little(page, site):
+def check_weight(page, site):
     name, _, text, root = page
     assert len(text.encode()) <= MAX_PAGE, name
     fetched = {
@@ -44,7 +50,7 @@ def fetch_once(site, address):
     return site.get(address)
 
 
-def test_nothing_in_it_can_run_or_style(page):
+def check_that_nothing_can_run_or_style(page):
     """Whatever names say: no script but the page's own, no handler, no style, no address of another scheme."""
     _, headers, text, root = page
     policy = headers["Content-Security-Policy"]
@@ -68,7 +74,7 @@ def test_nothing_in_it_can_run_or_style(page):
     )
 
 
-def test_each_hostile_name_keeps_its_direction_to_itself(page):
+def check_that_names_keep_their_direction(page):
     """A name in a table or list stands in `bdi`."""
     _, _, _, root = page
     for each in root.every():
@@ -77,7 +83,7 @@ def test_each_hostile_name_keeps_its_direction_to_itself(page):
                 assert each.tag in {"bdi", "title"}, (each.tag, text)
 
 
-def test_each_change_by_an_event_is_a_link_to_its_reasons(page):
+def check_links_of_changes(page):
     _, _, _, root = page
     for kind in ("gain", "loss", "even"):
         for each in root.every("span", kind):
@@ -87,7 +93,7 @@ def test_each_change_by_an_event_is_a_link_to_its_reasons(page):
                 assert any("Why did " in above.attributes.get("aria-label", "") for above in around), each.text
 
 
-def test_each_column_with_a_sum_adds_up(page):
+def check_columns(page):
     for table in page[3].every("table"):
         foot = table.first("tfoot")
         if foot is None:
@@ -104,7 +110,7 @@ def test_each_column_with_a_sum_adds_up(page):
         assert checked
 
 
-def test_each_row_with_a_sum_adds_up(page):
+def check_rows(page):
     for table in page[3].every("table"):
         heads = [each.text for each in table.first("tr").nodes]
         if heads[-1] != "Sum":
@@ -119,7 +125,7 @@ def test_each_row_with_a_sum_adds_up(page):
                 assert sum(numbers[:-1]) == numbers[-1], row.text
 
 
-def test_each_waterfall_adds_up(page):
+def check_waterfalls(page):
     """From the rating before over each group to the rating after; and each group's rows to the group."""
     for steps in page[3].every("ol", "why"):
         first, *groups, last = steps.nodes

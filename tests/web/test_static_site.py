@@ -10,7 +10,7 @@ import pytest
 from html_tree import tree
 from leagues import HOSTILE, START
 from served import EVERY_WAY, SCREENS
-from test_every_page import test_each_waterfall_adds_up as check_waterfalls
+from test_every_page import check_waterfalls
 from test_screens import AXE, MEASURE, SIDEWAYS, UNFOLD, Axe, heard
 
 import podium

@@ -21,7 +21,7 @@ from podium.service.site.pages import Extent, file_stem, public_pages
 from podium.store import Store
 from podium.systems import find
 
-WAYS = SCREENS if EVERY_WAY else [(320, "light"), (390, "dark"), (1280, "light")]
+WAYS = SCREENS if EVERY_WAY else [(320, "light"), (1280, "dark")]
 # What only the service can do: parts that hold a form, or nothing but links to pages that files have not.
 SERVICE_ONLY = re.compile(
     r"Which one are you|Filter|Share|Follow and share|Whom .* met most|1 year|5 years|All (changes|[\d,]+)$"

@@ -15,6 +15,7 @@ from podium.engine import replay, rules
 from podium.engine.rules import Comparison, compare, expect, settle
 from podium.engine.steps import judge_result, judge_two_heats
 from podium.engine.system import System, parameter
+from podium.kernels.compiled import RULES
 from podium.systems import find
 from podium.systems.trueskill import Verdict
 
@@ -113,6 +114,19 @@ def test_a_strangers_rule_for_a_shipped_system_is_compiled_apart_and_taken_back(
     assert elo.shipped
     assert ratings(elo) == begun
     assert podium.rate(ROWS[:2], elo).explain("first", "x").delta == pytest.approx(begun[0] - 1500.0)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_strangers_rule_of_any_kind_is_noticed(rule):
+    elo = find("elo")()
+    kind = type(elo.params())
+    shipped = rule.dispatch(kind)
+    rule.register(kind, lambda *_: None)
+    try:
+        assert not elo.shipped
+    finally:
+        rule.register(kind, shipped)
+    assert elo.shipped
 
 
 def nobody_moves(params, prototypes, columns, heat, start, middle, stop, scratch, other):

@@ -24,10 +24,10 @@ from podium.engine.rule_errors import (
     whereabouts,
 )
 from podium.engine.rules import overrides
-from podium.engine.steps import RULES, SHIPPED
 from podium.engine.system import System, blank
 from podium.engine.tables.sides import room_for_sides
 from podium.errors import RuleError
+from podium.kernels.compiled import RULES, SHIPPED
 from podium.kernels.records import read
 
 PROBE_ENTRANTS = 3

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from podium.engine import rules
-from podium.engine.steps import RULES
 from podium.engine.system import System
 from podium.errors import RuleError
-from podium.kernels.compiled import HOME
+from podium.kernels.compiled import HOME, RULES
 
 # Where numba says it was, and lines of its messages that frame a cause.
 LOCATION = re.compile(r'(?P<indent> *)File "(?P<file>.+)", line (?P<line>\d+):')

@@ -13,22 +13,6 @@ of a square, a number over itself, a second sweep that repeats the first.
 from typing import Any
 
 from podium.engine.inputs import Entry, Heat
-from podium.engine.rules import (
-    causes,
-    compare,
-    compare_all,
-    counts,
-    credit,
-    enter,
-    evidence,
-    expect,
-    in_pool,
-    judge_heat,
-    judge_large_heat,
-    rate_event,
-    rate_two,
-    settle,
-)
 from podium.kernels.compiled import rule
 
 
@@ -65,43 +49,3 @@ def judge_two_heats(
     none.
     """
     raise NotImplementedError(f"{type(params).__module__} registers no judge_two_heats")
-
-
-# The rules that kernels call, and those that only explain.
-COMPILED: tuple[Any, ...] = (
-    *(in_pool, enter, compare, evidence, settle, expect, counts, rate_two, rate_event, judge_heat),
-    *(compare_all, judge_large_heat, judge_two_heats),
-    *(face_off, judge_result, update_two),
-)
-RULES = (*COMPILED, credit, causes)
-_versions: dict[type[Any], dict[tuple[Any, ...], type[Any]]] = {}  # by parameters' type, and by the rules for it
-SHIPPED: set[type[Any]] = set()  # versions of which Podium itself registered every rule
-
-
-def version_of(kind: type[Any]) -> type[Any]:
-    """The type of parameters that kernels are compiled for: another one for each set of rules that `kind` had.
-
-    numba compiles once for a type, and would go on with the rules of that time.
-    """
-    functions = tuple(rule.dispatch(kind) for rule in COMPILED)
-    versions = _versions.setdefault(kind, {})
-    if functions not in versions:
-        if versions:
-            versions[functions] = type(kind.__name__ + ".again" * len(versions), (kind,), {"__slots__": ()})
-        else:
-            qualify(kind)
-            versions[functions] = kind
-            if all(function.__module__.startswith("podium.") for function in functions):
-                SHIPPED.add(kind)
-    return versions[functions]
-
-
-def qualify(kind: type[Any]) -> None:
-    """Give a type of numbers its module's name too.
-
-    numba names machine code after the names of its arguments' types, and takes types of one name for one: two systems
-    loaded from the cache would run each other's code where both call them `Params`, and a stranger's `State` would be
-    written into the cache of Podium's own, which no process without that stranger could read.
-    """
-    if "." not in kind.__name__:
-        kind.__name__ = f"{kind.__module__}.{kind.__qualname__}"

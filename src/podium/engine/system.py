@@ -15,8 +15,8 @@ import numpy.typing as npt
 from podium.engine.inputs import PRESENT
 from podium.engine.pool_state import PoolReader
 from podium.engine.rules import Points, enter, expect
-from podium.engine.steps import SHIPPED, qualify, version_of
 from podium.errors import ParameterError
+from podium.kernels.compiled import SHIPPED, qualify, version_of
 from podium.kernels.logarithm import LN_10
 from podium.probability.logistic import room_for_logistic_sums
 from podium.probability.ranks import GumbelPerformances, Performances

@@ -164,9 +164,13 @@ def kernel(function: _Function) -> _Function:
     return registered
 
 
+RULES: dict[Any, Callable[..., Any]] = {}  # what each does by default
+
+
 def rule(default: Callable[..., _Value]) -> "_SingleDispatchCallable[_Value]":
     """Mark what one function or another does by the type of the first argument, a NamedTuple: alike in kernels."""
     chosen = functools.singledispatch(default)
+    RULES[chosen] = default
 
     @overload(chosen, jit_options=IN_KERNELS, strict=False)  # not strict, as `register_jitable` is not
     def choose(first: Any, *_others: Any) -> Callable[..., Any] | None:
@@ -174,6 +178,39 @@ def rule(default: Callable[..., _Value]) -> "_SingleDispatchCallable[_Value]":
         return chosen.dispatch(first.instance_class) if is_record else None
 
     return chosen
+
+
+_versions: dict[type[Any], dict[tuple[Any, ...], type[Any]]] = {}  # by parameters' type, and by its own rules
+SHIPPED: set[type[Any]] = set()  # versions of which Podium itself registered every rule
+
+
+def version_of(kind: type[Any]) -> type[Any]:
+    """The type of parameters that kernels are compiled for: another one for each set of rules that `kind` had.
+
+    numba compiles once for a type, and would go on with the rules of that time.
+    """
+    functions = tuple([own for rule, default in RULES.items() if (own := rule.dispatch(kind)) is not default])
+    versions = _versions.setdefault(kind, {})
+    if functions not in versions:
+        if versions:
+            versions[functions] = type(kind.__name__ + ".again" * len(versions), (kind,), {"__slots__": ()})
+        else:
+            qualify(kind)
+            versions[functions] = kind
+            if all(function.__module__.startswith("podium.") for function in functions):
+                SHIPPED.add(kind)
+    return versions[functions]
+
+
+def qualify(kind: type[Any]) -> None:
+    """Give a type of numbers its module's name too.
+
+    numba names machine code after the names of its arguments' types, and takes types of one name for one: two systems
+    loaded from the cache would run each other's code where both call them `Params`, and a stranger's `State` would be
+    written into the cache of Podium's own, which no process without that stranger could read.
+    """
+    if "." not in kind.__name__:
+        kind.__name__ = f"{kind.__module__}.{kind.__qualname__}"
 
 
 def digest(folder: Path = HOME) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from functools import cache
+from string import Formatter
 from time import monotonic
 from typing import (
     Any,
@@ -111,7 +112,13 @@ class Call(Generic[Answer]):
 
 
 def json_call(
-    method: str, path: str, kind: type[Answer], body: Any = None, params: Mapping[str, Any] | None = None, **names: str
+    method: str,
+    path: str,
+    kind: type[Answer],
+    body: Any = None,
+    params: Mapping[str, Any] | None = None,
+    /,
+    **names: str,
 ) -> Call[Answer]:
     """Return a call whose answer is JSON of a type, with its moments and days as such."""
     sent = {name: value for name, value in (params or {}).items() if value is not None}
@@ -164,6 +171,29 @@ class route(Generic[Arguments, Answer]):  # noqa: N801  (a decorator)
             return client.send(self.build(client, *args, **kwargs))
 
         return send
+
+
+def get(
+    path: str,
+) -> Callable[[Callable[Concatenate[Any, Arguments], Call[Answer]]], route[Arguments, Answer]]:
+    """A route that reads, by the signature alone: what is not in the path is its query, but for what is None."""
+    names = [name for _, name, _, _ in Formatter().parse(path) if name]
+
+    def declare(method: Callable[Concatenate[Any, Arguments], Call[Answer]]) -> route[Arguments, Answer]:
+        signature = inspect.signature(method)
+        (kind,) = get_args(signature.return_annotation)
+
+        @functools.wraps(method)
+        def build(*args: Any, **options: Any) -> Call[Answer]:
+            bound = signature.bind(*args, **options)
+            bound.apply_defaults()
+            _client, *given = bound.arguments.items()
+            params = {name: moment_text(value) if isinstance(value, date) else value for name, value in given}
+            return json_call("GET", path, kind, None, params, **{name: params.pop(name) for name in names})
+
+        return route(build)
+
+    return declare
 
 
 PATIENCE_S = 30.0  # a restart of the service takes less

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from datetime import date
 from typing import Any
 
-from podium.client.calls import EVENT, PLAYER, POOL, Call, Moment, json_call, moment_text, route
+from podium.client.calls import EVENT, PLAYER, POOL, Call, Moment, get, json_call, route
 from podium.client.chance_answers import Fixture, Places, RaceStakes, RunningRace
 from podium.client.page_answers import (
     AdjacentEvents,
@@ -27,7 +27,7 @@ from podium.client.page_answers import (
 class PageRoutes:
     """What pages show of ladders, players and events."""
 
-    @route
+    @get(f"{POOL}/board")
     def board(
         self,
         pool: str,
@@ -50,10 +50,8 @@ class PageRoutes:
         Returns:
             `rows` with moves and curves, `next`, and how many are listed.
         """
-        params = {"top": top, "cursor": cursor} | listing(min_events, active_within, unsettled=unsettled)
-        return json_call("GET", f"{POOL}/board", ListedPage, params=params, pool=pool)
 
-    @route
+    @get(f"{POOL}/board/newest")
     def newest_entrants(
         self,
         pool: str,
@@ -68,10 +66,8 @@ class PageRoutes:
         Returns:
             As `board`.
         """
-        params = {"top": top} | listing(min_events, active_within, unsettled=unsettled)
-        return json_call("GET", f"{POOL}/board/newest", ListedPage, params=params, pool=pool)
 
-    @route
+    @get(f"{PLAYER}/page")
     def page_of(
         self,
         pool: str,
@@ -87,55 +83,48 @@ class PageRoutes:
         Returns:
             `cursor`, to be sent for that page; None of whoever is not listed.
         """
-        params = {"top": top} | listing(min_events, active_within, unsettled=unsettled)
-        return json_call("GET", f"{PLAYER}/page", PlayerPage, params=params, pool=pool, player=player)
 
-    @route
+    @get(f"{POOL}/search")
     def search(self, pool: str, text: str, *, most: int = 10) -> Call[list[FoundPlayer]]:
         """Find players by how a name or a former one begins, or one of its words.
 
         Returns:
             `player, rating, rank, former_name` and the like of each; similar names where none is found.
         """
-        return json_call("GET", f"{POOL}/search", list[FoundPlayer], params={"text": text, "most": most}, pool=pool)
 
-    @route
+    @get(f"{POOL}/events")
     def events(self, pool: str, *, top: int = 50, cursor: str | None = None) -> Call[EventListPage]:
         """List events, newest first, with a headline each.
 
         Returns:
             `events`, and `next`, the cursor of the page after it; None on the last.
         """
-        return json_call("GET", f"{POOL}/events", EventListPage, params={"top": top, "cursor": cursor}, pool=pool)
 
-    @route
+    @get(f"{EVENT}/adjacent")
     def adjacent_events(self, pool: str, event_id: str) -> Call[AdjacentEvents]:
         """Name the events before and after an event.
 
         Returns:
             `previous` and `next`.
         """
-        return json_call("GET", f"{EVENT}/adjacent", AdjacentEvents, pool=pool, event_id=event_id)
 
-    @route
+    @get(f"{POOL}/movers")
     def movers(self, pool: str, *, days: int = 7, most: int = 10) -> Call[Movers]:
         """Show who moved most in the days up to the newest rated event, and the surprise of these days.
 
         Returns:
             `since, gained, lost, surprise`; `most` players on either side.
         """
-        return json_call("GET", f"{POOL}/movers", Movers, params={"days": days, "most": most}, pool=pool)
 
-    @route
+    @get(f"{PLAYER}/card")
     def player_card(self, pool: str, player: str) -> Call[PlayerCard]:
         """Show a player at a glance.
 
         Returns:
             Rank, form, trend, streaks, records and neighbours.
         """
-        return json_call("GET", f"{PLAYER}/card", PlayerCard, pool=pool, player=player)
 
-    @route
+    @get(f"{PLAYER}/curve")
     def rating_curve(
         self, pool: str, player: str, *, since: date | str | None = None, most: int = 300
     ) -> Call[list[CurvePoint]]:
@@ -148,69 +137,54 @@ class PageRoutes:
         Returns:
             The points, oldest first.
         """
-        params = {"since": None if since is None else moment_text(since), "most": most}
-        return json_call("GET", f"{PLAYER}/curve", list[CurvePoint], params=params, pool=pool, player=player)
 
-    @route
+    @get(f"{PLAYER}/changes")
     def player_changes(self, pool: str, player: str, *, top: int = 50, cursor: str | None = None) -> Call[ChangesPage]:
         """Show a page of a player's changes, newest first.
 
         Returns:
             `rows`, and `next`, the cursor of the page after it; None on the last.
         """
-        params = {"top": top, "cursor": cursor}
-        return json_call("GET", f"{PLAYER}/changes", ChangesPage, params=params, pool=pool, player=player)
 
-    @route
+    @get(f"{PLAYER}/rivals")
     def rivals(self, pool: str, player: str) -> Call[Rivals]:
         """Show whom a player met in the newest hundred events, and how it went.
 
         Returns:
             `events, duels, won, expected`, `opponents`, a row each, and the `best_scalp`.
         """
-        return json_call("GET", f"{PLAYER}/rivals", Rivals, pool=pool, player=player)
 
-    @route
+    @get(f"{EVENT}/field")
     def event_field(self, pool: str, event_id: str) -> Call[EventField]:
         """Show how strong the field of an event was, and how well each played in it.
 
         Returns:
             `players, mean_rating`, and the `performances`.
         """
-        return json_call("GET", f"{EVENT}/field", EventField, pool=pool, event_id=event_id)
 
-    @route
+    @get(f"{EVENT}/record")
     def event_record(self, pool: str, event_id: str) -> Call[list[CorrectionRecord]]:
         """List what was done to an event, oldest first.
 
         Returns:
             A record each: who, why, what it moved, and the `lines` that it changed.
         """
-        return json_call("GET", f"{EVENT}/record", list[CorrectionRecord], pool=pool, event_id=event_id)
 
-    @route
+    @get(f"{EVENT}/players/{{player}}/fairness")
     def fair_expectation(self, pool: str, event_id: str, player: str) -> Call[FairExpectation]:
         """Say what would have been fair to expect of a player in an event.
 
         Returns:
             `duels, promised, fair`, and an `example` of such promises; the two are None where too few are known.
         """
-        path = f"{EVENT}/players/{{player}}/fairness"
-        return json_call("GET", path, FairExpectation, pool=pool, event_id=event_id, player=player)
 
-    @route
+    @get(f"{POOL}/facts")
     def facts(self, pool: str) -> Call[PoolFacts]:
         """Show what a ladder's whole history says of its ratings.
 
         Returns:
             `promise` by leads, `weights` of duels by event, and `reliability` of promises.
         """
-        return json_call("GET", f"{POOL}/facts", PoolFacts, pool=pool)
-
-
-def listing(min_events: int | None, active_within: str | None, *, unsettled: bool) -> dict[str, Any]:
-    """Return who is listed, as a query says it."""
-    return {"min_events": min_events, "active_within": active_within, "unsettled": "true" if unsettled else "false"}
 
 
 FIXTURE = f"{POOL}/fixtures/{{fixture_id}}"
@@ -294,16 +268,15 @@ class FixtureRoutes:
         """
         return json_call("POST", f"{FIXTURE}/cancel", Fixture, pool=pool, fixture_id=fixture_id)
 
-    @route
+    @get(FIXTURE)
     def fixture(self, pool: str, fixture_id: str) -> Call[Fixture]:
         """Show a race to come as it is planned, and what became of it.
 
         Returns:
             The fixture: its id, title, start, entrants and status.
         """
-        return json_call("GET", FIXTURE, Fixture, pool=pool, fixture_id=fixture_id)
 
-    @route
+    @get(f"{POOL}/fixtures")
     def fixtures(
         self, pool: str, *, since: Moment | None = None, ahead: bool = False, most: int = 100
     ) -> Call[list[Fixture]]:
@@ -317,10 +290,6 @@ class FixtureRoutes:
         Returns:
             A fixture each.
         """
-        params: dict[str, Any] = {"ahead": "true" if ahead else "false", "most": most}
-        if since is not None:
-            params["since"] = moment_text(since)
-        return json_call("GET", f"{POOL}/fixtures", list[Fixture], params=params, pool=pool)
 
     @route
     def post_places(
@@ -341,16 +310,15 @@ class FixtureRoutes:
         body = {"places": [*places], "out": [*out]}
         return json_call("PUT", f"{FIXTURE}/places", Places, body, pool=pool, fixture_id=fixture_id)
 
-    @route
+    @get(f"{FIXTURE}/places")
     def places(self, pool: str, fixture_id: str) -> Call[RunningRace]:
         """Show how a race stands, and what it would do to ratings if it ended now.
 
         Returns:
             `places`, `out`, `posted_at`, and the `changes` by player.
         """
-        return json_call("GET", f"{FIXTURE}/places", RunningRace, pool=pool, fixture_id=fixture_id)
 
-    @route
+    @get(f"{FIXTURE}/stakes")
     def fixture_stakes(
         self, pool: str, fixture_id: str, player: str | None = None, *, heats: int = 1
     ) -> Call[RaceStakes]:
@@ -363,8 +331,6 @@ class FixtureRoutes:
         Returns:
             `stakes`, a line a place; `entrants`, each with the break-even place; and the table in words.
         """
-        params = {"player": player, "heats": heats}
-        return json_call("GET", f"{FIXTURE}/stakes", RaceStakes, params=params, pool=pool, fixture_id=fixture_id)
 
     @route
     def stakes(self, pool: str, entrants: Entrants, player: str | None = None, *, heats: int = 1) -> Call[RaceStakes]:
@@ -381,4 +347,4 @@ class FixtureRoutes:
         rows = entrant_rows(entrants) or []
         params = {"entrants": [each["player"] for each in rows], "player": player, "heats": heats}
         params["with"] = [cells_of(each) for each in rows if each.keys() > {"player"}]
-        return json_call("GET", f"{POOL}/stakes", RaceStakes, params=params, pool=pool)
+        return json_call("GET", f"{POOL}/stakes", RaceStakes, None, params, pool=pool)

@@ -5,32 +5,30 @@ from datetime import date
 from typing import Any
 
 from podium.client import answers
-from podium.client.calls import EVENT, PLAYER, POOL, Call, json_call, moment_text, route
+from podium.client.calls import EVENT, PLAYER, POOL, Call, get, json_call, route
 from podium.client.chance_answers import Comparison, FieldChances, Match
 
 
 class ReadRoutes:
     """What can be read of ladders."""
 
-    @route
+    @get("/pools")
     def pools(self) -> Call[list[answers.PoolSummary]]:
         """List every ladder.
 
         Returns:
             `name, system, parameters, notice, title, contact, player_word, public` of each.
         """
-        return json_call("GET", "/pools", list[answers.PoolSummary])
 
-    @route
+    @get(POOL)
     def pool(self, pool: str) -> Call[answers.PoolSummary]:
         """Show a ladder.
 
         Returns:
             It, as `pools` has it.
         """
-        return json_call("GET", POOL, answers.PoolSummary, pool=pool)
 
-    @route
+    @get(f"{POOL}/log")
     def log(self, pool: str, *, after: int = 0, most: int = 100) -> Call[list[answers.LogRecord]]:
         """List what was done to a ladder, oldest first.
 
@@ -41,38 +39,32 @@ class ReadRoutes:
         Returns:
             A record each: `seq, kind, subject, received_at, actor`.
         """
-        return json_call(
-            "GET", f"{POOL}/log", list[answers.LogRecord], params={"after": after, "most": most}, pool=pool
-        )
 
-    @route
+    @get(EVENT)
     def event(self, pool: str, event_id: str) -> Call[answers.EventDetails]:
         """Show an event as it is now, and what it did.
 
         Returns:
             Its entries, status, time and changes.
         """
-        return json_call("GET", EVENT, answers.EventDetails, pool=pool, event_id=event_id)
 
-    @route
+    @get(f"{POOL}/matches/{{match_id}}")
     def match(self, pool: str, match_id: str) -> Call[answers.RegisteredMatch]:
         """Show a registered match, and what came of it.
 
         Returns:
             The match: its id, entrants, status and expiry, and the events that are its results.
         """
-        return json_call("GET", f"{POOL}/matches/{{match_id}}", answers.RegisteredMatch, pool=pool, match_id=match_id)
 
-    @route
+    @get(f"{POOL}/matches")
     def waiting_matches(self, pool: str) -> Call[list[str]]:
         """List the matches that wait for a result.
 
         Returns:
             Their ids, the first to expire first.
         """
-        return json_call("GET", f"{POOL}/matches", list[str], pool=pool)
 
-    @route
+    @get(f"{POOL}/leaderboard")
     def leaderboard(
         self,
         pool: str,
@@ -97,68 +89,54 @@ class ReadRoutes:
         Returns:
             `players`, a row each, and `next`, the cursor of the page after it; None on the last.
         """
-        params = {
-            "top": top, "cursor": cursor, "min_events": min_events, "max_deviation": max_deviation,
-            "active_within": active_within, "at": None if at is None else moment_text(at),
-        }  # fmt: skip
-        return json_call("GET", f"{POOL}/leaderboard", answers.BoardPage, params=params, pool=pool)
 
-    @route
+    @get(f"{POOL}/distribution")
     def distribution(self, pool: str) -> Call[list[answers.RatingCount]]:
         """Count the players of each whole rating.
 
         Returns:
             `rating, players` each, lowest first.
         """
-        return json_call("GET", f"{POOL}/distribution", list[answers.RatingCount], pool=pool)
 
-    @route
+    @get(PLAYER)
     def player(self, pool: str, player: str, *, most: int = 1000) -> Call[answers.PlayerDetails]:
         """Show a player's rank and history.
 
         Returns:
             `rank, player, rating` and the like, and `history`, the `most` newest changes, newest first.
         """
-        return json_call("GET", PLAYER, answers.PlayerDetails, params={"most": most}, pool=pool, player=player)
 
-    @route
+    @get(f"{PLAYER}/neighbours")
     def neighbours(self, pool: str, player: str, *, each: int = 5) -> Call[list[answers.BoardRow]]:
         """Show a player among those ranked next: `each` above, and as many below.
 
         Returns:
             A row a player, best first.
         """
-        path = f"{PLAYER}/neighbours"
-        return json_call("GET", path, list[answers.BoardRow], params={"each": each}, pool=pool, player=player)
 
-    @route
+    @get(f"{EVENT}/players/{{player}}")
     def explain(self, pool: str, event_id: str, player: str) -> Call[answers.ExplainedChange]:
         """Explain why a player's rating moved in an event.
 
         Returns:
             The change in points, its reasons as rows and in groups, and the reasons in sentences.
         """
-        path = f"{EVENT}/players/{{player}}"
-        return json_call("GET", path, answers.ExplainedChange, pool=pool, event_id=event_id, player=player)
 
-    @route
+    @get(f"{EVENT}/players/{{player}}/what-if")
     def what_if(self, pool: str, event_id: str, player: str) -> Call[answers.AlternativeChanges]:
         """Show what an event would have done to a player's rating with one thing changed.
 
         Returns:
             The change as it was, and `alternatives`: what was changed in words, and the change in points then.
         """
-        path = f"{EVENT}/players/{{player}}/what-if"
-        return json_call("GET", path, answers.AlternativeChanges, pool=pool, event_id=event_id, player=player)
 
-    @route
+    @get(f"{POOL}/compare")
     def compare(self, pool: str, player: str, other: str) -> Call[Comparison]:
         """Compare two players: where they stand, what is expected, and every event in which they met.
 
         Returns:
             Both as they stand, with the expected score of each against the other, and their common events.
         """
-        return json_call("GET", f"{POOL}/compare", Comparison, params={"player": player, "other": other}, pool=pool)
 
     @route
     def predict(
@@ -194,83 +172,71 @@ class ReadRoutes:
         """
         return json_call("POST", f"{POOL}/matchmaking", list[Match], {"tickets": [*tickets]} | policy, pool=pool)
 
-    @route
+    @get(f"{POOL}/things")
     def things(self, pool: str) -> Call[list[answers.SharedThing]]:
         """List what entrants share and the system rates, as cars; none has a rank.
 
         Returns:
             `kind, name, points, deviation, events, last_played_at` of each: by kind, most points first.
         """
-        return json_call("GET", f"{POOL}/things", list[answers.SharedThing], pool=pool)
 
-    @route
+    @get(f"{POOL}/seasons")
     def seasons(self, pool: str) -> Call[list[answers.Season]]:
         """List the seasons.
 
         Returns:
             `name, starts_at, keep` of each, oldest first.
         """
-        return json_call("GET", f"{POOL}/seasons", list[answers.Season], pool=pool)
 
-    @route
+    @get(f"{POOL}/seasons/{{season}}/leaderboard")
     def season_board(self, pool: str, season: str) -> Call[list[answers.BoardRow]]:
         """Show how the board stood when a season ended, or as it stands where it is not over.
 
         Returns:
             A row a player, best first.
         """
-        return json_call(
-            "GET", f"{POOL}/seasons/{{season}}/leaderboard", list[answers.BoardRow], pool=pool, season=season
-        )
 
-    @route
+    @get(f"{PLAYER}/ranks")
     def ranks_of(self, pool: str, player: str) -> Call[list[answers.DailyRank]]:
         """Show a player's rank at 00:00 UTC, day by day.
 
         Returns:
             `day, rank, rating` each, oldest first.
         """
-        return json_call("GET", f"{PLAYER}/ranks", list[answers.DailyRank], pool=pool, player=player)
 
-    @route
+    @get(f"{POOL}/hindsight")
     def best_ever(self, pool: str) -> Call[answers.BestEverBoard]:
         """Show the best ever, in hindsight; only pools of the system podium have it.
 
         Returns:
             `as_of`, and of each of the `players` `player, rating, deviation, started_at, above_next`, best first.
         """
-        return json_call("GET", f"{POOL}/hindsight", answers.BestEverBoard, pool=pool)
 
-    @route
+    @get(f"{PLAYER}/hindsight")
     def hindsight_of(self, pool: str, player: str) -> Call[list[answers.HindsightPoint]]:
         """Show how strong a player was at each event, knowing all since.
 
         Returns:
             `started_at, rating, deviation` each, oldest first.
         """
-        return json_call("GET", f"{PLAYER}/hindsight", list[answers.HindsightPoint], pool=pool, player=player)
 
-    @route
+    @get(f"{POOL}/snapshots")
     def snapshot_days(self, pool: str) -> Call[list[date | float]]:
         """List the days whose ranks are stored.
 
         Returns:
             The days, oldest first; in a counted pool, the events before which they are.
         """
-        return json_call("GET", f"{POOL}/snapshots", list[date | float], pool=pool)
 
-    @route
+    @get(f"{POOL}/snapshots/{{day}}")
     def ranks_on(self, pool: str, day: date | str) -> Call[list[answers.RankedPlayer]]:
         """Show the ranks at a day's 00:00 UTC.
 
         Returns:
             `rank, player, rating` each, best first.
         """
-        return json_call(
-            "GET", f"{POOL}/snapshots/{{day}}", list[answers.RankedPlayer], pool=pool, day=moment_text(day)
-        )
 
-    @route
+    @get(f"{POOL}/export/{{table}}.{{kind}}")
     def export(self, pool: str, table: str = "history", kind: str = "parquet") -> Call[bytes]:
         """Fetch a table as a file.
 
@@ -281,5 +247,3 @@ class ReadRoutes:
         Returns:
             The bytes of the file.
         """
-        names = {"pool": pool, "table": table, "kind": kind}
-        return Call("GET", f"{POOL}/export/{{table}}.{{kind}}", bytes, bytes, names)

@@ -15,18 +15,17 @@ from podium.errors import ParameterError
 from podium.store.log.database import CARRY_OVER, StoreError, write_transaction
 from podium.store.log.pools import PoolView
 from podium.store.log.schema import log, pools
-from podium.store.log.statements import run_prepared
+from podium.store.log.statements import of_pool, run_prepared
 from podium.support.answers import answer, described
 
 GENESIS = hashlib.sha256(b"the log of a Podium pool, chain 1").digest()  # stands before the first entry
 HASHED = ("place", "received_at", "kind", "actor", "subject", "body", "match_id", "present", "reason_hash")
 CHUNK_ENTRIES = 200  # that are read at once; a body may have thousands of lines
-IN_POOL = log.c.pool_id == sa.bindparam("pool")
-SELECT_NEWEST_LINK = sa.select(log.c.place, log.c.hash).where(IN_POOL).order_by(log.c.seq.desc()).limit(1)
-SELECT_LINK = sa.select(log.c.hash).where(IN_POOL, log.c.place == sa.bindparam("place"))
+SELECT_NEWEST_LINK = sa.select(log.c.place, log.c.hash).where(of_pool(log)).order_by(log.c.seq.desc()).limit(1)
+SELECT_LINK = sa.select(log.c.hash).where(of_pool(log), log.c.place == sa.bindparam("place"))
 SELECT_ENTRIES = (
     sa.select(log.c.seq, log.c.hash, *(log.c[name] for name in HASHED))
-    .where(IN_POOL, log.c.place > sa.bindparam("after"))
+    .where(of_pool(log), log.c.place > sa.bindparam("after"))
     .order_by(log.c.place)
     .limit(CHUNK_ENTRIES)
 )

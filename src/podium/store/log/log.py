@@ -16,7 +16,7 @@ from podium.errors import ParameterError, UnknownError
 from podium.store.log import chain
 from podium.store.log.pools import PoolView
 from podium.store.log.schema import log, reason
-from podium.store.log.statements import insert, run_prepared
+from podium.store.log.statements import insert, of_pool, run_prepared
 
 SUBMIT, AMEND, VOID, RESTORE = "submit", "amend", "void", "restore"  # of an event
 MOVE = "move"  # of an event: other content, or the same, and from now on it follows all others of its moment
@@ -105,7 +105,7 @@ def draw_numbers(connection: sa.Connection, count: int) -> list[int]:
     return list(range(last + 1, last + 1 + count))
 
 
-SELECT_NEWEST_SEQ = sa.select(sa.func.max(log.c.seq)).where(log.c.pool_id == sa.bindparam("pool"))
+SELECT_NEWEST_SEQ = sa.select(sa.func.max(log.c.seq)).where(of_pool(log))
 
 
 def newest_seq(pool: PoolView) -> int:
@@ -130,19 +130,18 @@ def entries_after(pool: PoolView, seq: int, limit: int) -> list[Any]:
 
 
 MAX_FAULTS = 20  # that are reported
-IN_POOL = log.c.pool_id == sa.bindparam("pool")
-SELECT_HASHED_REASONS = sa.select(reason.c.seq, reason.c.salt, reason.c.text).where(
-    reason.c.pool_id == sa.bindparam("pool")
-)
+SELECT_HASHED_REASONS = sa.select(reason.c.seq, reason.c.salt, reason.c.text).where(of_pool(reason))
 SELECT_NEWEST_CHAINED = (
     sa.select(log.c.seq, log.c.place, log.c.hash)
-    .where(IN_POOL, log.c.place.is_not(None))
+    .where(of_pool(log), log.c.place.is_not(None))
     .order_by(log.c.place.desc())
     .limit(1)
 )
-SELECT_ADDED = sa.select(log.c.seq, log.c.kind, log.c.subject).where(IN_POOL, log.c.place.is_(None)).order_by(log.c.seq)
-COUNT_REASONS_GIVEN = sa.select(sa.func.count()).where(IN_POOL, log.c.reason_hash.is_not(None))
-COUNT_REASONS = sa.select(sa.func.count()).select_from(reason).where(reason.c.pool_id == sa.bindparam("pool"))
+SELECT_ADDED = (
+    sa.select(log.c.seq, log.c.kind, log.c.subject).where(of_pool(log), log.c.place.is_(None)).order_by(log.c.seq)
+)
+COUNT_REASONS_GIVEN = sa.select(sa.func.count()).where(of_pool(log), log.c.reason_hash.is_not(None))
+COUNT_REASONS = sa.select(sa.func.count()).select_from(reason).where(of_pool(reason))
 
 
 class Checked(NamedTuple):
@@ -239,14 +238,13 @@ def head_note(pool: PoolView) -> str:
 
 MAX_CHARACTERS = 500
 UNSEEN = ("Cc", "Cs", "Zl", "Zp")  # controls, halves of surrogate pairs, separators of lines and paragraphs
-REASON_IN_POOL = reason.c.pool_id == sa.bindparam("pool")
 SELECT_REASONS = (
     sa.select(reason.c.seq, log.c.place, reason.c.text)
     .join(log, log.c.seq == reason.c.seq)
-    .where(REASON_IN_POOL)
+    .where(of_pool(reason))
     .order_by(reason.c.seq)
 )
-DELETE_REASON = sa.delete(reason).where(REASON_IN_POOL, reason.c.seq == sa.bindparam("entry"))
+DELETE_REASON = sa.delete(reason).where(of_pool(reason), reason.c.seq == sa.bindparam("entry"))
 
 
 def admit_reason(text: str) -> str:

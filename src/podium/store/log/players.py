@@ -17,38 +17,36 @@ from podium.store.log.database import StoreError
 from podium.store.log.log import MERGE, PSEUDONYMISE, RENAME, UNMERGE, append, blank_naming, json_entry
 from podium.store.log.pools import Pool, PoolView
 from podium.store.log.schema import alias, log, merged, player, thing
-from podium.store.log.statements import FIRST_THING, among, insert, is_thing, run_prepared, values
+from podium.store.log.statements import FIRST_THING, among, insert, is_thing, of_pool, run_prepared, values
 
 FEW_NAMES = 500  # that are looked up each by itself
 POOL_PER_NAME = 2  # players of the pool a name, up to which reading all names is quicker than looking up many
 MAX_CONFUSABLES = 20  # names of one key that a newcomer's name is compared with
-IN_POOL = player.c.pool_id == sa.bindparam("pool")
-SELECT_ALL_NUMBERS = sa.select(player.c.name, player.c.id).where(IN_POOL)
+SELECT_ALL_NUMBERS = sa.select(player.c.name, player.c.id).where(of_pool(player))
 SELECT_NUMBERS = SELECT_ALL_NUMBERS.where(among(player.c.name))
-OF_THINGS = thing.c.pool_id == sa.bindparam("pool")
-SELECT_THING_NUMBERS = sa.select(thing.c.name, thing.c.id).where(OF_THINGS, among(thing.c.name))
-SELECT_ALL_THINGS = sa.select(thing.c.id, thing.c.name).where(OF_THINGS)
+SELECT_THING_NUMBERS = sa.select(thing.c.name, thing.c.id).where(of_pool(thing), among(thing.c.name))
+SELECT_ALL_THINGS = sa.select(thing.c.id, thing.c.name).where(of_pool(thing))
 SELECT_THINGS = SELECT_ALL_THINGS.where(among(thing.c.id))
-SELECT_NEWEST_THING = sa.select(sa.func.coalesce(sa.func.max(thing.c.id), FIRST_THING)).where(OF_THINGS)
+SELECT_NEWEST_THING = sa.select(sa.func.coalesce(sa.func.max(thing.c.id), FIRST_THING)).where(of_pool(thing))
 UPDATE_THING = (
-    sa.update(thing).where(OF_THINGS, thing.c.id == sa.bindparam("who")).values(name=sa.bindparam("new_name"))
+    sa.update(thing).where(of_pool(thing), thing.c.id == sa.bindparam("who")).values(name=sa.bindparam("new_name"))
 )
 SELECT_FORMER_NUMBERS = sa.select(alias.c.name, alias.c.player_id.label("id")).where(
-    alias.c.pool_id == sa.bindparam("pool"), among(alias.c.name)
+    of_pool(alias), among(alias.c.name)
 )
-SELECT_ALL_NAMES = sa.select(player.c.id, player.c.name).where(IN_POOL)
+SELECT_ALL_NAMES = sa.select(player.c.id, player.c.name).where(of_pool(player))
 SELECT_NAMES = SELECT_ALL_NAMES.where(among(player.c.id))
-SELECT_NEWEST_NUMBER = sa.select(sa.func.coalesce(sa.func.max(player.c.id), 0)).where(IN_POOL)
-SELECT_MERGES = sa.select(merged.c.player_id, merged.c.into_id).where(merged.c.pool_id == sa.bindparam("pool"))
-OF_PLAYER = sa.and_(alias.c.pool_id == sa.bindparam("pool"), alias.c.player_id == sa.bindparam("player"))
+SELECT_NEWEST_NUMBER = sa.select(sa.func.coalesce(sa.func.max(player.c.id), 0)).where(of_pool(player))
+SELECT_MERGES = sa.select(merged.c.player_id, merged.c.into_id).where(of_pool(merged))
+OF_PLAYER = sa.and_(of_pool(alias), alias.c.player_id == sa.bindparam("player"))
 SELECT_ALIASES = sa.select(alias.c.name).where(OF_PLAYER)
 DELETE_ALIASES = sa.delete(alias).where(OF_PLAYER)
 UPDATE_NAME = (
     sa.update(player)
-    .where(IN_POOL, player.c.id == sa.bindparam("who"))
+    .where(of_pool(player), player.c.id == sa.bindparam("who"))
     .values({column: sa.bindparam(f"new_{column}") for column in ("name", "lookalike", "folded")})
 )
-SELECT_CONFUSABLES = sa.select(player.c.name, player.c.lookalike).where(IN_POOL, among(player.c.lookalike))
+SELECT_CONFUSABLES = sa.select(player.c.name, player.c.lookalike).where(of_pool(player), among(player.c.lookalike))
 
 
 class Numbered(NamedTuple):
@@ -299,7 +297,7 @@ def pseudonymise(pool: PoolView, name: str, *, actor: str = "") -> str:
 
 SELECT_MERGE_ENTRIES = (
     sa.select(log.c.kind, log.c.subject, log.c.body)
-    .where(log.c.pool_id == sa.bindparam("pool"), log.c.kind.in_([MERGE, UNMERGE]))
+    .where(of_pool(log), log.c.kind.in_([MERGE, UNMERGE]))
     .order_by(log.c.seq)
 )
 

@@ -22,7 +22,7 @@ from podium.ledger.leaderboard import instant as instant_in
 from podium.results.names import admit, is_page_address, normalise, shown
 from podium.store.log.database import StoreError, acquire_pool_lock, write_transaction
 from podium.store.log.schema import event, log, pools
-from podium.store.log.statements import DAY_US, instant, microseconds, prepare, values
+from podium.store.log.statements import DAY_US, instant, microseconds, of_generation, prepare, values
 from podium.support.collector import paused_collection
 from podium.systems import find
 from podium.version import ARITHMETIC
@@ -161,14 +161,35 @@ class OrderKey(NamedTuple):
     started_at: int  # microseconds since 1970, UTC
     seq: int  # of the log entry that submitted it
 
+    def as_end(self) -> dict[str, int]:
+        """The parameters of `END_KEY`."""
+        return {"end_started_at": self.started_at, "end_seq": self.seq}
+
 
 START, FOREVER = OrderKey(-(2**62), 0), OrderKey(2**62, 0)  # before and after every event
 BOUND_KEY = sa.tuple_(sa.bindparam("started_at"), sa.bindparam("seq"))  # its parameters are those of an `OrderKey`
+END_KEY = sa.tuple_(sa.bindparam("end_started_at"), sa.bindparam("end_seq"))
 
 
 def key_of(table: "sa.FromClause") -> "sa.Tuple":
     """The positions of a table's rows in the order of rating."""
     return sa.tuple_(table.c.started_at, table.c.seq)
+
+
+def newest_first(table: "sa.FromClause") -> tuple["sa.ColumnElement[int]", ...]:
+    """The order of a table's rows, against that of rating."""
+    return table.c.started_at.desc(), table.c.seq.desc()
+
+
+def is_at(table: "sa.FromClause") -> "sa.ColumnElement[bool]":
+    """Whether rows are of the generation, and of the event whose parameters are those of an `OrderKey`."""
+    is_event = table.c.started_at == sa.bindparam("started_at"), table.c.seq == sa.bindparam("seq")
+    return sa.and_(of_generation(table), *is_event)
+
+
+def same_event(one: "sa.FromClause", other: "sa.FromClause") -> "sa.ColumnElement[bool]":
+    """Whether rows of two tables are about one event; an entry of the log is one pool's."""
+    return sa.and_(one.c.started_at == other.c.started_at, one.c.seq == other.c.seq)
 
 
 def key_params(pool: "Pool", key: OrderKey) -> dict[str, int]:

@@ -23,7 +23,7 @@ from sqlalchemy import (
     true,
 )
 
-from podium.store.log.statements import Number, Prefixed, at_event, metadata, player_of_pool, where
+from podium.store.log.statements import Number, Prefixed, at_event, metadata, where
 
 pools = Table(
     "pool",
@@ -365,7 +365,7 @@ snapshot = Table(
     Column("rank", Integer, nullable=False),
     Column("rating", Double, nullable=False),
     Column("settled_rank", Integer, nullable=True),  # among the settled; empty of whoever is not
-    player_of_pool(),
+    ForeignKeyConstraint(["pool_id", "player_id"], ["player.pool_id", "player.id"]),
     Index(None, "pool_id", "player_id", "day"),
     sqlite_with_rowid=False,
 )

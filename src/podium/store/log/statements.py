@@ -10,7 +10,7 @@ from itertools import chain, islice
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
-from sqlalchemy import BigInteger, Column, ColumnElement, ForeignKeyConstraint, Integer, MetaData, Table, Text
+from sqlalchemy import BigInteger, Column, ColumnElement, Integer, MetaData, Table, Text
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 
@@ -211,6 +211,16 @@ def is_thing(number: int) -> bool:
     return abs(number) >= FIRST_THING
 
 
+def of_pool(table: sa.FromClause) -> ColumnElement[bool]:
+    """The condition that a row is of the pool that a statement is about."""
+    return table.c.pool_id == sa.bindparam("pool")
+
+
+def of_generation(table: sa.FromClause) -> ColumnElement[bool]:
+    """The condition that a row is of the generation that a statement is about."""
+    return table.c.generation_id == sa.bindparam("generation")
+
+
 def of_players(table: Table) -> ColumnElement[bool]:
     """The condition that a row of the ledger or of the standings is a player's."""
     return table.c.player_id + 0 < FIRST_THING  # by no index: SQLite would walk that of players for it
@@ -223,8 +233,3 @@ def at_event() -> tuple[Column[Any], ...]:
         Column("started_at", BigInteger, primary_key=True),
         Column("seq", Number, primary_key=True),
     )
-
-
-def player_of_pool(column: str = "player_id") -> ForeignKeyConstraint:
-    """The constraint that a column has the number of a player of the row's pool."""
-    return ForeignKeyConstraint(["pool_id", column], ["player.pool_id", "player.id"])

@@ -31,11 +31,12 @@ from podium.store.log.pools import (
     Pool,
     PoolView,
     key_of,
+    newest_first,
     other_arithmetic,
     refuse_other_arithmetic,
 )
 from podium.store.log.schema import event, log
-from podium.store.log.statements import instant
+from podium.store.log.statements import instant, of_pool
 from podium.store.reading.boards.ranks import count_better
 from podium.store.reading.events.events import Before, event_details, event_results
 from podium.store.reading.events.headlines import event_list
@@ -50,8 +51,8 @@ RECENT_EVENTS = 200  # among which the last comparable heat, and draws, are look
 SELECT_RECENT = (
     sa.select(log.c.body, event.c.started_at)
     .join(log, log.c.seq == event.c.content_seq)
-    .where(event.c.pool_id == sa.bindparam("pool"), event.c.status == RATED, key_of(event) < BOUND_KEY)
-    .order_by(event.c.started_at.desc(), event.c.seq.desc())
+    .where(of_pool(event), event.c.status == RATED, key_of(event) < BOUND_KEY)
+    .order_by(*newest_first(event))
     .limit(RECENT_EVENTS)
 )
 

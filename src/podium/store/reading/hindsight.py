@@ -20,7 +20,7 @@ from podium.store.log.log import newest_seq
 from podium.store.log.players import merges, names_of
 from podium.store.log.pools import FOREVER, START, Pool, PoolView, When, refuse_other_arithmetic, time_of
 from podium.store.log.schema import hindsight, pool_fact, standing
-from podium.store.log.statements import is_thing
+from podium.store.log.statements import is_thing, of_pool
 from podium.store.reading.boards.ranks import IN_POOL, IS_SETTLED
 from podium.store.reading.models import STARTED, Started
 from podium.store.reading.moments import Moments
@@ -36,11 +36,10 @@ CHUNK_EVENTS, CHUNK_ROWS = 20_000, 1_000  # read and written at once
 MOST_POINTS = 300  # of a curve that are kept: those that tell its shape
 MOST_BEST = 50  # players of the board
 POINT = np.dtype([("at", "<i8"), ("rating", "<f8"), ("deviation", "<f8")])  # microseconds since 1970, and points
-OF_POOL = hindsight.c.pool_id == sa.bindparam("pool")
-IS_FACT = sa.and_(pool_fact.c.pool_id == sa.bindparam("pool"), pool_fact.c.name == NAME)
+IS_FACT = sa.and_(of_pool(pool_fact), pool_fact.c.name == NAME)
 SELECT_SETTLED = sa.select(standing.c.player_id).where(IN_POOL, IS_SETTLED)
 SELECT_ENTRIES = sa.select(sa.func.sum(standing.c.events)).where(IN_POOL)
-SELECT_CURVE = sa.select(hindsight.c.curve).where(OF_POOL, hindsight.c.player_id == sa.bindparam("who"))
+SELECT_CURVE = sa.select(hindsight.c.curve).where(of_pool(hindsight), hindsight.c.player_id == sa.bindparam("who"))
 
 
 @answer
@@ -111,7 +110,7 @@ def keep(store: Moments, pool_name: str) -> bool:
         if now.secret != pool.secret:  # another of its name, perhaps of its number too
             return False
         connection = now.connection
-        connection.execute(sa.delete(hindsight).where(OF_POOL), {"pool": pool.id})
+        connection.execute(sa.delete(hindsight).where(of_pool(hindsight)), {"pool": pool.id})
         connection.execute(sa.delete(pool_fact).where(IS_FACT), {"pool": pool.id})
         fact = {"pool_id": pool.id, "name": NAME, "day": found.day, "body": json.dumps(found)}
         connection.execute(sa.insert(pool_fact), fact)

@@ -15,6 +15,7 @@ from podium.store.log.log import MERGE, PSEUDONYMISE, RENAME, SUBMIT, UNMERGE, W
 from podium.store.log.players import merges, names_of
 from podium.store.log.pools import PoolView
 from podium.store.log.schema import correction, log, reason
+from podium.store.log.statements import of_pool
 from podium.store.reading.events.events import EVENT_KINDS
 from podium.store.reading.models import LogRecord, Moved
 from podium.store.writing.rating.events import get_event
@@ -55,7 +56,7 @@ SELECT_RECORDS = (
     )
     .outerjoin(reason, sa.and_(reason.c.pool_id == log.c.pool_id, reason.c.seq == log.c.seq))
     .outerjoin(correction, sa.and_(correction.c.pool_id == log.c.pool_id, correction.c.seq == log.c.seq))
-    .where(log.c.pool_id == sa.bindparam("pool"))
+    .where(of_pool(log))
 )
 SELECT_ENTRIES = SELECT_RECORDS.where(log.c.seq > sa.bindparam("after")).order_by(log.c.seq).limit(sa.bindparam("most"))
 
@@ -141,7 +142,7 @@ LineKey = tuple[str | None, int]  # heat and player
 SELECT_MADE_UP = (
     sa.select(reason.c.text)
     .join(log, log.c.seq == reason.c.seq)
-    .where(reason.c.pool_id == sa.bindparam("pool"), log.c.kind == SUBMIT)
+    .where(of_pool(reason), log.c.kind == SUBMIT)
     .group_by(reason.c.text)
     .order_by(sa.func.min(log.c.seq))
 )

@@ -24,9 +24,9 @@ from podium.results.reading import Results
 from podium.store.log.chain import newest_head
 from podium.store.log.log import newest_seq
 from podium.store.log.players import names_of
-from podium.store.log.pools import START, OrderKey, Pool, PoolView, refuse_other_arithmetic, settings_of
+from podium.store.log.pools import START, OrderKey, Pool, PoolView, newest_first, refuse_other_arithmetic, settings_of
 from podium.store.log.schema import change, event, pool_fact, standing
-from podium.store.log.statements import is_thing
+from podium.store.log.statements import is_thing, of_generation, of_pool
 from podium.store.reading.boards.ranks import IN_POOL, IS_SETTLED
 from podium.store.reading.events.events import explanation, rated_event
 from podium.store.reading.moments import Answers
@@ -132,12 +132,12 @@ LARGE_FIELD = 1_000  # entrants beyond whom an event is not taken apart: its due
 SELECT_FIRST_OF_NEWEST, SELECT_CHANGE_BEFORE_NEWEST = (
     sa.select(table.c.started_at, table.c.seq)
     .where(*conditions)
-    .order_by(table.c.started_at.desc(), table.c.seq.desc())
+    .order_by(*newest_first(table))
     .limit(1)
     .offset(sa.bindparam("more"))
     for table, conditions in (
-        (event, (event.c.pool_id == sa.bindparam("pool"), event.c.status == RATED)),
-        (change, (change.c.generation_id == sa.bindparam("generation"), change.c.place > 0)),
+        (event, (of_pool(event), event.c.status == RATED)),
+        (change, (of_generation(change), change.c.place > 0)),
     )
 )
 
@@ -187,11 +187,7 @@ EVENT_NUMBERS = (1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 50, 100)  # of which the p
 SELECT_PLAYERS = sa.select(standing.c.player_id, standing.c.events).where(IN_POOL).order_by(standing.c.player_id)
 SELECT_NTH_EVENT = (
     sa.select(change.c.seq, change.c.field)
-    .where(
-        change.c.generation_id == sa.bindparam("generation"),
-        change.c.player_id == sa.bindparam("who"),
-        change.c.place > 0,
-    )
+    .where(of_generation(change), change.c.player_id == sa.bindparam("who"), change.c.place > 0)
     .order_by(change.c.started_at, change.c.seq)
     .limit(1)
     .offset(sa.bindparam("earlier"))
@@ -229,7 +225,7 @@ NAME = "facts"  # under which they are kept
 GAPS = range(-800, 801, 40)  # points of Elo by which a player is ahead
 MIDDLE_OF = 10_000  # settled players of whom the middle one is taken
 GROWTH = 0.1  # of the log, up to which facts that were worked out before are still shown
-SELECT_FACTS = sa.select(pool_fact.c.body).where(pool_fact.c.pool_id == sa.bindparam("pool"), pool_fact.c.name == NAME)
+SELECT_FACTS = sa.select(pool_fact.c.body).where(of_pool(pool_fact), pool_fact.c.name == NAME)
 SELECT_SETTLED_STATES = (
     sa.select(standing.c.state).where(IN_POOL, IS_SETTLED).order_by(standing.c.player_id).limit(MIDDLE_OF)
 )

@@ -15,8 +15,8 @@ from podium.store.log.log import AMEND, admit_reason, newest_seq
 from podium.store.log.players import Numbering, merges, names_of, provisional_numbers
 from podium.store.log.pools import OrderKey, PoolView, When, refuse_unwritable
 from podium.store.log.schema import log, standing
-from podium.store.log.statements import is_thing, of_players
-from podium.store.reading.boards.ranks import count_players
+from podium.store.log.statements import is_thing
+from podium.store.reading.boards.ranks import IN_POOL, count_players
 from podium.store.reading.log import CorrectedLine, corrected_lines, lines_of
 from podium.store.writing import accounts, administration, mending, sheets, submission
 from podium.store.writing.execution import Done, Propose, plan_through, with_receipts
@@ -98,9 +98,7 @@ def propose_at(pool: PoolView, numbering: Numbering, *, propose: Propose, versio
     return propose(pool, numbering)
 
 
-SELECT_STATES = sa.select(standing.c.player_id, standing.c.rating, standing.c.state).where(
-    standing.c.generation_id == sa.bindparam("generation"), of_players(standing)
-)
+SELECT_STATES = sa.select(standing.c.player_id, standing.c.rating, standing.c.state).where(IN_POOL)
 SELECT_BODY = sa.select(log.c.body).where(log.c.seq == sa.bindparam("seq"))
 MAX_EVENTS = 100  # that are listed
 

@@ -13,23 +13,19 @@ from podium.store.log.content import Content, is_numbered, read_bodies, row_of
 from podium.store.log.database import StoreError
 from podium.store.log.log import MERGE, UNMERGE, json_entry
 from podium.store.log.players import Numbering, known_numbers, logged_merges, merges, names_of, resolved, unrated_error
-from podium.store.log.pools import OrderKey, PoolView
+from podium.store.log.pools import OrderKey, PoolView, same_event
 from podium.store.log.schema import change, event, log
+from podium.store.log.statements import of_generation, of_pool
 from podium.store.writing.rating.events import UNRATED, Proposal
 from podium.store.writing.rating.rating import IS_COUNTED
 from podium.store.writing.rating.standing_rows import get_standing
 
-IN_POOL = event.c.pool_id == sa.bindparam("pool")
-CHANGES_OF_PLAYER = sa.and_(
-    change.c.generation_id == sa.bindparam("generation"),
-    *(change.c[name] == event.c[name] for name in ("started_at", "seq")),
-    change.c.player_id == sa.bindparam("who"),
-)
+CHANGES_OF_PLAYER = sa.and_(of_generation(change), same_event(change, event), change.c.player_id == sa.bindparam("who"))
 SELECT_CONTENT = sa.select(event.c.event_id, event.c.started_at, event.c.seq, log.c.body).join(
     log, log.c.seq == event.c.content_seq
 )
-SELECT_RATED_EVENTS = SELECT_CONTENT.join(change, CHANGES_OF_PLAYER).where(IN_POOL, IS_COUNTED)
-SELECT_UNRATED_EVENTS = SELECT_CONTENT.where(IN_POOL, event.c.status == UNRATED)
+SELECT_RATED_EVENTS = SELECT_CONTENT.join(change, CHANGES_OF_PLAYER).where(of_pool(event), IS_COUNTED)
+SELECT_UNRATED_EVENTS = SELECT_CONTENT.where(of_pool(event), event.c.status == UNRATED)
 
 
 def merge(

@@ -37,7 +37,7 @@ from podium.store.log.pools import (
     settings_of,
 )
 from podium.store.log.schema import api_key, event, fixture, generation, log, pools, registration, season
-from podium.store.log.statements import instant, metadata, now
+from podium.store.log.statements import instant, metadata, now, of_pool
 from podium.store.writing.accounts import refuse_entrant_twice
 from podium.store.writing.execution import Propose
 from podium.store.writing.rating.events import SUPERSEDED, VOIDED, EventRow, NewSeason, Proposal
@@ -219,11 +219,11 @@ MAX_HOLD_S = 31 * HOLD_S
 SELECT_REGISTRATION = (
     sa.select(registration.c.seq, registration.c.expires_at, log.c.body)
     .join(log, log.c.seq == registration.c.seq)
-    .where(registration.c.pool_id == sa.bindparam("pool"), registration.c.match_id == sa.bindparam("match"))
+    .where(of_pool(registration), registration.c.match_id == sa.bindparam("match"))
 )
 SELECT_RESULTS = (
     sa.select(event)
-    .where(event.c.pool_id == sa.bindparam("pool"), event.c.match_id == sa.bindparam("match"))
+    .where(of_pool(event), event.c.match_id == sa.bindparam("match"))
     .order_by(event.c.present.desc(), event.c.seq)
 )
 

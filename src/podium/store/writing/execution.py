@@ -18,7 +18,7 @@ from podium.store.log.log import SUBMIT, Logged, append
 from podium.store.log.players import Numbering, names_of, numbers_and_newcomers, provisional_numbers
 from podium.store.log.pools import OrderKey, Pool, PoolView
 from podium.store.log.schema import brought, event, merged, pools, season, sheet
-from podium.store.log.statements import insert, upsert
+from podium.store.log.statements import insert, of_pool, upsert
 from podium.store.writing.rating import rerating
 from podium.store.writing.rating.events import (
     EVENT_STATUSES,
@@ -40,7 +40,7 @@ LARGE_EVENT_ROWS = 2_000
 CORRECTED = ("seq", "content_seq", "started_at", "status", "reason", "present", "title", "url")  # of an event's row
 UPDATE_EVENT = (
     sa.update(event)
-    .where(event.c.pool_id == sa.bindparam("pool"), event.c.event_id == sa.bindparam("event"))
+    .where(of_pool(event), event.c.event_id == sa.bindparam("event"))
     .values({name: sa.bindparam(f"new_{name}") for name in CORRECTED})
 )
 

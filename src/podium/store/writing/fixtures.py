@@ -24,7 +24,7 @@ from podium.store.log.log import CANCEL, PLAN, append, json_entry, newest_seq
 from podium.store.log.players import admit_names, known_numbers, merges, names_of, numbers_of
 from podium.store.log.pools import PoolView, admit_title
 from podium.store.log.schema import event, fixture, log, registration, running
-from podium.store.log.statements import DAY_US, instant, microseconds, now, upsert
+from podium.store.log.statements import DAY_US, instant, microseconds, now, of_pool, upsert
 from podium.store.writing.accounts import refuse_entrant_twice
 from podium.support.answers import answer, described
 
@@ -35,7 +35,7 @@ HAS_RESULT = sa.exists().where(event.c.pool_id == fixture.c.pool_id, event.c.eve
 SELECT_FIXTURES = (
     sa.select(fixture, log.c.body, HAS_RESULT.label("has_result"))
     .join(log, log.c.seq == fixture.c.seq)
-    .where(fixture.c.pool_id == sa.bindparam("pool"))
+    .where(of_pool(fixture))
 )
 SELECT_FIXTURE = SELECT_FIXTURES.where(fixture.c.fixture_id == sa.bindparam("fixture"))
 
@@ -275,10 +275,10 @@ def status_of(row: Any) -> str:
 
 
 LEAST_US = 1_000_000  # between two posts of servers
-OF_RACE = sa.and_(running.c.pool_id == sa.bindparam("pool"), running.c.race_id == sa.bindparam("race"))
+OF_RACE = sa.and_(of_pool(running), running.c.race_id == sa.bindparam("race"))
 HAS_ENDED = sa.exists().where(event.c.pool_id == running.c.pool_id, event.c.event_id == running.c.race_id)
 SELECT_RUNNING = sa.select(running.c.posted_at, running.c.body).where(OF_RACE, ~HAS_ENDED)
-DELETE_OVER = sa.delete(running).where(running.c.pool_id == sa.bindparam("pool"), HAS_ENDED)
+DELETE_OVER = sa.delete(running).where(of_pool(running), HAS_ENDED)
 
 
 def post_places(

@@ -18,7 +18,7 @@ from podium.store.log.database import StoreError
 from podium.store.log.players import insert_aliases, insert_players, names_of, things_of
 from podium.store.log.pools import START, PoolView, get_pool, settings_of, system_of
 from podium.store.log.schema import alias, brought, log, sheet, snapshot_day
-from podium.store.log.statements import insert, is_thing
+from podium.store.log.statements import insert, is_thing, of_pool
 from podium.store.writing.administration import insert_pool
 from podium.store.writing.rating import facts
 from podium.store.writing.rating.facts import SELECT_DAYS, facts_from_log, store_facts
@@ -194,12 +194,10 @@ def chunks(items: Iterable[Any]) -> Iterator[list[Any]]:
 SELECT_BROUGHT = (
     sa.select(brought.c.sheet, brought.c.event_id, brought.c.own_id, log.c.place, brought.c.is_gone)
     .join(log, log.c.seq == brought.c.content_seq)
-    .where(brought.c.pool_id == sa.bindparam("pool"))
+    .where(of_pool(brought))
     .order_by(brought.c.sheet, log.c.place)
 )
-SELECT_FORMER_NAMES = (
-    sa.select(alias.c.name, alias.c.player_id).where(alias.c.pool_id == sa.bindparam("pool")).order_by(alias.c.name)
-)
+SELECT_FORMER_NAMES = sa.select(alias.c.name, alias.c.player_id).where(of_pool(alias)).order_by(alias.c.name)
 
 
 def export_lines(pool: PoolView) -> Iterator[str]:

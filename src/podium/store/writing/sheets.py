@@ -23,26 +23,24 @@ from podium.store.log.database import read_transaction, write_transaction
 from podium.store.log.players import Numbering, known_numbers
 from podium.store.log.pools import DATED, PoolView
 from podium.store.log.schema import brought, event, log, sheet, waiting
-from podium.store.log.statements import among, instant, now
+from podium.store.log.statements import among, instant, now, of_pool
 from podium.store.writing import submission
 from podium.store.writing.rating.events import VOIDED, BroughtEvent, EventRow, Proposal, Sheet, SheetRecord
 
 COUNT = re.compile(r" #[0-9]+$")  # after what else would be the id of two events
 MOST_COMPARED = 20_000  # events whose contents are looked for under other ids
 SELECT_STORED = (
-    sa.select(event, log.c.body, log.c.digest)
-    .join(log, log.c.seq == event.c.content_seq)
-    .where(event.c.pool_id == sa.bindparam("pool"))
+    sa.select(event, log.c.body, log.c.digest).join(log, log.c.seq == event.c.content_seq).where(of_pool(event))
 )
 SELECT_BY_ID = SELECT_STORED.where(among(event.c.event_id))
 SELECT_BY_START = SELECT_STORED.where(among(event.c.started_at))
-SELECT_BROUGHT = sa.select(brought).where(brought.c.pool_id == sa.bindparam("pool"))
+SELECT_BROUGHT = sa.select(brought).where(of_pool(brought))
 SELECT_SHEETS = (
     sa.select(sheet.c.name, sheet.c.map, sa.func.count(brought.c.event_id).label("events"))
     .outerjoin(
         brought, sa.and_(brought.c.pool_id == sheet.c.pool_id, brought.c.sheet == sheet.c.name, ~brought.c.is_gone)
     )
-    .where(sheet.c.pool_id == sa.bindparam("pool"))
+    .where(of_pool(sheet))
     .group_by(sheet.c.name, sheet.c.map)
     .order_by(sheet.c.name)
 )

@@ -19,7 +19,7 @@ from podium.store.log.log import AMEND, RESTORE, SUBMIT, VOID, LogEntry, json_en
 from podium.store.log.players import Numbering, confusables_of, exact_numbers, known_numbers, names_of
 from podium.store.log.pools import COUNTED, DATED, NUMBER_US, Order, OrderKey, Pool, PoolView
 from podium.store.log.schema import log, season
-from podium.store.log.statements import run_prepared, values
+from podium.store.log.statements import of_pool, run_prepared, values
 from podium.store.writing import administration
 from podium.store.writing.accounts import refuse_player_twice
 from podium.store.writing.rating.events import (
@@ -234,7 +234,7 @@ def known_keys(pool: PoolView, sent: Mapping[str, SentEvent]) -> dict[str, Order
     return {row.event_id: OrderKey(row.started_at, row.seq) for row in known}
 
 
-HAS_SEASON = sa.select(sa.exists().where(season.c.pool_id == sa.bindparam("pool")))
+HAS_SEASON = sa.select(sa.exists().where(of_pool(season)))
 
 
 def order_with(pool: PoolView, contents: Iterable[Content]) -> Order:

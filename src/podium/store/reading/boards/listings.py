@@ -17,7 +17,7 @@ from podium.results.names import search_key
 from podium.store.log.log import newest_seq
 from podium.store.log.pools import Pool, PoolView
 from podium.store.log.schema import alias, merged, player, standing, thing
-from podium.store.log.statements import among
+from podium.store.log.statements import among, of_generation, of_pool
 from podium.store.reading.boards.ranks import (
     BOARD_CURSOR,
     BOARD_ORDER,
@@ -182,16 +182,13 @@ JOINTS = " -_.|[]/"  # between the words of a name
 LEAST_SIMILAR = 0.7  # from 0 to 1, by `difflib`
 EXACT, BEGINS, IN_A_WORD = 0.0, 1.0, 1.5  # how far a name is from what was searched
 END = "\U0010ffff"  # after every character of a name
-POOL: sa.BindParameter[int] = sa.bindparam("pool")
 Names = tuple[sa.Select[Any], ...]
 
 
 def names_where(condition: Callable[[sa.Table], sa.ColumnElement[bool]]) -> Names:
     """The statements for the players' names that fit a condition, and for the former ones."""
-    present = sa.select(player.c.id, player.c.folded, sa.null().label("name")).where(
-        player.c.pool_id == POOL, condition(player)
-    )
-    former = sa.select(alias.c.player_id, alias.c.folded, alias.c.name).where(alias.c.pool_id == POOL, condition(alias))
+    present = sa.select(player.c.id, player.c.folded, sa.null().label("name")).where(of_pool(player), condition(player))
+    former = sa.select(alias.c.player_id, alias.c.folded, alias.c.name).where(of_pool(alias), condition(alias))
     return present.order_by(player.c.folded).limit(TOP), former.order_by(alias.c.folded).limit(TOP)
 
 
@@ -215,9 +212,7 @@ SELECT_WORDS = names_where(
 )
 PRESENT = player.alias("present")
 PLAYS_ON_AS = sa.func.coalesce(merged.c.into_id, player.c.id)
-STANDING_OF_ACCOUNT = sa.and_(
-    standing.c.generation_id == sa.bindparam("generation"), standing.c.player_id == PLAYS_ON_AS
-)
+STANDING_OF_ACCOUNT = sa.and_(of_generation(standing), standing.c.player_id == PLAYS_ON_AS)
 SELECT_PLAYERS = (
     sa.select(
         player.c.id,
@@ -228,10 +223,10 @@ SELECT_PLAYERS = (
         standing.c.provisional,
         standing.c.score,
     )
-    .outerjoin(merged, sa.and_(merged.c.pool_id == POOL, merged.c.player_id == player.c.id))
-    .join(PRESENT, sa.and_(PRESENT.c.pool_id == POOL, PRESENT.c.id == PLAYS_ON_AS))
+    .outerjoin(merged, sa.and_(of_pool(merged), merged.c.player_id == player.c.id))
+    .join(PRESENT, sa.and_(of_pool(PRESENT), PRESENT.c.id == PLAYS_ON_AS))
     .outerjoin(standing, STANDING_OF_ACCOUNT)
-    .where(player.c.pool_id == POOL, among(player.c.id))
+    .where(of_pool(player), among(player.c.id))
 )
 
 
@@ -327,8 +322,8 @@ def found_player(pool: Pool, hit: Hit, row: Any, rank: int | None) -> FoundPlaye
 
 SELECT_RATED = (
     sa.select(thing.c.name, *(standing.c[name] for name in ("rating", "deviation", "events", "played_at")))
-    .join(standing, sa.and_(standing.c.generation_id == sa.bindparam("generation"), standing.c.player_id == thing.c.id))
-    .where(thing.c.pool_id == sa.bindparam("pool"))
+    .join(standing, sa.and_(of_generation(standing), standing.c.player_id == thing.c.id))
+    .where(of_pool(thing))
 )
 
 

@@ -10,9 +10,9 @@ import sqlalchemy as sa
 from podium.errors import UnknownError
 from podium.ledger.history import is_provisional
 from podium.store.log.players import names_of, number_of
-from podium.store.log.pools import START, Pool, PoolView
+from podium.store.log.pools import START, Pool, PoolView, is_at
 from podium.store.log.schema import change, player, snapshot, snapshot_day
-from podium.store.log.statements import among, of_players
+from podium.store.log.statements import among, of_generation, of_players, of_pool
 from podium.store.reading.boards.listings import Board, Position, open_board
 from podium.store.reading.boards.ranks import Place, count_players, cursor_of, parse_cursor
 from podium.store.reading.events.headlines import headlines
@@ -20,19 +20,17 @@ from podium.store.reading.models import BoardPage, BoardRow, DailyRank, RankedPl
 from podium.store.reading.moments import Answers
 from podium.store.reading.player_models import ListedPage, ListedRow, Listing
 from podium.store.writing.rating.facts import day_shown, days, stored_ranks
-from podium.store.writing.rating.ledger_rows import GENERATION
-from podium.store.writing.rating.standing_rows import POOL, get_standing, shared_ranks
+from podium.store.writing.rating.standing_rows import get_standing, shared_ranks
 from podium.support.words import shown_change
 
-IN_POOL = snapshot_day.c.pool_id == sa.bindparam("pool")
 SELECT_NEWEST_DAY = (
     sa.select(snapshot_day.c.day)
-    .where(IN_POOL, ~snapshot_day.c.stale, snapshot_day.c.day <= sa.bindparam("until"))
+    .where(of_pool(snapshot_day), ~snapshot_day.c.stale, snapshot_day.c.day <= sa.bindparam("until"))
     .order_by(snapshot_day.c.day.desc())
     .limit(1)
 )
 SELECT_RANKS = sa.select(snapshot.c.player_id, snapshot.c.rank, snapshot.c.settled_rank).where(
-    snapshot.c.pool_id == sa.bindparam("pool"), snapshot.c.day == sa.bindparam("day"), among(snapshot.c.player_id)
+    of_pool(snapshot), snapshot.c.day == sa.bindparam("day"), among(snapshot.c.player_id)
 )
 
 
@@ -128,7 +126,7 @@ MOST_POINTS = 16
 NEWER = change.alias("newer")
 OLDEST_SHOWN = (
     sa.select(NEWER.c.started_at)
-    .where(NEWER.c.generation_id == GENERATION, NEWER.c.player_id == player.c.id)
+    .where(of_generation(NEWER), NEWER.c.player_id == player.c.id)
     .order_by(NEWER.c.started_at.desc())
     .limit(1)
     .offset(MOST_POINTS - 1)
@@ -141,12 +139,12 @@ SELECT_SPARKS = (  # two walks of the index for each player
     .join(
         change,
         sa.and_(
-            change.c.generation_id == GENERATION,
+            of_generation(change),
             change.c.player_id == player.c.id,
             change.c.started_at >= sa.func.coalesce(OLDEST_SHOWN, START.started_at),  # of whoever has fewer
         ),
     )
-    .where(player.c.pool_id == POOL, among(player.c.id))
+    .where(of_pool(player), among(player.c.id))
     .order_by(change.c.player_id, change.c.started_at, change.c.seq)
 )
 
@@ -161,12 +159,7 @@ def sparks(pool: PoolView, players: Iterable[int]) -> dict[int, tuple[float, ...
 
 MOST_UNSETTLED = 20
 Ranked = Sequence[tuple[int | None, Any]]  # rows of a board, each with the rank
-OF_EVENT = (
-    change.c.generation_id == sa.bindparam("generation"),
-    change.c.started_at == sa.bindparam("started_at"),
-    change.c.seq == sa.bindparam("seq"),
-    of_players(change),
-)
+OF_EVENT = is_at(change), of_players(change)
 SELECT_ENTRANTS = sa.select(change.c.player_id, change.c.rating_before, change.c.rating).where(*OF_EVENT)
 SELECT_SOME_ENTRANTS = SELECT_ENTRANTS.where(among(change.c.player_id))
 SELECT_MOST_GAINED = SELECT_ENTRANTS.order_by((change.c.rating - change.c.rating_before).desc(), change.c.place).limit(

@@ -18,18 +18,18 @@ from podium.store.log.log import newest_seq
 from podium.store.log.players import names_of
 from podium.store.log.pools import NUMBER_US, Order, OrderKey, PoolView, When, season_time, settings_of, time_of
 from podium.store.log.schema import rank_count, season, standing
-from podium.store.log.statements import among, floored, instant, of_players
+from podium.store.log.statements import among, floored, instant, of_generation, of_players
 from podium.store.reading.models import PlayerRank, PoolSummary, RatingCount, Season
 from podium.store.writing.rating.standing_rows import FINE_PER_POINT, bucket, get_standing, newest_of_players, states_of
 
-IN_POOL = sa.and_(standing.c.generation_id == sa.bindparam("generation"), of_players(standing))
+IN_POOL = sa.and_(of_generation(standing), of_players(standing))
 BOARD_ORDER = sa.tuple_(standing.c.score, standing.c.player_id)
 BOARD_CURSOR = sa.tuple_(sa.bindparam("score"), sa.bindparam("number"))
 IS_SETTLED = standing.c.provisional.is_(sa.false())
 COUNTED = {False: rank_count.c.players, True: rank_count.c.settled}  # of a bucket, by whether only the settled count
 COUNT_PLAYERS = {
     settled: sa.select(sa.func.coalesce(sa.func.sum(column), 0)).where(
-        rank_count.c.generation_id == sa.bindparam("generation"), rank_count.c.per_point == sa.bindparam("fine")
+        of_generation(rank_count), rank_count.c.per_point == sa.bindparam("fine")
     )
     for settled, column in COUNTED.items()
 }
@@ -50,9 +50,7 @@ def ranks_statement(*, settled: bool) -> sa.Select[Any]:
     """The statement for the ranks of some players, each as `count_better` has it."""
     who = standing.alias("who")
     point, part = floored(who.c.score), floored(who.c.score * FINE_PER_POINT)
-    counted = sa.select(sa.func.coalesce(sa.func.sum(COUNTED[settled]), 0)).where(
-        rank_count.c.generation_id == sa.bindparam("generation")
-    )
+    counted = sa.select(sa.func.coalesce(sa.func.sum(COUNTED[settled]), 0)).where(of_generation(rank_count))
     above = counted.where(rank_count.c.per_point == 1, rank_count.c.bucket > point)
     beside = counted.where(rank_count.c.per_point == FINE_PER_POINT).where(
         rank_count.c.bucket > part, rank_count.c.bucket < (point + 1) * FINE_PER_POINT
@@ -64,15 +62,13 @@ def ranks_statement(*, settled: bool) -> sa.Select[Any]:
         .where(*([IS_SETTLED] if settled else []))
     )
     coarse, fine, rest = (each.correlate(who).scalar_subquery() for each in (above, beside, inside))
-    return sa.select(who.c.player_id, coarse + fine + rest + 1).where(
-        who.c.generation_id == sa.bindparam("generation"), among(who.c.player_id)
-    )
+    return sa.select(who.c.player_id, coarse + fine + rest + 1).where(of_generation(who), among(who.c.player_id))
 
 
 SELECT_RANKS = {settled: ranks_statement(settled=settled) for settled in COUNTED}
 SELECT_RANK_COUNTS = (
     sa.select(rank_count.c.bucket, rank_count.c.players)
-    .where(rank_count.c.generation_id == sa.bindparam("generation"), rank_count.c.per_point == 1)
+    .where(of_generation(rank_count), rank_count.c.per_point == 1)
     .order_by(rank_count.c.bucket)
 )
 SELECT_WHOLE_RATINGS = (

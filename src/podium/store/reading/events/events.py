@@ -23,9 +23,9 @@ from podium.results.reading import Results
 from podium.store.log.content import UTC_DATETIME, read_bodies
 from podium.store.log.log import REGISTER, RESTORE, SEASON, VOID, WITH_CONTENT, entries_after, newest_seq
 from podium.store.log.players import known_numbers, merges, names_of, number_of, unrated_error
-from podium.store.log.pools import FOREVER, OrderKey, Pool, PoolView, refuse_other_arithmetic
+from podium.store.log.pools import FOREVER, OrderKey, Pool, PoolView, newest_first, refuse_other_arithmetic, same_event
 from podium.store.log.schema import change, event, log
-from podium.store.log.statements import among, is_thing, of_players
+from podium.store.log.statements import among, is_thing, of_generation, of_players, of_pool
 from podium.store.reading.models import CareerChange, EventDetails, ResultRow, rows_as
 from podium.store.reading.moments import Answers
 from podium.store.reading.player_models import Encounters
@@ -42,19 +42,13 @@ from podium.store.writing.rating.ledger_rows import newest_pool_state
 from podium.store.writing.rating.rating import as_table, with_names
 from podium.store.writing.rating.standing_rows import Standing, standings_before, states_of, stored_standings
 
-
-def same_event(one: sa.FromClause, other: sa.FromClause) -> sa.ColumnElement[bool]:
-    """Whether rows of two tables are about one event; an entry of the log is one pool's."""
-    return sa.and_(*(one.c[name] == other.c[name] for name in ("started_at", "seq")))
-
-
 EVENT_KINDS = (*WITH_CONTENT, VOID, RESTORE)
 SELECT_BODY = sa.select(log.c.body).where(log.c.seq == sa.bindparam("number"))
 SELECT_CAREER = (
     sa.select(event.c.event_id, change.c.started_at, change.c.rating_before, change.c.rating, change.c.seq)
-    .outerjoin(event, sa.and_(event.c.pool_id == sa.bindparam("pool"), same_event(event, change)))
-    .where(change.c.generation_id == sa.bindparam("generation"), change.c.player_id == sa.bindparam("who"))
-    .order_by(change.c.started_at.desc(), change.c.seq.desc())
+    .outerjoin(event, sa.and_(of_pool(event), same_event(event, change)))
+    .where(of_generation(change), change.c.player_id == sa.bindparam("who"))
+    .order_by(*newest_first(change))
     .limit(sa.bindparam("top"))
 )
 
@@ -328,12 +322,8 @@ MOST_EVENTS, MOST_MET = 100, 4_000  # events, and entrants of them, that are loo
 MOST_NAMED = 3
 OWN = (
     sa.select(change.c.generation_id, change.c.started_at, change.c.seq, change.c.rank)
-    .where(
-        change.c.generation_id == sa.bindparam("generation"),
-        change.c.player_id == sa.bindparam("who"),
-        change.c.rank.is_not(None),
-    )
-    .order_by(change.c.started_at.desc(), change.c.seq.desc())
+    .where(of_generation(change), change.c.player_id == sa.bindparam("who"), change.c.rank.is_not(None))
+    .order_by(*newest_first(change))
     .limit(sa.bindparam("top"))
     .subquery()
 )

@@ -14,11 +14,21 @@ from podium.ledger.history import FINDING_EVENTS, can_be_unsettled
 from podium.ledger.reasons import wording
 from podium.store.log.log import newest_seq
 from podium.store.log.players import names_of
-from podium.store.log.pools import BOUND_KEY, FOREVER, OrderKey, Pool, PoolView, key_of
+from podium.store.log.pools import (
+    BOUND_KEY,
+    END_KEY,
+    FOREVER,
+    OrderKey,
+    Pool,
+    PoolView,
+    key_of,
+    newest_first,
+    same_event,
+)
 from podium.store.log.schema import change, event, log, standing
-from podium.store.log.statements import among, of_players
+from podium.store.log.statements import among, of_generation, of_players, of_pool
 from podium.store.reading.boards.ranks import IS_SETTLED
-from podium.store.reading.events.events import Winners, same_event, sent_winners
+from podium.store.reading.events.events import Winners, sent_winners
 from podium.store.reading.moments import Answers
 from podium.store.reading.player_models import (
     AdjacentEvents,
@@ -44,16 +54,16 @@ ENTRANTS = (  # of the rated events from one key to another
         sa.func.row_number().over(**OF_EVENT, order_by=(DELTA, change.c.place)).label("loss"),
     )
     .select_from(event)
-    .join(change, sa.and_(change.c.generation_id == sa.bindparam("generation"), same_event(change, event)))
+    .join(change, sa.and_(of_generation(change), same_event(change, event)))
     .where(
-        event.c.pool_id == sa.bindparam("pool"),
+        of_pool(event),
         event.c.status == RATED,
         of_players(change),
         # By their times, too: PostgreSQL cannot tell how few lie between two keys.
         event.c.started_at.between(sa.bindparam("started_at"), sa.bindparam("end_started_at")),
         change.c.started_at.between(sa.bindparam("started_at"), sa.bindparam("end_started_at")),
         key_of(event) >= BOUND_KEY,
-        key_of(event) <= sa.tuple_(sa.bindparam("end_started_at"), sa.bindparam("end_seq")),
+        key_of(event) <= END_KEY,
     )
     .subquery()
 )
@@ -154,19 +164,19 @@ def winners_words(winners: Sequence[str], entrants: int) -> str:
 
 
 MAX_NUMBER = 2**62  # below it are all starts and numbers of log entries
-IN_POOL = event.c.pool_id == sa.bindparam("pool")
-NEWEST_FIRST = event.c.started_at.desc(), event.c.seq.desc()
 SELECT_EVENTS = (
     sa.select(event)
-    .where(IN_POOL, event.c.status != SUPERSEDED, key_of(event) < BOUND_KEY)
-    .order_by(*NEWEST_FIRST)
+    .where(of_pool(event), event.c.status != SUPERSEDED, key_of(event) < BOUND_KEY)
+    .order_by(*newest_first(event))
     .limit(sa.bindparam("top"))
 )
-SELECT_NEWEST_RATED = sa.select(event).where(IN_POOL, event.c.status == RATED).order_by(*NEWEST_FIRST).limit(1)
-COUNT_EVENTS = sa.select(sa.func.count()).select_from(event).where(IN_POOL)
+SELECT_NEWEST_RATED = (
+    sa.select(event).where(of_pool(event), event.c.status == RATED).order_by(*newest_first(event)).limit(1)
+)
+COUNT_EVENTS = sa.select(sa.func.count()).select_from(event).where(of_pool(event))
 OTHERS = [*map(sa.literal, (VOIDED, SUPERSEDED))]
-COUNTING = sa.select(event).where(IN_POOL, event.c.status.not_in(OTHERS)).limit(1)
-SELECT_PREVIOUS = COUNTING.where(key_of(event) < BOUND_KEY).order_by(*NEWEST_FIRST)
+COUNTING = sa.select(event).where(of_pool(event), event.c.status.not_in(OTHERS)).limit(1)
+SELECT_PREVIOUS = COUNTING.where(key_of(event) < BOUND_KEY).order_by(*newest_first(event))
 SELECT_NEXT = COUNTING.where(key_of(event) > BOUND_KEY).order_by(event.c.started_at, event.c.seq)
 
 
@@ -243,7 +253,7 @@ def event_name(pool: Pool, row: Any) -> EventName:
 SELECT_MOMENTS = (
     sa.select(event.c.event_id, event.c.started_at, log.c.received_at)
     .join(log, log.c.seq == event.c.seq)
-    .where(IN_POOL, among(event.c.event_id))
+    .where(of_pool(event), among(event.c.event_id))
 )
 
 
@@ -258,7 +268,7 @@ def event_moments(pool: PoolView, event_ids: Collection[str]) -> dict[str, datet
 
 
 WITHIN = (
-    change.c.generation_id == sa.bindparam("generation"),
+    of_generation(change),
     change.c.started_at >= sa.bindparam("since"),
     change.c.place > 0,
     of_players(change),
@@ -294,7 +304,7 @@ SELECT_SURPRISE = (
     sa.select(RANKED, SETTLED.label("settled"))
     .join(
         standing,
-        sa.and_(standing.c.generation_id == sa.bindparam("generation"), standing.c.player_id == RANKED.c.player_id),
+        sa.and_(of_generation(standing), standing.c.player_id == RANKED.c.player_id),
     )
     .order_by(
         sa.case((SETTLED, 0), else_=1),
@@ -308,10 +318,8 @@ SELECT_SURPRISE = (
 )
 SPREAD_SUMS = sa.select(
     sa.func.count(), sa.func.avg(standing.c.rating), sa.func.avg(standing.c.rating * standing.c.rating)
-).where(standing.c.generation_id == sa.bindparam("generation"), of_players(standing))
-SELECT_EVENT = sa.select(event.c.event_id, event.c.title).where(
-    event.c.pool_id == sa.bindparam("pool"), key_of(event) == BOUND_KEY
-)
+).where(of_generation(standing), of_players(standing))
+SELECT_EVENT = sa.select(event.c.event_id, event.c.title).where(of_pool(event), key_of(event) == BOUND_KEY)
 
 
 def movers(pool: PoolView, answers: Answers, *, days: int = 7, most: int = 10) -> Movers:

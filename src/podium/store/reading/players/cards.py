@@ -11,9 +11,9 @@ import sqlalchemy as sa
 from podium.engine.system import System
 from podium.ledger import history
 from podium.store.log.players import SELECT_ALIASES, merges, names_of
-from podium.store.log.pools import BOUND_KEY, FOREVER, Pool, PoolView, When, key_of, time_of
+from podium.store.log.pools import BOUND_KEY, FOREVER, Pool, PoolView, When, key_of, newest_first, time_of
 from podium.store.log.schema import change, event, log
-from podium.store.log.statements import among
+from podium.store.log.statements import among, of_generation, of_pool
 from podium.store.reading import player_models
 from podium.store.reading.boards.listings import Board, open_board
 from podium.store.reading.boards.pages import earlier_ranks, place_of
@@ -26,19 +26,17 @@ from podium.support.words import shown, shown_change
 EVER = -(2**62)  # microseconds: no change is older
 SELECT_ROWS = sa.select(
     *(change.c[name] for name in ("started_at", "seq", "place", "rating_before", "rating", "rank", "field", "state"))
-).where(change.c.generation_id == sa.bindparam("generation"), change.c.player_id == sa.bindparam("who"))
+).where(of_generation(change), change.c.player_id == sa.bindparam("who"))
 SELECT_CHANGES = SELECT_ROWS.where(change.c.started_at >= sa.bindparam("since")).order_by(
     change.c.started_at, change.c.seq
 )
 SELECT_CHANGES_BEFORE = (
-    SELECT_ROWS.where(key_of(change) < BOUND_KEY)
-    .order_by(change.c.started_at.desc(), change.c.seq.desc())
-    .limit(sa.bindparam("top"))
+    SELECT_ROWS.where(key_of(change) < BOUND_KEY).order_by(*newest_first(change)).limit(sa.bindparam("top"))
 )
 SELECT_EVENT_NAMES = (  # by the numbers of their submissions, which are a key of the log
     sa.select(log.c.seq, event.c.event_id, event.c.title)
     .join(event, sa.and_(event.c.pool_id == log.c.pool_id, event.c.event_id == log.c.subject))
-    .where(log.c.pool_id == sa.bindparam("pool"), among(log.c.seq))
+    .where(of_pool(log), among(log.c.seq))
 )
 EventNames = dict[int, tuple[str, str | None]]  # id and title by the number of the submission
 

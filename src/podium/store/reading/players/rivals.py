@@ -16,10 +16,11 @@ from podium.results.reading import Results
 from podium.store.log.content import read_bodies
 from podium.store.log.log import newest_seq
 from podium.store.log.players import known_numbers, merges, names_of, number_of
-from podium.store.log.pools import Pool, PoolView
+from podium.store.log.pools import Pool, PoolView, newest_first, same_event
 from podium.store.log.schema import change, correction, event, log
+from podium.store.log.statements import of_generation, of_pool
 from podium.store.reading.boards.ranks import rank
-from podium.store.reading.events.events import explanation, same_event
+from podium.store.reading.events.events import explanation
 from podium.store.reading.models import CommonEvent, ComparedPlayer, Comparison, Rivalry, extended
 from podium.store.reading.moments import Answers, VersionCache
 from podium.store.reading.player_models import RivalRow, Rivals, Scalp
@@ -34,15 +35,11 @@ EVEN = 0.5  # the score of a draw; who is expected to score less is the underdog
 NO_DUELS = np.empty((0, 4))
 SELECT_NEWEST = (
     sa.select(*(change.c[name] for name in ("started_at", "seq", "rating_before", "rating")))
-    .where(
-        change.c.generation_id == sa.bindparam("generation"),
-        change.c.player_id == sa.bindparam("who"),
-        change.c.place > 0,
-    )
-    .order_by(change.c.started_at.desc(), change.c.seq.desc())
+    .where(of_generation(change), change.c.player_id == sa.bindparam("who"), change.c.place > 0)
+    .order_by(*newest_first(change))
     .limit(MOST_EVENTS)
 )
-SELECT_NEWEST_CORRECTION = sa.select(sa.func.max(correction.c.seq)).where(correction.c.pool_id == sa.bindparam("pool"))
+SELECT_NEWEST_CORRECTION = sa.select(sa.func.max(correction.c.seq)).where(of_pool(correction))
 
 
 class Upset(NamedTuple):
@@ -255,13 +252,13 @@ def common_events(pool: Pool, one: int, two: int) -> sa.Select[Any]:
         )
         .join_from(own, theirs, sa.and_(theirs.c.generation_id == own.c.generation_id, same_event(own, theirs)))
         .where(own.c.generation_id == pool.generation, own.c.player_id == one, theirs.c.player_id == two)
-        .order_by(own.c.started_at.desc(), own.c.seq.desc())
+        .order_by(*newest_first(own))
         .subquery()
     )
     return (
         sa.select(both, event.c.event_id, event.c.content_seq, event.c.title)
         .join_from(both, event, sa.and_(event.c.pool_id == pool.id, same_event(event, both)), isouter=True)
-        .order_by(both.c.started_at.desc(), both.c.seq.desc())
+        .order_by(*newest_first(both))
     )
 
 

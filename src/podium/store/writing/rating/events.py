@@ -23,9 +23,9 @@ from podium.results.reading import Results
 from podium.store.log.database import StoreError
 from podium.store.log.log import LogEntry
 from podium.store.log.players import names_of
-from podium.store.log.pools import OrderKey, Pool, PoolView
+from podium.store.log.pools import OrderKey, Pool, PoolView, is_at
 from podium.store.log.schema import change, event, log
-from podium.store.log.statements import among, of_players, values
+from podium.store.log.statements import among, of_players, of_pool, values
 from podium.store.writing.rating.ledger_rows import Integers, Ledger, PoolState
 from podium.store.writing.rating.standing_rows import Standing, columns_of, states_of
 
@@ -131,15 +131,11 @@ class Proposal:
         return [each if each.body is not None else each._replace(body=bodies[each.content_seq]) for each in events]
 
 
-SELECT_NEWEST_START = sa.select(sa.func.max(event.c.started_at)).where(event.c.pool_id == sa.bindparam("pool"))
-SELECT_EVENTS = sa.select(event).where(event.c.pool_id == sa.bindparam("pool"), among(event.c.event_id))
+SELECT_NEWEST_START = sa.select(sa.func.max(event.c.started_at)).where(of_pool(event))
+SELECT_EVENTS = sa.select(event).where(of_pool(event), among(event.c.event_id))
 SELECT_MOVED = (  # players and things
     sa.select(change.c.player_id, change.c.rating_before, change.c.rating, change.c.state)
-    .where(
-        change.c.generation_id == sa.bindparam("generation"),
-        change.c.started_at == sa.bindparam("started_at"),
-        change.c.seq == sa.bindparam("seq"),
-    )
+    .where(is_at(change))
     .order_by(change.c.place)
 )
 SELECT_CHANGES = SELECT_MOVED.where(of_players(change))

@@ -17,7 +17,7 @@ from podium.store.log.content import start_in
 from podium.store.log.players import follow_entry, resolved
 from podium.store.log.pools import COUNTED, DATED, NUMBER_US, SILENT, Order, OrderKey, Pool, PoolDescription, PoolView
 from podium.store.log.schema import event, fixture, log, merged, pools, registration, season, snapshot, snapshot_day
-from podium.store.log.statements import DAY_US, instant
+from podium.store.log.statements import DAY_US, instant, of_pool
 from podium.store.writing.rating.events import SELECT_NEWEST_START, SUPERSEDED, VOIDED
 from podium.store.writing.rating.standing_rows import newest_of_players, shared_ranks, state_columns
 
@@ -27,7 +27,7 @@ Facts = dict[tuple[str, Any], Any]  # by ("event", its id), ("season", its name)
 WITH_SUBJECT = (kinds.REGISTER, kinds.PLAN, kinds.CANCEL, kinds.SEASON)
 OF_POOL = (kinds.CONFIGURE, kinds.CLOSE, kinds.REOPEN, kinds.DESCRIBE)
 SELECT_REVISED = sa.select(log.c.subject).where(
-    log.c.pool_id == sa.bindparam("pool"),
+    of_pool(log),
     sa.or_(
         log.c.kind.in_([kinds.AMEND, kinds.VOID, kinds.RESTORE, kinds.MOVE]),
         sa.and_(log.c.kind == kinds.SUBMIT, log.c.match_id.is_not(None)),
@@ -35,7 +35,7 @@ SELECT_REVISED = sa.select(log.c.subject).where(
 )
 SELECT_ENTRIES = (
     sa.select(log.c.seq, log.c.kind, log.c.subject, log.c.body, log.c.match_id, log.c.present)
-    .where(log.c.pool_id == sa.bindparam("pool"))
+    .where(of_pool(log))
     .order_by(log.c.seq)
 )
 
@@ -183,8 +183,9 @@ def store_facts(pool: PoolView, facts: Facts) -> None:
     pool.connection.execute(sa.update(pools).where(pools.c.id == pool.id).values(values))
 
 
-IN_POOL = snapshot_day.c.pool_id == sa.bindparam("pool")
-SELECT_DAYS = sa.select(snapshot_day.c.day, snapshot_day.c.stale).where(IN_POOL).order_by(snapshot_day.c.day)
+SELECT_DAYS = (
+    sa.select(snapshot_day.c.day, snapshot_day.c.stale).where(of_pool(snapshot_day)).order_by(snapshot_day.c.day)
+)
 
 
 class DayRank(NamedTuple):

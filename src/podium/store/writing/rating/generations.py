@@ -12,10 +12,10 @@ from typing import Any
 import sqlalchemy as sa
 
 from podium.store.log.database import read_transaction, write_transaction
-from podium.store.log.pools import BOUND_KEY, START, OrderKey, Pool, PoolView, key_of, key_params, lock_pool
+from podium.store.log.pools import BOUND_KEY, END_KEY, START, OrderKey, Pool, PoolView, key_of, key_params, lock_pool
 from podium.store.log.schema import change, generation, pool_state, pools, rank_count, staged_status, standing
-from podium.store.log.statements import insert, now
-from podium.store.writing.rating.ledger_rows import GENERATION, Ledger, PoolStates, state_rows, table_rows
+from podium.store.log.statements import insert, now, of_generation
+from podium.store.writing.rating.ledger_rows import Ledger, PoolStates, state_rows, table_rows
 from podium.store.writing.rating.standing_rows import newest_standings, player_counts, standing_rows
 
 PART_ROWS = 5_000  # that are written or deleted in one transaction
@@ -122,14 +122,13 @@ def copy_rows(engine: sa.Engine, table: sa.Table, pool: Pool, staged: Pool, firs
     keys = sa.select(table.c.started_at, table.c.seq).where(rows_between(table)).order_by(*order)
     part_end = keys.offset(sa.bindparam("rows")).limit(1)
     while at < first:
-        end_params = {"end_started_at": first.started_at, "end_seq": first.seq}
-        params = key_params(pool, at) | end_params
+        params = key_params(pool, at) | first.as_end()
         with read_transaction(engine) as connection:
             row = connection.execute(part_end, params | {"rows": PART_ROWS}).first()
         end = first if row is None else OrderKey(row.started_at, row.seq)
         if end == at:  # one event has more rows than a part
             end = OrderKey(at.started_at, at.seq + 1)
-        params |= {"number": staged.generation, "end_started_at": end.started_at, "end_seq": end.seq}
+        params |= {"number": staged.generation} | end.as_end()
         with staging_transaction(engine, staged) as connection:
             connection.execute(copy, params)
         at = end
@@ -137,8 +136,7 @@ def copy_rows(engine: sa.Engine, table: sa.Table, pool: Pool, staged: Pool, firs
 
 def rows_between(table: sa.Table) -> sa.ColumnElement[bool]:
     """The condition of a generation's rows from a key on, up to another."""
-    end = sa.tuple_(sa.bindparam("end_started_at"), sa.bindparam("end_seq"))
-    return sa.and_(table.c.generation_id == GENERATION, key_of(table) >= BOUND_KEY, key_of(table) < end)
+    return sa.and_(of_generation(table), key_of(table) >= BOUND_KEY, key_of(table) < END_KEY)
 
 
 def write_part(

@@ -11,9 +11,20 @@ import numpy.typing as npt
 import sqlalchemy as sa
 
 from podium.engine.system import System
-from podium.store.log.pools import BOUND_KEY, FOREVER, OrderKey, Pool, PoolView, key_of, key_params
+from podium.store.log.pools import (
+    BOUND_KEY,
+    END_KEY,
+    FOREVER,
+    OrderKey,
+    Pool,
+    PoolView,
+    is_at,
+    key_of,
+    key_params,
+    newest_first,
+)
 from podium.store.log.schema import change, pool_state
-from podium.store.log.statements import fetch_parts, insert, upsert
+from podium.store.log.statements import fetch_parts, insert, of_generation, upsert
 
 Mask = npt.NDArray[np.bool_]
 Packed = npt.NDArray[np.void]  # all of one length; objects where they are not, as only damaged ones are
@@ -46,17 +57,10 @@ Floats = npt.NDArray[np.float64]
 LedgerKey = tuple[int, int, int]  # start, sequence, player
 PART_ROWS = 2_000  # that are objects at a time, on their way to arrays
 NO_RANK = 0  # in the array, for what is empty in the table
-GENERATION: sa.BindParameter[int] = sa.bindparam("generation")
-BEFORE_END = key_of(change) < sa.tuple_(sa.bindparam("end_started_at"), sa.bindparam("end_seq"))
 SELECT_LEDGER = sa.select(*(column for column in change.c if column.name != "generation_id")).where(
-    change.c.generation_id == GENERATION, key_of(change) >= BOUND_KEY, BEFORE_END
+    of_generation(change), key_of(change) >= BOUND_KEY, key_of(change) < END_KEY
 )
-DELETE_CHANGE = sa.delete(change).where(
-    change.c.generation_id == GENERATION,
-    change.c.started_at == sa.bindparam("started_at"),
-    change.c.seq == sa.bindparam("seq"),
-    change.c.player_id == sa.bindparam("player"),
-)
+DELETE_CHANGE = sa.delete(change).where(is_at(change), change.c.player_id == sa.bindparam("player"))
 
 
 class LedgerRow(NamedTuple):
@@ -198,7 +202,7 @@ def is_other(new: Ledger, old: Ledger, counterparts: Integers) -> Mask:
 
 
 def stored_ledger(pool: PoolView, first: OrderKey, end: OrderKey = FOREVER) -> Ledger:
-    params = key_params(pool, first) | {"end_started_at": end.started_at, "end_seq": end.seq}
+    params = key_params(pool, first) | end.as_end()
     return joined([Ledger.of(rows) for rows in fetch_parts(pool.connection, SELECT_LEDGER, params, PART_ROWS)])
 
 
@@ -222,22 +226,16 @@ def table_rows(pool: Pool, ledger: Ledger) -> Iterator[tuple[Any, ...]]:
 
 PoolStates = dict[OrderKey, bytes]  # after each rated event, in the order of rating: little-endian doubles
 SELECT_STATES = sa.select(pool_state.c.started_at, pool_state.c.seq, pool_state.c.state).where(
-    pool_state.c.generation_id == GENERATION,
-    key_of(pool_state) >= BOUND_KEY,
-    key_of(pool_state) < sa.tuple_(sa.bindparam("end_started_at"), sa.bindparam("end_seq")),
+    of_generation(pool_state), key_of(pool_state) >= BOUND_KEY, key_of(pool_state) < END_KEY
 )
 SELECT_NEWEST = (
     sa.select(pool_state.c.started_at, pool_state.c.seq, pool_state.c.state)
-    .where(pool_state.c.generation_id == GENERATION, key_of(pool_state) < BOUND_KEY)
-    .order_by(pool_state.c.started_at.desc(), pool_state.c.seq.desc())
+    .where(of_generation(pool_state), key_of(pool_state) < BOUND_KEY)
+    .order_by(*newest_first(pool_state))
     .limit(1)
 )
-DELETE_STATE = sa.delete(pool_state).where(
-    pool_state.c.generation_id == GENERATION,
-    pool_state.c.started_at == sa.bindparam("started_at"),
-    pool_state.c.seq == sa.bindparam("seq"),
-)
-DELETE_STATES = sa.delete(pool_state).where(pool_state.c.generation_id == GENERATION)
+DELETE_STATE = sa.delete(pool_state).where(is_at(pool_state))
+DELETE_STATES = sa.delete(pool_state).where(of_generation(pool_state))
 
 
 class PoolState(NamedTuple):
@@ -247,7 +245,7 @@ class PoolState(NamedTuple):
 
 def stored_pool_states(pool: PoolView, first: OrderKey, end: OrderKey = FOREVER) -> PoolStates:
     """The states as they are stored, of the events from a key on, up to another."""
-    bounds = first._asdict() | {"end_started_at": end.started_at, "end_seq": end.seq}
+    bounds = first._asdict() | end.as_end()
     return {OrderKey(*key): state for *key, state in pool.execute(SELECT_STATES, **bounds)}
 
 

@@ -21,7 +21,7 @@ from podium.store.log.content import SMALL_BODY_ROWS, is_numbered, read_bodies
 from podium.store.log.players import merges, names_of
 from podium.store.log.pools import BOUND_KEY, FOREVER, NUMBER_US, START, OrderKey, Pool, PoolView, key_of, key_params
 from podium.store.log.schema import event, log, season
-from podium.store.log.statements import run_prepared
+from podium.store.log.statements import of_pool, run_prepared
 from podium.store.writing.rating.events import RATED, SUPERSEDED, UNRATED, VOIDED, Proposal, Roster, entrant_numbers
 from podium.store.writing.rating.ledger_rows import NO_RANK, Ledger, PoolStates, joined, packed_states
 
@@ -34,7 +34,7 @@ IS_COUNTED = sa.and_(event.c.status != VOIDED, event.c.status != SUPERSEDED)
 SELECT_EVENTS_FROM = (
     sa.select(event.c.event_id, event.c.started_at, event.c.seq, event.c.status, event.c.reason, log.c.body)
     .join(log, log.c.seq == event.c.content_seq)
-    .where(event.c.pool_id == sa.bindparam("pool"), IS_COUNTED, key_of(event) >= BOUND_KEY)
+    .where(of_pool(event), IS_COUNTED, key_of(event) >= BOUND_KEY)
     .order_by(event.c.started_at, event.c.seq)
     .limit(sa.bindparam("limit", NO_LIMIT))
 )
@@ -43,7 +43,7 @@ SELECT_RATEABLE_EVENTS = SELECT_EVENTS_FROM.add_columns(*(event.c[name] for name
 )
 SELECT_RESETS = (
     sa.select(season.c.started_at, season.c.seq, season.c.keep)
-    .where(season.c.pool_id == sa.bindparam("pool"), key_of(season) >= BOUND_KEY)
+    .where(of_pool(season), key_of(season) >= BOUND_KEY)
     .order_by(season.c.started_at, season.c.seq)
 )
 

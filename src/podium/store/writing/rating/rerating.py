@@ -18,7 +18,7 @@ from podium.errors import NotFiniteError, ParameterError
 from podium.store.log.players import names_of
 from podium.store.log.pools import BOUND_KEY, START, OrderKey, PoolView
 from podium.store.log.schema import correction, event, generation, snapshot_day
-from podium.store.log.statements import among, is_thing, run_prepared
+from podium.store.log.statements import among, is_thing, of_pool, run_prepared
 from podium.store.writing.rating import ledger_rows
 from podium.store.writing.rating.events import MovedTo, Proposal
 from podium.store.writing.rating.plan import Plan, Span
@@ -27,7 +27,7 @@ from podium.support.answers import answer, described
 
 MAX_EFFECTS = 1_000  # of an answer
 SELECT_EVENT_IDS = sa.select(event.c.event_id, event.c.started_at, event.c.seq).where(
-    event.c.pool_id == sa.bindparam("pool"), among(event.c.started_at)
+    of_pool(event), among(event.c.started_at)
 )
 
 
@@ -256,7 +256,7 @@ SHORT_EVENTS = 5_000  # that one transaction may rate again
 SPAN_EVENTS = 1_000  # that are planned together otherwise: their ledger is in memory at once
 UPDATE_STATUS = (
     sa.update(event)
-    .where(event.c.pool_id == sa.bindparam("pool"), event.c.event_id == sa.bindparam("event"))
+    .where(of_pool(event), event.c.event_id == sa.bindparam("event"))
     .values(status=sa.bindparam("status"), reason=sa.bindparam("reason"))
 )
 
@@ -274,7 +274,7 @@ UPDATE_FIRST_AFFECTED = (
 
 UPDATE_STALE = (
     sa.update(snapshot_day)
-    .where(snapshot_day.c.pool_id == sa.bindparam("pool"), snapshot_day.c.day > sa.bindparam("changed_day"))
+    .where(of_pool(snapshot_day), snapshot_day.c.day > sa.bindparam("changed_day"))
     .values(stale=True)
 )
 

@@ -12,16 +12,16 @@ import sqlalchemy as sa
 
 from podium.store.log import statements
 from podium.store.log.players import number_of, unrated_error
-from podium.store.log.pools import BOUND_KEY, FOREVER, OrderKey, Pool, PoolView, key_of
+from podium.store.log.pools import BOUND_KEY, FOREVER, OrderKey, Pool, PoolView, key_of, newest_first
 from podium.store.log.schema import change, player, rank_count, standing, thing
-from podium.store.log.statements import is_thing
-from podium.store.writing.rating.ledger_rows import GENERATION, Floats, Ledger
+from podium.store.log.statements import is_thing, of_generation, of_pool
+from podium.store.writing.rating.ledger_rows import Floats, Ledger
 
 FINE_PER_POINT = 256  # counts per point: in a large pool many share a whole rating
 COUNTS_PER_POINT = (1, FINE_PER_POINT)
 TOTALS = ("players", "settled")  # what is added
-DELETE_COUNTS = sa.delete(rank_count).where(rank_count.c.generation_id == GENERATION)
-DELETE_EMPTY_COUNTS = sa.delete(rank_count).where(rank_count.c.generation_id == GENERATION, rank_count.c.players == 0)
+DELETE_COUNTS = sa.delete(rank_count).where(of_generation(rank_count))
+DELETE_EMPTY_COUNTS = sa.delete(rank_count).where(of_generation(rank_count), rank_count.c.players == 0)
 
 DELETE_EMPTY_COUNT = DELETE_EMPTY_COUNTS.where(
     rank_count.c.per_point == sa.bindparam("fine"), rank_count.c.bucket == sa.bindparam("number")
@@ -99,18 +99,15 @@ class Standing(NamedTuple):
     state: bytes
 
 
-POOL: sa.BindParameter[int] = sa.bindparam("pool")
-
-
 def newest_changes(player: sa.Table, *conditions: sa.ColumnElement[bool], events_only: bool = False) -> sa.Select[Any]:
     """The statement for the newest change of each of some players before a key, by one walk of the index for each."""
     earlier = change.alias("earlier")
     last = (
         sa.select(earlier.c.started_at, earlier.c.seq)
-        .where(earlier.c.generation_id == GENERATION, earlier.c.player_id == player.c.id)
+        .where(of_generation(earlier), earlier.c.player_id == player.c.id)
         .where(key_of(earlier) < BOUND_KEY)
         .where(*([earlier.c.place > 0] if events_only else []))
-        .order_by(earlier.c.started_at.desc(), earlier.c.seq.desc())
+        .order_by(*newest_first(earlier))
         .limit(1)
         .correlate(player)
         .scalar_subquery()
@@ -120,9 +117,9 @@ def newest_changes(player: sa.Table, *conditions: sa.ColumnElement[bool], events
         .select_from(player)
         .join(
             change,
-            sa.and_(change.c.generation_id == GENERATION, change.c.player_id == player.c.id, key_of(change) == last),
+            sa.and_(of_generation(change), change.c.player_id == player.c.id, key_of(change) == last),
         )
-        .where(player.c.pool_id == POOL, *conditions)
+        .where(of_pool(player), *conditions)
     )
 
 
@@ -135,24 +132,20 @@ SELECT_NEWEST = {
     for is_all in (False, True)
 }
 SELECT_STANDINGS = sa.select(standing.c.player_id, *(standing.c[name] for name in Standing._fields)).where(
-    standing.c.generation_id == GENERATION, statements.among(standing.c.player_id)
+    of_generation(standing), statements.among(standing.c.player_id)
 )
 BOARD_COLUMNS = (
     standing.c.player_id, player.c.name, standing.c.rating, standing.c.events, standing.c.played_at,
     standing.c.provisional, standing.c.deviation, standing.c.score,
 )  # fmt: skip
-HAS_STANDING = sa.and_(player.c.pool_id == POOL, player.c.id == standing.c.player_id)
+HAS_STANDING = sa.and_(of_pool(player), player.c.id == standing.c.player_id)
 SELECT_STANDING = (
     sa.select(*BOARD_COLUMNS)
     .join(player, HAS_STANDING)
-    .where(standing.c.generation_id == GENERATION, player.c.id == sa.bindparam("player"))
+    .where(of_generation(standing), player.c.id == sa.bindparam("player"))
 )
-SELECT_RATED_PLAYERS = (
-    sa.select(standing.c.player_id).where(standing.c.generation_id == GENERATION).order_by(standing.c.player_id)
-)
-DELETE_STANDING = sa.delete(standing).where(
-    standing.c.generation_id == GENERATION, standing.c.player_id == sa.bindparam("player")
-)
+SELECT_RATED_PLAYERS = sa.select(standing.c.player_id).where(of_generation(standing)).order_by(standing.c.player_id)
+DELETE_STANDING = sa.delete(standing).where(of_generation(standing), standing.c.player_id == sa.bindparam("player"))
 
 
 def stored_standings(pool: PoolView, players: Iterable[int]) -> dict[int, Standing]:

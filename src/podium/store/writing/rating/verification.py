@@ -21,12 +21,11 @@ from podium.store.log.files import integrity_faults
 from podium.store.log.players import names_of
 from podium.store.log.pools import FOREVER, START, Pool, PoolView, every_pool, get_pool, other_arithmetic
 from podium.store.log.schema import player, rank_count, standing
-from podium.store.log.statements import FIRST_THING
+from podium.store.log.statements import FIRST_THING, of_generation, of_pool
 from podium.store.writing.rating import facts
 from podium.store.writing.rating.events import Roster
 from podium.store.writing.rating.facts import Facts, PlainEvents, facts_from_log, stored_facts
 from podium.store.writing.rating.ledger_rows import (
-    GENERATION,
     Ledger,
     PoolStates,
     is_other,
@@ -42,8 +41,8 @@ from podium.version import ARITHMETIC
 MAX_DIFFERENCES = 20  # that are reported
 BATCH_EVENTS = 5_000  # that are rated and compared before the next
 CHUNK_ROWS = 10_000  # of a table that are read at once
-SELECT_PLAYERS = sa.select(player.c.id).where(player.c.pool_id == sa.bindparam("pool")).order_by(player.c.id)
-SELECT_STANDINGS = sa.select(standing).where(standing.c.generation_id == GENERATION).order_by(standing.c.player_id)
+SELECT_PLAYERS = sa.select(player.c.id).where(of_pool(player)).order_by(player.c.id)
+SELECT_STANDINGS = sa.select(standing).where(of_generation(standing)).order_by(standing.c.player_id)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import numpy as np
 from markupsafe import Markup
 
 from podium.pages.drawing import Plot, Scale, Step, across, dates, number, round_values, text
-from podium.pages.numbers import Shape, shortened
+from podium.pages.numbers import SIGMAS, Shape, shortened
 from podium.support.words import shown, signed
 
 HEIGHT = 256
@@ -59,7 +59,6 @@ def history_chart(
     label: str,
     *,
     digits: int,
-    deviations: float = 2.0,
     height: int = HEIGHT,
     hindsight: Sequence[HistoryPoint] = (),
 ) -> Markup:
@@ -68,14 +67,14 @@ def history_chart(
     if not lines:
         return Markup("")
     every = [point for points in (*(each.points for each in lines), hindsight) for point in points]
-    plot = Plot(span([place(point.at) for point in every]), rating_span(lines, deviations, hindsight), height)
+    plot = Plot(span([place(point.at) for point in every]), rating_span(lines, hindsight), height)
     marked = round_values(plot.y.low, plot.y.high, MOST_ROWS)
     rows = [Step(value, str(shown(value, step_digits(plot.y)))) for value in marked]
     content = [plot.grid(rows, columns(plot, every))]
     if len(lines) == 1:
-        drawn = paths(plot, lines[0].points, deviations, "")
+        drawn = paths(plot, lines[0].points, "")
         if len(hindsight) > 1:
-            drawn = paths(plot, hindsight, deviations, " b") + drawn
+            drawn = paths(plot, hindsight, " b") + drawn
         content += [plot.drawn(drawn), dots(plot, lines[0]), marks(plot, lines[0], digits)]
         role = "group" if any(point.href for point in every) else "img"
     else:
@@ -95,12 +94,12 @@ def span(values: Sequence[float]) -> Scale:
     return Scale(min(values), max(values))
 
 
-def rating_span(lines: Sequence[HistoryLine], deviations: float, hindsight: Sequence[HistoryPoint]) -> Scale:
+def rating_span(lines: Sequence[HistoryLine], hindsight: Sequence[HistoryPoint]) -> Scale:
     """The ratings with a margin, and the band of the newest: older, wider bands are cut off."""
     values = [point.rating for points in (*(each.points for each in lines), hindsight) for point in points]
     if len(lines) == 1:
         newest = lines[0].points[-1]
-        reach = deviations * (newest.deviation or 0.0)
+        reach = SIGMAS * (newest.deviation or 0.0)
         values += [newest.rating - reach, newest.rating + reach]
     low, high = min(values), max(values)
     margin = MARGIN * (high - low) or max(1.0, 0.01 * abs(high))
@@ -126,14 +125,14 @@ def outline(plot: Plot, points: Sequence[HistoryPoint], css: str) -> Markup:
     return Shape('<path class="{}" d="{}"/>').format(css, path)
 
 
-def paths(plot: Plot, points: Sequence[HistoryPoint], deviations: float, css: str) -> Markup:
+def paths(plot: Plot, points: Sequence[HistoryPoint], css: str) -> Markup:
     """The band of what is not known, and the line upon it."""
     band = Markup("")
     known = [(place(point.at), point.rating, point.deviation) for point in points if point.deviation is not None]
     if len(known) > 1:
         low, high = plot.y.low, plot.y.high
-        upper = [(x, min(high, rating + deviations * deviation)) for x, rating, deviation in known]
-        lower = [(x, max(low, rating - deviations * deviation)) for x, rating, deviation in reversed(known)]
+        upper = [(x, min(high, rating + SIGMAS * deviation)) for x, rating, deviation in known]
+        lower = [(x, max(low, rating - SIGMAS * deviation)) for x, rating, deviation in reversed(known)]
         band = Shape('<path class="band{}" d="{}Z"/>').format(css, plot.path([*upper, *lower]))
     return band + outline(plot, points, f"line{css}")
 

@@ -28,7 +28,6 @@ LAST_YEAR = 9999  # that a date can have
 BAR, BARS_HEIGHT = 12, 196  # pixels: of a bar alone, and of those that show how ratings are spread
 MOST_ROWS = 4
 MOST_COLUMNS = 6
-MOST_NAME = 24
 SPLIT_GAP = 0.004  # of the width, between two bars that make a whole
 
 
@@ -236,9 +235,7 @@ def split_bar(share: float, label: str) -> Markup:
     ).format(label, first, second, width)
 
 
-def distribution_bars(
-    counts: Sequence[tuple[float, int]], width: float, own: float | None, label: str, own_name: str = "you"
-) -> Markup:
+def distribution_bars(counts: Sequence[tuple[float, int]], width: float, own: float | None, label: str) -> Markup:
     """Draw how many players there are by rating."""
     if not counts:
         return Markup("")
@@ -258,7 +255,7 @@ def distribution_bars(
         bars.append(shape.format(css, plot.across(low), number(y), wide, number(plot.height - y)))
         if is_own:
             middle = low + width / 2.0
-            bars.append(text(plot.across(middle), y - 6.0, own_name[:MOST_NAME], plot.anchor(middle)))
+            bars.append(text(plot.across(middle), y - 6.0, "you", plot.anchor(middle)))
     return plot.chart("img", label, plot.grid(rows, steps) + Markup("").join(bars))
 
 

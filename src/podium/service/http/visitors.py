@@ -154,10 +154,10 @@ def refuse_forged(request: Request, session: Session, token: str) -> None:
         raise AccessError(403, "this form is of another session; open its page again and send it from there")
 
 
-def own_path(text: str, default: str = "/") -> str:
-    """Return the path on this site to go on to; the default where a text is none, or leads elsewhere."""
+def own_path(text: str) -> str:
+    """Return the path on this site to go on to; the first page where a text is none, or leads elsewhere."""
     is_own = text.startswith("/") and not text.startswith("//") and "\\" not in text and text.isprintable()
-    return text if is_own and text.isascii() else default
+    return text if is_own and text.isascii() else "/"
 
 
 class Visibility:

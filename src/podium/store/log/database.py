@@ -305,8 +305,8 @@ class Turn:
     In SQLite, which one process serves, it is always one's own turn.
     """
 
-    def __init__(self, engine: sa.Engine, number: int = UPKEEP) -> None:
-        self._engine, self._number = engine, number
+    def __init__(self, engine: sa.Engine) -> None:
+        self._engine = engine
         self._session: Any = None  # the driver's, which has the lock
         self._lock = threading.Lock()
         self._is_over = False
@@ -329,7 +329,7 @@ class Turn:
         pooled = self._engine.raw_connection()
         try:
             cursor = pooled.cursor()
-            cursor.execute(TRY_LOCK, (self._number,))
+            cursor.execute(TRY_LOCK, (UPKEEP,))
             (has_it,) = cursor.fetchone() or (False,)
             if has_it:
                 session: Any = pooled.driver_connection

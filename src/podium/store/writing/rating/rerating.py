@@ -187,8 +187,8 @@ class Size(NamedTuple):
 class LargestEffects:
     """The largest effects of a new rating, so many at most, after a cursor."""
 
-    def __init__(self, after: str | None = None, most: int = MAX_EFFECTS) -> None:
-        self._limit, self._most = None if after is None else parse_cursor(after), most
+    def __init__(self, after: str | None = None) -> None:
+        self._limit = None if after is None else parse_cursor(after)
         self._heap: list[tuple[Size, float | None, float | None]] = []
         self._has_more = False
 
@@ -197,7 +197,7 @@ class LargestEffects:
             size = Size(math.inf if was is None or now is None else finite_move(was, now), key)
             if self._limit is not None and size >= self._limit:
                 continue
-            if len(self._heap) < self._most:
+            if len(self._heap) < MAX_EFFECTS:
                 heapq.heappush(self._heap, (size, was, now))
             else:
                 self._has_more = True

@@ -11,7 +11,7 @@ from podium.ledger.reasons.wording import heat_words
 from podium.pages import numbers
 from podium.pages.drawing import share_bar, signed_bar, spark
 from podium.support import words
-from podium.support.words import capitalised, ordinal, part, shown
+from podium.support.words import capitalised, part, shown
 
 FILTERS = {
     "as_deviation": numbers.deviation,
@@ -23,18 +23,14 @@ FILTERS = {
     "counted": words.counted,
     "day": numbers.day,
     "direction": numbers.direction,
-    "duration": numbers.duration,
     "halves": numbers.halves,
     "heat_words": heat_words,
     "in_sentence": numbers.in_sentence,
     "minute": numbers.minute,
-    "moved": numbers.moved,
     "named": numbers.named,
     "number": numbers.number,
-    "ordinal": ordinal,
     "part": part,
     "player_link": numbers.player_link,
-    "plural": words.plural,
     "points": numbers.points,
     "rating": numbers.rating,
     "short_day": numbers.short_day,

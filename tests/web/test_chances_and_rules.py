@@ -10,7 +10,7 @@ import pytest
 from html_tree import tree
 from starlette.testclient import TestClient
 
-from podium.pages.careers import findings, trust_of
+from podium.pages.promises import findings, trust_of
 from podium.service import create_app
 from podium.service.web.chances import chance_words, odds_words
 from podium.store.keys import create_key

@@ -55,7 +55,7 @@ def points(shown_points: float | Decimal, digits: int = 1) -> Markup:
     return Shape('<span class="{}">{}</span>').format(direction(shown_points), change(shown_points, digits))
 
 
-def change_link(shown_points: Decimal | None, event: str, player: str, digits: int = 1) -> str:
+def change_link(shown_points: float | Decimal | None, event: str, player: str, digits: int) -> str:
     """A change as the link to its reasons, below the address of its event; a dash where there is none."""
     if shown_points is None:
         return DASH
@@ -65,7 +65,12 @@ def change_link(shown_points: Decimal | None, event: str, player: str, digits: i
 
 def player_link(player: str, pool: str) -> Markup:
     """A player's name as the link to the page, below the address of the pool."""
-    return Shape('<a href="{}/players/{}"><bdi>{}</bdi></a>').format(pool, part(player), player)
+    return name_link(f"{pool}/players/{part(player)}", player)
+
+
+def name_link(address: str, name: str) -> Markup:
+    """A name of unknown language and direction as a link."""
+    return Shape('<a href="{}"><bdi>{}</bdi></a>').format(address, name)
 
 
 def moved(points: float | Decimal, digits: int = 1) -> str:

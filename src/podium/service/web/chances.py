@@ -12,10 +12,10 @@ from markupsafe import Markup
 from podium.errors import ParameterError, UnknownError
 from podium.ledger.forecast import Forecast, names_in
 from podium.ledger.reasons.shares import shown_table
-from podium.pages.careers import Trust, trust_of
 from podium.pages.charts import HistoryLine, HistoryPoint, history_chart
 from podium.pages.drawing import share_bar, split_bar
-from podium.pages.numbers import DASH, SIGMAS, change, rating
+from podium.pages.numbers import DASH
+from podium.pages.promises import Trust, trust_of
 from podium.service.http.json import MAX_SENT_CHARACTERS
 from podium.service.http.requests import CurrentStore
 from podium.service.web.boards import default_listing, ranked_card, spans_of
@@ -25,7 +25,6 @@ from podium.store import Store
 from podium.store.log.pools import Pool
 from podium.store.reading.models import Rivalry
 from podium.store.reading.player_models import EventHeadline, Listing, PlayerCard
-from podium.support.words import shown
 
 router = PageRouter()
 MOST_POINTS = 150  # of each history
@@ -150,8 +149,8 @@ def pair_of(store: Store, header: PoolHeader, found: Rivalry) -> Pair:
 
 def lead_then(header: PoolHeader, found: Rivalry, side: float) -> Decimal:
     """The favourite's mean lead in the meetings, where it was larger than now or the outsider's; else 0."""
-    lead = shown(side * (found.mean_lead or 0.0), header.digits - 1)
-    now = shown(side * (found.players[0].rating - found.players[1].rating), header.digits - 1)
+    lead = header.rounded(side * (found.mean_lead or 0.0))
+    now = header.rounded(side * (found.players[0].rating - found.players[1].rating))
     return lead if lead > now or lead < 0 else Decimal(0)
 
 
@@ -167,16 +166,15 @@ def ranked_cards(store: Store, pool_name: str, names: Sequence[str]) -> tuple[li
 
 
 def figures(header: PoolHeader, cards: Sequence[PlayerCard], ranked: str) -> tuple[tuple[str, str, list[str]], ...]:
-    digits = header.digits - 1
-    peaks = [DASH if each.peak is None else rating(each.peak.rating, digits) for each in cards]
+    peaks = [DASH if each.peak is None else header.rating(each.peak.rating) for each in cards]
     ranks = [DASH if each.rank is None else f"{each.rank:,}" for each in cards]
-    found = [("Rating", "", [rating(each.rating, digits) for each in cards])]
+    found = [("Rating", "", [header.rating(each.rating) for each in cards])]
     if all(each.deviation is not None for each in cards):
-        reach = [f"±{shown(SIGMAS * (each.deviation or 0.0), digits)}" for each in cards]
+        reach = [header.margin(each.deviation or 0.0) for each in cards]
         found.append(("How sure", "19 times in 20", reach))
     found.append(("Rank", ranked, ranks))
     found.append(("Peak", "", peaks))
-    found.append(("Last ten events", "", [change(each.last_ten_shown, header.digits) for each in cards]))
+    found.append(("Last ten events", "", [header.change(each.last_ten_shown) for each in cards]))
     found.append(("Events", "", [f"{each.events:,}" for each in cards]))
     return tuple(found)
 
@@ -187,7 +185,7 @@ def histories(store: Store, header: PoolHeader, names: tuple[str, str]) -> Marku
         HistoryLine(name, [HistoryPoint(point.when, point.rating) for point in curve])
         for name, curve in zip(names, curves, strict=True)
     ]
-    ends = [f"{name} {rating(curve[-1].rating, header.digits - 1)}" for name, curve in zip(names, curves, strict=True)]
+    ends = [f"{name} {header.rating(curve[-1].rating)}" for name, curve in zip(names, curves, strict=True)]
     return history_chart(lines, f"Ratings over time; now {ends[0]}, {ends[1]}", digits=header.digits, height=216)
 
 
@@ -316,7 +314,7 @@ def field_of(store: Store, header: PoolHeader, forecast: Forecast) -> Field:
                 player,
                 pool_address(header.name, "players", player) if player in known else "",
                 player in forecast.newcomers,
-                rating(points, header.digits - 1),
+                header.rating(points),
                 chance_words(cells[0], win),
                 chance_words(podium, top),
                 share_bar(float(cells[0]) / 100.0, within=float(podium) / 100.0 if has_podium else None),

@@ -7,20 +7,62 @@ from typing import Any
 from markupsafe import Markup
 
 from podium.errors import PodiumError
-from podium.ledger.history import FINDING_EVENTS
+from podium.ledger.history import FINDING_EVENTS, FORM_EVENTS
 from podium.ledger.imagined import TWO, place_words
 from podium.ledger.stakes import MOST_EXACT, Stakes
-from podium.pages.careers import Tile
-from podium.pages.numbers import SIGMAS, Shape, change, day, day_words, direction, minute, moved, named, percent, rating
+from podium.pages.numbers import Shape, change, change_link, day, day_words, minute, name_link, percent
 from podium.service.web.ahead.calendar import KeptStakes
 from podium.service.web.rendering import PoolHeader, pool_address
 from podium.store import Store
 from podium.store.reading.player_models import FormLine, PlayerCard
 from podium.store.writing.fixtures import Fixture
-from podium.support.words import counted, ordinal_number, shown, shown_change
+from podium.support.words import counted, ordinal, ordinal_number, shown, shown_change
 
 SETTLED_BY_EVENTS = f"A rating counts as settled from event {FINDING_EVENTS} on."
 MOST_AHEAD = 10  # races to come, among which the player's is looked for
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    name: str
+    value: str | Markup
+    note: str | Markup = ""
+    is_wide: bool = False  # a sentence, not a figure
+
+
+TRENDS = {"climbing": "Climbing", "falling": "Falling", "steady": "Steady"}
+
+
+def verdict_on(header: PoolHeader, card: PlayerCard) -> str:
+    """How a player is doing, in a sentence or two."""
+    if card.trend == "settling":
+        sentence = f"Still settling, after {counted(card.events, 'event')}."
+    elif not card.last_ten_events:
+        sentence = f"{counted(card.events, 'event')} so far, which found the rating."
+    else:
+        since = "" if card.last_ten_events == FORM_EVENTS else " since the fifth"
+        moved = shown(card.last_ten_shown, header.digits)
+        words = f"{'last ' if not since else ''}{counted(card.last_ten_events, 'event')}{since}"
+        sentence = f"{TRENDS[card.trend]}: {header.change(card.last_ten_shown)} in the {words}."
+        if card.trend == "steady" and moved:
+            way = "Up" if moved > 0 else "Down"
+            within = f"within its own ±{header.rounded(card.chance)}: could be chance"
+            sentence = f"{way} {abs(moved)} in the {words}, {within}."
+    if card.provisional:
+        rank = card.would_be_rank
+        place = f"; it would be {ordinal(rank)} of {card.listed + 1}" if rank else ""
+        return f"{sentence} The rating is not settled yet{place}."
+    return f"{sentence} {beside_peak(header, card)}".rstrip()
+
+
+def beside_peak(header: PoolHeader, card: PlayerCard) -> str:
+    """How far the rating is from its highest, in a sentence; nothing where there is none."""
+    if card.peak is None:
+        return ""
+    below = header.rounded(card.peak.rating) - header.rounded(card.rating)
+    if below <= 0:
+        return "Never rated higher." if card.is_highest else ""
+    return f"{below} below the peak{f' of {day_words(card.peak.when)}' if card.peak.when is not None else ''}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +79,7 @@ class Upcoming:
     def link(self) -> Markup:
         """The race, as a link to its page."""
         address = pool_address(self.pool.name, "matches", self.race.fixture_id)
-        return Shape('<a href="{}">{}</a>').format(address, named(self.race.title or self.race.fixture_id))
+        return name_link(address, self.race.title or self.race.fixture_id)
 
     def note(self) -> Markup:
         """When it is and who starts, and what it would bring."""
@@ -68,9 +110,7 @@ class Upcoming:
         else:
             what = f"{place} place" + (" or better" if enough and line is not lines[0] else "")
         end = "" if enough else ", which is not enough"
-        return Shape("{} in {} would bring {}{}.").format(
-            what, self.link, rating(line["rating"], self.pool.digits - 1), end
-        )
+        return Shape("{} in {} would bring {}{}.").format(what, self.link, self.pool.rating(line["rating"]), end)
 
     def lines(self) -> list[dict[str, Any]]:
         """The lines of the places, the best first."""
@@ -97,28 +137,26 @@ def upcoming(store: Store, kept: KeptStakes, pool: PoolHeader, player: str, *, d
 
 def tiles(header: PoolHeader, card: PlayerCard, rank: Tile, rule: str, ahead: Upcoming | None) -> tuple[Tile, ...]:
     """What a player wants to know first, in that order; `rule` says when a rating is settled, or nothing."""
-    digits = header.digits - 1
-    found = [Tile("Rating", rating(card.rating, digits), rating_note(header, card)), rank]
+    found = [Tile("Rating", header.rating(card.rating), rating_note(header, card)), rank]
     if card.provisional:
         found.append(Tile("Settled", "Not yet", rule or SETTLED_BY_EVENTS, is_wide=True))
     if card.form:
-        newest = card.form[0]
-        found.append(Tile("Moved", change_link(header, card, newest), event_note(header, newest, "by"), is_wide=True))
+        found.append(change_tile(header, card, "Moved", card.form[0], "by"))
     if card.rank is not None:
         found += next_rank_tiles(header, card, ahead)
     if ahead is not None:
         found.append(Tile("Next race", ahead.link, ahead.note(), is_wide=True))
     if card.peak is not None:
-        reach = "" if card.peak.deviation is None else f" ±{shown(SIGMAS * card.peak.deviation, digits)}"
+        reach = "" if card.peak.deviation is None else f" {header.margin(card.peak.deviation)}"
         note = Shape('{} <a href="{}">{}</a>').format(
             f"{reach}," if reach else "in" if header.is_counted else "on",
             pool_address(header.name, "events", card.peak.event_id, card.player),
             day_words(card.peak.when),
         )
-        found.append(Tile("Peak", rating(card.peak.rating, digits), note))
+        found.append(Tile("Peak", header.rating(card.peak.rating), note))
     most = max((*card.best_days[:1], *card.worst_days[:1]) or card.form, key=lambda each: abs(each.shown), default=None)
     if most is not None:
-        found.append(Tile("Mattered most", change_link(header, card, most), event_note(header, most)))
+        found.append(change_tile(header, card, "Mattered most", most))
     if card.encounters:
         found.append(encounters_tile(header, card))
     if card.peak is not None:
@@ -127,41 +165,35 @@ def tiles(header: PoolHeader, card: PlayerCard, rank: Tile, rule: str, ahead: Up
     return tuple(found)
 
 
-def change_link(header: PoolHeader, card: PlayerCard, line: FormLine) -> Markup:
-    address = pool_address(header.name, "events", line.event_id or "", card.player)
-    words, points = moved(line.shown, header.digits), change(line.shown, header.digits)
-    link = Shape('<a href="{}" aria-label="Why did {} {}?"><span class="{}">{}</span></a>')
-    return link.format(address, card.player, words, direction(line.shown), points)
-
-
-def event_note(header: PoolHeader, line: FormLine, word: str = "") -> Markup:
-    address = pool_address(header.name, "events", line.event_id or "")
-    name = named(line.title or line.event_id or "")
-    return Shape('{} <a href="{}">{}</a>, {}').format(word, address, name, day(line.when))
+def change_tile(header: PoolHeader, card: PlayerCard, name: str, line: FormLine, word: str = "") -> Tile:
+    """A change with the link to its reasons, and the event."""
+    link = change_link(line.shown, pool_address(header.name, "events", line.event_id or ""), card.player, header.digits)
+    note = Shape("{} {}, {}").format(word, header.event_link(line), day(line.when))
+    return Tile(name, link, note, is_wide=bool(word))
 
 
 def next_rank_tiles(header: PoolHeader, card: PlayerCard, ahead: Upcoming | None) -> list[Tile]:
     """How far it is to the next rank, and which result reaches it; of the first, how far ahead."""
-    digits = header.digits - 1
     own = next(k for k, row in enumerate(card.nearby) if row.player == card.player)
     above = [row for row in card.nearby[:own] if row.ahead > 0.0]
     others = above[-1:] or card.nearby[own + 1 : own + 2]
     if not others:
         return []
     other = others[0]
-    gap = abs(shown(other.rating, digits) - shown(other.rating - other.ahead, digits))
-    who = player_link(header, other.player)
+    gap = abs(header.rounded(other.rating) - header.rounded(other.rating - other.ahead))
+    who = header.player_link(other.player)
     place = f", {ordinal_number(other.rank)}" if other.rank else ""
     if not above:
         return [Tile("Lead", counted_points(gap), Shape("ahead of {}{}.").format(who, place), is_wide=True)]
     reach = ahead.reach(other.ahead) if ahead is not None else Markup("")
     if not reach and card.best_days:
         best = card.best_days[0]
-        address, name = pool_address(header.name, "events", best.event_id or ""), best.title or best.event_id or ""
-        event = Shape('<a href="{}">{}</a> ({})').format(address, named(name), change(best.shown, header.digits))
-        is_enough = best.change >= other.ahead
-        enough, short = Shape("A day like {} reaches it."), Shape("The best day so far, {}, would not reach it.")
-        reach = (enough if is_enough else short).format(event)
+        enough, short = (
+            Shape("A day like {} ({}) reaches it."),
+            Shape("The best day so far, {} ({}), would not reach it."),
+        )
+        words = enough if best.change >= other.ahead else short
+        reach = words.format(header.event_link(best), header.change(best.shown))
     note = Shape("behind {}{}. {}").format(who, place, reach)
     return [Tile("Next rank", counted_points(gap), note, is_wide=True)]
 
@@ -170,31 +202,27 @@ def counted_points(points: Decimal) -> str:
     return f"{points} point{'' if points == 1 else 's'}"
 
 
-def player_link(header: PoolHeader, name: str) -> Markup:
-    return Shape('<a href="{}">{}</a>').format(pool_address(header.name, "players", name), named(name))
-
-
 def encounters_tile(header: PoolHeader, card: PlayerCard) -> Tile:
     beaten = [each for each in card.encounters if each.ahead > each.behind]
     worst = card.encounters[-1]
-    lost = Shape("{}, {} of {} times").format(player_link(header, worst.opponent), worst.behind, worst.met)
+    lost = Shape("{}, {} of {} times").format(header.player_link(worst.opponent), worst.behind, worst.met)
     if not beaten:
-        return Tile("Beaten most by", player_link(header, worst.opponent), lost.partition(", ")[2], is_wide=True)
+        return Tile("Beaten most by", header.player_link(worst.opponent), lost.partition(", ")[2], is_wide=True)
     first, *others = beaten
     words = [f"{first.ahead} of {first.met} times"]
-    words += [Shape("{} {} of {}").format(player_link(header, each.opponent), each.ahead, each.met) for each in others]
+    words += [Shape("{} {} of {}").format(header.player_link(each.opponent), each.ahead, each.met) for each in others]
     note = Markup(", ").join(words)
     if worst.behind > worst.ahead:
         note += Shape(". Beaten most by {}").format(lost)
-    return Tile("Beats most", player_link(header, first.opponent), note + ".", is_wide=True)
+    return Tile("Beats most", header.player_link(first.opponent), note + ".", is_wide=True)
 
 
 def rating_note(header: PoolHeader, card: PlayerCard) -> str:
     settled = "not settled" if card.provisional else "settled"
     if card.deviation is None:
         usual = sum(abs(each.shown) for each in card.form) / max(1, len(card.form))
-        return f"{settled}; an event moves it by about {shown(usual, header.digits - 1)}"
-    return f"{settled}; ±{shown(SIGMAS * card.deviation, header.digits - 1)}, 19 times in 20"
+        return f"{settled}; an event moves it by about {header.rounded(usual)}"
+    return f"{settled}; {header.margin(card.deviation)}, 19 times in 20"
 
 
 def streak_tile(card: PlayerCard) -> Tile:

@@ -14,15 +14,14 @@ from markupsafe import Markup
 
 from podium.errors import UnknownError
 from podium.ledger.history import can_be_unsettled
-from podium.pages.careers import CareerSummary, Tile, career_verdict
 from podium.pages.charts import HistoryLine, HistoryPoint, history_chart
-from podium.pages.numbers import DASH, Shape, change, day_words, halves, rating, short_day
+from podium.pages.numbers import DASH, Shape, day_words, halves, short_day
 from podium.service.http.json import PlayerName
 from podium.service.http.requests import CurrentStore
 from podium.service.http.visitors import refuse_foreign
 from podium.service.web import boards, rendering
 from podium.service.web.ahead.calendar import CurrentStakes
-from podium.service.web.figures import tiles, upcoming
+from podium.service.web.figures import Tile, tiles, upcoming, verdict_on
 from podium.service.web.visiting import VisiblePool
 from podium.store.log.log import SUBMIT
 from podium.store.log.pools import earlier, time_of
@@ -78,7 +77,7 @@ def player(
     since = None if length is None else earlier(card.last_when, length)
     curve = store.rating_curve(visit.pool, player, since, most=MOST_POINTS)
     hindsight = store.hindsight_curve(visit.pool, player, since) if header.has_hindsight else ()
-    verdict, ahead = verdict_of(header, card), upcoming(store, kept, header, card.player, draws=draws)
+    verdict, ahead = verdict_on(header, card), upcoming(store, kept, header, card.player, draws=draws)
     settled = "settled " if can_be_unsettled(pool.system) else ""
     played = "" if active == "any" else f" who played {boards.spans_of(pool)[active].words}"
     rank = rank_tile(card, f"{counted(card.listed, f'{settled}{header.word}')}{played}")
@@ -86,7 +85,7 @@ def player(
     others = [*(row.player for row in card.nearby), *(each.opponent for each in card.encounters)]
     page = PlayerPage(
         title=card.player,
-        description=f"{rating(card.rating, header.digits - 1)} points in {header.title}. {verdict}",
+        description=f"{header.rating(card.rating)} points in {header.title}. {verdict}",
         pool=header,
         newest_entry=store.version(visit.pool),
         card=card,
@@ -105,17 +104,6 @@ def player(
         else "",
     )
     return rendering.render(request, page)
-
-
-def verdict_of(header: rendering.PoolHeader, card: PlayerCard) -> str:
-    peak = None if card.peak is None else (card.peak.rating, card.peak.when)
-    return career_verdict(
-        CareerSummary(
-            card.trend, card.events, card.last_ten_events, card.last_ten_shown, card.chance, card.rating, peak,
-            card.is_highest, card.provisional, card.would_be_rank, card.listed,
-        ),
-        header.digits,
-    )  # fmt: skip
 
 
 def rank_tile(card: PlayerCard, listed: str) -> Tile:
@@ -147,19 +135,17 @@ def chart(
         )
         for point in curve
     ]
-    digits, first, last = header.digits - 1, curve[0], curve[-1]
+    first, last = curve[0], curve[-1]
     span = f"from {day_words(first.when)} to {day_words(last.when)}"
-    best = f"{rating(max(point.rating for point in curve), digits)} at best"
-    figures = f"{rating(first.rating, digits)} at first, {best}, {rating(last.rating, digits)} at last"
+    best = f"{header.rating(max(point.rating for point in curve))} at best"
+    figures = f"{header.rating(first.rating)} at first, {best}, {header.rating(last.rating)} at last"
     label = f"Rating of {name} {span}: {figures}"
     dashed = [HistoryPoint(each.when, each.rating, each.deviation) for each in hindsight]
     return history_chart([HistoryLine(name, points, peak_at)], label, digits=header.digits, hindsight=dashed)
 
 
 def point_label(header: rendering.PoolHeader, point: CurvePoint) -> str:
-    moved = change(point.shown, header.digits)
-    when = f"{'in' if header.is_counted else 'on'} {day_words(point.when)}"
-    return f"Why {moved} {when}? Then {rating(point.rating, header.digits - 1)}"
+    return f"Why {header.change(point.shown)} {header.on(point.when)}? Then {header.rating(point.rating)}"
 
 
 def ranges(

@@ -3,24 +3,28 @@
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
 from functools import cache, lru_cache
 from importlib.resources import files
-from typing import Any, ClassVar, Final, TypeVar
+from typing import Any, ClassVar, Final, Protocol, TypeVar
 from urllib.parse import quote, unquote
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
+from markupsafe import Markup
 from starlette.exceptions import HTTPException
 
 from podium import __version__
 from podium.ledger.hindsight import lack_of
+from podium.pages import numbers
 from podium.pages.environment import create_environment, static_content
 from podium.service.http.errors import HEADER, Problem, ProblemResponse
 from podium.service.http.json import POOLS_PATH
 from podium.service.http.requests import read_one_moment
 from podium.store.log.players import is_reserved
 from podium.store.log.pools import Pool
-from podium.support.words import part, plural
+from podium.support.words import part, plural, shown
 
 METHODS = ["GET", "HEAD"]
 SEE_OTHER = 303
@@ -107,9 +111,18 @@ HEADERS: Final = {
 PACKAGES: Final = "podium.service.web", "podium.service.admin", "podium.service.site"  # whose templates there are
 
 
+class NamedEvent(Protocol):
+    """An event that can be linked to."""
+
+    @property
+    def event_id(self) -> str | None: ...
+    @property
+    def title(self) -> str | None: ...
+
+
 @dataclass(frozen=True, slots=True)
 class PoolHeader:
-    """What every page of a pool says of it."""
+    """What every page of a pool says of it, and how it writes the pool's numbers."""
 
     name: str
     title: str
@@ -130,6 +143,34 @@ class PoolHeader:
     @property
     def words(self) -> str:
         return plural(self.word)
+
+    def rounded(self, points: float) -> Decimal:
+        """Points as a board has them, to calculate with."""
+        return shown(points, self.digits - 1)
+
+    def rating(self, points: float | Decimal) -> str:
+        """Points as a board has them."""
+        return numbers.rating(points, self.digits - 1)
+
+    def margin(self, deviation: float) -> str:
+        """How far a rating may be off, as a board has it."""
+        return numbers.deviation(deviation, self.digits - 1)
+
+    def change(self, points: float) -> str:
+        return numbers.change(points, self.digits)
+
+    def on(self, when: date | float) -> str:
+        """When something was, in a sentence: "on 12 Dec 2025", "in no. 17"."""
+        return f"{'in' if self.is_counted else 'on'} {numbers.day_words(when)}"
+
+    def player_link(self, player: str) -> Markup:
+        return numbers.player_link(player, self.address)
+
+    def event_link(self, event: NamedEvent, player: str = "") -> Markup:
+        """A link to an event, or to the reasons of one of its changes."""
+        event_id = event.event_id or ""
+        address = pool_address(self.name, "events", event_id, *([player] if player else []))
+        return numbers.name_link(address, event.title or event_id)
 
 
 def pool_header(pool: Pool) -> PoolHeader:
@@ -342,9 +383,9 @@ def page_or_problem(handler: Handler) -> Handler:
             remedy=REMEDIES.get(status, ""),
             next=path_of(request) if may_sign_in and request.method in ("GET", "HEAD") else "",
         )
-        shown = render(request, page, status=status)
-        shown.headers.update({name: answer.headers[name] for name in PASSED_ON if name in answer.headers})
-        return shown
+        response = render(request, page, status=status)
+        response.headers.update({name: answer.headers[name] for name in PASSED_ON if name in answer.headers})
+        return response
 
     return handle
 

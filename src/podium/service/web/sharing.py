@@ -11,7 +11,7 @@ from fastapi import Query, Request, Response
 from pydantic_core import to_json
 
 from podium.errors import UnknownError
-from podium.pages.numbers import change, day_words, deviation, rating, utc_text
+from podium.pages.numbers import day_words, utc_text
 from podium.pages.share_picture import TALL, WIDE, Caption, badge_svg, share_picture
 from podium.pages.why import why_view
 from podium.reporting.plotting import with_renderer
@@ -65,10 +65,9 @@ def badge_parts(request: Request, visit: VisiblePool, player: PlayerName, store:
 def badge_texts(store: Store, pool_name: str, player: str) -> tuple[str, str]:
     found = store.pool(pool_name)
     pool, (card, _) = pool_header(found), ranked_card(store, found, player)
-    digits = pool.digits - 1
-    margin = "" if card.deviation is None else f" {deviation(card.deviation, digits)}"
+    margin = "" if card.deviation is None else f" {pool.margin(card.deviation)}"
     rank = "settling" if card.rank is None else f"#{card.rank} of {card.listed}"
-    return pool.title, f"{rating(card.rating, digits)}{margin} · {rank}"
+    return pool.title, f"{pool.rating(card.rating)}{margin} · {rank}"
 
 
 LEADERS = 10
@@ -144,7 +143,7 @@ def number_words(pool: PoolHeader, line: EventHeadline | FormLine) -> str:
 def change_entry(pool: PoolHeader, player: str, line: FormLine, updated: datetime) -> Entry:
     event_id = line.event_id or ""
     place = "" if line.rank is None or line.field is None else f"Place {line.rank} of {line.field}. "
-    title = f"{player} {change(line.shown, pool.digits)} in {line.title or event_id}"
+    title = f"{player} {pool.change(line.shown)} in {line.title or event_id}"
     path = pool_address(pool.name, "events", event_id, player)
     return Entry(path, title, f"{number_words(pool, line)}{place}Every point has its reason.", updated)
 

@@ -11,10 +11,9 @@ from markupsafe import Markup
 
 from podium.engine.system import System
 from podium.ledger.history import without_days
-from podium.pages.careers import Picture, reliability_picture
 from podium.pages.charts import promise_curve, weights_curve
 from podium.pages.environment import Setting, settings
-from podium.pages.numbers import rating
+from podium.pages.promises import Picture, reliability_picture
 from podium.service.http.requests import CurrentStore, from_state
 from podium.service.web.rendering import Page, PageRouter, PoolHeader, pool_header, render
 from podium.service.web.rules.examples import find_examples
@@ -38,10 +37,7 @@ def promise(header: PoolHeader, facts: PoolFacts) -> Picture:
     points = [(each.gap, each.expected) for each in facts.promise]
     marked = [nearest(facts.promise, share) for share in (0.5, 0.76, 0.91)]
     labels = {each.gap: f"{100 * each.expected:.0f} %" for each in marked}
-    leads = [
-        f"{rating(each.gap, header.digits - 1)} points above wins {100 * each.expected:.0f} of 100"
-        for each in marked[1:]
-    ]
+    leads = [f"{header.rating(each.gap)} points above wins {100 * each.expected:.0f} of 100" for each in marked[1:]]
     caption = f"The chance to win a duel, by how far one is rated above or below: {', '.join(leads)}."
     return Picture("Before the start, ratings make a promise", promise_curve(points, labels, caption), caption)
 

@@ -3,20 +3,18 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
-from decimal import Decimal
 
 import polars as pl
 from markupsafe import Markup, escape
 
 from podium.engine.system import System
 from podium.ledger.history import can_be_unsettled
-from podium.pages.careers import findings
-from podium.pages.numbers import SIGMAS, day_words, in_sentence, named, rating
+from podium.pages.numbers import SIGMAS, day_words, in_sentence, named
+from podium.pages.promises import findings
 from podium.service.web.boards import settling_rule
-from podium.service.web.rendering import PoolHeader, pool_address
+from podium.service.web.rendering import PoolHeader
 from podium.service.web.rules.examples import Example, Examples
 from podium.store.log.pools import earlier, time_of
-from podium.store.reading.player_models import EventHeadline
 from podium.store.reading.pool_facts import PoolFacts
 from podium.support.words import counted, shown
 
@@ -38,23 +36,6 @@ class Known:
     @property
     def has_deviation(self) -> bool:
         return "deviation" in self.system.state_type._fields
-
-    def points(self, value: float) -> str:
-        return rating(value, self.header.digits - 1)
-
-    def reach(self, deviation: float) -> Decimal:
-        """Half the interval of a rating, as a board shows it."""
-        return shown(SIGMAS * deviation, self.header.digits - 1)
-
-    def event_link(self, headline: EventHeadline, player: str = "") -> Markup:
-        """A link to an event, or to the reasons of one of its changes."""
-        address = pool_address(self.header.name, "events", headline.event_id, *([player] if player else []))
-        return Markup('<a href="{}"><bdi>{}</bdi></a>').format(address, headline.title or headline.event_id)
-
-    def player_link(self, player: str) -> Markup:
-        return Markup('<a href="{}"><bdi>{}</bdi></a>').format(
-            pool_address(self.header.name, "players", player), player
-        )
 
 
 def questions(known: Known) -> Iterator[tuple[str, Markup]]:
@@ -80,7 +61,7 @@ def winning_yet_losing(known: Known) -> Parts:
     yield "Because a rating promised more than the win was worth: more heats, more opponents, or a larger lead."
     example = known.examples.won_yet_lost
     if example is not None:
-        yield Markup("In {}:").format(known.event_link(example.headline, example.explanation.player))
+        yield Markup("In {}:").format(known.header.event_link(example.headline, example.explanation.player))
         yield from reasons(example)
     else:
         yield "In the newest events of this pool no winner lost points."
@@ -93,15 +74,15 @@ def meaning_of_deviation(known: Known) -> Parts:
     yield "How sure the rating is."
     best = known.examples.best
     if best is not None and best.deviation is not None:
-        reach = known.reach(best.deviation)
-        middle = shown(best.rating, known.header.digits - 1)
+        reach = known.header.rounded(SIGMAS * best.deviation)
+        middle = known.header.rounded(best.rating)
         yield Markup("{} is rated {} ±{}: 19 times in 20 the true level is between {} and {}.").format(
-            known.player_link(best.player), middle, reach, middle - reach, middle + reach
+            known.header.player_link(best.player), middle, reach, middle - reach, middle + reach
         )
     newcomer = known.system.newcomer()
-    yield f"It begins at ±{known.reach(newcomer.deviation)}, and shrinks with what each duel says."
+    yield f"It begins at {known.header.margin(newcomer.deviation)}, and shrinks with what each duel says."
     if known.system.settled_deviation is not None:
-        yield f"Up to ±{known.reach(known.system.settled_deviation)} a rating counts as settled."
+        yield f"Up to {known.header.margin(known.system.settled_deviation)} a rating counts as settled."
 
 
 def margin_of_wins(known: Known) -> Parts:
@@ -113,7 +94,7 @@ def margin_of_wins(known: Known) -> Parts:
     rows = example.explanation.rows.filter(pl.col("opponent").is_not_null())
     graded = rows.filter(~pl.col("result").is_in([0.0, 0.5, 1.0]))
     stakes = rows.drop_nulls("weight").sort("weight", descending=True)
-    link, winner = known.event_link(example.headline, example.explanation.player), example.explanation.player
+    link, winner = known.header.event_link(example.headline, example.explanation.player), example.explanation.player
     if graded.height:
         yield Markup("In {} {} won, and scored {} of 1 against {}.").format(
             link, named(winner), f"{graded['result'][0]:.2f}", named(graded["opponent"][0])
@@ -143,7 +124,7 @@ def near_and_far(known: Known, example: Example) -> Parts:
     first, others = finishers.filter(place=1), finishers.filter(pl.col("place") > 1).sort("place")
     if first.height != 1 or others.height < 2:  # noqa: PLR2004  (a near and a far one)
         return
-    where = Markup("{}{}").format(f"heat {heat[0]} of " if heat else "", known.event_link(example.headline))
+    where = Markup("{}{}").format(f"heat {heat[0]} of " if heat else "", known.header.event_link(example.headline))
     names = named(first["player"][0]), named(others["player"][0]), named(others["player"][-1])
     for column, sentence in (
         ("time_s", Markup("In {} {} was {:.10g} s ahead of {} and {:.10g} s ahead of {}: each is one duel won.")),
@@ -167,7 +148,7 @@ def quitting(known: Known) -> Parts:
         return
     example, instead = found
     player = example.explanation.player
-    yield Markup("In {}:").format(known.event_link(example.headline, player))
+    yield Markup("In {}:").format(known.header.event_link(example.headline, player))
     yield from reasons(example)
     if instead is not None:
         moved = instead.shown
@@ -190,17 +171,16 @@ def being_away(known: Known) -> Parts:
     if away is not None and known.examples.newest is not None:
         newest = known.examples.newest.headline.when
         if time_of(earlier(newest, AWAY)) > time_of(away.last_when):
-            on = "in" if known.header.is_counted else "on"
-            yield Markup("{} last played {} {} and is still rated {}.").format(
-                known.player_link(away.player), on, day_words(away.last_when), known.points(away.rating)
+            yield Markup("{} last played {} and is still rated {}.").format(
+                known.header.player_link(away.player), known.header.on(away.last_when), known.header.rating(away.rating)
             )
 
 
 def beginning(known: Known) -> Parts:
     """How does a newcomer begin?"""
     newcomer = known.system.newcomer()
-    begins = known.points(newcomer.rating)
-    yield f"With {begins} points{f', ±{known.reach(newcomer.deviation)}' if known.has_deviation else ''}."
+    begins = known.header.rating(newcomer.rating)
+    yield f"With {begins} points{f', {known.header.margin(newcomer.deviation)}' if known.has_deviation else ''}."
     weights = {each.event_number: each.points for each in known.facts.weights}
     if 1 in weights:
         first = shown(weights[1], known.header.digits)
@@ -220,10 +200,10 @@ def few_events(known: Known) -> Parts:
     yield "Perhaps not: a rating that is not settled may be far off, so it stands apart from the board and has no rank."
     unsettled = known.examples.unsettled
     if unsettled is not None:
-        reach = f" ±{known.reach(unsettled.deviation)}" if unsettled.deviation is not None else ""
+        reach = f" {known.header.margin(unsettled.deviation)}" if unsettled.deviation is not None else ""
         yield Markup("{} is rated {}{} after {}.").format(
-            known.player_link(unsettled.player),
-            known.points(unsettled.rating),
+            known.header.player_link(unsettled.player),
+            known.header.rating(unsettled.rating),
             reach,
             counted(unsettled.events, "event"),
         )
@@ -241,7 +221,9 @@ def handing_over(known: Known) -> Parts:
     exchange = known.examples.exchange
     if exchange is not None:
         headline, gained, lost = exchange
-        yield Markup("In {} {} points were gained, and {} lost.").format(known.event_link(headline), gained, lost)
+        yield Markup("In {} {} points were gained, and {} lost.").format(
+            known.header.event_link(headline), gained, lost
+        )
         if known.system.conserves and gained != lost:
             yield "The two differ where not everybody is compared with as many opponents, or where new points came in."
 
@@ -251,7 +233,7 @@ def weight_of_events(known: Known) -> Parts:
     yield known.system.stakes
     unrated = known.examples.unrated
     if unrated is not None:
-        yield Markup("{} moved nobody: {}").format(known.event_link(unrated), unrated.headline)
+        yield Markup("{} moved nobody: {}").format(known.header.event_link(unrated), unrated.headline)
 
 
 def strength_of_opponents(known: Known) -> Parts:
@@ -261,7 +243,7 @@ def strength_of_opponents(known: Known) -> Parts:
     if promise:
         point = min(promise, key=lambda each: abs(each.expected - CLEAR))
         share = round(100 * point.expected)
-        yield f"Rated {known.points(point.gap)} above somebody, one is to win {share} of 100 duels;"
+        yield f"Rated {known.header.rating(point.gap)} above somebody, one is to win {share} of 100 duels;"
         yield "losing one of them costs more, and winning brings less, than against an equal."
     newest = known.examples.newest
     if newest is None:
@@ -269,7 +251,7 @@ def strength_of_opponents(known: Known) -> Parts:
     rows = newest.explanation.rows.filter(pl.col("opponent").is_not_null(), pl.col("result") == 0.0).sort("gap")
     if rows.height > 1 and rows["shown"][0] < rows["shown"][-1] < 0.0:
         yield Markup("In {} losing to {}, rated {} {}, cost {} {}, and losing to {}, rated {} {}, cost {}.").format(
-            known.event_link(newest.headline, newest.explanation.player),
+            known.header.event_link(newest.headline, newest.explanation.player),
             named(rows["opponent"][0]),
             *gap_words(known, rows["gap"][0]),
             named(newest.explanation.player),
@@ -282,7 +264,7 @@ def strength_of_opponents(known: Known) -> Parts:
 
 def gap_words(known: Known, gap: float) -> tuple[str, str]:
     """How far above or below an opponent was rated: a number, and which."""
-    return known.points(abs(gap)), "above" if gap > 0 else "below"
+    return known.header.rating(abs(gap)), "above" if gap > 0 else "below"
 
 
 def teams(known: Known) -> Parts:
@@ -303,7 +285,7 @@ def when_ratings_change(known: Known) -> Parts:
     newest = known.examples.newest
     if newest is not None:
         yield Markup("The newest event is {}, of {}.").format(
-            known.event_link(newest.headline), day_words(newest.headline.when)
+            known.header.event_link(newest.headline), day_words(newest.headline.when)
         )
 
 

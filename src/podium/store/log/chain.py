@@ -15,7 +15,7 @@ from podium.errors import ParameterError
 from podium.store.log.database import CARRY_OVER, StoreError, write_transaction
 from podium.store.log.pools import PoolView
 from podium.store.log.schema import log, pools
-from podium.store.log.statements import of_pool, run_prepared
+from podium.store.log.statements import of_pool
 from podium.support.answers import answer, described
 
 GENESIS = hashlib.sha256(b"the log of a Podium pool, chain 1").digest()  # stands before the first entry
@@ -71,7 +71,7 @@ def reason_hash(salt: bytes, text: str) -> bytes:
 
 
 def newest_head(pool: PoolView) -> Head:
-    rows = run_prepared(pool.connection, SELECT_NEWEST_LINK, {"pool": pool.id})
+    rows = pool.run(SELECT_NEWEST_LINK)
     if not rows:
         return Head(0, GENESIS.hex())
     ((place, digest),) = rows

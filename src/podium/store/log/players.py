@@ -17,7 +17,7 @@ from podium.store.log.database import StoreError
 from podium.store.log.log import MERGE, PSEUDONYMISE, RENAME, UNMERGE, append, blank_naming, json_entry
 from podium.store.log.pools import Pool, PoolView
 from podium.store.log.schema import alias, log, merged, player, thing
-from podium.store.log.statements import FIRST_THING, among, insert, is_thing, of_pool, run_prepared, values
+from podium.store.log.statements import FIRST_THING, among, insert, is_thing, of_pool
 
 FEW_NAMES = 500  # that are looked up each by itself
 POOL_PER_NAME = 2  # players of the pool a name, up to which reading all names is quicker than looking up many
@@ -79,21 +79,20 @@ def exact_numbers(pool: PoolView, names: Sequence[str]) -> dict[str, int]:
     numbers = current_numbers(pool, names)
     unknown = [name for name in names if name not in numbers]
     if unknown:
-        former = {"pool": pool.id, "among": values(unknown)}
-        numbers |= dict(run_prepared(pool.connection, SELECT_FORMER_NUMBERS, former))
+        numbers |= dict(pool.run(SELECT_FORMER_NUMBERS, among=unknown))
     return numbers
 
 
 def current_numbers(pool: PoolView, names: Sequence[str]) -> dict[str, int]:
     things = [name for name in names if name.startswith(MARK)]
     if things:
-        found = run_prepared(pool.connection, SELECT_THING_NUMBERS, {"pool": pool.id, "among": values(things)})
+        found = pool.run(SELECT_THING_NUMBERS, among=things)
         players = [name for name in names if not name.startswith(MARK)]
         return dict(found) | (current_numbers(pool, players) if players else {})
     if len(names) > FEW_NAMES and newest_number(pool) <= POOL_PER_NAME * len(names):
-        every = dict(run_prepared(pool.connection, SELECT_ALL_NUMBERS, {"pool": pool.id}))
+        every = dict(pool.run(SELECT_ALL_NUMBERS))
         return {name: every[name] for name in names if name in every}
-    return dict(run_prepared(pool.connection, SELECT_NUMBERS, {"pool": pool.id, "among": values(names)}))
+    return dict(pool.run(SELECT_NUMBERS, among=names))
 
 
 def known_numbers(pool: PoolView, names: Sequence[str]) -> dict[str, int]:
@@ -167,7 +166,7 @@ def known_and_newcomers(pool: PoolView, names: Iterable[str]) -> tuple[Numbered,
 
 def newest_number(pool: PoolView) -> int:
     """The number of the newest player of a pool, which is locked; 0 where there is none."""
-    ((number,),) = run_prepared(pool.connection, SELECT_NEWEST_NUMBER, {"pool": pool.id})
+    ((number,),) = pool.run(SELECT_NEWEST_NUMBER)
     return int(number)
 
 
@@ -219,7 +218,7 @@ def things_of(pool: PoolView) -> dict[int, str]:
 
 def merges(pool: PoolView) -> dict[int, int]:
     """The number of the account that each merged account plays on as, by number, resolved to the end."""
-    return dict(run_prepared(pool.connection, SELECT_MERGES, {"pool": pool.id}))
+    return dict(pool.run(SELECT_MERGES))
 
 
 def unrated_error(pool: Pool, name: str) -> UnknownError:

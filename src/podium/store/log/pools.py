@@ -22,7 +22,7 @@ from podium.ledger.leaderboard import instant as instant_in
 from podium.results.names import admit, is_page_address, normalise, shown
 from podium.store.log.database import StoreError, acquire_pool_lock, write_transaction
 from podium.store.log.schema import event, log, pools
-from podium.store.log.statements import DAY_US, instant, microseconds, of_generation, prepare, values
+from podium.store.log.statements import DAY_US, instant, microseconds, of_generation, prepare, run_prepared, values
 from podium.support.collector import paused_collection
 from podium.systems import find
 from podium.version import ARITHMETIC
@@ -192,11 +192,6 @@ def same_event(one: "sa.FromClause", other: "sa.FromClause") -> "sa.ColumnElemen
     return sa.and_(one.c.started_at == other.c.started_at, one.c.seq == other.c.seq)
 
 
-def key_params(pool: "Pool", key: OrderKey) -> dict[str, int]:
-    """The parameters of statements about a pool, from a position on or before it."""
-    return {"pool": pool.id, "generation": pool.generation, "started_at": key.started_at, "seq": key.seq}
-
-
 @dataclass(frozen=True, slots=True)
 class Pool:
     """A pool, and its system."""
@@ -273,6 +268,10 @@ class PoolView(Pool):
         """As `execute`, all rows of a statement that a module holds, with values as the driver has them."""
         prepared = prepare(self.connection, select)
         return self.connection.exec_driver_sql(prepared.text, prepared.arguments(self.known(among) | params)).all()
+
+    def run(self, statement: sa.Executable, *, among: Iterable[str | int] = (), **params: Any) -> Sequence[Any]:
+        """As `fetch`, in less time, of rows without names; none of a statement that gives none."""
+        return run_prepared(self.connection, statement, self.known(among) | params)
 
     def known(self, among: Iterable[str | int]) -> dict[str, Any]:
         return {"pool": self.id, "generation": self.generation, "among": values(among)}

@@ -19,7 +19,7 @@ from podium.store.log.log import AMEND, RESTORE, SUBMIT, VOID, LogEntry, json_en
 from podium.store.log.players import Numbering, confusables_of, exact_numbers, known_numbers, names_of
 from podium.store.log.pools import COUNTED, DATED, NUMBER_US, Order, OrderKey, Pool, PoolView
 from podium.store.log.schema import log, season
-from podium.store.log.statements import of_pool, run_prepared, values
+from podium.store.log.statements import of_pool
 from podium.store.writing import administration
 from podium.store.writing.accounts import refuse_player_twice
 from podium.store.writing.rating.events import (
@@ -226,7 +226,7 @@ def names_in_use(pool: PoolView, column: str, names: list[str]) -> set[str]:
 
 def known_keys(pool: PoolView, sent: Mapping[str, SentEvent]) -> dict[str, OrderKey]:
     """Which of the events are in the log already, with this very content, and where they are in the order of rating."""
-    rows = run_prepared(pool.connection, SELECT_EVENTS, {"pool": pool.id, "among": values(sent)})
+    rows = pool.run(SELECT_EVENTS, among=sent)
     known = [EventRow(*columns) for _, *columns in rows]
     for row in known:  # what was sent without a date or a number is where it is
         content = sent[row.event_id].content.at(pool.order or DATED, row.started_at)
@@ -258,7 +258,7 @@ def other_order_error(pool: Pool, order: Order) -> ResultsError:
 
 def with_starts(pool: PoolView, new_events: Mapping[str, SentEvent]) -> dict[str, SentEvent]:
     """New events, each with a date or a number: without one it follows all that are there, and all before it."""
-    ((newest,),) = run_prepared(pool.connection, SELECT_NEWEST_START, {"pool": pool.id})
+    ((newest,),) = pool.run(SELECT_NEWEST_START)
     placed = {}
     for event_id, each in new_events.items():
         started_at = each.content.started_at

@@ -12,7 +12,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from podium.store.log.database import read_transaction, write_transaction
-from podium.store.log.pools import BOUND_KEY, END_KEY, START, OrderKey, Pool, PoolView, key_of, key_params, lock_pool
+from podium.store.log.pools import BOUND_KEY, END_KEY, START, OrderKey, Pool, PoolView, key_of, lock_pool
 from podium.store.log.schema import change, generation, pool_state, pools, rank_count, staged_status, standing
 from podium.store.log.statements import insert, now, of_generation
 from podium.store.writing.rating.ledger_rows import Ledger, PoolStates, state_rows, table_rows
@@ -122,7 +122,7 @@ def copy_rows(engine: sa.Engine, table: sa.Table, pool: Pool, staged: Pool, firs
     keys = sa.select(table.c.started_at, table.c.seq).where(rows_between(table)).order_by(*order)
     part_end = keys.offset(sa.bindparam("rows")).limit(1)
     while at < first:
-        params = key_params(pool, at) | first.as_end()
+        params = {"generation": pool.generation} | at._asdict() | first.as_end()
         with read_transaction(engine) as connection:
             row = connection.execute(part_end, params | {"rows": PART_ROWS}).first()
         end = first if row is None else OrderKey(row.started_at, row.seq)

@@ -20,7 +20,6 @@ from podium.store.log.pools import (
     PoolView,
     is_at,
     key_of,
-    key_params,
     newest_first,
 )
 from podium.store.log.schema import change, pool_state
@@ -202,7 +201,7 @@ def is_other(new: Ledger, old: Ledger, counterparts: Integers) -> Mask:
 
 
 def stored_ledger(pool: PoolView, first: OrderKey, end: OrderKey = FOREVER) -> Ledger:
-    params = key_params(pool, first) | end.as_end()
+    params = {"generation": pool.generation} | first._asdict() | end.as_end()
     return joined([Ledger.of(rows) for rows in fetch_parts(pool.connection, SELECT_LEDGER, params, PART_ROWS)])
 
 

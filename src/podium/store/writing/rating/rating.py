@@ -19,9 +19,9 @@ from podium.results.consistency import SEQUENCE
 from podium.results.reading import Results
 from podium.store.log.content import SMALL_BODY_ROWS, is_numbered, read_bodies
 from podium.store.log.players import merges, names_of
-from podium.store.log.pools import BOUND_KEY, FOREVER, NUMBER_US, START, OrderKey, Pool, PoolView, key_of, key_params
+from podium.store.log.pools import BOUND_KEY, FOREVER, NUMBER_US, START, OrderKey, Pool, PoolView, key_of
 from podium.store.log.schema import event, log, season
-from podium.store.log.statements import of_pool, run_prepared
+from podium.store.log.statements import of_pool
 from podium.store.writing.rating.events import RATED, SUPERSEDED, UNRATED, VOIDED, Proposal, Roster, entrant_numbers
 from podium.store.writing.rating.ledger_rows import NO_RANK, Ledger, PoolStates, joined, packed_states
 
@@ -113,13 +113,12 @@ def choose_events(
     refuse_more: bool = False,
 ) -> EventBatch:
     """The events from a key on that count, in the order of rating; a LongWorkError where too many are refused."""
-    params = key_params(pool, first)
-    found = run_prepared(pool.connection, SELECT_EVENTS_FROM, params | {"limit": limit})
+    found = pool.run(SELECT_EVENTS_FROM, **first._asdict(), limit=limit)
     events: Sequence[Any] = [*map(StoredEvent._make, found)]
     end = FOREVER if len(events) < limit else OrderKey(events[-1].started_at, events[-1].seq + 1)
     if refuse_more and end != FOREVER:
         raise LongWorkError
-    every_reset = [Reset(OrderKey(*key), keep) for *key, keep in run_prepared(pool.connection, SELECT_RESETS, params)]
+    every_reset = [Reset(OrderKey(*key), keep) for *key, keep in pool.run(SELECT_RESETS, **first._asdict())]
     merged = merges(pool)
     if proposal is not None:
         events = proposed_events(pool.connection, proposal, events, first, end)

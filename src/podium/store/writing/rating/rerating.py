@@ -18,7 +18,7 @@ from podium.errors import NotFiniteError, ParameterError
 from podium.store.log.players import names_of
 from podium.store.log.pools import BOUND_KEY, START, OrderKey, PoolView
 from podium.store.log.schema import correction, event, generation, snapshot_day
-from podium.store.log.statements import among, is_thing, of_pool, run_prepared
+from podium.store.log.statements import among, is_thing, of_pool
 from podium.store.writing.rating import ledger_rows
 from podium.store.writing.rating.events import MovedTo, Proposal
 from podium.store.writing.rating.plan import Plan, Span
@@ -281,7 +281,7 @@ UPDATE_STALE = (
 
 def mark_stale(pool: PoolView, started_at: int) -> None:
     """Mark the snapshots after a moment to be taken again: ratings before them have changed."""
-    run_prepared(pool.connection, UPDATE_STALE, {"pool": pool.id, "changed_day": started_at // pool.unit_us})
+    pool.run(UPDATE_STALE, changed_day=started_at // pool.unit_us)
 
 
 def rerate(

@@ -85,8 +85,7 @@ def add_counts(pool: PoolView, counts: list[RankCount]) -> None:
         pool.connection.execute(DELETE_EMPTY_COUNTS, {"generation": pool.generation})
     elif lessened:
         for each in lessened:
-            key = {"generation": pool.generation, "fine": each.per_point, "number": each.bucket}
-            statements.run_prepared(pool.connection, DELETE_EMPTY_COUNT, key)
+            pool.run(DELETE_EMPTY_COUNT, fine=each.per_point, number=each.bucket)
 
 
 class Standing(NamedTuple):
@@ -150,9 +149,7 @@ DELETE_STANDING = sa.delete(standing).where(of_generation(standing), standing.c.
 
 def stored_standings(pool: PoolView, players: Iterable[int]) -> dict[int, Standing]:
     """The standings of these players by number, as they are stored; none of a player without a rating."""
-    params = {"generation": pool.generation, "among": statements.values(players)}
-    rows = statements.run_prepared(pool.connection, SELECT_STANDINGS, params)
-    return {row[0]: Standing._make(row[1:]) for row in rows}
+    return {row[0]: Standing._make(row[1:]) for row in pool.run(SELECT_STANDINGS, among=players)}
 
 
 def get_standing(pool: PoolView, name: str) -> Any:

@@ -5,7 +5,7 @@ import hmac
 import json
 import secrets
 import unicodedata
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import islice
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ from podium.errors import ParameterError, UnknownError
 from podium.store.log import chain
 from podium.store.log.pools import PoolView
 from podium.store.log.schema import log, reason
-from podium.store.log.statements import insert, of_pool, run_prepared
+from podium.store.log.statements import among, insert, of_pool, run_prepared
 
 SUBMIT, AMEND, VOID, RESTORE = "submit", "amend", "void", "restore"  # of an event
 MOVE = "move"  # of an event: other content, or the same, and from now on it follows all others of its moment
@@ -105,6 +105,7 @@ def draw_numbers(connection: sa.Connection, count: int) -> list[int]:
     return list(range(last + 1, last + 1 + count))
 
 
+SELECT_BODIES = sa.select(log.c.seq, log.c.body).where(among(log.c.seq))
 SELECT_NEWEST_SEQ = sa.select(sa.func.max(log.c.seq)).where(of_pool(log))
 
 
@@ -116,6 +117,11 @@ def newest_seq(pool: PoolView) -> int:
     """
     ((newest,),) = pool.fetch(SELECT_NEWEST_SEQ)
     return newest or 0
+
+
+def bodies_of(pool: PoolView, seqs: Iterable[int]) -> dict[int, bytes]:
+    """The bodies of entries of the log, by number."""
+    return dict(pool.run(SELECT_BODIES, among=seqs))
 
 
 def entries_after(pool: PoolView, seq: int, limit: int) -> list[Any]:

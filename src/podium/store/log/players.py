@@ -221,6 +221,14 @@ def merges(pool: PoolView) -> dict[int, int]:
     return dict(pool.run(SELECT_MERGES))
 
 
+def present_names(pool: PoolView, numbers: Iterable[int]) -> dict[int, str]:
+    """The names of players and things by number; of a merged one, that of the account that it plays on as."""
+    merged = merges(pool)
+    ends = {number: merged.get(number, number) for number in numbers}
+    names = names_of(pool, set(ends.values()))
+    return {number: names[end] for number, end in ends.items()}
+
+
 def unrated_error(pool: Pool, name: str) -> UnknownError:
     kind, bare = kind_and_name(name)
     return UnknownError(f"there is no {kind or 'rated player'} {bare!r} in pool {pool.name!r}")

@@ -12,7 +12,7 @@ from podium.ledger.reasons.standings import STATUS_WORDS, plain
 from podium.results.columns import SHARED, is_shared
 from podium.store.log.content import DEFAULTS, numbers_in
 from podium.store.log.log import MERGE, PSEUDONYMISE, RENAME, SUBMIT, UNMERGE, WITH_CONTENT
-from podium.store.log.players import merges, names_of
+from podium.store.log.players import names_of, present_names
 from podium.store.log.pools import PoolView
 from podium.store.log.schema import correction, log, reason
 from podium.store.log.statements import of_pool
@@ -184,12 +184,8 @@ def names_in(pool: PoolView, contents: list[list[Line]]) -> dict[int, str]:
     """The name of each number in contents of an event; nobody's where there is one alone, which corrects none."""
     if len(contents) < 2:  # noqa: PLR2004
         return {}
-    numbers, merged = (
-        {each for lines in contents for line in lines for each in numbers_in(line)},
-        merges(pool),
-    )
-    names = names_of(pool, {merged.get(number, number) for number in numbers})
-    return {number: kind_and_name(names[merged.get(number, number)])[1] for number in numbers}
+    numbers = {each for lines in contents for line in lines for each in numbers_in(line)}
+    return {number: kind_and_name(name)[1] for number, name in present_names(pool, numbers).items()}
 
 
 def lines_of(body: bytes) -> list[Line]:

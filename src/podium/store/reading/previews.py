@@ -11,10 +11,10 @@ import sqlalchemy as sa
 from podium.engine.system import System
 from podium.engine.tables.things import kind_and_name
 from podium.store.log.content import numbers_in
-from podium.store.log.log import AMEND, admit_reason, newest_seq
-from podium.store.log.players import Numbering, merges, names_of, provisional_numbers
+from podium.store.log.log import AMEND, admit_reason, bodies_of, newest_seq
+from podium.store.log.players import Numbering, names_of, present_names, provisional_numbers
 from podium.store.log.pools import OrderKey, PoolView, When, refuse_unwritable
-from podium.store.log.schema import log, standing
+from podium.store.log.schema import standing
 from podium.store.log.statements import is_thing
 from podium.store.reading.boards.ranks import IN_POOL, count_players
 from podium.store.reading.log import CorrectedLine, corrected_lines, lines_of
@@ -99,7 +99,6 @@ def propose_at(pool: PoolView, numbering: Numbering, *, propose: Propose, versio
 
 
 SELECT_STATES = sa.select(standing.c.player_id, standing.c.rating, standing.c.state).where(IN_POOL)
-SELECT_BODY = sa.select(log.c.body).where(log.c.seq == sa.bindparam("seq"))
 MAX_EVENTS = 100  # that are listed
 
 
@@ -180,14 +179,11 @@ def amended_lines(pool: PoolView, proposal: Proposal) -> tuple[CorrectedLine, ..
         return ()
     (entry,) = proposal.entries
     known = get_event(pool, entry.subject)
-    body = pool.execute(SELECT_BODY, seq=known.content_seq).scalar_one()
-    before, after, ends = lines_of(body), lines_of(entry.body), merges(pool)
+    (body,) = bodies_of(pool, [known.content_seq]).values()
+    before, after = lines_of(body), lines_of(entry.body)
     numbers = {number for line in (*before, *after) for number in numbers_in(line)}
-    stored = names_of(pool, {ends.get(each, each) for each in numbers - proposal.newcomers.keys()})
-    names = stored | dict(proposal.newcomers)
-    return tuple(
-        corrected_lines(before, after, {each: kind_and_name(names[ends.get(each, each)])[1] for each in numbers})
-    )
+    names = present_names(pool, numbers - proposal.newcomers.keys()) | dict(proposal.newcomers)
+    return tuple(corrected_lines(before, after, {each: kind_and_name(name)[1] for each, name in names.items()}))
 
 
 def moved_events(pool: PoolView, proposal: Proposal, moved: Mapping[OrderKey, int]) -> tuple[MovedEvent, ...]:

@@ -21,7 +21,7 @@ from podium.store.log.chain import announce
 from podium.store.log.content import is_numbered
 from podium.store.log.database import StoreError
 from podium.store.log.log import CANCEL, PLAN, append, json_entry, newest_seq
-from podium.store.log.players import admit_names, known_numbers, merges, names_of, numbers_of
+from podium.store.log.players import admit_names, known_numbers, merges, names_of, numbers_of, present_names
 from podium.store.log.pools import PoolView, admit_title
 from podium.store.log.schema import event, fixture, log, registration, running
 from podium.store.log.statements import DAY_US, instant, microseconds, now, of_pool, upsert
@@ -244,14 +244,12 @@ def fixtures(
 def as_fixtures(pool: PoolView, rows: Sequence[Any]) -> tuple[Fixture, ...]:
     """The fixtures of rows; accounts that were merged since start once, as who they are now."""
     lists = [json.loads(row.body)["entrants"] for row in rows]
-    merged = merges(pool)
     numbered = [each[key] for entrants in lists for each in entrants or () for key in each if is_numbered(key)]
-    names = names_of(pool, {merged.get(number, number) for number in numbered})
+    names = present_names(pool, numbered)
     found = []
     for row, entrants in zip(rows, lists, strict=True):
         lines = [
-            {key: names[merged.get(value, value)] if is_numbered(key) else value for key, value in each.items()}
-            for each in entrants or ()
+            {key: names[value] if is_numbered(key) else value for key, value in each.items()} for each in entrants or ()
         ]
         once = {each["player"]: each for each in lines}
         starts = None if entrants is None else tuple(starter_of(each) for each in once.values())
@@ -335,8 +333,7 @@ def places_now(pool: PoolView, race_id: str) -> Places | None:
     row = pool.execute(SELECT_RUNNING, race=race_id).first()
     if row is None:
         return None
-    body, merged = json.loads(row.body), merges(pool)
-    lists = [[merged.get(number, number) for number in body[name]] for name in ("places", "out")]
-    names = names_of(pool, {number for each in lists for number in each})
-    places, out = (tuple(names[number] for number in each) for each in lists)
+    body = json.loads(row.body)
+    names = present_names(pool, [*body["places"], *body["out"]])
+    places, out = (tuple(names[number] for number in body[name]) for name in ("places", "out"))
     return Places(race_id, instant(row.posted_at), places, out)

@@ -21,11 +21,11 @@ from podium.live import Live
 from podium.results.derived_heats import OVERALL, overall_rows
 from podium.results.reading import Results
 from podium.store.log.content import UTC_DATETIME, read_bodies
-from podium.store.log.log import REGISTER, RESTORE, SEASON, VOID, WITH_CONTENT, entries_after, newest_seq
+from podium.store.log.log import REGISTER, RESTORE, SEASON, VOID, WITH_CONTENT, bodies_of, entries_after, newest_seq
 from podium.store.log.players import known_numbers, merges, names_of, number_of, unrated_error
 from podium.store.log.pools import FOREVER, OrderKey, Pool, PoolView, newest_first, refuse_other_arithmetic, same_event
-from podium.store.log.schema import change, event, log
-from podium.store.log.statements import among, is_thing, of_generation, of_players, of_pool
+from podium.store.log.schema import change, event
+from podium.store.log.statements import is_thing, of_generation, of_players, of_pool
 from podium.store.reading.models import CareerChange, EventDetails, ResultRow, rows_as
 from podium.store.reading.moments import Answers
 from podium.store.reading.player_models import Encounters
@@ -43,7 +43,6 @@ from podium.store.writing.rating.rating import as_table, with_names
 from podium.store.writing.rating.standing_rows import Standing, standings_before, states_of, stored_standings
 
 EVENT_KINDS = (*WITH_CONTENT, VOID, RESTORE)
-SELECT_BODY = sa.select(log.c.body).where(log.c.seq == sa.bindparam("number"))
 SELECT_CAREER = (
     sa.select(event.c.event_id, change.c.started_at, change.c.rating_before, change.c.rating, change.c.seq)
     .outerjoin(event, sa.and_(of_pool(event), same_event(event, change)))
@@ -76,7 +75,7 @@ def details_of(pool: Pool, row: Any, results: Results, changes: Sequence[Change]
 
 def event_results(pool: PoolView, known: Any) -> Results:
     """The rows of an event, players by name."""
-    ((body,),) = pool.fetch(SELECT_BODY, number=known.content_seq)
+    (body,) = bodies_of(pool, [known.content_seq]).values()
     return Results(as_table(pool, with_names(pool, read_bodies([(body, known.started_at)]))), pool.name)
 
 
@@ -258,7 +257,6 @@ def history(pool: PoolView) -> pl.DataFrame:
     )
 
 
-SELECT_BODIES = sa.select(log.c.seq, log.c.body).where(among(log.c.seq))
 Line = dict[str, Any]
 
 
@@ -273,8 +271,7 @@ def sent_winners(pool: PoolView, rows: Sequence[Any]) -> dict[str, Winners]:
     """Who won each of some events, by the event; nobody where nothing says who."""
     if not rows:
         return {}
-    selected = pool.execute(SELECT_BODIES, among=[row.content_seq for row in rows])
-    bodies = dict(selected.all())
+    bodies = bodies_of(pool, [row.content_seq for row in rows])
     frame = with_names(pool, read_bodies((bodies[row.content_seq], row.started_at) for row in rows))
     counting = frame.with_row_index("row").filter(~pl.col("status").is_in(UNRATED_STATUS))
     if "heat" in counting.columns:

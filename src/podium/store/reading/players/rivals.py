@@ -14,7 +14,7 @@ from podium.errors import ParameterError
 from podium.ledger.forecast import expected_score
 from podium.results.reading import Results
 from podium.store.log.content import read_bodies
-from podium.store.log.log import newest_seq
+from podium.store.log.log import bodies_of, newest_seq
 from podium.store.log.players import known_numbers, merges, names_of, number_of
 from podium.store.log.pools import Pool, PoolView, newest_first, same_event
 from podium.store.log.schema import change, correction, event, log
@@ -139,7 +139,6 @@ MAX_MEETINGS = 1000  # newest meetings of two players that are listed, and as ma
 MAX_MEETINGS_BYTES = 16_000_000  # and no more of their newest events than this: some 250,000 entries
 MAX_UNRANKED = 100  # newest meetings without ranks whose heats are counted
 NO_HEATS = (0, 0, 0)
-SELECT_BODIES = sa.select(log.c.seq, log.c.body).where(log.c.seq.in_(sa.bindparam("numbers", expanding=True)))
 
 
 def comparison(pool: PoolView, name: str, other: str) -> Comparison:
@@ -206,8 +205,7 @@ def rivalry(pool: PoolView, name: str, other: str, *, newest: int = 10) -> Rival
     rows = [row for row in pool.execute(common_events(pool, one, two)) if row.event_id is not None]
     unranked = [row for row in rows[newest:] if row.rank is None or row.other_rank is None]
     heats = [*rows[:newest], *unranked[:MAX_UNRANKED]]
-    found = pool.execute(SELECT_BODIES, numbers=[row.content_seq for row in heats])
-    bodies: dict[int, bytes] = {row.seq: row.body for row in found}
+    bodies = bodies_of(pool, [row.content_seq for row in heats])
     scores = results_against(pool, [(bodies[row.content_seq], row.started_at) for row in heats], one, two)
     ahead = [side_ahead(row.rank, row.other_rank, scores.get(row.event_id, NO_HEATS)) for row in rows]
     return Rivalry(

@@ -21,16 +21,15 @@ from podium.ledger.history import are_settled
 from podium.live import refuse_share
 from podium.results.reading import Results
 from podium.store.log.database import StoreError
-from podium.store.log.log import LogEntry
+from podium.store.log.log import LogEntry, bodies_of
 from podium.store.log.players import names_of
 from podium.store.log.pools import OrderKey, Pool, PoolView, is_at
-from podium.store.log.schema import change, event, log
-from podium.store.log.statements import among, of_players, of_pool, values
+from podium.store.log.schema import change, event
+from podium.store.log.statements import among, of_players, of_pool
 from podium.store.writing.rating.ledger_rows import Integers, Ledger, PoolState
 from podium.store.writing.rating.standing_rows import Standing, columns_of, states_of
 
 FIRST_PLACEHOLDER = 2**61  # for numbers of log entries that are not drawn yet: after every number that is
-SELECT_BODIES = sa.select(log.c.seq, log.c.body).where(among(log.c.seq))
 RATED, UNRATED, VOIDED, SUPERSEDED = EVENT_STATUSES = "rated", "unrated", "voided", "superseded"
 
 
@@ -123,11 +122,10 @@ class Proposal:
         """The events that are answered, by position."""
         return {key: event_id for event_id, key in self.keys.items()}
 
-    def counting_events(self, connection: sa.Connection, first: OrderKey, end: OrderKey) -> list[EventRow]:
+    def counting_events(self, pool: PoolView, first: OrderKey, end: OrderKey) -> list[EventRow]:
         """Its events that count, from a key up to another, with their contents."""
         events = [each for each in self.events.values() if each.counts and first <= each.key < end]
-        unread = values(each.content_seq for each in events if each.body is None)
-        bodies = dict(connection.execute(SELECT_BODIES, {"among": unread}).all())
+        bodies = bodies_of(pool, [each.content_seq for each in events if each.body is None])
         return [each if each.body is not None else each._replace(body=bodies[each.content_seq]) for each in events]
 
 

@@ -18,7 +18,7 @@ from podium.results.columns import FOR_PAGES, in_order
 from podium.results.consistency import SEQUENCE
 from podium.results.reading import Results
 from podium.store.log.content import SMALL_BODY_ROWS, is_numbered, read_bodies
-from podium.store.log.players import merges, names_of
+from podium.store.log.players import merges, present_names
 from podium.store.log.pools import BOUND_KEY, FOREVER, NUMBER_US, START, OrderKey, Pool, PoolView, key_of
 from podium.store.log.schema import event, log, season
 from podium.store.log.statements import of_pool
@@ -121,7 +121,7 @@ def choose_events(
     every_reset = [Reset(OrderKey(*key), keep) for *key, keep in pool.run(SELECT_RESETS, **first._asdict())]
     merged = merges(pool)
     if proposal is not None:
-        events = proposed_events(pool.connection, proposal, events, first, end)
+        events = proposed_events(pool, proposal, events, first, end)
         season = proposal.season
         if season is not None:
             every_reset.append(Reset(OrderKey(season.started_at, season.seq), season.keep))
@@ -157,10 +157,10 @@ def rows_of(events: Sequence[Any]) -> pl.DataFrame:
 
 
 def proposed_events(
-    connection: sa.Connection, proposal: Proposal, events: Sequence[Any], first: OrderKey, end: OrderKey
+    pool: PoolView, proposal: Proposal, events: Sequence[Any], first: OrderKey, end: OrderKey
 ) -> list[Any]:
     others = [row for row in events if row.event_id not in proposal.events]
-    rows = [*others, *proposal.counting_events(connection, first, end)]
+    rows = [*others, *proposal.counting_events(pool, first, end)]
     return sorted(rows, key=lambda row: (row.started_at, row.seq))
 
 
@@ -184,12 +184,10 @@ def with_names(pool: PoolView, table: pl.DataFrame) -> pl.DataFrame:
     """The table with players and things by their current names instead of numbers."""
     if table.is_empty():
         return table
-    merged = merges(pool)
     is_small, columns = table.height <= SMALL_BODY_ROWS, [*filter(is_numbered, table.columns)]
     named = [{*table[name].to_list()} if is_small else table[name].unique() for name in columns]
-    ends = {int(each): merged.get(int(each), int(each)) for some in named for each in some if each is not None}
-    names = names_of(pool, set(ends.values()))
-    name_of = {str(number): kind_and_name(names[end])[1] for number, end in ends.items()}
+    numbers = {int(each) for some in named for each in some if each is not None}
+    name_of = {str(number): kind_and_name(name)[1] for number, name in present_names(pool, numbers).items()}
     if is_small:  # without an expression, which takes ten times as long for one event
         renamed = {name: pl.Series(name, map(name_of.get, table[name].to_list()), pl.String) for name in columns}
         return pl.DataFrame([renamed.get(column.name, column) for column in table])

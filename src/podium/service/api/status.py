@@ -10,7 +10,9 @@ import json
 import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator
+from functools import cache
 from html import escape
+from importlib.resources import files
 from typing import IO, Annotated, Any, Literal
 
 import polars as pl
@@ -19,8 +21,10 @@ from anyio import to_thread
 from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, StreamingResponse
+from markupsafe import Markup
 
 from podium.errors import UnknownError
+from podium.pages.environment import create_environment
 from podium.service.api.dependencies import CurrentMetrics, CurrentWatchers, ReadAccess
 from podium.service.http.errors import READ_ERRORS, error_responses, success_response
 from podium.service.http.json import POOLS_PATH, PoolName
@@ -148,22 +152,7 @@ def table_file(frame: pl.DataFrame, kind: str) -> IO[bytes]:
     return file
 
 
-STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #1c1c1c; }
-h2 { border-bottom: 1px solid #ccc; margin-top: 2.5rem; }
-h3 { margin: 1.5rem 0 .2rem; font-size: 1rem; }
-code, pre { font: .9em/1.5 ui-monospace, monospace; background: #f2f2f2; border-radius: 3px; padding: .1em .3em; }
-pre { padding: .7em; overflow-x: auto; }
-table { border-collapse: collapse; margin: .4rem 0; font-size: .9rem; }
-td, th { border: 1px solid #ddd; padding: .2rem .5rem; text-align: left; vertical-align: top; }
-.method { display: inline-block; min-width: 3.5em; font-weight: 600; }
-@media (prefers-color-scheme: dark) {
-  body { background: #16181b; color: #e4e4e4; }
-  code, pre { background: #25282d; }
-  td, th, h2 { border-color: #444; }
-  a { color: #8ab4f8; }
-}
-"""
+STYLE = files("podium.service.api").joinpath("templates", "reference.css").read_text(encoding="utf-8")
 STYLE_HASH = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
 CONTENT_SECURITY_POLICY = (
     f"default-src 'none'; style-src 'sha256-{STYLE_HASH}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -177,117 +166,74 @@ LIMITS = {
 
 
 def reference_page(document: dict[str, Any]) -> str:
-    info = document["info"]
-    operations: dict[str, list[str]] = {}
+    operations: dict[str, list[tuple[str, str, dict[str, Any]]]] = {}
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
-            tag = operation.get("tags", ["other"])[0]
-            operations.setdefault(tag, []).append(operation_section(path, method, operation))
-    parts = [f"<h1>{escape(info['title'])} {escape(info['version'])}</h1>", paragraphs(info["description"])]
-    parts.append('<p><a href="/api/openapi.json">The OpenAPI document</a> has the same for programs.</p>')
-    for tag, sections in operations.items():
-        parts += [f"<h2>{escape(tag.capitalize())}</h2>", *sections]
-    parts.append("<h2>Schemas</h2>")
-    parts += (schema_section(name, schema) for name, schema in sorted(document["components"]["schemas"].items()))
-    title, body = escape(f"{info['title']} API"), "\n".join(parts)
-    return (
-        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
-        f'<meta name="viewport" content="width=device-width"><style>{STYLE}</style></head>\n'
-        f"<body>\n{body}\n</body></html>\n"
-    )
+            operations.setdefault(operation.get("tags", ["other"])[0], []).append((path, method, operation))
+    text: str = environment().get_template("reference.html").render(document, operations=operations, style=STYLE)
+    return text
 
 
-def operation_section(path: str, method: str, operation: dict[str, Any]) -> str:
-    address = f'<span class="method">{method.upper()}</span> <code>{escape(path)}</code>'
-    parts = [
-        f'<h3 id="{escape(operation["operationId"])}">{address}</h3>',
-        paragraphs(operation.get("description", "")),
-    ]
-    parameters = [each for each in operation.get("parameters", ()) if each["in"] != "path"]
-    if parameters:
-        rows = (
-            (each["name"], each["in"], schema_text(each["schema"]), each.get("description", "")) for each in parameters
-        )
-        parts.append(table(("parameter", "in", "type", "meaning"), rows))
-    if "requestBody" in operation:
-        parts.append(f"<p>Body: {answer_text(operation['requestBody'])}</p>")
-    answers = ((status, answer_text(each), each["description"]) for status, each in operation["responses"].items())
-    parts.append(table(("status", "answer", "meaning"), answers))
-    return "\n".join(parts)
+@cache
+def environment() -> Any:
+    found = create_environment("podium.service.api")
+    found.filters |= {"answer": answer_text, "json": json_text, "schema": schema_text, "with_code": with_code}
+    return found
 
 
-def answer_text(message: dict[str, Any]) -> str:
+def json_text(value: Any) -> Markup:
+    return Markup(escape(json.dumps(value, indent=1)))  # noqa: S704  (escaped)
+
+
+def answer_text(message: dict[str, Any]) -> Markup:
     """Return the schema or the media type of a body or an answer."""
     content: dict[str, Any] = message.get("content", {})
-    return ", ".join(
-        schema_text(each["schema"]) if each.get("schema") else escape(kind)
+    return Markup(", ").join(
+        schema_text(each["schema"]) if each.get("schema") else kind
         for kind, each in content.items()
         if each.get("schema") or len(content) == 1
     )
 
 
-def schema_section(name: str, schema: dict[str, Any]) -> str:
-    parts = [f'<h3 id="{escape(name)}"><code>{escape(name)}</code></h3>', paragraphs(schema.get("description", ""))]
-    required = schema.get("required", ())
-    rows = (
-        (field, schema_text(each) + (", required" if field in required else ""), each.get("description", ""))
-        for field, each in schema.get("properties", {}).items()
-    )
-    parts.append(table(("field", "type", "meaning"), rows))
-    parts += (f"<pre>{escape(json.dumps(each, indent=1))}</pre>" for each in schema.get("examples", ()))
-    return "\n".join(parts)
-
-
-def schema_text(schema: dict[str, Any]) -> str:
+def schema_text(schema: dict[str, Any]) -> Markup:
     """Return a schema in words, as HTML; a link where it is described elsewhere."""
     if "$ref" in schema:
-        name = escape(schema["$ref"].removeprefix(SCHEMAS))
-        return f'<a href="#{name}">{name}</a>'
+        return Markup('<a href="#{0}">{0}</a>').format(schema["$ref"].removeprefix(SCHEMAS))
     for union in ("anyOf", "oneOf"):
         if union in schema:
-            return " or ".join(map(schema_text, schema[union]))
+            return Markup(" or ").join(map(schema_text, schema[union]))
     if "allOf" in schema:
-        return " and ".join(map(schema_text, schema["allOf"]))
+        return Markup(" and ").join(map(schema_text, schema["allOf"]))
     if "enum" in schema:
-        return ", ".join(f"<code>{escape(json.dumps(each))}</code>" for each in schema["enum"])
-    return ", ".join([type_text(schema), *limit_texts(schema)])
+        return Markup(", ").join(map(code, schema["enum"]))
+    return Markup(", ").join([type_text(schema), *limit_texts(schema)])
 
 
-def type_text(schema: dict[str, Any]) -> str:
-    kind = escape(str(schema.get("format", schema.get("type", "anything"))))
+def code(value: Any) -> Markup:
+    return Markup(f"<code>{escape(json.dumps(value))}</code>")  # noqa: S704  (escaped)
+
+
+def type_text(schema: dict[str, Any]) -> str | Markup:
+    kind = str(schema.get("format", schema.get("type", "anything")))
     if kind == "array":
-        return f"array of {schema_text(schema.get('items', {}))}"
+        return "array of " + schema_text(schema.get("items", {}))
     values = schema.get("additionalProperties")
-    return f"object of {schema_text(values)}" if kind == "object" and isinstance(values, dict) else kind
+    return "object of " + schema_text(values) if kind == "object" and isinstance(values, dict) else kind
 
 
-def limit_texts(schema: dict[str, Any]) -> Iterator[str]:
+def limit_texts(schema: dict[str, Any]) -> Iterator[str | Markup]:
     for name, words in LIMITS.items():
         if name in schema:
-            yield words.format(escape(f"{schema[name]:,}"))
+            yield words.format(f"{schema[name]:,}")
     if schema.get("default") is not None:
-        yield f"default <code>{escape(json.dumps(schema['default']))}</code>"
+        yield "default " + code(schema["default"])
 
 
-def paragraphs(text: str) -> str:
-    return "\n".join(f"<p>{with_code(each)}</p>" for each in text.strip().split("\n\n") if each)
-
-
-def with_code(text: str) -> str:
+def with_code(text: str) -> Markup:
     """Return text as HTML, with what stands between backquotes as code."""
     parts = escape(text, quote=False).split("`")
-    return "".join(f"<code>{each}</code>" if k % 2 else each for k, each in enumerate(parts))
-
-
-def table(columns: tuple[str, ...], rows: Iterator[tuple[str, ...]]) -> str:
-    """Return a table; first a name, in between HTML, last a text. Nothing where there are no rows."""
-    lines = [
-        f"<tr><td><code>{escape(name)}</code></td>{''.join(f'<td>{each}</td>' for each in between)}"
-        f"<td>{with_code(meaning)}</td></tr>"
-        for name, *between, meaning in rows
-    ]
-    head = "".join(f"<th>{each}</th>" for each in columns)
-    return f"<table><tr>{head}</tr>\n{chr(10).join(lines)}</table>" if lines else ""
+    html = (f"<code>{each}</code>" if k % 2 else each for k, each in enumerate(parts))
+    return Markup("".join(html))  # noqa: S704  (escaped)
 
 
 READY_TIMEOUT_S = 2.0

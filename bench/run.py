@@ -25,7 +25,7 @@ from growth import growth_by_entrants, growth_by_events, growth_by_players, seco
 from performance_page import of_limit, of_skillratings, write_page
 
 import podium
-from podium.analysis.batched import log_losses
+from podium.analysis.batched import sums_of_losses
 from podium.analysis.predictions import HeatSelection, predict
 from podium.analysis.scores import Window, judged_heats
 from podium.engine.replay import newcomers, states_after
@@ -142,7 +142,9 @@ def many_candidates(duels: Fields) -> dict[str, float]:
         apart = best_seconds(
             lambda e=events, a=selected, c=candidates: [predict(each, e, HeatSelection(a)) for each in c], tries=2
         )
-        figures[name] = apart / best_seconds(lambda e=events, a=selected, c=candidates: log_losses(c, e, a), tries=3)
+        figures[name] = apart / best_seconds(
+            lambda e=events, a=selected, c=candidates: sums_of_losses(c, e, a), tries=3
+        )
     return figures
 
 

@@ -106,7 +106,7 @@ def run_kernels(names, *, whole):
     Args:
         whole: judge the predictions of every system, and not only of one.
     """
-    from podium.analysis.batched import can_share, log_losses
+    from podium.analysis.batched import can_share, sums_of_losses
     from podium.analysis.evaluation import evaluate
     from podium.analysis.scores import Window, judged_heats
     from podium.engine.heats import sums_up
@@ -137,7 +137,7 @@ def run_kernels(names, *, whole):
                 pass
             if judged and can_share(system):
                 events = encode(results, system)
-                log_losses([system] * 3, events, judged_heats(events, Window()))
+                sums_of_losses([system] * 3, events, judged_heats(events, Window()))
         if whole and sums_up(system):
             podium.rate(large_heat(), name)
 

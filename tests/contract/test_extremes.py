@@ -16,7 +16,7 @@ from extent import times
 from extremes import STANDING_FOR_PAIRWISE, at_bound, extreme_events, rate_all
 
 import podium
-from podium.analysis.batched import can_share, log_losses
+from podium.analysis.batched import can_share, sums_of_losses
 from podium.analysis.evaluation import evaluate
 from podium.analysis.scores import Window, judged_heats
 from podium.engine.large_heats import judge_large_heat
@@ -150,7 +150,7 @@ def test_tuning_takes_a_candidate_that_is_not_finite_for_infinitely_bad():
     assert can_share(system)
     for bad, finite in ((BAD, False), ("none", True)):
         events = encode(podium.read_results(dividing_by_nothing(bad)), system)
-        losses = log_losses([system, system], events, judged_heats(events, Window()))
+        losses, _ = sums_of_losses([system, system], events, judged_heats(events, Window()))
         assert np.isfinite(losses).tolist() == [finite, finite]
         assert not np.isnan(losses).any()
 

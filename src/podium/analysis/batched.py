@@ -5,7 +5,6 @@ candidates with one instruction. The rules are those of the replay; only the sum
 """
 
 import math
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +13,7 @@ import numpy.typing as npt
 from podium.analysis.predictions import MIN_PROBABILITY
 from podium.engine import rules
 from podium.engine.inputs import Heat, comparable, entrant_at, entry_at, mode_at, slot_at, weight_at
-from podium.engine.replay import newcomers
+from podium.engine.replay import newcomers, takes_sums
 from podium.engine.rule_checks import run_kernel
 from podium.engine.rules import compare, enter, evidence, expect, settle
 from podium.engine.system import System
@@ -38,31 +37,27 @@ class Tables(NamedTuple):
 
 
 def can_share(system: System, events: Events | None = None) -> bool:
-    """Whether a system's candidates can go together: it is a sum over pairs, and none of the events is of teams."""
-    return not rules.overrides(rules.rate_event, system) and (events is None or events.columns.side.size == 0)
+    """Whether a system's candidates can go together: it is a sum over pairs, which these events have it take by pairs.
 
-
-def log_losses(systems: Sequence[System], events: Events, selected: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
-    """The mean log loss of each candidate over the pairs of the selected heats; all heats are learnt.
-
-    Args:
-        selected: (heats) which heats to judge.
-
-    Returns:
-        (candidates) float64; NaN where there is no pair to judge, infinite where a state or chance is not finite.
+    Events of teams, and heats so large that their sums are taken at once, are judged for each by itself.
     """
-    losses = np.empty(len(systems))
-    for first in range(0, len(systems), LANES):
-        batch = list(systems[first : first + LANES])
-        sums, pairs = sums_of_losses(batch, events, selected)
-        losses[first : first + len(batch)] = sums / pairs if pairs else np.nan
-    return losses
+    if rules.overrides(rules.rate_event, system):
+        return False
+    return events is None or (events.columns.side.size == 0 and not takes_sums(system, events.columns))
 
 
 def sums_of_losses(
     systems: list[System], events: Events, selected: npt.NDArray[np.bool_]
 ) -> tuple[npt.NDArray[np.float64], float]:
-    """What up to `LANES` candidates lose in one pass, infinite where a number is not finite; and the pairs."""
+    """What up to `LANES` candidates lose in one pass, and over how many pairs.
+
+    Args:
+        selected: (heats) which heats to judge; all are learnt.
+
+    Returns:
+        (candidates) float64, the sum of the log losses of each, infinite where a state or chance is not finite; and the
+        pairs.
+    """
     lanes = systems + systems[-1:] * (LANES - len(systems))
     columns = events.columns
     params, (newcomer, entering, zero_evidence) = lanes[0].arguments()

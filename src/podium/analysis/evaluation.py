@@ -182,11 +182,6 @@ def summary(judged: Judged) -> dict[str, Any]:
     }
 
 
-def mean_log_loss(table: pl.DataFrame) -> float | None:
-    """The mean log loss over the pairs of some events; None where there is no pair."""
-    return ratio(float(table["log_loss"].to_numpy().sum()), float(table["pairs"].to_numpy().sum()))
-
-
 def ratio(total: float, count: float) -> float | None:
     """A mean, None of nothing."""
     return total / count if count else None

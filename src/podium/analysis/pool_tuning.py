@@ -30,9 +30,7 @@ from podium.analysis.scores import (
 from podium.engine.system import System
 from podium.engine.tables.encoding import Events, encode
 from podium.errors import NotFiniteError, ParameterError
-from podium.kernels.records import LANES
 from podium.large import Dataset, PoolFiles
-from podium.large.executors import Executor
 from podium.large.files import read_file
 from podium.large.rating import PoolTask, on_pools
 from podium.large.streaming import RatedStream
@@ -144,6 +142,7 @@ def named_sums(names: Sequence[str], blocks: list[Floats]) -> dict[str, float]:
 
 HELD_ROWS = 2_000_000  # of pools that stay encoded in a process, from one block of candidates to the next
 _held: OrderedDict[Any, "Encoded | None"] = OrderedDict()
+LossesAndPairs = tuple[Floats, Floats]
 
 
 class Encoded(NamedTuple):
@@ -164,42 +163,21 @@ class BlockTask(PoolTask):
     train_until: datetime
 
 
-def losses_on_pools(
-    run: Executor, dataset: Dataset, blocks: Sequence[tuple[Any, list[System]]], fit_since: datetime, until: datetime
-) -> list[list[float]]:
-    """The log loss of each candidate of each block; infinite or NaN where it is not a number."""
-    tasks = [
-        BlockTask(pool, tuple(map(PortableSystem, block[first : first + LANES])), key, fit_since, until)
-        for key, block in blocks
-        for first in range(0, len(block), LANES)
-        for pool in dataset.pools
-    ]
-    found = iter(run.map(judge_block, tasks))
-    losses = []
-    for _, block in blocks:
-        own: list[float] = []
-        for first in range(0, len(block), LANES):
-            sums = np.zeros(min(LANES, len(block) - first))
-            pairs = np.zeros(sums.size)
-            for _ in dataset.pools:  # in their order, whoever was done first
-                pool_sums, pool_pairs = next(found)
-                sums += pool_sums
-                pairs += pool_pairs
-            own += [each / count if count else math.nan for each, count in zip(sums, pairs, strict=True)]
-        losses.append(own)
-    return losses
-
-
-def judge_block(task: BlockTask) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+def judge_block(task: BlockTask) -> LossesAndPairs:
     """What candidates lose on a pool, and over how many pairs: (candidates) each."""
     encoded = encoded_pool(task)
     systems = [each.system for each in task.candidates]
     if encoded is None:
         return np.zeros(len(systems)), np.zeros(len(systems))
-    if can_share(systems[0], encoded.events):
-        sums, pairs = sums_of_losses(systems, encoded.events, encoded.judged)
-        return sums, np.full(len(systems), pairs)
-    found = [judge_alone(each, encoded.events, task.fit_since) for each in systems]
+    return judge_alike(systems, encoded, task.fit_since)
+
+
+def judge_alike(candidates: list[System], encoded: Encoded, fit_since: datetime) -> LossesAndPairs:
+    """What candidates lose on events that they read alike, and over how many pairs: (candidates) each."""
+    if can_share(candidates[0], encoded.events):
+        sums, pairs = sums_of_losses(candidates, encoded.events, encoded.judged)
+        return sums, np.full(len(candidates), pairs)
+    found = [judge_alone(each, encoded.events, fit_since) for each in candidates]
     return np.array([loss for loss, _ in found]), np.array([pairs for _, pairs in found])
 
 

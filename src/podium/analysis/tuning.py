@@ -1,29 +1,29 @@
 """Parameters that fit a league: searched on its past results, tested on the later. Needs the extra `tune`."""
 
+import functools
 import json
 import math
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields
 from datetime import date, datetime, timedelta
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
-from podium.analysis.batched import can_share, log_losses
-from podium.analysis.evaluation import Evaluation, evaluate, mean_log_loss, refuse_engine
-from podium.analysis.pool_tuning import BlockTask, judge_block, losses_on_pools, starts_of_dataset
-from podium.analysis.scores import Window, judge_events, judged_heats
+from podium.analysis.batched import can_share
+from podium.analysis.evaluation import Evaluation, evaluate, refuse_engine
+from podium.analysis.pool_tuning import BlockTask, Encoded, LossesAndPairs, judge_alike, judge_block, starts_of_dataset
+from podium.analysis.scores import Window, judged_heats
 from podium.engine import rules
-from podium.engine.replay import takes_sums
 from podium.engine.system import System, kinds
-from podium.engine.tables.encoding import Events, encode
-from podium.errors import NotFiniteError, ParameterError, PodiumError, needs_extra
+from podium.engine.tables.encoding import encode
+from podium.errors import ParameterError, PodiumError, needs_extra
 from podium.kernels.records import LANES
 from podium.large import Dataset, PoolFiles, is_dataset
 from podium.large.executors import Engine, Executor, Local, executor
@@ -56,14 +56,6 @@ class Tuned:
     fitted: float  # log loss on the later part of the training events
     fitted_defaults: float
     test: Evaluation  # the defaults, then the tuned, on the untouched part
-
-
-@dataclass(frozen=True, slots=True)
-class Encoded:
-    """The training events as some candidates read them, and which heats are judged."""
-
-    events: Events
-    judged: npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +113,7 @@ def tune(
     refuse_engine(**how)
     dated = with_dates(results if isinstance(results, Results) else read_results(results))
     split = split_at(dated, end_of_training(dated, train_until))
-    return searched(start, Losses(split), split.train_until, dated, trials, study, judged, {})
+    return searched(start, TableLosses(split), split.train_until, dated, trials, study, judged, {})
 
 
 def tune_dataset(
@@ -151,7 +143,7 @@ def tune_dataset(
 
 def searched(
     start: System,
-    losses: "Losses | PoolLosses",
+    losses: "Losses",
     train_until: datetime,
     results: "Results | Dataset",
     trials: int,
@@ -223,50 +215,48 @@ def refuse_one_side(starts: pl.Series, train: pl.Series, until: datetime) -> Non
 
 
 class Losses:
-    """What candidates lose on the later part of the training events; the events are encoded once for all alike."""
-
-    def __init__(self, split: Split) -> None:
-        self.results = split.train
-        self.window = Window(since=split.fit_since)
-        self._encoded: dict[Any, Encoded] = {}
+    """What candidates lose on the later part of the training events."""
 
     def judge(self, candidates: Sequence[System]) -> list[float]:
         """The log loss of each; infinite where it is not a number."""
-        batches: dict[int, list[int]] = {}
+        alike: dict[Any, list[int]] = {}
         for k, candidate in enumerate(candidates):
-            batches.setdefault(id(self.encoded(candidate)), []).append(k)
-        jobs = [
-            [candidates[k] for k in members[first : first + LANES]]
-            for members in batches.values()
-            for first in range(0, len(members), LANES)
-        ]
-        order = [k for members in batches.values() for k in members]
+            alike.setdefault(reading_key(candidate), []).append(k)
+        batches = [each[first : first + LANES] for each in alike.values() for first in range(0, len(each), LANES)]
+        found = self._sums([[candidates[k] for k in batch] for batch in batches])
+        losses = [math.inf] * len(candidates)
+        for batch, (sums, pairs) in zip(batches, found, strict=True):
+            for k, loss, count in zip(batch, sums.tolist(), pairs.tolist(), strict=True):
+                losses[k] = loss / count if count and math.isfinite(loss) else math.inf
+        return losses
+
+    def _sums(self, batches: list[list[System]]) -> Iterable[LossesAndPairs]:
+        """What those of each batch, up to `LANES` who read the events alike, lose, and over how many pairs."""
+        raise NotImplementedError
+
+
+class TableLosses(Losses):
+    """Of a table, whose events are encoded once for all who read them alike."""
+
+    def __init__(self, split: Split) -> None:
+        self._split = split
+        self._encoded: dict[Any, Encoded] = {}
+
+    def _sums(self, batches: list[list[System]]) -> Iterable[LossesAndPairs]:
+        for first, *_ in batches:
+            self._encode(first)
         with ThreadPoolExecutor(os.cpu_count() or 1) as threads:
-            losses = [loss for batch in threads.map(self.judge_alike, jobs) for loss in batch]
-        by_candidate = dict(zip(order, losses, strict=True))
-        return [by_candidate[k] if math.isfinite(by_candidate[k]) else math.inf for k in range(len(candidates))]
+            return list(threads.map(self._judge, batches))
 
-    def judge_alike(self, candidates: list[System]) -> list[float]:
-        """The log loss of each of candidates that read the events alike."""
-        encoded = self.encoded(candidates[0])
-        if can_share(candidates[0], encoded.events) and not takes_sums(candidates[0], encoded.events.columns):
-            return [float(loss) for loss in log_losses(candidates, encoded.events, encoded.judged)]
-        return [self.judge_one(candidate, encoded.events) for candidate in candidates]
+    def _judge(self, candidates: list[System]) -> LossesAndPairs:
+        return judge_alike(candidates, self._encode(candidates[0]), self._split.fit_since)
 
-    def judge_one(self, candidate: System, events: Events) -> float:
-        """The log loss of one candidate; infinite where a rating is not finite."""
-        try:
-            loss = mean_log_loss(judge_events(events, candidate, self.window)[0])
-        except NotFiniteError:
-            return math.inf
-        return math.nan if loss is None else loss
-
-    def encoded(self, system: System) -> Encoded:
-        """The events as the system reads them."""
+    def _encode(self, system: System) -> Encoded:
         key = reading_key(system)
         if key not in self._encoded:
-            events = encode(self.results, system)
-            self._encoded[key] = Encoded(events, judged_heats(events, self.window))
+            events, train = encode(self._split.train, system), self._split.train
+            heats = judged_heats(events, Window(since=self._split.fit_since))
+            self._encoded[key] = Encoded(events, heats, train.frame.height)
         return self._encoded[key]
 
 
@@ -276,33 +266,28 @@ def reading_key(system: System) -> Any:
     return system.overall_set, system.quits_later_heats, system.idle_unit, system.params() if chooses else None
 
 
-class PoolLosses:
-    """What candidates lose on the later part of a dataset's training events."""
+class PoolLosses(Losses):
+    """Of a dataset, pool by pool."""
 
     def __init__(self, run: Executor, dataset: Dataset, fit_since: datetime, train_until: datetime) -> None:
         self._run = run
         self._dataset = dataset
         self._span = fit_since, train_until
 
-    def task(self, pool: PoolFiles, system: System) -> BlockTask:
-        """The task of one candidate and one pool, all of whose events count as training."""
-        return BlockTask(pool, (PortableSystem(system),), reading_key(system), *self._span)
+    def task(self, pool: PoolFiles, *candidates: System) -> BlockTask:
+        """The task of candidates who read the events alike and one pool, all of whose events count as training."""
+        return BlockTask(pool, tuple(map(PortableSystem, candidates)), reading_key(candidates[0]), *self._span)
 
-    def judge(self, candidates: Sequence[System]) -> list[float]:
-        """The log loss of each; infinite where it is not a number."""
-        alike: dict[Any, list[int]] = {}
-        for k, candidate in enumerate(candidates):
-            alike.setdefault(reading_key(candidate), []).append(k)
-        blocks = [(key, [candidates[k] for k in members]) for key, members in alike.items()]
-        found = losses_on_pools(self._run, self._dataset, blocks, *self._span)
-        by_candidate: dict[int, float] = {}
-        for members, losses in zip(alike.values(), found, strict=True):
-            by_candidate.update(zip(members, losses, strict=True))
-        return [by_candidate[k] if math.isfinite(by_candidate[k]) else math.inf for k in range(len(candidates))]
+    def _sums(self, batches: list[list[System]]) -> Iterable[LossesAndPairs]:
+        pools = self._dataset.pools
+        found = iter(self._run.map(judge_block, [self.task(pool, *batch) for batch in batches for pool in pools]))
+        for _ in batches:  # the pools in their order, whoever was done first
+            losses, pairs = zip(*islice(found, len(pools)), strict=True)
+            yield functools.reduce(np.add, losses), functools.reduce(np.add, pairs)
 
 
 def run_search(
-    system: System, losses: Losses | PoolLosses, trials: int, path: Path | None, progress: Callable[[int], None]
+    system: System, losses: Losses, trials: int, path: Path | None, progress: Callable[[int], None]
 ) -> System:
     """Search for the best of so many candidates; a batch is drawn and judged at once."""
     with needs_extra("tune", "tuning"):

@@ -128,17 +128,26 @@ class HelperCompiler(CompilerBase):  # type: ignore[misc]
         return [passes]
 
 
-def in_kernels(function: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Say what a Python function is in kernels: its type, and what builds its code; as numba's `intrinsic` does.
+def in_kernels(kinds: Callable[..., Any], *functions: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Say what builds the code of Python functions in kernels, as numba's `intrinsic` does.
 
     An `overload` that calls an intrinsic is a function more to compile, for each set of types.
+
+    Args:
+        kinds: the signature, of numba's context and the types of the arguments; None where it does not serve them.
     """
 
-    def attach(definition: Callable[..., Any]) -> Callable[..., Any]:
-        template = make_intrinsic_template(function, definition, function.__name__)
-        infer(template)
-        infer_global(function, Function(template))
-        return definition
+    def attach(generate: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(kinds)  # numba reads the names of the arguments
+        def definition(*given: Any) -> Any:
+            signature = kinds(*given)
+            return None if signature is None else (signature, generate)
+
+        for function in functions:
+            template = make_intrinsic_template(function, definition, function.__name__)
+            infer(template)
+            infer_global(function, Function(template))
+        return generate
 
     return attach
 

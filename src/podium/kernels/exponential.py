@@ -53,20 +53,14 @@ def from_bits(bits: int) -> float:
     return float(struct.unpack("<d", struct.pack("<Q", bits & ALL_BITS))[0])
 
 
-@in_kernels(as_bits)
-def _(typing: Any, x: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.bitcast(args[0], ir.IntType(64))
-
-    return types.int64(types.float64), generate
+@in_kernels(lambda _, x: types.int64(types.float64), as_bits)
+def _(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    return builder.bitcast(args[0], ir.IntType(64))
 
 
-@in_kernels(from_bits)
-def _(typing: Any, bits: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.bitcast(args[0], ir.DoubleType())
-
-    return types.float64(types.int64), generate
+@in_kernels(lambda _, bits: types.float64(types.int64), from_bits)
+def _(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    return builder.bitcast(args[0], ir.DoubleType())
 
 
 @kernel

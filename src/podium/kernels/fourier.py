@@ -124,43 +124,41 @@ def _four_rows(context: Any, builder: Any, signature: Any, args: Any) -> tuple[l
     return rows, turns
 
 
-@in_kernels(split_four)
-def _(typing: Any, table: Any, row: Any, step: Any, roots: Any, at: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        rows, turns = _four_rows(context, builder, signature, args)
-        plus, minus, times = builder.fadd, builder.fsub, builder.fmul
-        (ar, ai), (br, bi), (cr, ci), (dr, di) = (each.load() for each in rows)
-        sr, si, tr, ti = plus(ar, cr), plus(ai, ci), plus(br, dr), plus(bi, di)
-        lr, li, ur, ui = minus(ar, cr), minus(ai, ci), minus(br, dr), minus(bi, di)
-        rows[0].store((plus(sr, tr), plus(si, ti)))
-        new = (plus(lr, ui), minus(li, ur)), (minus(sr, tr), minus(si, ti)), (minus(lr, ui), plus(li, ur))
-        for each, (x, y), (c, s) in zip(rows[1:], new, turns, strict=True):
-            each.store((plus(times(x, c), times(y, s)), minus(times(y, c), times(x, s))))
-        return context.get_dummy_value()
+@in_kernels(
+    lambda _, table, row, step, roots, at: types.void(table, types.intp, types.intp, roots, types.intp), split_four
+)
+def _(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    rows, turns = _four_rows(context, builder, signature, args)
+    plus, minus, times = builder.fadd, builder.fsub, builder.fmul
+    (ar, ai), (br, bi), (cr, ci), (dr, di) = (each.load() for each in rows)
+    sr, si, tr, ti = plus(ar, cr), plus(ai, ci), plus(br, dr), plus(bi, di)
+    lr, li, ur, ui = minus(ar, cr), minus(ai, ci), minus(br, dr), minus(bi, di)
+    rows[0].store((plus(sr, tr), plus(si, ti)))
+    new = (plus(lr, ui), minus(li, ur)), (minus(sr, tr), minus(si, ti)), (minus(lr, ui), plus(li, ur))
+    for each, (x, y), (c, s) in zip(rows[1:], new, turns, strict=True):
+        each.store((plus(times(x, c), times(y, s)), minus(times(y, c), times(x, s))))
+    return context.get_dummy_value()
 
-    return types.void(table, types.intp, types.intp, roots, types.intp), generate
 
-
-@in_kernels(join_four)
-def _(typing: Any, table: Any, row: Any, step: Any, roots: Any, at: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        rows, turns = _four_rows(context, builder, signature, args)
-        plus, minus, times = builder.fadd, builder.fsub, builder.fmul
-        loaded = [each.load() for each in rows]
-        zr, zi = loaded[0]
-        (yr, yi), (xr, xi), (wr, wi) = (
-            (minus(times(x, c), times(y, s)), plus(times(y, c), times(x, s)))
-            for (x, y), (c, s) in zip(loaded[1:], turns, strict=True)
-        )
-        sr, si, tr, ti = plus(zr, xr), plus(zi, xi), minus(zr, xr), minus(zi, xi)
-        dr, di, vr, vi = plus(yr, wr), plus(yi, wi), minus(wr, yr), minus(wi, yi)
-        rows[0].store((plus(sr, dr), plus(si, di)))
-        rows[1].store((plus(tr, vi), minus(ti, vr)))
-        rows[2].store((minus(sr, dr), minus(si, di)))
-        rows[3].store((minus(tr, vi), plus(ti, vr)))
-        return context.get_dummy_value()
-
-    return types.void(table, types.intp, types.intp, roots, types.intp), generate
+@in_kernels(
+    lambda _, table, row, step, roots, at: types.void(table, types.intp, types.intp, roots, types.intp), join_four
+)
+def _(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    rows, turns = _four_rows(context, builder, signature, args)
+    plus, minus, times = builder.fadd, builder.fsub, builder.fmul
+    loaded = [each.load() for each in rows]
+    zr, zi = loaded[0]
+    (yr, yi), (xr, xi), (wr, wi) = (
+        (minus(times(x, c), times(y, s)), plus(times(y, c), times(x, s)))
+        for (x, y), (c, s) in zip(loaded[1:], turns, strict=True)
+    )
+    sr, si, tr, ti = plus(zr, xr), plus(zi, xi), minus(zr, xr), minus(zi, xi)
+    dr, di, vr, vi = plus(yr, wr), plus(yi, wi), minus(wr, yr), minus(wi, yi)
+    rows[0].store((plus(sr, dr), plus(si, di)))
+    rows[1].store((plus(tr, vi), minus(ti, vr)))
+    rows[2].store((minus(sr, dr), minus(si, di)))
+    rows[3].store((minus(tr, vi), plus(ti, vr)))
+    return context.get_dummy_value()
 
 
 @kernel

@@ -57,18 +57,13 @@ def _operator(act: Callable[[Any, Any], Any], instruction: str, name: str) -> No
     setattr(Four, f"__{name}__", forward)
     setattr(Four, f"__r{name}__", backward)
 
-    @in_kernels(getattr(operator, f"i{name}"))
-    @in_kernels(act)
-    def _(typing: Any, one: Any, other: Any) -> Any:
-        if FOURS not in (one, other):
-            return None
+    in_place = getattr(operator, f"i{name}")
 
-        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            both = zip(args, (one, other), strict=True)
-            vectors = [value if kind == FOURS else _spread(context, builder, value, kind) for value, kind in both]
-            return getattr(builder, instruction)(*vectors)
-
-        return FOURS(one, other), generate
+    @in_kernels(lambda _, one, other: FOURS(one, other) if FOURS in (one, other) else None, act, in_place)
+    def _(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        both = zip(args, signature.args, strict=True)
+        vectors = [value if kind == FOURS else _spread(context, builder, value, kind) for value, kind in both]
+        return getattr(builder, instruction)(*vectors)
 
 
 class FourType(types.Type):  # type: ignore[misc]
@@ -152,66 +147,48 @@ def _cell(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     return builder.bitcast(builder.gep(table.data, [offset]), VECTOR.as_pointer())
 
 
-@in_kernels(four_at)
-def _(typing: Any, table: Any, row: Any, column: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.load(_cell(context, builder, signature, args), align=8)
-
-    return FOURS(table, types.intp, types.intp), generate
+@in_kernels(lambda _, table, row, column: FOURS(table, types.intp, types.intp), four_at)
+def _(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    return builder.load(_cell(context, builder, signature, args), align=8)
 
 
-@in_kernels(put_four)
-def _(typing: Any, table: Any, row: Any, column: Any, numbers: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        builder.store(args[3], _cell(context, builder, signature, args), align=8)
-        return context.get_dummy_value()
-
-    return types.void(table, types.intp, types.intp, FOURS), generate
+@in_kernels(lambda _, table, row, column, numbers: types.void(table, types.intp, types.intp, FOURS), put_four)
+def _(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    builder.store(args[3], _cell(context, builder, signature, args), align=8)
+    return context.get_dummy_value()
 
 
-@in_kernels(four)
-def _(typing: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return _vector(builder, args)
-
-    return FOURS(*[types.float64] * FOUR), generate
+@in_kernels(lambda _, a, b, c, d: FOURS(*[types.float64] * FOUR), four)
+def _(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    return _vector(builder, args)
 
 
-@in_kernels(number_of)
-def _(typing: Any, numbers: Any, k: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.extract_element(*args)
-
-    return types.float64(FOURS, types.intp), generate
+@in_kernels(lambda _, numbers, k: types.float64(FOURS, types.intp), number_of)
+def _(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    return builder.extract_element(*args)
 
 
-@in_kernels(within)
-def _(typing: Any, numbers: Any, limit: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        high = _spread(context, builder, args[1], types.float64)
-        low, x = builder.fneg(high), args[0]
-        x = builder.select(builder.fcmp_ordered("<", x, low), low, x)
-        return builder.select(builder.fcmp_ordered(">", x, high), high, x)
-
-    return FOURS(FOURS, types.float64), generate
+@in_kernels(lambda _, numbers, limit: FOURS(FOURS, types.float64), within)
+def _(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    high = _spread(context, builder, args[1], types.float64)
+    low, x = builder.fneg(high), args[0]
+    x = builder.select(builder.fcmp_ordered("<", x, low), low, x)
+    return builder.select(builder.fcmp_ordered(">", x, high), high, x)
 
 
-@in_kernels(powers_at)
-def _(typing: Any, shifted: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        def whole(number: int) -> Any:
-            return ir.Constant(WHOLE, [number] * FOUR)
+@in_kernels(lambda _, shifted: FOURS(FOURS), powers_at)
+def _(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def whole(number: int) -> Any:
+        return ir.Constant(WHOLE, [number] * FOUR)
 
-        bits = builder.bitcast(args[0], WHOLE)
-        table = context.make_constant_array(builder, context.typing_context.resolve_value_type(POWERS), POWERS)
-        data = context.make_array(context.typing_context.resolve_value_type(POWERS))(context, builder, table).data
-        lowest = builder.and_(bits, whole(STEPS - 1))
-        steps = [builder.extract_element(lowest, ir.Constant(ir.IntType(32), k)) for k in range(FOUR)]
-        near = _vector(builder, [builder.load(builder.gep(data, [step])) for step in steps])
-        scale = builder.lshr(builder.add(bits, whole(BIAS)), whole(STEP_BITS))
-        return builder.fmul(near, builder.bitcast(builder.shl(scale, whole(FRACTION_BITS)), VECTOR))
-
-    return FOURS(FOURS), generate
+    bits = builder.bitcast(args[0], WHOLE)
+    table = context.make_constant_array(builder, context.typing_context.resolve_value_type(POWERS), POWERS)
+    data = context.make_array(context.typing_context.resolve_value_type(POWERS))(context, builder, table).data
+    lowest = builder.and_(bits, whole(STEPS - 1))
+    steps = [builder.extract_element(lowest, ir.Constant(ir.IntType(32), k)) for k in range(FOUR)]
+    near = _vector(builder, [builder.load(builder.gep(data, [step])) for step in steps])
+    scale = builder.lshr(builder.add(bits, whole(BIAS)), whole(STEP_BITS))
+    return builder.fmul(near, builder.bitcast(builder.shl(scale, whole(FRACTION_BITS)), VECTOR))
 
 
 @kernel

@@ -33,34 +33,37 @@ def gather_rows(source: Any, pairs: Any, start: int, side: int, table: Any, fiel
             table[field + k, lane] = source[pairs[start + lane, side], k]
 
 
-@in_kernels(gather_rows)
-def _(typing: Any, source: Any, pairs: Any, start: Any, side: Any, table: Any, field: Any, prototype: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        origin, index, lanes = (context.make_array(signature.args[k])(context, builder, args[k]) for k in (0, 1, 4))
-        height = cgutils.unpack_tuple(builder, origin.shape, 2)[0]
-        stride = cgutils.unpack_tuple(builder, origin.strides, 2)[0]
-        begin = builder.bitcast(origin.data, ir.IntType(8).as_pointer())
-        begin_pair = builder.mul(args[2], context.get_constant(types.intp, PAIR))
-        numbers = builder.gep(index.data, [builder.add(begin_pair, args[3])])
-        target = builder.gep(lanes.data, [builder.mul(args[5], context.get_constant(types.intp, LANES))], inbounds=True)
-        vector = ir.VectorType(ir.DoubleType(), VECTOR)
-        for lane in range(0, AT_ONCE, VECTOR):
-            columns = [ir.Constant(vector, ir.Undefined) for _ in prototype]
-            for at in range(VECTOR):
-                number = builder.load(builder.gep(numbers, [context.get_constant(types.intp, PAIR * (lane + at))]))
-                row = builder.zext(number, ir.IntType(64))
-                if config.BOUNDSCHECK:
-                    cgutils.do_boundscheck(context, builder, row, height, 0)
-                first = builder.bitcast(builder.gep(begin, [builder.mul(row, stride)]), ir.DoubleType().as_pointer())
-                for k in range(len(prototype)):
-                    value = builder.load(builder.gep(first, [context.get_constant(types.intp, k)]))
-                    columns[k] = builder.insert_element(columns[k], value, ir.IntType(32)(at))
-            for k, column in enumerate(columns):
-                cell = builder.gep(target, [context.get_constant(types.intp, k * LANES + lane)], inbounds=True)
-                builder.store(column, builder.bitcast(cell, vector.as_pointer()), align=8)
-        return context.get_dummy_value()
-
-    return types.void(source, pairs, types.intp, types.intp, table, types.intp, prototype), generate
+@in_kernels(
+    lambda _, source, pairs, start, side, table, field, prototype: types.void(
+        source, pairs, types.intp, types.intp, table, types.intp, prototype
+    ),
+    gather_rows,
+)
+def _(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    prototype = signature.args[6]
+    origin, index, lanes = (context.make_array(signature.args[k])(context, builder, args[k]) for k in (0, 1, 4))
+    height = cgutils.unpack_tuple(builder, origin.shape, 2)[0]
+    stride = cgutils.unpack_tuple(builder, origin.strides, 2)[0]
+    begin = builder.bitcast(origin.data, ir.IntType(8).as_pointer())
+    begin_pair = builder.mul(args[2], context.get_constant(types.intp, PAIR))
+    numbers = builder.gep(index.data, [builder.add(begin_pair, args[3])])
+    target = builder.gep(lanes.data, [builder.mul(args[5], context.get_constant(types.intp, LANES))], inbounds=True)
+    vector = ir.VectorType(ir.DoubleType(), VECTOR)
+    for lane in range(0, AT_ONCE, VECTOR):
+        columns = [ir.Constant(vector, ir.Undefined) for _ in prototype]
+        for at in range(VECTOR):
+            number = builder.load(builder.gep(numbers, [context.get_constant(types.intp, PAIR * (lane + at))]))
+            row = builder.zext(number, ir.IntType(64))
+            if config.BOUNDSCHECK:
+                cgutils.do_boundscheck(context, builder, row, height, 0)
+            first = builder.bitcast(builder.gep(begin, [builder.mul(row, stride)]), ir.DoubleType().as_pointer())
+            for k in range(len(prototype)):
+                value = builder.load(builder.gep(first, [context.get_constant(types.intp, k)]))
+                columns[k] = builder.insert_element(columns[k], value, ir.IntType(32)(at))
+        for k, column in enumerate(columns):
+            cell = builder.gep(target, [context.get_constant(types.intp, k * LANES + lane)], inbounds=True)
+            builder.store(column, builder.bitcast(cell, vector.as_pointer()), align=8)
+    return context.get_dummy_value()
 
 
 LINE_BYTES = 64  # of a cache: what is brought near together
@@ -71,19 +74,17 @@ def prefetch(table: Any, row: int) -> None:
     """Have a row of a table of numbers brought near; it changes nothing, and Python does without it."""
 
 
-@in_kernels(prefetch)
-def _(typing: Any, table: Any, row: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        array = context.make_array(signature.args[0])(context, builder, args[0])
-        stride = cgutils.unpack_tuple(builder, array.strides, table.ndim)[0]
-        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
-        address = builder.gep(builder.bitcast(array.data, byte), [builder.mul(args[1], stride)])
-        takes = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
-        hint = cgutils.get_or_insert_function(builder.module, takes, "llvm.prefetch.p0")
-        builder.call(hint, [address, number(WRITE), number(KEEP), number(DATA)])
-        return context.get_dummy_value()
-
-    return types.void(table, types.intp), generate
+@in_kernels(lambda _, table, row: types.void(table, types.intp), prefetch)
+def _(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    table = signature.args[0]
+    array = context.make_array(signature.args[0])(context, builder, args[0])
+    stride = cgutils.unpack_tuple(builder, array.strides, table.ndim)[0]
+    byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+    address = builder.gep(builder.bitcast(array.data, byte), [builder.mul(args[1], stride)])
+    takes = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+    hint = cgutils.get_or_insert_function(builder.module, takes, "llvm.prefetch.p0")
+    builder.call(hint, [address, number(WRITE), number(KEEP), number(DATA)])
+    return context.get_dummy_value()
 
 
 HALF = AT_ONCE // 2
@@ -98,34 +99,31 @@ def are_disjoint(pairs: Any, start: int) -> bool:
     return bool(np.unique(pairs[start : start + AT_ONCE]).size == PAIR * AT_ONCE)
 
 
-@in_kernels(are_disjoint)
-def _(typing: Any, pairs: Any, start: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        array = context.make_array(signature.args[0])(context, builder, args[0])
-        if config.BOUNDSCHECK:
-            rows = cgutils.unpack_tuple(builder, array.shape, 2)[0]
-            last = builder.add(args[1], context.get_constant(types.intp, AT_ONCE - 1))
-            cgutils.do_boundscheck(context, builder, last, rows, 0)
-        vector = ir.VectorType(ir.IntType(32), AT_ONCE)
-        first = builder.gep(array.data, [builder.mul(args[1], context.get_constant(types.intp, PAIR))])
-        parts = [
-            builder.load(
-                builder.bitcast(builder.gep(first, [context.get_constant(types.intp, at)]), vector.as_pointer()),
-                align=4,
-            )
-            for at in range(0, PAIR * AT_ONCE, AT_ONCE)
-        ]
-        # A part against itself, rotated by up to half, meets each of its pairs; against another, by all places.
-        equal = [
-            builder.icmp_signed("==", part, rotate(builder, other, by))
-            for k, part in enumerate(parts)
-            for other in parts[k:]
-            for by in (range(1, HALF + 1) if other is part else range(AT_ONCE))
-        ]
-        found = builder.bitcast(functools.reduce(builder.or_, equal), ir.IntType(AT_ONCE))
-        return builder.icmp_unsigned("==", found, ir.IntType(AT_ONCE)(0))
-
-    return types.boolean(pairs, types.intp), generate
+@in_kernels(lambda _, pairs, start: types.boolean(pairs, types.intp), are_disjoint)
+def _(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    array = context.make_array(signature.args[0])(context, builder, args[0])
+    if config.BOUNDSCHECK:
+        rows = cgutils.unpack_tuple(builder, array.shape, 2)[0]
+        last = builder.add(args[1], context.get_constant(types.intp, AT_ONCE - 1))
+        cgutils.do_boundscheck(context, builder, last, rows, 0)
+    vector = ir.VectorType(ir.IntType(32), AT_ONCE)
+    first = builder.gep(array.data, [builder.mul(args[1], context.get_constant(types.intp, PAIR))])
+    parts = [
+        builder.load(
+            builder.bitcast(builder.gep(first, [context.get_constant(types.intp, at)]), vector.as_pointer()),
+            align=4,
+        )
+        for at in range(0, PAIR * AT_ONCE, AT_ONCE)
+    ]
+    # A part against itself, rotated by up to half, meets each of its pairs; against another, by all places.
+    equal = [
+        builder.icmp_signed("==", part, rotate(builder, other, by))
+        for k, part in enumerate(parts)
+        for other in parts[k:]
+        for by in (range(1, HALF + 1) if other is part else range(AT_ONCE))
+    ]
+    found = builder.bitcast(functools.reduce(builder.or_, equal), ir.IntType(AT_ONCE))
+    return builder.icmp_unsigned("==", found, ir.IntType(AT_ONCE)(0))
 
 
 def rotate(builder: Any, vector: Any, by: int) -> Any:

@@ -108,27 +108,25 @@ def _lane_cells(context: Any, builder: Any, signature: Any, args: Any, count: in
     return [builder.gep(table.data, [offset], inbounds=True) for offset in offsets]
 
 
-@in_kernels(read_fields)
-@in_kernels(read_lane)
-def _(typing: Any, table: Any, row: Any, lane: Any, prototype: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        cells = _lane_cells(context, builder, signature, args, len(prototype))
-        return context.make_tuple(builder, signature.return_type, [builder.load(cell) for cell in cells])
+@in_kernels(
+    lambda _, table, row, lane, prototype: prototype(table, types.intp, types.intp, prototype), read_fields, read_lane
+)
+def _(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    prototype = signature.args[3]
+    cells = _lane_cells(context, builder, signature, args, len(prototype))
+    return context.make_tuple(builder, signature.return_type, [builder.load(cell) for cell in cells])
 
-    return prototype(table, types.intp, types.intp, prototype), generate
 
-
-@in_kernels(write_fields)
-@in_kernels(write_lane)
-def _(typing: Any, table: Any, row: Any, lane: Any, values: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        cells = _lane_cells(context, builder, signature, args, len(values))
-        numbers = cgutils.unpack_tuple(builder, args[3], len(values))
-        for cell, value, kind in zip(cells, numbers, values, strict=True):
-            builder.store(context.cast(builder, value, kind, types.float64), cell)
-        return context.get_dummy_value()
-
-    return types.void(table, types.intp, types.intp, values), generate
+@in_kernels(
+    lambda _, table, row, lane, values: types.void(table, types.intp, types.intp, values), write_fields, write_lane
+)
+def _(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    values = signature.args[3]
+    cells = _lane_cells(context, builder, signature, args, len(values))
+    numbers = cgutils.unpack_tuple(builder, args[3], len(values))
+    for cell, value, kind in zip(cells, numbers, values, strict=True):
+        builder.store(context.cast(builder, value, kind, types.float64), cell)
+    return context.get_dummy_value()
 
 
 def _cells(context: Any, builder: Any, signature: Any, args: Any, count: int) -> list[Any]:
@@ -153,83 +151,71 @@ def _column_cells(context: Any, builder: Any, signature: Any, args: Any, count: 
     return [builder.gep(table.data, [builder.add(row, args[1])]) for row in rows]
 
 
-@in_kernels(read)
-def _(typing: Any, table: Any, row: Any, prototype: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        cells = _cells(context, builder, signature, args, len(prototype))
-        return context.make_tuple(builder, signature.return_type, [builder.load(cell) for cell in cells])
-
-    return prototype(table, types.intp, prototype), generate
+@in_kernels(lambda _, table, row, prototype: prototype(table, types.intp, prototype), read)
+def _(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    prototype = signature.args[2]
+    cells = _cells(context, builder, signature, args, len(prototype))
+    return context.make_tuple(builder, signature.return_type, [builder.load(cell) for cell in cells])
 
 
-@in_kernels(alike)
-def _(typing: Any, values: Any, prototype: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        numbers = [
-            context.cast(builder, number, kind, wanted)
-            for number, kind, wanted in zip(
-                cgutils.unpack_tuple(builder, args[0], len(values)), values, prototype, strict=True
-            )
-        ]
-        return context.make_tuple(builder, prototype, numbers)
-
-    return prototype(values, prototype), generate
+@in_kernels(lambda _, values, prototype: prototype(values, prototype), alike)
+def _(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    values, prototype = signature.args
+    numbers = [
+        context.cast(builder, number, kind, wanted)
+        for number, kind, wanted in zip(
+            cgutils.unpack_tuple(builder, args[0], len(values)), values, prototype, strict=True
+        )
+    ]
+    return context.make_tuple(builder, prototype, numbers)
 
 
-@in_kernels(after_row)
-def _(typing: Any, numbers: Any, start: Any, values: Any, prototype: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        data, number = context.make_array(numbers)(context, builder, args[0]).data, context.get_constant
-        first = builder.gep(data, [args[1]])
-        cells = [builder.gep(first, [number(types.intp, k)]) for k in range(len(prototype) - len(values))]
-        others = zip(cgutils.unpack_tuple(builder, args[2], len(values)), values, strict=True)
-        rest = [context.cast(builder, value, kind, types.float64) for value, kind in others]
-        return context.make_tuple(builder, prototype, [*(builder.load(cell) for cell in cells), *rest])
-
-    return prototype(numbers, types.intp, values, prototype), generate
+@in_kernels(lambda _, numbers, start, values, prototype: prototype(numbers, types.intp, values, prototype), after_row)
+def _(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    numbers, _, values, prototype = signature.args
+    data, number = context.make_array(numbers)(context, builder, args[0]).data, context.get_constant
+    first = builder.gep(data, [args[1]])
+    cells = [builder.gep(first, [number(types.intp, k)]) for k in range(len(prototype) - len(values))]
+    others = zip(cgutils.unpack_tuple(builder, args[2], len(values)), values, strict=True)
+    rest = [context.cast(builder, value, kind, types.float64) for value, kind in others]
+    return context.make_tuple(builder, prototype, [*(builder.load(cell) for cell in cells), *rest])
 
 
-@in_kernels(plus)
-def _(typing: Any, totals: Any, values: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        summed = [
-            builder.fadd(a, context.cast(builder, b, kind, types.float64))
-            for a, b, kind in zip(
-                cgutils.unpack_tuple(builder, args[0], len(totals)),
-                cgutils.unpack_tuple(builder, args[1], len(values)),
-                values,
-                strict=True,
-            )
-        ]
-        return context.make_tuple(builder, totals, summed)
-
-    return totals(totals, values), generate
+@in_kernels(lambda _, totals, values: totals(totals, values), plus)
+def _(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    totals, values = signature.args
+    summed = [
+        builder.fadd(a, context.cast(builder, b, kind, types.float64))
+        for a, b, kind in zip(
+            cgutils.unpack_tuple(builder, args[0], len(totals)),
+            cgutils.unpack_tuple(builder, args[1], len(values)),
+            values,
+            strict=True,
+        )
+    ]
+    return context.make_tuple(builder, totals, summed)
 
 
-@in_kernels(times)
-def _(typing: Any, values: Any, factor: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        numbers = cgutils.unpack_tuple(builder, args[0], len(values))
-        scaled = [builder.fmul(number, args[1]) for number in numbers]
-        return context.make_tuple(builder, values, scaled)
-
-    return values(values, types.float64), generate
+@in_kernels(lambda _, values, factor: values(values, types.float64), times)
+def _(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    values = signature.args[0]
+    numbers = cgutils.unpack_tuple(builder, args[0], len(values))
+    scaled = [builder.fmul(number, args[1]) for number in numbers]
+    return context.make_tuple(builder, values, scaled)
 
 
 def _folding(function: Any, kind: Any, prepare: Any, finish: Any) -> None:
     """Compile `function` as the sum of what `prepare` makes of each number, and what `finish` makes of that."""
 
-    @in_kernels(function)
-    def fold(typing: Any, values: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            numbers = cgutils.unpack_tuple(builder, args[0], len(values))
-            prepared = [
-                prepare(builder, context.cast(builder, number, each, types.float64))
-                for number, each in zip(numbers, values, strict=True)
-            ]
-            return finish(builder, functools.reduce(builder.fadd, prepared))
-
-        return kind(values), generate
+    @in_kernels(lambda _, values: kind(values), function)
+    def fold(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        values = signature.args[0]
+        numbers = cgutils.unpack_tuple(builder, args[0], len(values))
+        prepared = [
+            prepare(builder, context.cast(builder, number, each, types.float64))
+            for number, each in zip(numbers, values, strict=True)
+        ]
+        return finish(builder, functools.reduce(builder.fadd, prepared))
 
 
 _folding(total, types.float64, lambda _builder, x: x, lambda _builder, x: x)
@@ -245,16 +231,14 @@ _folding(
 def _storing(function: Any, combine: Any, cells_of: Any = _cells) -> None:
     """Compile `function` as storing, in a row or column, what `combine` makes of the old and the new number."""
 
-    @in_kernels(function)
-    def store(typing: Any, table: Any, row: Any, values: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            cells = cells_of(context, builder, signature, args, len(values))
-            numbers = cgutils.unpack_tuple(builder, args[2], len(values))
-            for cell, value, kind in zip(cells, numbers, values, strict=True):
-                builder.store(combine(builder, cell, context.cast(builder, value, kind, types.float64)), cell)
-            return context.get_dummy_value()
-
-        return types.void(table, types.intp, values), generate
+    @in_kernels(lambda _, table, row, values: types.void(table, types.intp, values), function)
+    def store(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        values = signature.args[2]
+        cells = cells_of(context, builder, signature, args, len(values))
+        numbers = cgutils.unpack_tuple(builder, args[2], len(values))
+        for cell, value, kind in zip(cells, numbers, values, strict=True):
+            builder.store(combine(builder, cell, context.cast(builder, value, kind, types.float64)), cell)
+        return context.get_dummy_value()
 
 
 def _replacement(_builder: Any, _cell: Any, value: Any) -> Any:

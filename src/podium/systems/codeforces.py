@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from podium.engine.inputs import Columns, Entrant, Scratch, nobody_finished, rank_at, slot_at, weight_at
-from podium.engine.rules import enter, expect, judge_heat, kernel, rate_event, rate_heats, settle
+from podium.engine.rules import Points, enter, expect, judge_heat, kernel, rate_event, rate_heats, settle
 from podium.engine.system import System, parameter
 from podium.kernels.logarithm import LN_10
 from podium.kernels.records import add, read
@@ -39,10 +39,6 @@ class Entering(NamedTuple):
     strength: float  # e^(slope (rating - initial))
 
 
-class Evidence(NamedTuple):
-    points: float
-
-
 @dataclass(frozen=True, slots=True)
 class Codeforces(System):
     """Half the way to the rating that the place deserves, less a share of inflation."""
@@ -59,11 +55,9 @@ class Codeforces(System):
     )
     state_type = State
     entering_type = Entering
-    evidence_type = Evidence
     teams: ClassVar[bool] = False
     needs_finisher: ClassVar[bool] = True
     unfinished: ClassVar[str] = "It shares the last place: all who did not finish have the worst rank of the contest."
-    whole_numbers: ClassVar[tuple[str, ...]] = ("events",)
 
     initial: int = parameter(1500, "a newcomer's rating", unit="points", low=1, high=8000)
     counts_self: bool = parameter(
@@ -112,7 +106,7 @@ def judge_contest(
     shift += top_correction(columns, entering, entering_states, start, stop, first, lines, shift)
     for i in range(start, stop):
         points = truncate(weight * (lines[i - start, DELTA] + shift))
-        add(scratch.sums, slot_at(columns, i, first), Evidence(points))
+        add(scratch.sums, slot_at(columns, i, first), Points(points))
 
 
 @kernel
@@ -224,7 +218,7 @@ def top_correction(
 
 
 @settle.register
-def add_points(params: Params, me: Entering, totals: Evidence, entrant: Entrant) -> State:
+def add_points(params: Params, me: Entering, totals: Points, entrant: Entrant) -> State:
     """Add what the contests gave."""
     return State(me.rating + totals.points, me.events + entrant.events)
 

@@ -18,7 +18,7 @@ from podium.engine.system import System, parameter
 from podium.kernels.exponential import exp
 from podium.kernels.logarithm import LN_10
 from podium.probability.logistic import logistic
-from podium.systems.stk import lead
+from podium.systems.stk import Stk, lead
 
 HALF = 0xFFFFFFFF  # 32 bits: a double holds 53, so 64 events' bits take two
 RATING_SHIFT = 300.0
@@ -113,10 +113,7 @@ class StkRd(System):
     needs: ClassVar[tuple[str, ...]] = ("time_s",)
     teams: ClassVar[bool] = False
     needs_finisher: ClassVar[bool] = True
-    margin: ClassVar[str] = (
-        "A lead of 2.5 % of the faster time, or more, is a whole win; a smaller one is a part of a win, down to half "
-        "a win each where both took the same time."
-    )
+    margin: ClassVar[str] = Stk.margin
     stakes: ClassVar[str] = (
         "The longer the race, the more it counts, up to the longest time that counts; a mode other than time-trial "
         "counts a part of it; and the surer both ratings are, the less it moves them."

@@ -1,14 +1,20 @@
 """A player's skill as TrueSkill and the systems of Weng and Lin know it: normal, and less certain before each event."""
 
 import math
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
 
 from podium.engine.inputs import Entrant
 from podium.engine.rules import kernel
+from podium.engine.system import System, parameter
 from podium.engine.tables.teams import counted_part
 from podium.kernels.records import read
 from podium.probability.logistic import logistic
 from podium.probability.normal import inflated
+from podium.probability.ranks import NormalPerformances, Performances
 
 
 class State(NamedTuple):
@@ -21,6 +27,33 @@ class Cube(NamedTuple):
     """A deviation's third power."""
 
     cube: float
+
+
+@dataclass(frozen=True, slots=True)
+class NormalSkill(System):
+    """A player's skill is normal, and so is what comes of it."""
+
+    state_type = State
+    entering_type = State
+    needs_finisher: ClassVar[bool] = True
+    unfinished: ClassVar[str] = (
+        "It is ranked last, behind everyone who finished; two who did not finish tie. Whoever quits a "
+        "team is rated apart from it."
+    )
+    shown_deviations: ClassVar[float] = 3.0
+
+    initial: float = parameter(25.0, "a newcomer's rating", unit="points")
+    deviation: float = parameter(25.0 / 3.0, "a newcomer's deviation", unit="points", low=1e-6, high=1e6)
+    beta: float = parameter(25.0 / 6.0, "spread of a single performance", unit="points", low=1e-6, high=1e6)
+    tau: float = parameter(25.0 / 300.0, "deviation that every event adds", unit="points", low=0.0, high=1e6)
+
+    def performances(self, entering_states: Sequence[Any]) -> Performances:
+        """Normal performances around uncertain skills."""
+        scale = np.sqrt([me.deviation**2 + self.beta**2 for me in entering_states])
+        return NormalPerformances(-np.array([me.rating for me in entering_states]), scale)
+
+    def newcomer(self) -> State:
+        return State(self.initial, self.deviation, 0.0)
 
 
 def add_uncertainty(params: Any, me: State, entrant: Entrant) -> State:

@@ -10,8 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-import numpy as np
-
 from podium.engine.inputs import PRESENT, Columns, Entrant, Scratch, nobody_finished, slot_at, weight_at
 from podium.engine.rules import (
     enter,
@@ -24,7 +22,7 @@ from podium.engine.rules import (
     settle,
 )
 from podium.engine.steps import face_off, judge_result, update_two
-from podium.engine.system import System, conservatism, parameter
+from podium.engine.system import conservatism, parameter
 from podium.engine.tables.sides import Sides
 from podium.engine.tables.teams import (
     MU,
@@ -41,9 +39,9 @@ from podium.engine.tables.teams import (
 from podium.kernels.compiled import rule
 from podium.kernels.records import LANES, add, read, read_fields, write_fields
 from podium.probability.normal import distribution
-from podium.probability.ranks import NormalPerformances, Performances
+from podium.probability.ranks import Performances
 from podium.probability.uncertain import MATCHED_SPREAD, uncertain_performances
-from podium.systems._normal_skill import Cube, State, add_uncertainty, performance_deviation, side_as_one
+from podium.systems._normal_skill import Cube, NormalSkill, State, add_uncertainty, performance_deviation, side_as_one
 
 CUBED = SPARE  # what a line notes of a team, beside `teams.Team`: the cube of its deviation
 
@@ -219,29 +217,17 @@ class Verdict(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class WengLin(System):
+class WengLin(NormalSkill):
     """The parameters that all five share."""
 
     source: ClassVar[str] = "Weng and Lin, A Bayesian Approximation Method for Online Ranking (2011)"
-    state_type = State
-    entering_type = State
     evidence_type = Evidence
     duel_types: ClassVar[tuple[type[Any], ...] | None] = Difference, Verdict
     params_type: ClassVar[type[Params]] = Params
-    needs_finisher: ClassVar[bool] = True
-    unfinished: ClassVar[str] = (
-        "It is ranked last, behind everyone who finished; two who did not finish tie. Whoever quits a "
-        "team is rated apart from it."
-    )
-    shown_deviations: ClassVar[float] = 3.0
     spread: ClassVar[float] = 1.0
     room: ClassVar[tuple[int, int]] = ROOM
     logistic: ClassVar[bool] = False  # the lead of one performance over another
 
-    initial: float = parameter(25.0, "a newcomer's rating", unit="points")
-    deviation: float = parameter(25.0 / 3.0, "a newcomer's deviation", unit="points", low=1e-6, high=1e6)
-    beta: float = parameter(25.0 / 6.0, "spread of a single performance", unit="points", low=1e-6, high=1e6)
-    tau: float = parameter(25.0 / 300.0, "deviation that every event adds", unit="points", low=0.0, high=1e6)
     kappa: float = parameter(0.0001, "least share of the variance that an event leaves", low=1e-12, high=1.0)
     idle_growth: float = parameter(
         0.0, "deviation that an idle day adds", unit="points", low=0.0, high=1e6, search=(0.0, 0.5)
@@ -264,26 +250,21 @@ class WengLin(System):
         )
 
     def performances(self, entering_states: Sequence[Any]) -> Performances:
-        """Normal performances around uncertain skills; or noise whose leads are logistic.
+        """Around uncertain skills noise whose leads are logistic, in models that say so.
 
         The logistic models add variances to c^2, the square of a logistic scale: a skill's deviation counts there as
         the logistic law's own, pi / sqrt(3) times the scale.
         """
+        if not self.logistic:
+            return NormalSkill.performances(self, entering_states)
         ratings = [me.rating for me in entering_states]
-        if self.logistic:
-            spread = [MATCHED_SPREAD * me.deviation for me in entering_states]
-            return uncertain_performances(ratings, spread, math.sqrt(2.0) * self.beta)
-        return NormalPerformances(
-            -np.array(ratings), np.sqrt([me.deviation**2 + self.beta**2 for me in entering_states])
-        )
+        spread = [MATCHED_SPREAD * me.deviation for me in entering_states]
+        return uncertain_performances(ratings, spread, math.sqrt(2.0) * self.beta)
 
     def as_one(self, sides: Sides, number: int) -> State:
         """The sum of the members."""
         ratings, deviations, _ = sides.members[sides.start[number] : sides.start[number + 1]].T.tolist()
         return State(sum(ratings), math.hypot(*deviations), 0.0)
-
-    def newcomer(self) -> State:
-        return State(self.initial, self.deviation, 0.0)
 
 
 enter.register(Params, add_uncertainty)

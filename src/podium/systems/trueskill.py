@@ -5,24 +5,20 @@ normal: a precision, and a precision times a mean.
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any, ClassVar, NamedTuple
 
-import numpy as np
-
 from podium.engine.inputs import PRESENT, Columns, Entrant, Scratch, nobody_finished, slot_at, weight_at
 from podium.engine.rules import enter, expect, expect_side, judge_heat, kernel, rate_event, rate_heats, rate_two, settle
 from podium.engine.steps import face_off, judge_result, judge_two_heats, rate_in_steps, update_two
-from podium.engine.system import System, conservatism, parameter
+from podium.engine.system import conservatism, parameter
 from podium.engine.tables.sides import Sides
 from podium.engine.tables.teams import MU, VARIANCE, counted_part, gather_teams, part_in_team, row_of
 from podium.kernels.records import add, read
 from podium.probability.normal import distribution, draw_corrections, win_corrections
-from podium.probability.ranks import NormalPerformances, Performances
 from podium.systems import _trueskill_messages as messages
-from podium.systems._normal_skill import State, add_uncertainty
+from podium.systems._normal_skill import NormalSkill, State, add_uncertainty
 
 
 class Params(NamedTuple):
@@ -68,7 +64,7 @@ class Verdict(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class TrueSkill(System):
+class TrueSkill(NormalSkill):
     """TrueSkill over teams, fields and draws."""
 
     name: ClassVar[str] = "trueskill"
@@ -82,22 +78,10 @@ class TrueSkill(System):
         "partial play: a player's performance counts in the sum by the part of the game played",
         "margin = Phi^-1((draw_probability + 1) / 2) sqrt(players in both teams) beta",
     )
-    state_type = State
-    entering_type = State
     evidence_type = Evidence
     duel_types = Difference, Verdict
-    needs_finisher: ClassVar[bool] = True
-    unfinished: ClassVar[str] = (
-        "It is ranked last, behind everyone who finished; two who did not finish tie. Whoever quits a "
-        "team is rated apart from it."
-    )
     ties_in_file_order: ClassVar[bool] = True
-    shown_deviations: ClassVar[float] = 3.0
 
-    initial: float = parameter(25.0, "a newcomer's rating", unit="points")
-    deviation: float = parameter(25.0 / 3.0, "a newcomer's deviation", unit="points", low=1e-6, high=1e6)
-    beta: float = parameter(25.0 / 6.0, "spread of a single performance", unit="points", low=1e-6, high=1e6)
-    tau: float = parameter(25.0 / 300.0, "deviation that every event adds", unit="points", low=0.0, high=1e6)
     draw_probability: float = parameter(0.1, "share of matches between equals that are drawn", low=0.0, high=0.999999)
     idle_growth: float = parameter(
         0.0, "deviation that an idle day adds", unit="points", low=0.0, high=1e6, search=(0.0, 0.5)
@@ -117,19 +101,11 @@ class TrueSkill(System):
             partial_play=float(self.partial_play),
         )
 
-    def performances(self, entering_states: Sequence[Any]) -> Performances:
-        """Normal performances around uncertain skills."""
-        scale = np.sqrt([me.deviation**2 + self.beta**2 for me in entering_states])
-        return NormalPerformances(-np.array([me.rating for me in entering_states]), scale)
-
     def as_one(self, sides: Sides, number: int) -> State:
         """The sum of the members, each with a performance of its own, less the one that is added again."""
         ratings, deviations, _ = sides.members[sides.start[number] : sides.start[number + 1]].T.tolist()
         variance = sum(each**2 + self.beta**2 for each in deviations) - self.beta**2
         return State(sum(ratings), math.sqrt(variance), 0.0)
-
-    def newcomer(self) -> State:
-        return State(self.initial, self.deviation, 0.0)
 
 
 enter.register(Params, add_uncertainty)

@@ -40,6 +40,7 @@ from podium.store.log.statements import instant, of_pool
 from podium.store.reading.boards.ranks import count_better
 from podium.store.reading.events.events import Before, event_details, event_results
 from podium.store.reading.events.headlines import event_list
+from podium.store.reading.models import answer_from
 from podium.store.reading.moments import Answers
 from podium.store.writing.fixtures import get_fixture, places_now
 from podium.store.writing.rating.events import RATED, get_event
@@ -345,5 +346,5 @@ def race_stakes(found: Stakes, age_s: float) -> RaceStakes:
     """Stakes as the HTTP API has them."""
     lines = tuple(StakesLine(**each) for each in found.table)
     starters = tuple(StakesEntrant(**each) for each in found.starters)
-    texts = found.headline(), found.promise(), found.method
-    return RaceStakes(lines, starters, *texts, found.draws, found.is_exact, found.error, round(age_s, 3))
+    texts = {"headline": found.headline(), "promise": found.promise()}
+    return answer_from(RaceStakes, found, stakes=lines, entrants=starters, **texts, age_s=round(age_s, 3))

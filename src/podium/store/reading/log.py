@@ -17,7 +17,7 @@ from podium.store.log.pools import PoolView
 from podium.store.log.schema import correction, log, reason
 from podium.store.log.statements import of_pool
 from podium.store.reading.events.events import EVENT_KINDS
-from podium.store.reading.models import LogRecord, Moved
+from podium.store.reading.models import LogRecord, Moved, answer_from
 from podium.store.writing.rating.events import get_event
 from podium.support.answers import answer, described
 
@@ -101,17 +101,13 @@ def records(pool: PoolView, rows: Sequence[Any]) -> tuple[LogRecord, ...]:
     found = names_of(pool, {*into.values(), *players.values()}) if players else {}
     names = {number: called(name) for number, name in found.items()}
     return tuple(
-        LogRecord(
-            seq=row.seq,
-            place=row.place,
+        answer_from(
+            LogRecord,
+            row,
             hash=None if row.hash is None else row.hash.hex(),
-            kind=row.kind,
-            subject=row.subject,
             player=names.get(players.get(row.seq, 0)),
             into=names.get(into.get(row.seq, 0)),
             received_at=datetime.fromisoformat(row.received_at),
-            actor=row.actor,
-            reason=row.reason,
             moved=None if row.events is None else Moved(row.events, row.players, row.largest),
         )
         for row in rows
@@ -175,8 +171,8 @@ def event_record(pool: PoolView, event_id: str) -> tuple[CorrectionRecord, ...]:
     for row, after in zip(rows, contents, strict=True):
         corrected = () if before is None or after is None else tuple(corrected_lines(before, after, name_of))
         before = before if after is None else after
-        received_at, moved = datetime.fromisoformat(row.received_at), (row.events, row.players, row.largest)
-        records.append(CorrectionRecord(row.seq, row.kind, received_at, row.actor, row.reason, *moved, corrected))
+        received_at = datetime.fromisoformat(row.received_at)
+        records.append(answer_from(CorrectionRecord, row, received_at=received_at, lines=corrected))
     return tuple(records)
 
 

@@ -16,7 +16,7 @@ from podium.store.reading import log as entries
 from podium.store.reading import pool_facts as whole
 from podium.store.reading.boards import listings, pages, ranks
 from podium.store.reading.events import events, headlines
-from podium.store.reading.models import PlayerDetails, PoolSummary, extended
+from podium.store.reading.models import PlayerDetails, PoolSummary, answer_from
 from podium.store.reading.moments import Moments, reads, reads_kept
 from podium.store.reading.player_models import FoundPlayer
 from podium.store.reading.players import cards, explanations
@@ -222,7 +222,7 @@ class Reader(Moments):
         """
         with self.reading(pool_name) as pool:
             history = events.career(pool, name, top)
-            return extended(PlayerDetails, ranks.rank(pool, name), history=history)
+            return answer_from(PlayerDetails, ranks.rank(pool, name), history=history)
 
     def predict(
         self, pool_name: str, entrants: Sequence[Named] = (), *, sides: Sequence[Sequence[Named]] = (), top: int = 3

@@ -9,10 +9,9 @@ import numpy as np
 from podium.engine.system import System
 from podium.kernels.records import read
 from podium.ledger.performance import PerformanceRating, performance
-from podium.ledger.reasons import Duels, Explanation
-from podium.ledger.reasons.duels import Group
+from podium.ledger.reasons import Explanation
 from podium.ledger.reasons.explaining import explain, find_entrant
-from podium.ledger.reasons.what_if import Alternative, WhatIf, is_quickly_imagined, what_if
+from podium.ledger.reasons.what_if import WhatIf, is_quickly_imagined, what_if
 from podium.ledger.stakes import Stakes
 from podium.results.derived_heats import OVERALL
 from podium.store.log.log import newest_seq
@@ -21,7 +20,7 @@ from podium.store.reading.ahead import promise_of
 from podium.store.reading.events.events import Before, RatedEvent, details_of, event_results, name_of, replay_of
 from podium.store.reading.events.headlines import events_beside
 from podium.store.reading.log import CorrectionRecord, event_record
-from podium.store.reading.models import EventDetails, rows_as
+from podium.store.reading.models import EventDetails, answer_from, rows_as
 from podium.store.reading.moments import Answers
 from podium.store.reading.player_models import AdjacentEvents
 from podium.store.writing.rating.events import RATED, changes_of, get_event
@@ -60,11 +59,6 @@ class ReasonGroup:
     points: float = described("What it adds to the change, in points.")
     shown: float = described("The points as people read them; they add up to the change.")
 
-    @classmethod
-    def of(cls, group: Group) -> "ReasonGroup":
-        numbers = (group.duels, group.expected, group.won, group.points, float(group.shown))
-        return cls(group.kind, group.label, group.result, *numbers)
-
 
 @answer
 class DuelCount:
@@ -76,11 +70,6 @@ class DuelCount:
     headline: str = described("The three in a sentence.")
     meaning: str = described("What a duel is in this event.")
     not_compared: str = described("Who is not compared, and why; empty where everybody is.")
-
-    @classmethod
-    def of(cls, duels: Duels) -> "DuelCount":
-        texts = duels.headline, duels.meaning, duels.not_compared
-        return cls(duels.count, duels.won, duels.expected, *texts)
 
 
 @answer
@@ -137,10 +126,6 @@ class AlternativeChange:
     shown: float = described("The change as people read it.")
     better: float = described("How much more that is than it was, as people read it.")
 
-    @classmethod
-    def of(cls, alternative: Alternative) -> "AlternativeChange":
-        return cls(alternative.words, alternative.delta, float(alternative.shown), float(alternative.better))
-
 
 @answer
 class AlternativeChanges:
@@ -156,30 +141,24 @@ class AlternativeChanges:
 
 def explained_change(explanation: Explanation) -> ExplainedChange:
     shown = (explanation.shown_before, explanation.shown_change, explanation.shown_after)
-    return ExplainedChange(
-        event_id=explanation.event_id,
-        player=explanation.player,
-        rating_before=explanation.rating_before,
-        delta=explanation.delta,
+    return answer_from(
+        ExplainedChange,
+        explanation,
         words=explanation.summary,
-        outcome=explanation.outcome,
-        verdict=explanation.verdict,
-        cause=explanation.cause,
         shown=ShownChange(*map(float, shown)),
-        groups=tuple(map(ReasonGroup.of, explanation.groups)),
-        duels=DuelCount.of(explanation.duels),
-        ranked_by=explanation.ranked_by,
+        groups=tuple(answer_from(ReasonGroup, each, shown=float(each.shown)) for each in explanation.groups),
+        duels=answer_from(DuelCount, explanation.duels),
         standings=rows_as(StandingLine, explanation.standings),
-        method=explanation.method,
-        shared=explanation.shared,
         reasons=rows_as(Reason, explanation.rows),
     )
 
 
 def alternative_changes(imagined: WhatIf) -> AlternativeChanges:
-    alternatives = tuple(map(AlternativeChange.of, imagined.alternatives))
-    texts = imagined.event_id, imagined.player
-    return AlternativeChanges(*texts, imagined.rating_before, imagined.delta, float(imagined.shown), alternatives)
+    alternatives = tuple(
+        answer_from(AlternativeChange, each, shown=float(each.shown), better=float(each.better))
+        for each in imagined.alternatives
+    )
+    return answer_from(AlternativeChanges, imagined, shown=float(imagined.shown), alternatives=alternatives)
 
 
 def system_and_states(pool: PoolView, names: Sequence[str]) -> tuple[System, list[Any]]:

@@ -21,7 +21,7 @@ from podium.store.log.schema import change, correction, event, log
 from podium.store.log.statements import of_generation, of_pool
 from podium.store.reading.boards.ranks import rank
 from podium.store.reading.events.events import explanation
-from podium.store.reading.models import CommonEvent, ComparedPlayer, Comparison, Rivalry, extended
+from podium.store.reading.models import CommonEvent, ComparedPlayer, Comparison, Rivalry, answer_from
 from podium.store.reading.moments import Answers, VersionCache
 from podium.store.reading.player_models import RivalRow, Rivals, Scalp
 from podium.store.reading.players.cards import event_names_of
@@ -168,7 +168,8 @@ def compared_players(pool: PoolView, name: str, other: str) -> tuple[ComparedPla
     system, (mine, theirs) = system_and_states(pool, both)
     expected = expected_score(system, mine, theirs), expected_score(system, theirs, mine)
     return tuple(
-        extended(ComparedPlayer, rank(pool, each), expected=score) for each, score in zip(both, expected, strict=True)
+        answer_from(ComparedPlayer, rank(pool, player), expected=score)
+        for player, score in zip(both, expected, strict=True)
     )
 
 

@@ -21,12 +21,11 @@ from podium.service.http.requests import CurrentStore, run_in
 from podium.service.http.visitors import Form
 from podium.service.web.rendering import Page, PageRouter, address, go_on, pool_address, pool_header, render
 from podium.store import Store
-from podium.store.log.log import RESTORE, VOID, WITH_CONTENT
 from podium.store.log.pools import Order, read_when
+from podium.store.reading.events.events import EVENT_KINDS
 from podium.store.reading.models import LogRecord
 
 PAGE_ENTRIES = 50
-OF_EVENTS = (*WITH_CONTENT, VOID, RESTORE)
 DEEDS = {  # what was done, in words before whom or what it was done to
     "submit": "Took the result",
     "amend": "Corrected",
@@ -58,7 +57,7 @@ class LogPage(Page, template="log.html"):
     title: str = "Log"
     may_administer: bool
     records: tuple[LogRecord, ...]
-    of_events: tuple[str, ...] = OF_EVENTS  # kinds whose subject is an event
+    of_events: tuple[str, ...] = EVENT_KINDS  # kinds whose subject is an event
     deeds: Mapping[str, str] = field(default_factory=lambda: DEEDS)
     next: int | None  # the number of the oldest entry, where there may be older ones
 

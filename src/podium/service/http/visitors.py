@@ -124,15 +124,13 @@ class Sessions:
 
 def set_cookie(request: Request, response: Response, value: str) -> None:
     """Let the browser keep a session, or forget it where the value is empty."""
-    response.set_cookie(
-        COOKIE,
-        value,
-        max_age=SESSION_S if value else 0,
-        path="/",
-        secure=request.url.scheme == "https",
-        httponly=True,
-        samesite="lax",
-    )
+    send_cookie(request, response, COOKIE, value, SESSION_S if value else 0, "/")
+
+
+def send_cookie(request: Request, response: Response, name: str, value: str, seconds: int, path: str) -> None:
+    """Let a browser keep a text for the pages below a path, which no script reads; after 0 seconds it forgets it."""
+    is_secure = request.url.scheme == "https"
+    response.set_cookie(name, value, seconds, path=path, secure=is_secure, httponly=True, samesite="lax")
 
 
 def refuse_foreign(request: Request) -> None:

@@ -18,7 +18,7 @@ from podium.pages.charts import HistoryLine, HistoryPoint, history_chart
 from podium.pages.numbers import DASH, Shape, day_words, halves, short_day
 from podium.service.http.json import PlayerName
 from podium.service.http.requests import CurrentStore
-from podium.service.http.visitors import refuse_foreign
+from podium.service.http.visitors import refuse_foreign, send_cookie
 from podium.service.web import boards, rendering
 from podium.service.web.ahead.calendar import CurrentStakes
 from podium.service.web.figures import Tile, tiles, upcoming, verdict_on
@@ -275,15 +275,8 @@ class LastVisit(NamedTuple):
 
 def remember(request: Request, answer: Response, pool: str, name: str, visit: LastVisit | None) -> None:
     """Let a browser know which player its user is, and what was shown; forget both where there is no visit."""
-    answer.set_cookie(
-        COOKIE,
-        "" if visit is None else ":".join([quote(name, safe=""), *map(str, visit)]),
-        max_age=0 if visit is None else YEAR_S,
-        path=rendering.pool_address(pool),
-        secure=request.url.scheme == "https",
-        httponly=True,
-        samesite="lax",
-    )
+    value = "" if visit is None else ":".join([quote(name, safe=""), *map(str, visit)])
+    send_cookie(request, answer, COOKIE, value, 0 if visit is None else YEAR_S, rendering.pool_address(pool))
 
 
 @router.pool_page("/players/{player}/me", takes_form=True)

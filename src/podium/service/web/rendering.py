@@ -22,6 +22,7 @@ from podium.pages.environment import create_environment, static_content
 from podium.service.http.errors import HEADER, Problem, ProblemResponse
 from podium.service.http.json import POOLS_PATH
 from podium.service.http.requests import read_one_moment
+from podium.service.http.visitors import send_cookie
 from podium.store.log.players import is_reserved
 from podium.store.log.pools import Pool
 from podium.support.words import part, plural, shown
@@ -266,8 +267,7 @@ def go_on(request: Request, path: str, sentence: str, *undo: str) -> Response:
     response = RedirectResponse(path, SEE_OTHER)
     undo = undo if sum(map(len, undo)) < MAX_UNDO_CHARACTERS else ()
     words = quote("\n".join([" ".join(sentence.split())[:MAX_DONE_CHARACTERS], *undo]), safe="")
-    secure = request.url.scheme == "https"
-    response.set_cookie(DONE, words, DONE_S, path=path, secure=secure, httponly=True, samesite="lax")
+    send_cookie(request, response, DONE, words, DONE_S, path)
     return response
 
 

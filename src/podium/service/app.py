@@ -24,7 +24,7 @@ from podium.service.http import requests
 from podium.service.http.errors import ERROR_HANDLERS, RequestLog, problem
 from podium.service.http.json import PathMiddleware
 from podium.service.http.keys import KeyGuard
-from podium.service.http.visitors import COOKIE, Sessions, Visibility
+from podium.service.http.visitors import COOKIE, Believed, Sessions
 from podium.service.metrics import Metrics
 from podium.service.watchers import Announcements, Watchers
 from podium.service.web import boards, chances, front, players, rendering, sharing, spread, visiting
@@ -228,7 +228,7 @@ def create_app(
     app.state.metrics = metrics
     app.state.key_guard = KeyGuard(store, threads)
     app.state.sessions = Sessions(store, threads)
-    app.state.visibility = Visibility(store, threads)
+    app.state.public_pools = Believed(threads, store.public_pools)
     app.state.pictures = VersionCache(most=MOST_PICTURES)
     app.state.intake = Intake(store, threads)
     app.state.uploads = UploadProcess()

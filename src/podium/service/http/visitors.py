@@ -3,9 +3,10 @@
 import hmac
 import secrets
 import time
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated
+from functools import partial
+from typing import Annotated, Generic, TypeVar, cast
 from urllib.parse import parse_qsl
 
 from fastapi import Request, Response
@@ -23,6 +24,7 @@ from podium.store.writing.sheets import WaitingFile
 
 MAX_FORM_BYTES = 100_000  # of one without a file
 MAX_FIELDS = 20_000
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,31 +91,37 @@ class Session:
     token: str  # that a form of this session has to send
 
 
+class Believed(Generic[T]):
+    """What is read from the store, and believed for a second as keys are, whatever it is by then."""
+
+    def __init__(self, threads: Threads, read: Callable[[], T]) -> None:
+        self._threads, self._read = threads, read
+        self._read_at, self._value = float("-inf"), cast("T", None)
+
+    async def value(self) -> T:
+        now = time.monotonic()
+        if now - self._read_at >= KEY_CACHE_S:
+            self._value = await run_in(self._threads.keys, self._read)
+            self._read_at = now
+        return self._value
+
+
 class Sessions:
     """Writes cookies and reads them, with the secret that all processes share."""
 
     def __init__(self, store: Store, threads: Threads) -> None:
-        self._store, self._threads = store, threads
-        self._secret, self._read_at = b"", float("-inf")
-
-    async def _current_secret(self) -> bytes:
-        """Return the secret; once it is rotated, the old one is believed for a second."""
-        now = time.monotonic()
-        if now - self._read_at >= KEY_CACHE_S:
-            self._secret = await run_in(self._threads.keys, session_secret, self._store.engine)
-            self._read_at = now
-        return self._secret
+        self._secret = Believed(threads, partial(session_secret, store.engine))
 
     async def cookie(self, key: SessionKey) -> str:
         claims = [*key, secrets.token_urlsafe(NONCE_BYTES)]
-        return str(URLSafeTimedSerializer(await self._current_secret(), COOKIE_SALT).dumps(claims))
+        return str(URLSafeTimedSerializer(await self._secret.value(), COOKIE_SALT).dumps(claims))
 
     async def session(self, request: Request) -> Session | None:
         """Return the session of a request; None where its cookie is missing, forged, or too old."""
         cookie = request.cookies.get(COOKIE, "")
         if not cookie or len(cookie) > MAX_COOKIE_CHARACTERS:
             return None
-        secret = await self._current_secret()
+        secret = await self._secret.value()
         try:
             number, fingerprint, nonce = URLSafeTimedSerializer(secret, COOKIE_SALT).loads(cookie, max_age=SESSION_S)
         except BadData:
@@ -158,23 +166,6 @@ def own_path(text: str) -> str:
     return text if is_own and text.isascii() else "/"
 
 
-class Visibility:
-    """The names of the public pools, read again after a second."""
-
-    def __init__(self, store: Store, threads: Threads) -> None:
-        self._store, self._threads = store, threads
-        self._public: frozenset[str] = frozenset()
-        self._read_at = float("-inf")
-
-    async def public_pools(self) -> frozenset[str]:
-        """Return their names."""
-        now = time.monotonic()
-        if now - self._read_at >= KEY_CACHE_S:
-            self._public = await run_in(self._threads.keys, self._store.public_pools)
-            self._read_at = now
-        return self._public
-
-
 @dataclass(frozen=True, slots=True)
 class Visitor:
     """Who sends a request: the bearer of a key, or anybody."""
@@ -213,8 +204,12 @@ async def find_visitor(request: Request) -> Visitor:
 
 
 async def is_public(request: Request, pool: str) -> bool:
-    visibility: Visibility = request.app.state.visibility
-    return pool in await visibility.public_pools()
+    return pool in await public_pools(request)
+
+
+async def public_pools(request: Request) -> frozenset[str]:
+    believed: Believed[frozenset[str]] = request.app.state.public_pools
+    return await believed.value()
 
 
 async def check_reader(request: Request) -> Visitor:

@@ -16,7 +16,6 @@ from podium.store.keys import session_key
 from podium.store.log.players import is_reserved
 
 if TYPE_CHECKING:
-    from podium.service.http.visitors import Visibility
     from podium.store import Store
 
 
@@ -54,11 +53,10 @@ async def check_visit(request: Request) -> Visit:
 async def visible_pools(request: Request) -> frozenset[str]:
     """Name the pools whose pages a visitor may see."""
     visitor = await visitors.find_visitor(request)
-    visibility: Visibility = request.app.state.visibility
     if visitor.key is None:
-        return await visibility.public_pools()
+        return await visitors.public_pools(request)
     if visitor.key.pool is not None:
-        return await visibility.public_pools() | {visitor.key.pool}
+        return await visitors.public_pools(request) | {visitor.key.pool}
     store: Store = request.app.state.store
     return frozenset(each.name for each in await run_in_threadpool(store.pools))
 

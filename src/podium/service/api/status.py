@@ -10,7 +10,7 @@ import json
 import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from html import escape
 from importlib.resources import files
 from typing import IO, Annotated, Any, Literal
@@ -18,7 +18,7 @@ from typing import IO, Annotated, Any, Literal
 import polars as pl
 import sqlalchemy as sa
 from anyio import to_thread
-from fastapi import APIRouter, Header, Query, Request, Response
+from fastapi import APIRouter, FastAPI, Header, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, StreamingResponse
 from markupsafe import Markup
@@ -165,7 +165,10 @@ LIMITS = {
 }  # fmt: skip
 
 
-def reference_page(document: dict[str, Any]) -> str:
+@lru_cache(1)
+def reference_page(app: FastAPI) -> str:
+    """Return the reference as HTML, written once: no request changes it."""
+    document: dict[str, Any] = app.openapi()
     operations: dict[str, list[tuple[str, str, dict[str, Any]]]] = {}
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
@@ -279,7 +282,7 @@ async def prometheus_metrics(metrics: CurrentMetrics, threads: CurrentThreads, _
 @router.get("/api/docs", include_in_schema=False)
 async def reference(request: Request) -> Response:
     """The reference of the API, from its OpenAPI document."""
-    return HTMLResponse(reference_page(request.app.openapi()), headers=PAGE_HEADERS)
+    return HTMLResponse(reference_page(request.app), headers=PAGE_HEADERS)
 
 
 for path, answer in (("/healthz", healthz), ("/readyz", readyz), ("/api/docs", reference)):

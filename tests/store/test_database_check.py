@@ -140,3 +140,33 @@ def test_a_server_and_a_database_in_memory_are_compared(new_url):
         with closing(Store(url)) as store:
             fill(store)
             assert store.verify() == [WRONG]
+
+
+INDEX = "ix_change_generation_id_player_id_started_at_seq"
+ALTERATIONS = {
+    "a row is missing": "INSERT INTO change SELECT generation_id, started_at, seq + 1, {others} WHERE player_id = 2",
+    "a row is left": "DELETE FROM change WHERE player_id = 2",
+    "a row is another": "UPDATE change SET started_at = started_at + 1 WHERE player_id = 2",
+    "rows have each other's cells": "UPDATE change SET player_id = 3 - player_id, seq = seq + player_id",
+}
+
+
+@pytest.mark.parametrize("what", ALTERATIONS)
+def test_an_index_of_the_ledger_that_does_not_fit_is_named_as_sqlite_names_it(store, what):
+    """The index is hidden while the table is altered, so that it stays as it was."""
+    path = store.engine.url.database
+    store.close()
+    with closing(sqlite3.connect(path, isolation_level=None)) as database:
+        (row,) = database.execute("SELECT * FROM sqlite_master WHERE name = ?", (INDEX,))
+        database.execute("PRAGMA writable_schema = ON")
+        database.execute("DELETE FROM sqlite_master WHERE name = ?", (INDEX,))
+    with closing(sqlite3.connect(path, isolation_level=None)) as database:
+        others = "player_id, place, rating_before, rating, state, rank, field FROM change"
+        assert database.execute(ALTERATIONS[what].format(others=others)).rowcount
+        database.execute("PRAGMA writable_schema = ON")
+        database.execute("INSERT INTO sqlite_master VALUES (?, ?, ?, ?, ?)", row)
+    with closing(sqlite3.connect(path)) as database:
+        expected = [text for (text,) in database.execute("PRAGMA integrity_check")]
+        assert database.execute("PRAGMA quick_check").fetchall() == [("ok",)]
+    assert INDEX in expected[0]
+    assert integrity_faults(store.engine) == expected

@@ -6,7 +6,7 @@ its text can be blanked without breaking the chain.
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple, Self
 
 import sqlalchemy as sa
@@ -43,18 +43,13 @@ class Head:
         return f"{self.place}:{self.hash}"
 
 
-def entry_hash(previous: bytes, columns: Mapping[str, Any]) -> bytes:
-    """The hash of an entry.
+def entry_hash(previous: bytes, values: Iterable[Any]) -> bytes:
+    """The hash of an entry whose columns have these values, in the order of `HASHED`.
 
     Returns:
-        SHA-256 of `previous` and of every column in the order of `HASHED`: a byte 0 for nothing; else a byte 1, the
-        length in 8 bytes, big-endian, and the bytes: text in UTF-8, numbers in decimal digits.
+        SHA-256 of `previous` and of every value: a byte 0 for nothing; else a byte 1, the length in 8 bytes,
+        big-endian, and the bytes: text in UTF-8, numbers in decimal digits.
     """
-    return hash_after(previous, [columns[name] for name in HASHED])
-
-
-def hash_after(previous: bytes, values: Iterable[Any]) -> bytes:
-    """The hash of an entry, as `entry_hash`, whose columns have these values, in the order of `HASHED`."""
     parts = [previous]
     for value in values:
         if value is None:

@@ -87,7 +87,7 @@ def append(pool: PoolView, kind: str, entries: Sequence[LogEntry]) -> Logged:
             reasons.append({"pool_id": pool.id, "seq": seq, "salt": salt, "text": text})
         # as `HASHED` names them
         hashed = place, received_at, own_kind, actor, subject, body, match_id, present, sealed
-        previous = chain.hash_after(previous, hashed)
+        previous = chain.entry_hash(previous, hashed)
         logged = subject, body, digest, match_id, present, received_at, actor
         rows.append((seq, pool.id, own_kind, *logged, place, previous, sealed))  # in the table's order
     insert(pool.connection, log, rows)
@@ -211,7 +211,7 @@ def follow(last: Checked, row: Any) -> tuple[Checked, bool]:
     place = hashed[0]
     if place != last.place + 1:
         return Checked(place, seq, (stored_hash or b"",)), True  # without the entry before it, nobody can say
-    expected = [chain.hash_after(each, hashed) for each in last.hashes]
+    expected = [chain.entry_hash(each, hashed) for each in last.hashes]
     fits = stored_hash in expected
     hashes = (stored_hash,) if fits else (stored_hash or b"", *expected)
     return Checked(place, seq, hashes), fits

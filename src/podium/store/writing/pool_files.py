@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from podium.engine.tables.things import kind_and_name, thing_name
 from podium.store.log import log as entries
-from podium.store.log.chain import GENESIS, Head, chained_entries, entry_hash, newest_head, reason_hash
+from podium.store.log.chain import GENESIS, HASHED, Head, chained_entries, entry_hash, newest_head, reason_hash
 from podium.store.log.content import numbers_in
 from podium.store.log.database import StoreError
 from podium.store.log.players import insert_aliases, insert_players, names_of, things_of
@@ -137,7 +137,7 @@ def import_log(pool: PoolView, lines: Iterator[Line], numbers: set[int]) -> Head
         for (where, _), fields, seq in zip(chunk, (checked(each, ENTRY) for each in chunk), seqs, strict=True):
             place += 1
             row = entry_row(where, fields, numbers) | {"pool_id": pool.id, "seq": seq}
-            previous = entry_hash(previous, row)
+            previous = entry_hash(previous, (row[name] for name in HASHED))
             if row["place"] != place or row["hash"] != previous:
                 raise StoreError(f"{where}: the chain is broken: log entry {place} was altered, removed or moved")
             rows.append(row)

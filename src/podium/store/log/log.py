@@ -7,7 +7,6 @@ import secrets
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from itertools import islice
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
@@ -135,7 +134,6 @@ def entries_after(pool: PoolView, seq: int, limit: int) -> list[Any]:
     return list(pool.execute(select))
 
 
-MAX_FAULTS = 20  # that are reported
 SELECT_HASHED_REASONS = sa.select(reason.c.seq, reason.c.salt, reason.c.text).where(of_pool(reason))
 SELECT_NEWEST_CHAINED = (
     sa.select(log.c.seq, log.c.place, log.c.hash)
@@ -159,10 +157,6 @@ class Checked(NamedTuple):
 
 
 def chain_faults(pool: PoolView) -> Iterator[str]:
-    return islice(all_faults(pool), MAX_FAULTS)
-
-
-def all_faults(pool: PoolView) -> Iterator[str]:
     reasons = {row.seq: row for row in pool.execute(SELECT_HASHED_REASONS)}
     last, without_reason, blanked = Checked(0, 0, (chain.GENESIS,)), dict[int, str](), set[str]()
     for row in chain.chained_entries(pool):

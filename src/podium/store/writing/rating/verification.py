@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from itertools import islice, repeat
+from itertools import chain, islice, repeat
 from typing import Any
 
 import numpy as np
@@ -38,7 +38,7 @@ from podium.store.writing.rating.standing_rows import columns_of, rank_counts
 from podium.support.collector import paused_collection
 from podium.version import ARITHMETIC
 
-MAX_DIFFERENCES = 20  # that are reported
+MAX_DIFFERENCES = 20  # of a kind, that are reported
 BATCH_EVENTS = 5_000  # that are rated and compared before the next
 CHUNK_ROWS = 10_000  # of a table that are read at once
 SELECT_PLAYERS = sa.select(player.c.id).where(of_pool(player)).order_by(player.c.id)
@@ -66,11 +66,6 @@ class Verification:
 
 
 def differences(pool: PoolView, compared: Counter[str]) -> Iterator[str]:
-    """The first few differences, a sentence each; nothing where all is well."""
-    return (f"{pool.name}: {each}" for each in islice(all_differences(pool, compared), MAX_DIFFERENCES))
-
-
-def all_differences(pool: PoolView, compared: Counter[str]) -> Iterator[str]:
     """Every difference, a sentence each; each step relies on what those before it compared."""
     wrong_facts = list(fact_differences(pool))
     yield from wrong_facts
@@ -151,17 +146,14 @@ def pool_differences(stored: PoolStates, expected: PoolStates) -> Iterator[str]:
 
 
 def standing_differences(pool: PoolView, expected: Roster) -> Iterator[str]:
-    found = pool.execute(SELECT_STANDINGS)
-    start = 0
+    found, stop = pool.execute(SELECT_STANDINGS), 0
     with contextlib.closing(found):
-        stored = found.fetchmany(CHUNK_ROWS)
-        while stored or start < expected.numbers.size:
-            last = stored[-1].player_id if len(stored) == CHUNK_ROWS else None  # whoever follows is in the next chunk
-            stop = expected.numbers.size if last is None else int(np.searchsorted(expected.numbers, last, "right"))
+        for stored in chain(found.partitions(CHUNK_ROWS), [()]):  # who follows the last who is stored comes at the end
+            size = expected.numbers.size
+            start, stop = stop, np.searchsorted(expected.numbers, stored[-1].player_id, "right") if stored else size
             rows = expected_standings(pool, expected, slice(start, stop))
             if [*map(tuple, stored)] != rows:
                 yield from named_differences(pool, stored, rows)
-            start, stored = stop, [] if last is None else found.fetchmany(CHUNK_ROWS)
 
 
 def expected_standings(pool: Pool, expected: Roster, chosen: slice) -> list[tuple[Any, ...]]:
@@ -250,8 +242,8 @@ def compare_pools(engine: sa.Engine, pool_name: str | None, heads: Sequence[Head
                     waits.append(f"{name}: the pool {reason}")
                 head_faults[name] = {head: log.head_fault(pool, head) for head in heads}
                 notes.append(log.head_note(pool))
-                found.extend(f"{name}: {each}" for each in log.chain_faults(pool))
-                found.extend(differences(pool, compared))
+                for faults in (log.chain_faults(pool), differences(pool, compared)):
+                    found.extend(f"{name}: {each}" for each in islice(faults, MAX_DIFFERENCES))
         except (UnavailableError, UnknownError):
             raise
         except Exception as error:

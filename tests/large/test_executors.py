@@ -34,9 +34,9 @@ def league(tmp_path_factory):
     return write(frame, tmp_path_factory.mktemp("league") / "results"), frame
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def cluster():
-    """Two workers of Dask, as `--engine dask` starts them."""
+    """Two workers of Dask, as `--engine dask` starts them; they work also while nobody asks for anything."""
     from podium.large.executors import dask_workers
 
     with dask_workers(None, None) as workers:

@@ -294,8 +294,8 @@ def test_a_reading_is_what_another_theta_would_have_given(case, monkeypatch):
     monkeypatch.setattr(_podium_update, "LINGER", 1.0)
     monkeypatch.setattr(_podium_update, "NEAR_MODE", 1e-10)  # what a step stops short of the mode by is no slope
     system, events, count = case
-    every, newcomer_states = range(20), newcomers(system, events.player_names.len())  # plain Python takes its time
-    first, then = every[:12], every[12:]
+    every, newcomer_states = range(12), newcomers(system, events.player_names.len())  # plain Python takes its time
+    first, then = every[:7], every[7:]
 
     def started(theta):
         return pool_of(system, theta, STILL)[0]

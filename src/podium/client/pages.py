@@ -4,24 +4,9 @@ from collections.abc import Iterable, Mapping
 from datetime import date
 from typing import Any
 
+from podium.client import page_answers as answers
 from podium.client.calls import EVENT, PLAYER, POOL, Call, Moment, get, json_call, route
 from podium.client.chance_answers import Fixture, Places, RaceStakes, RunningRace
-from podium.client.page_answers import (
-    AdjacentEvents,
-    ChangesPage,
-    CorrectionRecord,
-    CurvePoint,
-    EventField,
-    EventListPage,
-    FairExpectation,
-    FoundPlayer,
-    ListedPage,
-    Movers,
-    PlayerCard,
-    PlayerPage,
-    PoolFacts,
-    Rivals,
-)
 
 
 class PageRoutes:
@@ -37,7 +22,7 @@ class PageRoutes:
         min_events: int | None = None,
         active_within: str | None = None,
         unsettled: bool = False,
-    ) -> Call[ListedPage]:
+    ) -> Call[answers.ListedPage]:
         """Show a page of the board of those who are listed, with their ranks among each other.
 
         Args:
@@ -60,7 +45,7 @@ class PageRoutes:
         min_events: int | None = None,
         active_within: str | None = None,
         unsettled: bool = False,
-    ) -> Call[ListedPage]:
+    ) -> Call[answers.ListedPage]:
         """Show those of the board who were in the newest rated event, the largest gain first; filtered as `board`.
 
         Returns:
@@ -77,7 +62,7 @@ class PageRoutes:
         min_events: int | None = None,
         active_within: str | None = None,
         unsettled: bool = False,
-    ) -> Call[PlayerPage]:
+    ) -> Call[answers.PlayerPage]:
         """Find the page of the board, filtered as `board`, that a player is on.
 
         Returns:
@@ -85,7 +70,7 @@ class PageRoutes:
         """
 
     @get(f"{POOL}/search")
-    def search(self, pool: str, text: str, *, most: int = 10) -> Call[list[FoundPlayer]]:
+    def search(self, pool: str, text: str, *, most: int = 10) -> Call[list[answers.FoundPlayer]]:
         """Find players by how a name or a former one begins, or one of its words.
 
         Returns:
@@ -93,7 +78,7 @@ class PageRoutes:
         """
 
     @get(f"{POOL}/events")
-    def events(self, pool: str, *, top: int = 50, cursor: str | None = None) -> Call[EventListPage]:
+    def events(self, pool: str, *, top: int = 50, cursor: str | None = None) -> Call[answers.EventListPage]:
         """List events, newest first, with a headline each.
 
         Returns:
@@ -101,7 +86,7 @@ class PageRoutes:
         """
 
     @get(f"{EVENT}/adjacent")
-    def adjacent_events(self, pool: str, event_id: str) -> Call[AdjacentEvents]:
+    def adjacent_events(self, pool: str, event_id: str) -> Call[answers.AdjacentEvents]:
         """Name the events before and after an event.
 
         Returns:
@@ -109,7 +94,7 @@ class PageRoutes:
         """
 
     @get(f"{POOL}/movers")
-    def movers(self, pool: str, *, days: int = 7, most: int = 10) -> Call[Movers]:
+    def movers(self, pool: str, *, days: int = 7, most: int = 10) -> Call[answers.Movers]:
         """Show who moved most in the days up to the newest rated event, and the surprise of these days.
 
         Returns:
@@ -117,7 +102,7 @@ class PageRoutes:
         """
 
     @get(f"{PLAYER}/card")
-    def player_card(self, pool: str, player: str) -> Call[PlayerCard]:
+    def player_card(self, pool: str, player: str) -> Call[answers.PlayerCard]:
         """Show a player at a glance.
 
         Returns:
@@ -127,7 +112,7 @@ class PageRoutes:
     @get(f"{PLAYER}/curve")
     def rating_curve(
         self, pool: str, player: str, *, since: date | str | None = None, most: int = 300
-    ) -> Call[list[CurvePoint]]:
+    ) -> Call[list[answers.CurvePoint]]:
         """Show a player's rating after each change.
 
         Args:
@@ -139,7 +124,9 @@ class PageRoutes:
         """
 
     @get(f"{PLAYER}/changes")
-    def player_changes(self, pool: str, player: str, *, top: int = 50, cursor: str | None = None) -> Call[ChangesPage]:
+    def player_changes(
+        self, pool: str, player: str, *, top: int = 50, cursor: str | None = None
+    ) -> Call[answers.ChangesPage]:
         """Show a page of a player's changes, newest first.
 
         Returns:
@@ -147,7 +134,7 @@ class PageRoutes:
         """
 
     @get(f"{PLAYER}/rivals")
-    def rivals(self, pool: str, player: str) -> Call[Rivals]:
+    def rivals(self, pool: str, player: str) -> Call[answers.Rivals]:
         """Show whom a player met in the newest hundred events, and how it went.
 
         Returns:
@@ -155,7 +142,7 @@ class PageRoutes:
         """
 
     @get(f"{EVENT}/field")
-    def event_field(self, pool: str, event_id: str) -> Call[EventField]:
+    def event_field(self, pool: str, event_id: str) -> Call[answers.EventField]:
         """Show how strong the field of an event was, and how well each played in it.
 
         Returns:
@@ -163,7 +150,7 @@ class PageRoutes:
         """
 
     @get(f"{EVENT}/record")
-    def event_record(self, pool: str, event_id: str) -> Call[list[CorrectionRecord]]:
+    def event_record(self, pool: str, event_id: str) -> Call[list[answers.CorrectionRecord]]:
         """List what was done to an event, oldest first.
 
         Returns:
@@ -171,7 +158,7 @@ class PageRoutes:
         """
 
     @get(f"{EVENT}/players/{{player}}/fairness")
-    def fair_expectation(self, pool: str, event_id: str, player: str) -> Call[FairExpectation]:
+    def fair_expectation(self, pool: str, event_id: str, player: str) -> Call[answers.FairExpectation]:
         """Say what would have been fair to expect of a player in an event.
 
         Returns:
@@ -179,7 +166,7 @@ class PageRoutes:
         """
 
     @get(f"{POOL}/facts")
-    def facts(self, pool: str) -> Call[PoolFacts]:
+    def facts(self, pool: str) -> Call[answers.PoolFacts]:
         """Show what a ladder's whole history says of its ratings.
 
         Returns:

@@ -39,7 +39,7 @@ from podium.engine.rules import (
 )
 from podium.engine.steps import judge_two_heats
 from podium.engine.system import System
-from podium.engine.tables.encoding import frozen, place_columns
+from podium.engine.tables.encoding import NO_COLUMNS, frozen, place_columns
 from podium.engine.tables.placing import Reported, place_heats
 from podium.engine.tables.selection import DAY_US, DAYS_TO_1970, UNFINISHED_STATUS, UNRATED_STATUS
 from podium.kernels.compiled import compile_twice, kernel
@@ -110,8 +110,6 @@ replay_side_by_side = compile_twice(_replay_side_by_side)
 
 Row = Mapping[str, Any]
 NOT_PLAIN = {"heat", "team", "team_score", "side"}
-NO_SLOTS = frozen(ABSENT, np.int32)
-NO_OFFSETS = frozen(ABSENT, np.int64)
 NOTHING = frozen(ABSENT)
 
 
@@ -159,7 +157,7 @@ def encode_small(
         position=column("position"),
         score=column("score"),
         time_s=column("time_s"),
-        team=NO_SLOTS,
+        team=NO_COLUMNS.side,
         team_score=NOTHING,
     )
     mode = system.mode_number(entries[0].get("mode") or pool)
@@ -168,13 +166,11 @@ def encode_small(
     if started_at is not None:
         day = started_at / DAY_US + DAYS_TO_1970
         idle = np.maximum((started_at - seen) // DAY_US, 0) if system.idle_unit == "day" else ABSENT
-    return Columns(
+    return NO_COLUMNS._replace(
         entrants=offsets,
         player=frozen(np.arange(size), np.int32),
-        played_events=NOTHING,
         quit=frozen(~finishes if has_quit else ABSENT),
         idle=frozen(idle),
-        entrant=NO_SLOTS,
         finished=frozen(reported.finished),
         **place_columns(place_heats(reported, teams=system.teams), reported),
         mode=frozen(np.array([mode]) if mode else ABSENT),
@@ -184,13 +180,7 @@ def encode_small(
         played_s=column("played_s"),
         duration_s=column("duration_s"),
         handicap=frozen(np.array([row.get("handicap", False) for row in entries])) if "handicap" in given else NOTHING,
-        kind=NOTHING,
-        sought=NOTHING,
-        home=NOTHING,
-        shared=NO_SLOTS,
         day=frozen(np.array([day])) if system.reads_days else NOTHING,
-        heats=NO_OFFSETS,
-        entries=NO_OFFSETS,
     )
 
 

@@ -22,7 +22,7 @@ from podium.engine.replay import NEVER, Replayed, States, judge_piece, newcomers
 from podium.engine.rule_checks import run_kernel
 from podium.engine.rules import rate_event, rate_heats
 from podium.engine.system import System
-from podium.engine.tables.encoding import Events, encode, frozen
+from podium.engine.tables.encoding import NO_COLUMNS, Events, encode, frozen
 from podium.errors import Fault, NotFiniteError, OutputError, ParameterError, ResultsError
 from podium.large.slices import Rows, SeenIds, check_events, with_places, without_places
 from podium.ledger.saved import Start
@@ -105,7 +105,7 @@ class PeriodSums:
                 pl.Series(seen[back]).cast(kind), pl.Series(self._first_us[back]).cast(kind), system, self._period
             )
             idle[back] = np.maximum(spans, 0)
-        self._everyone = empty_columns()._replace(
+        self._everyone = NO_COLUMNS._replace(
             entrants=frozen(np.array([0, size]), np.int64),
             player=frozen(np.arange(size), np.int32),
             played_events=frozen(self._played),
@@ -157,14 +157,6 @@ class PeriodSums:
         moved = states[columns.player]
         pools = new_pools(self._system, len(events.pools))
         return columns, settles, Replayed(states, start[columns.player, rating], moved, start, pools)
-
-
-def empty_columns() -> Columns:
-    """Columns without an entrant, each at its default, as kernels know them."""
-    whole, small = frozen(ABSENT, np.int64), frozen(ABSENT, np.int32)
-    numbers = dict.fromkeys(Columns._fields, frozen(ABSENT))
-    offsets = dict.fromkeys(("entrants", "heats", "entries"), whole)
-    return Columns(**(numbers | offsets | dict.fromkeys(("player", "entrant", "side", "shared"), small)))
 
 
 class Part(NamedTuple):

@@ -26,6 +26,14 @@ def frozen(values: npt.NDArray[Any], dtype: type[Any] = np.float64) -> npt.NDArr
     return column
 
 
+# Each at its default, as kernels know it.
+NO_COLUMNS = Columns(
+    **dict.fromkeys(Columns._fields, frozen(ABSENT))
+    | dict.fromkeys(("entrants", "heats", "entries"), frozen(ABSENT, np.int64))
+    | dict.fromkeys(("player", "entrant", "side", "shared"), frozen(ABSENT, np.int32))
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Pool:
     """One ladder's part of the columns: settlements `first` to `last`, players `first_player` to `last_player`."""
@@ -96,12 +104,12 @@ def encode(results: Results, system: System, period: str = selection.EVENT, numb
         moved["entries"] = entries
         if heat is None:
             moved["heats"] = np.arange(entries.size)
-        columns |= {name: frozen(values, columns[name].dtype.type) for name, values in moved.items()}
+        columns |= {name: frozen(values, getattr(NO_COLUMNS, name).dtype.type) for name, values in moved.items()}
         names = seated.names(names, things.names)
         pools = pool_slices(rows, entrants.settlement, seated.before)
     return Events(
         results=results,
-        columns=Columns(**columns),
+        columns=NO_COLUMNS._replace(**columns),
         pools=pools,
         player_names=names,
         ledger=ledger_rows(rows, replace(entrants, of_row=of_row), row, whole=numbers is None),
@@ -165,8 +173,6 @@ def entrant_columns(
         "played_events": frozen(played),
         "quit": frozen(quits),
         "idle": frozen(idle),
-        "kind": frozen(ABSENT),
-        "sought": frozen(ABSENT),
     }
 
 
@@ -239,7 +245,6 @@ def entry_columns(
         "duration_s": frozen(selection.float_column(frame, "duration_s")),
         "handicap": frozen(handicap),
         "home": frozen(home_entries(frame) if system.rates_sides else ABSENT),
-        "shared": frozen(ABSENT, np.int32),
     }
 
 

@@ -22,7 +22,6 @@ from podium.support.answers import answer, described
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
-Booleans = npt.NDArray[np.bool_]
 TAKE_ANYONE_SHARE = 0.85  # of the target: when a ticket takes anyone, so that waiting for the next look stays within it
 ANY_REGION_SHARE = 1.0  # of the target: when regions no longer count, and a match may be smaller
 

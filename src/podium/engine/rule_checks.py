@@ -6,6 +6,7 @@ ordinary Python. What numba refuses after that is named by rule, file and line.
 
 import inspect
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -191,7 +192,7 @@ def probe_events() -> Iterator[Columns]:
 
 def run_pairs(system: System, columns: Columns, states: list[Any]) -> list[Any]:
     """The states after an event of a system that is a sum over pairs; each rule's answer is checked."""
-    params, run = system.params(), Runner(system)
+    params, run = system.params(), partial(run_rule, system)
     facts = [entrant_at(columns, i) for i in range(PROBE_ENTRANTS)]
     entries = [Entry(*map(float, entry_at(columns, i, float(PROBE_ENTRANTS)))) for i in range(PROBE_ENTRANTS)]
     heat = Heat(float(PROBE_ENTRANTS), 0.0)
@@ -224,7 +225,7 @@ def run_pairs(system: System, columns: Columns, states: list[Any]) -> list[Any]:
 
 def run_event(system: System, columns: Columns, states: list[Any]) -> list[Any]:
     """The states after an event of a system with a `rate_event` of its own."""
-    run = Runner(system)
+    run = partial(run_rule, system)
     pool = new_pools(system, 1)[0]
     base = system.params()
     params = run(rules.in_pool, base, pool, Occasion(float(columns.day[0]), 0.0), returns=type(base))
@@ -243,7 +244,7 @@ def run_event(system: System, columns: Columns, states: list[Any]) -> list[Any]:
 
 def run_expect(system: System, params: Any, entering_states: list[Any]) -> None:
     """The expected score of the first against the second."""
-    expected = Runner(system)(rules.expect, params, entering_states[0], entering_states[1])
+    expected = run_rule(system, rules.expect, params, entering_states[0], entering_states[1])
     if not isinstance(expected, int | float):
         rule = rules.expect if overrides(rules.expect, system) else rules.compare
         raise RuleError(
@@ -264,27 +265,18 @@ def pair_of_comparisons(system: System, both: Any) -> tuple[Any, Any]:
     )
 
 
-class Runner:
-    """Runs a rule of a system in plain Python, and says in a sentence what went wrong."""
-
-    def __init__(self, system: System) -> None:
-        self.system = system
-
-    def __call__(self, rule: Any, params: Any, *arguments: Any, returns: type[Any] | None = None) -> Any:
-        """What the rule returns; a RuleError where it raises, or does not return what the system declares."""
-        function = rule.dispatch(type(params))
-        with translate_errors(self.system, function, rule):
-            value = rule(params, *arguments)
-        if returns is not None and type(value) is not returns:
-            raise RuleError(
-                f"{whereabouts(self.subject(function))}: {rule_title(rule, self.system)} returns {description(value)}; "
-                f"{self.system.name} declares {returns.__name__.rpartition('.')[2]}"
-            )
-        return value
-
-    def subject(self, function: Any) -> Any:
-        """The rule where it is the system's own, or the class that goes without it."""
-        return type(self.system) if function.__module__ == rules.__name__ else function
+def run_rule(system: System, rule: Any, params: Any, *arguments: Any, returns: type[Any] | None = None) -> Any:
+    """What a rule returns in plain Python; a RuleError where it raises, or does not return what the system declares."""
+    function = rule.dispatch(type(params))
+    with translate_errors(system, function, rule):
+        value = rule(params, *arguments)
+    if returns is not None and type(value) is not returns:
+        subject = type(system) if function.__module__ == rules.__name__ else function  # the class that goes without it
+        raise RuleError(
+            f"{whereabouts(subject)}: {rule_title(rule, system)} returns {description(value)}; "
+            f"{system.name} declares {returns.__name__.rpartition('.')[2]}"
+        )
+    return value
 
 
 Kernels = tuple[Callable[..., Any], Callable[..., Any]]

@@ -185,6 +185,7 @@ def get(
 
         @functools.wraps(method)
         def build(*args: Any, **options: Any) -> Call[Answer]:
+            method(*args, **options)  # refuses arguments that do not fit, in Python's words
             bound = signature.bind(*args, **options)
             bound.apply_defaults()
             _client, *given = bound.arguments.items()

@@ -14,7 +14,7 @@ from podium.engine.system import System
 from podium.errors import Fault, ParameterError, ResultsError
 from podium.kernels.compiled import compile_kernel
 from podium.results.consistency import order_keys
-from podium.results.derived_heats import heat_codes, with_derived_heats
+from podium.results.derived_heats import heat_codes, number_column, with_derived_heats
 from podium.results.hashing import Integers, Numbered, index_type, number_runs, number_texts, run_bounds
 from podium.results.reading import Results
 
@@ -231,10 +231,8 @@ def finish_mask(frame: pl.DataFrame) -> npt.NDArray[np.bool_]:
 
 def counting_entries(rows: Rows, system: System) -> npt.NDArray[np.bool_]:
     """Which entries a system's `counts` rule takes."""
-    measures = [float_column(rows.frame, name) for name in MEASURES]
-    measures = [column.copy() if column.size else np.full(rows.event.size, np.nan) for column in measures]
+    time_s, score, played_s, duration_s = (number_column(rows.frame, name) for name in MEASURES)
     counting = np.empty(rows.event.size, np.bool_)
-    time_s, score, played_s, duration_s = measures
     count = _count_cached if system.shipped else _count_entries
     params, _ = system.arguments()
     count(params, time_s, score, played_s, duration_s, counting)

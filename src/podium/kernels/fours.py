@@ -83,8 +83,8 @@ class FourModel(PrimitiveModel):  # type: ignore[misc]
         super().__init__(manager, kind, VECTOR)
 
 
-def _vector(builder: Any, numbers: Iterable[Any], kind: Any = VECTOR) -> Any:
-    vector = ir.Constant(kind, ir.Undefined)
+def _vector(builder: Any, numbers: Iterable[Any]) -> Any:
+    vector = ir.Constant(VECTOR, ir.Undefined)
     for k, number in enumerate(numbers):
         vector = builder.insert_element(vector, number, ir.Constant(ir.IntType(32), k))
     return vector

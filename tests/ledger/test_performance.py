@@ -166,8 +166,8 @@ def test_a_large_field_has_the_same_performances_by_its_table(name, quits, monke
     ratings, bounds = performances_in(result, entrant)
     tables, table = [], Duels.table
 
-    def keep(duels, as_stood):
-        tables.append(table(duels, as_stood))
+    def keep(duels):
+        tables.append(table(duels))
         return tables[-1]
 
     monkeypatch.setattr(Duels, "table", keep)

@@ -33,13 +33,14 @@ STEPS = 50  # at most, in which many fewer come `NEARLY` there
 FIRST_STEPS = 8  # of bisection, after which expected scores are nearly straight between two ends
 NEARLY = 1e-7  # of a point, in the last step
 LARGE_FIELD = 500  # entrants of one heat, from where on what a rating expects is tabulated
-NODES_PER_LOGIT = 8
-DEGREE = 7  # of the polynomials between them
-PROBES = 256  # single opponents that tell whose curves are needed
+NODES_PER_LOGIT = 4
+DEGREE = 11  # of the polynomials between them
+PROBES = 128  # single opponents that tell whose curves are needed
 PROBE_LOGITS = 8.0  # above and below such an opponent
 GOLDEN = 0.6180339887498949  # its multiples, without their whole parts, spread evenly
 NEGLIGIBLE = 1e-11  # of a duel, in what other curves say of one
-EXACT = 3e-10  # of a duel: how near a table has to be to what each entrant was expected to score
+EXACT = 3e-10  # of a duel: how near a table has to be to what an entrant was expected to score
+CHECKED = 16  # one of so many entrants: an odd one shows in the probes, an odd opponent in what anyone was expected to
 SLOPE_STEP = 1e-4  # points to either side
 TAIL = 0.01  # of a duel from either end: there what a table leaves out moves a rating by too much
 EXPECTED, RESULT, DUELS = range(3)  # columns of the totals
@@ -231,7 +232,7 @@ class Duels:
         """The performance ratings of the entrants from `begin` to `end`, without the latter."""
         is_table = self.is_large and end - begin == len(self.states)
         totals_before = self.count() if is_table and self.by_chances else self.totals(begin, np.zeros(end - begin))
-        table = self.table(totals_before[:, EXPECTED]) if is_table and totals_before[:, DUELS].any() else None
+        table = self.table() if is_table and totals_before[:, DUELS].any() else None
         shift, bounds = self.shifts(begin, totals_before, table)
         ratings = (self.states[begin:end, self.rating] + shift).tolist()
         found = zip(self.names[begin:end], ratings, bounds, totals_before[:, DUELS], strict=True)
@@ -244,10 +245,9 @@ class Duels:
         return np.array([finishes(self.columns, i) for i in self.entries])
 
     def count(self) -> Floats:
-        """The totals of everyone as they were, of a large heat by places and `expect`."""
+        """The totals of everyone, of a large heat by places; but for what was expected."""
         place, finished = self.columns.place[self.entries], self.finished()
-        totals = np.empty((place.size, 3))
-        totals[:, EXPECTED] = self.expect_others(np.arange(place.size), np.zeros(place.size))
+        totals = np.zeros((place.size, 3))
         for each in (True, False):
             met, mine = np.sort(place if each else place[finished]), finished == each
             ahead = np.searchsorted(met, place[mine]) + np.searchsorted(met, place[mine], "right")
@@ -272,36 +272,36 @@ class Duels:
         """Do what a kernel does, with its last arguments."""
         run_kernel(self.system, KERNELS[total], *self.arguments, self.columns, self.settlement, *more)
 
-    def table(self, totals_before: Floats) -> Expected | None:
+    def table(self) -> Expected | None:
         """What is expected, (everyone), of each so many points higher, by the curves of a few; None where it is not so.
 
         A curve is of someone who meets the whole field at many ratings. Against single opponents, what is expected of
-        anyone is what is expected of those few, with a weight for each; so it is against all. `totals_before` is so.
+        anyone is what is expected of those few, with a weight for each; so it is against all. Ratings count from where
+        each is even with one entrant: fewer curves differ then.
         """
         from scipy.interpolate import make_interp_spline  # noqa: PLC0415  (a third of a second, and only here)
 
         field, point = self.states[:, self.rating], self.system.points_per_logit
         hosts, finished, reach = np.arange(field.size), self.finished(), (REACH_LOGITS + 1.0) * point
-        samples = self.probe()
+        one, ends = int(finished.argmax()), (-0.5 * point, 0.5 * point)
+        p = [self.expect_met(hosts, field[one] + each - field, one, one + 1) for each in ends]
+        low, high = (np.log(each / (1.0 - each)) for each in np.clip(p, TAIL, 1.0 - TAIL))
+        even = field[one] - 0.5 * point * (low + high) / np.maximum(high - low, TAIL)
+        met, spread = np.arange(PROBES) * field.size // PROBES, 2.0 * (GOLDEN * np.arange(PROBES) % 1.0) - 1.0
+        far = even - field + (field[met] - field[one] + PROBE_LOGITS * point * spread)[:, None]
+        samples = np.array([self.expect_met(hosts, far[k], met[k], met[k] + 1) for k in range(PROBES)])
         chosen, weights = choose(np.vstack([samples * each for each in (finished, ~finished) if each.any()]))
-        nodes = np.arange(field.min() - reach, field.max() + reach, point / NODES_PER_LOGIT)
-        some = np.repeat(chosen, nodes.size)
-        curves = self.expect_met(some, np.tile(nodes, chosen.size) - field[some], 0, field.size)
-        spline = make_interp_spline(nodes, curves.reshape(chosen.size, -1).T, k=DEGREE)
+        low, high = field.min() - even.max() - reach, field.max() - even.min() + reach
+        nodes, some = np.arange(low, high, point / NODES_PER_LOGIT), hosts[::CHECKED]
+        curves = [self.expect_met(np.repeat(k, nodes.size), nodes + even[k] - field[k], 0, field.size) for k in chosen]
+        spline = make_interp_spline(nodes, np.array(curves).T, k=DEGREE)
 
         def expected(shift: Floats) -> Floats:
-            everyone: Floats = np.einsum("ij,ij->i", spline(field + shift), weights)
+            everyone: Floats = np.einsum("ij,ij->i", spline(field + shift - even), weights)
             return everyone - self.expect_met(hosts, shift, hosts, hosts + 1)
 
-        return expected if np.abs(expected(np.zeros(field.size)) - totals_before).max() <= EXACT * field.size else None
-
-    def probe(self) -> Floats:
-        """What is expected of everyone, (PROBES, everyone), against single opponents, at ratings around each."""
-        field, point = self.states[:, self.rating], self.system.points_per_logit
-        hosts, spread = np.arange(field.size), 2.0 * (GOLDEN * np.arange(PROBES) % 1.0) - 1.0
-        met = np.arange(PROBES) * field.size // PROBES
-        at = field[met] + PROBE_LOGITS * point * spread
-        return np.array([self.expect_met(hosts, at[k] - field, met[k], met[k] + 1) for k in range(PROBES)])
+        off = expected(np.zeros(field.size))[some] - self.expect_others(some, np.zeros(some.size))
+        return expected if np.abs(off).max() <= EXACT * field.size else None
 
     def expect_met(self, hosts: npt.NDArray[np.int64], shift: Floats, first: Any, after: Any) -> Floats:
         """What is expected, (some), of some so many points higher who meet those from `first` up to `after`."""

@@ -6,11 +6,13 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from random import Random
 
+import numpy as np
 import polars as pl
 import pytest
 from extent import in_turn
 
 from podium.analysis.evaluation import evaluate
+from podium.analysis.predictions import HeatSelection, predict
 from podium.analysis.scores import Window
 from podium.errors import UnknownError
 from podium.store import Store
@@ -94,6 +96,10 @@ def test_facts_leave_out_what_takes_long(tmp_path, monkeypatch):
         found = store.pool_facts("main")
         assert found.duels == sum(size * (size - 1) // 2 for size in sizes if size <= 4)
         assert any(size > 4 for size in sizes[:3])
+        rated = store.rated("main")  # from the first event to the last, in one go
+        chosen = HeatSelection(np.diff(rated.events.columns.entrants) <= 4)
+        bins = predict(rated.system, rated.events, chosen, rated.replayed).bins
+        assert bins_of(found.reliability) == bins_of(pool_facts.reliability(bins))
         assert found.weights[0].players < 5
         monkeypatch.setattr(pool_facts, "WHEN_READ", pool_facts.Effort(events=1_000, players=1, rows=sum(sizes[-3:])))
     with closing(Store(str(tmp_path / "podium.db"))) as store:

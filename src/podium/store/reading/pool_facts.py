@@ -154,18 +154,16 @@ def promise_outcomes(pool: PoolView, most: Effort) -> tuple[int, int, npt.NDArra
     segments, _ = events_from(pool, first)
     tables = [rated_rows(segment.table, segment.events) for segment in segments]
     numbers = set[int]().union(*map(met_in, tables))
-    learnt = newest_pool_state(pool, first)
-    roster = Roster.resumed(pool.system, newest_standings(pool, numbers, first), learnt)
     bins = np.zeros((BINS, 3))
-    for segment, table in zip(segments, tables, strict=True):
-        if table.height:
-            events, replayed = roster.advance(Results(as_table(pool, table), pool.name), table["started_at"])
-            entries = events.columns.entries if events.columns.entries.size else events.columns.entrants
-            chosen = judged_heats(events, Window()) & (np.diff(entries) <= LARGE_FIELD)
-            if chosen.any():
-                bins += predict(pool.system, events, HeatSelection(chosen), replayed).bins
-        if segment.reset is not None:
-            roster.reset(segment.reset.keep)
+    for run in (each for table in tables for each in runs_to_judge(table)):
+        first = OrderKey(int(run["started_at"].to_physical()[0]), run["seq"][0])
+        standings = newest_standings(pool, met_in(run), first)
+        roster = Roster.resumed(pool.system, standings, newest_pool_state(pool, first))
+        events, replayed = roster.advance(Results(as_table(pool, run), pool.name), run["started_at"])
+        entries = events.columns.entries if events.columns.entries.size else events.columns.entrants
+        chosen = judged_heats(events, Window()) & (np.diff(entries) <= LARGE_FIELD)
+        if chosen.any():
+            bins += predict(pool.system, events, HeatSelection(chosen), replayed).bins
     count = sum(table["event_id"].n_unique() for table in tables)
     return count, sum(not is_thing(number) for number in numbers), bins
 
@@ -173,6 +171,14 @@ def promise_outcomes(pool: PoolView, most: Effort) -> tuple[int, int, npt.NDArra
 def rated_rows(table: pl.DataFrame, events: Sequence[Any]) -> pl.DataFrame:
     rated = [row.event_id for row in events if row.status == RATED]
     return table.filter(pl.col("event_id").is_in(rated))
+
+
+def runs_to_judge(table: pl.DataFrame) -> list[pl.DataFrame]:
+    """The rows of events between those of which no heat is to be taken apart: how these ended is stored."""
+    heats = [name for name in ("seq", "heat") if name in table.columns]
+    smallest = table.select("seq", pl.len().over(heats)).select(pl.col("len").min().over("seq")).to_series()
+    run = (smallest > LARGE_FIELD).rle_id().alias("run")
+    return table.with_columns(run).filter(smallest <= LARGE_FIELD).partition_by("run", include_key=False)
 
 
 def reliability(bins: npt.NDArray[np.float64]) -> tuple[ReliabilityBin, ...]:

@@ -10,6 +10,7 @@ from podium.store import Store
 from podium.store.log.pools import time_of
 from podium.store.reading.models import EventDetails
 from podium.store.reading.player_models import EventHeadline, ListedRow, Listing
+from podium.store.reading.pool_facts import LARGE_FIELD
 from podium.support.words import shown_change
 
 SEARCHED = 50  # newest events that are looked at
@@ -29,6 +30,7 @@ class Example:
 class Examples:
     """Events and players of a pool, each where there is one."""
 
+    latest: EventHeadline | None = None
     newest: Example | None = None  # of whoever lost most; who gained most, where nobody lost
     winner: Example | None = None  # the same event, of its winner
     won_yet_lost: Example | None = None
@@ -47,9 +49,11 @@ def find_examples(store: Store, pool_name: str, digits: int) -> Examples:
     """Look for examples in the newest events of a pool, and on its board."""
     board = store.listed_board(pool_name, Listing())
     headlines = store.event_list(pool_name, top=SEARCHED).events
-    rated = [each for each in headlines if each.status == "rated"]
+    latest = [each for each in headlines if each.status == "rated"]
+    rated = [each for each in latest if each.entrants <= LARGE_FIELD] or latest
     read = [store.event(pool_name, each.event_id) for each in rated[:READ]]
     return Examples(
+        latest=next(iter(latest), None),
         newest=newest_example(store, pool_name, rated),
         winner=explained(store, pool_name, rated[0], rated[0].winners[0]) if rated and rated[0].winners else None,
         won_yet_lost=won_yet_lost(store, pool_name, rated, read, digits),
@@ -71,9 +75,7 @@ def explained(store: Store, pool_name: str, headline: EventHeadline, player: str
 
 def newest_example(store: Store, pool_name: str, rated: Sequence[EventHeadline]) -> Example | None:
     """The newest event, for whoever lost most in it; for whoever gained most where nobody lost."""
-    if not rated:
-        return None
-    moved = rated[0].most_lost or rated[0].most_gained
+    moved = (rated[0].most_lost or rated[0].most_gained) if rated else None
     return None if moved is None else explained(store, pool_name, rated[0], moved.player)
 
 

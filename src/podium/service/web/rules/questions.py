@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
+from inspect import getdoc
 
 import polars as pl
 from markupsafe import Markup, escape
@@ -40,10 +41,10 @@ class Known:
 
 def questions(known: Known) -> Iterator[tuple[str, Markup]]:
     """Every question that can be answered for a pool, with its answer."""
-    for question, answer in ANSWERS:
+    for answer in ANSWERS:
         parts = [escape(each) for each in answer(known)]
         if parts:
-            yield question, Markup(" ").join(parts)
+            yield getdoc(answer) or "", Markup(" ").join(parts)
 
 
 def reasons(example: Example) -> Parts:
@@ -167,13 +168,11 @@ def being_away(known: Known) -> Parts:
             yield f"Its ± grows with each {every} away, so the next events move it further."
     elif known.has_deviation:
         yield "So does its ±."
-    away = known.examples.longest_away
-    if away is not None and known.examples.newest is not None:
-        newest = known.examples.newest.headline.when
-        if time_of(earlier(newest, AWAY)) > time_of(away.last_when):
-            yield Markup("{} last played {} and is still rated {}.").format(
-                known.header.player_link(away.player), known.header.on(away.last_when), known.header.rating(away.rating)
-            )
+    away, latest = known.examples.longest_away, known.examples.latest
+    if away and latest and time_of(earlier(latest.when, AWAY)) > time_of(away.last_when):
+        yield Markup("{} last played {} and is still rated {}.").format(
+            known.header.player_link(away.player), known.header.on(away.last_when), known.header.rating(away.rating)
+        )
 
 
 def beginning(known: Known) -> Parts:
@@ -279,14 +278,13 @@ def teams(known: Known) -> Parts:
 
 
 def when_ratings_change(known: Known) -> Parts:
+    """When do ratings and ranks change?"""
     than = "the ranks before the event that they name" if known.header.is_counted else "00:00 UTC of the day"
     yield f"As soon as a result is in. The arrows beside ranks compare with {than}."
     yield f"{known.header.title} is a ladder of its own: events elsewhere do not count in it."
-    newest = known.examples.newest
-    if newest is not None:
-        yield Markup("The newest event is {}, of {}.").format(
-            known.header.event_link(newest.headline), day_words(newest.headline.when)
-        )
+    latest = known.examples.latest
+    if latest is not None:
+        yield Markup("The newest event is {}, of {}.").format(known.header.event_link(latest), day_words(latest.when))
 
 
 def correcting(known: Known) -> Parts:
@@ -308,19 +306,8 @@ def trusting(known: Known) -> Parts:
     yield f"Counted are {counted(known.facts.events, 'event')} of {counted(known.facts.players, known.header.word)}."
 
 
-ANSWERS: tuple[tuple[str, Callable[[Known], Parts]], ...] = (
-    ("Why did I lose points even though I won?", winning_yet_losing),
-    ("What is the ± behind a rating?", meaning_of_deviation),
-    ("Does it matter by how much I win?", margin_of_wins),
-    ("What if I disconnect or quit?", quitting),
-    ("Do I lose points by not playing?", being_away),
-    ("How does a newcomer begin?", beginning),
-    ("Somebody with very few events is rated high. Is that right?", few_events),
-    ("Do others get the points that I lose?", handing_over),
-    ("Do all events count the same?", weight_of_events),
-    ("Is it unfair to meet much stronger or weaker players?", strength_of_opponents),
-    ("Do favourites win as often as they should?", trusting),
-    ("What about team mates?", teams),
-    ("When do ratings and ranks change?", when_ratings_change),
-    ("Can a result be corrected?", correcting),
+# Their docstrings are the questions.
+ANSWERS: tuple[Callable[[Known], Parts], ...] = (
+    *(winning_yet_losing, meaning_of_deviation, margin_of_wins, quitting, being_away, beginning, few_events),
+    *(handing_over, weight_of_events, strength_of_opponents, trusting, teams, when_ratings_change, correcting),
 )

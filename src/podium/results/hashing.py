@@ -12,7 +12,7 @@ from podium.kernels.compiled import compile_kernel
 SMALL_TABLE_ROWS = 1000  # up to so many texts are compared as they are
 COMPILED_MIN_ROWS = 100_000  # below, Polars has numbered texts before a kernel is loaded
 SPREAD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio: sets the numbers of neighbours far apart
-FEW = 32  # rows of a unit up to which each is compared with those after it
+FEW = 32  # rows of a unit up to which each is compared with those before it
 PART_ROWS = 1 << 17  # that are hashed or compared at a time: few copies of texts are held
 SHARE_HASHES = 1 << 12  # that are compared with each other, about
 SHARE_SLOTS = 1 << 14  # so few that a processor has them at hand
@@ -45,12 +45,8 @@ def surely_distinct_within(texts: pl.Series, unit: Integers) -> bool:
         pairs = list(zip(unit.tolist(), texts.to_list(), strict=True))
         return len(set(pairs)) == len(pairs)
     hashes = hashes_of(texts)
-    if (unit[1:] >= unit[:-1]).all():
-        longest = int(np.diff(np.flatnonzero(run_bounds(unit))).max(initial=0))
-        if longest <= FEW:
-            return not any(
-                ((hashes[step:] == hashes[:-step]) & (unit[step:] == unit[:-step])).any() for step in range(1, longest)
-            )
+    if unit.size >= COMPILED_MIN_ROWS and _compiled_differ_within(hashes, unit):
+        return True
     return hashes_differ(hashes ^ (unit.astype(np.uint64) * SPREAD))
 
 
@@ -208,5 +204,20 @@ def _differ(hashes: Any, shift: Any, ends: Any, shares: Any, slots: Any) -> bool
     return True
 
 
+def _differ_within(hashes: Any, unit: Any) -> bool:
+    """Whether no unit has equal hashes, where units stand in order and have few rows."""
+    first = 0
+    for i in range(1, hashes.size):
+        if unit[i] != unit[i - 1]:
+            first = i
+        if unit[i] < unit[i - 1] or i - first >= FEW:
+            return False
+        for k in range(first, i):
+            if hashes[k] == hashes[i]:
+                return False
+    return True
+
+
 _compiled_number = compile_kernel(_number)
 _compiled_differ = compile_kernel(_differ)
+_compiled_differ_within = compile_kernel(_differ_within)

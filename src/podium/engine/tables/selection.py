@@ -15,7 +15,7 @@ from podium.errors import Fault, ParameterError, ResultsError
 from podium.kernels.compiled import compile_kernel
 from podium.results.consistency import order_keys
 from podium.results.derived_heats import heat_codes, number_column, with_derived_heats
-from podium.results.hashing import Integers, Numbered, index_type, number_runs, number_texts, run_bounds
+from podium.results.hashing import PART_ROWS, Integers, Numbered, index_type, number_runs, number_texts, run_bounds
 from podium.results.reading import Results
 
 Floats = npt.NDArray[np.float64]
@@ -263,7 +263,8 @@ class Positions:
     @classmethod
     def of(cls, positions: Integers) -> Self:
         """The positions that an array has."""
-        in_order = (positions == np.arange(positions.size, dtype=positions.dtype)).all()
+        spans = ((first, positions[first : first + PART_ROWS]) for first in range(0, positions.size, PART_ROWS))
+        in_order = all((span == np.arange(first, first + span.size, dtype=span.dtype)).all() for first, span in spans)
         return cls(positions.size, None if in_order else positions)
 
     @property

@@ -119,11 +119,14 @@ def encode(results: Results, system: System, period: str = selection.EVENT, numb
 
 
 def run_numbers(*keys: npt.NDArray[Any] | None) -> Integers:
-    """Numbers 0, 1, 2, ... for runs of rows equal in all keys."""
+    """Numbers 0, 1, 2, ... for runs of rows equal in all keys; one key alone rises."""
     present = [key for key in keys if key is not None]
     changed = np.zeros(present[0].size, np.bool_)
     for key in present:
         changed[1:] |= key[1:] != key[:-1]
+    key = present[0]
+    if len(present) == 1 and key.size and key[0] == 0 and key[-1] == np.count_nonzero(changed):
+        return key  # which rises by steps of one already
     return np.cumsum(changed, dtype=index_type(changed.size))
 
 

@@ -28,7 +28,7 @@ MEASURES = ("time_s", "score", "played_s", "duration_s")
 def rated_rows(results: Results, system: System, events: Numbered | None = None) -> "Rows":
     frame = rows_that_count(results, system)
     row = frame["row"].to_numpy()
-    as_read = np.array_equal(row, np.arange(results.frame.height, dtype=row.dtype))  # none left out, none derived
+    as_read = Positions.of(row).are_all(results.frame.height)  # none left out, none derived
     return without_small_events(sort_rows(frame, events if as_read else None), system)
 
 
@@ -47,7 +47,7 @@ def rows_that_count(results: Results, system: System) -> pl.DataFrame:
 
 def all_finished(frame: pl.DataFrame) -> bool:
     """Whether nobody quit, retired, was disqualified or did not start."""
-    return bool((frame["status"] == "finished").all())
+    return bool(frame.select((pl.col("status") == "finished").all()).item())  # a constant stays one in an expression
 
 
 def refuse_lacking(results: Results, system: System, frame: pl.DataFrame) -> None:
@@ -153,10 +153,9 @@ def pool_codes(frame: pl.DataFrame, first: Integers) -> tuple[Integers, list[str
     Args:
         first: (events) an event's first row.
     """
-    pool = frame["pool"]
-    if first.size and (pool == pool[0]).all():
-        return np.zeros(first.size, index_type(first.size)), [pool[0]]
-    names = pool.gather(first)
+    if first.size and frame.select((pl.col("pool") == pl.col("pool").first()).all()).item():
+        return np.zeros(first.size, index_type(first.size)), frame.head(1)["pool"].to_list()
+    names = frame["pool"].gather(first)
     code, named = number_texts(names)
     return code, names.gather(named).to_list()
 
@@ -223,8 +222,6 @@ def without_small_events(rows: Rows, system: System) -> Rows:
 
 def finish_mask(frame: pl.DataFrame) -> npt.NDArray[np.bool_]:
     """Which entries finished."""
-    if all_finished(frame):  # a column of one value need not be written out to know
-        return np.ones(frame.height, np.bool_)
     finishes: npt.NDArray[np.bool_] = frame.select(~pl.col("status").is_in(UNFINISHED_STATUS)).to_series().to_numpy()
     return finishes
 

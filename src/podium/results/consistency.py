@@ -28,11 +28,7 @@ def contradictions(frame: pl.DataFrame, event: Integers | None = None) -> Iterat
 
 
 def with_ids(frame: pl.DataFrame, event: Integers | None = None) -> pl.DataFrame:
-    """The frame with `row` from 1, `event` and `unit`: a number for each event, and for each heat of each.
-
-    Args:
-        event: (rows); found where None.
-    """
+    """The frame with `row` from 1, `event`, (rows), and `unit`: a number for each event, and for each heat of each."""
     event = number_runs(frame["event_id"]).code if event is None else event
     unit = event
     if "heat" in frame.columns:

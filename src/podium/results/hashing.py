@@ -105,12 +105,7 @@ def number_names(names: Sequence[Hashable]) -> Numbered:
 
 
 def number_texts(texts: pl.Series, within: Integers | None = None) -> Numbered:
-    """Number texts by first appearance.
-
-    Args:
-        texts: (rows), none of them null.
-        within: (rows) whole numbers; equal texts with different numbers are different. All are alike where None.
-    """
+    """Number texts, none of them null, by first appearance; those with other numbers `within`, (rows), are others."""
     if texts.len() <= SMALL_TABLE_ROWS:
         names = texts.to_list()
         return number_names(names if within is None else list(zip(names, within.tolist(), strict=True)))

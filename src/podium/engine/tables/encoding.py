@@ -302,11 +302,7 @@ def heat_weights(frame: pl.DataFrame, entries: Integers) -> selection.Floats:
 
 
 def pool_slices(rows: selection.Rows, settlement: Integers, before: Integers | None = None) -> tuple[Pool, ...]:
-    """Each pool's settlements and players.
-
-    Args:
-        before: (pools + 1) how many things that players share stand before each; none where None.
-    """
+    """Each pool's settlements and players, behind so many things that players share, (pools + 1); none where None."""
     pools = []
     starts = np.array([0, rows.pool.size]) if len(rows.pool_names) == 1 else offsets(rows.pool)
     for first, stop in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):

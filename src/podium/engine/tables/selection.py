@@ -148,11 +148,7 @@ def sort_rows(frame: pl.DataFrame, events: Numbered | None) -> Rows:
 
 
 def pool_codes(frame: pl.DataFrame, first: Integers) -> tuple[Integers, list[str]]:
-    """Numbers for the events' pools, by first appearance, and their names; one name alone is not written out.
-
-    Args:
-        first: (events) an event's first row.
-    """
+    """Numbers for the pools of events with these first rows, and the names; one name alone is not written out."""
     if first.size and frame.select((pl.col("pool") == pl.col("pool").first()).all()).item():
         return np.zeros(first.size, index_type(first.size)), frame.head(1)["pool"].to_list()
     names = frame["pool"].gather(first)
@@ -161,12 +157,7 @@ def pool_codes(frame: pl.DataFrame, first: Integers) -> tuple[Integers, list[str
 
 
 def player_codes(names: pl.Series, pool: Integers | None) -> tuple[Integers, pl.Series]:
-    """A number for each (pool, player), pools in turn, and their names.
-
-    Args:
-        names: of the players, (rows).
-        pool: (rows); one for all where None.
-    """
+    """A number for each (pool, player), (rows), pools in turn, and their names; all are of one pool where None."""
     code, first = number_texts(names, pool)
     if pool is None:
         return code, names[first]

@@ -49,6 +49,14 @@ MATCHES = {
         "A>C B>D A=B C>D"),
     "letters of a language": ("Spieler;Gegner;Ergebnis\nA;B;S\nC;A;N\nB;C;U\n", "A>B A>C B=C"),
     "a note below a crosstable": ("Name;A;B;C\nA;x;1;½\nB;0;x;1\nC;½;0;x\n\nOhne Gewähr\n", "A>B A=C B>C"),
+    "players twice": ("Player,Frames,Frames,Player\nA,5,3,B\nC,2,5,A\n", "A>B A>C"),
+    "a challenger": ("Challenger,Place,Opponent,Place,Result\nA,5,B,4,1-0\nC,6,A,4,0-1\n", "A>B A>C"),
+    "members of sides": ("Team A Hrac 1;Team A Hrac 2;Team B Hrac 1;Team B Hrac 2;Tore A;Tore B\nA;B;C;D;9;7\n",
+        "A/B>C/D"),
+    "no head, and a mark between": ("1. Runde\nAna;-;Bob04;3:1\nCy;-;Di;0:3\n2. Runde\nDi;-;Ana;1:2\nBob04;-;Cy;2:0\n",
+        "Ana>Bob04 Di>Cy Ana>Di Bob04>Cy"),
+    "a title above a crosstable": ("Cup\n;Ana;Ben;Cy;Platz\nAna;X;3:0;3:1;1\nBen;0:3;X;3:2;2\nCy;1:3;2:3;X;3\n",
+        "Ana>Ben Ana>Cy Ben>Cy"),
     "no head above the numbers": (",Player,1,2,Pts\n1,A,X,1,1\n2,B,0,X,0\n", "A>B"),
 }  # fmt: skip
 RACES = {
@@ -58,6 +66,16 @@ RACES = {
     "rounds with a penalty": ("Team,R1,R2,Joker,Total\nB,9,6,2,17\nA,8,7,1,16\nC,5,6,0,11\n", "B>A>C A>B=C"),
     "rounds that one left": ("Pl,Name,Kierros 1,Kierros 2,Yht\n1,A,50,52,102\n2,B,53,51,104\nDNF,C,54,,\n",
         "A>B>C B>A"),
+    "a withdrawal after a round": (
+        "Pos,Name,R1,R2,Total\n1,A,69,70,139\nT2,B,70,71,141\nT2,E,71,70,141\nW/D,C,81,,\nWD,D,,,\n", "A>B=E>C"),
+    "a code in a run": (
+        "Rang;Name;1. DG;2. DG;Total\n1;A;47,1;48,0;1:35,1\n2;B;47,9;48,1;1:36,0\n;C;47,2;DNF2;\n;D;DSQ1;;\n", "A>B>C"),
+    "seconds of runs": ("Name;DG 1;DG 2;Total\nA;27,1;28,0;55,1\nB;27,9;28,1;56,0\nC;27,2;DNF2;\n", "A>C>B A>B>C"),
+    "times of stages": ("Name,SS1,SS2,Total\nA,5:16.95,5:10.20,10:27.15\nB,5:12.10,5:30.00,10:42.10\n", "B>A A>B"),
+    "words and gaps beside points": (
+        "Pos,Driver,Car,Imola,Monza,Total,Gap\n1,A,Opel,25,25,50,\n2,B,Fiat,18,-,18,-32\n3,C,VW,15,-,15,-3\n", "A>B>C"),
+    "a head of two lines, all named": (
+        ";;R 1;;R 2;;Overall;\nNo;Driver;Pos;Pts;Pos;Pts;Points;Rank\n7;A;1;9;2;7;16;1\n8;B;2;7;1;8;15;2\n", "A>B B>A"),
     "points of a scheme": ("Date,Aa,Bb,Cc\n5.1.24,25,18,15\n12.1.24,18,25,\n", "Aa>Bb>Cc Bb>Aa"),
     "medals over names": ("Year,Gold,Silver,Bronze\n1998,Aa,Bb,Cc\n2002,Bb,Cc,Aa\n", "Aa>Bb>Cc Bb>Cc>Aa"),
     "ordinals in rounds": ("Player,Race 1,Race 2\nA,1st,3rd\nB,2nd,1st\nC,3rd,2nd\n", "A>B>C B>C>A"),
@@ -168,6 +186,8 @@ def test_a_day_has_its_name_or_is_the_first_of_several(day, tmp_path):
         ("Pos,Name,Aa,Bb,Cc\n1,A,1,2,sick bag\n2,B,2,1,2\n3,C,3,3,1\n4,D,4,4,3\n", "--set columns.position=cell"),
         ("Game,Team,Sheet,Total\n1,A,x,7\n1,B,x,5\n", "--set columns.score=Total"),
         ("Runde;Name;Punkte\nr;A;8\nr;B;10\nr;C;9\n", "--set columns.score=Punkte"),
+        ("Race;Driver;Time\nr;a;1,5\nr;b;1.5\n", "--set source.decimal=., (both are decimal marks)"),
+        ("R1 4.3.2024\nPos;Name\n1;A\n2;B\n\nR2\nPos;Name\n1;B\n2;A\n", "--set 'source.aside={title}'"),
     ],
 )
 def test_what_is_not_certain_is_asked_with_a_command(text, question, tmp_path):

@@ -197,7 +197,8 @@ def load(source: Source, rule: SourceRule, wanted: Collection[str] = (), *, skip
     grid = replace(read(source, rule, wanted, skip_bad=skip_bad), folder=Path(source.name).parent)
     frame = grid.frame.drop(rule.aside, strict=False)
     filled = [pl.col(name).replace("", None).forward_fill() for name in rule.fill if name in frame.columns]
-    return in_blocks(below_each_other(game_by_game(replace(grid, frame=frame.with_columns(filled)))))
+    grid = in_blocks(below_each_other(game_by_game(replace(grid, frame=frame.with_columns(filled)))))
+    return with_titles_in_one_line(grid)
 
 
 def game_by_game(grid: Grid) -> Grid:
@@ -267,8 +268,22 @@ def in_blocks(grid: Grid) -> Grid:
     used = titles if 0 in blocks else titles[1:]
     if len(titles) == 1 or not all(used) or len({*used}) < len(used):
         return grid
+    titles = dated_titles(titles)
     column = pl.Series(TITLE, [None if each is None else titles[each] for each in blocks], pl.String)
     return replace(grid, frame=grid.frame.with_columns(column)).only(column.is_not_null().arg_true())
+
+
+def dated_titles(titles: list[str]) -> list[str]:
+    """The titles of blocks, all behind the first lines where these have a date and no block has its own."""
+    outer, _, first = titles[0].rpartition("\n")
+    dated = pl.Series([outer, first, *titles[1:]]).str.contains(times.A_DATE).arg_true().to_list()
+    return [titles[0], *(f"{outer} {each}" for each in titles[1:])] if dated == [0] else titles
+
+
+def with_titles_in_one_line(grid: Grid) -> Grid:
+    if TITLE not in grid.frame.columns or grid.rule.pattern:
+        return grid
+    return replace(grid, frame=grid.frame.with_columns(pl.col(TITLE).str.replace_all("\n", " ")))
 
 
 def read(source: Source, rule: SourceRule, wanted: Collection[str], *, skip_bad: bool = False) -> Grid:

@@ -15,7 +15,7 @@ import polars as pl
 from podium.errors import Fault, FormatError
 from podium.importers import times
 from podium.importers.sources import refuse_file
-from podium.results.headings import BEAT, DREW, GOALS, LOST, SHORT, WORDS, fold, is_heading, side_of
+from podium.results.headings import BEAT, DREW, GOALS, LOST, SHORT, WORDS, fold, is_heading, meanings, side_of
 
 SHEET, TITLE = "\0sheet", "\0title"  # columns beside the table's own: of each row its sheet, the lines above the head
 MOST_CHOICES = 8  # that are typed in a line
@@ -30,7 +30,7 @@ class SourceRule:
     format: str | None = None  # by the name and content where None
     encoding: str | None = None  # UTF-8, or UTF-16, where None
     delimiter: str | None = None
-    decimal: str = "."
+    decimal: str = "."  # or a comma, or each of both
     thousands: str | None = None
     header: int | str | tuple[int, ...] | None = None  # its lines, or a cell of it; 0: none, the columns are c1, c2, …
     fill: tuple[str, ...] = ()  # columns whose empty cells have the value above
@@ -126,8 +126,11 @@ class Question:
     def command(self, name: str) -> str:
         """The command that answers it, to end a sentence; empty where there are no answers, or very many."""
         typed = name if not Path(name).is_absolute() else Path(name).name
-        choices = ", or ".join(map(str, self.choices))
-        return f": type podium import {shlex.quote(typed)} {choices}" if 0 < len(self.choices) <= MOST_CHOICES else ""
+        shown = (
+            self.choices if len(self.choices) <= MOST_CHOICES else (*self.choices[: MOST_CHOICES - 1], self.choices[-1])
+        )
+        choices = ", or ".join(map(str, shown))
+        return f": type podium import {shlex.quote(typed)} {choices}" if choices else ""
 
 
 class UndecidedError(FormatError):
@@ -164,7 +167,7 @@ class Head(NamedTuple):
     lines: tuple[int, ...]  # from 0
     header: Any  # the number or numbers of its lines, from 1; None where it is the first
     names: list[str]
-    titles: str
+    titles: str  # a line each
 
 
 def find_head(rows: Sequence[Sequence[str]], starts: Sequence[int], header: Any, wanted: Collection[str]) -> Head:
@@ -183,7 +186,7 @@ def find_head(rows: Sequence[Sequence[str]], starts: Sequence[int], header: Any,
     shown = None if lines == (0,) else numbers if len(numbers) > 1 else numbers[0]
     written = joined([rows[line] for line in lines])
     names = beside(numbered(written), written, rows[lines[-1] + 1 :])
-    return Head(lines, header or shown, names, " ".join(filter(None, titles)))
+    return Head(lines, header or shown, names, "\n".join(filter(None, titles)))
 
 
 def best_lines(rows: Sequence[Sequence[str]], cell: str | None, wanted: Collection[str]) -> tuple[int, ...]:
@@ -205,25 +208,40 @@ def best_lines(rows: Sequence[Sequence[str]], cell: str | None, wanted: Collecti
 def are_one_head(upper: Sequence[str], lower: Sequence[str], known: Sequence[int]) -> bool:
     """Whether two lines are one head: of words, or of words and dates, where neither names every column by itself."""
     pairs = list(zip_longest(upper, lower, fillvalue=""))
-    if pairs[0][1] and [column for column, (up, _) in enumerate(pairs) if up] == [0]:
+    above = [column for column, (up, _) in enumerate(pairs) if up and not is_a_day(up)]
+    if above == [0] and (pairs[0][1] or not is_heading(upper[0])):
         return False  # a title
-    dated = pl.Series([low for _, low in pairs if low])
-    are_dates = len(dated) >= TWO and dated.str.contains(rf"^(?:{times.IN_A_LINE})$").all()
+    dated = [low for _, low in pairs if low]
+    are_dates = len(dated) >= TWO and all(map(is_a_day, dated))
     if known[0] and are_dates and all(up for up, low in pairs if low):
         return True
-    over_words = pl.Series([each for each in upper if each]).str.replace(f"^(?:{times.IN_A_LINE})$", "day")
+    over_words = ("" if is_a_day(each) else each for each in upper)
     words = not any(VALUE.fullmatch(each) for each in (*over_words, *lower) if each and not is_heading(each))
     below = [low for up, low in pairs if low and low != up]
     often = Counter(upper)
     parted = any(low and low != up and (not up or often[up] > 1) for up, low in pairs)
-    alone = len(set(below)) < len(below) or any(up and low in ("", up) for up, low in pairs)
-    over = len(set(filter(None, upper))) >= (TWO if known[0] else 1) and len(below) < len(pairs) + (not known[0])
+    is_twice = len(set(below)) < len(below)
+    alone = is_twice or any(up and low in ("", up) for up, low in pairs)
+    names_all = len(below) == len(pairs) and known[0] and not is_twice
+    over = len(set(filter(None, upper))) >= (TWO if known[0] else 1) and not names_all
     return known[1] > 0 and words and parted and alone and over
 
 
+def is_a_day(cell: str) -> bool:
+    return bool(pl.Series([cell]).str.contains(rf"^(?:{times.IN_A_LINE})$").any())
+
+
 def numbered(names: list[str]) -> list[str]:
-    """The names, those that mean nothing and stand again with their number: Elo 1 and Elo 2."""
-    again = {each for each, often in Counter(names).items() if each and often > 1 and not is_heading(each)}
+    """The names, those that stand again numbered where they mean nothing, as Elo 1 and Elo 2, or are of two sides."""
+    counts = Counter(filter(None, names))
+    twice = {each for each, often in counts.items() if often == TWO}
+    players = [each for each in counts if meanings().get(fold(each)) == "player"]
+    parts = {side_of(each) for each in counts}
+    again = {each for each, often in counts.items() if often > 1 and not is_heading(each)}
+    if "first" in parts and parts & {"second", "opponent"}:
+        again |= {each for each in twice if side_of(each) is None and fold(each) not in GOALS + SHORT}
+    elif len(players) == 1:
+        again |= twice.intersection(players)
     numbers = defaultdict[str, Iterator[int]](lambda: count(1))
     return [f"{each} {next(numbers[each])}" if each in again else each for each in names]
 

@@ -43,8 +43,8 @@ def parse(text: str, *, decimal: str = ".") -> Duration | None:
     if len(text) > LONGEST or not text:
         return None
     text = text.replace(".", ":") if POINTED.fullmatch(text) else text
-    if decimal == ",":
-        if "." in text:
+    if "," in decimal:
+        if decimal == "," and "." in text:
             return None
         text = text.replace(",", ".")
     text = FRACTION_LAST.sub(r'\1.\2"', text)
@@ -79,7 +79,7 @@ def status_word(text: str) -> str | None:
 def parse_column(texts: pl.Series, *, decimal: str = ".") -> pl.DataFrame:
     """A column of times as `parse` reads each: `seconds`, the nearest double or null, and `sign`: empty, + or -."""
     plain = texts.str.contains(r"^[0-9]{1,15}(\.[0-9]{0,15})?$").fill_null(value=False)
-    if decimal == "." and plain.all():
+    if "." in decimal and plain.all():
         return pl.DataFrame({"seconds": texts.cast(pl.Float64), "sign": pl.Series([""]).new_from_index(0, texts.len())})
     read = parse_clocks(texts, decimal)
     other = texts.filter(read["seconds"].is_null() & texts.is_not_null()).unique()
@@ -96,7 +96,7 @@ def parse_column(texts: pl.Series, *, decimal: str = ".") -> pl.DataFrame:
 
 def parse_clocks(texts: pl.Series, decimal: str) -> pl.DataFrame:
     """The commonest times, `H:MM:SS.f` with up to nine places, all at once; null where `parse` has to look."""
-    points = texts.str.replace(",", ".", literal=True) if decimal == "," else texts
+    points = texts.str.replace(",", ".", literal=True) if "," in decimal else texts
     pattern = r"^([+-]?)(?:(?:([0-9]{1,6}):)?([0-9]{1,6}):)?([0-9]{1,9})(?:\.([0-9]{0,9}))?$"
     groups = points.str.extract_groups(pattern).struct
     sign, *units, fraction = (groups[number] for number in range(5))

@@ -22,10 +22,12 @@ GOALS, SHORT, PENALTY, WON, BEAT, LOST, DREW, ROUND = (
 )
 PLACES = {word: int(place) for place, words in WORDS["places"].items() for word in words.split()}
 OUTCOMES, FLAGS = ({float(points): words for points, words in WORDS[name].items()} for name in ("outcomes", "flags"))
+FINISHED = {*WORDS["finished"]["words"].split()}
 OUTCOME_LETTERS = HEADS["letters"]
 MONTHS = tuple(WORDS["months"].values())
 A_NAME = re.compile(r"_(?:user|player|display|full)?_?name$")
 SIDE = re.compile(r"(?:p|player|team|side)?_?([12ab])_(.+)|(.+?)_?([12ab])")  # of a head like Player 1 or Team B
+MEMBER_OF_SIDE = re.compile(rf"^(.+_[12ab])_(?:{'|'.join(PAIRS)})_?[12ab]$")  # team_a_player_1
 MEMBER = re.compile(r"((?:p|player|team|side)_?(?:[12](?=_?[ab]$)|[ab](?=_?[12]$))).*")  # and of one of it: p1a
 ROUND_HEAD = re.compile(
     rf"(?:[a-z]{{1,8}}_?)?fina(?:l|le|ale)|(?:(?:{'|'.join(ROUND)})_*)?\d{{1,2}}_*(?:{'|'.join(ROUND)})?"
@@ -77,7 +79,7 @@ def side_of(heading: str) -> str | None:
     part = sides().get(word) or sides().get(A_NAME.sub("", word))
     if part is not None:
         return part
-    numbered = SIDE.fullmatch(MEMBER.sub(r"\1", word))
+    numbered = SIDE.fullmatch(MEMBER.sub(r"\1", MEMBER_OF_SIDE.sub(r"\1", word)))
     if numbered is not None:
         number, base = numbered[1] or numbered[4], numbered[2] or numbered[3]
         if sides().get(base) in ("winner", "loser", "first", "second"):  # one of several

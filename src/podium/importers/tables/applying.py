@@ -20,7 +20,7 @@ from podium.importers.tables.model import BESIDE, CELL, COLUMN, FILE, LAPS, PAIR
 from podium.importers.times import LocalTimes
 from podium.results.columns import ALL, STATUSES, SYNONYMS
 from podium.results.hashing import runs
-from podium.results.headings import OUTCOME_LETTERS, OUTCOMES
+from podium.results.headings import FINISHED, OUTCOME_LETTERS, OUTCOMES, fold
 
 NO_LEADER = "is a gap, and nobody before it in its event has a whole time"
 NOT_OF_TABLES = (ROW, FILE, ROW_NAME, COLUMN, CELL, PAIR, *BESIDE)
@@ -218,9 +218,6 @@ def drop_small(mapped: Mapped) -> Mapped:
     return mapped.only_rows(~small)
 
 
-FINISHED = {"finished", "finish", "fin", "classified", "ok", "done", "complete", "completed", "ins_ziel", "gewertet"}
-
-
 def decimal_marks(columns: Iterable[pl.Series]) -> str:
     """The decimal mark of numbers and times: a point, a comma, `both` where either may be, or nothing."""
     texts = [column for column in columns if column.len()]
@@ -262,7 +259,7 @@ def status_words(words: list[str]) -> dict[str, str]:
         plain = word.strip().lower().replace(" ", "_").replace("-", "_").rstrip(".")
         if plain in STATUSES:
             found[word] = plain
-        elif plain in FINISHED or times.is_lapped(word):
+        elif fold(word) in FINISHED or times.is_lapped(word):
             found[word] = "finished"
         else:
             status = times.status_word(word) or SYNONYMS.get(plain)

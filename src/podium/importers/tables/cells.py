@@ -5,6 +5,8 @@ Results of two sides are read as people write them: 1-0, ½:½, 3:1, 6:4 7:5; an
 
 import re
 from dataclasses import dataclass, field, replace
+from functools import reduce
+from operator import or_
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -122,6 +124,7 @@ IN_WORDS = {word: f"{place}" for words in (ROMAN, "🥇🥈🥉") for place, wor
 EXCEL_EPOCH_DAYS = 25569  # from 1899-12-30 to 1970-01-01
 DAY_MS = 86_400_000
 DIVISORS = {0.1: 10.0, 0.01: 100.0, 0.001: 1000.0, 0.000001: 1e6}  # a division is exact where a product is not
+PLAYED = r"^[^\p{L}]*[1-9][^\p{L}]*$"  # a part of an event, as laps or a round's result
 NO_GAP = 'is a gap; give the whole time, or say what it is a gap to: gap = "leader" or "previous"'
 SIGNED_BACK = "is a gap of less than nothing"
 
@@ -175,17 +178,20 @@ def build(table: Table, name: str, rule: Rule) -> Cells:
             return Cells(column.alias(name), sources=rule.columns)
     texts = origin(table, rule)
     if rule.regex is not None:
-        texts = texts.str.replace_all(*rule.regex)
+        texts = texts.str.replace_all(*rule.regex).str.strip_chars()
     if rule.equals is not None:
         words = {True: rule.then and str(rule.then), False: rule.other and str(rule.other)}
         texts = (texts == table.texts(rule.equals)).replace_strict(words, return_dtype=pl.String)
     texts = worded(texts, rule)
+    if rule.started:
+        has_part = reduce(or_, (table.texts(each).str.contains(PLAYED).fill_null(value=False) for each in rule.started))
+        texts = texts.set((texts == "did_not_start") & has_part, "dnf")
     if rule.count:  # one that stands again gets its number, from #2 on
         count = pl.int_range(1, pl.len() + 1).over("text").cast(pl.String)
         counts = pl.DataFrame({"text": texts}).select(count).to_series()
         texts = texts.zip_with(counts == "1", texts + " #" + counts)
-    cells = as_kind(table, name, rule, texts)
-    return Cells(cells.column.alias(name), cells.bad, texts, cells.remedy, rule.names, cells.statuses, cells.gaps)
+    cells, sources = as_kind(table, name, rule, texts), tuple(each for each in rule.names if each not in rule.started)
+    return Cells(cells.column.alias(name), cells.bad, texts, cells.remedy, sources, cells.statuses, cells.gaps)
 
 
 def origin(table: Table, rule: Rule) -> pl.Series:
@@ -271,7 +277,9 @@ def as_numbers(table: Table, rule: Rule, texts: pl.Series) -> Cells:
         mark = "[ \u00a0\u202f]" if table.rule.thousands in " \u00a0\u202f" else f"[{table.rule.thousands}]"
         grouped = texts.str.contains(rf"^[+-]?[0-9]{{1,3}}({mark}[0-9]{{3}})+([.,][0-9]*)?$")
         plain = texts.str.replace_all(mark, "").zip_with(grouped, texts)
-    if table.rule.decimal == ",":
+    if table.rule.decimal == ".,":
+        plain = plain.str.replace(",", ".", literal=True)
+    elif table.rule.decimal == ",":
         swapped = plain.str.contains(r"^[+-]?[0-9]*,[0-9]+$") | ~plain.str.contains("[.,]")
         plain = plain.str.replace(",", ".", literal=True).set(~swapped, None)
     numbers = plain.cast(pl.Float64, strict=False)
@@ -321,7 +329,7 @@ def as_times(table: Table, rule: Rule, texts: pl.Series) -> Cells:
     """Times in seconds; gaps have their sign beside."""
     read = times.parse_column(texts, decimal=table.rule.decimal)
     seconds, signs = read["seconds"], read["sign"]
-    if seconds.null_count() > texts.null_count() and table.rule.decimal == ".":  # 1e3, which is a number and no clock's
+    if seconds.null_count() > texts.null_count() and "." in table.rule.decimal:  # 1e3, which is a number and no clock's
         other = texts.str.contains(NUMBER).fill_null(value=False) & ~texts.str.contains(r"^[+-]")
         seconds = texts.cast(pl.Float64, strict=False).zip_with(seconds.is_null() & other, seconds)
     remedy = "must be a time, as 61.2, 1:01.2 or 1:33:56.736"

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import takewhile
 from typing import Any
 
 import polars as pl
@@ -13,6 +12,7 @@ from podium.importers import times
 from podium.importers.grid import SHEET, TITLE, Choice, Grid, Question, UndecidedError
 from podium.importers.tables.applying import status_words
 from podium.importers.tables.cells import placed
+from podium.importers.tables.layouts import foot
 from podium.importers.tables.maps import build_map, is_refinement, toml_value
 from podium.importers.tables.shapes import Shapes
 from podium.results import headings as heads
@@ -24,7 +24,7 @@ SHAPE = (
     "a results table has a row for each entrant of each event, as event_id,player,position, then race-1,Ana,1 and "
     "race-1,Ben,2; winners and losers in one row, or a grid, are read by a map: see docs/own-tables.md"
 )
-MOST_FOOT, TWO = 5, 2  # rows below a table that are none of it
+TWO = 2
 MOST_LOOKED_AT = 10_000  # rows in which players are looked for again
 LEAST_STEPS = 3  # from one row to the next, that show an order
 LOOKED_AT = 1000  # cells of a column that nothing is known of
@@ -35,8 +35,8 @@ class Columns:
     """The columns of a table, and its questions and faults."""
 
     def __init__(self, grid: Grid, written: dict[str, Any], given: dict[str, Any]) -> None:
-        self.drops = foot(grid)
-        self.grid, self.written = grid.only(pl.int_range(grid.frame.height - len(self.drops), eager=True)), written
+        self.drops, rows = foot(grid)
+        self.grid, self.written = grid.only(rows), written
         self.refined = {name: rule for name, rule in given.items() if is_refinement(rule)}
         self.named = {name: rule for name, rule in given.items() if name in ALL and rule in grid.headings}
         others = {*self.refined, *self.named}
@@ -240,10 +240,9 @@ class Columns:
                 continue
             near = near_miss(heading, words) if len(self.faults) <= SHOWN_FAULTS else None  # it is refused anyway
             if near is not None:
-                self.fault(heading, f"is nearly {near}: write it so, or give it another name")
                 yes, no = (f"columns.{columns.get(near, near)}", "source.aside")
                 choices = Choice("yes", yes, heading), Choice("no: leave it aside", no, heading)
-                self.questions.append(Question(f"is it {near}", choices, heading))
+                self.ask(Question(f"is nearly {near}: write it so, or give it another name", choices, heading))
 
     def days(self, headings: Sequence[str]) -> str | None:
         """The one of some columns whose every cell is a day, or a year where it is headed so."""
@@ -329,16 +328,20 @@ class Columns:
                 if name not in known:
                     remedy = f"is missing; every row needs it, under that name or as {words} (there are {shown})"
                     self.fault(name, remedy)
-            headings = self.open_headings() if self.grid.frame.height > 1 else []
-            if "player" in self.chosen:
-                once = (each for each in headings if not self.stand_again([each, self.chosen["player"]]))
-                headings = [each for each in once if not each.isdecimal()] or headings
-            questions = which_column("event_id" if "player" in known else "player", headings)
+            questions = which_column("event_id" if "player" in known else "player", self.likely_headings())
             self.questions = [] if questions else self.questions  # all else may follow from it
             if not questions:
                 self.fault(None, SHAPE)
             for each in questions:
                 self.ask(each)
+
+    def likely_headings(self) -> list[str]:
+        """The columns that may be of players, which have words, or of events, in which no player stands again."""
+        headings = self.open_headings() if self.grid.frame.height > 1 else []
+        if "player" not in self.chosen:
+            return headings if "player" in self.given else [*filter(self.has_words, headings)] or headings
+        once = (each for each in headings if not self.stand_again([each, self.chosen["player"]]))
+        return [each for each in once if not each.isdecimal()] or headings
 
     def open_headings(self) -> list[str]:
         """The columns that nothing is made of yet."""
@@ -359,34 +362,6 @@ def name_parts(grid: Grid) -> list[str]:
         if all(given in family or family in given for given, family in rows):
             return []
     return parts
-
-
-def foot(grid: Grid) -> list[dict[str, Any]]:
-    """The conditions that drop the last rows: sums, and notes as `Fastest lap: …`, which lack what all above have."""
-    conditions: list[dict[str, Any]] = []
-    names, height = grid.headings, grid.frame.height
-    texts = pl.col(names).cast(pl.String).replace("", None)
-    last = grid.frame.slice(max(height - MOST_FOOT, TWO)).select(texts).rows(named=True)
-    cells_of = [{name: cell for name, cell in row.items() if cell is not None} for row in reversed(last)]
-    alone = len([*takewhile(lambda cells: len(cells) == 1, cells_of)])
-    edge = [grid.place(row) for row in (height - alone - 1, height - alone) if 0 <= row < height]
-    lines = [int(found[1]) for place in edge if (found := re.search(r" (\d+)$", place))]
-    is_apart = len(lines) == TWO and lines[1] - lines[0] > 1  # below an empty line
-    notes = cells_of[:alone] if is_apart else [*takewhile(is_note, cells_of)]
-    rows = grid.frame.head(height - len(notes)).select(texts) if notes else grid.frame
-    for cells in notes:
-        heading, cell = next(iter(cells.items()))
-        stands_again = (rows[heading] == cell).any() or sum(each.get(heading) == cell for each in notes) > 1
-        if stands_again or not (is_apart or any(rows[each].null_count() == 0 for each in names if each not in cells)):
-            break
-        conditions.append({"column": heading, "equals": cell, "reason": "row below the table"})
-    return conditions
-
-
-def is_note(cells: Mapping[str, str]) -> bool:
-    """Whether the first cell of a row is the head of a sum, or ends a word with a colon."""
-    first = next(iter(cells.values()), "")
-    return sides().get(fold(first)) == "total" or re.match(r"[^\W\d][^:\d]*:(\s|$)", first) is not None
 
 
 def which_column(name: str, headings: Sequence[str]) -> list[Question]:

@@ -1,5 +1,7 @@
 """The map that a table's headings and cells say, or why there is none: nothing is guessed in silence."""
 
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,7 +11,7 @@ from podium.importers import times
 from podium.importers.grid import Choice, Question
 from podium.importers.sources import stem
 from podium.importers.tables.applying import decimal_marks, may_be_thousands, status_words
-from podium.importers.tables.cells import placed
+from podium.importers.tables.cells import PLAYED, Table, build, placed
 from podium.importers.tables.choosing import LOOKED_AT, Columns
 from podium.importers.tables.lines import COMMA
 from podium.importers.tables.maps import build_map
@@ -20,6 +22,7 @@ from podium.results.headings import LAPS_WORDS, fold
 from podium.results.plain_rows import DELIMITERS
 
 KINDS = {"wide": "a match a row", "crosstable": "a crosstable", "swiss": "a Swiss list"}
+BESIDE_STATUSES = [r"\s*[^\p{L}\s]*\d[^\p{L}\s]*", ""]  # of joined cells: the numbers of parts that were played
 OF_CELLS = (("position", "place"), ("score", "number"), ("time_s", "duration"))
 KINDS |= {"matrix": "an event a column", "row": "an event a row"}
 
@@ -44,6 +47,7 @@ class Guesser(Columns):
         columns |= {name: self.rule(name, heading) for name, heading in self.chosen.items()}
         columns |= self.titled(columns) | self.laps(columns)
         self.add_statuses(columns)
+        self.add_started(columns)
         columns = {name: rule for name, rule in columns.items() if rule is not None} | self.given
         for name in self.refined.keys() & columns.keys() - {"started_at", "status"}:
             rule = columns[name]
@@ -74,8 +78,10 @@ class Guesser(Columns):
             cells = self.shapes.cells([each for each in self.grid.headings if each not in layout["except"]]).unique()
             words = {each: status for each in cells if (status := times.status_word(each))}
             columns["status"] = {"from": "cell", "map": words | self.refined["status"]["map"], "default": "finished"}
-            kinds = [(name, {"from": "cell", "as": kind, "else": "null"}) for name, kind in OF_CELLS]
-            columns |= {name: rule for name, rule in kinds if name in columns}
+            columns |= {
+                name: {"from": "cell", "as": kind, "else": "null"} for name, kind in OF_CELLS if name in columns
+            }
+        columns |= {name: {"from": "cell", "as": kind} for name, kind in OF_CELLS if columns.get(name) == "cell"}
         document = self.document(source, shape)
         mapping = build_map(document, self.grid.name)
         self.refuse()
@@ -91,11 +97,14 @@ class Guesser(Columns):
         origin, found = "{title}", self.shapes.title_dates()
         if not found.len() and columns.get("event_id") == "{file}":
             origin, found = "{file}", pl.Series([stem(self.grid.name)]).str.extract(times.A_DATE).drop_nulls()
-        if found.null_count():
-            self.fault(None, "has a date above the head of some sheets alone; write it in each, or in none")
+        if "{title}" in self.grid.rule.aside:
+            return {}
         if "started_at" in {*columns, *self.given} or not found.len():
             return {}
-        made = self.moments(origin, found.unique(maintain_order=True))
+        made = self.moments(origin, found.drop_nulls().unique(maintain_order=True))
+        if found.null_count():
+            text = "has a date above the head of some sheets or blocks alone; write it in each, or in none"
+            self.ask(Question(text, (Choice("in none: their order counts", "source.aside", "{title}"),)))
         rule = made if isinstance(made, dict) else {"from": made}
         return {"started_at": rule | {"regex": [f"(?s)^.*?{times.in_a_line(rule.get('format'))}.*$", "$1"]}}
 
@@ -125,7 +134,9 @@ class Guesser(Columns):
             self.check_thousands()
         found = decimal_marks(numbers) if not source.keys() & {"decimal", "thousands"} and rule.format == "csv" else ""
         if found == "both":
-            self.fault(None, 'has both 1.5 and 1,5: say in a map which is the decimal mark, as [source] decimal = ","')
+            text = 'has both 1.5 and 1,5: say in a map which is the decimal mark, as [source] decimal = ","'
+            marks = {"both are decimal marks": ("decimal", ".,"), "1,500 is 1500": ("thousands", ",")}
+            self.ask(Question(text, tuple(Choice(each, f"source.{key}", mark) for each, (key, mark) in marks.items())))
         if found == ",":
             source["decimal"] = ","
             self.words.append("decimal commas")
@@ -224,26 +235,55 @@ class Guesser(Columns):
             if known and columns.get(name):
                 rule = columns[name] if isinstance(columns[name], dict) else {"from": heading}
                 columns[name] = rule | {"else": "null"}
-        rows = self.grid.frame.select(pl.col(headings).cast(pl.String)).unique(maintain_order=True).rows()
+        if not headings:
+            return
+        cells = [self.shapes.texts(each) for each in headings]
+        joined = pl.DataFrame(cells).select(pl.concat_str(pl.all(), separator=" ", ignore_nulls=True)).to_series()
+        is_one = len(headings) == 1
+        bare = joined if is_one else joined.str.replace_all(*BESIDE_STATUSES).str.strip_chars()
         words: dict[str, str] = {}
-        for cells in ([each for each in row if each] for row in rows):
-            found = next((status for each in cells if (status := known.get(each) or times.status_word(each))), None)
-            words |= {" ".join(cells): found} if found else {}
+        for word, *row in pl.DataFrame([bare.alias("\0word"), *cells]).unique(maintain_order=True).rows():
+            statuses = (known.get(each) or times.status_word(each) for each in row if each)
+            found = next(filter(None, statuses), None)
+            words |= {word: found} if found else {}
         if words:
-            origin = headings[0] if len(headings) == 1 else headings
-            columns["status"] = {"from": origin, "map": words, "default": "finished"}
+            origin: dict[str, Any] = {"from": headings[0]} if is_one else {"from": headings, "regex": BESIDE_STATUSES}
+            columns["status"] = origin | {"map": words, "default": "finished"}
             self.words.append(", ".join(f"{word} as {status}" for word, status in words.items()))
 
+    def add_started(self, columns: dict[str, Any]) -> None:
+        """Take who played a part, and is said not to have started, for one who did not finish: WD after a round."""
+        rule = columns.get("status")
+        if rule is None or "status" in self.given:
+            return
+        rule = {"from": [rule]} if isinstance(rule, str) else rule
+        made = build_map({"columns": {"status": rule}}, self.grid.name).columns["status"]
+        rows = build(Table(self.grid.frame, self.grid.rule), "status", made).column == "did_not_start"
+        played = [
+            each for each in self.parts_of_events() if self.shapes.texts(each).filter(rows).str.contains(PLAYED).any()
+        ]
+        if played:
+            columns["status"] = rule | {"started": played}
+            self.words.append(f"who has {' or '.join(played)} as started")
+
+    def parts_of_events(self) -> list[str]:
+        """The columns of what entrants played: laps, and those that are alike but for a number, as rounds are."""
+        bare = {each: re.sub(r"\d+", "", fold(each)) for each in self.open_headings()}
+        often = Counter(own for each, own in bare.items() if own != fold(each))
+        laps = [each for each in self.grid.headings if fold(each) in LAPS_WORDS]
+        return laps + [each for each, own in bare.items() if often[own] > 1 and each not in laps]
+
     def with_status(self, compared: list[str]) -> list[str]:
-        """The columns that say of all who have no result how they ended, and of the others nothing or a number."""
+        """The columns that say of some who have no result how they ended, and of the others nothing or a number."""
         cells = (pl.col(each).cast(pl.String).replace("", None).is_null() for each in compared)
         lacking = self.grid.frame.select(pl.all_horizontal(pl.lit(bool(compared)), *cells)).to_series()
         found = []
         for heading in (*self.open_headings(), *self.asides) if lacking.any() else ():
             texts = self.shapes.texts(heading)
-            words = texts.filter(lacking).drop_nulls().unique()
-            others = texts.filter(~lacking).drop_nulls()
-            if words.len() and all(map(times.status_word, words)) and others.str.contains(r"\d").all():
+            distinct = texts.filter(lacking).drop_nulls().unique()
+            words = [each for each in distinct if times.status_word(each)]
+            others = pl.concat([texts.filter(~lacking).drop_nulls(), distinct.filter(~distinct.is_in(words))])
+            if words and others.str.contains(r"\d").all():
                 found.append(heading)
         return found
 

@@ -3,24 +3,74 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from itertools import takewhile
 from typing import Any
 
 import polars as pl
 
 from podium.errors import Fault, ParameterError, ResultsError
-from podium.importers.grid import Grid
+from podium.importers.grid import SHEET, Grid
 from podium.importers.sources import refuse_file
 from podium.importers.tables.cells import WHOLE, Game, Result, mirrored, parse_game, parse_result, plain
 from podium.importers.tables.model import BESIDE, CELL, COLUMN, FILE, PAIR, ROW, ROW_NAME, Condition, Layout, Map
 from podium.results.columns import text
+from podium.results.headings import is_total
 
 NUMBER = "\0row"  # the row of the source, from 0: beside the table's columns, none of which is called so
 SHOWN_NAMES = 20
+MOST_FOOT, TWO = 5, 2  # rows below a table that are none of it
 BY_ORDER = "#"  # what numbers lines where no column does
 OF_CELLS = ROW_NAME, COLUMN, CELL
 PARTS = {"matrix": OF_CELLS, "crosstable": OF_CELLS, "swiss": (*OF_CELLS, PAIR)}
+
+
+def foot(grid: Grid) -> tuple[list[dict[str, Any]], pl.Series]:
+    """The conditions that drop the last rows of each sheet: sums, and notes as `Fastest lap: …`; and the other rows."""
+    numbers = pl.int_range(grid.frame.height, eager=True)
+    sheets = [numbers]
+    if SHEET in grid.frame.columns:
+        sheets = [
+            *grid.frame.select(SHEET).with_columns(row=numbers).group_by(SHEET, maintain_order=True).agg("row")["row"]
+        ]
+    notes = [note for rows in sheets for note in notes_below(grid.only(rows), rows)]
+    left = numbers.filter(~numbers.is_in([row for row, _ in notes]))
+    table, found = grid.only(left).frame, dict[tuple[str, str], int]()
+    for row, (heading, cell) in notes:
+        if (table[heading].cast(pl.String) == cell).any():
+            left = pl.concat([left, numbers.filter(numbers == row)]).sort()
+        else:
+            found[heading, cell] = row
+    return [{"column": name, "equals": cell, "reason": "row below the table"} for name, cell in found], left
+
+
+def notes_below(grid: Grid, numbers: pl.Series) -> list[tuple[int, tuple[str, str]]]:
+    """The last rows of a sheet that lack what all above have: the number of each, and its first cell."""
+    names, height = grid.headings, grid.frame.height
+    texts = pl.col(names).cast(pl.String).replace("", None)
+    last = grid.frame.slice(max(height - MOST_FOOT, TWO)).select(texts).rows(named=True)
+    cells_of = [{name: cell for name, cell in row.items() if cell is not None} for row in reversed(last)]
+    alone = len([*takewhile(lambda cells: len(cells) == 1, cells_of)])
+    edge = [grid.place(row) for row in (height - alone - 1, height - alone) if 0 <= row < height]
+    lines = [int(found[1]) for place in edge if (found := re.search(r" (\d+)$", place))]
+    is_apart = len(lines) == TWO and lines[1] - lines[0] > 1  # below an empty line
+    notes = cells_of[:alone] if is_apart else [*takewhile(is_note, cells_of)]
+    rows = grid.frame.head(height - len(notes)).select(texts) if notes else grid.frame
+    first = [next(iter(cells.items())) for cells in notes]
+    is_below = [
+        first.count(each) == 1
+        and (is_apart or any(rows[name].null_count() == 0 for name in names if name not in cells))
+        for each, cells in zip(first, notes, strict=True)
+    ]
+    count = len([*takewhile(bool, is_below)])
+    return [(int(numbers[height - 1 - place]), first[place]) for place in range(count)]
+
+
+def is_note(cells: Mapping[str, str]) -> bool:
+    """Whether the first cell of a row is the head of a sum, or ends a word with a colon."""
+    first = next(iter(cells.values()), "")
+    return is_total(first) or re.match(r"[^\W\d][^:\d]*:(\s|$)", first) is not None
 
 
 def check_names(mapping: Map, columns: Iterable[str], table_name: str) -> None:

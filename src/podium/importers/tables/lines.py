@@ -105,7 +105,7 @@ class Lines:
         if len(numbers) <= TWO or numbers != [*range(1, len(numbers) + 1)]:
             return None
         year = next((each for each in self.grid.headings if fold(each) in heads.YEARS), None)
-        both = [self.first("started_at") or year, self.first("event_id")]
+        both = [self.first("started_at") or year, self.first("event_id", "heat")]
         both = [each for each in both if each not in (None, *columns)]
         ways = [*([each] for each in reversed(both)), both]
         named = next((way for way in ways if way and not self.grid.frame.select(way).is_duplicated().any()), None)
@@ -176,11 +176,13 @@ class Lines:
             return self.crosstable(player, named if len(named) == len(players) else numbered)
         if len(named) > 1:
             return None  # that lacks lines
+        if "{column}" not in str(self.given.get("event_id", "{column}")):
+            return None
         totals, suffix = [each for each in headings if is_total(each)], self.place_of_rounds(headings)
         rounds = [each for each in headings if (each.endswith(suffix) if suffix else self.is_of_a_round(each))]
         if len(rounds) < TWO:
             rounds = [each for each in headings if each not in totals and self.is_unknown(each)]
-            rounds = [each for each in rounds if fold(each) not in heads.PENALTY]
+            rounds = [each for each in rounds if fold(each) not in heads.PENALTY and self.has_results(each)]
             meant = self.meaning(rounds, totals) if len(rounds) >= TWO else {}
             if not meant:
                 rounds = [each for each in rounds if self.are_nearly_places(each)]
@@ -192,6 +194,12 @@ class Lines:
         aside = [each for each in headings if each not in rounds]
         event = f"{self.event()} {{column}}".strip()
         return self.swiss(player, rounds, aside, event) or self.rounds(player, rounds, aside, event, suffix)
+
+    def has_results(self, heading: str) -> bool:
+        """Whether a column has a result or a status, and no cell below nothing, as gaps are."""
+        cells = self.texts(heading).drop_nulls().unique()
+        is_any = any(parse_result(each) or times.parse(each) or times.status_word(each) for each in cells)
+        return (is_any or not cells.len()) and not cells.str.contains(r"^[-\u2212]\d").any()
 
     def swiss(self, player: str, rounds: list[str], aside: list[str], event: str) -> Document | None:
         """The map of a Swiss list: by the first numbers of lines with which each game fits its opponent's cell."""
@@ -231,7 +239,8 @@ class Lines:
             points = Choice("points, the more the better", "columns.score", "cell")
             places = Choice("places, or what is better the less", "columns.position", "cell")
             choices = points, places, Choice("times", "columns.time_s", "cell")
-            self.ask(Question(f"what the cells of {headings[0]}, {headings[1]} … are", choices))
+            whole = [Choice("parts of one event", "columns.event_id", "{file}")] if self.first("position") else []
+            self.ask(Question(f"what the cells of {headings[0]}, {headings[1]} … are", (*choices, *whole)))
         return {}
 
     def place_of_rounds(self, headings: list[str]) -> str:
@@ -259,6 +268,12 @@ class Lines:
         """Which results column the cells of rounds surely are: points that a total sums up, times, or places."""
         if not self.given.keys().isdisjoint(COMPARED):
             return {}
+        words = [each for each in self.cells(rounds).unique() if not DIAGONAL.fullmatch(each)]
+        cells = [each for each in words if not (times.status_word(each) or times.is_lapped(each))]
+        are_times = all({*each} & {*":,."} and times.parse(each.replace(",", ".")) for each in cells)
+        are_times &= any(":" in each for each in cells)
+        if are_times and all(re.search(r"[.,]\d\d", each) for each in cells):
+            return {"time_s": {"from": "cell", "as": "duration", "regex": COMMA}}
         columns = [[number(each) for each in self.texts(name)] for name in rounds]
         sums = [sum(row) for row in zip(*columns, strict=True)]
         others = [each for each in self.grid.headings if fold(each) in heads.PENALTY and each not in rounds]
@@ -269,10 +284,7 @@ class Lines:
                 parts = zip(whole, sums, more, strict=True)
                 if any(whole) and all(own is None or abs(own - one - other) < TINY for own, one, other in parts):
                     return self.summed(rounds, columns, whole)
-        words = [each for each in self.cells(rounds).unique() if not DIAGONAL.fullmatch(each)]
-        cells = [each for each in words if not (times.status_word(each) or times.is_lapped(each))]
-        are_times = all({*each} & {*":,."} and times.parse(each.replace(",", ".")) for each in cells)
-        if are_times and any(":" in each for each in cells):
+        if are_times:
             return {"time_s": {"from": "cell", "as": "duration", "regex": COMMA}}
         return {"position": {"from": "cell", "as": "place"}} if all(map(self.ranks, rounds)) else {}
 
@@ -293,7 +305,8 @@ class Lines:
             by_place = 1 if is_scheme or any(self.cells(rounds).str.contains(r"^0+([.,]0*)?$")) else None
         if by_place is None:
             return {}
-        less = {"position": {"from": "cell", "as": "place" if are_places else "number"}}
+        comma = {"regex": COMMA} if self.cells(rounds).str.contains(r"\d,\d").any() else {}
+        less = {"position": {"from": "cell", "as": "place" if are_places else "number", **comma}}
         return {"score": {"from": "cell", "as": "result"}} if by_place > 0 else less
 
     def standing(self, sums: list[float | None]) -> int | None:

@@ -20,7 +20,7 @@ FORMATS = ("csv", "xlsx", "xls", "xlsb", "ods", "json", "jsonl", "xml", "lines",
 LAYOUTS = ("long", "wide", "matrix", "crosstable", "swiss")
 MAX_COLUMNS, MAX_WORDS = 64, 100
 OF_SOURCE: dict[str, str | tuple[str, ...]] = {  # what each key is: a method that reads it, or the words that it may be
-    "format": FORMATS, "decimal": (".", ","), "thousands": (".", ",", " ", "'", "_", "\u00a0", "\u202f"),
+    "format": FORMATS, "decimal": (".", ",", ".,"), "thousands": (".", ",", " ", "'", "_", "\u00a0", "\u202f"),
     "header": "header", "width": "whole", "null": "texts", "fill": "texts", "aside": "texts", "pattern": "pattern",
     "names": "pattern", "timezone": "zone", "delimiter": "mark",
 }  # fmt: skip
@@ -29,7 +29,7 @@ OF_RULE: dict[str, str | tuple[str, ...]] = {
     "default": "scalar", "equals": "text", "then": "scalar", "other": "scalar",
     "as": ("number", "place", "duration", "result", "text"), "else": ("bad", "null"), "gap": ("leader", "previous"),
     "lapped": "text", "scale": "number", "format": "text", "epoch": ("s", "ms", "excel"), "offset": "offset",
-    "side": ("1", "2"), "split": "text", "count": "truth",
+    "side": ("1", "2"), "split": "text", "count": "truth", "started": "names",
 }  # fmt: skip
 FIELDS = {"from": "columns", "map": "words", "as": "kind", "else": "otherwise"}  # of a rule that are called otherwise
 PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
@@ -256,6 +256,8 @@ class Reader:
             self.refuse(f"{place}.gap", "is for time_s: the time of the leader and a gap make a time")
         if (rule.format or rule.epoch) and column != "started_at":
             self.refuse(place, "format and epoch are for started_at")
+        if rule.started and column != "status":
+            self.refuse(f"{place}.started", "is for status: the columns that say who started")
         if column == "status":
             words = [*(rule.words or {}).values(), rule.null, rule.default, rule.value, rule.then, rule.other]
             for word in words:

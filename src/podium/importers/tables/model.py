@@ -56,13 +56,14 @@ class Rule:
     side: int = 1  # whose result it is, of a cell with that of both
     split: str | None = None  # what parts the members of a side, each of whom gets a row
     count: bool = False  # whether a text that stands again gets a number
+    started: tuple[str, ...] = ()  # columns whose numbers say that who did not start did, and did not finish
     format: str | None = None  # of a date
     epoch: str | None = None  # s, ms or excel
 
     @property
     def names(self) -> tuple[str, ...]:
         in_template = tuple(part.text for part in self.template if part.is_column)
-        return (*in_template, *self.columns, *self.first, *([self.equals] if self.equals else []))
+        return (*in_template, *self.columns, *self.first, *([self.equals] if self.equals else []), *self.started)
 
     @property
     def is_plain(self) -> bool:

@@ -54,6 +54,8 @@ class Shapes(Lines):
         if goals:
             parts.setdefault("result", goals[0])
         player = self.first("player")
+        if "opponent" in parts and "first" in parts:
+            parts.setdefault("second", parts["opponent"])
         if player is not None and "opponent" in parts and "first" not in parts:
             self.refuse_either_side(player, parts["opponent"])
             parts |= {"first": player, "second": parts["opponent"]}
@@ -74,8 +76,8 @@ class Shapes(Lines):
         several = [members.get(name, []) for name in names]
         words = map(fold, chain(*several))
         are_members = (heads.SIDE.fullmatch(word) or heads.MEMBER.fullmatch(word) for word in words)
-        third, fourth = (f"{one[:-1]}{number}" for number in "34")
-        if one.endswith("1") and {third, fourth} <= {*self.grid.headings}:  # two by two
+        mate, third, fourth = (f"{one[:-1]}{number}" for number in "234")
+        if one.endswith("1") and other == mate and {third, fourth} <= {*self.grid.headings}:  # two by two
             players = [[one, other], [third, fourth]]
         elif len(several[0]) == len(several[1]) > 1 and (names[0] == "winner" or all(are_members)):
             players = several
@@ -90,7 +92,7 @@ class Shapes(Lines):
         results = [each for each in columns if self.are_pairs(each)]
         if len(results) != 1:
             return {}
-        names = [each for each, cells in columns.items() if cells.str.contains(r"^\D*\p{L}\D*$").all() and cells.len()]
+        names = [each for each, cells in columns.items() if cells.str.contains(r"\p{L}{2}").all() and cells.len()]
         if len(names) != TWO or columns[names[0]].is_in(columns[names[1]].implode()).sum() < 1:
             return {}
         return {"first": names[0], "second": names[1], "result": results[0]}

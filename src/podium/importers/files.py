@@ -247,7 +247,7 @@ def in_blocks(grid: Grid) -> Grid:
     is_again = all(each and (frame[each] == each).any() for each in names)
     if not is_again and sum(frame[each].null_count() > 0 for each in names) < len(names) - TWO:
         return grid
-    titles = [grid.frame[TITLE][0] if TITLE in grid.frame.columns else "1" if is_again else ""]
+    titles = [grid.frame[TITLE][0] or "" if TITLE in grid.frame.columns else "1" if is_again else ""]
     blocks: list[int | None] = [None] * frame.height
     above: dict[int, str] = {}  # rows that are titles where a head or a row follows
     for number, row in enumerate(frame.fill_null("").iter_rows()):

@@ -184,6 +184,8 @@ class Lines:
             rounds = [each for each in headings if each not in totals and self.is_unknown(each)]
             rounds = [each for each in rounds if fold(each) not in heads.PENALTY and self.has_results(each)]
             meant = self.meaning(rounds, totals) if len(rounds) >= TWO else {}
+            if "time_s" in meant and self.first("time_s") not in (None, *rounds):
+                return None  # legs, or parts of a race
             if not meant:
                 rounds = [each for each in rounds if self.are_nearly_places(each)]
                 if len(rounds) <= TWO:

@@ -9,6 +9,7 @@ import polars as pl
 
 from podium.errors import Fault, ParameterError
 from podium.importers.registry import Imported, Options
+from podium.importers.times import LocalTimes
 from podium.results.columns import ALL, TYPES, UTC, normalise_table
 from podium.results.consistency import contradictions
 from podium.results.names import LONGEST, normalise, refusal
@@ -61,9 +62,8 @@ class Collector:
     """Collects the events of an import: each is taken whole, dropped for a reason, or bad."""
 
     def __init__(self, options: Options) -> None:
-        self.options = options
+        self.options, self.times = options, LocalTimes(options.timezone)
         self.dropped: Counter[str] = Counter()
-        self.notes: list[str] = []
         self._bad: list[Fault] = []
         self._bad_events = 0
         self._columns: dict[str, list[Any]] = {name: [] for name in SCHEMA}
@@ -146,8 +146,7 @@ class Collector:
         filled = [name for name in ALL if name in ("event_id", "player") or table[name].null_count() < table.height]
         names = {player: (name, event_id) for player, name, event_id in last.iter_rows()}
         skipped = self._bad_events if self.options.skip_bad else 0
-        bad, notes = tuple(self._bad), tuple(self.notes)
-        return Imported(table.select(filled), dict(self.dropped), bad, skipped, names, notes)
+        return Imported(table.select(filled), dict(self.dropped), tuple(self._bad), skipped, names, self.times.notes())
 
     def _without_undated(self, table: pl.DataFrame) -> pl.DataFrame:
         """The events with a moment, where any has one."""

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 PRESETS = Path(__file__).parent / "presets"
+TABLES = "tables.csv"  # the module that reads them
 PLAYERS = ("id", "name", "fide")
 FORFEITS = ("keep", "drop")
 
@@ -35,10 +36,10 @@ FORMATS = {
     "startgg": Format("sets of a start.gg event as JSON", "formats.startgg"),
     "challonge": Format("a Challonge tournament as JSON", "formats.challonge"),
     **{
-        path.stem: Format(path.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# "), "tables.csv", path)
+        path.stem: Format(path.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# "), TABLES, path)
         for path in sorted(PRESETS.glob("*.toml"))
     },
-    "csv": Format("any table, by a map of its columns", "tables.csv"),
+    "csv": Format("any table, by a map of its columns", TABLES),
 }
 
 
@@ -86,8 +87,17 @@ def read_format(name: str, files: Sequence[str | Path], options: Options | None 
     options = options or Options()
     check_options(name, options)
     options = replace(options, map=FORMATS[name].map or options.map)
+    sources = import_module("podium.importers.sources")
+    found = [source for file in files for source in sources.sources(str(file))]
+    if not found:
+        sources.refuse_file(", ".join(map(str, files)), "holds no file to read")
     module = import_module(f"podium.importers.{FORMATS[name].module}")
-    imported: Imported = module.read([str(file) for file in files], options)
+    if FORMATS[name].module == TABLES:
+        imported: Imported = module.read(found, options)
+    else:
+        collector = import_module("podium.importers.collecting").Collector(options)
+        module.read(found, collector)
+        imported = collector.imported()
     if imported.bad and (not options.skip_bad or imported.table.is_empty()):
         raise FormatError(str(files[0]), imported.bad)
     return imported

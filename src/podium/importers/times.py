@@ -214,9 +214,12 @@ def fitting(distinct: pl.Series) -> list[str]:
     return [form for form in alike if form == "%Y" or not by_format(distinct, form).null_count()]
 
 
-def unit_of(distinct: pl.Series) -> str | None:
-    """What all of some texts count, which are numbers of one size; None where they are no such."""
-    return next((unit for unit, shape in STAMPS.items() if distinct.str.contains(shape).all()), None)
+def ways_of(distinct: pl.Series) -> list[dict[str, str]]:
+    """How all of some texts may be read, as a map's rule says it: in ISO 8601, as counts, or in formats."""
+    if are_iso(distinct):
+        return [{}]
+    counts = [{"epoch": unit} for unit, shape in STAMPS.items() if distinct.str.contains(shape).all()]
+    return counts[:1] or [{"format": form} for form in fitting(distinct)]
 
 
 def are_iso(distinct: pl.Series) -> bool:

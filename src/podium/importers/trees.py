@@ -13,7 +13,7 @@ import polars as pl
 from podium.errors import Fault, FormatError
 from podium.importers.collecting import Collector
 from podium.importers.grid import TWO
-from podium.importers.sources import MAX_DEPTH, Source, decode, refuse_file, sources, strict_json
+from podium.importers.sources import MAX_DEPTH, Source, decode, refuse_file, strict_json
 from podium.results.columns import EXACT, refuse_wide
 from podium.results.headings import PAIRING, fold, is_heading, is_round, meanings, side_of
 
@@ -309,9 +309,9 @@ def documents(source: Source, collector: Collector) -> Iterator[Node]:
         yield Node(value, f"{place}, $")
 
 
-def records(files: Sequence[str], collector: Collector) -> Iterator[tuple[Node, str]]:
+def records(files: Sequence[Source], collector: Collector) -> Iterator[tuple[Node, str]]:
     """The documents of files, or what lists that are one hold, each with its file."""
-    for source in (each for path in files for each in sources(path)):
+    for source in files:
         for root in documents(source, collector):
             yield from ((each, source.name) for each in (root if isinstance(root.value, list) else [root]))
 

@@ -8,15 +8,13 @@ from collections.abc import Sequence
 
 from podium.importers import times
 from podium.importers.collecting import Collector, Event
-from podium.importers.registry import Imported, Options
-from podium.importers.sources import refuse_file
+from podium.importers.sources import Source, refuse_file
 from podium.importers.trees import Node, records
 
 PAIR = re.compile(r"^(-?[0-9]{1,9})-(-?[0-9]{1,9})$")
 
 
-def read(files: Sequence[str], options: Options) -> Imported:
-    collector = Collector(options)
+def read(files: Sequence[Source], collector: Collector) -> None:
     for each, file in records(files, collector):
         tournament = each.get("tournament")
         if not isinstance(tournament.value, dict):
@@ -25,7 +23,6 @@ def read(files: Sequence[str], options: Options) -> Imported:
             if not isinstance(tournament.get(name).value, list):
                 refuse_file(file, f"has no list {name}; fetch it with include_{name}=1")
         read_tournament(tournament, file, collector)
-    return collector.imported()
 
 
 def read_tournament(tournament: Node, file: str, collector: Collector) -> None:

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from podium.importers import times
 from podium.importers.collecting import Collector, Event
 from podium.importers.formats.f1db import Result, Session, add_driver, date_of, of_millis
-from podium.importers.registry import Imported, Options
-from podium.importers.sources import Source, csv_records, refuse_file, sources, stem
+from podium.importers.sources import Source, csv_records, refuse_file, stem
 from podium.importers.trees import Node, documents
 
 NULL = "\\N"
@@ -70,20 +69,16 @@ class Heats:
             self.collector.take(event)
 
 
-def read(files: Sequence[str], options: Options) -> Imported:
-    collector = Collector(options)
+def read(files: Sequence[Source], collector: Collector) -> None:
     heats = Heats(collector)
-    found = [source for path in files for source in sources(path)]
-    tables = {stem(source.name).lower(): source for source in found if not is_json(source)}
+    tables = {stem(source.name).lower(): source for source in files if not is_json(source)}
     if "races" in tables:
         read_tables(tables, heats)
-    elif not any(is_json(source) for source in found):
-        refuse_file(files[0], "holds none of Ergast's tables: races.csv is missing")
-    for source in found:
-        if is_json(source):
-            read_json(source, heats)
+    elif not any(map(is_json, files)):
+        refuse_file(files[0].name, "holds none of Ergast's tables: races.csv is missing")
+    for source in filter(is_json, files):
+        read_json(source, heats)
     heats.close()
-    return collector.imported()
 
 
 def is_json(source: Source) -> bool:

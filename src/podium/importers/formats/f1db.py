@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 
 from podium.importers import times
 from podium.importers.collecting import Collector, Event
-from podium.importers.registry import Imported, Options
-from podium.importers.sources import Source, csv_records, decode, refuse_file, sources, stem, strict_json
+from podium.importers.sources import Source, csv_records, decode, refuse_file, stem, strict_json
 
 STATUSES = {"DNF": "dnf", "NC": "dnf", "DSQ": "disqualified", "EX": "disqualified"} | dict.fromkeys(
     ("DNS", "DNQ", "DNPQ", "DNP"), "did_not_start"
@@ -43,17 +42,15 @@ DAY = re.compile(r"^\d{4}-\d{2}-\d{2}$")
 CLOCK = re.compile(r"^\d{2}:\d{2}(:\d{2})?Z?$")
 
 
-def read(files: Sequence[str], options: Options) -> Imported:
-    collector = Collector(options)
-    found = {stem(source.name).lower(): source for path in files for source in reversed(sources(path))}
+def read(files: Sequence[Source], collector: Collector) -> None:
+    found = {stem(source.name).lower(): source for source in reversed(files)}
+    single = next((source for source in found.values() if ".json" in source.name.lower()), None)
     if RACES in found:
         read_tables(found, collector)
-    else:
-        single = next((source for source in found.values() if ".json" in source.name.lower()), None)
-        if single is None:
-            refuse_file(files[0], "holds no f1db: neither f1db-races.csv nor f1db.json is there")
+    elif single is not None:
         read_single(single, collector)
-    return collector.imported()
+    else:
+        refuse_file(files[0].name, "holds no f1db: neither f1db-races.csv nor f1db.json is there")
 
 
 def records(source: Source, needed: Sequence[str]) -> Iterator[tuple[str, dict[str, str], str]]:

@@ -12,8 +12,7 @@ from datetime import datetime
 from typing import BinaryIO
 
 from podium.importers.collecting import Collector, Event
-from podium.importers.registry import Imported, Options
-from podium.importers.sources import Source, refuse_file, sources
+from podium.importers.sources import Source, refuse_file
 from podium.importers.times import LocalTimes, of_utc
 from podium.results.names import normalise
 
@@ -56,18 +55,14 @@ class Game:
         return self.tags[name][0] if name in self.tags else ""
 
 
-def read(files: Sequence[str], options: Options) -> Imported:
-    collector, times = Collector(options), LocalTimes(options.timezone)
-    for path in files:
-        for source in sources(path):
-            tagged = False
-            for game in games(source):
-                tagged = tagged or bool(game.tags)
-                take(game, source.name, collector, times)
-            if not tagged:
-                refuse_file(source.name, 'has no game; each begins with tags like [White "ana"]')
-    collector.notes += times.notes()
-    return collector.imported()
+def read(files: Sequence[Source], collector: Collector) -> None:
+    for source in files:
+        tagged = False
+        for game in games(source):
+            tagged = tagged or bool(game.tags)
+            take(game, source.name, collector)
+        if not tagged:
+            refuse_file(source.name, 'has no game; each begins with tags like [White "ana"]')
 
 
 def games(source: Source) -> Iterator[Game]:
@@ -195,7 +190,7 @@ def read_moves(game: Game, number: int, line: str) -> None:
             game.end = mark[0]
 
 
-def take(game: Game, file: str, collector: Collector, times: LocalTimes) -> None:
+def take(game: Game, file: str, collector: Collector) -> None:
     if not game.tags and not game.moves and not game.faults and not game.comment:
         return  # a comment
     event = Event(file, f"line {game.line}")
@@ -203,7 +198,7 @@ def take(game: Game, file: str, collector: Collector, times: LocalTimes) -> None
         event.refuse(value, remedy, place=f"line {number}")
     check(game, event)
     if not event.faults:
-        event.started_at = started_at(game, event, times)
+        event.started_at = started_at(game, event, collector.times)
     if event.faults:
         collector.refuse(event.faults)
         return

@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 from podium.importers import times
 from podium.importers.collecting import Collector, Event
-from podium.importers.registry import Imported, Options
-from podium.importers.sources import refuse_file
+from podium.importers.sources import Source, refuse_file
 from podium.importers.trees import Node, records
 
 UNFINISHED = ("open", "invitational", "pending", "in_progress", "cancelled")
@@ -30,15 +29,13 @@ class Entrant(NamedTuple):
     place: int | None
 
 
-def read(files: Sequence[str], options: Options) -> Imported:
-    collector = Collector(options)
+def read(files: Sequence[Source], collector: Collector) -> None:
     for root, file in records(files, collector):
         races = root.get("races")
         for race in races if isinstance(races.value, list) else [root]:
             if not isinstance(race.value, dict) or not {"name", "status", "entrants"} & set(race.value):
                 refuse_file(file, f"has no race of racetime.gg at {race.place}")
             take(race, file, collector)
-    return collector.imported()
 
 
 def take(race: Node, file: str, collector: Collector) -> None:

@@ -8,19 +8,16 @@ from typing import Any
 
 from podium.importers import times
 from podium.importers.collecting import Collector, Event
-from podium.importers.registry import Imported, Options
-from podium.importers.sources import refuse_file
+from podium.importers.sources import Source, refuse_file
 from podium.importers.trees import Node, records
 
 COMPLETED = 3
 DISQUALIFIED_SCORE = -1
 
 
-def read(files: Sequence[str], options: Options) -> Imported:
-    collector = Collector(options)
+def read(files: Sequence[Source], collector: Collector) -> None:
     for answer, file in records(files, collector):
         read_answer(answer, file, collector)
-    return collector.imported()
 
 
 def read_answer(answer: Node, file: str, collector: Collector) -> None:

@@ -13,8 +13,7 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from podium.importers.collecting import Collector, Event
-from podium.importers.registry import Imported, Options
-from podium.importers.sources import SQLITE, Source, decode, refuse_file, sources
+from podium.importers.sources import SQLITE, Source, decode, refuse_file
 from podium.importers.stored import connect, quoted
 from podium.importers.times import LocalTimes, of_utc
 
@@ -76,17 +75,13 @@ class Game:
     goals: list[Row] = field(default_factory=list)
 
 
-def read(files: Sequence[str], options: Options) -> Imported:
-    collector, times = Collector(options), LocalTimes(options.timezone)
-    for path in files:
-        for source in sources(path):
-            try:
-                with open_results(source) as connection:
-                    read_database(connection, source.name, collector, times)
-            except (sqlite3.Error, sqlite3.Warning) as error:
-                refuse_file(source.name, f"is no SQLite database that can be read ({error})")
-    collector.notes += times.notes()
-    return collector.imported()
+def read(files: Sequence[Source], collector: Collector) -> None:
+    for source in files:
+        try:
+            with open_results(source) as connection:
+                read_database(connection, source.name, collector)
+        except (sqlite3.Error, sqlite3.Warning) as error:
+            refuse_file(source.name, f"is no SQLite database that can be read ({error})")
 
 
 @contextmanager
@@ -119,7 +114,7 @@ def run_dump(connection: sqlite3.Connection, source: Source) -> None:
     connection.set_progress_handler(None, 0)
 
 
-def read_database(connection: sqlite3.Connection, file: str, collector: Collector, times: LocalTimes) -> None:
+def read_database(connection: sqlite3.Connection, file: str, collector: Collector) -> None:
     names = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
     tables = sorted(name for name in names if TABLE.match(name))
     if not tables:
@@ -132,7 +127,7 @@ def read_database(connection: sqlite3.Connection, file: str, collector: Collecto
             refuse_file(file, f"has a table {table} without the column {missing}")
         server = (TABLE.match(table) or [""] * 2)[1]
         # Version 3 stores local times; before, they are SQLite's own, which are in UTC.
-        zone = times if "game_duration" in columns else None
+        zone = collector.times if "game_duration" in columns else None
         rows = rows_of(connection, table, [name for name in USED if name in columns])
         for _, rows_of_game in groupby(rows, key=lambda row: [row.cells[name] for name in GAME_KEY]):
             take(list(rows_of_game), server, file, zone, collector)

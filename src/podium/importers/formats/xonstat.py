@@ -12,8 +12,7 @@ from typing import Any
 
 from podium.importers import times
 from podium.importers.collecting import Collector, Event
-from podium.importers.registry import Imported, Options
-from podium.importers.sources import Source, refuse_file, sources
+from podium.importers.sources import Source, refuse_file
 
 BEGIN, END = b"----- BEGIN REQUEST BODY -----", b"----- END REQUEST BODY -----"
 GAME_TYPES = {"freezetag": "ft", "keepaway": "ka", "nexball": "nb"}  # names of before
@@ -80,17 +79,14 @@ class Report:
         return GAME_TYPES.get(game_type, game_type)
 
 
-def read(files: Sequence[str], options: Options) -> Imported:
-    collector = Collector(options)
-    for path in files:
-        for source in sources(path):
-            found = False
-            for report in reports(source):
-                found = True
-                take(report, collector)
-            if not found:
-                refuse_file(source.name, "is neither a report, which begins with its version (V 9), nor a log of them")
-    return collector.imported()
+def read(files: Sequence[Source], collector: Collector) -> None:
+    for source in files:
+        found = False
+        for report in reports(source):
+            found = True
+            take(report, collector)
+        if not found:
+            refuse_file(source.name, "is neither a report, which begins with its version (V 9), nor a log of them")
 
 
 def reports(source: Source) -> Iterator[Report]:

@@ -348,14 +348,14 @@ def as_moments(table: Table, rule: Rule, texts: pl.Series) -> Cells:
         return from_epoch(rule.epoch, texts)
     distinct = texts.drop_nulls().unique()
     form, remedy = rule.format, "is not a date; write it like 2025-01-31T18:00:00Z, or give its format"
-    if form is None and distinct.len() and not times.are_iso(distinct):
-        unit = times.unit_of(distinct)
-        if unit is not None:
-            return from_epoch(unit, texts)
-        forms = times.fitting(distinct)
-        form = forms[0] if len(forms) == 1 else None
-        ways = " or ".join(f'format = "{each}"' for each in forms)
-        remedy = f"may be a day and a month either way: say which, {ways}" if ways else remedy
+    ways = times.ways_of(distinct) if form is None and distinct.len() else []
+    if ways and "epoch" in ways[0]:
+        return from_epoch(ways[0]["epoch"], texts)
+    if len(ways) == 1:
+        form = ways[0].get("format")
+    elif ways:
+        shown = " or ".join(f'format = "{way["format"]}"' for way in ways)
+        remedy = f"may be a day and a month either way: say which, {shown}"
     if form is not None:
         local, remedy = times.by_format(distinct, form), f"does not fit the format {form}"
     else:

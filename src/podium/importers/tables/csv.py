@@ -16,7 +16,7 @@ from podium.errors import Fault, FormatError, PodiumError, ResultsError
 from podium.importers.files import kind_of, language_encoding, load
 from podium.importers.grid import Choice, Grid, Question, SourceRule, UndecidedError
 from podium.importers.registry import PRESETS, Imported, Options
-from podium.importers.sources import Source, decode, refuse_file, sources
+from podium.importers.sources import Source, decode, sources
 from podium.importers.tables.applying import Mapped, apply_map, drop_small
 from podium.importers.tables.cells import parse_result
 from podium.importers.tables.guess import Guesser
@@ -154,13 +154,13 @@ def without_bad_events(mapped: Mapped) -> tuple[Mapped, list[Fault], int]:
     return mapped, faults, len(skipped)
 
 
-def read(files: Sequence[str], options: Options) -> Imported:
+def read(files: Sequence[Source], options: Options) -> Imported:
     tables: list[pl.DataFrame] = []
     bad: list[Fault] = []
     dropped: Counter[str] = Counter()
     notes: list[str] = []
     skipped = 0
-    for source in (each for path in files for each in sources(path)):
+    for source in files:
         grid, mapping, note = understood(source, options)
         mapped = apply_map(grid, mapping)
         notes += [note] if note else grid.notes
@@ -174,8 +174,6 @@ def read(files: Sequence[str], options: Options) -> Imported:
         dropped += mapped.dropped
         notes += mapped.notes
         tables.append(mapped.table)
-    if not tables:
-        refuse_file(", ".join(files), "holds no file to read")
     table = pl.concat(tables, how="diagonal_relaxed")
     if len(tables) > 1 and not bad:
         read_results(table, name="the files together")
@@ -190,9 +188,13 @@ def map_of(options: Options) -> Map | None:
         mapping = build_map(options.map, is_partial=options.guess)
     else:
         mapping = load_map(options.map)
-    if options.timezone == "UTC":
-        return mapping
-    return replace(mapping, source=replace(mapping.source, timezone=LocalTimes(options.timezone).name))
+    return in_zone(mapping, options.timezone)
+
+
+def in_zone(mapping: Map, zone: str) -> Map:
+    return (
+        replace(mapping, source=replace(mapping.source, timezone=LocalTimes(zone).name)) if zone != "UTC" else mapping
+    )
 
 
 def understood(source: Source, options: Options) -> tuple[Grid, Map, str]:
@@ -213,10 +215,7 @@ def understood(source: Source, options: Options) -> tuple[Grid, Map, str]:
     grid = within_lists(grid, source, options)
     document = given.document if given else {}
     document, note = Guesser(grid, dict(document.get("source", {})), dict(document.get("columns", {}))).guess()
-    mapping = build_map(document, grid.name)
-    if options.timezone != "UTC":
-        mapping = replace(mapping, source=replace(mapping.source, timezone=LocalTimes(options.timezone).name))
-    return grid, mapping, note
+    return grid, in_zone(build_map(document, grid.name), options.timezone), note
 
 
 def within_lists(grid: Grid, source: Source, options: Options) -> Grid:

@@ -130,24 +130,24 @@ class Guesser(Columns):
         self.words += self.grid.notes
         headings = [*(heading for name, heading in self.chosen.items() if name in NUMBERS), *self.numbers]
         numbers = [self.texts(heading) for heading in headings if heading in self.grid.frame.columns]
-        if not source.keys() & {"decimal", "thousands"} and rule.format == "csv":
-            self.check_thousands()
-        found = decimal_marks(numbers) if not source.keys() & {"decimal", "thousands"} and rule.format == "csv" else ""
-        if found == "both":
-            text = 'has both 1.5 and 1,5: say in a map which is the decimal mark, as [source] decimal = ","'
-            marks = {"both are decimal marks": ("decimal", ".,"), "1,500 is 1500": ("thousands", ",")}
-            self.ask(Question(text, tuple(Choice(each, f"source.{key}", mark) for each, (key, mark) in marks.items())))
-        if found == ",":
-            source["decimal"] = ","
-            self.words.append("decimal commas")
+        if rule.format == "csv" and source.keys().isdisjoint({"decimal", "thousands"}):
+            self.add_mark(source, numbers)
         return source
 
-    def check_thousands(self) -> None:
-        """Ask what scores are whose every mark stands before three digits: 1,234 may be a thousand, or a bit over 1."""
+    def add_mark(self, source: dict[str, Any], numbers: list[pl.Series]) -> None:
+        """Take the decimal mark of numbers; ask where both are, or where each of a score may part its thousands."""
         for heading in (self.chosen[name] for name in ("score", "team_score") if name in self.chosen):
             marked = may_be_thousands(self.texts(heading))
             if marked:
                 self.ask(thousand_or_more(marked, heading))
+        found = decimal_marks(numbers)
+        if found == "both":
+            text = 'has both 1.5 and 1,5: say in a map which is the decimal mark, as [source] decimal = ","'
+            both = Choice("both are decimal marks", "source.decimal", ".,")
+            self.ask(Question(text, (both, Choice("1,500 is 1500", "source.thousands", ","))))
+        if found == ",":
+            source["decimal"] = ","
+            self.words.append("decimal commas")
 
     def rule(self, name: str, heading: str) -> Any:
         """How a results column is made of the table's; None where it is left aside."""
@@ -184,21 +184,17 @@ class Guesser(Columns):
         refined = self.refined.get("started_at")
         if refined is not None:
             return {"from": origin, **refined}
-        if times.are_iso(distinct):
-            self.words += [f"dates as {distinct[0]}"] if distinct.str.contains(r"^\d{8}$").any() else []
-            return origin
-        unit = times.unit_of(distinct)
-        if unit is not None:
-            self.words += ["dates as Excel counts days"] * (unit == "excel")
-            return {"from": origin, "epoch": unit}
-        ways: list[tuple[list[str], Any]] = [(times.fitting(distinct), {})]
-        odd = {way: times.fitting(distinct.str.replace(*way)) for way in times.ODD_DATES if not ways[0][0]}
-        ways += [(forms, {"regex": list(way)}) for way, forms in odd.items()]
-        forms, rest = next((each for each in ways if each[0]), ([], {}))
-        if len(forms) > 1:
-            self.ask(day_or_month(distinct, forms, None if "{" in origin else origin))
-        self.words += [f"dates as {forms[0]}"] if forms else []
-        return {"from": origin, **rest, "format": forms[0]} if forms else origin
+        ways, rest = times.ways_of(distinct), dict[str, Any]()
+        for odd in times.ODD_DATES if not ways else ():
+            found = times.ways_of(distinct.str.replace(*odd))
+            ways, rest = (found, {"regex": list(odd)}) if found and not ways else (ways, rest)
+        if len(ways) > 1:
+            self.ask(day_or_month(distinct, [way["format"] for way in ways], None if "{" in origin else origin))
+        way = ways[0] if ways else {}
+        shown = way.get("format") or (distinct[0] if distinct.str.contains(r"^\d{8}$").any() else "")
+        self.words += [f"dates as {shown}"] if ways and shown else []
+        self.words += ["dates as Excel counts days"] * (way.get("epoch") == "excel")
+        return {"from": origin, **rest, **way} if way else origin
 
     def time_rule(self, name: str, heading: str, texts: pl.Series) -> Any:
         """How times are read; gaps are left aside where places decide, and refused where they do not."""
@@ -292,11 +288,13 @@ class Guesser(Columns):
             return
         doubtful = [f"{heading} ({why})" for heading, why in self.asides.items()]
         hint = f"; is it {' or '.join(doubtful)}?" if doubtful else ""
-        ways = (who_beat_whom({each: self.texts(each) for each in way}) for way in (self.asides, self.open_headings()))
-        questions = next(filter(None, ways), [])
-        command = "".join(each.command(self.grid.name) for each in questions)
-        self.fault(None, f"no column says who beat whom: it needs a position, a score or a time{hint}{command}")
-        self.questions += questions
+        ways = (
+            [each for name in way for each in comparisons(name, self.texts(name))]
+            for way in (self.asides, self.open_headings())
+        )
+        choices = tuple(next(filter(None, ways), ()))
+        text = f"no column says who beat whom: it needs a position, a score or a time{hint}"
+        self.ask(Question(text, choices)) if choices else self.fault(None, text)
 
     def note(self, columns: Mapping[str, Any]) -> str:
         """All that was understood and left aside, in a line."""
@@ -335,23 +333,13 @@ def thousand_or_more(cell: str, column: str) -> Question:
     return Question(text, tuple(choices), column, hint)
 
 
-def who_beat_whom(columns: Mapping[str, pl.Series]) -> list[Question]:
-    """Ask which of the columns that have no meaning has places, times or points, as far as their cells are such."""
-    choices = [choice for heading, texts in columns.items() for choice in comparisons(heading, texts)]
-    return [Question("which column says who beat whom", tuple(choices))] if choices else []
-
-
 def comparisons(heading: str, texts: pl.Series) -> list[Choice]:
     plain = [each for each in texts.head(LOOKED_AT).unique() if times.status_word(each) is None]
     cells = pl.Series(plain, dtype=pl.String).str.strip_chars()
     ways = {
         "position": ("places, or what is better the less", not placed(cells).null_count()),
-        "time_s": ("times", all(times.is_lapped(each) or is_time(each) for each in cells)),
+        "time_s": ("times", all(times.is_lapped(each) or times.parse(each.replace(",", ".")) for each in cells)),
         "score": ("points, the more the better", cells.str.contains(r"^-?[0-9]+([.,][0-9]+)?$").all()),
     }
     fitting = {name: words for name, (words, fits) in ways.items() if fits and plain}
     return [Choice(f"{heading}: {words}", f"columns.{name}", heading) for name, words in fitting.items()]
-
-
-def is_time(cell: str) -> bool:
-    return any(times.parse(cell, decimal=mark) is not None for mark in ".,")

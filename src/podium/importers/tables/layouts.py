@@ -28,43 +28,39 @@ PARTS = {"matrix": OF_CELLS, "crosstable": OF_CELLS, "swiss": (*OF_CELLS, PAIR)}
 
 def foot(grid: Grid) -> tuple[list[dict[str, Any]], pl.Series]:
     """The conditions that drop the last rows of each sheet: sums, and notes as `Fastest lap: …`; and the other rows."""
-    numbers = pl.int_range(grid.frame.height, eager=True)
-    sheets = [numbers]
-    if SHEET in grid.frame.columns:
-        sheets = [
-            *grid.frame.select(SHEET).with_columns(row=numbers).group_by(SHEET, maintain_order=True).agg("row")["row"]
-        ]
-    notes = [note for rows in sheets for note in notes_below(grid.only(rows), rows)]
-    left = numbers.filter(~numbers.is_in([row for row, _ in notes]))
-    table, found = grid.only(left).frame, dict[tuple[str, str], int]()
-    for row, (heading, cell) in notes:
-        if (table[heading].cast(pl.String) == cell).any():
-            left = pl.concat([left, numbers.filter(numbers == row)]).sort()
-        else:
-            found[heading, cell] = row
-    return [{"column": name, "equals": cell, "reason": "row below the table"} for name, cell in found], left
+    rows = grid.frame.with_row_index("\0row")
+    sheets = rows.partition_by(SHEET, maintain_order=True) if SHEET in rows.columns else [rows]
+    notes = {
+        row: cell for sheet in sheets for row, cell in notes_below(grid.only(sheet["\0row"]), sheet["\0row"]).items()
+    }
+    left = rows.filter(~pl.col("\0row").is_in([*notes]))
+    again = {each for each in notes.values() if (left[each[0]].cast(pl.String) == each[1]).any()}
+    found = dict.fromkeys(each for each in notes.values() if each not in again)
+    gone = [row for row, each in notes.items() if each in found]
+    drops = [{"column": name, "equals": cell, "reason": "row below the table"} for name, cell in found]
+    return drops, rows["\0row"].filter(~rows["\0row"].is_in(gone))
 
 
-def notes_below(grid: Grid, numbers: pl.Series) -> list[tuple[int, tuple[str, str]]]:
-    """The last rows of a sheet that lack what all above have: the number of each, and its first cell."""
+def notes_below(grid: Grid, numbers: pl.Series) -> dict[int, tuple[str, str]]:
+    """The first cells of the last rows of a sheet, which lack what all above have, by the numbers of the rows."""
     names, height = grid.headings, grid.frame.height
     texts = pl.col(names).cast(pl.String).replace("", None)
     last = grid.frame.slice(max(height - MOST_FOOT, TWO)).select(texts).rows(named=True)
     cells_of = [{name: cell for name, cell in row.items() if cell is not None} for row in reversed(last)]
     alone = len([*takewhile(lambda cells: len(cells) == 1, cells_of)])
     edge = [grid.place(row) for row in (height - alone - 1, height - alone) if 0 <= row < height]
-    lines = [int(found[1]) for place in edge if (found := re.search(r" (\d+)$", place))]
+    lines = [int(end[1]) for place in edge if (end := re.search(r" (\d+)$", place))]
     is_apart = len(lines) == TWO and lines[1] - lines[0] > 1  # below an empty line
     notes = cells_of[:alone] if is_apart else [*takewhile(is_note, cells_of)]
     rows = grid.frame.head(height - len(notes)).select(texts) if notes else grid.frame
-    first = [next(iter(cells.items())) for cells in notes]
-    is_below = [
-        first.count(each) == 1
-        and (is_apart or any(rows[name].null_count() == 0 for name in names if name not in cells))
-        for each, cells in zip(first, notes, strict=True)
-    ]
-    count = len([*takewhile(bool, is_below)])
-    return [(int(numbers[height - 1 - place]), first[place]) for place in range(count)]
+    found = dict[int, tuple[str, str]]()
+    for number, cells in zip(reversed(numbers), notes, strict=False):
+        lacks = is_apart or any(rows[name].null_count() == 0 for name in names if name not in cells)
+        first = next(iter(cells.items()))
+        if not lacks or first in found.values():
+            break
+        found[number] = first
+    return found
 
 
 def is_note(cells: Mapping[str, str]) -> bool:

@@ -12,28 +12,19 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from podium.importers import times
-from podium.importers.grid import SourceRule
+from podium.importers.grid import SourceRule, written_out
 from podium.importers.tables.model import BESIDE, FILE, LAPS, ROW, Part, Rule
 from podium.importers.times import LocalTimes
 from podium.importers.trees import as_text
 from podium.results.columns import NUMBERS, TEXTS, TIMES, UTC, from_texts, text
+from podium.results.headings import WORDS
 
-POINTS_OF_ONE = r"\d+(?:\.\d+)?"
-PAIR = re.compile(rf"({POINTS_OF_ONE})\s*[-:/xX]\s*({POINTS_OF_ONE})")
-BRACKETS = re.compile(r"\([\d\s,;:./-]*\)|[\[\]]")  # points of a tie-break, of sets, or at half time
-AS_TIME = re.compile(r"^(\d+):(\d\d):00(?:\.0+)?$")  # 3:1, as spreadsheets take it for a time of day
-LONGER = re.compile(
-    r"(?i)\(?\b(?:[an]\.?[vep]\.?|a\.?e\.?t\.?|d\.?t\.?s\.?|o\.?t\.?|pens?\.?|ext?\.?|vl\.?|ja|so|rl\.?|dcr|prod\w*\.?|uz\.?)\)?$"
-)  # after extra time
-GAME = re.compile(rf"0*(\d+)[a-z-]([+=-]|{POINTS_OF_ONE}|[wldhfuz])", re.IGNORECASE)  # a colour has a letter
-RESULT_FIRST = re.compile(r"^(?:([wld])(\d+)|([+=-])(\d+)[a-z])$", re.IGNORECASE)  # W4 and +4B: a win over the fourth
-SHOOT = r"(?:pen\w*|pso|[ni]\.?\s?e|t\.?a\.?b|d\.?c\.?r|rig\w*)\.?"
-SHOOT_OUT = re.compile(  # behind a draw: who won it
-    rf"(?i)\(?(?:(\d+)\s*[-:]\s*(\d+)\s*{SHOOT}|{SHOOT}:?\s*\(?(\d+)\s*[-:]\s*(\d+)\)?)\)?\s*$"
+RESULTS = written_out(WORDS["results"], {})
+PAIR, BRACKETS, AS_TIME, LONGER, GAME, RESULT_FIRST, SHOOT_OUT, FENCED, ALONE = (
+    re.compile(RESULTS[name])
+    for name in ["pair", "brackets", "as_time", "longer", "game", "result_first", "shoot_out", "fenced", "alone"]
 )
-FENCED = re.compile(r"([VD])\d{1,2}")  # V5 and D3: a bout won with five hits, or lost
 UNIT = r"(?i)^([+-]?[0-9][0-9.,]*)\s?(m|cm|km|kg|pts?\.?|points?|punkte|pkt\.?|%)$"  # behind a number
-ALONE = re.compile(r"[a-zA-Z]?[-+]?(?:0|0\.5|1|1\.0)?[-+=*]*")  # what stands for a bye, or a round without a game
 POINTS = {"=": 0.5, "w": 1.0, "d": 0.5, "l": 0.0}
 WHOLE = (0.0, 0.5, 1.0)  # of one game
 Result = tuple[float | None, float | None]
@@ -66,7 +57,7 @@ def parse_result(text: str) -> Result | None:
         one, other = (int(each) for each in shot.groups() if each)
         pairs = [(pairs[0][0] + (one > other), pairs[0][1] + (other > one))]
     if not pairs:
-        own = float(bare) if re.fullmatch(POINTS_OF_ONE, bare) else None
+        own = float(bare) if re.fullmatch(RESULTS["points"], bare) else None
         return None if own is None else (own, 1.0 - own if own in WHOLE else None)
     if PAIR.sub("", bare).strip(" ,;.|"):
         return None
@@ -109,7 +100,7 @@ def parse_game(text: str) -> Game | None:
     number, result = match[1], match[2].lower()
     if not int(number):
         return None
-    points = POINTS.get(result, float(result) if re.fullmatch(POINTS_OF_ONE, result) else None)
+    points = POINTS.get(result, float(result) if re.fullmatch(RESULTS["points"], result) else None)
     if points is not None and points not in WHOLE:
         raise ValueError(text)
     return Game(number, points)

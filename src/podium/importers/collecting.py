@@ -98,7 +98,6 @@ class Collector:
         if self.options.player == "name" and not event.faults:
             call_by_name(event)
         check_texts(event)
-        check_players(event)
         if event.faults:
             self.refuse(event.faults)
             return
@@ -223,11 +222,3 @@ def check_texts(event: Event) -> None:
             event.refuse(text, reason, column, place)
     for row in event.rows:
         row["player"] = normalise(row["player"])
-
-
-def check_players(event: Event) -> None:
-    seen: set[str] = set()
-    for row in event.rows:
-        if row["player"] in seen:
-            event.refuse(row["player"], f"appears twice in event {event.event_id}", "player", row[PLACE])
-        seen.add(row["player"])

@@ -25,7 +25,6 @@ from podium.importers.grid import (
     Grid,
     Question,
     SourceRule,
-    UndecidedError,
     decide,
     find_head,
     from_lines,
@@ -94,9 +93,8 @@ def from_text(
         filled = frame[blank].str.contains(r"[^\s:\u2013-]").fill_null(value=False)  # and no mark between two sides
         if filled.any() and called not in rule.aside:
             choice, row = Choice(f"leave {called} aside", "source.aside", called), filled.arg_max() or 0
-            question = Question("stands in a column without a heading; give it one", (choice,))
-            fault = Fault(first_row + row, None, frame[blank][row], question.remedy(PurePath(name).name))
-            raise UndecidedError(name, [fault], [question])
+            text = "stands in a column without a heading; give it one"
+            raise decide(name, text, choice, row=first_row + row, cell=frame[blank][row])
     frame = frame.drop(blanks)
     if titles:
         frame = frame.with_columns(pl.lit(titles).alias(TITLE))

@@ -141,9 +141,9 @@ class UndecidedError(FormatError):
         super().__init__(name, faults)
 
 
-def decide(name: str, text: str, *choices: Choice) -> UndecidedError:
+def decide(name: str, text: str, *choices: Choice, row: int | None = None, cell: str | None = None) -> UndecidedError:
     question = Question(text, choices)
-    return UndecidedError(name, [Fault(None, None, None, question.remedy(name))], [question])
+    return UndecidedError(name, [Fault(row, None, cell, question.remedy(Path(name).name))], [question])
 
 
 LINES = 40  # of a table that its head is looked for in

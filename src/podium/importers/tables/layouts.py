@@ -71,18 +71,15 @@ def is_note(cells: Mapping[str, str]) -> bool:
 
 def check_names(mapping: Map, columns: Iterable[str], table_name: str) -> None:
     known = list(columns)
-    parts = PARTS.get(mapping.layout.kind, ())
-    for rules in mapping.rules():
-        for key, rule in rules.items():
-            for name in rule.names:
-                of_template = any(part.is_column and part.text == name for part in rule.template)
-                if name not in known and name not in parts and not (of_template and name in (ROW, FILE, *BESIDE)):
-                    refuse_name(mapping.name, f"columns.{key}", name, known, table_name)
-    conditions = [(f"where.{way}", each.column) for way in ("drop", "keep") for each in getattr(mapping, way)]
-    layout = [("layout.rows", mapping.layout.rows)] if mapping.layout.rows is not None else []
-    layout += [("layout.except", name) for name in mapping.layout.excluded]
-    for place, name in [*conditions, *layout]:
-        if name not in known and name not in parts:
+    beside = {*PARTS.get(mapping.layout.kind, ()), *known}
+    used = [(f"where.{way}", each.column) for way in ("drop", "keep") for each in getattr(mapping, way)]
+    used += [("layout.rows", mapping.layout.rows)] if mapping.layout.rows is not None else []
+    used += [("layout.except", name) for name in mapping.layout.excluded]
+    for key, rule in (each for rules in mapping.rules() for each in rules.items()):
+        in_template = {part.text for part in rule.template if part.is_column} & {ROW, FILE, *BESIDE}
+        used += [(f"columns.{key}", name) for name in rule.names if name not in in_template]
+    for place, name in used:
+        if name not in beside:
             refuse_name(mapping.name, place, name, known, table_name)
 
 

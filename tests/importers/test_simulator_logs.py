@@ -1,5 +1,6 @@
 """Logs of simulators in the shapes of their programs: the order is the log's, and a damaged one says where."""
 
+import json
 import zipfile
 
 import pytest
@@ -99,6 +100,22 @@ def test_a_damaged_log_is_refused_with_its_place(form, before, after, message, t
     with pytest.raises(podium.PodiumError) as caught:
         read_format(form, [path])
     assert message.split(", line")[0] in str(caught.value) or (form == "acc" and "is not JSON" in str(caught.value))
+
+
+def test_a_car_without_drivers_has_its_current_one_or_is_named(tmp_path):
+    name, write = LOGS["acc"]
+    log = json.loads(write().decode("utf-16-le"))
+    path, car = tmp_path / name, log["sessionResult"]["leaderBoardLines"][1]
+    car["currentDriver"], car["car"]["drivers"] = car["car"]["drivers"][0], []
+    path.write_text(json.dumps(log))
+    whole = tmp_path / "whole"
+    whole.mkdir()
+    (whole / name).write_bytes(write())
+    assert read_format("acc", [path]).table.equals(read_format("acc", [whole / name]).table)
+    del car["currentDriver"]
+    path.write_text(json.dumps(log))
+    with pytest.raises(podium.PodiumError, match=r"leaderBoardLines\[1\].car, column player: is empty.* --skip-bad"):
+        read_format("acc", [path])
 
 
 @pytest.mark.parametrize(

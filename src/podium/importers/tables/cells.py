@@ -13,7 +13,7 @@ import polars as pl
 
 from podium.importers import times
 from podium.importers.grid import SourceRule, written_out
-from podium.importers.tables.model import BESIDE, FILE, LAPS, ROW, Part, Rule
+from podium.importers.tables.model import BESIDE, FILE, LAPS, ROW, Part, Rule, template
 from podium.importers.times import LocalTimes
 from podium.importers.trees import as_text
 from podium.results.columns import NUMBERS, TEXTS, TIMES, UTC, from_texts, text
@@ -193,7 +193,8 @@ def origin(table: Table, rule: Rule) -> pl.Series:
     if rule.template:
         return filled(table, rule.template)
     names = rule.columns or rule.first
-    columns = pl.DataFrame([table.texts(name).alias(str(number)) for number, name in enumerate(names)])
+    cells = (filled(table, template(name)) if "{" in name and rule.first else table.texts(name) for name in names)
+    columns = pl.DataFrame([each.alias(str(number)) for number, each in enumerate(cells)])
     if rule.first:
         return columns.select(pl.coalesce(pl.all())).to_series()
     if len(names) == 1:

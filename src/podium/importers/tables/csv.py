@@ -102,7 +102,7 @@ def add(findings: Findings, mapped: Mapped, name: str, which: pl.Series, written
     groups = rows.group_by("value", maintain_order=True).agg(pl.col("row").unique(maintain_order=True))
     for value, numbers in groups.head(MAX_GROUPS).iter_rows():
         command = what_it_says(mapped, name, value or "").command(mapped.grid.name)
-        if not command and name in mapped.bad:
+        if not command and (name in mapped.bad or value is None):
             command = f", or leave its event out: type podium import {shlex.quote(mapped.grid.name)} --skip-bad"
         place = mapped.grid.places(numbers)
         findings.faults.append(Fault(None, column, value, remedy + command, place, mapped.grid.name))

@@ -11,7 +11,7 @@ import polars as pl
 
 from podium.errors import ParameterError
 from podium.importers.grid import SourceRule
-from podium.importers.tables.model import LAPS, Condition, Join, Layout, Map, Part, Rule, Scalar
+from podium.importers.tables.model import LAPS, Condition, Join, Layout, Map, Rule, Scalar, template
 from podium.importers.times import LocalTimes
 from podium.importers.trees import as_text
 from podium.results.columns import ALL, STATUSES
@@ -32,7 +32,6 @@ OF_RULE: dict[str, str | tuple[str, ...]] = {
     "side": ("1", "2"), "split": "text", "count": "truth", "started": "names",
 }  # fmt: skip
 FIELDS = {"from": "columns", "map": "words", "as": "kind", "else": "otherwise"}  # of a rule that are called otherwise
-PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 
 
 def load_map(path: Path) -> Map:
@@ -284,11 +283,6 @@ class Reader:
         if isinstance(value, bool) or not isinstance(value, int | float) or not at_least < value < float("inf"):
             self.refuse(place, f"{value!r} must be a number above {at_least:g}")
         return float(value)
-
-
-def template(text: str) -> tuple[Part, ...]:
-    pieces = PLACEHOLDER.split(text)
-    return tuple(Part(piece, is_column=bool(number % 2)) for number, piece in enumerate(pieces) if piece or number % 2)
 
 
 def write_map(document: Mapping[str, Any]) -> str:

@@ -1,5 +1,6 @@
 """A map: what the columns of a table mean. Written in TOML, checked key by key before any table is read."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
@@ -24,6 +25,14 @@ class Join:
     there: str
 
 
+PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
+
+
+def template(text: str) -> tuple["Part", ...]:
+    pieces = PLACEHOLDER.split(text)
+    return tuple(Part(piece, is_column=bool(number % 2)) for number, piece in enumerate(pieces) if piece or number % 2)
+
+
 @dataclass(frozen=True)
 class Part:
     """A piece of a template: a text, or the name of a column."""
@@ -39,7 +48,7 @@ class Rule:
     value: Scalar | None = None  # a constant
     template: tuple[Part, ...] = ()
     columns: tuple[str, ...] = ()  # joined by a blank
-    first: tuple[str, ...] = ()  # the first that is not null
+    first: tuple[str, ...] = ()  # columns or templates: the first that is not null
     regex: tuple[str, str] | None = None  # a pattern, and what a cell that has it becomes
     words: Mapping[str, Scalar] | None = None
     null: Scalar | None = None  # what stands for no value
@@ -63,7 +72,8 @@ class Rule:
     @property
     def names(self) -> tuple[str, ...]:
         in_template = tuple(part.text for part in self.template if part.is_column)
-        return (*in_template, *self.columns, *self.first, *([self.equals] if self.equals else []), *self.started)
+        first = (name for each in self.first for name in PLACEHOLDER.findall(each) or [each])
+        return (*in_template, *self.columns, *first, *([self.equals] if self.equals else []), *self.started)
 
     @property
     def is_plain(self) -> bool:

@@ -248,7 +248,7 @@ class Guesser(Columns):
             self.words.append(", ".join(f"{word} as {status}" for word, status in words.items()))
 
     def add_started(self, columns: dict[str, Any]) -> None:
-        """Take who played a part, and is said not to have started, for one who did not finish: WD after a round."""
+        """Take who played a part, and did not start by a word, for one who did not finish: WD after a round."""
         rule = columns.get("status")
         if rule is None or "status" in self.given:
             return

@@ -336,10 +336,10 @@ class Columns:
                 self.ask(each)
 
     def likely_headings(self) -> list[str]:
-        """The columns that may be of players, which have words, or of events, in which no player stands again."""
+        """The columns that may be of players, first those with words, or of events, in which no player stands again."""
         headings = self.open_headings() if self.grid.frame.height > 1 else []
         if "player" not in self.chosen:
-            return headings if "player" in self.given else [*filter(self.has_words, headings)] or headings
+            return headings if "player" in self.given else sorted(headings, key=self.has_words, reverse=True)
         once = (each for each in headings if not self.stand_again([each, self.chosen["player"]]))
         return [each for each in once if not each.isdecimal()] or headings
 

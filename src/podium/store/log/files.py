@@ -77,7 +77,7 @@ def integrity_faults(engine: sa.Engine) -> list[str]:
 
 
 def is_whole(cursor: Any) -> bool:
-    """Whether SQLite would find nothing wrong, in a fifth of the time where the ledger is large.
+    """Whether SQLite would find nothing wrong, in a third of the time where the ledger is large.
 
     For every row of a table SQLite looks into each index, all over it. Those of the ledger are gone through in their
     own order instead, where the next row is at hand: each has to be found, and all together to be those of the table.

@@ -208,14 +208,13 @@ def best_lines(rows: Sequence[Sequence[str]], cell: str | None, wanted: Collecti
 def are_one_head(upper: Sequence[str], lower: Sequence[str], known: Sequence[int]) -> bool:
     """Whether two lines are one head: of words, or of words and dates, where neither names every column by itself."""
     pairs = list(zip_longest(upper, lower, fillvalue=""))
-    above = [column for column, (up, _) in enumerate(pairs) if up and not is_a_day(up)]
-    if above == [0] and (pairs[0][1] or not is_heading(upper[0])):
+    over_words = ["" if is_day else each for each, is_day in zip(upper, are_days(upper), strict=True)]
+    if [column for column, each in enumerate(over_words) if each] == [0] and (pairs[0][1] or not is_heading(upper[0])):
         return False  # a title
     dated = [low for _, low in pairs if low]
-    are_dates = len(dated) >= TWO and all(map(is_a_day, dated))
+    are_dates = len(dated) >= TWO and all(are_days(dated))
     if known[0] and are_dates and all(up for up, low in pairs if low):
         return True
-    over_words = ("" if is_a_day(each) else each for each in upper)
     words = not any(VALUE.fullmatch(each) for each in (*over_words, *lower) if each and not is_heading(each))
     below = [low for up, low in pairs if low and low != up]
     often = Counter(upper)
@@ -227,8 +226,9 @@ def are_one_head(upper: Sequence[str], lower: Sequence[str], known: Sequence[int
     return known[1] > 0 and words and parted and alone and over
 
 
-def is_a_day(cell: str) -> bool:
-    return bool(pl.Series([cell]).str.contains(rf"^(?:{times.IN_A_LINE})$").any())
+def are_days(cells: Sequence[str]) -> list[bool]:
+    """Which cells are a day and nothing else."""
+    return pl.Series(cells, dtype=pl.String).str.contains(rf"^(?:{times.IN_A_LINE})$").to_list()
 
 
 def numbered(names: list[str]) -> list[str]:

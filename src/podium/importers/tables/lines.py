@@ -10,7 +10,7 @@ import polars as pl
 
 from podium.errors import ResultsError
 from podium.importers import times
-from podium.importers.grid import EVERY, SHEET, TITLE, Choice, Grid, Question
+from podium.importers.grid import EVERY, SHEET, TITLE, Choice, Grid, Question, are_days
 from podium.importers.tables.applying import apply_map
 from podium.importers.tables.cells import GAME, ORDINAL, game_text, parse_result, placed
 from podium.importers.tables.layouts import BY_ORDER
@@ -90,7 +90,7 @@ class Lines:
         return word not in meanings() and word not in sides() and side_of(heading) is None
 
     def is_of_a_round(self, heading: str) -> bool:
-        return is_round(heading) or bool(pl.Series([heading]).str.contains(rf"^(?:{times.IN_A_LINE})$").any())
+        return is_round(heading) or all(are_days([heading]))
 
     def places(self) -> Document | None:
         """The map of an event a row whose columns are places, and whose cells are names."""

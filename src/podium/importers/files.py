@@ -18,6 +18,7 @@ from podium.errors import Fault, ResultsError
 from podium.importers import times
 from podium.importers.grid import (
     LINES,
+    ROW_NUMBER,
     TITLE,
     TWO,
     VALUE,
@@ -221,12 +222,12 @@ def below_each_other(grid: Grid) -> Grid:
         heads, *others = ([each.removeprefix(f"{title} ") for each in part] for title, part in blocks.items())
         is_named = {"player", "position"} <= {meanings().get(fold(each)) for each in heads}
         if is_named and all(own == heads for own in others) and all(blocks) and len(blocks) == len(parts):
-            numbered = grid.frame.with_row_index("\0row")
-            frames = (numbered.select("\0row", pl.lit(title), *part) for title, part in blocks.items())
-            columns = ["\0row", TITLE, *heads]
+            numbered = grid.frame.with_row_index(ROW_NUMBER)
+            frames = (numbered.select(ROW_NUMBER, pl.lit(title), *part) for title, part in blocks.items())
+            columns = [ROW_NUMBER, TITLE, *heads]
             table = pl.concat(frame.rename(dict(zip(frame.columns, columns, strict=True))) for frame in frames)
             table = table.filter(pl.sum_horizontal(pl.col(heads).fill_null("") != "") > 1)
-            return replace(grid, frame=table.drop("\0row"), labels=[grid.place(row) for row in table["\0row"]])
+            return replace(grid, frame=table.drop(ROW_NUMBER), labels=[grid.place(row) for row in table[ROW_NUMBER]])
     return grid
 
 

@@ -17,7 +17,9 @@ from podium.importers import times
 from podium.importers.sources import refuse_file
 from podium.results.headings import BEAT, DREW, GOALS, LOST, SHORT, WORDS, fold, is_heading, meanings, side_of
 
-SHEET, TITLE = "\0sheet", "\0title"  # columns beside the table's own: of each row its sheet, the lines above the head
+# Columns beside the table's own, none of which is called so: of each row its sheet, the lines above the head, and its
+# number in the source, from 0.
+SHEET, TITLE, ROW_NUMBER = "\0sheet", "\0title", "\0row"
 MOST_CHOICES = 8  # that are typed in a line
 SHOWN_ROWS = 3  # of those with one fault
 EVERY = "*"  # sheet of a workbook

@@ -12,7 +12,7 @@ import polars as pl
 
 from podium.importers import times
 from podium.importers.files import load
-from podium.importers.grid import Grid
+from podium.importers.grid import ROW_NUMBER, Grid
 from podium.importers.sources import sources, stem
 from podium.importers.tables import layouts
 from podium.importers.tables.cells import Cells, Table, build
@@ -68,7 +68,7 @@ def apply_map(grid: Grid, mapping: Map) -> Mapped:
     unfolded_sides = layouts.unfold(frame, mapping, grid, dropped)
     for side, (unfolded, rules) in enumerate(zip(unfolded_sides, mapping.rules(), strict=True)):
         rows = layouts.filter_rows(unfolded, mapping, dropped) if mapping.layout.rows is not None else unfolded
-        numbers = rows[layouts.NUMBER].cast(pl.Int64)
+        numbers = rows[ROW_NUMBER].cast(pl.Int64)
         shown = numbers + (grid.first_row if grid.labels is None else 1)
         table = Table(rows, mapping.source, stem(grid.name), shown, local)
         columns = build_columns(table, with_player(rules, mapping))
@@ -77,13 +77,13 @@ def apply_map(grid: Grid, mapping: Map) -> Mapped:
             if len(cells.sources) == 1 and cells.sources[0] in grid.frame.columns:
                 headings.setdefault(name, cells.sources[0].lstrip("^." if mapping.is_preset else ""))
         split = rules["player"].split if "player" in rules else None
-        laid = laid_out(columns, rows[layouts.NUMBER], side)
+        laid = laid_out(columns, rows[ROW_NUMBER], side)
         parts.append(with_members(laid, split) if split else laid)
-    laid = parts[0] if len(parts) == 1 else pl.concat(parts, how="diagonal_relaxed").sort(layouts.NUMBER, "\0side")
+    laid = parts[0] if len(parts) == 1 else pl.concat(parts, how="diagonal_relaxed").sort(ROW_NUMBER, "\0side")
     names = [name for name in ALL if name in laid.columns]
     are_bad = {name: laid[BAD + name].fill_null(value=False) for name in names if BAD + name in laid.columns}
     bad = {name: (which, laid[WRITTEN + name]) for name, which in are_bad.items()}
-    mapped = Mapped(grid, laid.select(names), laid[layouts.NUMBER], bad, remedies, headings, dropped, local.notes())
+    mapped = Mapped(grid, laid.select(names), laid[ROW_NUMBER], bad, remedies, headings, dropped, local.notes())
     if mapping.is_distinct and not bad:  # bad cells are all empty, and not the same
         mapped = mapped.only_rows(mapped.table.to_struct().is_first_distinct())
     return by_event(mapped)

@@ -11,14 +11,13 @@ from typing import Any
 import polars as pl
 
 from podium.errors import Fault, ParameterError, ResultsError
-from podium.importers.grid import SHEET, Grid
+from podium.importers.grid import ROW_NUMBER, SHEET, Grid
 from podium.importers.sources import refuse_file
 from podium.importers.tables.cells import WHOLE, Game, Result, mirrored, parse_game, parse_result, plain
 from podium.importers.tables.model import BESIDE, CELL, COLUMN, FILE, PAIR, ROW, ROW_NAME, Condition, Layout, Map
 from podium.results.columns import text
 from podium.results.headings import is_total
 
-NUMBER = "\0row"  # the row of the source, from 0: beside the table's columns, none of which is called so
 SHOWN_NAMES = 20
 MOST_FOOT, TWO = 5, 2  # rows below a table that are none of it
 BY_ORDER = "#"  # what numbers lines where no column does
@@ -28,17 +27,19 @@ PARTS = {"matrix": OF_CELLS, "crosstable": OF_CELLS, "swiss": (*OF_CELLS, PAIR)}
 
 def foot(grid: Grid) -> tuple[list[dict[str, Any]], pl.Series]:
     """The conditions that drop the last rows of each sheet: sums, and notes as `Fastest lap: …`; and the other rows."""
-    rows = grid.frame.with_row_index("\0row")
+    rows = grid.frame.with_row_index(ROW_NUMBER)
     sheets = rows.partition_by(SHEET, maintain_order=True) if SHEET in rows.columns else [rows]
     notes = {
-        row: cell for sheet in sheets for row, cell in notes_below(grid.only(sheet["\0row"]), sheet["\0row"]).items()
+        row: cell
+        for sheet in sheets
+        for row, cell in notes_below(grid.only(sheet[ROW_NUMBER]), sheet[ROW_NUMBER]).items()
     }
-    left = rows.filter(~pl.col("\0row").is_in([*notes]))
+    left = rows.filter(~pl.col(ROW_NUMBER).is_in([*notes]))
     again = {each for each in notes.values() if (left[each[0]].cast(pl.String) == each[1]).any()}
     found = dict.fromkeys(each for each in notes.values() if each not in again)
     gone = [row for row, each in notes.items() if each in found]
     drops = [{"column": name, "equals": cell, "reason": "row below the table"} for name, cell in found]
-    return drops, rows["\0row"].filter(~rows["\0row"].is_in(gone))
+    return drops, rows[ROW_NUMBER].filter(~rows[ROW_NUMBER].is_in(gone))
 
 
 def notes_below(grid: Grid, numbers: pl.Series) -> dict[int, tuple[str, str]]:
@@ -100,7 +101,7 @@ def refuse_name(map_name: str, place: str, name: str, known: list[str], table_na
 
 
 def join_tables(grid: Grid, mapping: Map, load_side: Callable[[str], Grid]) -> pl.DataFrame:
-    frame = grid.frame.with_columns(pl.Series(NUMBER, range(grid.frame.height), pl.UInt32))
+    frame = grid.frame.with_columns(pl.Series(ROW_NUMBER, range(grid.frame.height), pl.UInt32))
     for name, join in mapping.joins.items():
         side = load_side(join.file)
         for place, key, known in (("here", join.here, frame.columns), ("there", join.there, side.frame.columns)):
@@ -121,7 +122,7 @@ def join_tables(grid: Grid, mapping: Map, load_side: Callable[[str], Grid]) -> p
         )  # fmt: skip
         alone = frame["\0found"].is_null().arg_true()
         if alone.len():
-            rows = frame[NUMBER].gather(alone)
+            rows = frame[ROW_NUMBER].gather(alone)
             raise ResultsError(grid.name, [
                 Fault(None, join.here, own[int(row)], f"has no row in {side.name}", grid.place(int(number)))
                 for row, number in zip(alone, rows, strict=True)

@@ -9,7 +9,7 @@ import polars as pl
 
 from podium.errors import Fault, ResultsError
 from podium.importers import times
-from podium.importers.grid import Question
+from podium.importers.grid import ROW_NUMBER, Question
 from podium.importers.tables.applying import outcome_points
 from podium.importers.tables.cells import POINTS, WHOLE, parse_result, placed
 from podium.importers.tables.lines import TINY, TWO, UNPLAYED, Document, Lines
@@ -124,7 +124,9 @@ class Shapes(Lines):
         others = [each for each in (self.first("started_at"), self.first("event_id")) if each is not None]
         rows = self.grid.frame.select(player, opponent, *others)
         mirrored = rows.rename({player: opponent, opponent: player}).select(rows.columns)
-        twice = rows.with_row_index("\0row").join(mirrored, on=rows.columns, how="semi", maintain_order="left")["\0row"]
+        twice = rows.with_row_index(ROW_NUMBER).join(mirrored, on=rows.columns, how="semi", maintain_order="left")[
+            ROW_NUMBER
+        ]
         if twice.len():
             where = self.grid.places(twice.to_list())
             self.ask(Question(f"{where} tell a match from either side: keep one row of each match", ()))

@@ -254,9 +254,9 @@ class TableLosses(Losses):
     def _encode(self, system: System) -> Encoded:
         key = reading_key(system)
         if key not in self._encoded:
-            events, train = encode(self._split.train, system), self._split.train
+            events = encode(self._split.train, system)
             heats = judged_heats(events, Window(since=self._split.fit_since))
-            self._encoded[key] = Encoded(events, heats, train.frame.height)
+            self._encoded[key] = Encoded(events, heats, self._split.train.frame.height)
         return self._encoded[key]
 
 

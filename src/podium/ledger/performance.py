@@ -285,8 +285,8 @@ class Duels:
         hosts, finished, reach = np.arange(field.size), self.finished(), (REACH_LOGITS + 1.0) * point
         one, ends = int(finished.argmax()), (-0.5 * point, 0.5 * point)
         p = [self.expect_met(hosts, field[one] + each - field, one, one + 1) for each in ends]
-        low, high = (np.log(each / (1.0 - each)) for each in np.clip(p, TAIL, 1.0 - TAIL))
-        even = field[one] - 0.5 * point * (low + high) / np.maximum(high - low, TAIL)
+        below, above = (np.log(each / (1.0 - each)) for each in np.clip(p, TAIL, 1.0 - TAIL))  # log-odds at the ends
+        even = field[one] - 0.5 * point * (below + above) / np.maximum(above - below, TAIL)
         met, spread = np.arange(PROBES) * field.size // PROBES, 2.0 * (GOLDEN * np.arange(PROBES) % 1.0) - 1.0
         far = even - field + (field[met] - field[one] + PROBE_LOGITS * point * spread)[:, None]
         samples = np.array([self.expect_met(hosts, far[k], met[k], met[k] + 1) for k in range(PROBES)])

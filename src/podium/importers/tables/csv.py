@@ -192,9 +192,9 @@ def map_of(options: Options) -> Map | None:
 
 
 def in_zone(mapping: Map, zone: str) -> Map:
-    return (
-        replace(mapping, source=replace(mapping.source, timezone=LocalTimes(zone).name)) if zone != "UTC" else mapping
-    )
+    if zone == "UTC":
+        return mapping
+    return replace(mapping, source=replace(mapping.source, timezone=LocalTimes(zone).name))
 
 
 def understood(source: Source, options: Options) -> tuple[Grid, Map, str]:

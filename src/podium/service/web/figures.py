@@ -188,10 +188,8 @@ def next_rank_tiles(header: PoolHeader, card: PlayerCard, ahead: Upcoming | None
     reach = ahead.reach(other.ahead) if ahead is not None else Markup("")
     if not reach and card.best_days:
         best = card.best_days[0]
-        enough, short = (
-            Shape("A day like {} ({}) reaches it."),
-            Shape("The best day so far, {} ({}), would not reach it."),
-        )
+        enough = Shape("A day like {} ({}) reaches it.")
+        short = Shape("The best day so far, {} ({}), would not reach it.")
         words = enough if best.change >= other.ahead else short
         reach = words.format(header.event_link(best), header.change(best.shown))
     note = Shape("behind {}{}. {}").format(who, place, reach)

@@ -64,11 +64,8 @@ def integrity_faults(engine: sa.Engine) -> list[str]:
         return []
     try:
         with closing(engine.raw_connection()) as connection, pragmas(connection, **UNMAPPED):
-            rows = (
-                []
-                if is_whole(cursor := connection.cursor())
-                else cursor.execute("PRAGMA integrity_check(20)").fetchall()
-            )
+            cursor = connection.cursor()
+            rows = [] if is_whole(cursor) else cursor.execute("PRAGMA integrity_check(20)").fetchall()
     except sqlite3.DatabaseError as error:
         if sqlite_code(error) not in ("SQLITE_CORRUPT", "SQLITE_NOTADB"):
             raise

@@ -156,9 +156,9 @@ def promise_outcomes(pool: PoolView, most: Effort) -> tuple[int, int, npt.NDArra
     numbers = set[int]().union(*map(met_in, tables))
     bins = np.zeros((BINS, 3))
     for run in (each for table in tables for each in runs_to_judge(table)):
-        first = OrderKey(int(run["started_at"].to_physical()[0]), run["seq"][0])
-        standings = newest_standings(pool, met_in(run), first)
-        roster = Roster.resumed(pool.system, standings, newest_pool_state(pool, first))
+        start = OrderKey(int(run["started_at"].to_physical()[0]), run["seq"][0])
+        standings = newest_standings(pool, met_in(run), start)
+        roster = Roster.resumed(pool.system, standings, newest_pool_state(pool, start))
         events, replayed = roster.advance(Results(as_table(pool, run), pool.name), run["started_at"])
         entries = events.columns.entries if events.columns.entries.size else events.columns.entrants
         chosen = judged_heats(events, Window()) & (np.diff(entries) <= LARGE_FIELD)

@@ -10,7 +10,7 @@ import json
 import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator
-from functools import cache, lru_cache
+from functools import lru_cache
 from html import escape
 from importlib.resources import files
 from typing import IO, Annotated, Any, Literal
@@ -173,15 +173,10 @@ def reference_page(app: FastAPI) -> str:
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
             operations.setdefault(operation.get("tags", ["other"])[0], []).append((path, method, operation))
-    text: str = environment().get_template("reference.html").render(document, operations=operations, style=STYLE)
+    environment = create_environment("podium.service.api")
+    environment.filters |= {"answer": answer_text, "json": json_text, "schema": schema_text, "with_code": with_code}
+    text: str = environment.get_template("reference.html").render(document, operations=operations, style=STYLE)
     return text
-
-
-@cache
-def environment() -> Any:
-    found = create_environment("podium.service.api")
-    found.filters |= {"answer": answer_text, "json": json_text, "schema": schema_text, "with_code": with_code}
-    return found
 
 
 def json_text(value: Any) -> Markup:

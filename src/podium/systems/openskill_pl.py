@@ -111,7 +111,7 @@ def seat_players(entering: Any, columns: Any, start: int, stop: int, first: int,
         best, worst = max(best, me.rating), min(worst, me.rating)
     for k in range(size, whole_vectors(size)):  # of nobody: numbers that can be worked with
         note(table, k, MEAN, best)
-        for field in (TIES, SPREAD, LEFT, ABOVE):
+        for field in (TIES, SPREAD, LEFT, ABOVE, ONCE, SQUARED):
             note(table, k, field, 1.0)
     return best, worst
 

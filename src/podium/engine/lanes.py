@@ -141,8 +141,8 @@ def rate_each(params: Any, newcomer: Any, duels: Any, start: int, stop: int, cou
     near = count if is_far(states) else 0
     for k in range(start, stop):
         if k + AHEAD < near:
-            prefetch(states, duels.player[np.uint32(k + AHEAD), 0])
-            prefetch(states, duels.player[np.uint32(k + AHEAD), 1])
+            prefetch(states, duels.player[np.uint32(k + AHEAD), 0], newcomer)
+            prefetch(states, duels.player[np.uint32(k + AHEAD), 1], newcomer)
         everything = rate_one(params, newcomer, duels, k, states, before, after, first)
         if not math.isfinite(everything):
             found = first_fault(newcomer, duels, k, states)
@@ -218,7 +218,7 @@ def nobody_waiting() -> Waiting:
 
 
 @kernel
-def admit(duels: Any, k: int, count: int, near: int, batch: int, waiting: Any, states: Any) -> int:
+def admit(newcomer: Any, duels: Any, k: int, count: int, near: int, batch: int, waiting: Any, states: Any) -> int:
     """Have duels from `k` on wait, until this batch is full, or a duel belongs behind all others; which is next.
 
     Indices are numbers without a sign, at which a kernel need not look.
@@ -227,8 +227,8 @@ def admit(duels: Any, k: int, count: int, near: int, batch: int, waiting: Any, s
     lane, first_lane = np.int64(waiting.counts[batch & SLOT]), (batch & SLOT) * BATCH
     while k < count and lane < BATCH:
         if k + AHEAD < near:
-            prefetch(states, duels.player[np.uint32(k + AHEAD), 0])
-            prefetch(states, duels.player[np.uint32(k + AHEAD), 1])
+            prefetch(states, duels.player[np.uint32(k + AHEAD), 0], newcomer)
+            prefetch(states, duels.player[np.uint32(k + AHEAD), 1], newcomer)
         one, other = duels.player[np.uint32(k), 0], duels.player[np.uint32(k), 1]
         free = max(waiting.free_from[one & SEAT], waiting.free_from[other & SEAT])
         if free <= batch:
@@ -257,9 +257,9 @@ def prefetch_columns(duels: Any, k: int) -> None:
     A processor foresees what a column goes on with, but only up to the end of a page of memory.
     """
     for later in range(k, k + BATCH, PLAYERS_A_LINE):
-        prefetch(duels.player, later)
+        prefetch(duels.player, later, PLACES)
     for later in range(k, k + BATCH, PLACES_A_LINE):
-        prefetch(duels.place, later)
+        prefetch(duels.place, later, PLACES)
 
 
 @kernel
@@ -318,8 +318,8 @@ def rate_in_order(rules: Any, duels: Any, k: int, count: int, table: Any, moved:
     while found == NOBODY and k + BATCH <= count and are_disjoint(duels.player, k):
         prefetch_columns(duels, k + COLUMNS_AHEAD)
         for later in range(k + AHEAD, min(k + AHEAD + BATCH, near)):
-            prefetch(states, duels.player[np.uint32(later), 0])
-            prefetch(states, duels.player[np.uint32(later), 1])
+            prefetch(states, duels.player[np.uint32(later), 0], newcomer)
+            prefetch(states, duels.player[np.uint32(later), 1], newcomer)
         gather(newcomer, duels, k, table, states)
         rate_lanes(params, newcomer, between, table)
         if before.size > 0:
@@ -381,7 +381,7 @@ def _replay_in_lanes(
             found = min(found, rate_each(params, newcomer, duels, k, stop, count, moved))
             rated = k = stop
         elif found == NOBODY and rated < count:
-            k = admit(duels, k, count, near, batch, waiting, states)
+            k = admit(newcomer, duels, k, count, near, batch, waiting, states)
             waits: Any = np.int64(waiting.counts[batch & SLOT])  # with a sign, as what it is compared with
             waiting.counts[batch & SLOT] = 0
             found = rate_waiting(rules, duels, waiting, batch & SLOT, waits, table, moved)

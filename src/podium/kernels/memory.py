@@ -70,20 +70,22 @@ LINE_BYTES = 64  # of a cache: what is brought near together
 WRITE, KEEP, DATA = 1, 3, 1  # for `llvm.prefetch`: the row will be written, is used often, and is data
 
 
-def prefetch(table: Any, row: int) -> None:
-    """Have a row of a table of numbers brought near; it changes nothing, and Python does without it."""
+def prefetch(table: Any, row: int, prototype: Any) -> None:
+    """Have a row of so many numbers brought near, which may lie across two lines; Python does without it."""
 
 
-@in_kernels(lambda _, table, row: types.void(table, types.intp), prefetch)
+@in_kernels(lambda _, table, row, prototype: types.void(table, types.intp, prototype), prefetch)
 def _(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-    table = signature.args[0]
-    array = context.make_array(signature.args[0])(context, builder, args[0])
+    table, _, prototype = signature.args
+    array = context.make_array(table)(context, builder, args[0])
     stride = cgutils.unpack_tuple(builder, array.strides, table.ndim)[0]
     byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
-    address = builder.gep(builder.bitcast(array.data, byte), [builder.mul(args[1], stride)])
+    begin = builder.gep(builder.bitcast(array.data, byte), [builder.mul(args[1], stride)])
     takes = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
     hint = cgutils.get_or_insert_function(builder.module, takes, "llvm.prefetch.p0")
-    builder.call(hint, [address, number(WRITE), number(KEEP), number(DATA)])
+    for at in (0, 8 * len(prototype) - 8) if len(prototype) > PAIR else (0,):
+        address = builder.gep(begin, [context.get_constant(types.intp, at)])
+        builder.call(hint, [address, number(WRITE), number(KEEP), number(DATA)])
     return context.get_dummy_value()
 
 

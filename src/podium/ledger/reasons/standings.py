@@ -157,23 +157,21 @@ def overall_lines(counting: pl.DataFrame) -> list[Line]:
 class EventRanks(NamedTuple):
     """Ranks in events, an element for each row of the history."""
 
-    rank: list[int | None]  # in the overall result, or the only heat; ties share the best; None where there is none
-    field: list[int]  # rated entrants of the event
+    rank: Any  # int64: in the overall result, or the only heat; ties share the best; 0 where there is none
+    field: Any  # int64: rated entrants of the event
 
 
 def event_ranks(events: Events) -> EventRanks:
     """The rank of each entrant of each event, as `standings` has it, and among how many."""
     columns, entrant = events.columns, events.ledger.entrant.array
     sizes = np.diff(columns.entrants)
-    players = (
-        np.add.reduceat(1 - np.sign(columns.kind), columns.entrants[:-1]).astype(np.int64)
-        if columns.kind.size
-        else sizes
-    )
-    field = np.repeat(players, sizes)[entrant].tolist()
+    players = sizes
+    if columns.kind.size:
+        players = np.add.reduceat(1 - np.sign(columns.kind), columns.entrants[:-1]).astype(np.int64)
+    field = np.repeat(players, sizes)[entrant]
     entry_rank = (columns.rank if columns.rank.size else columns.place).astype(np.int64)
     if events.entry_heat is None and not columns.kind.size:
-        return EventRanks(entry_rank[entrant].tolist(), field)
+        return EventRanks(entry_rank[entrant], field)
     last = columns.heats[1:] - 1
     heat = events.entry_heat
     overall = np.zeros(last.size, np.bool_) if heat is None else heat[columns.entries[last]].to_numpy() == OVERALL
@@ -187,7 +185,7 @@ def event_ranks(events: Events) -> EventRanks:
     ranks = rank[entrant]
     if rows.size:
         ranks[rows] = derived_ranks(events.results.frame, events.ledger.row[rows])
-    return EventRanks([each or None for each in ranks.tolist()], field)
+    return EventRanks(ranks, field)
 
 
 def derived_ranks(frame: pl.DataFrame, rows: Any) -> Any:

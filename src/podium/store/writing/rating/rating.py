@@ -255,7 +255,6 @@ def rate_events(pool: Pool, roster: Roster, table: pl.DataFrame, rated: RatedBat
     seq = table["seq"].to_numpy()[row]
     starts = np.flatnonzero(np.diff(seq, prepend=-1))  # of events, each with a number of its own
     place = np.arange(1, seq.size + 1) - np.repeat(starts, np.diff(starts, append=seq.size))
-    ranks, sizes = event_ranks(events)
     ledger = Ledger(
         started_at=table["started_at"].to_physical().to_numpy()[row],
         seq=seq,
@@ -264,8 +263,7 @@ def rate_events(pool: Pool, roster: Roster, table: pl.DataFrame, rated: RatedBat
         before=np.ascontiguousarray(before),
         rating=np.ascontiguousarray(after[:, pool.system.column("rating")]),
         state=packed_states(after),
-        rank=np.array([each or NO_RANK for each in ranks], np.int64),
-        field=np.array(sizes, np.int64),
+        **event_ranks(events)._asdict(),
     )
     keys = [*map(OrderKey, ledger.started_at[starts].tolist(), seq[starts].tolist())]
     rated.parts.append(with_things(pool, events, replayed, ledger) if events.columns.kind.size else ledger)

@@ -16,6 +16,7 @@ from podium.ledger.history import changes
 from podium.ledger.reasons.standings import event_ranks
 from podium.results.columns import FOR_PAGES, in_order
 from podium.results.consistency import SEQUENCE
+from podium.results.hashing import index_type, run_bounds, surely_distinct_within
 from podium.results.reading import Results
 from podium.store.log.content import SMALL_BODY_ROWS, is_numbered, read_bodies
 from podium.store.log.players import merges, present_names
@@ -205,11 +206,11 @@ def as_table(pool: Pool, table: pl.DataFrame) -> pl.DataFrame:
 
 def find_duplicate_players(table: pl.DataFrame) -> dict[str, int]:
     """By event, the first player who stands twice in a heat of it; no event where nobody does."""
-    keys = ["event_id", "player", *(["heat"] if "heat" in table.columns else [])]
-    if table.height <= SMALL_BODY_ROWS:  # without Polars, which takes forty times as long for one event
-        distinct = set(zip(*(table[name].to_list() for name in keys), strict=True))
-        if len(distinct) == table.height:
-            return {}
+    has_heats, seq = "heat" in table.columns, table["seq"].to_numpy()
+    places = table["player"] + "\n" + table["heat"].fill_null("") if has_heats else table["player"]
+    if surely_distinct_within(places, np.cumsum(run_bounds(seq)[:-1], dtype=index_type(seq.size))):
+        return {}
+    keys = ["event_id", "player", *(["heat"] if has_heats else [])]
     doubles = table.filter(table.select(keys).is_duplicated())
     return {event_id: int(number) for event_id, number in reversed(doubles.select("event_id", "player").rows())}
 

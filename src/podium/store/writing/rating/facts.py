@@ -25,6 +25,7 @@ MARSHAL_VERSION = 2  # which has no references, so that equal values have equal 
 CHUNK_ROWS = 1_000  # that are read at once
 Facts = dict[tuple[str, Any], Any]  # by ("event", its id), ("season", its name), …
 WITH_SUBJECT = (kinds.REGISTER, kinds.PLAN, kinds.CANCEL, kinds.SEASON)
+first_row = json.JSONDecoder().raw_decode  # of the lines of a content, which are not taken apart for it
 OF_POOL = (kinds.CONFIGURE, kinds.CLOSE, kinds.REOPEN, kinds.DESCRIBE)
 SELECT_REVISED = sa.select(log.c.subject).where(
     of_pool(log),
@@ -66,9 +67,9 @@ class PlainEvents:
     def of(cls, pool: PoolView) -> "PlainEvents":
         return cls(frozenset(pool.execute(SELECT_REVISED).scalars()))
 
-    def add(self, event_id: str, fact: tuple[Any, ...]) -> None:
+    def add(self, *fact: Any) -> None:
         self.count += 1
-        digest = blake2b(marshal.dumps((event_id, *fact), MARSHAL_VERSION), digest_size=32).digest()
+        digest = blake2b(marshal.dumps(fact, MARSHAL_VERSION), digest_size=32).digest()
         self.total += int.from_bytes(digest, "big")
 
 
@@ -79,11 +80,11 @@ def facts_from_log(pool: PoolView, plain: PlainEvents | None = None) -> Facts:
     for row in pool.connection.execute(SELECT_ENTRIES, {"pool": pool.id}, execution_options={"yield_per": CHUNK_ROWS}):
         content_seq, kind, subject, body, match_id, present = row
         if kind in kinds.WITH_CONTENT:
-            first = json.loads(body[: body.index(b"\n")].decode())
+            first, _ = first_row(body.decode())
             started_at = start_in(first)
             title, url = map(first.get, FOR_PAGES)
             if plain is not None and subject not in plain.revised:
-                plain.add(subject, (content_seq, content_seq, started_at, None, present, title, url, ""))
+                plain.add(subject, content_seq, content_seq, started_at, None, present, title, url, "")
                 continue
             known = events.get(subject)
             seq = content_seq if known is None or kind == kinds.MOVE else known.seq
@@ -156,7 +157,7 @@ def stored_facts(pool: PoolView, plain: PlainEvents | None = None) -> Iterator[t
             if subject == "event" and fact[-1] not in (VOIDED, SUPERSEDED):
                 fact[-1] = ""
             if subject == "event" and plain is not None and about not in plain.revised:
-                plain.add(about, tuple(fact))
+                plain.add(about, *fact)
             else:
                 yield (subject, about), tuple(fact)
     for row in pool.execute(sa.select(pools).where(pools.c.id == pool.id)):

@@ -26,12 +26,11 @@ from podium.store.log.log import keyed_digest
 from podium.store.log.pools import COUNTED, DATED, Order, number_at, time_of
 from podium.store.log.statements import instant
 
-COLUMN_TYPES = TYPES | {"started_at": pl.String}
 SCHEMA = {
-    name: pl.Int64 if name == "player" else COLUMN_TYPES[name]
+    name: pl.Int64 if name == "player" else TYPES[name]
     for name in ALL
-    if name not in ("pool", SEQUENCE, *FOR_PAGES)
-}  # the pool is the log's, the order of the log is the sequence, and no rating reads what is for pages
+    if name not in ("pool", SEQUENCE, "started_at", *FOR_PAGES)
+}  # the pool is the log's, order and dates are the events', and no rating reads what is for pages
 DEFAULT_POOL = OF_TABLES["pool"]
 UTC_DATETIME = pl.Datetime("us", "UTC")
 SMALL_BODY_ROWS = 1000
@@ -40,7 +39,7 @@ JSON_BOOLEANS = {True: "true", False: "false"}
 ENCODERS: dict[Any, Callable[[Any], str]] = {pl.Float64: float.__repr__, pl.Boolean: JSON_BOOLEANS.__getitem__}
 encode_text = json.encoder.encode_basestring  # as json.dumps without ensure_ascii
 DEFAULTS = {"ranked": True, "handicap": False, "weight": 1.0}  # of columns that an event leaves out
-WRITTEN_APART = ("event_id", "started_at", "player")  # of the columns: the first two of a row, and the last
+WRITTEN_APART = ("event_id", "player")  # of the columns: the first of a row, and the last
 PLAYER_NEXT, LINE_END = ',"player":', "}\n"  # before the player of a row, and after that and the things
 PAGE_FIELDS = re.compile(r',"(?:title|url)":"(?:[^"\\]|\\.)*"')  # in a line of JSON; in no text, as above
 shared_names = re.compile(rb'"(shared:[^"\\]+)":').findall  # in lines of JSON; in no text, where quotes are escaped
@@ -309,7 +308,7 @@ def row_set(text: str) -> tuple[str, ...]:
 def json_fields(name: str, values: list[Any]) -> list[str]:
     """A column's values as fields of JSON objects, each after a comma; empty text for nulls and defaults."""
     prefix, default = f',"{name}":', DEFAULTS.get(name)
-    encode = ENCODERS.get(COLUMN_TYPES[name], encode_text)
+    encode = ENCODERS.get(TYPES[name], encode_text)
     distinct = {*values}
     if 0.0 in distinct or REPEATED * len(distinct) > len(values):  # a zero may be below 0, which is no other key
         return ["" if value is None or value == default else prefix + encode(value) for value in values]

@@ -78,7 +78,7 @@ def newest_head(pool: PoolView) -> Head:
 def chained_entries(pool: PoolView) -> Iterator[Any]:
     """The rows of a pool's log by their places in the chain, a few in memory at a time."""
     after = -(2**62)
-    while rows := pool.execute(SELECT_ENTRIES, after=after).all():
+    while rows := pool.fetch(SELECT_ENTRIES, after=after):
         yield from rows
         after = rows[-1].place
 

@@ -123,6 +123,10 @@ def test_facts_are_kept_for_the_day_and_followed_where_the_pool_is_another(sqlit
     )
     assert sqlite_store.keep_facts("main")
     assert sqlite_store.pool_facts("main").weights[0].players == 6  # five, where it is looked at when it is read
+    sqlite_store.close_pool("main")
+    sqlite_store.delete_pool("main")
+    sqlite_store.create_pool("main", find("elo")(k=50.0))  # which gets the number of the one that is no more
+    assert sqlite_store.pool_facts("main").events == 0
 
 
 def test_a_season_that_levels_all_is_promised_nothing(sqlite_store):

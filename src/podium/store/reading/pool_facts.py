@@ -290,7 +290,7 @@ def pool_facts(pool: PoolView, answers: Answers) -> PoolFacts:
     kept = kept_facts(pool)
     if kept is not None and kept.is_fresh(pool):
         return kept.facts
-    key = "facts", pool.id
+    key = "facts", pool.secret  # a pool that comes later may get the number of one that is no more
     found = answers.value(key, pool.system, lambda: find_facts(pool, WHEN_READ))
     if not found.is_fresh(pool):
         found = find_facts(pool, WHEN_READ)

@@ -130,11 +130,11 @@ def test_a_receiver_who_fails_for_days_or_is_gone_is_left_alone(store):
     with receiving(410, 301) as (url, sent):
         number = create_webhook(store.engine, "main", url).id
         store.submit("main", rows(1, "ab"))
-        assert deliver(store)[0].stopped
-        assert not Webhooks(store, Metrics(), Turn(store.engine), allow_private=True).is_due(
-            list_webhooks(store.engine)[0]
-        )
+        gone, delivery = deliver(store)
+        assert gone.stopped
+        assert not delivery.is_due(gone)
         resume_webhook(store.engine, number)
+        assert delivery.is_due(list_webhooks(store.engine)[0])  # at once, though it failed just now
         long_ago = (datetime.now(UTC) - timedelta(days=5, minutes=1)).isoformat(timespec="seconds")
         store_progress(store.engine, number, 1, error="x", failing_since=long_ago)
         stopped, _ = deliver(store)  # redirections are not followed
@@ -142,6 +142,9 @@ def test_a_receiver_who_fails_for_days_or_is_gone_is_left_alone(store):
         assert len(sent) == 2
     delete_webhook(store.engine, number)
     assert list_webhooks(store.engine) == []
+    another = create_webhook(store.engine, "main", url)
+    assert (another.id, delivery.is_due(another)) == (number, True)  # it waits for no failure of the one before
+    delete_webhook(store.engine, number)
     with pytest.raises(podium.UnknownError):
         delete_webhook(store.engine, number)
 

@@ -191,8 +191,8 @@ class Webhooks:
             await run_in(self._threads, store_under_way, self._store.engine, marks)
 
     def is_due(self, webhook: Webhook) -> bool:
-        failures = self._failures.get(webhook.id)
-        waits = failures is not None and time.monotonic() < failures.retry_at
+        failures = self._failures.get(webhook.id)  # perhaps from before it was resumed, or of one that had its number
+        waits = webhook.failing_since is not None and failures is not None and time.monotonic() < failures.retry_at
         return not (webhook.stopped or waits)
 
     async def _deliver(self, webhook: Webhook) -> None:

@@ -1,5 +1,6 @@
 """The keeper of daily ranks, while the database is in trouble."""
 
+import asyncio
 import sqlite3
 import time
 from contextlib import closing
@@ -8,6 +9,9 @@ from races import calling, rows
 from starlette.testclient import TestClient
 
 from podium.service import app, create_app
+from podium.service.http.keys import KeyGuard
+from podium.service.http.requests import Threads
+from podium.service.metrics import Metrics
 from podium.store import Store
 from podium.store.log import database
 from podium.systems import find
@@ -51,3 +55,20 @@ def test_the_ranks_it_took_have_an_age_though_a_late_result_spoils_them_at_once(
         with calling(store, daily=True) as client:
             wait_until(lambda: 'podium_newest_ranks_age_seconds{pool="main"}' in client.get("/metrics").text)
         assert store.snapshot_days("main") == []
+
+
+def test_ranks_have_an_age_in_every_process_where_there_are_days_and_a_pool(tmp_path):
+    with closing(Store(str(tmp_path / "podium.db"))) as store:
+        undated = [{name: cell for name, cell in row.items() if name != "started_at"} for row in rows(1, "ab")]
+        for name, result in (("main", rows(1, "ab")), ("counted", undated)):
+            store.create_pool(name, find("elo")())
+            store.submit(name, result)
+            store.snapshot(name)
+        threads = Threads()
+        keeper = app.Upkeep(store, threads, KeyGuard(store, threads), Metrics(), database.Turn(store.engine))
+        asyncio.run(keeper._read_newest_days())  # as where another process has the turn
+        assert keeper.ages_s().keys() == {"main"}
+        store.close_pool("main")
+        store.delete_pool("main")
+        asyncio.run(keeper._read_newest_days())
+        assert keeper.ages_s() == {}

@@ -111,9 +111,7 @@ class Upkeep:
 
     async def _store_ranks(self) -> None:
         with self._log_failure(DAILY_RANKS):
-            pools = await requests.run_in(self._threads.keeping, self._store.pools)
-            self._counted = {pool.name for pool in pools if pool.is_counted}
-            for pool in pools:
+            for pool in await requests.run_in(self._threads.keeping, self._store.pools):
                 with self._log_failure(DAILY_RANKS):  # as of a pool that could not be upgraded; the others get theirs
                     await requests.run_in(self._threads.keeping, self._store_ranks_of, pool)
 
@@ -127,7 +125,10 @@ class Upkeep:
     async def _read_newest_days(self) -> None:
         """Read which days have ranks: whoever did not store them says in its metrics, too, how old the newest are."""
         with self._log_failure(DAILY_RANKS):
-            self._newest_days |= await requests.run_in(self._threads.keeping, self._store.newest_days)
+            days = self._newest_days | await requests.run_in(self._threads.keeping, self._store.newest_days)
+            pools = await requests.run_in(self._threads.keeping, self._store.pools)
+            self._newest_days = {pool.name: days[pool.name] for pool in pools if pool.name in days}
+            self._counted = {pool.name for pool in pools if pool.is_counted}
 
     async def _keep_facts(self) -> None:
         """Work out what pools' histories show, of each that has ranks and that it is due of."""

@@ -8,6 +8,8 @@ import pytest
 from races import calling
 
 from podium.service import watchers
+from podium.service.http.requests import Threads
+from podium.service.metrics import Metrics
 from podium.store.keys import create_key, list_keys, revoke_key
 from podium.systems import find
 
@@ -59,6 +61,29 @@ def test_the_streams_of_a_pool_that_is_no_more_end(store, client):
         store.close_pool("main")
         store.delete_pool("main")
         assert open_stream.result(30.0).text.endswith(": the pool is no more\n\n")
+
+
+def test_a_stream_of_a_new_pool_is_fed_beside_one_of_the_pool_that_had_its_name(store, monkeypatch):
+    """That one is open as long as its client has not read to its end."""
+    monkeypatch.setattr(watchers, "LOOK_S", 0.01)
+    monkeypatch.setattr(watchers, "KEY_CHECK_S", 60.0)
+
+    async def listen():
+        looks = watchers.Announcements(store, Threads(), Metrics())
+        fan_out = watchers.Watchers(store, Threads(), looks)
+        async with asyncio.timeout(20.0), looks.running(), fan_out.listening("main", None) as old:
+            await fan_out.wait_until_ready("main", 20.0)
+            store.close_pool("main")
+            store.delete_pool("main")
+            while not old.ended:
+                await asyncio.sleep(0.01)
+            store.create_pool("main", find("elo")())
+            async with fan_out.listening("main", None) as new:
+                await fan_out.wait_until_ready("main", 20.0)
+                store.describe_pool("main", title="Again")
+                return await new.wait(3.0)
+
+    assert len(asyncio.run(listen())) == 1
 
 
 def test_streams_are_limited_in_number(client, monkeypatch):

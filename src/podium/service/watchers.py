@@ -305,7 +305,8 @@ class Watchers:
                         after = await run_in(self._threads.watching, self._store.version, pool)
                         watcher.is_ready.set()
                     entries = await run_in(self._threads.watching, self._store.news, pool, after)
-                except UnknownError:  # the pool was deleted
+                except UnknownError:  # the pool was deleted; one that gets its name is watched anew
+                    del self._watchers[pool]
                     watcher.is_ready.set()
                     for listener in watcher.listeners:
                         listener.end("the pool is no more")

@@ -202,7 +202,9 @@ def test_rules_name_what_this_pool_has_set_and_follow_what_is_logged(sqlite_stor
         assert "set for this pool" not in rows["initial"].text
         assert rows["idle_growth"].nodes[1].text == "off"
         assert "mailto:a@club.example" in {each.attributes["href"] for each in before.every("a")}
-        sqlite_store.submit("set", [{"event_id": "e1", "started_at": "2025-01-01T10:00:00Z", "player": p, "position": k}
-                             for k, p in enumerate(("Ana", "Ben"), start=1)])  # fmt: skip
+        sqlite_store.submit("set", [{"event_id": e, "started_at": f"2025-01-0{e[1]}", "player": p, "position": k}
+                             for e in ("e1", "e2") for k, p in enumerate(("Ana", "Ben"), start=1)])  # fmt: skip
+        sqlite_store.void("set", "e2")
         after = tree(client.get("/set/system").text)
         assert "/set/events/e1" in {each.attributes["href"] for each in after.every("a")}
+        assert "moved nobody" not in after.text  # which is said of an event that counts

@@ -59,7 +59,7 @@ def find_examples(store: Store, pool_name: str, digits: int) -> Examples:
         won_yet_lost=won_yet_lost(store, pool_name, rated, read, digits),
         quit=quit_example(store, pool_name, rated, read),
         exchange=exchange(rated[0], read[0], digits) if rated else None,
-        unrated=next((each for each in headlines if each.status not in ("rated", "void")), None),
+        unrated=next((each for each in headlines if each.status == "unrated"), None),
         best=board.rows[0] if board.rows else None,
         longest_away=min(board.rows, key=lambda each: time_of(each.last_when), default=None),
         unsettled=board.unsettled[0] if board.unsettled else None,

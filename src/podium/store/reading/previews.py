@@ -23,7 +23,7 @@ from podium.store.writing.execution import Done, Propose, plan_through, with_rec
 from podium.store.writing.rating.events import Proposal, Sheet, StaleError, get_event
 from podium.store.writing.rating.facts import ranked
 from podium.store.writing.rating.plan import Plan, Span
-from podium.store.writing.rating.rerating import NOTHING, Totals, event_ids, moves
+from podium.store.writing.rating.rerating import Totals, event_ids, moves
 
 Act = Callable[[str, str], Propose]  # by whom, and why: what is then proposed
 
@@ -151,9 +151,6 @@ def preview(pool: PoolView, act: Act) -> Preview:
     refuse_unwritable(pool)
     version, players = newest_seq(pool), count_players(pool)
     proposal = act("", "")(pool, provisional_numbers)
-    if not proposal.entries:
-        done = with_receipts(Done(proposal))
-        return Preview(version, True, NOTHING, (), (), (), players, done.answer)
     moved: Counter[OrderKey] = Counter()
 
     def count(span: Span) -> None:
@@ -162,7 +159,7 @@ def preview(pool: PoolView, act: Act) -> Preview:
     rerated, plan = plan_through(proposal, count)
     return Preview(
         version,
-        False,
+        not proposal.entries,
         rerated.totals,
         amended_lines(pool, proposal),
         moved_events(pool, proposal, moved),
@@ -175,7 +172,7 @@ def preview(pool: PoolView, act: Act) -> Preview:
 
 def amended_lines(pool: PoolView, proposal: Proposal) -> tuple[CorrectedLine, ...]:
     """What would be another in the content of an event that is amended."""
-    if proposal.kind != AMEND:
+    if proposal.kind != AMEND or not proposal.entries:
         return ()
     (entry,) = proposal.entries
     known = get_event(pool, entry.subject)

@@ -67,22 +67,12 @@ class Receipt:
 
 
 @dataclass(frozen=True, slots=True)
-class Effects:
-    """What a dry run found: how much would move, and the largest effects."""
-
-    totals: Totals
-    listed: tuple[Effect, ...]  # in the order of rating
-    next: str | None  # the cursor of the effects that follow by size; None where there are none
-
-
-@dataclass(frozen=True, slots=True)
 class Done:
     """What was done, or would be."""
 
     proposal: Proposal  # as it was recorded
     rerated: Rerated | None = None  # None where nothing had to be rated again
     head: Head | None = None  # of the log; None of a dry run
-    effects: Effects | None = None  # of a dry run
     receipts: tuple[Receipt, ...] = ()  # in the order in which events were sent
 
     @property
@@ -149,13 +139,14 @@ def is_large(proposal: Proposal) -> bool:
 
 
 def dry_run(pool: PoolView, propose: Propose, after: str | None) -> Done:
+    """What would be done; how much would move, and the largest effects after a cursor, stand in the first receipt."""
     largest = LargestEffects(after)
     proposal = propose(pool, provisional_numbers)
-    if not proposal.entries:
-        return with_receipts(Done(proposal, effects=Effects(NOTHING, (), None)))
     rerated, _ = plan_through(proposal, largest.add)
-    effects = Effects(rerated.totals, largest.listed(pool, proposal), largest.next)
-    return with_receipts(Done(proposal, rerated, effects=effects))
+    done = with_receipts(Done(proposal, rerated))
+    listed, totals = largest.listed(pool, proposal), rerated.totals
+    first = [replace(each, effects=listed, totals=totals, next=largest.next) for each in done.receipts[:1]]
+    return replace(done, receipts=(*first, *done.receipts[1:]))
 
 
 def plan_through(proposal: Proposal, add: Callable[[Span], None]) -> tuple[Rerated, Plan | None]:
@@ -262,7 +253,7 @@ def name_of(pool: PoolView, proposal: Proposal, number: int) -> str:
 
 
 def with_receipts(done: Done) -> Done:
-    """What was done, with a receipt for each event that was sent, in their order; effects stand in the first."""
+    """What was done, with a receipt for each event that was sent, in their order."""
     proposal, rerated, keys = done.proposal, done.rerated, done.proposal.keys
     statuses = rerated.statuses if rerated else {}
     changes = changes_among(done, [keys[each] for each in keys if each in statuses])
@@ -296,9 +287,6 @@ def with_receipts(done: Done) -> Done:
                 notice="" if duplicate or rerated is None else rerated.notice,
             )
         )
-    if done.effects is not None and answers:
-        effects = done.effects
-        answers[0] = replace(answers[0], effects=effects.listed, totals=effects.totals, next=effects.next)
     return replace(done, receipts=tuple(answers))
 
 

@@ -33,7 +33,7 @@ from podium.store.writing.rating.generations import OvertakenError
 from podium.store.writing.rating.plan import Plan, Span
 from podium.store.writing.rating.rating import LongWorkError
 from podium.store.writing.rating.rerating import Rerated
-from podium.store.writing.rating.standing_rows import Standing, newest_standings, refresh_standings, stored_standings
+from podium.store.writing.rating.standing_rows import apply_rows, newest_standings, refresh_standings, stored_standings
 
 
 class Staging(Plan):
@@ -76,7 +76,7 @@ class Staging(Plan):
         if players:
             found = newest_standings(self.planned.staged.within(self.pool.connection), sorted(players), self.start)
             before = self.held.before_key(self.start)
-            apply_held(found, self.held.only(before & np.isin(self.held.player, [*players])))
+            apply_rows(found, self.held.only(before & np.isin(self.held.player, [*players])).in_order())
             self.standings |= found
             self._met |= players
 
@@ -87,20 +87,9 @@ class Staging(Plan):
 
     def meet_all(self) -> None:
         found = newest_standings(self.planned.staged.within(self.pool.connection), None, self.start)
-        apply_held(found, self.held.only(self.held.before_key(self.start)))
+        apply_rows(found, self.held.only(self.held.before_key(self.start)).in_order())
         self.standings = found | self.standings
         self._met |= found.keys()
-
-
-def apply_held(standings: dict[int, Standing], ledger: ledger_rows.Ledger) -> None:
-    """Bring standings, in place, up to date with rows that may be older than they are."""
-    for row in ledger.in_order().rows():
-        standing = standings.get(row.player)
-        if standing is None or (standing.started_at, standing.seq) < (row.started_at, row.seq):
-            played_at = row.started_at if row.place else standings[row.player].played_at
-            standings[row.player] = Standing(row.rating, row.started_at, row.seq, played_at, row.state)
-        elif row.place and standing.played_at < row.started_at:  # only a season has begun since
-            standings[row.player] = standing._replace(played_at=row.started_at)
 
 
 def stage(engine: sa.Engine, planned: Planned, observe: WriteObserver) -> Done:
@@ -139,7 +128,7 @@ def finish_staging(engine: sa.Engine, staging: Staging, observe: WriteObserver) 
         ledger_rows.write_changes(staged, (), held, ledger_rows.NO_ROWS)
         stored = stored_standings(staged, sorted(set(held.player.tolist())))
         standings = dict(stored)
-        apply_held(standings, held)
+        apply_rows(standings, held.in_order())
         refresh_standings(staged, stored, standings)
         ledger_rows.write_pool_states(staged, {}, recorded.with_drawn_keys(staging.held_pools))
         first_affected = recorded.first_affected

@@ -255,15 +255,24 @@ def columns_of(pool: Pool, states: Floats) -> StateColumns:
 def apply_ledger(standings: dict[int, Standing], ledger: Ledger) -> None:
     """Bring standings, in place, up to date with a part of the ledger, in the order of rating."""
     if not ledger.place.all():  # a season begins, which is no event
-        for row in ledger.rows():
-            played_at = row.started_at if row.place else standings[row.player].played_at
-            standings[row.player] = Standing(row.rating, row.started_at, row.seq, played_at, row.state)
+        apply_rows(standings, ledger)
         return
     numbers, from_end = np.unique(ledger.player[::-1], return_index=True)
     last = len(ledger) - 1 - from_end
     chosen = ledger.rating, ledger.started_at, ledger.seq, ledger.started_at, ledger.state
     columns = (column[last].tolist() for column in chosen)
     standings.update(zip(numbers.tolist(), map(Standing._make, zip(*columns, strict=True)), strict=True))
+
+
+def apply_rows(standings: dict[int, Standing], ledger: Ledger) -> None:
+    """As `apply_ledger`, row by row, of which some may be older than the standings."""
+    for row in ledger.rows():
+        standing = standings.get(row.player)
+        if standing is None or (standing.started_at, standing.seq) < (row.started_at, row.seq):
+            played_at = row.started_at if row.place else standings[row.player].played_at
+            standings[row.player] = Standing(row.rating, row.started_at, row.seq, played_at, row.state)
+        elif row.place and standing.played_at < row.started_at:  # only a season has begun since
+            standings[row.player] = standing._replace(played_at=row.started_at)
 
 
 def player_counts(

@@ -153,6 +153,12 @@ class Ledger:
             found[order[:-1][pairs]] = order[1:][pairs] - len(self)
         return found
 
+    def unmatched(self, counterparts: Integers) -> Mask:
+        """Which rows are the counterpart of none."""
+        alone = np.ones(len(self), np.bool_)
+        alone[counterparts[counterparts >= 0]] = False
+        return alone
+
     def before_key(self, key: OrderKey) -> Mask:
         is_before: Mask = (self.started_at < key.started_at) | (
             (self.started_at == key.started_at) & (self.seq < key.seq)

@@ -124,8 +124,7 @@ class Span:
     def removed(self) -> list[ledger_rows.LedgerKey]:
         if not len(self.old):
             return []
-        is_gone = np.ones(len(self.old), np.bool_)
-        is_gone[self.counterparts[self.counterparts >= 0]] = False
+        is_gone = self.old.unmatched(self.counterparts)
         return [*zip(*(key[is_gone].tolist() for key in self.old.keys), strict=True)]
 
     @property

@@ -152,9 +152,8 @@ def largest_move(span: Span) -> float:
     """The most that the rating after any one change is off what it was; one that is new, or gone, moved by itself."""
     both = span.is_written & (span.counterparts >= 0)
     added = span.is_written & (span.counterparts < 0)
-    gone = np.ones(len(span.old), np.bool_)
-    gone[span.counterparts[span.counterparts >= 0]] = False
     new, old = span.new, span.old
+    gone = old.unmatched(span.counterparts)
     moves = np.abs(
         np.concatenate(
             [

@@ -110,12 +110,10 @@ def differing_facts(expected: Facts, stored: Iterable[tuple[tuple[str, Any], Any
 def ledger_differences(pool: PoolView, stored: Ledger, expected: Ledger) -> list[str]:
     """The first few differences of two ledgers' rows, in the order of rating."""
     counterparts = expected.counterparts(stored)
-    is_extra = np.ones(len(stored), np.bool_)
-    is_extra[counterparts[counterparts >= 0]] = False
     is_missing = counterparts < 0
     differing = is_other(expected, stored, counterparts) & ~is_missing
     found = (
-        ("is stored and should not be", stored, is_extra),
+        ("is stored and should not be", stored, stored.unmatched(counterparts)),
         ("is missing", expected, is_missing),
         ("differs", expected, differing),
     )

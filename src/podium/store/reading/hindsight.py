@@ -20,7 +20,7 @@ from podium.store.log.log import newest_seq
 from podium.store.log.players import merges, names_of
 from podium.store.log.pools import FOREVER, START, Pool, PoolView, When, refuse_other_arithmetic, time_of
 from podium.store.log.schema import hindsight, pool_fact, standing
-from podium.store.log.statements import is_thing, of_pool
+from podium.store.log.statements import is_thing, of_pool, upsert
 from podium.store.reading.boards.ranks import IN_POOL, IS_SETTLED
 from podium.store.reading.models import STARTED, Started
 from podium.store.reading.moments import Moments
@@ -36,7 +36,7 @@ CHUNK_EVENTS, CHUNK_ROWS = 20_000, 1_000  # read and written at once
 MOST_POINTS = 300  # of a curve that are kept: those that tell its shape
 MOST_BEST = 50  # players of the board
 POINT = np.dtype([("at", "<i8"), ("rating", "<f8"), ("deviation", "<f8")])  # microseconds since 1970, and points
-IS_FACT = sa.and_(of_pool(pool_fact), pool_fact.c.name == NAME)
+SELECT_FACT = sa.select(pool_fact.c.body).where(of_pool(pool_fact), pool_fact.c.name == NAME)
 SELECT_SETTLED = sa.select(standing.c.player_id).where(IN_POOL, IS_SETTLED)
 SELECT_ENTRIES = sa.select(sa.func.sum(standing.c.events)).where(IN_POOL)
 SELECT_CURVE = sa.select(hindsight.c.curve).where(of_pool(hindsight), hindsight.c.player_id == sa.bindparam("who"))
@@ -79,7 +79,7 @@ class Kept(NamedTuple):
 
 def kept_of(pool: PoolView) -> Kept | None:
     """What is kept; None where nothing is, or of another system."""
-    body = pool.execute(sa.select(pool_fact.c.body).where(IS_FACT)).scalar()
+    body = pool.execute(SELECT_FACT).scalar()
     kept = None if body is None else Kept(*json.loads(body))
     return kept if kept is not None and kept.system == system_text(pool) else None
 
@@ -111,9 +111,7 @@ def keep(store: Moments, pool_name: str) -> bool:
             return False
         connection = now.connection
         connection.execute(sa.delete(hindsight).where(of_pool(hindsight)), {"pool": pool.id})
-        connection.execute(sa.delete(pool_fact).where(IS_FACT), {"pool": pool.id})
-        fact = {"pool_id": pool.id, "name": NAME, "day": found.day, "body": json.dumps(found)}
-        connection.execute(sa.insert(pool_fact), fact)
+        upsert(connection, pool_fact, [(pool.id, NAME, found.day, json.dumps(found))])
         for start in range(0, len(rows), CHUNK_ROWS):
             connection.execute(sa.insert(hindsight), rows[start : start + CHUNK_ROWS])
     return True

@@ -26,7 +26,7 @@ from podium.store.log.log import newest_seq
 from podium.store.log.players import names_of
 from podium.store.log.pools import START, OrderKey, Pool, PoolView, newest_first, refuse_other_arithmetic, settings_of
 from podium.store.log.schema import change, event, pool_fact, standing
-from podium.store.log.statements import is_thing, of_generation, of_pool
+from podium.store.log.statements import is_thing, of_generation, of_pool, upsert
 from podium.store.reading.boards.ranks import IN_POOL, IS_SETTLED
 from podium.store.reading.events.events import explanation, rated_event
 from podium.store.reading.moments import Answers
@@ -310,9 +310,7 @@ def are_due(pool: PoolView) -> bool:
 
 
 def keep(pool: PoolView, found: KeptFacts) -> None:
-    pool.connection.execute(sa.delete(pool_fact).where(pool_fact.c.pool_id == pool.id, pool_fact.c.name == NAME))
-    row = {"pool_id": pool.id, "name": NAME, "day": today(), "body": found.to_json()}
-    pool.connection.execute(sa.insert(pool_fact), row)
+    upsert(pool.connection, pool_fact, [(pool.id, NAME, today(), found.to_json())])
 
 
 def promise(pool: PoolView) -> tuple[PromisePoint, ...]:

@@ -187,16 +187,13 @@ async def apply(request: Request, admission: Sender, store: CurrentStore) -> Res
         return await look_at(request, store, admission, intent)
     version = int(sent) if VERSION.fullmatch(sent) else 0
 
-    undo: tuple[str, ...] = ()
-
-    def run() -> Any:
+    def run() -> tuple[tuple[str, ...], Any]:
         refuse_beyond_key(request, store, admission, intent)
-        nonlocal undo
         undo, actor = undo_of(store, admission.pool, intent), admission.key.name
-        return store.run(admission.pool, intent.act(), version=version, actor=actor, reason=reason)
+        return undo, store.run(admission.pool, intent.act(), version=version, actor=actor, reason=reason)
 
     try:
-        answer = await run_in(request.app.state.threads.writing, run)
+        undo, answer = await run_in(request.app.state.threads.writing, run)
     except StaleError:
         return await look_at(request, store, admission, intent, reason=reason, is_stale=True)
     except PodiumError as error:

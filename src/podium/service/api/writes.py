@@ -91,18 +91,16 @@ async def begin_season(pool: PoolName, act: RequestedAct) -> bodies.Rerated:
 
 
 @router.post("/{pool}/snapshots", tags=["daily ranks"], openapi_extra=bodies.request_body(bodies.Day))
-async def take_snapshot(
-    request: Request, pool: PoolName, store: CurrentStore, threads: CurrentThreads, _key: Admin
-) -> dict[str, int]:
+async def take_snapshot(pool: PoolName, act: RequestedAct) -> dict[str, int]:
     """Store the ranks at 00:00 UTC of a day (today), and of days that a correction changed; players per day."""
-    body = await bodies.read_body(request, bodies.Day)
+    body = await bodies.read_body(act.request, bodies.Day)
 
     def take() -> dict[str, int]:
-        day = None if body.day is None else facts.parse_day(body.day, store.order(pool))
-        taken = store.snapshot(pool, day)
-        return {str(facts.day_shown(store.order(pool), each)): players for each, players in taken.items()}
+        day = None if body.day is None else facts.parse_day(body.day, act.store.order(pool))
+        taken = act.store.snapshot(pool, day)
+        return {str(facts.day_shown(act.store.order(pool), each)): players for each, players in taken.items()}
 
-    return await run_in(threads.writing, take)
+    return await run_in(act.threads.writing, take)
 
 
 def requested_system(body: bodies.NewPool | bodies.Configuration) -> System:

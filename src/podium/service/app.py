@@ -219,7 +219,7 @@ def create_app(
         docs_url=None,  # the framework's needs a script from elsewhere
         redoc_url=None,
         openapi_url="/api/openapi.json",
-        exception_handlers=rendering.with_pages(ERROR_HANDLERS),
+        exception_handlers={error: rendering.page_or_problem(handler) for error, handler in ERROR_HANDLERS.items()},
     )
     threads, metrics = requests.Threads(), Metrics()
     announcements = Announcements(store, threads, metrics)

@@ -1,7 +1,7 @@
 """Pages as responses: what every page holds, its headers, and its entity tag."""
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -388,8 +388,3 @@ def page_or_problem(handler: Handler) -> Handler:
         return response
 
     return handle
-
-
-def with_pages(handlers: Mapping[int | type[Exception], Handler]) -> dict[int | type[Exception], Handler]:
-    """Error handlers that answer browsers with pages."""
-    return {error: page_or_problem(handler) for error, handler in handlers.items()}

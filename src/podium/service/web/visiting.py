@@ -22,13 +22,6 @@ if TYPE_CHECKING:
 ANY_POOL = "/p/{pool}"  # where every pool is, and one alone whose name is the address of a page
 
 
-class SignInError(AccessError):
-    """There is nothing that everybody may read at this address; who signs in may find something."""
-
-    def __init__(self, pool: str) -> None:
-        super().__init__(401, f"there is no public pool {pool!r} on this site; sign in to read one that is private")
-
-
 @dataclass(frozen=True, slots=True)
 class Visit:
     """A page of a pool, and who looks at it: they may, if there is a pool of that name."""
@@ -46,7 +39,7 @@ async def check_visit(request: Request) -> Visit:
     if visitor.may("read", pool) or await visitors.is_public(request, pool):
         return Visit(pool, visitor)
     if visitor.key is None:
-        raise SignInError(pool)
+        raise AccessError(401, f"there is no public pool {pool!r} on this site; sign in to read one that is private")
     raise AccessError(403, f"your key opens no pool {pool!r}; sign in with another")
 
 

@@ -20,7 +20,7 @@ from podium.service.http.json import MAX_SENT_CHARACTERS, MatchId
 from podium.service.http.requests import CurrentStore
 from podium.service.web import rendering
 from podium.service.web.ahead.calendar import Aged, CurrentStakes
-from podium.service.web.visiting import VisiblePool, Visit
+from podium.service.web.visiting import VisiblePool
 from podium.store import Store
 from podium.store.writing.fixtures import NO_RESULT, Fixture, Starter
 from podium.support.words import counted, ordinal_number, shown, shown_change
@@ -190,7 +190,9 @@ def race(
         moment=None if rule.is_match else moment_view(store, pool, planned, player),
         reason=reason,
         chosen=chosen.strip(),
-        change_address=change_address(visit, pool, planned) if not rule.is_match else "",
+        change_address=rendering.address("admin", pool.name, "races", planned.fixture_id)
+        if visit.visitor.may("write", pool.name) and not rule.is_match
+        else "",
     )
     return rendering.render(request, page, status=422 if reason and chosen and view is None else 200)
 
@@ -243,15 +245,6 @@ def default_player(request: Request, planned: Fixture) -> str:
     names = [each.player for each in planned.entrants or ()]
     me = rendering.chosen_player(request)
     return me if me in names else names[0] if len(names) > 1 else ""
-
-
-def change_address(visit: Visit, pool: rendering.PoolHeader, planned: Fixture) -> str:
-    """Where a race is changed; empty for whoever may not."""
-    return (
-        rendering.address("admin", pool.name, "races", planned.fixture_id)
-        if visit.visitor.may("write", pool.name)
-        else ""
-    )
 
 
 def stakes_view(aged: Aged, player: str, *, is_entrant: bool) -> StakesView | None:

@@ -38,10 +38,7 @@ def history(system: System, events: Events, replayed: Replayed) -> pl.DataFrame:
 
 def named_rows(results: Results) -> pl.DataFrame:
     """What a history shows of each row of the results: `event_id, pool, started_at, player`."""
-    frame = results.frame
-    if "started_at" not in frame.columns:
-        frame = frame.with_columns(started_at=pl.lit(None, INSTANT))
-    return frame.select("event_id", "pool", "started_at", "player")
+    return results.frame.select("event_id", "pool", started_at(results.frame), "player")
 
 
 def starting_rows(system: System, start: Start) -> pl.DataFrame:
@@ -67,7 +64,7 @@ def started_at(frame: pl.DataFrame) -> pl.Series:
     """When each row's event started; empty where the table does not say."""
     if "started_at" in frame.columns:
         return frame["started_at"]
-    return pl.Series([None], dtype=pl.Datetime("us", "UTC")).extend_constant(None, frame.height)[1:]
+    return pl.Series("started_at", [None], INSTANT).new_from_index(0, frame.height)
 
 
 def changes(system: System, events: Events, replayed: Replayed) -> tuple[npt.NDArray[np.float64], States]:

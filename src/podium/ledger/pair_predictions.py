@@ -78,7 +78,12 @@ def pair_predictions(
         heats: whose pairs are listed, (heats); all that were held where None.
 
     Returns:
+        `event_id, pool, started_at, player, opponent, expected, result`, and `heat` where there are several: the
         expected score of the player, from 0 to 1, and the score, 1, 0 or 0.5 for a draw; in the order of rating. A
+        side of several is named by its members, in the order of their names: `Ana, Ben`.
+
+    Raises:
+        ParameterError: there are more pairs than a table can hold.
     """
     columns = events.columns
     params, prototypes = system.arguments()

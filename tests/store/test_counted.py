@@ -158,6 +158,8 @@ def test_ranks_are_kept_before_an_event_and_taken_again_after_a_late_one(store):
     store.submit("main", race(99, "dcba", sequence=2.5))
     assert store.snapshot_days("main") == []
     assert sorted(store.snapshot("main")) == [4, 7]
+    with pytest.raises(podium.ParameterError, match="8 is beyond the next event"):
+        store.snapshot("main", 8)
     assert store.verify() == []
 
 

@@ -237,7 +237,8 @@ def due_days(pool: PoolView, day: int | None) -> list[int]:
     current = current_day(pool)
     day = current if day is None else day
     if day > current:
-        raise ParameterError(f"{day_shown(pool.order, day)} is in the future; a snapshot is of a day's 00:00 UTC")
+        what = "is beyond the next event" if pool.is_counted else "is in the future; a snapshot is of a day's 00:00 UTC"
+        raise ParameterError(f"{day_shown(pool.order, day)} {what}")
     stale_by_day = {row.day: row.stale for row in pool.execute(SELECT_DAYS)}
     return sorted({each for each, stale in stale_by_day.items() if stale} | ({day} - stale_by_day.keys()))
 

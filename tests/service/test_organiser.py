@@ -3,6 +3,10 @@
 import json
 import re
 import shutil
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from datetime import UTC, datetime
 from urllib.parse import unquote
 
 import pytest
@@ -167,6 +171,25 @@ def test_a_test_is_signed_and_told_from_every_delivery(store):
     ] * 2
     assert len({headers["webhook-id"] for headers, _ in sent}) == 2
     assert list_webhooks(store.engine) == [hook]  # it is no delivery
+
+
+def test_of_two_who_tap_at_once_no_tap_is_lost(store, monkeypatch):
+    admin, both, places = Admin(store), threading.Barrier(2), store.places
+    store.plan_fixture("main", "gp", starts_at=datetime.now(UTC), entrants=["a", "b", "c"])
+    path, (token, *_) = form_of(admin.get("/races/gp/places").text, "/places")
+
+    def read(*sent):
+        found = places(*sent)
+        with suppress(threading.BrokenBarrierError):
+            both.wait(0.5)  # neither has posted what it read
+        return found
+
+    monkeypatch.setattr(store, "places", read)
+    with admin.client, ThreadPoolExecutor(2) as people:
+        taps = [{"token": token[1], "next": name} for name in "ab"]
+        answers = people.map(lambda tap: admin.client.post(path, data=tap, follow_redirects=False), taps)
+        assert [each.status_code for each in answers] == [303, 303]
+    assert sorted(places("main", "gp").places) == ["a", "b"]
 
 
 def test_an_export_is_the_command_s(store):

@@ -213,7 +213,7 @@ class Store(Reader):
         propose = partial(submission.set_voided, event_id=event_id, voided=voided, **logged)
         return self._run(pool_name, propose, **how).receipts[0]
 
-    register, post_places = writes(administration.register), writes(fixtures.post_places)
+    register, post_places, tap = writes(administration.register), writes(fixtures.post_places), writes(fixtures.tap)
     plan_fixture, cancel_fixture = writes(fixtures.plan_fixture), writes(fixtures.cancel_fixture)
     preview = reads(previews.preview)
 

@@ -18,7 +18,7 @@ from podium.service.http.requests import CurrentStore, run_in
 from podium.service.http.visitors import Form
 from podium.service.web.rendering import SEE_OTHER, Page, PageRouter, address, pool_address, pool_header, render
 from podium.store import Store
-from podium.store.writing.fixtures import CANCELLED, Fixture, Starter
+from podium.store.writing.fixtures import CANCELLED, TAPS, Fixture, Starter
 
 STATUS_REFUSED = 409
 router = PageRouter(prefix=POOL_ADDRESS + "/races", include_in_schema=False)
@@ -138,19 +138,12 @@ def places_response(request: Request, store: Store, pool: str, fixture_id: str, 
 async def tap(request: Request, admission: Sender, fixture_id: FixtureId, store: CurrentStore) -> Response:
     """Take a tap: the next across the line, one who is out, or the last tap back."""
     form = await admission.form(request)
+    taps = [(what, form.text(what)) for what in TAPS if form.text(what)]
 
     def take() -> Response:
-        stands = store.places(admission.pool, fixture_id)
-        places, out = (list(stands.places), list(stands.out)) if stands else ([], [])
-        if name := form.text("next"):
-            places = [*(each for each in places if each != name), name]
-        elif name := form.text("out"):
-            out = [*(each for each in out if each != name), name]
-        elif name := form.text("back"):
-            side = next((each for each in store.fixture(admission.pool, fixture_id).sides if name in each), [name])
-            places, out = ([each for each in several if each not in side] for several in (places, out))
         try:
-            store.post_places(admission.pool, fixture_id, places, out=out, by_hand=True)
+            for what, name in taps:
+                store.tap(admission.pool, fixture_id, what, name)
         except PodiumError as error:
             return places_response(request, store, admission.pool, fixture_id, str(error))
         return RedirectResponse(address("admin", admission.pool, "races", fixture_id, "places"), SEE_OTHER)

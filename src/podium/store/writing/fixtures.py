@@ -8,7 +8,7 @@ cancellation, or a restored copy of the database they are gone.
 import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal, get_args
 
 import sqlalchemy as sa
 
@@ -273,6 +273,8 @@ def status_of(row: Any) -> str:
 
 
 LEAST_US = 1_000_000  # between two posts of servers
+Tap = Literal["next", "out", "back"]
+TAPS: tuple[Tap, ...] = get_args(Tap)
 OF_RACE = sa.and_(of_pool(running), running.c.race_id == sa.bindparam("race"))
 HAS_ENDED = sa.exists().where(event.c.pool_id == running.c.pool_id, event.c.event_id == running.c.race_id)
 SELECT_RUNNING = sa.select(running.c.posted_at, running.c.body).where(OF_RACE, ~HAS_ENDED)
@@ -322,6 +324,28 @@ def post_places(
     if found is None:
         raise StoreError(f"race {race_id!r} has its result")
     return found
+
+
+def tap(pool: PoolView, race_id: str, what: Tap, name: str) -> Places:
+    """Take the tap of a person: who comes next across the line, who is out, or whose side has neither any more.
+
+    Returns:
+        The places of the moment.
+
+    Raises:
+        UnknownError: no such pool or fixture, or one who is not entered.
+        StoreError: the race has its result, or is cancelled.
+    """
+    stands = places_now(pool, race_id)
+    places, out = ([*stands.places], [*stands.out]) if stands else ([], [])
+    if what == "next":
+        places = [*(each for each in places if each != name), name]
+    elif what == "out":
+        out = [*(each for each in out if each != name), name]
+    else:
+        side = next((each for each in get_fixture(pool, race_id).sides if name in each), [name])
+        places, out = ([each for each in several if each not in side] for several in (places, out))
+    return post_places(pool, race_id, places, out=out, by_hand=True)
 
 
 def places_now(pool: PoolView, race_id: str) -> Places | None:

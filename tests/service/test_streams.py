@@ -76,7 +76,7 @@ def test_a_stream_of_a_new_pool_is_fed_beside_one_of_the_pool_that_had_its_name(
             store.close_pool("main")
             store.delete_pool("main")
             while not old.ended:
-                await asyncio.sleep(0.01)
+                await old.wait(1.0)
             store.create_pool("main", find("elo")())
             async with fan_out.listening("main", None) as new:
                 await fan_out.wait_until_ready("main", 20.0)

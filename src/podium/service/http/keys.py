@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from ipaddress import IPv6Address, IPv6Network, ip_address
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import sqlalchemy as sa
 from fastapi import Request
@@ -24,21 +24,14 @@ DRAWN_S = 0.25  # seconds of a budget's growth that a process draws at once
 MAX_REFUSED_S = 1.0  # that a process refuses by itself before it asks again
 
 
-class Budgets(Protocol):
-    """Budgets of requests, by owner."""
-
-    async def take(self, owner: str, per_second: float, burst: float) -> int:
-        """Take a request from a budget: 0, or the seconds until there is one to take."""
-        ...
-
-
 class OwnBudgets:
-    """Budgets that are held in memory, by one process."""
+    """Budgets of requests that are held in memory, by one process."""
 
     def __init__(self) -> None:
         self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()  # when, and how much there was left
 
     async def take(self, owner: str, per_second: float, burst: float) -> int:
+        """Take a request from an owner's budget: 0, or the seconds until there is one to take."""
         now = time.monotonic()
         counted_at, left = self._left.pop(owner, (now, burst))
         left = min(burst, left + (now - counted_at) * per_second)
@@ -68,6 +61,7 @@ class SharedBudgets:
         self._own = OwnBudgets()
 
     async def take(self, owner: str, per_second: float, burst: float) -> int:
+        """As of `OwnBudgets`."""
         share = self._share(owner)
         if share.left == 0 and time.monotonic() >= share.refused_until:
             async with share.drawing:
@@ -120,7 +114,7 @@ class KeyGuard:
         self._cache: OrderedDict[str | SessionKey, tuple[float, ApiKey]] = OrderedDict()  # that open something
         self._last_uses: dict[int, str] = {}  # that are not stored yet, by key
         is_shared = store.engine.dialect.name == "postgresql"  # where several processes may serve the store
-        self._budgets: Budgets = SharedBudgets(store, threads) if is_shared else OwnBudgets()
+        self._budgets = SharedBudgets(store, threads) if is_shared else OwnBudgets()
 
     async def key(self, secret: str) -> ApiKey | None:
         """Return the key, if it opens anything."""

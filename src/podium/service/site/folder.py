@@ -10,13 +10,13 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, date, datetime
 from functools import cache
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import polars as pl
 import sqlalchemy as sa
@@ -44,14 +44,6 @@ class Opened(NamedTuple):
     received: Received
 
 
-class Source(Protocol):
-    def state(self) -> str:
-        """All that pages show, in brief; empty where nothing says whether it is still the same."""
-
-    def opened(self, received: Received) -> AbstractContextManager[Opened]:
-        """What is published."""
-
-
 @dataclass(frozen=True, slots=True)
 class StoreSource:
     """The public pools of a store, or one of them."""
@@ -60,6 +52,7 @@ class StoreSource:
     pool: str | None = None
 
     def state(self) -> str:
+        """All that pages show, in brief; empty where nothing says whether it is still the same."""
         with self.opened({}) as (view, pools, _):
             days = view.newest_days()
             return repr(
@@ -96,6 +89,7 @@ class ResultsSource:
     title: str | None = None
 
     def state(self) -> str:
+        """As of a `StoreSource`."""
         if not self.system.shipped:  # the file of somebody's own system may have changed
             return ""
         return repr([self.results.source, self.system.label, self.title, self.results.frame.write_csv()])
@@ -137,6 +131,7 @@ def keep_received(store: Store, known: Received) -> Received:
     return received
 
 
+Source = StoreSource | ResultsSource
 MANIFEST = "podium-site.json"
 LOADED = "podium.css", "filter.js", "mark.svg"  # by the pages
 UNFINISHED = ".podium-site-"  # begins the name of the folder in which changed files wait for all the others

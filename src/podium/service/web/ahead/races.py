@@ -162,12 +162,12 @@ def race(
     result = result_of(store, visit.pool, match_id)
     if result:
         return RedirectResponse(rendering.pool_address(pool.name, "events", result), rendering.SEE_OTHER)
-    planned, rule = planned_race(store, visit.pool, match_id)
+    planned, is_match, rule = planned_race(store, visit.pool, match_id)
     view, reason = None, ""
     player = chosen.strip() or default_player(request, planned)
     if planned.entrants is not None and player:
         try:
-            aged = kept.of_race(store, visit.pool, planned, player, is_fixture=not rule.is_match)
+            aged = kept.of_race(store, visit.pool, planned, player, is_fixture=not is_match)
             view = stakes_view(aged, player, is_entrant=any(player in side for side in planned.sides))
             reason = aged.stakes.notice or ""
         except (BusyError, ParameterError) as error:
@@ -181,17 +181,17 @@ def race(
         newest_entry=store.version(visit.pool),
         race_id=planned.fixture_id,
         heading=planned.title or planned.fixture_id,
-        starts_at=None if rule.is_match else planned.starts_at,
+        starts_at=None if is_match else planned.starts_at,
         status=planned.status,
-        rule=rule.words + heats_words(store, pool.name),
+        rule=rule + heats_words(store, pool.name),
         entrants=planned.entrants,
         given={each.player: given_words(each) for each in planned.entrants or ()},
         view=view,
-        moment=None if rule.is_match else moment_view(store, pool, planned, player),
+        moment=None if is_match else moment_view(store, pool, planned, player),
         reason=reason,
         chosen=chosen.strip(),
         change_address=rendering.address("admin", pool.name, "races", planned.fixture_id)
-        if visit.visitor.may("write", pool.name) and not rule.is_match
+        if visit.visitor.may("write", pool.name) and not is_match
         else "",
     )
     return rendering.render(request, page, status=422 if reason and chosen and view is None else 200)
@@ -200,17 +200,6 @@ def race(
 def given_words(starter: Starter) -> str:
     """What a starter has and is: "Ferrari, home"."""
     return ", ".join([*(starter.shared or {}).values(), *filter(None, [starter.side])])
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """What a result means for whoever is missing from it."""
-
-    words: str
-    is_match: bool = False
-
-
-DID_NOT_START = Rule("Whoever is missing from the result did not start.")
 
 
 def result_of(store: Store, pool: str, race_id: str) -> str:
@@ -222,16 +211,16 @@ def result_of(store: Store, pool: str, race_id: str) -> str:
     return ""
 
 
-def planned_race(store: Store, pool: str, race_id: str) -> tuple[Fixture, Rule]:
-    """A fixture, or a registered match as one."""
+def planned_race(store: Store, pool: str, race_id: str) -> tuple[Fixture, bool, str]:
+    """A fixture, or a registered match as one, whether it is such a match, and what becomes of whoever is missing."""
     try:
-        return store.fixture(pool, race_id), DID_NOT_START
+        return store.fixture(pool, race_id), False, "Whoever is missing from the result did not start."
     except UnknownError:
         match = store.match(pool, race_id)
     starters = tuple(Starter(name, None) for name in match.entrants)
     status = NO_RESULT if match.status == "expired" else "waits for its result"
     words = f"Whoever is missing from the result has quit. The match waits for it until {match.expires_at:%H:%M} UTC."
-    return Fixture(race_id, None, match.expires_at, starters, status), Rule(words, is_match=True)
+    return Fixture(race_id, None, match.expires_at, starters, status), True, words
 
 
 def heats_words(store: Store, pool_name: str) -> str:

@@ -45,9 +45,9 @@ class Line:
     status: str
     score: float | None
     time_s: float | None
-    position: float | None  # as sent
-    team_score: float | None
-    contested_by_teams: bool
+    position: float | None = None  # as sent
+    team_score: float | None = None
+    contested_by_teams: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +130,6 @@ def unranked_line(sent: dict[str, Any]) -> Line:
         time_s=sent.get("time_s"),
         position=sent.get("position"),
         team_score=sent.get("team_score"),
-        contested_by_teams=False,
     )
 
 
@@ -146,9 +145,6 @@ def overall_lines(counting: pl.DataFrame) -> list[Line]:
             status=row["status"],
             score=row["score"],
             time_s=row["time_s"],
-            position=None,
-            team_score=None,
-            contested_by_teams=False,
         )
         for row, place in zip(overall_rows(counting, overall).to_dicts(), overall_ranks(overall).tolist(), strict=True)
     ]

@@ -1,5 +1,6 @@
 """Planning races, and changing those that are planned."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,7 +8,7 @@ from fastapi import Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse
 
-from podium.errors import ParameterError, PodiumError
+from podium.errors import ParameterError, PodiumError, UnknownError
 from podium.ledger.forecast import names_in
 from podium.ledger.leaderboard import instant
 from podium.service.admin.dry_run import look_at
@@ -183,9 +184,10 @@ def plan_of(starter: Starter | None) -> dict[str, str]:
 async def keep(request: Request, admission: Any, store: Store, sent: RaceForm, *, is_new: bool) -> Response:
     """Plan what was sent, or show the form again with what is wrong."""
     try:
-        known = await run_in_threadpool(store.fixtures, admission.pool, most=1_000, newest=True) if is_new else ()
-        if sent.race_id in {each.fixture_id for each in known}:
-            raise ParameterError(f"there is a race {sent.race_id!r} already; change that, or choose another id")
+        if is_new:
+            with suppress(UnknownError):
+                await run_in_threadpool(store.fixture, admission.pool, sent.race_id)
+                raise ParameterError(f"there is a race {sent.race_id!r} already; change that, or choose another id")
         threads, changes = request.app.state.threads.writing, sent.changes()
         await run_in(threads, store.plan_fixture, admission.pool, sent.race_id, **changes, actor=admission.key.name)
     except PodiumError as error:

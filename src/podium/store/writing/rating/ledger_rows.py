@@ -23,7 +23,7 @@ from podium.store.log.pools import (
     newest_first,
 )
 from podium.store.log.schema import change, pool_state
-from podium.store.log.statements import fetch_parts, insert, of_generation, upsert
+from podium.store.log.statements import FIRST_THING, fetch_parts, insert, of_generation, upsert
 
 Mask = npt.NDArray[np.bool_]
 Packed = npt.NDArray[np.void]  # all of one length; objects where they are not, as only damaged ones are
@@ -138,8 +138,8 @@ class Ledger:
         found = np.full(len(self), -1, np.int64)
         if not len(other):
             return found
-        if len(self) == len(other):  # nearly always of the same keys: the other's stand in order as they are stored
-            order = np.lexsort(tuple(reversed(self.keys)))
+        if len(self) == len(other):  # nearly always of the same keys: events stand in their order here, rows there
+            order = np.argsort(np.cumsum(np.diff(self.seq, prepend=-1) != 0) * (2 * FIRST_THING) + self.player)
             if all(np.array_equal(mine[order], theirs) for mine, theirs in zip(self.keys, other.keys, strict=True)):
                 found[order] = np.arange(order.size)
                 return found

@@ -316,8 +316,8 @@ def json_fields(name: str, values: list[Any]) -> list[str]:
     return [*map(fields.__getitem__, values)]
 
 
-def read_bodies(events: Iterable[tuple[bytes, int]]) -> pl.DataFrame:
-    """Read the rows of many events, one after the other, as a checked results table has them, but for the pool."""
+def read_bodies(events: Iterable[tuple[bytes, int]], **numbers: Sequence[int]) -> pl.DataFrame:
+    """Read the rows of events as a checked results table has them, but for the pool; then `numbers`, one an event."""
     bodies = list(events)
     text = b"".join(body for body, _ in bodies)
     sizes = [body.count(b"\n") for body, _ in bodies]
@@ -329,7 +329,8 @@ def read_bodies(events: Iterable[tuple[bytes, int]]) -> pl.DataFrame:
             columns[name] = columns[name].fill_null(value)
     given = in_order(columns)
     present = [name for name in given if name in REQUIRED or columns[name].null_count() < len(columns[name])]
-    return pl.DataFrame([columns[name] for name in present])
+    others = {name: np.repeat(np.array(each, np.int64), sizes) for name, each in numbers.items()}
+    return pl.DataFrame({name: columns[name] for name in present} | others)
 
 
 def parse_rows(text: bytes) -> dict[str, pl.Series]:

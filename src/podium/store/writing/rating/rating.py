@@ -151,10 +151,7 @@ def segments_of(batch: EventBatch) -> list[SeasonSegment]:
 
 
 def rows_of(events: Sequence[Any]) -> pl.DataFrame:
-    table = read_bodies((row.body, row.started_at) for row in events)
-    sizes = [row.body.count(b"\n") for row in events]
-    seqs = np.repeat(np.array([row.seq for row in events], np.int64), sizes)
-    return table.insert_column(table.width, pl.Series("seq", seqs))
+    return read_bodies(((row.body, row.started_at) for row in events), seq=[row.seq for row in events])
 
 
 def proposed_events(
@@ -266,9 +263,9 @@ def rate_events(pool: Pool, roster: Roster, table: pl.DataFrame, rated: RatedBat
         state=packed_states(after),
         **event_ranks(events)._asdict(),
     )
-    keys = [*map(OrderKey, ledger.started_at[starts].tolist(), seq[starts].tolist())]
     rated.parts.append(with_things(pool, events, replayed, ledger) if events.columns.kind.size else ledger)
     if replayed.pool_history.size:
+        keys = map(OrderKey, ledger.started_at[starts].tolist(), seq[starts].tolist())
         rated.pools.update(zip(keys, packed_states(replayed.pool_history).tolist(), strict=True))
 
 

@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import date, datetime, timedelta
 from itertools import islice
 from pathlib import Path
@@ -305,7 +305,7 @@ def run_search(
             study.tell(trial, loss)
         trial_count += len(batch)
         progress(trial_count)
-    return with_settings(system, study.best_params)
+    return replace(system, **study.best_params)
 
 
 def open_study(optuna: Any, name: str, path: Path | None) -> Any:
@@ -341,13 +341,7 @@ def candidate_from_trial(system: System, trial: Any) -> System:
                 values[setting.name] = trial.suggest_int(setting.name, max(1, math.ceil(low)), math.floor(high))
             elif 0.0 < low < high:
                 values[setting.name] = trial.suggest_float(setting.name, low, high, log=True)
-    return with_settings(system, values)
-
-
-def with_settings(system: System, values: dict[str, Any]) -> System:
-    """The system with some parameters changed."""
-    own = {setting.name: getattr(system, setting.name) for setting in fields(system)}
-    return type(system)(**(own | values))
+    return replace(system, **values)
 
 
 def as_toml(system: System) -> str:

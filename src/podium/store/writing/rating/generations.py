@@ -147,13 +147,9 @@ def write_part(
     statuses: Sequence[tuple[OrderKey, tuple[str, str]]],
 ) -> None:
     """Write a span of a staged generation's ledger, the pool's states, and the statuses that are to be other."""
-    staged_rows = [(staged.generation, *key, *status) for key, status in statuses]
-    ledger_rows = [*table_rows(staged, ledger)]
-    tables = (change, ledger_rows), (pool_state, state_rows(staged, pools)), (staged_status, staged_rows)
-    for table, rows in tables:
-        for some in parts(rows):
-            with staging_transaction(engine, staged) as connection:
-                insert(connection, table, some)
+    write_rows(engine, staged, change, [*table_rows(staged, ledger)])
+    write_rows(engine, staged, pool_state, state_rows(staged, pools))
+    write_rows(engine, staged, staged_status, [(staged.generation, *key, *status) for key, status in statuses])
 
 
 def write_standings(engine: sa.Engine, staged: Pool) -> None:
@@ -162,15 +158,16 @@ def write_standings(engine: sa.Engine, staged: Pool) -> None:
         delete(engine, table, staged.generation)
     with read_transaction(engine) as connection:
         standings = newest_standings(staged.within(connection), None)
-    counted = [(staged.generation, *row) for row in player_counts(staged, standings)]
-    for table, rows in ((standing, standing_rows(staged, standings)), (rank_count, counted)):
-        for some in parts(rows):
-            with staging_transaction(engine, staged) as connection:
-                insert(connection, table, some)
+    write_rows(engine, staged, standing, standing_rows(staged, standings))
+    counts = player_counts(staged, standings)
+    write_rows(engine, staged, rank_count, [(staged.generation, *count) for count in counts])
 
 
-def parts(rows: Sequence[tuple[Any, ...]]) -> Iterator[Sequence[tuple[Any, ...]]]:
-    return (rows[start : start + PART_ROWS] for start in range(0, len(rows), PART_ROWS))
+def write_rows(engine: sa.Engine, staged: Pool, table: sa.Table, rows: Sequence[tuple[Any, ...]]) -> None:
+    """Write rows of a staged generation, part by part."""
+    for start in range(0, len(rows), PART_ROWS):
+        with staging_transaction(engine, staged) as connection:
+            insert(connection, table, rows[start : start + PART_ROWS])
 
 
 def delete_from(engine: sa.Engine, staged: Pool, first: OrderKey) -> None:

@@ -140,7 +140,7 @@ def test_webhooks_show_their_deliveries_and_are_tested(store):
     store.submit("main", rows(9, "ab"))
     first, second = (each.seq for each in store.log("main", most=100)[-2:])
     store_progress(
-        store.engine, hook.id, first, error="answered 503", failing_since="2026-01-01T10:00:00+00:00", stopped=True
+        store.engine, hook, first, error="answered 503", failing_since="2026-01-01T10:00:00+00:00", stopped=True
     )
     seen = words(admin.get("/webhooks").text)
     assert f"Entry {first}: Took the result e8 taken" in seen

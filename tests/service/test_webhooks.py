@@ -136,7 +136,7 @@ def test_a_receiver_who_fails_for_days_or_is_gone_is_left_alone(store):
         resume_webhook(store.engine, number)
         assert delivery.is_due(list_webhooks(store.engine)[0])  # at once, though it failed just now
         long_ago = (datetime.now(UTC) - timedelta(days=5, minutes=1)).isoformat(timespec="seconds")
-        store_progress(store.engine, number, 1, error="x", failing_since=long_ago)
+        store_progress(store.engine, gone, 1, error="x", failing_since=long_ago)
         stopped, _ = deliver(store)  # redirections are not followed
         assert (stopped.stopped, stopped.last_error) == (True, "the receiver answered 301")
         assert len(sent) == 2
@@ -144,6 +144,8 @@ def test_a_receiver_who_fails_for_days_or_is_gone_is_left_alone(store):
     assert list_webhooks(store.engine) == []
     another = create_webhook(store.engine, "main", url)
     assert (another.id, delivery.is_due(another)) == (number, True)  # it waits for no failure of the one before
+    store_progress(store.engine, gone, 1, error="late")  # of a delivery that was under way
+    assert list_webhooks(store.engine) == [another]
     delete_webhook(store.engine, number)
     with pytest.raises(podium.UnknownError):
         delete_webhook(store.engine, number)

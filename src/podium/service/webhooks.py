@@ -218,7 +218,7 @@ class Webhooks:
         else:
             self._failures.pop(webhook.id, None)
             if delivered > webhook.delivered_seq:
-                await run_in(self._threads, store_progress, self._store.engine, webhook.id, delivered)
+                await run_in(self._threads, store_progress, self._store.engine, webhook, delivered)
 
     async def _entries(self, webhook: Webhook) -> AsyncIterator[dict[str, Any]]:
         newest, ends_at = webhook.delivered_seq, time.monotonic() + TURN_S
@@ -242,7 +242,7 @@ class Webhooks:
         sequel = "it is stopped; podium webhook resume starts it again" if gives_up else f"next try in {wait_s:g} s"
         LOGGER.warning("webhook %d of pool %s: %s; %s", webhook.id, webhook.pool, error, sequel)
         store_progress(
-            self._store.engine, webhook.id, delivered,
+            self._store.engine, webhook, delivered,
             error=str(error), failing_since=since.isoformat(timespec="seconds"), stopped=gives_up,
         )  # fmt: skip
 

@@ -362,13 +362,14 @@ def require_one(result: "sa.CursorResult[tuple[object, ...]]", number: int) -> N
 
 
 def store_progress(
-    engine: sa.Engine, number: int, delivered_seq: int, *, error: str = "", failing_since: str | None = None,
+    engine: sa.Engine, receiver: Webhook, delivered_seq: int, *, error: str = "", failing_since: str | None = None,
     stopped: bool = False,
 ) -> None:  # fmt: skip
     """Store how far a receiver has come, and what went wrong last; nothing where it was deleted meanwhile."""
     state = {"delivered_seq": delivered_seq, "last_error": error, "failing_since": failing_since, "stopped": stopped}
+    is_receiver = webhook.c.id == receiver.id, webhook.c.secret == receiver.secret  # another may have its number
     with write_transaction(engine) as connection:
-        connection.execute(sa.update(webhook).where(webhook.c.id == number).values(under_way_since=None, **state))
+        connection.execute(sa.update(webhook).where(*is_receiver).values(under_way_since=None, **state))
 
 
 def store_under_way(engine: sa.Engine, since: dict[int, str | None]) -> None:

@@ -6,6 +6,8 @@ from page_words import lines, main_of, people, words
 from races import rows
 
 from podium.service.web import front
+from podium.store.log.statements import DAY_US, instant, now
+from podium.store.writing import fixtures
 from podium.systems import find
 
 
@@ -53,10 +55,15 @@ def test_the_first_page_is_kept_until_something_is_logged(sqlite_store, monkeypa
         second = client.get("/")
         assert "2 events" in words(second.text)
         assert second.headers["etag"] != first.headers["etag"]
+        sqlite_store.plan_fixture("main", "gp", starts_at=instant(now()))
+        assert "Next: gp" in words(client.get("/").text)
+        later = now() + 3 * DAY_US
+        monkeypatch.setattr(fixtures, "now", lambda: later)
+        assert "Next: gp" not in words(client.get("/").text)  # though nothing was logged
         monkeypatch.setattr(front, "MIN_VALID_S", 3600.0)
         monkeypatch.setattr(front, "MAX_VALID_S", 3600.0)
         sqlite_store.submit("main", rows(3, ["Ben", "Ana"]))
         assert "3 events" in words(client.get("/").text)
         sqlite_store.submit("main", rows(4, ["Ben", "Ana"]))
         assert "3 events" in words(client.get("/").text)
-        assert len(written) == 3
+        assert len(written) == 5

@@ -135,6 +135,7 @@ ABOUT: Final = {
     "readiness": "/readyz",
 }
 Seen = tuple[frozenset[str], str]  # the pools that a visitor may see, and the name of the visitor's key
+Version = tuple[int, tuple[Fixture, ...]]  # of a card: the pool's newest log entry, and races, which pass by themselves
 router = PageRouter()
 
 
@@ -144,7 +145,7 @@ class FrontText:
 
     html: str
     version: str
-    entries: dict[str, int]  # the newest log entry of each pool that it shows
+    versions: dict[str, Version]  # of the cards that it shows, by pool
     valid_until: float
 
 
@@ -154,7 +155,7 @@ class FrontPages:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._texts: dict[Seen, FrontText] = {}
-        self._cards: dict[str, tuple[int, PoolCard]] = {}  # by pool, with the log entry that each is as of
+        self._cards: dict[str, tuple[Version, PoolCard]] = {}  # by pool
         self._writing = threading.Lock()
 
     async def text(self, request: Request, seen: Seen) -> FrontText:
@@ -172,8 +173,8 @@ class FrontPages:
                 return text
             with self._store.at_one_moment() as view:
                 cards = [card for pool in seen[0] if (card := self._card(view, pool)) is not None]
-                entries = {card.pool.name: self._cards[card.pool.name][0] for card in cards}
-                if text is not None and text.entries == entries:
+                versions = {card.pool.name: self._cards[card.pool.name][0] for card in cards}
+                if text is not None and text.versions == versions:
                     html = text.html
                 else:
                     anybody = Request({**request.scope, "headers": []})  # the text is everybody's who sees these pools
@@ -182,15 +183,15 @@ class FrontPages:
             if len(self._texts) >= MAX_TEXTS:
                 self._texts.clear()
             version = hashlib.blake2b(html.encode()).hexdigest()
-            text = self._texts[seen] = FrontText(html, version, entries, time.monotonic() + valid_s)
+            text = self._texts[seen] = FrontText(html, version, versions, time.monotonic() + valid_s)
             return text
 
     def _card(self, store: Store, pool: str) -> PoolCard | None:
         try:
-            entry = store.version(pool)
+            version = store.version(pool), store.fixtures(pool, ahead=True, most=TOP)
             known = self._cards.get(pool)
-            if known is None or known[0] != entry:
-                known = self._cards[pool] = entry, pool_card(store, pool)
+            if known is None or known[0] != version:
+                known = self._cards[pool] = version, pool_card(store, pool)
         except UnknownError:
             self._cards.pop(pool, None)
             return None

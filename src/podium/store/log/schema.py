@@ -23,7 +23,7 @@ from sqlalchemy import (
     true,
 )
 
-from podium.store.log.statements import Number, Prefixed, at_event, metadata, where
+from podium.store.log.statements import Number, Prefixed, at_event, metadata
 
 pools = Table(
     "pool",
@@ -316,7 +316,8 @@ Index(
     standing.c.generation_id,
     standing.c.score,
     standing.c.player_id,
-    **where(standing.c.provisional.is_(true())),
+    sqlite_where=standing.c.provisional.is_(true()),
+    postgresql_where=standing.c.provisional.is_(true()),
 )
 
 rank_count = Table(

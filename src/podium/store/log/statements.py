@@ -201,11 +201,6 @@ FIRST_THING = 2**40  # the number before those of things that entrants share; nu
 Prefixed = Text().with_variant(Text(collation="C"), "postgresql")  # in the order of its characters, as SQLite has any
 
 
-def where(condition: ColumnElement[bool]) -> dict[str, Any]:
-    """The arguments of an index that has only the rows which fit a condition."""
-    return {"sqlite_where": condition, "postgresql_where": condition}
-
-
 def is_thing(number: int) -> bool:
     """Whether a number is of a thing that entrants share, if only a provisional one, and not of a player."""
     return abs(number) >= FIRST_THING

@@ -184,11 +184,11 @@ def text(x: str, y: float, words: str, anchor: str = "middle") -> Markup:
 WIDTH, HEIGHT, MARGIN = 96, 24, 3
 
 
-def spark(points: Sequence[float], low: float | None = None, high: float | None = None) -> Markup:
+def spark(points: Sequence[float]) -> Markup:
     """The line, with a dot at its end; nothing for fewer than two points."""
     if len(points) < 2:  # noqa: PLR2004  (a line)
         return Markup()
-    bottom, top = min(points) if low is None else low, max(points) if high is None else high
+    bottom, top = min(points), max(points)
     scale = (HEIGHT - 2 * MARGIN) / (top - bottom) if top > bottom else 0.0
     heights = [round(HEIGHT - MARGIN - (each - bottom) * scale) if scale else HEIGHT // 2 for each in points]
     across = [round(WIDTH * k / (len(points) - 1)) for k in range(len(points))]

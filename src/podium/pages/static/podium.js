@@ -108,7 +108,6 @@
     if (!chosen) throw new TypeError("no Why on the page");
     main.replaceChildren(...find("main", page).childNodes);
     document.title = page.title;
-    showShare();
     const why = find("#why");
     const top = why.getBoundingClientRect().top;
     if (top < 0 || top > innerHeight / 2) why.scrollIntoView();
@@ -224,17 +223,6 @@
   document.addEventListener("visibilitychange", () => (document.hidden ? stopListening() : listen()));
   addEventListener("pagehide", stopListening);
   addEventListener("pageshow", listen);
-
-  /* The system's own sharing, where there is one; the address beside it can be copied anywhere. */
-  function showShare() {
-    if (!navigator.share) return;
-    for (const button of document.querySelectorAll("button[data-share]")) {
-      button.hidden = false;
-      button.onclick = () => navigator.share({ title: document.title, url: location.href }).catch(() => {});
-    }
-  }
-
-  showShare();
 
   /* A race that runs. */
   if (find("[data-live]"))

@@ -5,6 +5,7 @@ from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from types import SimpleNamespace
 from urllib.parse import quote, unquote
 
 import pytest
@@ -13,8 +14,11 @@ from starlette.testclient import TestClient
 
 from podium.pages.numbers import day_words
 from podium.service import create_app
+from podium.service.web.figures import encounters_tile
 from podium.service.web.players import rank_tile
+from podium.service.web.rendering import PoolHeader
 from podium.store import Store
+from podium.store.reading.player_models import Encounters
 from podium.support.words import shown, shown_change, signed
 from podium.systems import find
 
@@ -190,6 +194,12 @@ def test_the_first_screen_answers(site):
     assert "settled; ±" in found["Rating"].text
     peak = shown(card["peak"]["rating"], 0)
     assert [each.text for each in root.first("svg", "chart").every("text") if "peak" in each.text] == [f"peak {peak}"]
+
+
+def test_whoever_beats_a_player_most_may_have_a_comma_in_the_name():
+    pool = PoolHeader("karts", "Karts", "Elo", 1, "driver")
+    tile = encounters_tile(pool, SimpleNamespace(encounters=(Encounters("Doe, John", met=5, ahead=1, behind=4),)))
+    assert (tree(str(tile.value)).text, tile.note) == ("Doe, John", "4 of 5 times")
 
 
 def test_the_next_race_says_what_it_brings_and_what_passes_the_next_rank(site):

@@ -203,15 +203,15 @@ def counted_points(points: Decimal) -> str:
 def encounters_tile(header: PoolHeader, card: PlayerCard) -> Tile:
     beaten = [each for each in card.encounters if each.ahead > each.behind]
     worst = card.encounters[-1]
-    lost = Shape("{}, {} of {} times").format(header.player_link(worst.opponent), worst.behind, worst.met)
+    winner, lost = header.player_link(worst.opponent), f"{worst.behind} of {worst.met} times"
     if not beaten:
-        return Tile("Beaten most by", header.player_link(worst.opponent), lost.partition(", ")[2], is_wide=True)
+        return Tile("Beaten most by", winner, lost, is_wide=True)
     first, *others = beaten
     words = [f"{first.ahead} of {first.met} times"]
     words += [Shape("{} {} of {}").format(header.player_link(each.opponent), each.ahead, each.met) for each in others]
     note = Markup(", ").join(words)
     if worst.behind > worst.ahead:
-        note += Shape(". Beaten most by {}").format(lost)
+        note += Shape(". Beaten most by {}, {}").format(winner, lost)
     return Tile("Beats most", header.player_link(first.opponent), note + ".", is_wide=True)
 
 

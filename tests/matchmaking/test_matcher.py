@@ -302,7 +302,7 @@ def test_the_commands(tmp_path, capsys):
     ).frame.write_csv(table)
     build()(["lab", "matchmaking", str(table), "-s", "elo", "--format", "csv"], standalone_mode=False)
     assert capsys.readouterr().out.count("\n") == 5
-    for wrong in (["--target", "soon"], ["--system", "elo"], ["--size", "5", "--teams", "2"]):
+    for wrong in (["--target", "soon"], ["--population", "inf"], ["--system", "elo"], ["--size", "5", "--teams", "2"]):
         with pytest.raises(podium.ParameterError):
             build()(["lab", "matchmaking", *wrong], standalone_mode=False)
 

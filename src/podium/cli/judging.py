@@ -1,6 +1,7 @@
 """Commands that judge, tune and audit systems, and that make results up to judge them by."""
 
 import json
+import math
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -273,11 +274,14 @@ lab = App(help="Try a policy before players have to.")
 
 
 def numbers(text: str, what: str) -> list[float]:
-    """The positive numbers in a text, between commas."""
+    """The finite numbers in a text, between commas."""
     try:
-        return [float(part) for part in text.split(",")]
+        found = [float(part) for part in text.split(",")]
     except ValueError:
-        raise ParameterError(f"{what} is {text!r}; it must be numbers between commas") from None
+        found = [math.nan]
+    if not all(map(math.isfinite, found)):
+        raise ParameterError(f"{what} is {text!r}; it must be numbers between commas")
+    return found
 
 
 @lab.command(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from podium.analysis.predictions import BINS, Predictions
+from podium.analysis.predictions import BINS
 from podium.analysis.scores import (
     TIMES,
     Floats,
@@ -131,7 +131,7 @@ def evaluate(
 
 def judge_table(results: Results, systems: Sequence[System], window: Window, period: str, weight: str) -> list[Judged]:
     """Judge systems on a checked table."""
-    judged = [judge(results, system, window, period) for system in systems]
+    judged = [judge_events(encode(results, system, period), system, window) for system in systems]
     first = judged[0][0]
     return [
         Judged(
@@ -150,11 +150,6 @@ def refuse_engine(engine: Any, scheduler: str | None, workers: int | None) -> No
     """Refuse an engine, a scheduler or workers for results that are a table."""
     if (engine, scheduler, workers) != (None, None, None):
         raise ParameterError("an engine and its workers are for a dataset; podium dataset write makes one")
-
-
-def judge(results: Results, system: System, window: Window, period: str) -> tuple[pl.DataFrame, Predictions]:
-    """The sums of each event that has a pair to judge, by `event_id`, and all that was predicted."""
-    return judge_events(encode(results, system, period), system, window)
 
 
 def summary(judged: Judged) -> dict[str, Any]:

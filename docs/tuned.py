@@ -11,9 +11,10 @@ from public_histories import HISTORIES, SELF_TUNING
 
 import podium
 from podium.analysis.evaluation import interval
+from podium.analysis.pool_tuning import starts_of
 from podium.analysis.predictions import HeatSelection
 from podium.analysis.scores import judge_heats, losses_of_both
-from podium.analysis.tuning import end_of_training, with_dates
+from podium.analysis.tuning import last_training, with_dates
 from podium.engine.system import System
 from podium.engine.tables.encoding import Events, encode
 from podium.errors import NotFiniteError
@@ -38,7 +39,7 @@ def tuned_system(name: str, settings: Settings) -> System:
 def later_events(results: podium.Results, train_until: str) -> pl.Series:
     """The events after the training part."""
     dated = with_dates(results)
-    end = end_of_training(dated, train_until)
+    end = last_training(starts_of(dated.frame), train_until)
     return dated.frame.filter(pl.col("started_at") > end)["event_id"].unique()
 
 

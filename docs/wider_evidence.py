@@ -16,8 +16,9 @@ from public_histories import HISTORIES
 
 import podium
 from podium.analysis.evaluation import INTERVAL, RESAMPLES, SEED
+from podium.analysis.pool_tuning import starts_of
 from podium.analysis.simulation import simulate
-from podium.analysis.tuning import end_of_training, split_at
+from podium.analysis.tuning import last_training, middle_of_training
 from podium.engine.inputs import comparable, entries_of, heats_of, part_at, slot_at
 from podium.engine.tables.encoding import Events, encode
 from podium.ledger.pair_predictions import held_heats
@@ -166,19 +167,19 @@ def times_over_gaps(events: Events) -> Floats:
 
 def training_history(results: podium.Results, train_until: datetime, numbers: str) -> History:
     """The training part of results, judged on its later half; `numbers` is `times` or `parts`."""
-    split = split_at(results, train_until)
-    events = encode(split.train, find("elo")())
+    train = podium.Results(results.frame.filter(pl.col("started_at") <= train_until), results.source)
+    events = encode(train, find("elo")())
     columns = events.columns
     entries = columns.entries if columns.entries.size else columns.entrants
-    starts = split.train.frame["started_at"][events.entry_row[entries[:-1]]]
+    starts = train.frame["started_at"][events.entry_row[entries[:-1]]]
     heats_of_settlement = columns.heats[:-1] if columns.heats.size else np.arange(columns.entrants.size - 1)
     microseconds = starts.cast(pl.Int64).to_numpy()[heats_of_settlement]
     heats = Heats(
         day=microseconds / (timedelta(days=1) / timedelta(microseconds=1)),
         number=times_over_gaps(events) if numbers == "times" else parts_played(events),
-        judged=held_heats(events) & (starts >= split.fit_since).to_numpy(),
+        judged=held_heats(events) & (starts >= middle_of_training(starts_of(results.frame), train_until)).to_numpy(),
     )
-    return History(events, heats, learnt_parameters(split.train))
+    return History(events, heats, learnt_parameters(train))
 
 
 def learnt_parameters(results: podium.Results) -> list[Parameters]:
@@ -227,7 +228,7 @@ def wider_evidence(folder: Path) -> list[str]:
     """The lines of the trials."""
     formula_1 = HISTORIES["f1"]
     results = podium.read_results(folder / formula_1.file)
-    until = end_of_training(results, formula_1.train_until)
+    until = last_training(starts_of(results.frame), formula_1.train_until)
     races = podium.read_results(results.frame.filter(pl.col("pool") == "f1-race"))
     driven = training_history(races, until, "times")
     timed = [season_history(simulate(seed=seed).results, "times") for seed in SEASONS]
@@ -254,7 +255,7 @@ def wider_evidence(folder: Path) -> list[str]:
 def season_history(rows: pl.DataFrame, numbers: str) -> History:
     """A simulated season's first three fifths."""
     results = podium.read_results(rows)
-    return training_history(results, end_of_training(results, "60%"), numbers)
+    return training_history(results, last_training(starts_of(results.frame), "60%"), numbers)
 
 
 def over_seasons(histories: list[History], trial: Trial) -> str:

@@ -210,13 +210,13 @@ def encoded_pool(task: BlockTask) -> Encoded | None:
     return encoded
 
 
-def starts_of_dataset(dataset: Dataset) -> pl.Series:
+def starts_of(frame: pl.DataFrame) -> pl.Series:
     """When each event started, in order."""
+    return frame.group_by("event_id").agg(pl.col("started_at").first())["started_at"].sort()
+
+
+def starts_of_dataset(dataset: Dataset) -> pl.Series:
     if "started_at" not in dataset.schema:
         raise ParameterError("tuning on a dataset needs started_at in its results")
-    starts = [
-        read_file(pool, file).group_by("event_id").agg(pl.col("started_at").first())["started_at"]
-        for pool in dataset.pools
-        for file in pool.files
-    ]
+    starts = [starts_of(read_file(pool, file)) for pool in dataset.pools for file in pool.files]
     return pl.concat(starts).sort() if starts else pl.Series("started_at", [], pl.Datetime("us", "UTC"))

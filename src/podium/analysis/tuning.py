@@ -18,7 +18,15 @@ import polars as pl
 
 from podium.analysis.batched import can_share
 from podium.analysis.evaluation import Evaluation, evaluate, refuse_engine
-from podium.analysis.pool_tuning import BlockTask, Encoded, LossesAndPairs, judge_alike, judge_block, starts_of_dataset
+from podium.analysis.pool_tuning import (
+    BlockTask,
+    Encoded,
+    LossesAndPairs,
+    judge_alike,
+    judge_block,
+    starts_of,
+    starts_of_dataset,
+)
 from podium.analysis.scores import Window, judged_heats
 from podium.engine import rules
 from podium.engine.system import System, kinds
@@ -56,15 +64,6 @@ class Tuned:
     fitted: float  # log loss on the later part of the training events
     fitted_defaults: float
     test: Evaluation  # the defaults, then the tuned, on the untouched part
-
-
-@dataclass(frozen=True, slots=True)
-class Split:
-    """The training events, and the instants that part what is fitted and what is tested."""
-
-    train: Results
-    fit_since: datetime
-    train_until: datetime
 
 
 def tune(
@@ -112,8 +111,11 @@ def tune(
         return tune_dataset(open_dataset(results), start, train_until, trials, study, judged, how)
     refuse_engine(**how)
     dated = with_dates(results if isinstance(results, Results) else read_results(results))
-    split = split_at(dated, end_of_training(dated, train_until))
-    return searched(start, TableLosses(split), split.train_until, dated, trials, study, judged, {})
+    starts = starts_of(dated.frame)
+    until = last_training(starts, train_until)
+    train = Results(dated.frame.filter(pl.col("started_at") <= until), dated.source)
+    losses = TableLosses(train, middle_of_training(starts, until))
+    return searched(start, losses, until, dated, trials, study, judged, {})
 
 
 def tune_dataset(
@@ -128,9 +130,7 @@ def tune_dataset(
     """Search on a dataset; see `tune`. `how` has the engine, the scheduler and the workers."""
     starts = starts_of_dataset(dataset)
     until = last_training(starts, train_until)
-    train = starts.filter(starts <= until)
-    refuse_one_side(starts, train, until)
-    middle = train[int(train.len() * LEARNT_SHARE)]
+    middle = middle_of_training(starts, until)
     sizes = [pool.rows for pool in dataset.pools]
     if how["engine"] is None and how["scheduler"] is None and not is_portable(start):
         how = how | {"engine": "local"}
@@ -175,13 +175,8 @@ def with_dates(results: Results) -> Results:
     return Results(results.frame.with_columns(started_at=instants), results.source)
 
 
-def end_of_training(results: Results, train_until: str | date | datetime) -> datetime:
-    """The last training instant: a date, or a share of the events such as 60%."""
-    return last_training(starts_of(results.frame), train_until)
-
-
 def last_training(starts: pl.Series, train_until: str | date | datetime) -> datetime:
-    """The last training instant among the starts of all events, in order."""
+    """The last training instant among the starts of all events, in order: a date, or a share of them such as 60%."""
     share = SHARE.fullmatch(train_until.strip()) if isinstance(train_until, str) else None
     if share is None:
         return instant(train_until)
@@ -192,26 +187,15 @@ def last_training(starts: pl.Series, train_until: str | date | datetime) -> date
     return last
 
 
-def starts_of(frame: pl.DataFrame) -> pl.Series:
-    """When each event started, in order."""
-    return frame.group_by("event_id").agg(pl.col("started_at").first())["started_at"].sort()
-
-
-def split_at(results: Results, until: datetime) -> Split:
-    """Split the results: the training part, and its middle."""
-    train = results.frame.filter(pl.col("started_at") <= until)
-    refuse_one_side(results.frame["started_at"], train["started_at"], until)
-    starts = starts_of(train)
-    middle = starts[int(starts.len() * LEARNT_SHARE)]
-    return Split(Results(train, results.source), middle, until)
-
-
-def refuse_one_side(starts: pl.Series, train: pl.Series, until: datetime) -> None:
-    """Refuse a last training instant that has no event before or after it, and say from when to when they are."""
+def middle_of_training(starts: pl.Series, until: datetime) -> datetime:
+    """From when on candidates are judged: from the middle of the training events on, after which some must come."""
+    train = starts.filter(starts <= until)
     if train.is_empty() or train.len() == starts.len():
         ends: list[Any] = [] if starts.is_empty() else [starts.min(), starts.max()]
         span = " to ".join(f"{end:%Y-%m-%d}" for end in ends)
         raise ParameterError(f"training until {until:%Y-%m-%d} leaves no events on one side; they go from {span}")
+    middle: datetime = train[int(train.len() * LEARNT_SHARE)]
+    return middle
 
 
 class Losses:
@@ -238,8 +222,9 @@ class Losses:
 class TableLosses(Losses):
     """Of a table, whose events are encoded once for all who read them alike."""
 
-    def __init__(self, split: Split) -> None:
-        self._split = split
+    def __init__(self, train: Results, fit_since: datetime) -> None:
+        self._train = train
+        self._fit_since = fit_since
         self._encoded: dict[Any, Encoded] = {}
 
     def _sums(self, batches: list[list[System]]) -> Iterable[LossesAndPairs]:
@@ -249,14 +234,14 @@ class TableLosses(Losses):
             return list(threads.map(self._judge, batches))
 
     def _judge(self, candidates: list[System]) -> LossesAndPairs:
-        return judge_alike(candidates, self._encode(candidates[0]), self._split.fit_since)
+        return judge_alike(candidates, self._encode(candidates[0]), self._fit_since)
 
     def _encode(self, system: System) -> Encoded:
         key = reading_key(system)
         if key not in self._encoded:
-            events = encode(self._split.train, system)
-            heats = judged_heats(events, Window(since=self._split.fit_since))
-            self._encoded[key] = Encoded(events, heats, self._split.train.frame.height)
+            events = encode(self._train, system)
+            heats = judged_heats(events, Window(since=self._fit_since))
+            self._encoded[key] = Encoded(events, heats, self._train.frame.height)
         return self._encoded[key]
 
 

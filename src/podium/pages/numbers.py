@@ -63,11 +63,6 @@ def change_link(shown_points: float | Decimal | None, event: str, player: str, d
     return Shape('<a href="{}/{}" aria-label="{}">{}</a>').format(event, part(player), question, change_shown)
 
 
-def player_link(player: str, pool: str) -> Markup:
-    """A player's name as the link to the page, below the address of the pool."""
-    return name_link(f"{pool}/players/{part(player)}", player)
-
-
 def name_link(address: str, name: str) -> Markup:
     """A name of unknown language and direction as a link."""
     return Shape('<a href="{}"><bdi>{}</bdi></a>').format(address, name)

@@ -10,7 +10,7 @@ from podium.errors import PodiumError
 from podium.ledger.history import FINDING_EVENTS, FORM_EVENTS
 from podium.ledger.imagined import TWO, place_words
 from podium.ledger.stakes import MOST_EXACT, Stakes
-from podium.pages.numbers import Shape, change, change_link, day, day_words, minute, name_link, percent
+from podium.pages.numbers import Shape, change, day, day_words, minute, name_link, percent
 from podium.service.web.ahead.calendar import KeptStakes
 from podium.service.web.rendering import PoolHeader, pool_address
 from podium.store import Store
@@ -167,7 +167,7 @@ def tiles(header: PoolHeader, card: PlayerCard, rank: Tile, rule: str, ahead: Up
 
 def change_tile(header: PoolHeader, card: PlayerCard, name: str, line: FormLine, word: str = "") -> Tile:
     """A change with the link to its reasons, and the event."""
-    link = change_link(line.shown, pool_address(header.name, "events", line.event_id or ""), card.player, header.digits)
+    link = header.change_link(line.event_id or "", card.player, line.shown)
     note = Shape("{} {}, {}").format(word, header.event_link(line), day(line.when))
     return Tile(name, link, note, is_wide=bool(word))
 

@@ -165,13 +165,17 @@ class PoolHeader:
         return f"{'in' if self.is_counted else 'on'} {numbers.day_words(when)}"
 
     def player_link(self, player: str) -> Markup:
-        return numbers.player_link(player, self.address)
+        return numbers.name_link(f"{self.address}/players/{part(player)}", player)
 
     def event_link(self, event: NamedEvent, player: str = "") -> Markup:
         """A link to an event, or to the reasons of one of its changes."""
         event_id = event.event_id or ""
         address = pool_address(self.name, "events", event_id, *([player] if player else []))
         return numbers.name_link(address, event.title or event_id)
+
+    def change_link(self, event_id: str, player: str, points: float | Decimal | None) -> str:
+        """A change as it is shown, as the link to its reasons; a dash where there is none."""
+        return numbers.change_link(points, pool_address(self.name, "events", event_id), player, self.digits)
 
 
 def pool_header(pool: Pool) -> PoolHeader:

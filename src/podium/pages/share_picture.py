@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 from markupsafe import Markup
 
+from podium.pages.drawing import Scale
 from podium.pages.numbers import change, rating, shortened
 from podium.pages.why import WhyView
 
@@ -124,19 +125,15 @@ def waterfall(view: WhyView, top: float, bottom: float, width: int) -> Markup:
     """The bars between two heights, each beginning where the one above ends."""
     bars = bars_of(view)
     ends = [float(view.before), *(each.end for each in bars)]
-    low, high = min(ends), max(ends)
+    scale = Scale(min(ends), max(ends))
     left, right = MARGIN + LABEL_WIDTH, width - MARGIN - 130
     row = min(MOST_ROW, (bottom - top) / max(len(bars) + 1, 1))
     thick = 0.5 * row
 
-    def x(value: float) -> float:
-        share = 0.5 if high <= low else (value - low) / (high - low)
-        return left + share * (right - left)
-
     parts = []
     for k, each in enumerate(bars):
         y = top + k * row
-        first, last = x(each.start), x(each.end)
+        first, last = (left + scale.share(value) * (right - left) for value in (each.start, each.end))
         parts.append(text(MARGIN, y + 0.62 * row, shortened(each.label, 20), 24, INK))
         parts.append(
             Markup('<rect x="{}" y="{}" width="{}" height="{}" rx="4" fill="{}"/>').format(

@@ -13,7 +13,6 @@ from podium.pages.charts import (
     history_chart,
     promise_curve,
     reliability_curve,
-    weights_curve,
 )
 from podium.pages.drawing import dates, distribution_bars, round_values, share_bar, signed_bar, split_bar
 from podium.support.words import MINUS
@@ -131,9 +130,6 @@ def test_long_labels_of_dates_are_fewer_on_a_phone():
 
 def test_no_points_no_drawing():
     assert history_chart([HistoryLine("Ana", [])], "Rating", digits=1) == ""
-    assert weights_curve([(1, 3.0)], {}, "Weights") == ""
-    assert reliability_curve([], "Reliability") == ""
-    assert promise_curve([], {}, "Promise") == ""
     assert distribution_bars([], 50.0, None, "Players") == ""
 
 

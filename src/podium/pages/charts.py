@@ -243,9 +243,7 @@ class Reliability(Protocol):
 
 
 def promise_curve(points: Sequence[tuple[float, float]], marked: Mapping[float, str], label: str) -> Markup:
-    """Draw the expected score by the lead in points."""
-    if len(points) < 2:  # noqa: PLR2004  (a line)
-        return Markup("")
+    """Draw the expected score by the lead in points: of two leads or more."""
     plot = Plot(Scale(points[0][0], points[-1][0]), Scale(0.0, 1.0), CURVE_HEIGHT, top=8)
     steps = [Step(each, "equal" if not each else signed(shown(each, 0))) for each in halves(points)]
     dots = [
@@ -264,9 +262,7 @@ def halves(points: Sequence[tuple[float, float]]) -> list[float]:
 
 
 def weights_curve(points: Sequence[tuple[int, float]], marked: Mapping[int, str], label: str) -> Markup:
-    """Draw how far a duel moves a player, by the number of the event."""
-    if len(points) < 2:  # noqa: PLR2004  (a line)
-        return Markup("")
+    """Draw how far a duel moves a player, by the number of the event: of two events or more."""
     top = max(points for _, points in points)
     rows = [Step(each, f"{each:g}") for each in round_values(0.0, 1.05 * top or 1.0, CURVE_ROWS)]
     first, last = points[0][0], points[-1][0]
@@ -294,9 +290,10 @@ def weights_curve(points: Sequence[tuple[int, float]], marked: Mapping[int, str]
 
 
 def reliability_curve(bins: Sequence[Reliability], label: str) -> Markup:
-    """Draw what happened by what was promised: dots as large as their duels are many, each with its 95 % interval."""
-    if len(bins) < 2:  # noqa: PLR2004  (a line)
-        return Markup("")
+    """Draw what happened by what was promised, of two bins or more: dots as large as their duels are many.
+
+    The line through each dot is its 95 % interval.
+    """
     plot = Plot(Scale(0.0, 1.0), Scale(0.0, 1.0), CURVE_HEIGHT, top=8)
     most = max(each.duels for each in bins)
     marks = []

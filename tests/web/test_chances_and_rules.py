@@ -4,6 +4,7 @@ import json
 import re
 from dataclasses import fields
 from decimal import Decimal
+from types import SimpleNamespace
 from urllib.parse import quote
 
 import pytest
@@ -13,8 +14,10 @@ from starlette.testclient import TestClient
 from podium.pages.promises import findings, trust_of
 from podium.service import create_app
 from podium.service.web.chances import chance_words, odds_words
+from podium.service.web.rendering import PoolHeader
+from podium.service.web.rules.page import weights
 from podium.store.keys import create_key
-from podium.store.reading.pool_facts import ReliabilityBin
+from podium.store.reading.pool_facts import ReliabilityBin, WeightPoint
 from podium.support.words import shown
 from podium.systems import find
 
@@ -29,6 +32,13 @@ def read(site, path, expected=200):
 
 def section(root, heading):
     return next(each for each in root.every("section") if each.attributes.get("aria-labelledby") == heading)
+
+
+def test_weights_are_told_where_only_later_events_were_taken_apart():
+    facts = SimpleNamespace(weights=(WeightPoint(15, 6.0, 3), WeightPoint(20, 5.0, 3)))
+    picture = weights(PoolHeader("karts", "Karts", "Elo", 1, "driver"), facts)
+    assert "6.0 points in event 15, 5.0 in event 20." in picture.caption
+    assert len([*tree(str(picture.drawing)).every("circle")]) == 2
 
 
 def test_two_players_stand_beside_each_other_with_the_api_numbers(site):

@@ -51,8 +51,8 @@ def weights(header: PoolHeader, facts: PoolFacts) -> Picture:
     heading = "The better we know you, the less a duel moves you"
     if len(points) < 2:  # noqa: PLR2004  (a line)
         return Picture(heading, Markup(""), "")
-    first = points[0]
-    later = max((each for each in points if each[0] <= LATER_EVENT), key=lambda each: each[0])
+    first, second = points[:2]
+    later = max((each for each in points[1:] if each[0] <= LATER_EVENT), default=second)
     labels = {number: f"{shown(moved, header.digits)}" for number, moved in (first, later)}
     labels[first[0]] += " points"
     if later[1] > LESS * first[1]:

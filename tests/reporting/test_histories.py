@@ -17,7 +17,7 @@ def test_a_line_begins_at_the_initial_rating_and_ends_after_the_last_event():
     rated = podium.rate(UNDATED, "elo")
     numbered = rated.history.with_columns(number=podium.rate(UNDATED, "elo").history["event_id"].rle_id().cast(int) + 1)
     points = line_points(numbered, "number").filter(player="Zoë")
-    assert points["moment"].to_list() == [0, 1, 2, 3]
+    assert points["when"].to_list() == [0, 1, 2, 3]
     assert points["rating"][0] == 1500.0
     assert points["rating"][-1] == rated.ratings.filter(player="Zoë")["rating"][0]
 
@@ -30,7 +30,7 @@ def test_events_of_one_moment_are_one_point():
         for row in UNDATED
     ]
     points = line_points(podium.rate(rows, "elo").history, "started_at").filter(player="Ben")
-    assert points["moment"].to_list() == [start, start, start + timedelta(days=1), start + timedelta(days=1)]
+    assert points["when"].to_list() == [start, start, start + timedelta(days=1), start + timedelta(days=1)]
 
 
 def test_names_at_the_ends_do_not_cover_each_other_and_stay_inside():

@@ -42,8 +42,9 @@ def altair() -> Any:
 
 
 def canvas(rows: pl.DataFrame, title: str) -> Any:
-    """An empty chart over rows."""
+    """An empty chart over rows, their instants as Vega reads them."""
     alt = altair()
+    rows = rows.with_columns(pl.selectors.datetime().dt.strftime("%Y-%m-%dT%H:%M:%SZ"))
     return alt.Chart(alt.Data(values=rows.to_dicts()), title=title, width=WIDTH, height=HEIGHT)
 
 
@@ -86,6 +87,14 @@ def dates(first: datetime, last: datetime) -> Any:
     else:
         form, step = "%-d %b %Y", 86_400_000
     return altair().Axis(format=form, tickMinStep=step, labelOverlap=True, labelSeparation=8)
+
+
+def time_axis(moments: pl.Series) -> Any:
+    """The axis of the column `when`: of dates, or of the numbers of events."""
+    alt = altair()
+    if moments.dtype.is_temporal():
+        return alt.X("when:T", title="", axis=dates(moments.min(), moments.max()))  # type: ignore[arg-type]
+    return alt.X("when:Q", title="event", axis=whole_numbers(), scale=alt.Scale(nice=False))
 
 
 def configuration(*, inline: bool) -> dict[str, Any]:
@@ -132,13 +141,7 @@ def rating_histories(
     rows = numbered.filter(pl.col("player").is_in(players))
     dated = bool(rows.height) and not rows["started_at"].null_count()
     lines = line_points(rows, "started_at" if dated else "number")
-    if dated:
-        axis = dates(lines["moment"].min(), lines["moment"].max()) if rows.height else alt.Axis()  # type: ignore[arg-type]
-        x = alt.X("when:T", title="", axis=axis)
-        lines = lines.with_columns(when=pl.col("moment").dt.strftime("%Y-%m-%dT%H:%M:%SZ"))
-    else:
-        x = alt.X("when:Q", title="event", axis=whole_numbers(), scale=alt.Scale(nice=False))
-        lines = lines.with_columns(when=pl.col("moment"))
+    x = time_axis(lines["when"])
     ends = lines.group_by("player", maintain_order=True).last()
     ahead = None if hindsight is None else hindsight_points(rows, hindsight, dated=dated)
     low, high = domain(lines["rating"] if ahead is None else pl.concat([lines["rating"], ahead["low"], ahead["high"]]))
@@ -150,9 +153,9 @@ def rating_histories(
     colour = alt.Color("player:N", legend=None, scale=colours(players))
     y = alt.Y("rating:Q", title="rating", scale=scale)
     dash = alt.StrokeDash("player:N", legend=None, scale=dashes(players))
-    marks = canvas(lines.drop("moment"), title).mark_line(interpolate="step-after")
+    marks = canvas(lines, title).mark_line(interpolate="step-after")
     steps = marks.encode(x=x, y=y, color=colour, strokeDash=dash)
-    names = canvas(ends.drop("moment"), "").mark_text(align="left", dx=6, fontSize=12)
+    names = canvas(ends, "").mark_text(align="left", dx=6, fontSize=12)
     chart = steps + names.encode(x=x, y=alt.Y("label_at:Q", scale=scale), text="label:N", color=colour)
     if ahead is None:
         return chart
@@ -163,8 +166,7 @@ def rating_histories(
 
 def hindsight_points(rows: pl.DataFrame, hindsight: pl.DataFrame, *, dated: bool) -> pl.DataFrame:
     """Where players stood at events, knowing all since, with bands of two deviations."""
-    when = pl.col("started_at").dt.strftime("%Y-%m-%dT%H:%M:%SZ") if dated else pl.col("number")
-    events = rows.select("player", "event_id", when=when).unique(maintain_order=True)
+    events = rows.select("player", "event_id", when="started_at" if dated else "number").unique(maintain_order=True)
     known = events.join(hindsight, on=["player", "event_id"], maintain_order="left")
     reach = SURE_DEVIATIONS * pl.col("deviation")
     return known.select("player", "when", "rating", low=pl.col("rating") - reach, high=pl.col("rating") + reach)
@@ -172,17 +174,17 @@ def hindsight_points(rows: pl.DataFrame, hindsight: pl.DataFrame, *, dated: bool
 
 def line_points(rows: pl.DataFrame, moment: str) -> pl.DataFrame:
     """The points of each line: the rating before the first event, that after each moment, and the last at the end."""
-    changes = rows.select("player", moment=moment, before="rating_before", rating="rating")
-    last = changes["moment"].max()
-    after = changes.group_by("player", "moment", maintain_order=True).agg(pl.col("rating").last())  # several a moment
+    changes = rows.select("player", when=moment, before="rating_before", rating="rating")
+    last = changes["when"].max()
+    after = changes.group_by("player", "when", maintain_order=True).agg(pl.col("rating").last())  # several a moment
     one = 1 if moment == "number" else 0  # an event before the first
     first = changes.group_by("player", maintain_order=True).first()
-    starts = first.select("player", moment=pl.col("moment") - one if one else "moment", rating="before")
+    starts = first.select("player", when=pl.col("when") - one if one else "when", rating="before")
     final = changes.group_by("player", maintain_order=True).last()
-    ends = final.select("player", pl.lit(last, dtype=changes.schema["moment"]).alias("moment"), "rating")
+    ends = final.select("player", pl.lit(last, dtype=changes.schema["when"]).alias("when"), "rating")
     if one:
-        ends = ends.with_columns(pl.col("moment") + one)
-    return pl.concat([starts, after, ends]).sort("player", "moment", maintain_order=True)
+        ends = ends.with_columns(pl.col("when") + one)
+    return pl.concat([starts, after, ends]).sort("player", "when", maintain_order=True)
 
 
 def domain(ratings: pl.Series) -> tuple[float, float]:
@@ -231,15 +233,10 @@ def panel(history: pl.DataFrame, parameter: LearntParameter, start: float) -> An
     alt = altair()
     dated = bool(history.height) and not history["started_at"].null_count()
     values = history[parameter.name].to_numpy()
-    times = history["started_at"].cast(pl.Int64).to_numpy() if dated else np.arange(1, history.height + 1)
-    shown = thinned(times, values, POINTS)
-    moments = history["started_at"].dt.strftime("%Y-%m-%dT%H:%M:%SZ") if dated else pl.Series(times)
+    moments = history["started_at"] if dated else pl.int_range(1, history.height + 1, eager=True)
+    shown = thinned(moments.cast(pl.Int64).to_numpy(), values, POINTS)
     points = pl.DataFrame({"when": moments[shown], "value": values[shown]})
-    if dated:
-        axis = dates(history["started_at"].min(), history["started_at"].max())  # type: ignore[arg-type]
-        x = alt.X("when:T", title="", axis=axis)
-    else:
-        x = alt.X("when:Q", title="event", axis=whole_numbers(), scale=alt.Scale(nice=False))
+    x = time_axis(moments)
     y = alt.Y("value:Q", title=parameter.unit, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=4))
     sentence = textwrap.wrap(parameter.describe(float(values[-1])), CHARACTERS) if values.size else []
     heading = alt.TitleParams(parameter.title, subtitle=sentence, anchor="start", frame="group")

@@ -81,9 +81,8 @@ def race_strengths(strengths: pl.DataFrame, title: str) -> Any:
     """How strong each event was, on a logarithmic scale."""
     alt = histories.altair()
     dated = strengths.height and not strengths["started_at"].null_count()
-    instants = pl.col("started_at").dt.strftime("%Y-%m-%dT%H:%M:%SZ")
     rows = strengths.filter(pl.col("strength").is_finite()).select(
-        "event_id", "pool", "strength", when=instants if dated else pl.int_range(1, pl.len() + 1)
+        "event_id", "pool", "strength", when="started_at" if dated else pl.int_range(1, pl.len() + 1)
     )
     when = alt.X("when:T", title="") if dated else alt.X("when:Q", title="event", axis=histories.whole_numbers())
     y = alt.Y("strength:Q", title="strength", scale=alt.Scale(type="log"))

@@ -6,6 +6,7 @@ from typing import Any, TypedDict, Unpack
 
 from podium.client.answers import NewName, PoolSummary, Receipt, RegisteredMatch, Rerated
 from podium.client.calls import EVENT, PLAYER, POOL, Call, Moment, json_call, route
+from podium.client.pages import Entrants, entrant_rows
 
 Parameter = float | str | bool | None
 Event = Mapping[str, Any]  # `event_id`, `started_at` and `entries`, each of which has a `player`
@@ -134,7 +135,7 @@ class WriteRoutes:
 
     @route
     def register(
-        self, pool: str, match_id: str, entrants: Iterable[str | Mapping[str, Any]], *, expires_in_s: float = 86_400.0
+        self, pool: str, match_id: str, entrants: Entrants, *, expires_in_s: float = 86_400.0
     ) -> Call[RegisteredMatch]:
         """Register a match that starts; its result then has this `match_id`, and who is missing from it has quit.
 
@@ -145,8 +146,7 @@ class WriteRoutes:
         Returns:
             The match: its id, entrants, status and expiry.
         """
-        rows = [{"player": each} if isinstance(each, str) else each for each in entrants]
-        body = {"match_id": match_id, "entrants": rows, "expires_in_s": expires_in_s}
+        body = {"match_id": match_id, "entrants": entrant_rows(entrants), "expires_in_s": expires_in_s}
         return json_call("POST", f"{POOL}/matches", RegisteredMatch, body, pool=pool)
 
     @route

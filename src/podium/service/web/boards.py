@@ -69,8 +69,6 @@ def ranges_of(pool: Pool) -> Mapping[Range, Span]:
 class LeaderboardPage(rendering.Page, template="leaderboard.html", tab="leaderboard"):
     """The leaderboard of a pool."""
 
-    pool: rendering.PoolHeader
-
     board: ListedPage
     ahead: Fixture | None  # the next race
     reasons: str  # what those who are listed have in common; empty where all players are

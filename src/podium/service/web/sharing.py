@@ -77,8 +77,6 @@ LEADERS = 10
 class EmbedPage(Page, template="embed.html"):
     """The leaders of a pool."""
 
-    pool: PoolHeader
-
     rows: tuple[ListedRow, ...]
 
 

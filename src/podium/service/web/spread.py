@@ -12,7 +12,7 @@ from podium.errors import UnknownError
 from podium.pages.drawing import distribution_bars
 from podium.pages.numbers import rating
 from podium.service.http.requests import CurrentStore
-from podium.service.web.rendering import Page, PageRouter, PoolHeader, chosen_player, pool_header, render
+from podium.service.web.rendering import Page, PageRouter, chosen_player, pool_header, render
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
 from podium.store.reading.hindsight import BestEverBoard
@@ -39,8 +39,6 @@ class RatingRange:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DistributionPage(Page, template="distribution.html"):
     """How ratings are spread."""
-
-    pool: PoolHeader
 
     players: int
     ranges: tuple[RatingRange, ...]  # lowest first
@@ -124,8 +122,6 @@ def rating_at(counts: Sequence[RatingCount], share: float) -> int:
 class ThingsPage(Page, template="things.html"):
     """What entrants share, a table a kind."""
 
-    pool: PoolHeader
-
     tables: tuple[tuple[str, tuple[SharedThing, ...]], ...]  # each with its heading, as "cars"
 
 
@@ -150,8 +146,6 @@ def things(request: Request, visit: VisiblePool, store: CurrentStore) -> Respons
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BestEverPage(Page, template="best.html"):
     """The best ever, in hindsight."""
-
-    pool: PoolHeader
 
     board: BestEverBoard | None
     why_none: str

@@ -51,13 +51,10 @@ class ResultTable:
         return min(self.entrants, self.first + MOST_ROWS - 1)
 
     @property
-    def page_rows(self) -> int:
-        return MOST_ROWS
-
-    @property
-    def pages(self) -> tuple[int, ...]:
-        """The first rows of all pages; none where one has all."""
-        return tuple(range(1, self.entrants + 1, MOST_ROWS)) if self.entrants > MOST_ROWS else ()
+    def pages(self) -> tuple[tuple[int, int], ...]:
+        """The first and the last row of each page; none where one has all."""
+        firsts = range(1, self.entrants + 1, MOST_ROWS) if self.entrants > MOST_ROWS else ()
+        return tuple((first, min(self.entrants, first + MOST_ROWS - 1)) for first in firsts)
 
     def page(self, first: int | None) -> Self:
         """The page that begins with a row, and the chosen entrant's row; the chosen entrant's page where None."""

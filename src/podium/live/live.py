@@ -151,8 +151,7 @@ class Live:
         """
         results = read_results(rows)
         with self._lock:
-            self._refuse_untimely(results)
-            events, replayed = self.advance(results)
+            events, replayed = self._advance(results)
         return history(self.system, events, replayed)
 
     def rate_one(
@@ -190,8 +189,7 @@ class Live:
         results = read_results(rows, name=f"event {event_id}")
         chosen = results.frame["pool"][0]
         with self._lock:
-            self._refuse_untimely(results)
-            events, replayed = self.advance(results)
+            events, replayed = self._advance(results)
             states = {name: self._ratings.state(chosen, name) for name in results.frame["player"]}
         moved = history(self.system, events, replayed).select("player", "rating_before", "delta")
         changes: dict[str, tuple[float, float]] = {name: (before, delta) for name, before, delta in moved.iter_rows()}
@@ -199,31 +197,22 @@ class Live:
         as_given = tuple(tuple(next(every) for _ in ([team] if isinstance(team, str) else team)) for team in teams)
         return RatedEvent(results.frame["event_id"][0], chosen, bool(changes), as_given)
 
-    def advance(self, results: Results) -> tuple[Events, Replayed]:
-        """Rate events that are known to be timely, and return what the ledger holds.
-
-        Args:
-            results: checked, and of events that were not rated before.
-
-        Returns:
-            The encoded events, and what the replay gave.
-
-        Raises:
-            NotFiniteError: a rating would be no finite number; nothing has changed.
-        """
-        with self._lock:
-            known = len(self._ratings.rows)
-            events, numbers = self._encode(results)
-            try:
-                start = self._ratings.states[numbers]
-                replayed = replay(self.system, events, start, pool_start=self._ratings.pools_of(events))
-            except NotFiniteError:
-                self._ratings.truncate(known)
-                raise
-            self._ratings.take(events, replayed, numbers)
-            self._events.update(results.frame["event_id"].to_list())
-            note_newest(self._newest, results.frame)
-            return events, replayed
+    def _advance(self, results: Results) -> tuple[Events, Replayed]:
+        """Rate events that may come now; where that fails, nothing has changed."""
+        if faults := list(untimely(results.frame, self._events, self._newest)):
+            raise ResultsError(results.source, faults)
+        known = len(self._ratings.rows)
+        events, numbers = self._encode(results)
+        try:
+            start = self._ratings.states[numbers]
+            replayed = replay(self.system, events, start, pool_start=self._ratings.pools_of(events))
+        except NotFiniteError:
+            self._ratings.truncate(known)
+            raise
+        self._ratings.take(events, replayed, numbers)
+        self._events.update(results.frame["event_id"].to_list())
+        note_newest(self._newest, results.frame)
+        return events, replayed
 
     def standing(self, results: Results) -> tuple[Events, Replayed]:
         """Find how those of events stand before them; nothing is rated.
@@ -392,7 +381,3 @@ class Live:
         """
         with self._lock:
             return pool_state(self.system, self._ratings.pool_states, only_pool(self._ratings.pools(), pool))
-
-    def _refuse_untimely(self, results: Results) -> None:
-        if faults := list(untimely(results.frame, self._events, self._newest)):
-            raise ResultsError(results.source, faults)

@@ -147,8 +147,7 @@ def starting_ratings(system: System, start: Start) -> LiveRatings:
     players = start.players
     rows = {key: row for row, key in enumerate(players.select("pool", "player").iter_rows())}
     peaks = start.states[:, system.column("rating")].copy()
-    last_events = np.full(players.height, None)
-    last_events[:] = players["last_event_id"].to_list()
+    last_events = np.array(players["last_event_id"].to_list(), object)
     return LiveRatings(system, rows, start.states.copy(), start.seen.copy(), peaks, last_events, dict(start.pools))
 
 
@@ -254,8 +253,7 @@ def as_saved(system: System, players: pl.DataFrame, events: pl.DataFrame, pools:
     states = np.empty((players.height, len(system.state_type._fields)))
     for k, name in enumerate(system.state_type._fields):
         states[:, k] = players[f"{STATE}{name}"].to_numpy()
-    last_events = np.full(players.height, None)
-    last_events[:] = players["last_event_id"].to_list()
+    last_events = np.array(players["last_event_id"].to_list(), object)
     kept = pools.select(pool_columns(system)).to_numpy().astype(np.float64)
     pool_states = {name: kept[k] for k, name in enumerate(pools["pool"])} if system.pool_fields else {}
     seen, peaks = players["seen"].to_numpy().copy(), players["peak"].to_numpy().copy()

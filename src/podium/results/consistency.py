@@ -7,12 +7,13 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from podium.errors import Fault
+from podium.errors import SHOWN_FAULTS, Fault
 from podium.results.column_guide import COMPARED
 from podium.results.columns import BEGINNING, FOR_PAGES
 from podium.results.hashing import Integers, as_indices, index_type, number_runs, surely_distinct_within
 from podium.results.plain_rows import is_better_and_slower
 
+MOST = SHOWN_FAULTS + 1  # faults of a rule that are looked for: one more than are shown
 NOTHING_COMPARES = "nothing compares the finishers"
 REMEDY = "give each a position, a score or a time_s, or a status (dnf, quit, …) to those who did not finish"
 
@@ -57,7 +58,7 @@ def differing_values(table: pl.DataFrame, column: str) -> Iterator[Fault]:
         return
     first = pl.col(column).first().over("event")
     differing = table.with_columns(first=first).filter(pl.col(column) != pl.col("first"))
-    for row, event, value, other in differing.select("row", "event_id", column, "first").head(21).iter_rows():
+    for row, event, value, other in differing.select("row", "event_id", column, "first").head(MOST).iter_rows():
         yield Fault(row, column, str(value), f"differs from {str(other)!r} earlier in event {event}; an event has one")
 
 
@@ -66,7 +67,7 @@ def twice_in_a_heat(table: pl.DataFrame) -> Iterator[Fault]:
     if surely_distinct_within(table["player"], table["unit"].to_numpy()):
         return
     again = table.filter(~pl.struct("unit", "player").is_first_distinct())
-    for row, event, player in again.select("row", "event_id", "player").head(21).iter_rows():
+    for row, event, player in again.select("row", "event_id", "player").head(MOST).iter_rows():
         yield Fault(row, "player", player, f"appears twice in one heat of event {event}")
 
 
@@ -75,7 +76,7 @@ def two_modes(table: pl.DataFrame) -> Iterator[Fault]:
         return
     mode = pl.col("mode").fill_null("")
     differing = table.filter(mode != mode.first().over("unit"))
-    for row, event, value in differing.select("row", "event_id", "mode").head(21).iter_rows():
+    for row, event, value in differing.select("row", "event_id", "mode").head(MOST).iter_rows():
         yield Fault(row, "mode", value, f"differs from an earlier row of the same heat of event {event}")
 
 
@@ -85,7 +86,7 @@ def uneven_team_scores(table: pl.DataFrame) -> Iterator[Fault]:
         return
     scored = table.filter(pl.col("team").is_not_null() & pl.col("team_score").is_not_null())
     differing = scored.filter(pl.col("team_score") != pl.col("team_score").first().over("unit", "team"))
-    for row, team, value in differing.select("row", "team", "team_score").head(21).iter_rows():
+    for row, team, value in differing.select("row", "team", "team_score").head(MOST).iter_rows():
         yield Fault(row, "team_score", value, f"differs from an earlier row of team {team} in the same heat")
 
 
@@ -98,7 +99,7 @@ def two_sides_begin(table: pl.DataFrame) -> Iterator[Fault]:
     sided = table.with_columns(alone=alone, begins=pl.col("side").is_in(BEGINNING).fill_null(value=False))
     first = pl.col("alone").filter("begins").first().over("unit")
     differing = sided.filter(first.is_not_null() & (pl.col("begins") != (pl.col("alone") == first)))
-    for row, event, value in differing.select("row", "event_id", "side").head(21).iter_rows():
+    for row, event, value in differing.select("row", "event_id", "side").head(MOST).iter_rows():
         remedy = f"is beside another in one heat of event {event}: one player, or all of one team, is home or white"
         yield Fault(row, "side", value, remedy)
 
@@ -129,14 +130,14 @@ def positions_against_times(table: pl.DataFrame) -> Iterator[Fault]:
     slower = ordered.with_columns(own=slowest, best=best).filter(pl.col("best") > pl.col("own"))
     if slower.is_empty():
         return
-    for row, position, time_s in slower.sort("row").select("row", "position", "time_s").head(21).iter_rows():
+    for row, position, time_s in slower.sort("row").select("row", "position", "time_s").head(MOST).iter_rows():
         remedy = f"contradicts time_s {time_s:g}: a better position in the heat has a longer time"
         yield Fault(row, "position", position, remedy)
 
 
 def nothing_to_compare(table: pl.DataFrame) -> Iterator[Fault]:
     """The finishers of a heat have a position each, or a score each, or a time each; or their teams have."""
-    for row, event in bare_heats(table).select("row", "event_id").head(21).iter_rows():
+    for row, event in bare_heats(table).select("row", "event_id").head(MOST).iter_rows():
         yield Fault(row, None, None, f"{NOTHING_COMPARES} of this heat of event {event}; {REMEDY}")
 
 

@@ -76,6 +76,13 @@ def test_a_template_shows_only_what_its_page_has(template):
 
 
 @pytest.mark.parametrize(("package", "name"), TEMPLATES)
+def test_a_label_stands_on_what_has_a_role(package, name):
+    """ARIA 1.2 has no names for what has none: readers pass over it."""
+    text = files(package).joinpath("templates", name).read_text(encoding="utf-8")
+    assert re.findall(r"<(?:span|div|p|td|b|small)\b(?![^>]*\brole=)[^>]*\baria-label=", text) == []
+
+
+@pytest.mark.parametrize(("package", "name"), TEMPLATES)
 def test_a_template_escapes_all(package, name):
     text = files(package).joinpath("templates", name).read_text(encoding="utf-8")
     assert re.search(r"\|\s*safe|autoescape\s+false|\sstyle=|\son[a-z]+=|<style|javascript:", text) is None

@@ -14,7 +14,6 @@ from podium.support import words
 from podium.support.words import capitalised, part, shown
 
 FILTERS = {
-    "as_deviation": numbers.deviation,
     "as_percent": numbers.percent,
     "capitalised": capitalised,
     "change": numbers.change,

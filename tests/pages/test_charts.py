@@ -146,6 +146,13 @@ def test_labels_of_dates_stand_within_the_time_and_are_few(days):
         assert len(steps) >= 2
 
 
+@pytest.mark.parametrize("days", [1, 11, 80, 4000])
+def test_dates_end_with_the_calendar(days):
+    last = datetime(9999, 12, 31, 23, tzinfo=UTC)
+    since = last - timedelta(days=days)
+    assert all(since.timestamp() <= each.value <= last.timestamp() for each in dates(since, last))
+
+
 @pytest.mark.parametrize(("low", "high"), [(0.0, 1.0), (1432.1, 1951.7), (-0.03, 0.02), (1e8, 1e8 + 1), (5.0, 5.0)])
 def test_round_values_are_within_and_few(low, high):
     values = round_values(low, high, 5)

@@ -24,7 +24,6 @@ YEAR_STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 MONTH_STEPS = (1, 2, 3, 6)
 DAY_STEPS = (1, 2, 7, 14)
 HOUR_STEPS = (1, 2, 3, 6, 12)
-LAST_YEAR = 9999  # that a date can have
 BAR, BARS_HEIGHT = 12, 196  # pixels: of a bar alone, and of those that show how ratings are spread
 MOST_ROWS = 4
 MOST_COLUMNS = 6
@@ -86,7 +85,7 @@ def dates(since: datetime, until: datetime) -> list[Step]:
     span = until - since
     if span > timedelta(days=1000):
         step = next(each for each in YEAR_STEPS if (until.year - since.year) / each < MOST_STEPS)
-        years = range(-(-since.year // step) * step, min(until.year, LAST_YEAR) + 1, step)
+        years = range(-(-since.year // step) * step, until.year + 1, step)
         return [labelled(each, f"{each.year}") for each in within((year(y) for y in years), since, until)]
     if span > timedelta(days=60):
         months = 12 * since.year + since.month - 1, 12 * until.year + until.month - 1
@@ -94,15 +93,14 @@ def dates(since: datetime, until: datetime) -> list[Step]:
         numbers = range(-(-months[0] // step) * step, months[1] + 1, step)
         moments = (datetime(m // 12, m % 12 + 1, 1, tzinfo=UTC) for m in numbers)
         return [labelled(each, f"{each:%b %Y}") for each in within(moments, since, until)]
+    midnight = since.replace(hour=0, minute=0, second=0, microsecond=0)
     if span > timedelta(days=2):
         step = next(each for each in (*DAY_STEPS, 31) if span.days / each < MOST_STEPS - 2)
-        midnight = since.replace(hour=0, minute=0, second=0, microsecond=0)
-        moments = (midnight + timedelta(days=k) for k in range(0, span.days + 2, step))
+        moments = (midnight + timedelta(days=k) for k in range(0, (until - midnight).days + 1, step))
         return [labelled(each, f"{each.day} {each:%b}") for each in within(moments, since, until)]
     hours = span.total_seconds() / 3600.0
     step = next(each for each in (*HOUR_STEPS, 24) if hours / each < MOST_STEPS - 2)
-    midnight = since.replace(hour=0, minute=0, second=0, microsecond=0)
-    moments = (midnight + timedelta(hours=k) for k in range(0, 24 * 4, step))
+    moments = (midnight + timedelta(hours=k) for k in range(0, (until - midnight) // timedelta(hours=1) + 1, step))
     return [labelled(each, f"{each.day} {each:%b}, {each:%H:%M}") for each in within(moments, since, until)]
 
 

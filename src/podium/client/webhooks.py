@@ -1,7 +1,6 @@
 """Signatures of webhooks: HMAC-SHA256 of "id.timestamp.body", as in Standard Webhooks 1.0 (standardwebhooks.com)."""
 
 import base64
-import binascii
 import hashlib
 import hmac
 import json
@@ -55,7 +54,7 @@ def verify_webhook(
         raise SignatureError(f"the header webhook-timestamp is {sent_at!r}, not seconds since 1970") from None
     try:
         expected = sign(secret, message_id, timestamp_s, body)
-    except binascii.Error:
+    except ValueError:
         raise ParameterError("the secret is not one of `podium webhook create`: whsec_ and base64") from None
     if not any(hmac.compare_digest(expected.encode(), each.encode()) for each in signatures.split()):
         raise SignatureError("the signature is not of this secret and this body")

@@ -177,7 +177,7 @@ def test_skills_that_do_not_fit_are_refused(season):
 
 def test_the_commands_write_and_read_back(tmp_path, capsys):
     for suffix in (".csv", ".parquet", ".json", ".jsonl"):
-        out, skills = tmp_path / f"season{suffix}", tmp_path / f"skills{suffix}"
+        out, skills = tmp_path / f"season{suffix}", tmp_path / f"skills{suffix.upper()}"
         options = ["--set", "events=400", "--set", "players=20", "--set", "schedule=grid", "--seed", "5"]
         build()(["simulate", "-o", str(out), "--skills", str(skills), *options], standalone_mode=False)
         assert "400 events" in capsys.readouterr().out

@@ -191,10 +191,10 @@ def read_table(path: Path) -> "pl.DataFrame":
         ".json": lambda: pl.DataFrame(json.loads(path.read_text(encoding="utf-8"))),
         ".jsonl": lambda: pl.read_ndjson(path),
     }
-    if path.suffix not in readers:
-        raise ParameterError(f"{path}: the suffix must be one of {', '.join(readers)}")
+    if path.suffix.lower() not in readers:
+        raise ParameterError(f"{path}: the suffix must be one of {', '.join(SUFFIXES)}")
     try:
-        return readers[path.suffix]()
+        return readers[path.suffix.lower()]()
     except (OSError, ValueError, pl.exceptions.PolarsError) as error:
         raise ParameterError(f"{path}: cannot be read ({str(error).splitlines()[0]})") from None
 

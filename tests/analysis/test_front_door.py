@@ -85,6 +85,8 @@ def test_a_text_has_the_parameters_of_a_system():
         podium.evaluate(SEASON, "elo:k")
     with pytest.raises(podium.ParameterError, match="there is no system to judge"):
         podium.evaluate(SEASON, [])
+    with pytest.raises(podium.ParameterError, match="2 labels are given for 1 system; give one for each"):
+        podium.evaluate(SEASON, ["elo"], labels=["one", "two"])
 
 
 def test_audit_predict_tune_and_plot_take_tables_and_names(tmp_path):

@@ -19,6 +19,7 @@ from podium.analysis.scores import (
     judge_events,
     losses_of_both,
     own_scores,
+    system_labels,
     weighed,
 )
 from podium.engine.system import System
@@ -82,8 +83,8 @@ def evaluate(
 
     Raises:
         ResultsError: the table is refused.
-        ParameterError: an unknown weight, engine or argument, a window over results without dates, nothing to judge, or
-            metrics of your own for a dataset.
+        ParameterError: an unknown weight, engine or argument, a window over results without dates, nothing to judge,
+            labels for other systems, or metrics of your own for a dataset.
         ExecutorError: workers were lost.
     """
     if others:
@@ -98,7 +99,7 @@ def evaluate(
     if weight == "player":
         chosen, weight = replace(chosen, by_player=True), "pair"
     chosen_systems = [make_system(each) for each in texts]
-    names = list(labels or [each if isinstance(each, str) else each.name for each in texts])
+    names = system_labels(labels, [each if isinstance(each, str) else each.name for each in texts])
     if is_dataset(results):
         from podium.analysis.pool_tuning import judge_dataset  # noqa: PLC0415  (a table needs none of it)
         from podium.large.files import open_dataset  # noqa: PLC0415

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from podium.analysis.scores import system_labels
 from podium.engine.system import System
 from podium.errors import ParameterError
 from podium.rating import rate
@@ -54,7 +55,7 @@ def recover(
         ParameterError: skills are missing for an event, or too few events to compare.
     """
     checked = results if isinstance(results, Results) else read_results(results)
-    names = list(labels or [system.name for system in systems])
+    names = system_labels(labels, [system.name for system in systems])
     truth = check_skills(skills)
     summaries, tables = [], []
     for name, system in zip(names, systems, strict=True):

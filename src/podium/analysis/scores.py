@@ -1,6 +1,6 @@
 """What predictions of a table come to, event by event."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, NamedTuple
@@ -19,6 +19,7 @@ from podium.ledger.leaderboard import instant
 from podium.ledger.pair_predictions import held_heats, pair_predictions
 from podium.results.hashing import runs
 from podium.results.reading import Results
+from podium.support.words import counted
 
 TIMES = {"since", "until", "min_events"}  # of a Window
 SUMS = (*PairScores._fields, *WinnerScores._fields, "tau", "heats")  # of an event
@@ -47,6 +48,15 @@ class Judged(NamedTuple):
     bins: Floats  # (BINS, 3), as `Predictions` has them
     both: Floats  # (rows, 4): an event's or a block's losses and pairs, its own and the first system's
     notice: str | None
+
+
+def system_labels(labels: Sequence[str] | None, names: Sequence[str]) -> list[str]:
+    """What to call each system: its name, where nothing else is given."""
+    chosen = list(labels or names)
+    if len(chosen) != len(names):
+        labelled, systems = counted(len(chosen), "label"), counted(len(names), "system")
+        raise ParameterError(f"{labelled} are given for {systems}; give one for each")
+    return chosen
 
 
 def column_sums(table: pl.DataFrame) -> dict[str, float]:

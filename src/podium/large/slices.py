@@ -102,7 +102,7 @@ def parquet_files(folder: Path) -> dict[str, Path]:
     return {path.relative_to(folder).as_posix(): path for path in files}
 
 
-def of_folder(folder: Path, position: Position | None = None) -> Iterator[Callable[[], Slice]]:
+def of_folder(folder: Path, position: Position | None) -> Iterator[Callable[[], Slice]]:
     """How to read each slice of a folder's Parquet files; `NAME=VALUE` of a folder in it is a column of its files."""
     files = parquet_files(folder)
     names = list(files)

@@ -251,7 +251,7 @@ PART = "part-{:06}.parquet"  # of a history, by the number of its part
 class HistoryParts:
     """A folder of histories, numbered as the parts of a stream."""
 
-    def __init__(self, folder: Path, number: int, *, again: bool, waits: bool = True) -> None:
+    def __init__(self, folder: Path, number: int, *, again: bool, waits: bool) -> None:
         """Begin with a part, or go on: what an earlier run wrote of that part and later ones is removed."""
         self.folder = folder
         self._waits = waits

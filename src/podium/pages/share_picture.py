@@ -91,7 +91,7 @@ class Bar:
     points: str
 
 
-def share_picture(view: WhyView, caption: Caption, size: Size = WIDE) -> Markup:
+def share_picture(view: WhyView, caption: Caption, size: Size) -> Markup:
     verdict_size = 64 if size is TALL else 56
     lines = wrapped(view.verdict.striptags(), verdict_size, size.width - 2 * MARGIN, most=4 if size is TALL else 2)
     top = MARGIN + 40

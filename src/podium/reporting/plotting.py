@@ -111,7 +111,7 @@ def waits_and_spreads(runs: pl.DataFrame, title: str) -> Any:
     return marks + histories.canvas(rows, "").mark_text(align="left", dx=8).encode(x=x, y=y, text="label:N")
 
 
-def published_curve(kind: str, system: System | None = None) -> Any:
+def published_curve(kind: str, system: System | None) -> Any:
     """A curve of one of the published texts; see `podium.reporting.histories`."""
     alt = histories.altair()
     description, points = histories.curve(kind, system)

@@ -107,7 +107,7 @@ def has_values(series: pl.Series) -> bool:
     return series.name in (*REQUIRED, *DEFAULTS) or series.null_count() < series.len()
 
 
-def cast_column(series: pl.Series, known: Known = none_known) -> Cells:
+def cast_column(series: pl.Series, known: Known) -> Cells:
     """A column in its type, and its faults."""
     if series.dtype == pl.Null:
         series = series.cast(pl.String)

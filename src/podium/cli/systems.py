@@ -50,13 +50,13 @@ def systems(
             typer.echo(f"podium: {reason}", err=True)
         return
     system = load(name)
+    description = as_data(system)
     if form is not Format.table:
-        description = as_data(system)
         show.show(pl.DataFrame(description["parameters"]), form) if form is Format.csv else show.show_json(description)
         return
     typer.echo(f"{system.name}: {system.title}\n{inspect.getdoc(system) or ''}\nSource: {system.source}\n")
-    show.show(pl.DataFrame(as_data(system)["parameters"]), form, "Parameters")
-    state = ", ".join(f"{field} {value:g}" for field, value in as_data(system)["newcomer"].items())
+    show.show(pl.DataFrame(description["parameters"]), form, "Parameters")
+    state = ", ".join(f"{field} {value:g}" for field, value in description["newcomer"].items())
     typer.echo(f"A newcomer's state: {state}\n")
     typer.echo("Formulas:")
     for formula in system.formulas:

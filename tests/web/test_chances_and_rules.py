@@ -5,6 +5,7 @@ import re
 from dataclasses import fields
 from decimal import Decimal
 from types import SimpleNamespace
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -35,7 +36,7 @@ def section(root, heading):
 
 
 def test_weights_are_told_where_only_later_events_were_taken_apart():
-    facts = SimpleNamespace(weights=(WeightPoint(15, 6.0, 3), WeightPoint(20, 5.0, 3)))
+    facts: Any = SimpleNamespace(weights=(WeightPoint(15, 6.0, 3), WeightPoint(20, 5.0, 3)))
     picture = weights(PoolHeader("karts", "Karts", "Elo", 1, "driver"), facts)
     assert "6.0 points in event 15, 5.0 in event 20." in picture.caption
     assert len([*tree(str(picture.drawing)).every("circle")]) == 2

@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from types import SimpleNamespace
+from typing import Any
 from urllib.parse import quote, unquote
 
 import pytest
@@ -198,7 +199,8 @@ def test_the_first_screen_answers(site):
 
 def test_whoever_beats_a_player_most_may_have_a_comma_in_the_name():
     pool = PoolHeader("karts", "Karts", "Elo", 1, "driver")
-    tile = encounters_tile(pool, SimpleNamespace(encounters=(Encounters("Doe, John", met=5, ahead=1, behind=4),)))
+    card: Any = SimpleNamespace(encounters=(Encounters("Doe, John", met=5, ahead=1, behind=4),))
+    tile = encounters_tile(pool, card)
     assert (tree(str(tile.value)).text, tile.note) == ("Doe, John", "4 of 5 times")
 
 

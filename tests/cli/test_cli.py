@@ -90,6 +90,7 @@ def test_check_and_systems(karts):
         (("rate", SEASON, "-s", "elo", "--set", "k"), "write it as NAME=VALUE"),
         (("rate", SEASON, "-s", "elo", "--period", "1x"), "it must be event, or like 1d"),
         (("rate", SEASON, "-s", "elo", "--ratings", "out.txt"), "the suffix must be one of"),
+        (("rate", SEASON, "-s", "elo", "--ratings", "x.csv", "--history", "x.csv"), "to read or to write already"),
         (("rate", SEASON, "-s", "stk"), "stk needs it for every finisher"),
         (("explain", SEASON, "-s", "elo", "--event", "nope", "--player", "Ivo"), "there is no event 'nope'"),
         (("explain", SEASON, "-s", "elo", "--player", "ivo"), "'ivo' is not rated; did you mean 'Ivo'?"),

@@ -66,11 +66,11 @@ def test_standard_input_and_output(tmp_path):
         (("import", "pgn", "FILE", "-o", "out.xyz"), "the suffix must be one of .csv"),
         (
             ("import", "zakstunts", "FILE", "-o", "FILE"),
-            "is a file to import or to write already",
+            "is a file to read or to write already",
         ),
         (
             ("import", "zakstunts", "FILE", "-o", "out.csv", "--names", "out.csv"),
-            "out.csv: is a file to import or to",
+            "out.csv: is a file to read or to",
         ),
         (("import", "stk", "FILE", "-o", "out.csv", "--timezone", "Mars/Base"), "there is no time zone 'Mars/Base'"),
         (("import", "stk", "FILE", "-o", "out.csv", "--player", "fide"), "stk has no FIDE ids"),

@@ -214,9 +214,7 @@ def simulate(
         for each in fields(scenario):
             typer.echo(f"{each.name} = {getattr(scenario, each.name)}")
         return
-    for path in (out, skills, laps):
-        if path is not None:
-            options.check_output(path)
+    options.check_outputs([out, skills, laps])
     with show.progress("simulating", "writing") as steps:
         season = simulate(scenario)
         steps.next()

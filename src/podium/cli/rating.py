@@ -10,7 +10,7 @@ from typer import Option
 from podium.cli.results.reading import PRINTED, Input, input_option
 from podium.cli.terminal import options, show
 from podium.cli.terminal.app import examples, from_settings
-from podium.cli.terminal.options import SYSTEM, check_output, write_table
+from podium.cli.terminal.options import SYSTEM, check_outputs, write_table
 from podium.cli.terminal.show import Format
 from podium.errors import ParameterError, UnknownError
 
@@ -82,9 +82,7 @@ def rate(
         raise ParameterError(f"--history {history}: {file} is rated in parts; name a folder, which gets a file of each")
     if checkpoint is not None and any(each is not None for each in how.values()):
         raise ParameterError("--checkpoint is for one process that reads all parts; leave out the engine")
-    for path in (ratings, None if in_parts or of_dataset else history):
-        if path is not None:
-            check_output(path)
+    check_outputs([ratings, None if in_parts or of_dataset else history], [file.path])
     with show.progress("reading", "rating", "writing") as steps:
         if in_parts:
             how = {"period": period, "start": start, "history_to": history, "checkpoint": checkpoint}

@@ -17,14 +17,14 @@ from podium.cli.terminal.options import (
     EVERY,
     STARTED_AT,
     as_written,
-    check_output,
+    check_outputs,
     dated,
     one_of,
     write_table,
     write_text,
 )
 from podium.cli.terminal.show import Format
-from podium.errors import SHOWN_FAULTS, OutputError, ParameterError
+from podium.errors import SHOWN_FAULTS, ParameterError
 from podium.importers.registry import FORMATS
 from podium.results.column_guide import COMPARED
 from podium.support.words import counted
@@ -102,7 +102,7 @@ def import_results(
         guess, save, dry_run = (True, map_beside(files[0]), False) if form == TABLES else (False, None, True)
     if out is None and not (dry_run or guess or save):
         raise ParameterError("say where the results go with --out FILE, or see them with --dry-run")
-    check_outputs([path for path in (out, names) if path is not None and str(path) != STDOUT], files)
+    check_outputs([None if str(path) == STDOUT else path for path in (out, names)], files)
     options = Options(skip_bad, timezone, player, forfeits.value, map_file)
     options = read_options(
         form, files, options, flags, settings or [], writes_map=bool(guess or save), asks=not no_input
@@ -207,16 +207,6 @@ def show_map(files: list[str], options: "Options", save: Path | None, *, show_it
     if save is not None:
         write_text(text, save)
         typer.echo(f"the map is in {save}: podium rate {shlex.quote(files[0])} --map {shlex.quote(str(save))}")
-
-
-def check_outputs(outputs: list[Path], files: list[str]) -> None:
-    """Check that the files can be written, and are none of those that are read, nor one another."""
-    read = {Path(file).resolve() for file in files}
-    for path in outputs:
-        check_output(path)
-        if path.resolve() in read:
-            raise OutputError(f"{path}: is a file to import or to write already; write somewhere else")
-        read.add(path.resolve())
 
 
 def show_summary(imported: "Imported", *, err: bool) -> None:

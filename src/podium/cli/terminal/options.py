@@ -4,7 +4,7 @@ import functools
 import json
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import fields
 from itertools import chain, count
 from pathlib import Path
@@ -137,6 +137,18 @@ def check_output(path: Path) -> None:
         raise OutputError(f"{path}: the suffix must be one of {', '.join(SUFFIXES)}")
     if not path.resolve().parent.is_dir():
         raise OutputError(f"{path}: there is no folder {path.parent}")
+
+
+def check_outputs(outputs: Iterable[Path | None], read: Iterable[str] = ()) -> None:
+    """Check that tables can be written to all these paths, which are no files that are read, nor one another."""
+    taken = {Path(file).resolve() for file in read}
+    for path in outputs:
+        if path is None:
+            continue
+        check_output(path)
+        if path.resolve() in taken:
+            raise OutputError(f"{path}: is a file to read or to write already; write somewhere else")
+        taken.add(path.resolve())
 
 
 def write_table(frame: "pl.DataFrame", path: Path, metadata: dict[str, str] | None = None) -> None:

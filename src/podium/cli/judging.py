@@ -155,7 +155,7 @@ def evaluate(
     since: str | None = Option(None, metavar="DATE", help="Judge events from then on; earlier ones are learnt."),
     until: str | None = Option(None, metavar="DATE", help="Judge events until then; a date counts the whole day."),
     min_events: int = Option(0, min=0, help="Judge pairs of players who both had so many rated events before."),
-    weight: str = Option("pair", help="Weigh every pair alike (pair), or every event (event)."),
+    weight: str = Option("pair", help="Weigh pairs of sides (pair), of players (player), or events (event) alike."),
     period: str = options.PERIOD,
     how: dict[str, Any] = options.EXECUTOR,
     columns: str | None = options.SHOWN_COLUMNS,

@@ -49,6 +49,19 @@ def test_newcomers_of_many_threads_have_a_row_each():
     assert all(state.events == (200.0 if name == "ben" else 1.0) for name, state in ratings.items())
 
 
+def test_an_event_whose_rating_fails_leaves_no_newcomer(monkeypatch):
+    def fail(*_, **__):
+        raise podium.RuleError("a rule failed")
+
+    live = podium.Live("elo")
+    live.rate(event(1))
+    before = live.ratings
+    monkeypatch.setattr("podium.live.live.replay", fail)
+    with pytest.raises(podium.RuleError):
+        live.rate(event(2, "new", "other"))
+    assert live.ratings == before
+
+
 @pytest.mark.usefixtures("restless")
 def test_of_an_event_sent_by_all_threads_one_is_rated():
     live = podium.Live("elo")

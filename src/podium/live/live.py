@@ -14,7 +14,7 @@ from podium.engine.replay import NEVER, Replayed, States, replay, with_idle_befo
 from podium.engine.system import System
 from podium.engine.tables.encoding import Events, encode
 from podium.engine.tables.selection import EVENT
-from podium.errors import NotFiniteError, ParameterError, ResultsError
+from podium.errors import ParameterError, ResultsError
 from podium.ledger.forecast import (
     Forecast,
     Named,
@@ -202,11 +202,11 @@ class Live:
         if faults := list(untimely(results.frame, self._events, self._newest)):
             raise ResultsError(results.source, faults)
         known = len(self._ratings.rows)
-        events, numbers = self._encode(results)
         try:
+            events, numbers = self._encode(results)
             start = self._ratings.states[numbers]
             replayed = replay(self.system, events, start, pool_start=self._ratings.pools_of(events))
-        except NotFiniteError:
+        except BaseException:  # also what a rule of one's own raises, and Ctrl-C
             self._ratings.truncate(known)
             raise
         self._ratings.take(events, replayed, numbers)

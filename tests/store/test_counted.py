@@ -185,6 +185,8 @@ def test_dates_are_made_up_in_the_order_of_the_file():
     for start, every, match in (
         (datetime(2001, 1, 1, tzinfo=UTC), "monthly", "like 12h"),
         (datetime(2001, 1, 1, tzinfo=UTC), "90y", "future"),
+        (datetime(2001, 1, 1, tzinfo=UTC), "9999y", "thousands of years in the future"),
+        (datetime(1, 1, 1, tzinfo=UTC), "59993mo", "thousands of years in the future"),
     ):
         with pytest.raises(podium.ParameterError, match=match):
             with_made_dates(frame, start, every)

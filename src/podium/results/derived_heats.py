@@ -1,7 +1,7 @@
 """Heats: their order, overall results where a system compares by them, quits that carry over; and made-up dates."""
 
 import re
-from datetime import UTC, datetime
+from datetime import MAXYEAR, UTC, datetime
 from typing import NamedTuple
 
 import numpy as np
@@ -147,6 +147,7 @@ def overall_rows(frame: pl.DataFrame, overall: Overall | None = None) -> pl.Data
 
 
 SPAN = re.compile(r"([1-9]\d{0,4})(h|d|w|mo|y)")  # of the calendar: a month after 31 January is 28 February
+IN_A_YEAR = {"h": 8760, "d": 365, "w": 52, "mo": 12, "y": 1}  # of each unit, the leap day left out
 
 
 def made_up(start: datetime, every: str) -> str:
@@ -164,6 +165,8 @@ def with_made_dates(frame: pl.DataFrame, start: datetime, every: str) -> pl.Data
     orders = [pl.col(SEQUENCE).first()] if SEQUENCE in frame.columns else []
     events = frame.group_by("event_id", maintain_order=True).agg(orders)
     events = events.sort(SEQUENCE, maintain_order=True) if orders else events
+    if start.year + (events.height - 1) * int(span[1]) // IN_A_YEAR[span[2]] >= MAXYEAR:
+        raise ParameterError("the last event would be thousands of years in the future; take a shorter span")
     steps = pl.format(f"{{}}{span[2]}", pl.int_range(pl.len()) * int(span[1]))
     dated = events.select("event_id", started_at=pl.lit(start).cast(INSTANT).dt.offset_by(steps))
     last = dated["started_at"].max()

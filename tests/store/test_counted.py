@@ -1,7 +1,7 @@
 """Pools whose events have numbers and no dates: to the bits of the library on the same file, wherever it came from."""
 
 from contextlib import closing
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import polars as pl
 import pytest
@@ -10,6 +10,7 @@ from races import ratings
 import podium
 from podium.results.derived_heats import with_made_dates
 from podium.store import Store
+from podium.store.log.pools import earlier
 from podium.store.log.statements import microseconds
 from podium.systems import find
 
@@ -175,6 +176,11 @@ def test_a_pool_is_exported_and_imported_whole(store, new_url):
         assert other.submit("main", race(3, "dcba"))[0].duplicate
         assert other.snapshot("main", 5) == {5: 4}
         assert other.verify() == []
+
+
+def test_nothing_is_earlier_than_the_calendar():
+    assert earlier(datetime(3, 1, 1, tzinfo=UTC), timedelta(days=2000)) == datetime(1, 1, 1, tzinfo=UTC)
+    assert earlier(datetime(2003, 1, 1, tzinfo=UTC), timedelta(days=365)) == datetime(2002, 1, 1, tzinfo=UTC)
 
 
 def test_dates_are_made_up_in_the_order_of_the_file():

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, NamedTuple, Self, TypedDict, Unpack
 
 import sqlalchemy as sa
@@ -34,6 +34,7 @@ COUNTED: Order = "counted"
 NUMBER_US = 1_000_000  # a decimal of a number is a rank between two
 LARGEST = 2_000_000_000  # a double holds every such number with five decimals
 DAY = timedelta(days=1)
+FIRST_MOMENT = datetime.min.replace(tzinfo=UTC)
 COUNTED_BODY = b'{"sequence":'  # how content begins in the log of a counted pool, and in that of no other
 
 
@@ -68,8 +69,8 @@ def season_time(when: When) -> int:
 
 
 def earlier(when: When, span: timedelta) -> When:
-    """So long before; in a counted pool so many events as the span has days."""
-    return when - span if isinstance(when, datetime) else when - span / DAY
+    """So long before, or where the calendar begins; in a counted pool so many events as the span has days."""
+    return when - min(span, when - FIRST_MOMENT) if isinstance(when, datetime) else when - span / DAY
 
 
 MAX_WORD_CHARACTERS = 40

@@ -20,6 +20,7 @@ def test_a_search_shows_the_one_player_lists_several_and_names_who_is_near(seaso
     none = words(main_of(visitor.get("/bikes/find", params={"q": "Draganna"}), 404))
     assert "No rider called “ Draganna ”" in none
     assert "Did you mean Dragana ?" in none
+    assert "found by how they begin, or one of their words does" in none
     markup = visitor.get("/find", params={"q": '"><script>alert(1)</script>'})
     assert markup.status_code == 404
     assert "<script>alert" not in markup.text
@@ -30,6 +31,15 @@ def test_a_search_shows_the_one_player_lists_several_and_names_who_is_near(seaso
     for name in HOSTILE:
         answer = visitor.get("/names/find", params={"q": name})
         assert answer.headers["location"] == f"/names/players/{part(name)}", name
+
+
+def test_twenty_who_are_found_may_be_all(sqlite_store):
+    sqlite_store.create_pool("open", find("elo")(), public=True)
+    sqlite_store.submit("open", rows(1, [f"Ana {number}" for number in range(20)]))
+    with people(sqlite_store) as client:
+        found = words(main_of(client.get("/open/find?q=ana&list=1")))
+    assert "20 players or more for" in found
+    assert "There may be more" in found
 
 
 def test_nobody_finds_who_plays_in_a_private_pool(sqlite_store):

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import replace
-from html import unescape
 from itertools import islice
 from pathlib import Path, PurePath
 
@@ -35,7 +34,7 @@ from podium.importers.grid import (
 )
 from podium.importers.sources import UTF16_MARKS, Source, decode, refuse_file, unmarked_codec
 from podium.importers.stored import from_database, from_spreadsheet, quoted
-from podium.importers.trees import from_json, rows_of_tree, xml_document
+from podium.importers.trees import from_json, rows_of_tree, text_of_page, xml_document
 from podium.results.columns import refuse_wide
 from podium.results.headings import ROUND, encoding_of, fold, is_heading, is_round, meanings
 from podium.results.plain_rows import DELIMITERS, counted_from, from_csv, malformed_rows, rows_of
@@ -183,9 +182,6 @@ PICTURES = {
     b"\x89PNG": "a picture (PNG)", b"\xff\xd8\xff": "a picture (JPEG)", b"GIF8": "a picture (GIF)", b"%PDF": "a PDF"
 }  # fmt: skip
 WEB_PAGE = re.compile(rb"<(?:(?:!doctype )?html|table)\b", re.IGNORECASE)
-UNSEEN = re.compile(r"(?is)<!--.*?-->|<(script|style)\b.*?</\1>|\s+")  # of a page
-CELL, TAG = re.compile(r"(?i)<(?:t[dh]|caption)\b[^>]*>|^h[1-4][^>]*>|^caption[^>]*>"), re.compile(r"<[^>]*>")
-END = re.compile(r"(?i)</(?:t[dhr]|table|h\d|caption)\b")
 SHOWN_START = 256  # bytes that say what a file is
 ALPHABETS = {"cp1252": "Western Europe", "cp1250": "Central Europe", "cp1251": "Cyrillic"}
 ENCODINGS = tuple(Choice(own, "source.encoding", code) for code, own in ALPHABETS.items())
@@ -197,7 +193,9 @@ def load(source: Source, rule: SourceRule, wanted: Collection[str] = (), *, skip
     frame = grid.frame.drop(rule.aside, strict=False)
     filled = [pl.col(name).replace("", None).forward_fill() for name in rule.fill if name in frame.columns]
     grid = in_blocks(below_each_other(game_by_game(replace(grid, frame=frame.with_columns(filled)))))
-    return with_titles_in_one_line(grid)
+    if TITLE in grid.frame.columns and not grid.rule.pattern:
+        grid = replace(grid, frame=grid.frame.with_columns(pl.col(TITLE).str.replace_all("\n", " ")))
+    return grid
 
 
 def game_by_game(grid: Grid) -> Grid:
@@ -279,12 +277,6 @@ def dated_titles(titles: list[str]) -> list[str]:
     return [titles[0], *(f"{outer} {each}" for each in titles[1:])] if dated == [0] else titles
 
 
-def with_titles_in_one_line(grid: Grid) -> Grid:
-    if TITLE not in grid.frame.columns or grid.rule.pattern:
-        return grid
-    return replace(grid, frame=grid.frame.with_columns(pl.col(TITLE).str.replace_all("\n", " ")))
-
-
 def read(source: Source, rule: SourceRule, wanted: Collection[str], *, skip_bad: bool = False) -> Grid:
     content = source.content()
     kind = rule.format or kind_of(content, source.name)
@@ -331,16 +323,6 @@ def in_cells(text: str, name: str, kind: str, rule: SourceRule, wanted: Collecti
         pattern = None if has_head or wanted or rule.delimiter or rule.header else pattern_of(text)
         text, rule = text if pattern else aligned, replace(rule, pattern=pattern)
     return text, "lines" if rule.pattern else "csv", replace(rule, format="csv")
-
-
-def text_of_page(text: str, name: str) -> str:
-    """The tables of a web page as lines of cells, its headings as lines of one."""
-    rows = re.split(r"(?i)<tr\b[^>]*>|<(?=h[1-4]\b|caption\b)", UNSEEN.sub(" ", text))[1:]
-    found = [[TAG.sub(" ", END.split(cell)[0]) for cell in CELL.split(row)[1:]] for row in rows]
-    lines = ["\t".join(" ".join(unescape(cell).split()) for cell in cells) for cells in found]
-    if not any("\t" in line for line in lines):
-        refuse_file(name, "is a web page, and no table; export its results as CSV or a workbook")
-    return "\n".join(filter(str.strip, lines))
 
 
 def language_encoding(content: bytes, *, is_bare: bool = False) -> str | None:

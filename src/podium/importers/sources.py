@@ -38,8 +38,8 @@ CHUNK_BYTES = 1 << 16
 FRAME_PART_BYTES = 1 << 10  # a block of four bytes may become 128 kB
 
 
-def refuse_file(name: str, remedy: str) -> NoReturn:
-    raise FormatError(name, [Fault(None, None, None, remedy)])
+def refuse_file(name: str, remedy: str, place: str = "") -> NoReturn:
+    raise FormatError(name, [Fault(None, None, None, remedy, place)])
 
 
 def is_database(path: Path) -> bool:
@@ -224,8 +224,8 @@ def unmarked_codec(start: bytes) -> str:
     return "utf-16-be" if first > second else "utf-16-le"
 
 
-def strict_json(content: str, name: str, *, literal_numbers: bool = False) -> Any:
-    """Read JSON to the letter: no NaN, no key twice in an object, no deeper than 64."""
+def strict_json(content: str, name: str, *, literal_numbers: bool = False, place: str = "") -> Any:
+    """Read JSON to the letter: no NaN, no key twice in an object, no deeper than 64; `place` is where a file has it."""
 
     def make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         whole = dict(pairs)
@@ -241,14 +241,13 @@ def strict_json(content: str, name: str, *, literal_numbers: bool = False) -> An
     try:
         value = decoder.decode(content)
     except json.JSONDecodeError as error:
-        place = f"line {error.lineno}"
-        raise FormatError(name, [Fault(None, None, None, f"is not JSON ({error.msg})", place)]) from None
+        refuse_file(name, f"is not JSON ({error.msg})", place or f"line {error.lineno}")
     except RecursionError:
-        refuse_file(name, f"has JSON deeper than {MAX_DEPTH}")
+        refuse_file(name, f"has JSON deeper than {MAX_DEPTH}", place)
     except ValueError as error:
-        refuse_file(name, f"is not JSON ({error})")
+        refuse_file(name, f"is not JSON ({error})", place)
     if depth_exceeds(value, MAX_DEPTH):
-        refuse_file(name, f"has JSON deeper than {MAX_DEPTH}")
+        refuse_file(name, f"has JSON deeper than {MAX_DEPTH}", place)
     return value
 
 
@@ -278,8 +277,7 @@ def csv_records(source: Source, required: Sequence[str]) -> Iterator[tuple[str, 
                 yield f"line {line}", dict(zip(header, cells, strict=False)), uneven
             line = reader.line_num + 1
     except csv.Error as error:
-        remedy = f"is not well-formed CSV ({error})"
-        raise FormatError(source.name, [Fault(None, None, None, remedy, f"line {reader.line_num}")]) from None
+        refuse_file(source.name, f"is not well-formed CSV ({error})", f"line {reader.line_num}")
 
 
 def stem(name: str) -> str:

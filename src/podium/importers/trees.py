@@ -1,16 +1,17 @@
-"""JSON and XML: the rows at a path, each of which knows what it stands in; and documents, value by value."""
+"""JSON, XML and web pages: the rows at a path, each of which knows what it stands in; and documents, value by value."""
 
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from html import unescape
 from typing import Any, NamedTuple
 from xml.parsers import expat
 
 import polars as pl
 
-from podium.errors import Fault, FormatError
+from podium.errors import FormatError
 from podium.importers.collecting import Collector
 from podium.importers.grid import TWO
 from podium.importers.sources import MAX_DEPTH, Source, decode, refuse_file, strict_json
@@ -23,6 +24,9 @@ COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 FROM_AROUND = re.compile(r"(\.\.|\^*)(.*)", re.DOTALL)
 MOST_NAMES = 100_000  # of an object that may be names of players or events
 NUMBER, KEY = "#", "@"  # of a row: its number in its list, from 1, and the key that it or its list stands under
+UNSEEN = re.compile(r"(?is)<!--.*?-->|<(script|style)\b.*?</\1>|\s+")  # of a page
+CELL, TAG = re.compile(r"(?i)<(?:t[dh]|caption)\b[^>]*>|^h[1-4][^>]*>|^caption[^>]*>"), re.compile(r"<[^>]*>")
+END = re.compile(r"(?i)</(?:t[dhr]|table|h\d|caption)\b")
 ENTITY_CHARACTERS = 64  # of an XML document's own entity, which nothing here is made of
 
 
@@ -47,8 +51,7 @@ def from_json(
             whole = keyed
         path = records if records is not None else "[]" if isinstance(whole, list) else ""
         return rows_of_tree([("", whole)], name, path, wanted)
-    parts = enumerate(text.split("\n"), start=1)
-    documents = ((f"line {number}", read_line(part, name, number)) for number, part in parts if part.strip())
+    documents = ((place, strict_json(part, name, literal_numbers=True, place=place)) for place, part in lines_of(text))
     return rows_of_tree(documents, name, records or "", wanted)
 
 
@@ -119,13 +122,6 @@ def is_of_names(value: Any) -> bool:
     return all(isinstance(each, str) and A_NUMBER.fullmatch(each) for each in value.values())
 
 
-def read_line(text: str, name: str, number: int) -> Any:
-    try:
-        return strict_json(text, name, literal_numbers=True)
-    except FormatError as error:
-        raise FormatError(name, [fault._replace(place=f"line {number}") for fault in error.faults]) from None
-
-
 def rows_of_tree(
     documents: Any, name: str, records: str, wanted: Collection[str] = ()
 ) -> tuple[pl.DataFrame, list[str]]:
@@ -137,7 +133,7 @@ def rows_of_tree(
         for place, chain in walk(Level(document), steps, (), ""):
             where = " ".join(part for part in (label, place.removeprefix(".")) if part) or "the document"
             if not isinstance(chain[0].value, dict):
-                raise FormatError(name, [Fault(None, None, None, "is no object with the columns as names", where)])
+                refuse_file(name, "is no object with the columns as names", where)
             fields = fields_of(chain)
             others = {each: found(chain, each) for each in wanted if each not in fields}
             rows.append(fields | {each: text for each, text in others.items() if text or is_from_around(each)})
@@ -229,6 +225,16 @@ def leaves(value: dict[str, Any], *, with_lists: bool) -> Iterator[tuple[str, st
             yield key, None if each is None else as_text(each)
 
 
+def text_of_page(text: str, name: str) -> str:
+    """The tables of a web page as lines of cells, its headings as lines of one."""
+    rows = re.split(r"(?i)<tr\b[^>]*>|<(?=h[1-4]\b|caption\b)", UNSEEN.sub(" ", text))[1:]
+    found = [[TAG.sub(" ", END.split(cell)[0]) for cell in CELL.split(row)[1:]] for row in rows]
+    lines = ["\t".join(" ".join(unescape(cell).split()) for cell in cells) for cells in found]
+    if not any("\t" in line for line in lines):
+        refuse_file(name, "is a web page, and no table; export its results as CSV or a workbook")
+    return "\n".join(filter(str.strip, lines))
+
+
 def xml_document(text: str, name: str) -> dict[str, Any]:
     """A document as objects: attributes and elements by name, those that repeat as lists, and texts."""
     parser = expat.ParserCreate("utf-8")
@@ -260,8 +266,7 @@ def xml_document(text: str, name: str) -> dict[str, Any]:
     try:
         parser.Parse(text.encode(), True)
     except expat.ExpatError as error:
-        fault = Fault(None, None, None, f"is not XML ({expat.errors.messages[error.code]})", f"line {error.lineno}")
-        raise FormatError(name, [fault]) from None
+        refuse_file(name, f"is not XML ({expat.errors.messages[error.code]})", f"line {error.lineno}")
     return stack[0][1]
 
 
@@ -293,20 +298,15 @@ class Node:
 def documents(source: Source, collector: Collector) -> Iterator[Node]:
     """The documents of a file: one, or one a line; a line that is no JSON is bad."""
     content = decode(source.content(), source.name)
-    lines = content.split("\n")
+    lines = lines_of(content)
     if not has_documents_on_lines(lines, source.name):
         yield Node(strict_json(content, source.name), "$")
         return
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        place = f"line {number}"
+    for place, line in lines:
         try:
-            value = strict_json(line, source.name)
+            yield Node(strict_json(line, source.name, place=place), f"{place}, $")
         except FormatError as error:
-            collector.refuse([fault._replace(place=place, file=source.name) for fault in error.faults])
-            continue
-        yield Node(value, f"{place}, $")
+            collector.refuse([fault._replace(file=source.name) for fault in error.faults])
 
 
 def records(files: Sequence[Source], collector: Collector) -> Iterator[tuple[Node, str]]:
@@ -316,12 +316,16 @@ def records(files: Sequence[Source], collector: Collector) -> Iterator[tuple[Nod
             yield from ((each, source.name) for each in (root if isinstance(root.value, list) else [root]))
 
 
-def has_documents_on_lines(lines: list[str], name: str) -> bool:
+def lines_of(text: str) -> list[tuple[str, str]]:
+    """The lines that are not empty, each with where it is."""
+    return [(f"line {number}", line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
+
+
+def has_documents_on_lines(lines: list[tuple[str, str]], name: str) -> bool:
     """Whether a file has a document on each line: the first is one, and others follow."""
-    filled = [line for line in lines if line.strip()][:TWO]
     if name.lower().endswith((".jsonl", ".ndjson")):
         return True
     try:
-        return len(filled) > 1 and strict_json(filled[0], name) is not None
+        return len(lines) > 1 and strict_json(lines[0][1], name) is not None
     except FormatError:
         return False

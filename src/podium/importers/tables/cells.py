@@ -146,18 +146,14 @@ class Table:
     def cells(self, name: str) -> pl.Series:
         """A column in its own type, null where it has no value."""
         column = self.frame[name]
-        if column.dtype == pl.String and column.is_in(list(self.rule.null)).any():
-            column = column.replace(dict.fromkeys(self.rule.null))
-        return column
+        return column.replace(dict.fromkeys(self.rule.null)) if column.dtype == pl.String else column
 
     def texts(self, name: str) -> pl.Series:
-        column = self.cells(name)
-        if column.dtype == pl.String:
-            return column
-        if column.dtype == pl.Boolean:
-            return column.cast(pl.String)
-        written, faults = text(column)
-        return column.cast(pl.String) if faults else written
+        return as_texts(self.cells(name))
+
+
+def as_texts(column: pl.Series) -> pl.Series:
+    return column if column.dtype == pl.String else text(column)[0].cast(pl.String)
 
 
 def build(table: Table, name: str, rule: Rule) -> Cells:
@@ -291,8 +287,7 @@ def without_words(rule: Rule, texts: pl.Series, values: pl.Series, remedy: str) 
     unread_texts = texts.filter(unread).unique()
     nothing = unread_texts.filter(unread_texts.str.contains(r"^[-\u2013\u2014\s]+$")).to_list()
     distinct = unread_texts.to_list()
-    statuses = {word: times.status_word(word) for word in distinct}
-    words = {word: status for word, status in statuses.items() if status is not None}
+    words = {word: status for word in distinct if (status := times.status_word(word))}
     lapped = [word for word in distinct if is_lapped(word, rule.lapped)]
     found = texts.replace_strict(words, default=None, return_dtype=pl.String) if words else None
     bad = unread & ~texts.is_in([*words, *lapped, *nothing]) if rule.otherwise == "bad" else None

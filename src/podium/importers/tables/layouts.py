@@ -13,9 +13,8 @@ import polars as pl
 from podium.errors import Fault, ParameterError, ResultsError
 from podium.importers.grid import ROW_NUMBER, SHEET, Grid
 from podium.importers.sources import refuse_file
-from podium.importers.tables.cells import WHOLE, Game, Result, mirrored, parse_game, parse_result, plain
+from podium.importers.tables.cells import WHOLE, Game, Result, as_texts, mirrored, parse_game, parse_result, plain
 from podium.importers.tables.model import BESIDE, CELL, COLUMN, FILE, PAIR, ROW, ROW_NAME, Condition, Layout, Map
-from podium.results.columns import text
 from podium.results.headings import is_total
 
 SHOWN_NAMES = 20
@@ -131,10 +130,6 @@ def join_tables(grid: Grid, mapping: Map, load_side: Callable[[str], Grid]) -> p
     return frame
 
 
-def as_texts(column: pl.Series) -> pl.Series:
-    return column if column.dtype == pl.String else text(column)[0].cast(pl.String)
-
-
 def filter_rows(frame: pl.DataFrame, mapping: Map, dropped: Counter[str]) -> pl.DataFrame:
     """The rows that count; others are counted by their reason. Conditions on cells wait until there are some."""
     for condition, keeps in [*((each, False) for each in mapping.drop), *((each, True) for each in mapping.keep)]:
@@ -153,11 +148,7 @@ def meets(texts: pl.Series, condition: Condition) -> pl.Series:
     """Which cells meet a condition; one without a value meets only `null`."""
     if condition.null is not None:
         return texts.is_null() if condition.null else texts.is_not_null()
-    if condition.matches is not None:
-        found = texts.str.contains(condition.matches)
-    else:
-        words = [condition.equals] if condition.equals is not None else list(condition.among or ())
-        found = texts.is_in(words)
+    found = texts.is_in(condition.among) if condition.matches is None else texts.str.contains(condition.matches)
     return found.fill_null(value=False)
 
 

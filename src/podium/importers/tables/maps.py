@@ -210,11 +210,11 @@ class Reader:
         tests = [key for key in ("equals", "in", "matches", "null") if key in table]
         if len(tests) != 1:
             self.refuse(place, "give one of equals, in, matches and null")
+        words = [self.scalar(table["equals"], f"{place}.equals")] if "equals" in table else table.get("in", [])
         return Condition(
             column,
             reason,
-            as_text(self.scalar(table["equals"], f"{place}.equals")) if "equals" in table else None,
-            self.texts([as_text(each) for each in self.items(table["in"], place)], place) if "in" in table else None,
+            tuple(map(as_text, self.items(words, place))),
             f"^(?:{self.pattern(table['matches'], place)})$" if "matches" in table else None,
             bool(table["null"]) if "null" in table else None,
         )

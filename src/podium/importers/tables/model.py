@@ -87,8 +87,7 @@ class Condition:
 
     column: str
     reason: str
-    equals: str | None = None
-    among: tuple[str, ...] | None = None
+    among: tuple[str, ...] = ()
     matches: str | None = None  # a pattern of the whole cell
     null: bool | None = None
 

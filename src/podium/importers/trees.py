@@ -289,10 +289,7 @@ class Node:
         return isinstance(self.value, int | float) and not isinstance(self.value, bool) and abs(self.value) < EXACT
 
     def text(self) -> str | None:
-        if isinstance(self.value, str):
-            return self.value
-        whole = isinstance(self.value, int) and not isinstance(self.value, bool)
-        return str(self.value) if whole else None
+        return str(self.value) if isinstance(self.value, str | int) and not isinstance(self.value, bool) else None
 
 
 def documents(source: Source, collector: Collector) -> Iterator[Node]:

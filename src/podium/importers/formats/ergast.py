@@ -12,9 +12,7 @@ from podium.importers.sources import Source, csv_records, refuse_file, stem
 from podium.importers.trees import Node, documents
 
 NULL = "\\N"
-STATUSES = {
-    "R": "dnf", "N": "dnf", "D": "disqualified", "E": "disqualified", "F": "did_not_start", "W": "did_not_start",
-}  # fmt: skip
+STATUSES = dict.fromkeys("RN", "dnf") | dict.fromkeys("DE", "disqualified") | dict.fromkeys("FW", "did_not_start")
 
 
 SESSIONS = (

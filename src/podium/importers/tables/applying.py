@@ -57,7 +57,7 @@ def apply_map(grid: Grid, mapping: Map) -> Mapped:
     dropped: Counter[str] = Counter()
     frame = layouts.join_tables(grid, mapping, lambda file: load_side(file, grid, mapping))
     if mapping.is_preset:
-        layouts.check_needs(mapping, grid.headings, grid.name)
+        layouts.check_needs(mapping, grid)
         lacking = [each for each in mapping.names if each not in frame.columns and each not in NOT_OF_TABLES]
         frame = frame.with_columns(pl.lit(None, pl.String).alias(name) for name in lacking)
     layouts.check_names(mapping, [name for name in frame.columns if not name.startswith("\0")], grid.name)
@@ -224,8 +224,7 @@ def decimal_marks(columns: Iterable[pl.Series]) -> str:
     if not texts:
         return ""
     everything = pl.concat([column.alias("cell") for column in texts])
-    comma = bool(everything.str.contains(r"[0-9],[0-9]+\s*\p{L}*\.?$").any())
-    point = bool(everything.str.contains(r"[0-9]\.[0-9]+\s*\p{L}*\.?$").any())
+    comma, point = (everything.str.contains(rf"[0-9]{each}[0-9]+\s*\p{{L}}*\.?$").any() for each in (",", r"\."))
     return "both" if comma and point else "," if comma else "." if point else ""
 
 

@@ -182,12 +182,10 @@ def read(files: Sequence[Source], options: Options) -> Imported:
 
 def map_of(options: Options) -> Map | None:
     """The map of the options, with their time zone; None where the headings say it all."""
-    if options.map is None:
+    given = options.map
+    if given is None:
         return None
-    if isinstance(options.map, Mapping):
-        mapping = build_map(options.map, is_partial=options.guess)
-    else:
-        mapping = load_map(options.map)
+    mapping = build_map(given, is_partial=options.guess) if isinstance(given, Mapping) else load_map(given)
     return in_zone(mapping, options.timezone)
 
 

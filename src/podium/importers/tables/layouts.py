@@ -83,12 +83,11 @@ def check_names(mapping: Map, columns: Iterable[str], table_name: str) -> None:
             refuse_name(mapping.name, place, name, known, table_name)
 
 
-def check_needs(mapping: Map, columns: Iterable[str], table_name: str) -> None:
+def check_needs(mapping: Map, grid: Grid) -> None:
     """Refuse a table of columns that lacks what a preset is known by."""
-    known = list(columns)
     for name in mapping.needs if mapping.source.format == "csv" else ():
-        if name not in known:
-            refuse_file(table_name, f"has no column {name} ({', '.join(known[:SHOWN_NAMES])})")
+        if name not in grid.headings:
+            refuse_file(grid.name, f"has no column {name} ({', '.join(grid.headings[:SHOWN_NAMES])})")
 
 
 def refuse_name(map_name: str, place: str, name: str, known: list[str], table_name: str) -> None:
@@ -135,8 +134,8 @@ def filter_rows(frame: pl.DataFrame, mapping: Map, dropped: Counter[str]) -> pl.
     for condition, keeps in [*((each, False) for each in mapping.drop), *((each, True) for each in mapping.keep)]:
         if condition.column not in frame.columns:
             continue
-        met = meets(as_texts(frame[condition.column]).replace(dict.fromkeys(mapping.source.null)), condition)
-        stays = met if keeps else ~met
+        texts = as_texts(frame[condition.column]).replace(dict.fromkeys(mapping.source.null))
+        stays = meets(texts, condition) == keeps
         count = int((~stays).sum())
         if count:
             dropped[condition.reason] += count

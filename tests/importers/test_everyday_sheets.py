@@ -37,6 +37,25 @@ SHEETS: dict[str, tuple[str, Rows]] = {
     ),
     "runs of skiers": ("Race,Rank,Name\nA,1,Ana\nA,2,Ben\nA,DNF1,Cy\n", [*A_THEN_B[:2], ("A", "Cy", None)]),
     "stages of a rally": ("Stage,Pos,Driver\nA,1,Ana\nA,2,Ben\nB,1,Ben\nB,2,Ana\n", A_THEN_B),
+    "medals over names": ("🏁 Race,🥇,🥈,🥉\nA,Ana,Ben,\nB,Ben,Ana,Cy\n", [*A_THEN_B, ("B", "Cy", 3.0)]),
+    "a place of two": ("Course,Clt,Grimpeur\nA,1,Ana\nA,2ex,Ben\nA,2ex,Cy\n", [*A_THEN_B[:2], ("A", "Cy", 2.0)]),
+    "heights under a result": ("Event,Place,Athlete,Result\nA,1,Ana,1.65\nA,2,Ben,1.60\nA,,Cy,NH\n",
+                               [*A_THEN_B[:2], ("A", "Cy", None)]),
+    "attempts and the best": (
+        "A\nSija;Nimi;1.;2.;3.;Tulos\n1;Ana;6,15;6,32;x;6,32\n2;Ben;x;5,72;5,77;5,77\n", A_THEN_B[:2],
+    ),
+    "a runner without a name": ("Race,Position,parkrunner\nA,1,Ana\nA,2,Ben\nA,3,Unknown\n", A_THEN_B[:2]),
+    "points of pole and fastest lap": ("Pos,Driver,A,B,Pts\n1,Ana,1P,2F,43\n2,Ben,2,1PF,43\n", A_THEN_B),
+    "qualified by place and by time": ("Lauf;Platz;Name;Zeit\nA;1;Ana;11,37 Q\nA;2;Ben;11,41 q\n", A_THEN_B[:2]),
+    "entries of a board, each with its day": (
+        "A\n#,Player,Time,Date\n1st,Ana,1h 02m 33s,2025-05-01\n2nd,Ben,1h 02m 40s,2024-03-01\n", A_THEN_B[:2],
+    ),
+    "ordinals below the names of players": (
+        "Corrida;Pista;Ana;Ben\nA;Braga;1º;2º\nB;Faro;2º;1º\n", A_THEN_B,
+    ),
+    "teams below the runners": (
+        "A\nPlace,Name,Time\n1,Ana,60\n2,Ben,61\n\nTeams\nPlace,School,Points\n1,North,3\n2,South,4\n", A_THEN_B[:2],
+    ),
     "lists within JSON": (json.dumps(RACES), A_THEN_B),
     "lists within lists": (json.dumps({"season": 2025, "races": RACES}), A_THEN_B),
 }  # fmt: skip
@@ -46,6 +65,26 @@ MATCHES = {  # with what each has of its match
     ),
     "a crosstable with a title in its corner": (
         "Winter,Ana,Ben,Cy\nAna,,1,½\nBen,0,,1\nCy,½,0,\n", "Ana 1 Ben 0 Ana 0.5 Cy 0.5 Ben 1 Cy 0", "score",
+    ),
+    "boxes, each with a head of its own": (
+        "Box 1\nPlayer,Ana,Ben,Pts\nAna,,3-1,3\nBen,1-3,,1\n\nBox 2\nPlayer,Cy,Dee,Pts\nCy,,0-3,0\nDee,3-0,,3\n",
+        "Ana 3 Ben 1 Cy 0 Dee 3", "score",
+    ),
+    "words of a chess server": (
+        json.dumps([{"white": {"username": "Ana", "result": "win"},
+                     "black": {"username": "Ben", "result": "resigned"}},
+                    {"white": {"username": "Cy", "result": "agreed"},
+                     "black": {"username": "Ana", "result": "agreed"}}]),
+        "Ana 1 Ben 0 Cy 0.5 Ana 0.5", "score",
+    ),
+    "players beside their teams": (
+        "Home Team,Home Player,Away Player,Away Team,Home Frames,Away Frames\nX,Ana,Ben,Y,5,2\nX,Cy,Dee,Y,3,5\n",
+        "Ana 5 Ben 2 Cy 3 Dee 5", "score",
+    ),
+    "corners": ("Red Corner,Blue Corner,Winner\nAna,Ben,Red\nCy,Dee,Blue\n", "Ana 1 Ben 0 Cy 0 Dee 1", "score"),
+    "answers of a form": (
+        "Timestamp,Who won?,Who lost?\n5/17/2025 20:14:33,Ana,Ben\n5/18/2025 20:15:33,Ben,Ana\n",
+        "Ana 1 Ben 2 Ben 1 Ana 2", "position",
     ),
     "both in one cell": (
         "Date,Match,Score\n2025-01-01,Ana vs Ben,3-1\n2025-01-02,Cy vs. Ana,0-2\n", "Ana 3 Ben 1 Cy 0 Ana 2", "score",
@@ -110,6 +149,7 @@ def test_dates_are_read_as_programs_write_them(tmp_path):
         "2025/01/31 10:05:00": "2025-01-31 10:05",
         "6/14/2025 8:30 PM": "2025-06-14 20:30",
         "14.06.2025 20:30:00": "2025-06-14 20:30",
+        "2025/06/14 8:30:00 PM GMT+2": "2025-06-14 18:30",
     }.items():
         frame = read(tmp_path, f"Date,Race,Place,Driver\n{written},A,1,Ana\n{written},A,2,Ben\n")
         assert f"{frame['started_at'][0]:%Y-%m-%d %H:%M}" == moment
@@ -134,6 +174,10 @@ def test_dates_are_read_as_programs_write_them(tmp_path):
         ("Race A,\nPos,Name\n1,Ana\n,Ben\n2,Cy\nRace B,\nPos,Name\n1,Ana\n2,Ben\n", "row 4, column Pos: is empty"),
         ("Event,Player,Result\nA,Ana,2\nA,Ben,1\n", "no column says who beat whom"),  # points, or places
         ("Event,Player,Wins\nA,Ana,2\nA,Ben,1\nA,Cy,3\n", "no column says who beat whom"),
+        (
+            "Scratch\nPos,Name,Time\n1,Ana,60\n2,Ben,61\n\nPoints race\nPos,Name,Points\n1,Ana,9\n2,Ben,6\n",
+            "'Points race' must be a place",
+        ),
         ("Pos,Name,Time\n1,Ana,1\n2,Ben,2\nPos,Name,Time\n1,Ben,1\n2,Ana,2\n", "'Pos' must be a place"),
     ],
 )

@@ -13,8 +13,9 @@ def read(tmp_path, text, name="season.csv"):
 
 
 def test_an_event_a_row_under_the_names_of_players(tmp_path):
-    frame = read(tmp_path, "Week,Ana,Ben,Cy\n1,1,2,3\n2,2,1,3\n3,3,1,2\n")
-    assert frame.filter(position=1)["player"].to_list() == ["Ana", "Ben", "Ben"]
+    frame = read(tmp_path, "Week,Ana,Nick,White\n1,1,2,3\n2,2,1,3\n3,3,1,2\n")  # one of whom is called as a heading
+    assert frame.filter(position=1)["player"].to_list() == ["Ana", "Nick", "Nick"]
+    assert frame["player"].n_unique() == 3
     assert frame["event_id"].n_unique() == 3
 
 

@@ -5,7 +5,7 @@ import io
 import re
 import shlex
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
@@ -28,6 +28,7 @@ from podium.importers.grid import (
     decide,
     find_head,
     from_lines,
+    numbered,
     one_by_one,
     pattern_of,
     with_tabs,
@@ -36,7 +37,7 @@ from podium.importers.sources import UTF16_MARKS, Source, decode, refuse_file, u
 from podium.importers.stored import from_database, from_spreadsheet, quoted
 from podium.importers.trees import from_json, rows_of_tree, text_of_page, xml_document
 from podium.results.columns import refuse_wide
-from podium.results.headings import ROUND, encoding_of, fold, is_heading, is_round, meanings
+from podium.results.headings import MET, ROUND, encoding_of, fold, is_heading, is_round, is_total, meanings, side_of
 from podium.results.plain_rows import DELIMITERS, counted_from, from_csv, malformed_rows, rows_of
 
 MARKDOWN = re.compile(r"\s*\|.*\|\s*\n\s*\|[\s:|-]+\|\s*\n")  # a table of it
@@ -220,12 +221,10 @@ def below_each_other(grid: Grid) -> Grid:
         heads, *others = ([each.removeprefix(f"{title} ") for each in part] for title, part in blocks.items())
         is_named = {"player", "position"} <= {meanings().get(fold(each)) for each in heads}
         if is_named and all(own == heads for own in others) and all(blocks) and len(blocks) == len(parts):
-            numbered = grid.frame.with_row_index(ROW_NUMBER)
-            frames = (numbered.select(ROW_NUMBER, pl.lit(title), *part) for title, part in blocks.items())
-            columns = [ROW_NUMBER, TITLE, *heads]
-            table = pl.concat(frame.rename(dict(zip(frame.columns, columns, strict=True))) for frame in frames)
-            table = table.filter(pl.sum_horizontal(pl.col(heads).fill_null("") != "") > 1)
-            return replace(grid, frame=table.drop(ROW_NUMBER), labels=[grid.place(row) for row in table[ROW_NUMBER]])
+            rows = range(grid.frame.height)
+            whole = stacked(grid, ((title, rows, dict(zip(own, heads, strict=True))) for title, own in blocks.items()))
+            has_more = pl.sum_horizontal(pl.col(heads).fill_null("") != "") > 1
+            return whole.only(whole.frame.select(has_more).to_series().arg_true())
     return grid
 
 
@@ -244,30 +243,54 @@ def in_blocks(grid: Grid) -> Grid:
     is_again = all(each and (frame[each] == each).any() for each in names)
     if not is_again and sum(frame[each].null_count() > 0 for each in names) < len(names) - TWO:
         return grid
-    titles = [grid.frame[TITLE][0] or "" if TITLE in grid.frame.columns else "1" if is_again else ""]
-    blocks: list[int | None] = [None] * frame.height
+    title = grid.frame[TITLE][0] or "" if TITLE in grid.frame.columns else "1" if is_again else ""
+    blocks: list[tuple[str, list[int], Mapping[str, str]]] = [(title, [], dict(zip(names, names, strict=True)))]
     above: dict[int, str] = {}  # rows that are titles where a head or a row follows
     for number, row in enumerate(frame.fill_null("").iter_rows()):
         cells, count = dict.fromkeys(filter(None, row)), len([*filter(None, row)])
-        is_head, title = row == tuple(names), " ".join(above.values())
+        own = numbered([*row]) if above and not any(map(VALUE.fullmatch, cells)) else []
+        is_own = len({*filter(None, own)}) == count and sum(map(is_heading, cells)) > 1
+        is_head, title = row == tuple(names) or is_own, " ".join(above.values())
         is_alone = len(cells) == 1 and count in (1, len(row))  # or merged
         is_title = is_alone or (count == TWO < len(row) and any(map(names_round, cells)))
         if is_head or (above and not is_again and not is_title and names_round(title)):
-            titles, above = [*titles, title], {}
+            blocks.append((title, [], dict(zip(names, own or row, strict=True)) if is_head else blocks[-1][2]))
+            above = {}
         if is_title:
             above[number] = " ".join(cells)
         elif cells and not is_head:
-            for each in (number, *above):
-                blocks[each] = len(titles) - 1
+            blocks[-1][1].extend((*above, number))
             above = {}
-    for number in above:
-        blocks[number] = len(titles) - 1
-    used = titles if 0 in blocks else titles[1:]
-    if len(titles) == 1 or not all(used) or len({*used}) < len(used):
+    blocks[-1][1].extend(above)
+    titles, first = [title for title, _, _ in blocks], blocks[0][2]
+    used = titles if blocks[0][1] else titles[1:]
+    others = {title: head for title, _, head in blocks if head != first}
+    are_clear = not any("event_id" in map(meanings().get, fold(each).split("_")) for each in filter(is_total, others))
+    if len(titles) == 1 or not all(used) or len({*used}) < len(used) or not are_clear:  # as a points race
         return grid
-    titles = dated_titles(titles)
-    column = pl.Series(TITLE, [None if each is None else titles[each] for each in blocks], pl.String)
-    return replace(grid, frame=grid.frame.with_columns(column)).only(column.is_not_null().arg_true())
+    sums = [title for title, head in others.items() if is_total(title) or is_of_teams(head, first)]
+    named = zip(dated_titles(titles), blocks, strict=True)
+    parts = [(title, rows, head) for title, (own, rows, head) in named if rows and own not in sums]
+    notes = (f"without {' and '.join(sums)}",) if sums else ()
+    return replace(stacked(grid, parts), notes=(*grid.notes, *notes))
+
+
+def is_of_teams(head: Mapping[str, str], first: Mapping[str, str]) -> bool:
+    """Whether a head is of places of others than players, below a first one that is of these."""
+    meant, above = ({meanings().get(fold(each)) for each in own.values()} for own in (head, first))
+    return "position" in meant and "player" in above - meant and {*MET}.isdisjoint(map(side_of, head.values()))
+
+
+def stacked(grid: Grid, blocks: Iterable[tuple[str, Sequence[int], Mapping[str, str]]]) -> Grid:
+    """A table of blocks below each other: of each its title, its rows, and what its columns are called."""
+    frame = grid.frame.with_row_index(ROW_NUMBER)
+    beside = [each for each in frame.columns if each.startswith("\0") and each != TITLE]
+    parts = []
+    for title, rows, names in blocks:
+        columns = (pl.col(each).alias(name) for each, name in names.items() if name)
+        parts.append(frame[rows].select(*beside, pl.lit(title).alias(TITLE), *columns))
+    table = pl.concat(parts, how="diagonal")
+    return replace(grid, frame=table.drop(ROW_NUMBER), labels=[grid.place(row) for row in table[ROW_NUMBER]])
 
 
 def dated_titles(titles: list[str]) -> list[str]:
@@ -347,10 +370,10 @@ def kind_of(content: bytes, name: str) -> str:
     """The format of a file, by how it begins and by its name."""
     path = PurePath(name.lower())
     suffix = (PurePath(path.stem) if path.suffix in WRAPPERS else path).suffix.removeprefix(".")
-    found = next((kind for start, kind in STARTS.items() if content.startswith(start)), None)
+    ways = ((kind for start, kind in known.items() if content.startswith(start)) for known in (STARTS, PICTURES))
+    found, picture = (next(way, None) for way in ways)
     if found is not None:
         return suffix if found == "xlsx" and suffix in SPREADSHEETS else found
-    picture = next((kind for start, kind in PICTURES.items() if content.startswith(start)), None)
     start = content[:SHOWN_START].lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n\0").replace(b"\0", b"")
     if picture is not None:
         refuse_file(name, f"is {picture}, and no table; export its results as CSV or a workbook")

@@ -128,9 +128,7 @@ class Question:
     def command(self, name: str) -> str:
         """The command that answers it, to end a sentence; empty where there are no answers, or very many."""
         typed = name if not Path(name).is_absolute() else Path(name).name
-        shown = (
-            self.choices if len(self.choices) <= MOST_CHOICES else (*self.choices[: MOST_CHOICES - 1], self.choices[-1])
-        )
+        shown = (*self.choices[: MOST_CHOICES - 1], *self.choices[MOST_CHOICES - 1 :][-1:])
         choices = ", or ".join(map(str, shown))
         return f": type podium import {shlex.quote(typed)} {choices}" if choices else ""
 
@@ -241,7 +239,9 @@ def numbered(names: list[str]) -> list[str]:
     parts = {side_of(each) for each in counts}
     again = {each for each, often in counts.items() if often > 1 and not is_heading(each)}
     if "first" in parts and parts & {"second", "opponent"}:
-        again |= {each for each in twice if side_of(each) is None and fold(each) not in GOALS + SHORT}
+        again |= {
+            each for each in twice if side_of(each) in (None, "number", "total") and fold(each) not in GOALS + SHORT
+        }
     elif len(players) == 1:
         again |= twice.intersection(players)
     numbers = defaultdict[str, Iterator[int]](lambda: count(1))

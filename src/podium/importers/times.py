@@ -48,11 +48,8 @@ def parse(text: str, *, decimal: str = ".") -> Duration | None:
             return None
         text = text.replace(",", ".")
     text = FRACTION_LAST.sub(r'\1.\2"', text)
-    for name in ("clock", "iso", "units"):
-        match = TIMES[name].fullmatch(text)
-        if match:
-            return from_parts(match.groupdict())
-    return None
+    found = filter(None, (TIMES[name].fullmatch(text) for name in ("clock", "iso", "units")))
+    return next((from_parts(each.groupdict()) for each in found), None)
 
 
 def from_parts(parts: dict[str, str | None]) -> Duration | None:
@@ -73,7 +70,8 @@ def is_lapped(text: str) -> bool:
 def status_word(text: str) -> str | None:
     """The status that a cell of places or times stands for: DNF, DNS, DSQ, DQ, RET, NC and such, in any case."""
     plain = text.strip(NO_LETTERS)  # as DNF1, in the first run, or (4 DNF), with points
-    return STATUS_WORDS.get(fold(plain)) if plain else None
+    is_place = re.fullmatch(r"\d+[a-z]{2}", text)  # as 2ex
+    return STATUS_WORDS.get(fold(plain)) if plain and not is_place else None
 
 
 def parse_column(texts: pl.Series, *, decimal: str = ".") -> pl.DataFrame:

@@ -25,14 +25,16 @@ OUTCOMES, FLAGS = ({float(points): words for points, words in WORDS[name].items(
 FINISHED = {*WORDS["finished"]["words"].split()}
 OUTCOME_LETTERS = HEADS["letters"]
 MONTHS = tuple(WORDS["months"].values())
+MET = ("first", "second", "winner", "loser", "opponent")  # sides of a match
 A_NAME = re.compile(r"_(?:user|player|display|full)?_?name$")
-SIDE = re.compile(r"(?:p|player|team|side)?_?([12ab])_(.+)|(.+?)_?([12ab])")  # of a head like Player 1 or Team B
+SIDE = re.compile(r"(?:p|player|team|side)?_?([12ab])_(.+)|(.+?)_?([12abx])")  # of a head like Player 1 or Team B
 MEMBER_OF_SIDE = re.compile(rf"^(.+_[12ab])_(?:{'|'.join(PAIRS)})_?[12ab]$")  # team_a_player_1
 MEMBER = re.compile(r"((?:p|player|team|side)_?(?:[12](?=_?[ab]$)|[ab](?=_?[12]$))).*")  # and of one of it: p1a
 ROUND_HEAD = re.compile(
     rf"(?:[a-z]{{1,8}}_?)?fina(?:l|le|ale)|(?:(?:{'|'.join(ROUND)})_*)?\d{{1,2}}_*(?:{'|'.join(ROUND)})?"
 )
 BYE = rf"(?i)^({'|'.join(HEADS['bye'])}|wolny los|-+)$"
+NOBODY = rf"(?i)^(?:{'|'.join(HEADS['nobody'])}|n\.?n\.?)$"
 FORFEIT = (
     r"(?i)^(?:[+-] ?[-:/]? ?[+-]{1,2}|[+-]|.*(?:^|[\d½ (+-])(?:ff?|kl?|wo|w\.\s?o|w/o|kont\w*|bez gry|no show|"
     rf"falta de comparência|{'|'.join(HEADS['forfeit'])})\.?\)?)$"
@@ -128,6 +130,7 @@ def near_miss(heading: str, words: Iterable[str]) -> str | None:
     """The word that a heading is but a slip of the hand away from; one letter, or two in long words."""
     word = fold(heading)
     alike = (each for each in words if len(each) >= LEAST_NEAR and abs(len(word) - len(each)) <= 1 + (len(each) >= FAR))
+    alike = (each for each in alike if each[0] == word[:1])
     numbered = {word.rstrip("0123456789_"), word.removesuffix("s")}
     near = [each for each in alike if each not in numbered and numbered.isdisjoint({"player", "driver", "team"})]
     return next(iter(get_close_matches(word, near, 1, NEAR)), None)

@@ -24,7 +24,7 @@ PAIR, BRACKETS, AS_TIME, LONGER, GAME, RESULT_FIRST, SHOOT_OUT, FENCED, ALONE = 
     re.compile(RESULTS[name])
     for name in ["pair", "brackets", "as_time", "longer", "game", "result_first", "shoot_out", "fenced", "alone"]
 )
-UNIT = r"(?i)^([+-]?[0-9][0-9.,]*)\s?(m|cm|km|kg|pts?\.?|points?|punkte|pkt\.?|%)$"  # behind a number
+UNIT = r"(?i)^([+-]?[0-9][0-9.,]*)\s?(m|cm|km|kg|pts?\.?|points?|punkte|pkt\.?|[%€£$])$"  # behind a number
 POINTS = {"=": 0.5, "w": 1.0, "d": 0.5, "l": 0.0}
 WHOLE = (0.0, 0.5, 1.0)  # of one game
 Result = tuple[float | None, float | None]
@@ -107,9 +107,10 @@ def parse_game(text: str) -> Game | None:
 
 
 NUMBER = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?$"
-ORDINAL = r"st|nd|rd|th|er|[eè]?re|nde?|[eè]me|e|\.|º|ª|°"  # behind a number
+ORDINAL = r"st|nd|rd|th|er|ex|[eè]?re|nde?|[eè]me|e|\.|º|ª|°"  # behind a number
 SHARED = r"(?:\s*[-\u2013/]\s*[0-9]+\.?)?"  # by who stands there: 2.-3.
-PLACE = rf"(?i)^[(\[]?(?:t|=|#|p|nr\.?|no\.?)?\s*([0-9]{{1,9}})(?:\.0*)?\s*(?:{ORDINAL}|=|t)?{SHARED}[)\]]?$"
+MARKED = r"=|t|[pf*\u2020\u2021]{1,3}"  # behind one that is shared, of a pole position or of a fastest lap
+PLACE = rf"(?i)^[(\[]?(?:t|=|#|p|nr\.?|no\.?)?\s*([0-9]{{1,9}})(?:\.0*)?\s*(?:{ORDINAL}|{MARKED})?{SHARED}[)\]]?$"
 ROMAN = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII")
 IN_WORDS = {word: f"{place}" for words in (ROMAN, "🥇🥈🥉") for place, word in enumerate(words, start=1)}
 EXCEL_EPOCH_DAYS = 25569  # from 1899-12-30 to 1970-01-01

@@ -59,6 +59,9 @@ class Columns:
         """The event of a table without a column of events: the sheet's, the day's or the file's."""
         if "event_id" in {*self.chosen, *self.given} or "player" not in {*self.chosen, *self.given}:
             return {}
+        day, place = (self.chosen.get(each) for each in ("started_at", "position"))
+        if day and place and self.shapes.are_ranks(place, []) and not self.shapes.are_ranks(place, [day]):
+            self.asides[self.chosen.pop("started_at")] = "days of entries in one order"
         named, day = self.shapes.event(), "{" + self.chosen["started_at"] + "}" if "started_at" in self.chosen else ""
         if not named or (day and self.varies(day[1:-1], SHEET if named == "{sheet}" else TITLE)):
             named = f"{named} {day}".strip()
@@ -218,7 +221,7 @@ class Columns:
         """The headings that may be of each results column, and those that mean none."""
         found: dict[str, list[str]] = {}
         for heading in (each for each in self.grid.headings if each not in self.taken):
-            column = meanings().get(fold(heading), "")
+            column = self.shapes.meaning_of(heading)
             if column == "player" and heading.startswith("^"):  # the name of what the rows stand in
                 column = "event_id"
             if column == "started_at" and not self.fits(column, heading):
@@ -234,7 +237,7 @@ class Columns:
         """Ask whether headings that are but a slip away from a known one mean that."""
         columns = meanings()
         words = [name for name in ALL if not name.endswith("_s")]
-        words += [word for word, column in columns.items() if column not in chosen]
+        words += [word for word, column in columns.items() if column not in chosen and word not in heads.WEAK]
         for heading in (each for each in unknown if fold(each) not in {*heads.LAPS_WORDS, *columns, *sides()}):
             if self.texts(heading).str.starts_with("[").any():  # a list
                 continue
@@ -289,12 +292,10 @@ class Columns:
 
     def fits(self, column: str, heading: str) -> bool:
         """Whether a column has anything of what its heading says, where that has other meanings too."""
-        if column == "status" and fold(heading) in heads.DOUBTFUL:
-            return bool(status_words(self.texts(heading).unique().to_list()))
         texts = self.texts(heading)
         if column in TRUTHS:
             return texts.str.contains("(?i)^(?:true|false|0|1)$").all()
-        if column not in ("position", "time_s", "started_at") or fold(heading) == column:
+        if column not in ("position", "time_s", "started_at", "status") or fold(heading) == column:
             return True
         if column == "started_at":
             return not texts.len() or bool(texts.head(LOOKED_AT).str.contains(r"\d").any())
@@ -302,8 +303,10 @@ class Columns:
         plain = [each for each in words if times.status_word(each) is None and not times.is_lapped(each)]
         if column == "position":
             return not plain or placed(pl.Series(plain)).null_count() < len(plain)
-        if fold(heading) in heads.DOUBTFUL and all(each.isdecimal() for each in plain):
-            self.asides[heading] = "whole numbers, which may be seconds, places or points"
+        if column == "status" and (not plain or any(map(str.isalpha, "".join(plain)))):
+            return fold(heading) not in heads.DOUBTFUL or bool(status_words(words))
+        if column == "status" or (fold(heading) in heads.DOUBTFUL and all(each.isdecimal() for each in plain)):
+            self.asides[heading] = f"{'whole ' * (column != 'status')}numbers, which may be seconds, places or points"
             return False
         return not plain or any(times.parse(each, decimal=mark) for mark in ".," for each in plain[:1000])
 

@@ -16,9 +16,10 @@ from podium.importers.tables.choosing import LOOKED_AT, Columns
 from podium.importers.tables.lines import COMMA
 from podium.importers.tables.maps import build_map
 from podium.importers.tables.model import LAPS
+from podium.results import headings as heads
 from podium.results.column_guide import COMPARED
 from podium.results.columns import GAP, NUMBERS, TIMES
-from podium.results.headings import LAPS_WORDS, fold
+from podium.results.headings import fold
 from podium.results.plain_rows import DELIMITERS
 
 KINDS = {"wide": "a match a row", "crosstable": "a crosstable", "swiss": "a Swiss list"}
@@ -45,6 +46,8 @@ class Guesser(Columns):
         source = self.source()
         self.refuse()
         columns |= {name: self.rule(name, heading) for name, heading in self.chosen.items()}
+        player = self.chosen.get("player")
+        self.drops += self.shapes.condition(player, heads.NOBODY, "nobody") if player else []
         columns |= self.titled(columns) | self.laps(columns)
         self.add_statuses(columns)
         self.add_started(columns)
@@ -78,9 +81,7 @@ class Guesser(Columns):
             cells = self.shapes.cells([each for each in self.grid.headings if each not in layout["except"]]).unique()
             words = {each: status for each in cells if (status := times.status_word(each))}
             columns["status"] = {"from": "cell", "map": words | self.refined["status"]["map"], "default": "finished"}
-            columns |= {
-                name: {"from": "cell", "as": kind, "else": "null"} for name, kind in OF_CELLS if name in columns
-            }
+            columns |= {name: {"from": "cell", "as": way, "else": "null"} for name, way in OF_CELLS if name in columns}
         columns |= {name: {"from": "cell", "as": kind} for name, kind in OF_CELLS if columns.get(name) == "cell"}
         document = self.document(source, shape)
         mapping = build_map(document, self.grid.name)
@@ -110,7 +111,7 @@ class Guesser(Columns):
 
     def laps(self, columns: Mapping[str, Any]) -> dict[str, Any]:
         """The laps beside times: who was lapped may have the shorter time."""
-        heading = next((each for each in self.grid.headings if fold(each) in LAPS_WORDS), None)
+        heading = next((each for each in self.grid.headings if fold(each) in heads.LAPS_WORDS), None)
         if heading is None or columns.get("time_s") is None or self.texts(heading).n_unique() == 1:
             return {}
         if not self.texts(heading).str.contains(r"^[0-9]+$").all():
@@ -266,7 +267,7 @@ class Guesser(Columns):
         """The columns of what entrants played: laps, and those that are alike but for a number, as rounds are."""
         bare = {each: re.sub(r"\d+", "", fold(each)) for each in self.open_headings()}
         often = Counter(own for each, own in bare.items() if own != fold(each))
-        laps = [each for each in self.grid.headings if fold(each) in LAPS_WORDS]
+        laps = [each for each in self.grid.headings if fold(each) in heads.LAPS_WORDS]
         return laps + [each for each, own in bare.items() if often[own] > 1 and each not in laps]
 
     def with_status(self, compared: list[str]) -> list[str]:
@@ -289,12 +290,22 @@ class Guesser(Columns):
         doubtful = [f"{heading} ({why})" for heading, why in self.asides.items()]
         hint = f"; is it {' or '.join(doubtful)}?" if doubtful else ""
         ways = (
-            [each for name in way for each in comparisons(name, self.texts(name))]
-            for way in (self.asides, self.open_headings())
+            [each for name in way for each in self.comparisons(name)] for way in (self.asides, self.open_headings())
         )
         choices = tuple(next(filter(None, ways), ()))
         text = f"no column says who beat whom: it needs a position, a score or a time{hint}"
         self.ask(Question(text, choices)) if choices else self.fault(None, text)
+
+    def comparisons(self, heading: str) -> list[Choice]:
+        plain = [each for each in self.texts(heading).head(LOOKED_AT).unique() if times.status_word(each) is None]
+        cells = pl.Series(plain, dtype=pl.String).str.strip_chars()
+        ways = {
+            "position": ("places, or what is better the less", not placed(cells).null_count()),
+            "time_s": ("times", all(times.is_lapped(each) or times.parse(each.replace(",", ".")) for each in cells)),
+            "score": ("points, the more the better", cells.str.contains(r"^[+-]?[0-9]+([.,][0-9]+)?\s?[€£$%]?$").all()),
+        }
+        fitting = {name: words for name, (words, fits) in ways.items() if fits and plain}
+        return [Choice(f"{heading}: {words}", f"columns.{name}", heading) for name, words in fitting.items()]
 
     def note(self, columns: Mapping[str, Any]) -> str:
         """All that was understood and left aside, in a line."""
@@ -331,15 +342,3 @@ def thousand_or_more(cell: str, column: str) -> Question:
     choices = [Choice(readings[0], "source.thousands", mark), Choice(readings[1], "source.decimal", mark)]
     text, hint = f"{cell!r} may be {' or '.join(readings)}", f" (or podium import csv FILE -o OUT {ways})"
     return Question(text, tuple(choices), column, hint)
-
-
-def comparisons(heading: str, texts: pl.Series) -> list[Choice]:
-    plain = [each for each in texts.head(LOOKED_AT).unique() if times.status_word(each) is None]
-    cells = pl.Series(plain, dtype=pl.String).str.strip_chars()
-    ways = {
-        "position": ("places, or what is better the less", not placed(cells).null_count()),
-        "time_s": ("times", all(times.is_lapped(each) or times.parse(each.replace(",", ".")) for each in cells)),
-        "score": ("points, the more the better", cells.str.contains(r"^-?[0-9]+([.,][0-9]+)?$").all()),
-    }
-    fitting = {name: words for name, (words, fits) in ways.items() if fits and plain}
-    return [Choice(f"{heading}: {words}", f"columns.{name}", heading) for name, words in fitting.items()]

@@ -12,7 +12,7 @@ from podium.errors import ResultsError
 from podium.importers import times
 from podium.importers.grid import EVERY, SHEET, TITLE, Choice, Grid, Question, are_days
 from podium.importers.tables.applying import apply_map
-from podium.importers.tables.cells import GAME, ORDINAL, game_text, parse_result, placed
+from podium.importers.tables.cells import GAME, game_text, parse_result, placed
 from podium.importers.tables.layouts import BY_ORDER
 from podium.importers.tables.maps import build_map
 from podium.results import headings as heads
@@ -21,9 +21,9 @@ from podium.results.headings import fold, is_round, is_total, meanings, side_of,
 
 UNPLAYED = rf"^(?:\*|\?|x|[-:. ]+|(?i:{'|'.join(heads.UNPLAYED_WORDS)})\.?)$"
 DIAGONAL = re.compile(r"(?i)0?|[x*#■█/\\\u2013\u2014-]+")
-A_PLACE = rf"(?i)(?:^|\b(?:p|pos|place|platz))\W*(\d{{1,2}})(?:{ORDINAL})?\W*(?:place|platz)?$"
-COMMA = [r"^(.*\d),(\d+)$", "$1.$2"]  # of a time, as a point
+COMMA = [r"^(.*\d),(\d+\D*)$", "$1.$2"]  # of a time, as a point
 TWO, TINY, FEW = 2, 1e-6, 20
+OF_NAMES = ("player", "team", "given", "family", *heads.MET)
 Document = dict[str, Any]
 
 
@@ -34,8 +34,8 @@ class Lines:
         self.grid, self.given, self.ask = grid, given, ask
         self.known: dict[str, pl.Series] = {}  # the cells of columns that were looked at
         self.of_column: dict[str, list[str]] = {name: [heading] for name, heading in named.items()}
-        for heading in grid.headings:
-            column = meanings().get(fold(heading), "")
+        for heading in sorted(grid.headings, key=lambda each: fold(each) in heads.WEAK):
+            column = self.meaning_of(heading)
             if column not in named and heading not in named.values():
                 self.of_column.setdefault(column, []).append(heading)
 
@@ -48,6 +48,12 @@ class Lines:
             column = self.grid.frame[heading].cast(pl.String)
             self.known[heading] = column.replace("", None) if (column == "").any() else column
         return self.known[heading]
+
+    def meaning_of(self, heading: str) -> str:
+        """The results column that a heading means; none where it is of all who met, by number or as a list."""
+        word = fold(heading)
+        may_be_all = word in heads.WEAK and word in heads.PAIRING
+        return "" if may_be_all and self.texts(heading).str.contains(r"^\d+$|,").any() else meanings().get(word, "")
 
     def cells(self, headings: Iterable[str]) -> pl.Series:
         return pl.concat([self.texts(each).drop_nulls().alias("cell") for each in headings])
@@ -63,7 +69,8 @@ class Lines:
     def mates(self, heading: str) -> str | None:
         """What stands between the members of a pair, in some cells of a column or in all."""
         is_apart = self.texts(heading).head(FEW).str.contains(" / ", literal=True).any()
-        return " / " if is_apart else next((mark for mark in ("/", " & ", " + ") if self.all_have(mark, heading)), None)
+        marks = "/", " & ", " + ", *((" - ", " \u2013 ") if fold(heading) in heads.PAIRING else ())
+        return " / " if is_apart else next((mark for mark in marks if self.all_have(mark, heading)), None)
 
     def event(self) -> str:
         """What names the event of a sheet that has one only; empty where nothing does."""
@@ -86,20 +93,20 @@ class Lines:
         return {"where": {"drop": [{"column": "cell", "matches": pattern, "reason": reason}]}} if found else {}
 
     def is_unknown(self, heading: str) -> bool:
+        """Whether a heading means nothing; or stands over numbers, and so may be one who is called Nick or White."""
         word = fold(heading)
-        return word not in meanings() and word not in sides() and side_of(heading) is None
+        part = meanings().get(word) or sides().get(word) or side_of(heading)
+        return part is None or (part in OF_NAMES and not self.texts(heading).str.contains(r"\p{L}").any())
 
     def is_of_a_round(self, heading: str) -> bool:
         return is_round(heading) or all(are_days([heading]))
 
     def places(self) -> Document | None:
         """The map of an event a row whose columns are places, and whose cells are names."""
-        parts = {each: each.strip().rpartition(" ") for each in self.grid.headings}
-        bare = {
-            each: own if meanings().get(fold(last)) == "position" else each for each, (own, _, last) in parts.items()
-        }
-        found = {each: re.search(A_PLACE, own.strip()) for each, own in bare.items()}
-        places = {each: int(match[1]) if match else heads.PLACES.get(fold(each)) for each, match in found.items()}
+        parts = [each.split() for each in self.grid.headings]
+        bare = [" ".join(each for each in part if meanings().get(fold(each)) != "position") for part in parts]
+        found = zip(self.grid.headings, placed(pl.Series(bare, dtype=pl.String)), strict=True)
+        places = {each: int(place or heads.PLACES.get(fold(each) or each, 0)) for each, place in found}
         columns = [each for each, place in places.items() if place]
         numbers = [place for place in places.values() if place]
         if len(numbers) <= TWO or numbers != [*range(1, len(numbers) + 1)]:
@@ -137,16 +144,16 @@ class Lines:
 
     def dates_of(self, headings: list[str]) -> Document:
         """When events are whose heads all have a date."""
-        if not pl.Series(headings).str.contains(times.A_DATE).all():
-            return {}
-        return {"started_at": {"from": "{column}", "regex": [f"^.*?{times.A_DATE}.*$", "$1"]}}
+        are_dated = pl.Series(headings).str.contains(times.A_DATE).all()
+        return {"started_at": {"from": "{column}", "regex": [f"^.*?{times.A_DATE}.*$", "$1"]}} if are_dated else {}
 
     def across(self) -> Document | None:
         """The map of an event a row, whose columns are players: of unknown heads, and over numbers."""
         named = [each for each in (self.first("started_at"), self.first("event_id")) if each is not None]
-        players = [each for each in self.grid.headings if self.is_unknown(each) and not self.is_of_a_round(each)]
-        words = self.cells(players).unique() if players else pl.Series([], dtype=pl.String)
-        are_numbers = all(parse_result(each) or times.status_word(each) or DIAGONAL.fullmatch(each) for each in words)
+        unknown = [each for each in self.grid.headings if self.is_unknown(each) and not self.is_of_a_round(each)]
+        are_results = {each: [*map(is_result, self.texts(each).drop_nulls().unique())] for each in unknown}
+        players = [each for each in unknown if any(are_results[each])]
+        are_numbers = all(map(all, (are_results[each] for each in players)))
         if not named or len(players) < TWO or not are_numbers or self.grid.frame.select(named).is_duplicated().any():
             return None
         rows = [[number(each) for each in row if each] for row in zip(*map(self.texts, players), strict=True)]
@@ -200,7 +207,7 @@ class Lines:
     def has_results(self, heading: str) -> bool:
         """Whether a column has a result or a status, and no cell below nothing, as gaps are."""
         cells = self.texts(heading).drop_nulls().unique()
-        is_any = any(parse_result(each) or times.parse(each) or times.status_word(each) for each in cells)
+        is_any = any(number(own) or parse_result(own) or times.parse(own) or times.status_word(own) for own in cells)
         return (is_any or not cells.len()) and not cells.str.contains(r"^[-\u2212]\d").any()
 
     def swiss(self, player: str, rounds: list[str], aside: list[str], event: str) -> Document | None:
@@ -241,7 +248,8 @@ class Lines:
             points = Choice("points, the more the better", "columns.score", "cell")
             places = Choice("places, or what is better the less", "columns.position", "cell")
             choices = points, places, Choice("times", "columns.time_s", "cell")
-            whole = [Choice("parts of one event", "columns.event_id", "{file}")] if self.first("position") else []
+            is_summed = self.first("position") or any(map(is_total, self.grid.headings))
+            whole = [Choice("parts of one event", "columns.event_id", "{file}")] if is_summed else []
             self.ask(Question(f"what the cells of {headings[0]}, {headings[1]} … are", (*choices, *whole)))
         return {}
 
@@ -291,10 +299,15 @@ class Lines:
         return {"position": {"from": "cell", "as": "place"}} if all(map(self.ranks, rounds)) else {}
 
     def is_one(self, rounds: list[str], totals: list[str]) -> bool:
-        """Whether rounds are parts of one event: a leaderboard of golf, by the least sum, with ties as T2."""
+        """Whether rounds are parts of one event: golf by the least sum, with ties as T2, or attempts with a best."""
         place, whole = self.first("position"), [each for each in totals if each not in rounds]
-        is_golf = place is not None and whole and self.texts(place).str.contains(r"^T\d").any()
-        return bool(is_golf and self.meaning(rounds, whole).get("position", {}).get("as") == "number")
+        meant = self.meaning(rounds, whole)
+        if place is None or meant:
+            is_golf = place is not None and whole and self.texts(place).str.contains(r"^T\d").any()
+            return bool(is_golf and meant.get("position", {}).get("as") == "number")
+        parts = [*zip(*(map(number, self.texts(each)) for each in rounds), strict=True)]
+        others = [[*map(number, self.texts(each))] for each in self.grid.headings if each not in (place, *rounds)]
+        return [*map(sum, parts)] != (best := [*map(max, parts)]) and best in others
 
     def summed(self, rounds: list[str], columns: list[list[float]], sums: list[float | None]) -> Document:
         """What cells are that a total sums up: points, or what is better the less; by who is first, else by the cells.
@@ -346,6 +359,10 @@ def is_scheme(rows: list[list[float]]) -> bool:
     return len(rows) > 1 and len(steps) > 1 and steps[0] > steps[-1] > 0 and is_one
 
 
+def is_result(text: str) -> bool:
+    return bool(number(text) or parse_result(text) or times.status_word(text) or DIAGONAL.fullmatch(text))
+
+
 def number(text: str | None) -> float:
-    own, _ = parse_result(text or "") or (None, None)
+    own, _ = parse_result(text or "") or (text and placed(pl.Series([text]))[0], None)
     return own or 0.0

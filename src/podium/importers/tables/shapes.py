@@ -14,8 +14,7 @@ from podium.importers.tables.applying import outcome_points
 from podium.importers.tables.cells import POINTS, WHOLE, parse_result, placed
 from podium.importers.tables.lines import TINY, TWO, UNPLAYED, Document, Lines
 from podium.results import headings as heads
-from podium.results.column_guide import COMPARED
-from podium.results.headings import fold, is_pairing, side_of
+from podium.results.headings import fold, is_pairing, meanings, side_of
 
 PAIR_ALONE = re.compile(r"\s*\d{1,3}\s*[-:\u2013/xX]\s*\d{1,3}\s*(\(\d+\))?\s*")
 VERSUS = (r"vs?\.?", "[\u2013-]")  # between the sides of a match; the second in a column that is known to have both
@@ -33,9 +32,10 @@ class Shapes(Lines):
         player = self.first("player", "team") or self.corner()
         if not 1 < self.grid.frame.height <= MOST_LINES:
             return self.matches()
-        if player is None:
-            return self.places() or self.places_down() or self.matches() or self.across()
-        return self.matches() or self.lines(player)
+        if player is not None and ("position" in self.of_column or not self.is_unknown(player)):
+            return self.matches() or self.lines(player)
+        found = self.places() or self.places_down() or self.matches() or self.across()
+        return found or (None if player is None else self.lines(player))
 
     def corner(self) -> str | None:
         """The first column, where the others are headed by its cells or by the numbers of its lines: a crosstable."""
@@ -49,6 +49,8 @@ class Shapes(Lines):
         members: dict[str, list[str]] = {}
         for heading in self.grid.headings:
             members.setdefault(side_of(heading) or "", []).append(heading)
+        for headings in members.values():  # players before their teams
+            headings.sort(key=lambda each: "team" in map(meanings().get, fold(each).split("_")))
         parts = {part: headings[0] for part, headings in members.items()}
         goals = [each for each in self.grid.headings if fold(each) in heads.GOALS and self.are_pairs(each)]
         if goals:
@@ -159,11 +161,10 @@ class Shapes(Lines):
 
     def take_outcomes(self, chosen: dict[str, str], asides: dict[str, str]) -> dict[str, float]:
         """Take wins and losses, or places, whose head may be a status's; the points of words that stand for a score."""
-        heading, table = chosen.get("status"), heads.OUTCOMES
-        if heading is None:
-            heading, table = next((each for each in self.grid.headings if fold(each) in heads.WON), None), heads.FLAGS
-            if heading is None or heading in chosen.values():
-                return {}
+        flag = next((each for each in self.grid.headings if fold(each) in heads.WON), None)
+        heading, table = (chosen["status"], heads.OUTCOMES) if "status" in chosen else (flag, heads.FLAGS)
+        if heading is None or (heading == flag and flag in chosen.values()):
+            return {}
         points = outcome_points(self.texts(heading).drop_nulls().unique(maintain_order=True), table)
         if points:
             chosen.pop("status", None)
@@ -171,8 +172,6 @@ class Shapes(Lines):
             if name == "team_score" or chosen.keys().isdisjoint({"position", "time_s"}):
                 asides |= {chosen[name]: f"{heading} says who won"} if name in chosen else {}
                 chosen[name] = heading
-        elif "status" in chosen and chosen.keys().isdisjoint(COMPARED) and self.are_places(heading, chosen):
-            chosen["position"] = chosen.pop("status")
         return points
 
     def are_places(self, heading: str, chosen: Mapping[str, str]) -> bool:
@@ -215,7 +214,9 @@ class Shapes(Lines):
         scores = [parts[name] for name in ("score of first", "score of second") if name in parts]
         if len(scores) == TWO:
             conditions = [each for name in scores for each in self.condition(name, UNPLAYED, *["no result"] * TWO)]
-            return [{"score": {"from": [score], "as": "result"}} for score in scores], conditions
+            outcomes = outcome_points(self.cells(scores).unique())
+            way: Document = {"map": outcomes} if outcomes else {"as": "result"}
+            return [{"score": {"from": [score], **way}} for score in scores], conditions
         if result is None or (winner and isinstance(result, list)):
             return self.by_winner(winner, parts), []
         if isinstance(result, list):
@@ -269,7 +270,8 @@ class Shapes(Lines):
         """
         titles = [fold(parts.get(each, each)) for each in ("first", "second")]
         short = [each[:1] for each in titles] if titles[0][:1] != titles[1][:1] else []
-        named = dict(zip(("1", "2", "a", "b", *short, *titles), ("first", "second") * 4, strict=False))
+        begun = [each.partition("_")[0] for each in titles if short]
+        named = dict(zip(("1", "2", "a", "b", *short, *begun, *titles), ("first", "second") * 5, strict=False))
         draws = {*heads.OUTCOMES[POINTS["="]].split(), "x"}
         found = {}
         for word in words:

@@ -28,11 +28,8 @@ def foot(grid: Grid) -> tuple[list[dict[str, Any]], pl.Series]:
     """The conditions that drop the last rows of each sheet: sums, and notes as `Fastest lap: …`; and the other rows."""
     rows = grid.frame.with_row_index(ROW_NUMBER)
     sheets = rows.partition_by(SHEET, maintain_order=True) if SHEET in rows.columns else [rows]
-    notes = {
-        row: cell
-        for sheet in sheets
-        for row, cell in notes_below(grid.only(sheet[ROW_NUMBER]), sheet[ROW_NUMBER]).items()
-    }
+    numbers = [each[ROW_NUMBER] for each in sheets]
+    notes = {row: cell for own in numbers for row, cell in notes_below(grid.only(own), own).items()}
     left = rows.filter(~pl.col(ROW_NUMBER).is_in([*notes]))
     again = {each for each in notes.values() if (left[each[0]].cast(pl.String) == each[1]).any()}
     found = dict.fromkeys(each for each in notes.values() if each not in again)

@@ -126,9 +126,8 @@ class Shapes(Lines):
         others = [each for each in (self.first("started_at"), self.first("event_id")) if each is not None]
         rows = self.grid.frame.select(player, opponent, *others)
         mirrored = rows.rename({player: opponent, opponent: player}).select(rows.columns)
-        twice = rows.with_row_index(ROW_NUMBER).join(mirrored, on=rows.columns, how="semi", maintain_order="left")[
-            ROW_NUMBER
-        ]
+        numbered = rows.with_row_index(ROW_NUMBER)
+        twice = numbered.join(mirrored, on=rows.columns, how="semi", maintain_order="left")[ROW_NUMBER]
         if twice.len():
             where = self.grid.places(twice.to_list())
             self.ask(Question(f"{where} tell a match from either side: keep one row of each match", ()))

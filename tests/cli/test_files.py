@@ -1,9 +1,11 @@
 """A file that a command writes appears whole or not at all."""
 
+import os
+
 import polars as pl
 import pytest
 
-from podium.cli.terminal.options import check_output, unused_path, write_table
+from podium.cli.terminal.options import check_output, unused_path, write_table, write_text
 from podium.errors import OutputError
 from podium.support.part_files import part_file
 from podium.support.words import cell
@@ -35,6 +37,20 @@ def test_a_file_that_cannot_be_written_is_one_error(tmp_path):
         write_table(frame, tmp_path / "taken.csv")
     assert [path.name for path in tmp_path.iterdir()] == ["taken.csv"]
     assert unused_path(tmp_path / "taken.csv").name == "taken-2.csv"
+
+
+def test_what_is_no_file_is_not_replaced_and_a_link_stays_one(tmp_path):
+    pipe, link, linked = tmp_path / "pipe", tmp_path / "link", tmp_path / "linked"
+    os.mkfifo(pipe)
+    with pytest.raises(OutputError, match="it is no file"):
+        write_text("new", pipe)
+    assert pipe.is_fifo()
+    link.symlink_to(linked)
+    write_text("new", link)
+    assert (link.is_symlink(), linked.read_text(encoding="utf-8")) == (True, "new")
+    linked.chmod(0o600)  # for its owner's eyes
+    write_text("newer", linked)
+    assert (linked.stat().st_mode & 0o777, link.read_text(encoding="utf-8")) == (0o600, "newer")
 
 
 def test_a_cell_is_a_value_as_people_read_it():

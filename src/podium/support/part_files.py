@@ -24,19 +24,24 @@ def part_file(
 ) -> Iterator[Path]:
     """A path beside another to write to; at the end it takes the other's place, and after an error it is gone.
 
-    It is on the disk before its name is, and its name before the context ends.
+    It is on the disk before its name is, and its name before the context ends. A link goes on to lead to the file.
     """
-    if not target.resolve().parent.is_dir():
+    file = target.resolve()
+    if not file.parent.is_dir():
         raise error(f"{target}: cannot be written (there is no folder {target.parent})")
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    if file.exists() and not file.is_file():  # such as a device, which renaming would replace
+        raise error(f"{target}: cannot be written (it is no file)")
+    part = file.with_name(f".{file.name}.{os.getpid()}.part")
     try:
         yield part
+        if file.exists():
+            shutil.copymode(file, part)
         synchronise(part)
         if accept is not None:
             accept(target)
-        part.replace(target)
+        part.replace(file)
         if os.name == "posix":  # where folders can be synchronised
-            synchronise(target.resolve().parent)
+            synchronise(file.parent)
     except OSError as failure:
         raise error(f"{target}: cannot be written ({failure.strerror or failure})") from failure
     finally:

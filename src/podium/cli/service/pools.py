@@ -178,8 +178,6 @@ def export_pool(
     if out is None:
         sys.stdout.writelines(lines)
         return
-    if not out.resolve().parent.is_dir():
-        raise OutputError(f"{out}: there is no folder {out.parent}")
     with part_file(out, OutputError) as part, part.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(lines)
     typer.echo(f"pool {name} is written to {out}")

@@ -152,7 +152,9 @@ def system_page(name: str) -> str:
     if without_days(timed):
         lines.append(f"- where events have no dates {without_days(timed)}")
     lines.append(f"- {'may' if system.takes_periods else 'may not'} settle at the end of a rating period")
-    lines.append(f"- the points exchanged {'sum' if system.conserves else 'need not sum'} to zero")
+    is_mean = getattr(system(), "pairs", "") == "mean"
+    where = " where all of a heat have as many opponents: teams of one size, and one quit at most" * is_mean
+    lines.append(f"- the points exchanged {'sum' if system.conserves else 'need not sum'} to zero{where}")
     if system.ties_in_file_order:
         lines.append("- those who tie are linked to their neighbours in the order of the file")
     if system.min_events:

@@ -62,6 +62,18 @@ def test_an_exchange_that_does_not_sum_to_zero_is_named(monkeypatch):
     assert audit(rated).unbalanced.height > 0
 
 
+def test_means_over_unequal_numbers_of_opponents_accuse_no_system():
+    """Two who quit are not compared, and three against one are three against one."""
+    finish = [{"event_id": "race", "player": "a", "position": 1}, *duels(("a", "b"))]
+    quits = [{"event_id": "race", "player": name, "status": "quit"} for name in "bc"]
+    teams = [
+        {"event_id": "game", "player": name, "team": "xxxy"[k], "team_score": k // 3} for k, name in enumerate("abcd")
+    ]
+    found = audit(podium.rate([*finish, *quits, *teams], "elo"))
+    assert found.months["leaked"].sum() > 24.0
+    assert found.unbalanced.is_empty()
+
+
 def test_farming_and_groups_apart_are_found():
     rows = duels(*[("shark", "fish")] * 40, *[("ann", "bob"), ("bob", "cay"), ("cay", "ann"), ("ann", "dan")])
     found = audit(podium.rate(rows, "elo"))

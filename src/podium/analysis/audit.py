@@ -177,11 +177,17 @@ def participation_points(rated: Rated) -> npt.NDArray[np.float64]:
 
 
 def unbalanced(rated: Rated, nets: pl.DataFrame) -> pl.DataFrame:
-    """Events that a conserving system should have left level."""
-    totals = nets.select("event_id", "net", "moved")
+    """Events that a conserving system should have left level: in which all have as many opponents."""
+    totals, columns = nets.select("event_id", "net", "moved"), rated.events.columns
     if not rated.system.conserves:
         return totals.clear()
-    return totals.filter(pl.col("net").abs() > ROUNDING * (1.0 + pl.col("moved")))
+    unequal = pl.col("net").abs() > ROUNDING * (1.0 + pl.col("moved"))
+    if columns.opponents.size:  # a mean over opponents is no exchange where several quit, or teams differ in size
+        entries = columns.entries if columns.entries.size else columns.entrants
+        first = (entries[columns.heats] if columns.heats.size else entries)[:-1]
+        alike = np.minimum.reduceat(columns.opponents, first) == np.maximum.reduceat(columns.opponents, first)
+        unequal &= pl.lit(pl.Series(alike[nets["settlement"].to_numpy()]))
+    return totals.filter(unequal)
 
 
 def months(rated: Rated, changes: pl.DataFrame, nets: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:

@@ -16,7 +16,7 @@ from podium.cli.terminal.app import App, examples
 from podium.cli.terminal.options import SYSTEM, chosen_system, complete_system, write_text
 from podium.cli.terminal.show import Format
 from podium.errors import ParameterError, PodiumError
-from podium.support.words import as_text
+from podium.support.words import as_text, counted
 
 if TYPE_CHECKING:
     from podium.analysis.simulation import Scenario
@@ -90,8 +90,8 @@ def audit(
             if name != "months" and tables[name].height:
                 show.show(tables[name], form, title, max_rows=SHOWN_FINDINGS)
     if findings.unbalanced.height:
-        event, others = findings.unbalanced["event_id"][0], findings.unbalanced.height - 1
-        raise NotConservedError(f"{system.name} should conserve points; event {event} and {others} more do not")
+        event, found = findings.unbalanced["event_id"][0], counted(findings.unbalanced.height, "event")
+        raise NotConservedError(f"{system.name} should conserve points, and {found} did not, the first of them {event}")
 
 
 @examples(

@@ -124,6 +124,7 @@ WRONG: Any = {"system": lambda: 0, "class": find("elo"), "name": ["a"], "number"
         (lambda: podium.rate(SEASON, WRONG["class"]), "not the class Elo: call it"),
         (lambda: podium.rate(SEASON, "elo", columns={"player": "name"}), r"podium\.read_results"),
         (lambda: podium.rate(SEASON, "elo").expected(WRONG["name"], "b"), r"a name is a text, and \['a'\] is a list"),
+        (lambda: podium.rate(SEASON, "elo").predict("ab"), "the entrants 'ab' are a text; write them as a list"),
         (lambda: podium.Live("elo").expected("a", WRONG["number"]), "a name is a text, and 7 is a int"),
         (lambda: podium.evaluate(SEASON, "elo", since="2025-02-01"), r"evaluate takes no since; window=podium\.Window"),
         (lambda: podium.rate(podium.simulate(events=3), "elo"), "a Simulated is not a table; give its `results`"),

@@ -128,6 +128,8 @@ def test_a_match_that_does_not_count_moves_nobody():
     [
         ([], {}, "an event needs teams, and every team a player"),
         ([["ana"], []], {}, "an event needs teams, and every team a player"),
+        ("ab", {}, "an event needs teams, and every team a player"),  # no two players called a and b
+        ([1, 2], {}, "an event needs teams, and every team a player"),
         (["ana", "ben"], {"ranks": [1]}, "ranks has 1 numbers for 2 teams"),
         (["ana", "ben"], {"scores": [1.0, float("nan")]}, "scores has nan; it must be numbers"),
         (["ana", "ben"], {"ranks": ["1", "2"]}, "ranks has '1'; it must be numbers"),

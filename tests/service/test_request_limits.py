@@ -167,7 +167,7 @@ def test_so_many_wait_for_stakes_and_keep_no_thread_from_others(store):
     def find():
         begun.release()
         ends.wait(60.0)
-        return store.stakes("main", "abc")
+        return store.stakes("main", ["a", "b", "c"])
 
     with ThreadPoolExecutor(MOST_WAITING) as threads:
         tables = [threads.submit(kept.find, store, "main", (number,), find) for number in range(MOST_WAITING)]

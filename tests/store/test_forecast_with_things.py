@@ -54,7 +54,7 @@ def test_a_forecast_expects_what_the_replay_does():
         assert pairs[player, opponent] == pytest.approx(expected, abs=1e-12)
         assert pairs[player, opponent] + pairs[opponent, player] == pytest.approx(1.0, abs=1e-12)
     assert forecast.newcomers == ("new (car)",)
-    plain = rated.predict("abcd")
+    plain = rated.predict(list("abcd"))
     assert plain.entrants["win"].to_list() != forecast.entrants["win"].to_list()
     without = [{name: value for name, value in row.items() if name != "shared:car"} for row in next_race("dbca")]
     bare = podium.rate(races() + without, RATED_CARS).predictions().filter(event_id="next")
@@ -92,7 +92,7 @@ def test_white_is_expected_to_be_ahead():
     ]
     row = podium.rate(games + game, "podium").predictions().filter(event_id="next").to_dicts()[0]
     assert forecast.pairs.filter(player=row["player"])["expected"].item() == pytest.approx(row["expected"], abs=1e-12)
-    ahead, level = (each.entrants.filter(player="a")["win"].item() for each in (forecast, rated.predict("ab")))
+    ahead, level = (each.entrants.filter(player="a")["win"].item() for each in (forecast, rated.predict(["a", "b"])))
     assert ahead > level
     moved = podium.rate(games + game, "podium").history.filter(event_id="next", player="a")["delta"].item()
     assert rated.stakes(field, "a").frame.filter(place=1.0)["delta"].item() == moved
@@ -112,8 +112,8 @@ def test_stakes_in_cars_are_dry_runs_to_the_digit(order):
 
 def test_others_ignore_what_they_do_not_rate_and_a_wrong_kind_is_refused():
     elo = podium.rate(races(), "elo")
-    assert elo.predict(line_up()).entrants.equals(elo.predict("abcd").entrants)
-    assert elo.stakes(line_up(), "a").frame.equals(elo.stakes("abcd", "a").frame)
+    assert elo.predict(line_up()).entrants.equals(elo.predict(list("abcd")).entrants)
+    assert elo.stakes(line_up(), "a").frame.equals(elo.stakes(list("abcd"), "a").frame)
     rated = podium.rate(races(), RATED_CARS)
     with pytest.raises(podium.ParameterError, match="no tyres is rated here, but car"):
         rated.predict([{"player": "a", "shared": {"tyres": "soft"}}, "b"])

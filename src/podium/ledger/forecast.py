@@ -145,8 +145,10 @@ def field_of(
     """Each side's members: entrants alone first, then sides; `admitted` refuses names or mends them.
 
     Raises:
-        ParameterError: a side is a text, or has nobody; two sides begin; what `member_of` refuses.
+        ParameterError: a side, or all entrants, are a text; a side has nobody; two begin; what `member_of` refuses.
     """
+    if isinstance(entrants, str):
+        raise ParameterError(f"the entrants {entrants!r} are a text; write them as a list of names")
     field = [[member_of(each)] for each in entrants]
     for side in sides:
         if isinstance(side, str):

@@ -1,7 +1,7 @@
 """One event as plain objects: its teams as lists of names, and what it did to each of them."""
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import repeat
@@ -70,8 +70,8 @@ def rows_of_teams(
         ranks: of the teams, the lowest is the best and equal ones tie; in the order of `teams` where neither these nor
             scores are given.
     """
-    members = [[team] if isinstance(team, str) else list(team) for team in teams]
-    if not members or not all(members):
+    members = [[team] if isinstance(team, str) else [*team] if isinstance(team, Iterable) else [] for team in teams]
+    if isinstance(teams, str) or not members or not all(members):
         raise ParameterError("an event needs teams, and every team a player: [['ana'], ['ben', 'cleo']]")
     own_words = sorted(set(columns) & set(TEAM_COLUMNS))
     if own_words:

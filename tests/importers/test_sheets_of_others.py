@@ -182,6 +182,7 @@ def test_a_day_has_its_name_or_is_the_first_of_several(day, tmp_path):
         ("Pl;Verein;Sp;S;U;N;Pkt\n1;A;3;2;1;0;7\n2;B;3;1;0;2;3\n", "columns.event_id={file}"),
         ("event,player,score\nr,A,2-1\nr,B,3\n", "--set columns.score.as=result (the first of two scores)"),
         ("Race,Name,Pos,Time\nr,A,1,1:01\nr,B,2,about 1:05\n", "--set source.aside=Time (leave Time aside)"),
+        ('Race,Name,Pos\nr,"A\tB",1\nr,C,2\n', "(U+0009); leave it out\n"),  # for a player cannot be left aside
         ("Home,Away,Score\nA,B,2-1\nB,C,two one\n", "type podium import sheet.csv --skip-bad"),
         ("Pos,Name,Aa,Bb,Cc\n1,A,1,2,sick bag\n2,B,2,1,2\n3,C,3,3,1\n4,D,4,4,3\n", "--set columns.position=cell"),
         ("Game,Team,Sheet,Total\n1,A,x,7\n1,B,x,5\n", "--set columns.score=Total"),

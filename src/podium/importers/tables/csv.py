@@ -273,7 +273,8 @@ def what_it_says(mapped: Mapped, name: str, cell: str) -> Question:
     choices = [Choice(what, key, status) for status, what in STATUS_MEANINGS.items() if is_of_entrant]
     if name == "score" and None not in (parse_result(cell) or (None,)):
         choices.append(Choice("the first of two scores", "columns.score.as", "result"))
-    if heading in mapped.grid.headings and any(each in mapped.table.columns for each in COMPARED if each != name):
+    may_lack = name not in ("event_id", "player") and heading in mapped.grid.headings
+    if may_lack and any(each in mapped.table.columns for each in COMPARED if each != name):
         choices.append(Choice(f"leave {heading} aside", "source.aside", heading))
     return Question(f"what {cell!r} says of an entrant", tuple(choices), heading or None)
 

@@ -171,7 +171,7 @@ COLUMNS: tuple[Column, ...] = (
     ),
     Column(
         "weight",
-        "number above 0",
+        "number above 0, at most 100",
         "times",
         "1",
         "How many times each comparison of the event counts: 2 for a final that counts double; one an event.",

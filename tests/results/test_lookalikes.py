@@ -29,12 +29,15 @@ def test_names_that_differ_to_the_eye(one, other):
 
 def test_check_warns_and_refuses_nothing(tmp_path):
     path = tmp_path / "r.csv"
-    path.write_text("event_id,player,position\n1,Pérez,1\n1,Perez,2\n1,аna,3\n1,ana,4\n1,[bold]x,5\n", encoding="utf-8")
+    names = ("Pérez", "Perez", "аna", "ana", "[bold]x", "Jo  Ray", "Jo Ray")
+    rows = "".join(f"1,{name},{place}\n" for place, name in enumerate(names, 1))
+    path.write_text(f"event_id,player,position\n{rows}", encoding="utf-8")
     ran = CliRunner().invoke(build(), ["check", str(path)])
     assert ran.exit_code == 0
     assert "all good" in ran.stdout
     assert "'Perez' looks like 'Pérez'" in ran.stderr
     assert "'ana' looks like '\\u0430na'" in ran.stderr
+    assert "'Jo Ray' looks like 'Jo  Ray'" in ran.stderr
 
 
 def test_receipts_warn_of_new_players_who_look_like_known_ones(store):

@@ -229,7 +229,7 @@ def pairs_alike(names: Iterable[str]) -> list[tuple[str, str]]:
     seen: tuple[dict[str, str], ...] = ({}, {}, {})
     alike = []
     for name in names:
-        own = forms(name)
+        own = forms(" ".join(name.split()))
         like = next((known[form] for known, form in zip(seen, own, strict=True) if form in known), None)
         if like is not None and like != name:
             alike.append((name, like))

@@ -8,7 +8,7 @@ import pytest
 from podium.cli.terminal.options import check_output, unused_path, write_table, write_text
 from podium.errors import OutputError
 from podium.support.part_files import part_file
-from podium.support.words import cell
+from podium.support.words import cell, column_texts
 
 
 def fail_halfway(path):
@@ -58,3 +58,4 @@ def test_a_cell_is_a_value_as_people_read_it():
         "", "yes", "", "0.2500", "1,234.57", "3", "ana"
     ]  # fmt: skip
     assert cell(1234.567, decimals=1) == "1,234.6"
+    assert [cell(-1e-9), *column_texts(pl.Series([-1e-9, 1.0]))] == ["0.0000", "0.0000", "1.0000"]  # zero has no sign

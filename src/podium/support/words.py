@@ -63,7 +63,7 @@ def cell(value: object, decimals: int = 2, instants: str = "%Y-%m-%d %H:%M") -> 
     if isinstance(value, bool):
         return "yes" if value else ""
     if isinstance(value, float):
-        return f"{value:.4f}" if abs(value) < 1.0 else f"{value:,.{decimals}f}"
+        return f"{value:z.4f}" if abs(value) < 1.0 else f"{value:,.{decimals}f}"
     if isinstance(value, list):
         return ", ".join(cell(each, decimals, instants) for each in value)
     return str(value.strftime(instants)) if hasattr(value, "strftime") else str(value)
@@ -79,7 +79,7 @@ def column_texts(series: "pl.Series", instants: str = "%Y-%m-%d %H:%M") -> list[
         return [cell(value, instants=instants) for value in series.to_list()]
     largest = series.filter(series.is_finite()).abs().max()
     decimals = 4 if largest is None or float(str(largest)) < SMALL else 2
-    return ["" if value is None else f"{value:,.{decimals}f}" for value in series.to_list()]
+    return ["" if value is None else f"{value:z,.{decimals}f}" for value in series.to_list()]
 
 
 def as_text(frame: "pl.DataFrame") -> "pl.DataFrame":

@@ -113,6 +113,7 @@ def test_events_of_all_kinds_say_what_they_are(site):
     assert void.first("section", "card") is None
     assert [row.nodes[-1].text for row in void.first("tbody").every("tr")] == [DASH, DASH]
     assert texts(unrated, name="tag") == ["not rated", "not rated"]
+    assert unrated.first("main").first("p", "note").text == "Too few entrants."
     assert "first rated event of Eve" in first.first("section", "card").text
     assert "first rated event" not in page_of(site, "/club/events/e4/Ana").text
     record = [each.text for each in list(corrected.every("ul", "list"))[-1].nodes]

@@ -38,7 +38,7 @@ AS_SENT = "Ranked as sent"
 def reason_of(story: EventStory) -> str:
     """Why an event is not rated, in a sentence without its full stop; empty where it is."""
     if story.details.status != "voided":
-        return capitalised(story.details.reason)
+        return capitalised(story.details.reason.replace("_", " "))
     why = next((entry.reason for entry in reversed(story.record) if entry.kind == "void"), None)
     return f"The event is void{f': {why}' if why else ''}"
 

@@ -174,7 +174,8 @@ def figures(header: PoolHeader, cards: Sequence[PlayerCard], ranked: str) -> tup
         found.append(("How sure", "19 times in 20", reach))
     found.append(("Rank", ranked, ranks))
     found.append(("Peak", "", peaks))
-    found.append(("Last ten events", "", [header.change(each.last_ten_shown) for each in cards]))
+    moved = [header.change(each.last_ten_shown) if each.last_ten_events else DASH for each in cards]
+    found.append(("Last ten events", "", moved))
     found.append(("Events", "", [f"{each.events:,}" for each in cards]))
     return tuple(found)
 

@@ -60,6 +60,7 @@ def lives(tmp_path_factory):
     store.begin_season("weekly", "summer", store.event("weekly", "w60").when, keep=0.5)
     store.create_pool("eras", find("elo")(), public=True, player_word="driver")
     store.submit("eras", list(events("old", 9, 1, ["Ada", "Bob", "Cy", "Dee", "Edo"])))
+    store.submit("eras", list(events("odd", 1, 30, ["Ida", "Cy"])))  # one event long ago
     store.submit("eras", list(events("new", 1, 20_000, ["Gus", "Hal"])))
     with closing(store), TestClient(create_app(store)) as client:
         yield InProcess(client)
@@ -367,6 +368,11 @@ def test_a_rank_is_that_of_the_board_whose_players_stopped_long_ago(lives):
         assert [each.first("td").text for each in near.first("tbody").every("tr")] == ["1", "2"]
         _, _, badge = lives.get(f"/eras/players/{name}/badge.json")
         assert f"#{rank} of 2" in badge
-    assert "of 7 drivers" in read(lives, "/eras/players/Ada").text
+    for name in ("Ada", "Ida"):
+        assert "of 8 drivers" in read(lives, f"/eras/players/{name}").text
     _, _, answer = lives.get("/eras/compare")
     assert "<bdi>Gus</bdi> or <bdi>Hal</bdi>?" in answer
+    ten = next(row for row in tree(answer).every("tr") if "Last ten events" in row.text)
+    assert [each.text for each in ten.every("td")] == [
+        "\N{EN DASH}"
+    ] * 2  # the first five find a rating, and are none of them

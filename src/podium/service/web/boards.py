@@ -175,7 +175,7 @@ def ranked_card(store: Store, pool: Pool, name: str) -> tuple[PlayerCard, Active
     """A player at a glance, ranked as on the board, and its span; among all who are settled where it lists others."""
     span = default_span(store, pool)
     card = store.player_card(pool.name, name, Listing(active_within=spans_of(pool)[span].length))
-    if card.rank is not None or card.provisional or span == "any":
+    if card.rank is not None or card.would_be_rank or span == "any":
         return card, span
     return store.player_card(pool.name, name), "any"
 

@@ -291,7 +291,7 @@ def test_players_beside_players(filled):
         assert near == whole[max(0, k - 3) : k + 4]
     assert sum(each.players for each in filled.distribution("main")) == len(whole)
     filled.submit("main", [*race(40, "ab", heat="1"), *race(40, "ba", heat="2"), *race(40, "ab", heat="3")])
-    meetings = filled.head_to_head("main", "a", "b")
+    meetings = filled.compare("main", "a", "b").meetings
     assert (meetings[0].event_id, meetings[0].wins, meetings[0].draws, meetings[0].losses) == ("e40", 2, 0, 1)
     before = {each.player: each.rating_before for each in filled.event("main", "e40").changes}
     assert (meetings[0].rank, meetings[0].lead) == (None, before["a"] - before["b"])  # positions do not add up
@@ -299,7 +299,7 @@ def test_players_beside_players(filled):
     assert sum(each.wins for each in meetings) == 2 + 4
     assert sum(each.losses for each in meetings) == 1 + 2
     with pytest.raises(podium.ParameterError):
-        filled.head_to_head("main", "a", "a")
+        filled.compare("main", "a", "a")
 
 
 def test_the_same_event_is_the_same_alone_and_among_others(filled):

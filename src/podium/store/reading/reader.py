@@ -205,7 +205,6 @@ class Reader(Moments):
     rivals = reads_kept(opponents.rivals)
     rivalry = reads(opponents.rivalry)
     compare = reads(opponents.comparison)
-    head_to_head = reads(opponents.meetings)
     system_and_states = reads(explanations.system_and_states)
 
     def player(self, pool_name: str, name: str, top: int = 1000) -> PlayerDetails:

@@ -173,22 +173,6 @@ def compared_players(pool: PoolView, name: str, other: str) -> tuple[ComparedPla
     )
 
 
-def meetings(pool: PoolView, name: str, other: str) -> tuple[CommonEvent, ...]:
-    """List the events in which two players met.
-
-    Returns:
-        The events, newest first.
-
-    Raises:
-        UnknownError: no such pool or player.
-    """
-    one, two = two_numbers(pool, name, other)
-    with streamed_events(pool, one, two) as newest_first:
-        rows = next(portions(newest_first), [])
-    scores = scores_in(pool, rows, one, two)
-    return tuple(common_event(pool, row, scores[row.event_id]) for row in rows)
-
-
 def rivalry(pool: PoolView, name: str, other: str, *, newest: int = 10) -> Rivalry:
     """Put two players beside each other at a glance.
 

@@ -77,6 +77,11 @@ def bridge(sqlite_store, monkeypatch):
     return make
 
 
+def test_a_key_may_be_what_its_file_holds():
+    with podium.Client("http://podium.example", "podium_key\n") as client:
+        assert client._http.headers["Authorization"] == "Bearer podium_key"
+
+
 def test_answers_are_typed():
     """mypy reads this: both clients have the types of the document."""
 

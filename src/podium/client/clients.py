@@ -135,7 +135,7 @@ def connection(url: str, key: str, timeout_s: float, transport: Any) -> dict[str
     speaks_tls = url.lower().startswith("https://")
     return {
         "base_url": f"{url.rstrip('/')}/api/v1",
-        "headers": {"Authorization": f"Bearer {key}"},
+        "headers": {"Authorization": f"Bearer {key}".rstrip()},  # as a file of a key ends with a new line
         "timeout": timeout_s,
         "transport": transport,
         "verify": True if speaks_tls else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),

@@ -5,6 +5,7 @@ import os
 import polars as pl
 import pytest
 
+import podium
 from podium.cli.terminal.options import check_output, unused_path, write_table, write_text
 from podium.errors import OutputError
 from podium.support.part_files import part_file
@@ -37,6 +38,20 @@ def test_a_file_that_cannot_be_written_is_one_error(tmp_path):
         write_table(frame, tmp_path / "taken.csv")
     assert [path.name for path in tmp_path.iterdir()] == ["taken.csv"]
     assert unused_path(tmp_path / "taken.csv").name == "taken-2.csv"
+
+
+def test_a_disk_that_fills_up_leaves_the_ratings_that_were_there(tmp_path, monkeypatch):
+    def write_half(frame, path, **options):
+        path.write_text("half", encoding="utf-8")
+        raise pl.exceptions.ComputeError("parquet: underlying IO error: No space left on device (os error 28)")
+
+    path = tmp_path / "ratings.parquet"
+    path.write_text("before", encoding="utf-8")
+    rated = podium.rate([{"event_id": "r", "player": name, "position": 1} for name in "ab"], "elo")
+    monkeypatch.setattr(pl.DataFrame, "write_parquet", write_half)
+    with pytest.raises(OutputError, match=r"cannot be written \(parquet: .* No space left"):
+        rated.save(path)
+    assert [each.read_text(encoding="utf-8") for each in tmp_path.iterdir()] == ["before"]
 
 
 def test_what_is_no_file_is_not_replaced_and_a_link_stays_one(tmp_path):

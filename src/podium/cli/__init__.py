@@ -63,6 +63,7 @@ def main() -> None:
     usage_error: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
     try:
         status = app(prog_name="podium", standalone_mode=False)
+        sys.stdout.flush()
     except typer.Exit as stop:
         status = stop.exit_code
     except (KeyboardInterrupt, typer.Abort):
@@ -71,9 +72,9 @@ def main() -> None:
         status = fail(error.format_message(), 2)
     except PodiumError as error:
         status = fail(str(error), error.exit_status)
-    except BrokenPipeError:  # the reader of a pipe has seen enough
+    except OSError as error:  # the reader of a pipe has seen enough, or a disk is full
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        status = 0
+        status = 0 if isinstance(error, BrokenPipeError) else fail(str(error), 2)
     sys.exit(status if isinstance(status, int) else 0)
 
 

@@ -14,12 +14,13 @@ from podium.engine.replay import Replayed, States
 from podium.engine.system import System
 from podium.engine.tables.encoding import Events
 from podium.engine.tables.selection import EVENT
-from podium.errors import ParameterError, UnknownError
+from podium.errors import OutputError, ParameterError, UnknownError
 from podium.ledger import history
 from podium.ledger import leaderboard as boards
 from podium.ledger.saved import Start, metadata, pools_after, with_pool_columns
 from podium.results.names import normalise
 from podium.results.reading import Results
+from podium.support.part_files import part_file
 from podium.support.words import counted, table_html
 
 if TYPE_CHECKING:
@@ -79,9 +80,13 @@ class Rated:
         """Write the states to a Parquet file that `start` goes on from, with system, parameters, period and version.
 
         Args:
-            path: the file; one that is there is replaced.
+            path: the file; one that is there is replaced once the new one is whole.
+
+        Raises:
+            OutputError: it cannot be written.
         """
-        self.states.write_parquet(path, metadata=self.metadata)
+        with part_file(Path(path), OutputError) as part:
+            self.states.write_parquet(part, metadata=self.metadata)
 
     @functools.cached_property
     def _everyone(self) -> tuple[pl.DataFrame, States]:

@@ -42,8 +42,10 @@ def part_file(
         part.replace(file)
         if os.name == "posix":  # where folders can be synchronised
             synchronise(file.parent)
-    except OSError as failure:
-        raise error(f"{target}: cannot be written ({failure.strerror or failure})") from failure
+    except Exception as failure:
+        if not isinstance(failure, OSError) and "(os error" not in str(failure):  # as Polars says it
+            raise
+        raise error(f"{target}: cannot be written ({getattr(failure, 'strerror', '') or failure})") from failure
     finally:
         for ending in ("", *side_files):
             with suppress(OSError):

@@ -169,7 +169,7 @@ class Store(Reader):
         Args:
             reason: why, for the log; it may be blanked later.
             rows: the event as it should have been, as `podium.rate` takes results.
-            versions: those that the correction may be of, as `event_version` has them; any where None.
+            versions: those that the correction may be of, as `event` has them; any where None.
 
         Returns:
             A receipt; with `dry_run` it has the largest changes that would come.

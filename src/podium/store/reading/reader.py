@@ -27,7 +27,6 @@ from podium.store.writing import fixtures as planned
 from podium.store.writing import sheets as brought
 from podium.store.writing.pool_files import export_lines
 from podium.store.writing.rating import facts
-from podium.store.writing.rating.events import get_event, version_of
 from podium.store.writing.rating.rating import counting_results
 from podium.store.writing.rating.verification import Verification, verify_database
 
@@ -260,18 +259,6 @@ class Reader(Moments):
     made_up = reads(entries.made_up)
     explain = reads(events.explanation)
     what_if = reads(events.alternatives)
-
-    def event_version(self, pool_name: str, event_id: str) -> str:
-        """Say which version of an event there is, for a correction of it and no other.
-
-        Returns:
-            The version: another once the event is amended, voided or restored.
-
-        Raises:
-            UnknownError: no such pool or event.
-        """
-        with self.reading(pool_name) as pool:
-            return version_of(get_event(pool, event_id))
 
     def rated(self, pool_name: str) -> Rated:
         """Rate the pool anew by the library, from its results.

@@ -76,6 +76,7 @@ def test_a_pool_of_one_event_and_one_of_many_are_looked_back_on_alike_and_apart(
         [many.with_columns(pool=pl.lit("many")), one.select(many.columns).with_columns(pool=pl.lit("one"))]
     )
     alone = podium.rate(one, "podium").hindsight().frame
+    assert podium.rate(one.head(1), "podium").hindsight().frame.schema == alone.schema  # nobody met anybody
     known = podium.rate(both, "podium").hindsight().frame.filter(pl.col("pool") == "one")
     assert alone["player"].to_list() == ["a", "b", "c"]
     assert alone["rating"].is_sorted(descending=True)

@@ -315,7 +315,8 @@ def strengths(system: System, events: Events, replayed: Replayed, top: int, prob
         entering_states = [entering_state(params, columns, i, read(brought, i, newcomer)) for i in range(first, last)]
         strength = field_strength(standing.performances([*entering_states, stranger]), top)
         rows.append((settlement, last - first, float(replayed.before[first:last].mean()), strength))
-    fields = pl.DataFrame(rows, schema=["settlement", "entrants", "mean_rating", "strength"], orient="row")
+    kinds = {"settlement": pl.Int64, "entrants": pl.Int64, "mean_rating": pl.Float64, "strength": pl.Float64}
+    fields = pl.DataFrame(rows, schema=kinds, orient="row")
     return events_of_settlements(events).join(fields, on="settlement", maintain_order="left").drop("settlement")
 
 

@@ -162,7 +162,7 @@ def settle(heats: Heats, visits: Visits, way: Way, close: float = CLOSE) -> int:
         _sweep(heats, visits, way)
         change += visits.mean
         shared = np.bincount(way.event, change) / size
-        if np.abs(change - shared[way.event]).mean() < close:
+        if not change.size or np.abs(change - shared[way.event]).mean() < close:
             return sweep
         means.append(visits.mean.astype(np.float32))
         changes.append(change.astype(np.float32))

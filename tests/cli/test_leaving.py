@@ -42,6 +42,12 @@ def test_the_status_is_that_of_the_command(words, status):
     assert done.stderr.startswith("podium: ") == (status != 0)
 
 
+@pytest.mark.parametrize("words", [[], ["pool"]])
+def test_a_command_alone_shows_its_help_as_it_is(words):
+    done = start(*words)
+    assert done.stderr == start(*words, "--help").stdout
+
+
 def test_what_is_to_be_done_at_the_end_is_done():
     done = start("--version", before="import atexit; atexit.register(lambda: print('registered'))")
     assert done.stdout.splitlines()[-1] == "registered"

@@ -69,7 +69,8 @@ def main() -> None:
     except (KeyboardInterrupt, typer.Abort):
         status = fail("interrupted", 130)
     except usage_error as error:
-        status = fail(error.format_message(), 2)
+        lines = error.format_message()
+        status = fail(lines, 2, "" if lines.startswith("Usage: ") else "podium: ")  # a command alone shows its help
     except PodiumError as error:
         status = fail(str(error), error.exit_status)
     except OSError as error:  # the reader of a pipe has seen enough, or a disk is full
@@ -78,8 +79,8 @@ def main() -> None:
     sys.exit(status if isinstance(status, int) else 0)
 
 
-def fail(message: str, status: int) -> int:
+def fail(message: str, status: int, name: str = "podium: ") -> int:
     """Print what is wrong on stderr, each line under Podium's name."""
     for line in message.splitlines() or [""]:
-        sys.stderr.write(f"podium: {line}\n")
+        sys.stderr.write(f"{name}{line}\n")
     return status

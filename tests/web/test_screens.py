@@ -48,6 +48,8 @@ MEASURE = (
     const box = link.getBoundingClientRect();
     if (box.width && Math.min(box.width, box.height) < LEAST_TARGET) small.push([link.textContent.trim(), box.height]);
   }
+  for (const input of document.querySelectorAll(".grow input"))  // to type a name into
+    if (input.offsetWidth && input.offsetWidth < 150) small.push([input.name, input.offsetWidth]);
   const broken = [...document.querySelectorAll("td, thead th")]
     .flatMap(cell => [...cell.childNodes, ...cell.querySelectorAll("small")])
     .filter(node => /^\\s*[+\\u2212]?[\\d.,:]+\\s*$/.test(node.textContent))

@@ -190,9 +190,8 @@ def map_of(options: Options) -> Map | None:
 
 
 def in_zone(mapping: Map, zone: str) -> Map:
-    if zone == "UTC":
-        return mapping
-    return replace(mapping, source=replace(mapping.source, timezone=LocalTimes(zone).name))
+    source = replace(mapping.source, timezone=LocalTimes(zone).name)
+    return mapping if zone == "UTC" else replace(mapping, source=source)
 
 
 def understood(source: Source, options: Options) -> tuple[Grid, Map, str]:

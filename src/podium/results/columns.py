@@ -281,13 +281,13 @@ def from_texts(series: pl.Series) -> pl.Series:
     """Texts in ISO 8601 as instants in UTC, null where they are not; each different text is parsed once."""
     texts = series.drop_nulls().unique()
     parts = texts.str.extract_groups(f"^{DATE_SHAPE.pattern}$").struct.unnest()
-    day, minute, second, fraction, offset = (parts[name].fill_null("") for name in parts.columns)
+    day, minute, second, fraction, offset = (pl.col(name).fill_null("") for name in parts.columns)
     clock = minute.replace("", "00:00") + second.replace("", ":00")
     micros = (fraction.str.strip_prefix(".") + "000000").str.slice(0, 6)
     zone = offset.str.replace(r"^(Z|z|UTC|)$", "+00:00").str.replace(r"^([+-]\d\d)(\d\d)$", "${1}:${2}")
     joined = day + "T" + clock + "." + micros + zone
     instants = joined.str.to_datetime("%Y-%m-%dT%H:%M:%S%.6f%:z", time_unit="us", time_zone="UTC", strict=False)
-    matched = pl.DataFrame({"text": texts, "instant": instants})
+    matched = parts.select(texts.alias("text"), instants.alias("instant"))
     return pl.DataFrame({"text": series}).join(matched, on="text", how="left", maintain_order="left")["instant"]
 
 

@@ -51,10 +51,9 @@ def gather_sides(
         entering_states: what each entrant of the settlement brings, (entrants, fields).
         known: how many sides stand there already, behind which these go.
     """
-    count, members = known, 0
     has_teams = columns.side.size > 0
     sides.start[0] = 0
-    members = sides.start[known]
+    count, members = known, sides.start[known]
     for i in range(begin, end):
         is_mate = False
         for k in range(known, count if has_teams else known):

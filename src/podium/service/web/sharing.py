@@ -23,7 +23,7 @@ from podium.service.web.visiting import VisiblePool
 from podium.store import Store
 from podium.store.reading.moments import VersionCache
 from podium.store.reading.player_models import EventHeadline, FormLine, ListedRow
-from podium.support.words import capitalised
+from podium.support.words import capitalised, counted
 
 MAX_AGE_S = 300
 
@@ -129,7 +129,7 @@ def player_feed(request: Request, visit: VisiblePool, player: PlayerName, store:
 
 def event_entry(pool: PoolHeader, event: EventHeadline, updated: datetime) -> Entry:
     title = f"{event.title or event.event_id}: {event.headline}"
-    summary = f"{number_words(pool, event)}{event.entrants} entrants, {event.status}."
+    summary = f"{number_words(pool, event)}{counted(event.entrants, "entrant")}, {event.status}."
     return Entry(pool_address(pool.name, "events", event.event_id), title, summary, updated)
 
 

@@ -16,6 +16,7 @@ from starlette.testclient import TestClient
 import podium
 from podium.client import ClientError, answers, calls, clients
 from podium.client.calls import encode
+from podium.errors import ParameterError
 from podium.service import create_app
 from podium.store.keys import create_key
 from podium.store.log import database
@@ -198,6 +199,8 @@ def test_what_is_new_in_the_service(bridge):
         assert len(client.compare("main", "a", "b")["meetings"]) == 7
         assert len(client.predict("main", ["a", "b"])["pairs"]) == 2
         assert client.predict("main", sides=[["a", "b"], ["c"]])["pairs"][0]["opponent"] in ("a, b", "c")
+        with pytest.raises(ParameterError, match="'ab' are a text"):
+            client.predict("main", "ab")
         (match,) = client.matchmaking("main", [{"player": name, "waited_s": 99.0} for name in "ab"], size=2)
         assert sorted(match["players"]) == ["a", "b"]
         planned = client.plan_fixture("main", "gp", "2035-02-01T00:00:00Z", entrants=["a", {"player": "b"}])

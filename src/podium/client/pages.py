@@ -7,6 +7,7 @@ from typing import Any
 from podium.client import page_answers as answers
 from podium.client.calls import EVENT, PLAYER, POOL, Call, Moment, get, json_call, route
 from podium.client.chance_answers import Fixture, Places, RaceStakes, RunningRace
+from podium.errors import ParameterError
 
 
 class PageRoutes:
@@ -179,7 +180,9 @@ Entrants = Iterable[str | Mapping[str, Any]]
 
 
 def entrant_rows(entrants: Entrants | None) -> list[Mapping[str, Any]] | None:
-    """Return entrants as the service takes them."""
+    """Return entrants as the service takes them; a ParameterError where they are a text, which has letters."""
+    if isinstance(entrants, str):
+        raise ParameterError(f"the entrants {entrants!r} are a text; write them as a list of names")
     return None if entrants is None else [{"player": each} if isinstance(each, str) else each for each in entrants]
 
 

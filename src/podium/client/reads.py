@@ -7,6 +7,7 @@ from typing import Any
 from podium.client import answers
 from podium.client.calls import EVENT, PLAYER, POOL, Call, get, json_call, route
 from podium.client.chance_answers import Comparison, FieldChances, Match
+from podium.client.pages import entrant_rows
 
 
 class ReadRoutes:
@@ -157,7 +158,7 @@ class ReadRoutes:
         Returns:
             `entrants`, `ranks` and `pairs` with chances between 0 and 1, and `newcomers`, who have not played.
         """
-        body = {"entrants": [*entrants], "sides": [[*side] for side in sides], "top": top}
+        body = {"entrants": entrant_rows(entrants), "sides": [entrant_rows(side) for side in sides], "top": top}
         return json_call("POST", f"{POOL}/predict", FieldChances, body, pool=pool)
 
     @route

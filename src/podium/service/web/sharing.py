@@ -129,7 +129,7 @@ def player_feed(request: Request, visit: VisiblePool, player: PlayerName, store:
 
 def event_entry(pool: PoolHeader, event: EventHeadline, updated: datetime) -> Entry:
     title = f"{event.title or event.event_id}: {event.headline}"
-    summary = f"{number_words(pool, event)}{counted(event.entrants, "entrant")}, {event.status}."
+    summary = f"{number_words(pool, event)}{counted(event.entrants, 'entrant')}, {event.status}."
     return Entry(pool_address(pool.name, "events", event.event_id), title, summary, updated)
 
 

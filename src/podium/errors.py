@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 SHOWN_FAULTS = 20
 MORE_ON_COLUMNS = "the columns are described in docs/results.md and by: podium columns"
@@ -137,6 +137,11 @@ class ResultsError(PodiumError, ValueError):
         if next(remaining, None) is not None:
             lines.append(f"{source}: more faults follow; these are the first {SHOWN_FAULTS}")
         super().__init__("\n".join([*lines, self.more]))
+
+    @classmethod
+    def whole(cls, source: str, remedy: str, place: str = "") -> Self:
+        """What is wrong with a table or file as a whole, or at a place of it that is no row."""
+        return cls(source, [Fault(None, None, None, remedy, place)])
 
 
 class FormatError(ResultsError):

@@ -39,6 +39,7 @@ from podium.importers.trees import from_json, rows_of_tree, text_of_page, xml_do
 from podium.results.columns import refuse_wide
 from podium.results.headings import MET, ROUND, encoding_of, fold, is_heading, is_round, is_total, meanings, side_of
 from podium.results.plain_rows import DELIMITERS, counted_from, from_csv, malformed_rows, rows_of
+from podium.results.reading import first_line
 
 MARKDOWN = re.compile(r"\s*\|.*\|\s*\n\s*\|[\s:|-]+\|\s*\n")  # a table of it
 MARKDOWN_LINE = re.compile(r"(?m)^\s*\|[\s:|-]+\|[ \t]*$")
@@ -55,7 +56,7 @@ def from_text(
 ) -> tuple[pl.DataFrame, int, SourceRule, list[Fault]]:
     """A table of delimited text, every cell as text without spaces around it."""
     if not text.strip():
-        raise ResultsError(name, [Fault(None, None, None, "is empty; it needs a header with event_id and player")])
+        raise ResultsError.whole(name, "is empty; it needs a header with event_id and player")
     above = rule.header - 1 if isinstance(rule.header, int) and rule.header else 0  # lines of other delimiters, perhaps
     delimiter = rule.delimiter or find_delimiter(text.split("\n", above)[-1].lstrip("\r\n"), name)
     text = with_whole_quotes(text, delimiter)
@@ -393,5 +394,4 @@ def from_parquet(content: bytes, name: str) -> pl.DataFrame:
         refuse_wide(pl.read_parquet_schema(io.BytesIO(content)), name)
         return pl.read_parquet(content)
     except pl.exceptions.PolarsError as error:
-        reason = (str(error).splitlines() or [""])[0]
-        raise ResultsError(name, [Fault(None, None, None, f"is not a Parquet file ({reason})")]) from None
+        raise ResultsError.whole(name, f"is not a Parquet file ({first_line(error)})") from None

@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn, cast
 
-from podium.errors import Fault, FormatError
+from podium.errors import FormatError
 from podium.results.reading import STDIN, refused_constant, repeated_key
 
 MAX_EXPANSION = 100  # times its size that a compressed file may become
@@ -39,7 +39,7 @@ FRAME_PART_BYTES = 1 << 10  # a block of four bytes may become 128 kB
 
 
 def refuse_file(name: str, remedy: str, place: str = "") -> NoReturn:
-    raise FormatError(name, [Fault(None, None, None, remedy, place)])
+    raise FormatError.whole(name, remedy, place)
 
 
 def is_database(path: Path) -> bool:

@@ -17,11 +17,11 @@ import numpy as np
 import polars as pl
 
 from podium.engine.system import System
-from podium.errors import OutputError, ParameterError
+from podium.errors import OutputError, ParameterError, ResultsError
 from podium.large import is_folder, is_parquet
 from podium.large.long_periods import LongPeriod, read_rows, write_rows
 from podium.large.parts import Read
-from podium.large.slices import FILES, SLICE_ROWS, Position, SeenIds, parquet_files, refusal
+from podium.large.slices import FILES, SLICE_ROWS, Position, SeenIds, parquet_files
 from podium.ledger.saved import Start, parameters, refuse_other
 from podium.support.part_files import lock, part_file, remove_unfinished
 from podium.version import ARITHMETIC, __version__
@@ -60,7 +60,7 @@ def fingerprint(name: str, path: Path) -> SourceFile:
             file.seek(max(status.st_size - TAIL - length, 0))
             footer = hashlib.blake2b(file.read(), digest_size=16).hexdigest()
     except OSError as error:
-        raise refusal(name, f"cannot be read ({error.strerror or error})") from None
+        raise ResultsError.whole(name, f"cannot be read ({error.strerror or error})") from None
     return SourceFile(name, status.st_size, status.st_mtime_ns, footer)
 
 

@@ -19,7 +19,7 @@ from podium.errors import SHOWN_FAULTS, Fault, OutputError, ParameterError, Resu
 from podium.large import MANIFEST, Dataset, PartFile, PoolFiles, is_url
 from podium.large.long_periods import Part
 from podium.large.parts import moments
-from podium.large.slices import read_ahead, refusal
+from podium.large.slices import read_ahead
 from podium.results.columns import DEFAULTS, has_values, in_order
 from podium.results.consistency import Places
 from podium.results.hashing import Numbered, runs
@@ -125,14 +125,14 @@ def read_file(pool: PoolFiles, file: PartFile) -> pl.DataFrame:
     try:
         content = storage.read(file.path)
     except OSError as error:
-        raise refusal(storage.below(file.path), f"cannot be read ({error.strerror or error})") from None
+        raise ResultsError.whole(storage.below(file.path), f"cannot be read ({error.strerror or error})") from None
     if len(content) != file.bytes or file_digest(content) != file.digest:
         remedy = "is not as it was written; podium dataset check finds all such files, podium dataset write mends them"
-        raise refusal(storage.below(file.path), remedy)
+        raise ResultsError.whole(storage.below(file.path), remedy)
     try:
         frame = pl.read_parquet(io.BytesIO(content))
     except pl.exceptions.PolarsError as error:
-        raise refusal(storage.below(file.path), f"is not a Parquet file ({first_line(error)})") from None
+        raise ResultsError.whole(storage.below(file.path), f"is not a Parquet file ({first_line(error)})") from None
     constants = {"pool": pool.name}
     if "status" not in frame.columns or (frame["status"] == DEFAULTS["status"]).all():
         constants["status"] = DEFAULTS["status"]  # a column of one value, which the frame holds once
@@ -195,7 +195,7 @@ def read_manifest(storage: Storage, content: bytes) -> Dataset:
     name = storage.below(MANIFEST)
 
     def refuse(remedy: str) -> ResultsError:
-        return refusal(name, f"{remedy}; write the dataset anew")
+        return ResultsError.whole(name, f"{remedy}; write the dataset anew")
 
     try:
         values = json.loads(content)
@@ -238,7 +238,7 @@ def open_dataset(source: Dataset | str | Path) -> Dataset:
         content = storage.read(MANIFEST)
     except OSError as error:
         remedy = f"is no dataset: {MANIFEST} cannot be read ({error.strerror or error}); podium dataset write makes one"
-        raise refusal(str(source), remedy) from None
+        raise ResultsError.whole(str(source), remedy) from None
     return read_manifest(storage, content)
 
 

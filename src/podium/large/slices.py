@@ -49,10 +49,6 @@ def without_places(frame: pl.DataFrame, sources: list[str]) -> Rows:
     return frame.drop(SOURCE, ROW), Places(sources, frame[SOURCE].to_numpy(), frame[ROW].to_numpy())
 
 
-def refusal(name: str, remedy: str) -> ResultsError:
-    return ResultsError(name, [Fault(None, None, None, remedy)])
-
-
 class Position(NamedTuple):
     file: str  # as slices name it
     row: int  # the first that is not read
@@ -98,7 +94,7 @@ def parquet_files(folder: Path) -> dict[str, Path]:
     """A folder's Parquet files in the order of reading, by what they are called: their paths within it."""
     files = sorted(path for path in folder.rglob("*.parquet") if path.is_file())
     if not files:
-        raise refusal(str(folder), "is a folder without a Parquet file")
+        raise ResultsError.whole(str(folder), "is a folder without a Parquet file")
     return {path.relative_to(folder).as_posix(): path for path in files}
 
 
@@ -123,9 +119,9 @@ def of_parquet(
         constants = [pl.lit(value, pl.String).alias(each) for each, value in (columns or {}).items() if each in missing]
         yield from of_lazy(table, name, constants, first)
     except OSError as error:
-        raise refusal(name, f"cannot be read ({error.strerror or error})") from None
+        raise ResultsError.whole(name, f"cannot be read ({error.strerror or error})") from None
     except pl.exceptions.PolarsError as error:
-        raise refusal(name, f"is not a Parquet file ({first_line(error)})") from None
+        raise ResultsError.whole(name, f"is not a Parquet file ({first_line(error)})") from None
 
 
 def of_lazy(
@@ -140,7 +136,7 @@ def read_slice(table: pl.LazyFrame, name: str, first: int, constants: list[pl.Ex
     try:
         return Slice(table.slice(first, SLICE_ROWS).collect().with_columns(constants), name, first)
     except pl.exceptions.PolarsError as error:
-        raise refusal(name, f"cannot be read from row {first + 1} on ({first_line(error)})") from None
+        raise ResultsError.whole(name, f"cannot be read from row {first + 1} on ({first_line(error)})") from None
 
 
 def read_ahead(reads: Iterator[Callable[[], T]]) -> Iterator[T]:

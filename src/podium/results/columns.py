@@ -300,7 +300,7 @@ def refuse_wide(columns: Collection[object], table_name: str) -> None:
     """Refuse a table of too many columns: all rows are laid out in each."""
     if len(columns) > MAX_COLUMNS:
         remedy = f"has {len(columns):,} columns, or keys; a table of results has {MAX_COLUMNS:,} at most"
-        raise ResultsError(table_name, [Fault(None, None, None, remedy)])
+        raise ResultsError.whole(table_name, remedy)
 
 
 def refuse_repeated(columns: Sequence[str], table_name: str) -> None:

@@ -231,7 +231,7 @@ def from_csv(content: bytes, table_name: str, delimiter: str = ",", header_row: 
             raise ResultsError(table_name, counted_from(faults, header_row))
     if frame.width != len(columns):
         remedy = "has a header whose cells are not clear: is there a quotation mark or a line's end within one?"
-        raise ResultsError(table_name, [Fault(None, None, None, remedy)])
+        raise ResultsError.whole(table_name, remedy)
     frame.columns = columns
     return frame.with_columns(pl.all().str.strip_chars())
 

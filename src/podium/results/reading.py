@@ -72,7 +72,7 @@ def from_json(text: str, table_name: str, *, lines: bool) -> pl.DataFrame:
         line = len(rows) + 1 if lines else None
         raise ResultsError(table_name, [Fault(line, None, None, f"is not JSON ({first_line(error)})")]) from None
     if not isinstance(rows, list):
-        raise ResultsError(table_name, [Fault(None, None, None, "must be an array of objects, one a row")])
+        raise ResultsError.whole(table_name, "must be an array of objects, one a row")
     if repeating:
         raise ResultsError(table_name, repeated_keys(rows))
     return from_records(rows, table_name)
@@ -293,10 +293,10 @@ def from_any_frame(source: Any, table_name: str) -> pl.DataFrame:
     except TypeError:
         table = "its `results`" if hasattr(source, "results") else "a path, a dataframe or rows as dicts"
         remedy = f"a {type(source).__name__} is not a table; give {table}"
-        raise ResultsError("results", [Fault(None, None, None, remedy)]) from None
+        raise ResultsError.whole("results", remedy) from None
     eager = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
     if len(set(eager.columns)) < len(eager.columns):
-        raise ResultsError("results", [Fault(None, None, None, "two columns have the same name")])
+        raise ResultsError.whole("results", "two columns have the same name")
     try:
         return with_types(eager.to_polars(), table_name)
     except (TypeError, ValueError):  # Arrow's, of a column of several types
@@ -326,7 +326,7 @@ def load_path(path: str, name: str | None) -> tuple[pl.DataFrame, str]:
         remedy = f"cannot be read ({error.strerror or error})"
     except pl.exceptions.PolarsError as error:
         remedy = f"is not a Parquet file ({first_line(error)})"
-    raise ResultsError(path, [Fault(None, None, None, remedy)])
+    raise ResultsError.whole(path, remedy)
 
 
 def first_line(error: Exception) -> str:
@@ -339,24 +339,20 @@ def parse_bytes(content: bytes, table_name: str) -> pl.DataFrame:
         try:
             return pl.read_parquet(io.BytesIO(content))
         except pl.exceptions.PolarsError as error:
-            remedy = f"is not well-formed Parquet ({first_line(error)})"
-            raise ResultsError(table_name, [Fault(None, None, None, remedy)]) from None
+            raise ResultsError.whole(table_name, f"is not well-formed Parquet ({first_line(error)})") from None
     if content.startswith(WORKBOOKS):
         remedy = "is a workbook or an archive, and no text; save the sheet as CSV UTF-8, or read it leniently"
-        raise ResultsError(table_name, [Fault(None, None, None, remedy)])
+        raise ResultsError.whole(table_name, remedy)
     text = content.removeprefix(b"\xef\xbb\xbf")
     try:
         decoded = text.decode()
     except UnicodeDecodeError as error:
-        remedy = f"is not UTF-8 text (byte {error.start}); save it as CSV UTF-8"
-        raise ResultsError(table_name, [Fault(None, None, None, remedy)]) from None
+        raise ResultsError.whole(table_name, f"is not UTF-8 text (byte {error.start}); save it as CSV UTF-8") from None
     start = decoded.lstrip()[:1]
     if table_name.endswith(".json") or start == "[":
         return from_json(decoded, table_name, lines=start == "{")
     if table_name.endswith((".jsonl", ".ndjson")) or start == "{":
         return from_json(decoded, table_name, lines=True)
     if not start:
-        raise ResultsError(
-            table_name, [Fault(None, None, None, "is empty; it needs a header with event_id and player")]
-        )
+        raise ResultsError.whole(table_name, "is empty; it needs a header with event_id and player")
     return from_csv(text, table_name)

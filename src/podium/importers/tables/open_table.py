@@ -168,7 +168,7 @@ def grid_of(source: Any, name: str | None, mapping: Map | None = None) -> Grid:
         files = sources(str(source))
         if len(files) != 1:
             remedy = f"holds {len(files)} files; name one, or read them all by a map: podium import csv"
-            raise ResultsError(str(source), [Fault(None, None, None, remedy)])
+            raise ResultsError.whole(str(source), remedy)
         with called(name):
             rule = (mapping.source, mapping.names) if mapping else (SourceRule(),)
             return replace(load(files[0], *rule), name=name)

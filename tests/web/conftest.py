@@ -23,7 +23,6 @@ BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-c
 ARGUMENTS = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
-    "--force-prefers-reduced-motion",  # where a page glides, a click waits until it stands
 ]  # fmt: skip
 START_S = 20
 
@@ -95,6 +94,14 @@ def chromium():
     return next(filter(None, map(shutil.which, BROWSERS)), None)
 
 
+def launch(browser_type, *more):
+    """Start Chromium, in which no page glides: a click waits until it stands."""
+    launched = browser_type.launch(executable_path=chromium(), args=[*ARGUMENTS, *more])
+    for begin in (launched.new_context, launched.new_page):
+        setattr(launched, begin.__name__, functools.partial(begin, reduced_motion="reduce"))
+    return launched
+
+
 @pytest.fixture(scope="module")
 def browser(request):
     """Chromium, which `tests/install_chromium.sh` installs; without it a test fails in CI, and skips elsewhere.
@@ -102,8 +109,7 @@ def browser(request):
     One serves all modules of this folder, and no test elsewhere: while it is there, an event loop runs in this thread,
     and tests elsewhere have theirs.
     """
-    path = chromium()
-    if path is None:
+    if chromium() is None:
         message = "there is no Chromium: run tests/install_chromium.sh"
         if os.environ.get("CI"):
             pytest.fail(message)
@@ -112,7 +118,7 @@ def browser(request):
     if CHROMIUM not in folder.stash:
         running = ExitStack()
         playwright = running.enter_context(sync_playwright())
-        folder.stash[CHROMIUM] = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        folder.stash[CHROMIUM] = launch(playwright.chromium)
 
         def close():
             folder.stash[CHROMIUM].close()
@@ -126,7 +132,7 @@ def browser(request):
 @pytest.fixture
 def large_browser(browser):
     """Chromium in which all text is twice as large."""
-    other = browser.browser_type.launch(executable_path=chromium(), args=[*ARGUMENTS, LARGE_TEXT])
+    other = launch(browser.browser_type, LARGE_TEXT)
     yield other
     other.close()
 

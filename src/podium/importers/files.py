@@ -371,10 +371,10 @@ def kind_of(content: bytes, name: str) -> str:
     """The format of a file, by how it begins and by its name."""
     path = PurePath(name.lower())
     suffix = (PurePath(path.stem) if path.suffix in WRAPPERS else path).suffix.removeprefix(".")
-    ways = ((kind for start, kind in known.items() if content.startswith(start)) for known in (STARTS, PICTURES))
-    found, picture = (next(way, None) for way in ways)
+    found = next((kind for start, kind in STARTS.items() if content.startswith(start)), None)
     if found is not None:
         return suffix if found == "xlsx" and suffix in SPREADSHEETS else found
+    picture = next((kind for start, kind in PICTURES.items() if content.startswith(start)), None)
     start = content[:SHOWN_START].lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n\0").replace(b"\0", b"")
     if picture is not None:
         refuse_file(name, f"is {picture}, and no table; export its results as CSV or a workbook")

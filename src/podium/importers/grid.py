@@ -128,7 +128,9 @@ class Question:
     def command(self, name: str) -> str:
         """The command that answers it, to end a sentence; empty where there are no answers, or very many."""
         typed = name if not Path(name).is_absolute() else Path(name).name
-        shown = (*self.choices[: MOST_CHOICES - 1], *self.choices[MOST_CHOICES - 1 :][-1:])
+        shown = self.choices
+        if len(shown) > MOST_CHOICES:
+            shown = (*shown[: MOST_CHOICES - 1], shown[-1])
         choices = ", or ".join(map(str, shown))
         return f": type podium import {shlex.quote(typed)} {choices}" if choices else ""
 

@@ -8,7 +8,6 @@ import zlib
 from collections.abc import Collection, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
-from functools import reduce
 from pathlib import Path
 from typing import Any, NamedTuple
 from xml.etree import ElementTree as ET
@@ -212,7 +211,10 @@ def xlsx_box(document: bytes) -> tuple[int, int]:
 
 
 def column_number(letters: bytes) -> int:
-    return reduce(lambda number, letter: 26 * number + letter - ord("@"), letters, 0)
+    number = 0
+    for letter in letters:
+        number = 26 * number + letter - ord("A") + 1
+    return number
 
 
 def ods_sheets(document: bytes) -> Iterator[Extent]:

@@ -12,7 +12,9 @@ from podium.importers.sources import Source, csv_records, refuse_file, stem
 from podium.importers.trees import Node, documents
 
 NULL = "\\N"
-STATUSES = dict.fromkeys("RN", "dnf") | dict.fromkeys("DE", "disqualified") | dict.fromkeys("FW", "did_not_start")
+STATUSES = {
+    "R": "dnf", "N": "dnf", "D": "disqualified", "E": "disqualified", "F": "did_not_start", "W": "did_not_start",
+}  # fmt: skip
 
 
 SESSIONS = (

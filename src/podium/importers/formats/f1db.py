@@ -26,13 +26,16 @@ class Session(NamedTuple):
     key: str
     date: str
     time: str
+    timed: bool = True  # whether its times order it; those of knock-out qualifying do not
     session: str = ""  # the object with date and time in JSON, where it is not the race
 
 
 SESSIONS = (
     Session("f1-race", "race-results", "raceResults", "date", "time"),
     Session("f1-sprint", "sprint-race-results", "sprintRaceResults", "sprintRaceDate", "sprintRaceTime"),
-    Session("f1-qualifying", "qualifying-results", "qualifyingResults", "qualifyingDate", "qualifyingTime"),
+    Session(
+        "f1-qualifying", "qualifying-results", "qualifyingResults", "qualifyingDate", "qualifyingTime", timed=False
+    ),
 )
 RACES = "f1db-races"
 DAY = re.compile(r"^\d{4}-\d{2}-\d{2}$")
@@ -159,8 +162,7 @@ def add(session: Session, row: dict[str, str], place: str, event: Event, collect
     if not result.driver:
         event.refuse("", "is empty; every result needs a driver", "driverId", place)
         return
-    is_timed = session is not SESSIONS[2]  # the times of knock-out qualifying do not order it
-    add_driver(event, result, STATUSES, lambda: time_s(result, event) if is_timed else None, collector)
+    add_driver(event, result, STATUSES, lambda: time_s(result, event) if session.timed else None, collector)
 
 
 def add_driver(

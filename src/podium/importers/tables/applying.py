@@ -256,8 +256,10 @@ def status_words(words: list[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for word in words:
         plain = word.strip().lower().replace(" ", "_").replace("-", "_").rstrip(".")
-        is_finished = fold(word) in FINISHED or times.is_lapped(word)
-        status = plain if plain in STATUSES else "finished" if is_finished else times.status_word(word)
-        status = status or SYNONYMS.get(plain)
-        found |= {word: status} if status else {}
+        if plain in STATUSES:
+            found[word] = plain
+        elif fold(word) in FINISHED or times.is_lapped(word):
+            found[word] = "finished"
+        elif status := times.status_word(word) or SYNONYMS.get(plain):
+            found[word] = status
     return found

@@ -306,7 +306,8 @@ class Columns:
         if column == "status" and (not plain or any(map(str.isalpha, "".join(plain)))):
             return fold(heading) not in heads.DOUBTFUL or bool(status_words(words))
         if column == "status" or (fold(heading) in heads.DOUBTFUL and all(each.isdecimal() for each in plain)):
-            self.asides[heading] = f"{'whole ' * (column != 'status')}numbers, which may be seconds, places or points"
+            kind = "numbers" if column == "status" else "whole numbers"
+            self.asides[heading] = f"{kind}, which may be seconds, places or points"
             return False
         return not plain or any(times.parse(each, decimal=mark) for mark in ".," for each in plain[:1000])
 

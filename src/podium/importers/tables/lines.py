@@ -307,7 +307,8 @@ class Lines:
             return bool(is_golf and meant.get("position", {}).get("as") == "number")
         parts = [*zip(*(map(number, self.texts(each)) for each in rounds), strict=True)]
         others = [[*map(number, self.texts(each))] for each in self.grid.headings if each not in (place, *rounds)]
-        return [*map(sum, parts)] != (best := [*map(max, parts)]) and best in others
+        best = [*map(max, parts)]
+        return best in others and best != [*map(sum, parts)]
 
     def summed(self, rounds: list[str], columns: list[list[float]], sums: list[float | None]) -> Document:
         """What cells are that a total sums up: points, or what is better the less; by who is first, else by the cells.

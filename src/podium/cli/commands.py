@@ -82,7 +82,6 @@ def podium(
 
 
 def build(only: str | None = None) -> App:
-    """The commands, put together."""
     built = App(name="podium", add_completion=True)
     for heading, rows in COMMANDS.items():
         for place, name, summary in rows:

@@ -66,7 +66,6 @@ def systems(
 
 
 def show_check(text: str, form: Format) -> None:
-    """Check a system, and show what it keeps."""
     from dataclasses import asdict
 
     from podium.analysis.conformance import check_system

@@ -46,7 +46,6 @@ class KernelCompiler(CompilerBase):  # type: ignore[misc]
             return super().compile_extra(function)
 
     def define_pipelines(self) -> list[Any]:
-        """The passes of numba."""
         return [DefaultPassBuilder.define_nopython_pipeline(self.state)]
 
 

@@ -44,7 +44,6 @@ POWERS, POWERS_REST = _powers()
 
 
 def as_bits(x: float) -> int:
-    """The 64 bits of a number."""
     return int(struct.unpack("<q", struct.pack("<d", x))[0])
 
 

@@ -38,7 +38,6 @@ class Four(tuple[float, float, float, float]):
     __array_ufunc__ = None  # numbers of NumPy leave operators to fours
 
     def __new__(cls, numbers: Iterable[float]) -> Self:
-        """Of four numbers."""
         return super().__new__(cls, tuple(map(float, numbers)))
 
 
@@ -108,7 +107,6 @@ def four(a: float, b: float, c: float, d: float) -> Any:
 
 
 def number_of(numbers: Any, k: int) -> float:
-    """One of four numbers."""
     return numbers[k]
 
 
@@ -118,7 +116,6 @@ def four_at(table: Any, row: int, column: int) -> Any:
 
 
 def put_four(table: Any, row: int, column: int, numbers: Any) -> None:
-    """Put four numbers next to each other into a table of numbers."""
     for k, number in enumerate(numbers):
         table[row, column + k] = number
 
@@ -193,7 +190,6 @@ def _(context: Any, builder: Any, signature: Any, args: Any) -> Any:
 
 @kernel
 def logistics(log_odds: Any) -> Any:
-    """The logistic of each of four numbers."""
     x = within(log_odds * -1.0, LARGEST)
     shifted = x * PER_STEP + ROUND
     near = powers_at(shifted)

@@ -71,7 +71,6 @@ def promise(line: Mapping[str, Any], sides: int, rank: int | None) -> str:
 
 
 def method(draws: int, error: float, digits: int, lines_from: str | None, *, is_exact: bool) -> str:
-    """How a table was computed, with its error."""
     if draws == 1:
         how = "Each result is rated as it would be: nobody else's place is open."
     elif is_exact:

@@ -182,7 +182,6 @@ def listed(system: System, board: pl.DataFrame, rules: Eligibility, at: datetime
 
 
 def eligible_rows(board: pl.DataFrame, rules: Eligibility, at: datetime | None) -> pl.DataFrame:
-    """Those who may stand on the board."""
     if rules.min_events is not None:
         board = board.filter(pl.col("events") >= rules.min_events)
     if rules.max_deviation is not None:

@@ -38,8 +38,6 @@ class Listing(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """Pairs of sides, a row each."""
-
     first: Numbers  # an entry of the first side
     second: Numbers
     expected: npt.NDArray[np.float64]

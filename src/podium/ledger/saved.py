@@ -101,12 +101,10 @@ def metadata(system: System, period: str) -> dict[str, str]:
 
 
 def parameters(system: System) -> dict[str, Any]:
-    """A system's parameters by name."""
     return {setting.name: getattr(system, setting.name) for setting in fields(system)}
 
 
 def read_start(source: Any, system: System, period: str = EVENT, pools: Sequence[str] = ()) -> Start:
-    """Read saved ratings to go on from."""
     frame, name = loaded(source, None if isinstance(source, str | Path) or hasattr(source, "read") else "start")
     if isinstance(source, str | Path):
         refuse_other_origin(Path(source), name, system, period)

@@ -90,7 +90,6 @@ def place(at: datetime | float) -> float:
 
 
 def span(values: Sequence[float]) -> Scale:
-    """From the lowest to the highest."""
     return Scale(min(values), max(values))
 
 
@@ -323,7 +322,6 @@ def reliability_curve(bins: Sequence[Reliability], label: str) -> Markup:
 
 
 def dot(plot: Plot, x: float, y: float, radius: float) -> Markup:
-    """A mark at a point."""
     return Shape('<circle class="dot" cx="{}" cy="{}" r="{}"/>').format(
         plot.across(x), number(plot.down(y)), number(radius)
     )

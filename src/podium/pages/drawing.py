@@ -114,7 +114,6 @@ def labelled(moment: datetime, label: str) -> Step:
 
 
 def within(moments: Iterable[datetime], since: datetime, until: datetime) -> list[datetime]:
-    """The moments of a span."""
     return [each for each in moments if since <= each <= until]
 
 
@@ -329,7 +328,6 @@ def duel_marks(count: int, won: float, expected: float, label: str) -> Markup:
 
 
 def strip(count: int, won: float, expected: float, label: str, name: str, *, with_squares: bool) -> Markup:
-    """One form of the strip."""
     few = count <= FEW
     width = f"{count * FEW_WIDTH}" if few else "100%"
     x = f"{expected * FEW_WIDTH:.1f}" if few else f"{100 * expected / count:.2f}%"

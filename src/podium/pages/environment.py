@@ -56,8 +56,6 @@ def create_environment(*packages: str) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A parameter of the system, as it is set."""
-
     name: str
     meaning: str
     value: str
@@ -65,7 +63,6 @@ class Setting:
 
 
 def settings(system: System) -> tuple[Setting, ...]:
-    """The parameters of a system, as they are set."""
     return tuple(
         Setting(
             each.name,

@@ -157,7 +157,6 @@ def duration(seconds: float) -> str:
 
 
 def shortened(text: str, most: int) -> str:
-    """A text of at most so many letters."""
     return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
 
 

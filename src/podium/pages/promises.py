@@ -14,8 +14,6 @@ MIN_DUELS = 100  # of which a mean says something
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A picture with its heading and its caption."""
-
     heading: str
     drawing: Markup
     caption: str

@@ -62,8 +62,6 @@ LABEL_WIDTH = 250
 
 
 class Size(NamedTuple):
-    """How large a picture is."""
-
     width: int
     height: int
 

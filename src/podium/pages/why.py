@@ -53,7 +53,6 @@ def steps_from(rows: list[dict[str, Any]], digits: int) -> tuple[Step, ...]:
 
 
 def others_together(others: list[Step]) -> Step:
-    """Several steps as one."""
     points = [step.points for step in others]
     low, high = min(points), max(points)
     each = f"{signed(low)} each" if low == high else f"{signed(low)} to {signed(high)} each"

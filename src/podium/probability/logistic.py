@@ -65,15 +65,12 @@ HERE, BEFORE, NOW, SUMS = 0, 1, 2, 3
 
 
 class LogisticRoom(NamedTuple):
-    """Room for the sums of a field."""
-
     table: Any  # float64 (ROWS, players and LANES more)
     boxes: Boxes  # `OWN`: where those who act for each box begin
     lanes: Any  # float64 (SUMS + POINTS, LANES)
 
 
 def room_for_logistic_sums(size: int) -> LogisticRoom:
-    """Room for a field of so many."""
     return LogisticRoom(np.zeros((ROWS, size + LANES)), room_for_boxes(size), np.zeros((SUMS + POINTS, LANES)))
 
 

@@ -175,7 +175,6 @@ class Boxes(NamedTuple):
 
 
 def room_for_boxes(size: int) -> Boxes:
-    """Room for so many numbers."""
     return Boxes(np.zeros((OWN + 1, size + 1), np.int64), np.zeros(size), np.zeros(DIGITS, np.int64))
 
 

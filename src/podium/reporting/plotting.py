@@ -290,7 +290,6 @@ def draw(
     *,
     hindsight: bool,
 ) -> Any:
-    """The chart that `plot` draws."""
     if hindsight and kind != "histories":
         raise ParameterError(f"hindsight is drawn into histories, not into {kind}")
     if kind in histories.CURVES:

@@ -4,8 +4,6 @@ from typing import NamedTuple
 
 
 class Column(NamedTuple):
-    """A column as people read it."""
-
     name: str
     type: str
     unit: str  # empty where it has none

@@ -108,7 +108,6 @@ def has_values(series: pl.Series) -> bool:
 
 
 def cast_column(series: pl.Series, known: Known) -> Cells:
-    """A column in its type, and its faults."""
     if series.dtype == pl.Null:
         series = series.cast(pl.String)
     if series.dtype == pl.String and (series == "").any():
@@ -244,7 +243,6 @@ def cast_truths(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
 
 
 def cast_statuses(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
-    """How an entry ended."""
     column = series.cast(pl.String)
     bad = ~column.is_in(STATUSES) & column.is_not_null()
     if not bad.any():
@@ -304,7 +302,6 @@ def refuse_wide(columns: Collection[object], table_name: str) -> None:
 
 
 def refuse_repeated(columns: Sequence[str], table_name: str) -> None:
-    """Refuse a header with a name twice."""
     twice = [name for name, count in Counter(columns).items() if count > 1]
     if twice:
         raise ResultsError(table_name, [Fault(None, name, None, "appears twice in the header") for name in twice])

@@ -198,8 +198,6 @@ def tie_notice(frame: pl.DataFrame) -> str | None:
 
 
 class Places(NamedTuple):
-    """Where rows come from."""
-
     sources: list[str]
     source: npt.NDArray[np.int32]  # (rows): the number of the table
     row: npt.NDArray[np.int64]  # (rows): of that table, from 0

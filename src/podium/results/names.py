@@ -117,7 +117,6 @@ def is_page_address(text: str) -> bool:
 
 
 def admit(name: str, what: str = "name") -> str:
-    """The name, normalised."""
     normal = normalise(name)
     reason = refusal(normal)
     if reason:

@@ -206,7 +206,6 @@ def read_numbered(source: Any, name: str | None = None, known: Known = none_know
 
 
 def frame_of(columns: Mapping[str, list[Any]]) -> pl.DataFrame:
-    """The results table of columns in their types."""
     return pl.DataFrame([pl.Series(name, values, TYPES[name], strict=True) for name, values in columns.items()])
 
 

@@ -257,7 +257,6 @@ def check_leaderboard(settings: SettingsFile) -> None:
 
 
 def check(settings: SettingsFile, name: str, parse: Callable[[str], Any]) -> None:
-    """Check a value by what will read it."""
     try:
         parse(settings.get(name))
     except ParameterError as error:

@@ -280,7 +280,6 @@ def to_spelling(kind: "type[System]", parameters: dict[str, Any]) -> dict[str, A
 
 
 def with_parameters(system: "System", parameters: dict[str, Any]) -> "System":
-    """The system, some of its parameters set anew."""
     if not parameters:
         return system
     known = {each.name: getattr(system, each.name) for each in fields(system)}

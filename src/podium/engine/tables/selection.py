@@ -212,7 +212,6 @@ def without_small_events(rows: Rows, system: System) -> Rows:
 
 
 def finish_mask(frame: pl.DataFrame) -> npt.NDArray[np.bool_]:
-    """Which entries finished."""
     finishes: npt.NDArray[np.bool_] = frame.select(~pl.col("status").is_in(UNFINISHED_STATUS)).to_series().to_numpy()
     return finishes
 
@@ -250,14 +249,12 @@ class Positions:
 
     @classmethod
     def of(cls, positions: Integers) -> Self:
-        """The positions that an array has."""
         spans = ((first, positions[first : first + PART_ROWS]) for first in range(0, positions.size, PART_ROWS))
         in_order = all((span == np.arange(first, first + span.size, dtype=span.dtype)).all() for first, span in spans)
         return cls(positions.size, None if in_order else positions)
 
     @property
     def array(self) -> Integers:
-        """All of them, written out."""
         return np.arange(self.size, dtype=index_type(self.size)) if self.listed is None else self.listed
 
     def __getitem__(self, chosen: slice | npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -269,7 +266,6 @@ class Positions:
         return np.flatnonzero(chosen) if chosen.dtype == np.bool_ else chosen
 
     def at(self, number: int) -> int:
-        """One of them."""
         return number if self.listed is None else int(self.listed[number])
 
     def are_all(self, count: int) -> bool:

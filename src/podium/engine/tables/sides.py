@@ -79,7 +79,6 @@ def gather_sides(
 def put_member(
     entering_states: Any, entering: Any, slot: int, entry: int, part: float, sides: Any, member: int
 ) -> None:
-    """Write a member of a side."""
     write(sides.members, member, read(entering_states, slot, entering))
     sides.parts[member], sides.entry[member], sides.slot[member], sides.shared[member] = part, entry, slot, 0
 

@@ -19,8 +19,6 @@ TEAM = "team"  # the kind whose things stand in a column of that name
 
 @dataclass(frozen=True, slots=True)
 class Things:
-    """The things that rows share."""
-
     names: list[str]  # of each, with its kind, pools in turn
     pool: Integers  # (things): the number of its pool
     kind: npt.NDArray[np.float64]  # (things): from 1
@@ -94,14 +92,12 @@ class Seats:
     before: npt.NDArray[np.int64]  # (pools + 1): how many things stand before each pool
 
     def names(self, players: pl.Series, things: list[str]) -> pl.Series:
-        """The names of all."""
         every = np.empty(self.players.size + self.things.size, object)
         every[self.players], every[self.things] = players.to_list(), things
         return pl.Series(players.name, every.tolist(), pl.String)
 
 
 def seats(rows: Any, things: Things) -> Seats:
-    """The numbers of players and things."""
     pools = len(rows.pool_names)
     pool_of_player = np.zeros(rows.player_names.len(), np.int64)
     pool_of_player[rows.player] = rows.pool

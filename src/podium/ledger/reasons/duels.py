@@ -88,7 +88,6 @@ class Account:
         return read(self.states, int(self.columns.player[entrant]), self.system.newcomer())
 
     def entering(self, entrant: int) -> Any:
-        """What an entrant brought."""
         if entrant not in self.brought:
             self.brought[entrant] = rules.entering_state(self.params, self.columns, entrant, self.state(entrant))
         return self.brought[entrant]
@@ -255,7 +254,6 @@ class Account:
         return int(self.settlement.start[number]), int(self.settlement.stop[number])
 
     def entry_in(self, heat: int) -> int:
-        """The player's entry in a heat."""
         start, stop = self.span(heat)
         base = int(self.settlement.start[0])
         return start + int(np.argmax(self.settlement.entrant[start - base : stop - base] == self.entrant))
@@ -290,8 +288,6 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """Which duels share a part."""
-
     headings: list[Heading]
     members: list[list[int]]  # of each heading, numbers of duels
 

@@ -143,7 +143,6 @@ class Breakdown:
         self.leads = {duel.opponent: account.lead(duel.opponent) for duel in self.duels}
 
     def event_of(self, heat: int) -> str:
-        """The event of one of the player's heats."""
         return str(self.events.results.frame["event_id"][self.events.entry_row.at(self.entry_in[heat])])
 
     def name_of(self, heat: int) -> str:

@@ -25,8 +25,6 @@ GOOD, BAD = ("won", "shared first place"), ("lost", "came last", "shared last pl
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How duels ended."""
-
     won: int
     drew: int
     lost: int

@@ -89,7 +89,6 @@ def refuse_limited(key: store_keys.ApiKey) -> None:
 
 @acts(router, "/keys", keys_page)
 def create(store: Store, admission: Admission, form: Form) -> Secret:
-    """Create a key."""
     refuse_limited(admission.key)
     name, reach = form.text("name").strip(), form.text("reach").strip()
     if not name:
@@ -126,7 +125,6 @@ def key_of(store: Store, admission: Admission, number: int) -> store_keys.ApiKey
 
 @acts(router, "/keys/{number:int}/revoke", keys_page)
 def revoke(store: Store, admission: Admission, form: Form) -> Done:
-    """Revoke a key."""
     key = key_of(store, admission, int(form.text("number")))
     store_keys.revoke_key(store.engine, int(form.text("number")))
     return Done(address("admin", admission.pool, "keys"), f"The key of {key.name} is revoked, and opens nothing more.")

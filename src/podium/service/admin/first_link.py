@@ -24,7 +24,6 @@ router = PageRouter()
 
 
 def first_path(engine: sa.Engine) -> str:
-    """The path of a new link."""
     return f"/sign-in/{serializer(engine).dumps(secrets.token_urlsafe(NONCE_BYTES))}"
 
 

@@ -61,8 +61,6 @@ class Section:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormsPage(Page, template="forms.html"):
-    """Sections under a heading."""
-
     heading: str
     sections: tuple[Section, ...]
     current: str = ""  # of the ways through a pool's pages

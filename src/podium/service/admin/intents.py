@@ -74,8 +74,6 @@ UNREADABLE = "cannot be read; open the page again and send it from there"
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """Something that can be done."""
-
     role: str  # that it takes
     act: Callable[[Mapping[str, Any]], Act]  # of its details
     heading: Callable[[Mapping[str, Any]], str]
@@ -86,7 +84,6 @@ class Kind:
 
 
 def events_in(details: Mapping[str, Any]) -> set[str]:
-    """The events among the rows."""
     return {row["event_id"] for row in details["rows"]}
 
 

@@ -83,7 +83,6 @@ def admin_page(store: Store, admission: Admission) -> FormsPage:
 
 @acts(router, "/admin", admin_page, AdminOfAll)
 def create(store: Store, admission: Admission, form: Form) -> Done:
-    """Open a ladder."""
     name, system = normalise(form.text("name")), find(form.text("system"))()
     store.create_pool(name, system, actor=admission.key.name, **description_in(form))
     sentence = f"The ladder {name} is open, rated with {system.title}. Send its first results."
@@ -180,7 +179,6 @@ def close(store: Store, admission: Admission, _form: Form) -> Done:
 
 @acts(router, POOL_ADDRESS + "/reopen", settings_page)
 def reopen(store: Store, admission: Admission, _form: Form) -> Done:
-    """Open a closed pool again."""
     store.reopen_pool(admission.pool, actor=admission.key.name)
     return Done(address("admin", admission.pool, "settings"), "The ladder is open again.")
 

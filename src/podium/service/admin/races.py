@@ -57,8 +57,6 @@ class RaceForm:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RaceFormPage(Page, template="race_form.html"):
-    """A race that is planned, or to be planned."""
-
     form: RaceForm
     is_new: bool
     is_cancelled: bool = False
@@ -67,7 +65,6 @@ class RaceFormPage(Page, template="race_form.html"):
 
 @router.page("")
 def new_race(request: Request, admission: Sender, store: CurrentStore) -> Response:
-    """The form that plans a race."""
     page = RaceFormPage(title="Plan a race", pool=pool_header(store.pool(admission.pool)), form=RaceForm(), is_new=True)
     return render(request, page)
 

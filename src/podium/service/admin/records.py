@@ -162,7 +162,6 @@ async def look_at_players(request: Request, admission: Admission, store: Store, 
 
 @acts(router, POOL_ADDRESS + "/rename", players_page)
 def rename(store: Store, admission: Admission, form: Form) -> Done:
-    """Give a player another name."""
     player, name = form.text("player").strip(), normalise(form.text("name"))
     store.rename(admission.pool, player, name, actor=admission.key.name)
     return Done(pool_address(admission.pool, "players", name), f"{player} is now called {name}.")

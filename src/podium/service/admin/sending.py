@@ -170,7 +170,6 @@ class EventFormPage(Page, template="event_form.html"):
 
 @router.page("/upload")
 def upload_page(request: Request, admission: Sender, store: CurrentStore) -> Response:
-    """The form that takes results."""
     page = UploadPage(pool=pool_header(store.pool(admission.pool)))
     return render(request, page)
 

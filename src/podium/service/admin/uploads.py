@@ -79,7 +79,6 @@ class Reader:
             sending.flush()
 
     def kill(self) -> None:
-        """End the process at once."""
         self.process.kill()
         self._collector.join()
         with suppress(OSError), self.process:  # which closes the pipes; what was not sent is lost

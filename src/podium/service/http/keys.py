@@ -61,7 +61,6 @@ class SharedBudgets:
         self._own = OwnBudgets()
 
     async def take(self, owner: str, per_second: float, burst: float) -> int:
-        """As of `OwnBudgets`."""
         share = self._share(owner)
         if share.left == 0 and time.monotonic() >= share.refused_until:
             async with share.drawing:

@@ -89,7 +89,6 @@ class ResultsSource:
     title: str | None = None
 
     def state(self) -> str:
-        """As of a `StoreSource`."""
         if not self.system.shipped:  # the file of somebody's own system may have changed
             return ""
         return repr([self.results.source, self.system.label, self.title, self.results.frame.write_csv()])
@@ -254,8 +253,6 @@ class Section:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportPage(Page, template="report.html"):
-    """All pages in one."""
-
     sections: Sequence[Section]
     style: Markup
     script: Markup

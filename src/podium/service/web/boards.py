@@ -67,8 +67,6 @@ def ranges_of(pool: Pool) -> Mapping[Range, Span]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeaderboardPage(rendering.Page, template="leaderboard.html", tab="leaderboard"):
-    """The leaderboard of a pool."""
-
     board: ListedPage
     ahead: Fixture | None  # the next race
     reasons: str  # what those who are listed have in common; empty where all players are
@@ -216,8 +214,6 @@ EVENT_ROWS: Final = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventsPage(rendering.Page, template="events.html", tab="events"):
-    """A page of the list of events."""
-
     lines: tuple[tuple[rendering.PoolHeader, EventHeadline], ...]
     is_first: bool  # of the list's pages
     next_address: str  # empty where there is none
@@ -262,7 +258,6 @@ class FindPage(rendering.Page, template="find.html"):
 def find_everywhere(
     request: Request, pools: VisiblePools, store: CurrentStore, text: Text = "", *, list_only: ListOnly = False
 ) -> Response:
-    """Find a player in every pool that the visitor may see."""
     return found_players(request, store, pools, text, None, list_only=list_only)
 
 
@@ -270,7 +265,6 @@ def find_everywhere(
 def find_in_pool(
     request: Request, visit: VisiblePool, store: CurrentStore, text: Text = "", *, list_only: ListOnly = False
 ) -> Response:
-    """Find a player of a pool."""
     header = rendering.pool_header(store.pool(visit.pool))
     return found_players(request, store, [visit.pool], text, header, list_only=list_only)
 

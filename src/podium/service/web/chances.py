@@ -203,8 +203,6 @@ SHARP = 99  # per cent: beyond, nothing is certain
 
 @dataclass(frozen=True, slots=True)
 class EntrantRow:
-    """An entrant's chances."""
-
     player: str
     address: str  # empty of a newcomer, who has no page, and of a side
     is_new: bool
@@ -217,8 +215,6 @@ class EntrantRow:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """The chances of a field."""
-
     favourites: tuple[str, ...]  # none where nobody stands out
     odds: str  # of each of them, in words
     rows: tuple[EntrantRow, ...]

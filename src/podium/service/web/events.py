@@ -197,7 +197,6 @@ def why(
     store: CurrentStore,
     first: FirstRow = None,
 ) -> Response:
-    """Why the event moved a player's rating."""
     return event_response(request, store, visit, event_id, player, first)
 
 

@@ -77,7 +77,6 @@ class Upcoming:
 
     @property
     def link(self) -> Markup:
-        """The race, as a link to its page."""
         address = pool_address(self.pool.name, "matches", self.race.fixture_id)
         return name_link(address, self.race.title or self.race.fixture_id)
 

@@ -32,8 +32,6 @@ NEWEST_EVENTS: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class PoolCard:
-    """A pool at a glance."""
-
     pool: PoolHeader
     players: int
     events: int
@@ -58,8 +56,6 @@ class PoolCard:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HomePage(Page, template="home.html"):
-    """The first page."""
-
     surprise: tuple[PoolHeader, Surprise, WhyView] | None  # of the week, with its reasons
     cards: tuple[PoolCard, ...]
     other_pools: tuple[PoolHeader, ...]  # beyond those with a card

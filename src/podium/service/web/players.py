@@ -38,8 +38,6 @@ router = rendering.PageRouter()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlayerPage(rendering.Page, template="player.html", tab="leaderboard"):
-    """A player at a glance."""
-
     card: PlayerCard
     address: str
     verdict: str
@@ -182,7 +180,6 @@ class RivalsPage(rendering.Page, template="rivals.html", tab="leaderboard"):
 
 @router.pool_page("/players/{player}/rivals")
 def rivals(request: Request, player: PlayerName, visit: VisiblePool, store: CurrentStore) -> Response:
-    """The opponents of a player."""
     newest_entry = store.version(visit.pool)
     version = f"rivals {newest_entry} {player}"
     same = rendering.unchanged(request, version)
@@ -228,7 +225,6 @@ def changes(
     store: CurrentStore,
     before: Annotated[str, Query(max_length=100)] = "",
 ) -> Response:
-    """A page of every change of a player."""
     header, present = rendering.pool_header(store.pool(visit.pool)), store.rank(visit.pool, player).player
     found = store.player_changes(visit.pool, present, before=before or None, top=ROWS)
     page = ChangesPage(

@@ -323,7 +323,6 @@ def page_text(request: Request, page: Page) -> str:
 def page_response(
     request: Request, text: str, *, status: int = 200, version: str = "", frames: str = "'none'"
 ) -> Response:
-    """Return HTML as a response; see `render`."""
     headers = HEADERS | {"Content-Security-Policy": CONTENT_SECURITY_POLICY.format(frames)}
     if status == 200:  # noqa: PLR2004
         version = version or hashlib.blake2b(text.encode()).hexdigest()

@@ -50,7 +50,6 @@ router = PageRouter()
 
 @router.pool_page("/players/{player}/badge.svg")
 def badge(request: Request, visit: VisiblePool, player: PlayerName, store: CurrentStore) -> Response:
-    """The badge."""
     return shared_response(request, badge_svg(*badge_texts(store, visit.pool, player)).encode(), "image/svg+xml")
 
 
@@ -75,14 +74,11 @@ LEADERS = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbedPage(Page, template="embed.html"):
-    """The leaders of a pool."""
-
     rows: tuple[ListedRow, ...]
 
 
 @router.pool_page("/embed")
 def embed(request: Request, visit: VisiblePool, store: CurrentStore) -> Response:
-    """The leaders."""
     pool = store.pool(visit.pool)
     listing = default_listing(store, pool)
     board, header = store.listed_board(visit.pool, listing, top=LEADERS), pool_header(pool)
@@ -98,8 +94,6 @@ NEVER = datetime(1970, 1, 1, tzinfo=UTC)  # when a feed without an entry was las
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An entry of a feed."""
-
     path: str  # of the page that it leads to, which is what tells it from others, too
     title: str
     summary: str
@@ -108,7 +102,6 @@ class Entry:
 
 @router.pool_page("/feed.xml")
 def pool_feed(request: Request, visit: VisiblePool, store: CurrentStore) -> Response:
-    """The newest events of a pool."""
     pool = pool_header(store.pool(visit.pool))
     events = store.event_list(visit.pool, top=ENTRIES).events
     moments = store.event_moments(visit.pool, [each.event_id for each in events])
@@ -118,7 +111,6 @@ def pool_feed(request: Request, visit: VisiblePool, store: CurrentStore) -> Resp
 
 @router.pool_page("/players/{player}/feed.xml")
 def player_feed(request: Request, visit: VisiblePool, player: PlayerName, store: CurrentStore) -> Response:
-    """The newest changes of a player."""
     pool, name = pool_header(store.pool(visit.pool)), store.rank(visit.pool, player).player
     rows = store.player_changes(visit.pool, name, top=ENTRIES).rows
     moments = store.event_moments(visit.pool, [each.event_id for each in rows if each.event_id is not None])

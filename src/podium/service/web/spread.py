@@ -38,8 +38,6 @@ class RatingRange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DistributionPage(Page, template="distribution.html"):
-    """How ratings are spread."""
-
     players: int
     ranges: tuple[RatingRange, ...]  # lowest first
     chart: Markup
@@ -145,8 +143,6 @@ def things(request: Request, visit: VisiblePool, store: CurrentStore) -> Respons
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BestEverPage(Page, template="best.html"):
-    """The best ever, in hindsight."""
-
     board: BestEverBoard | None
     why_none: str
 

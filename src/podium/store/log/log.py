@@ -119,7 +119,6 @@ def newest_seq(pool: PoolView) -> int:
 
 
 def bodies_of(pool: PoolView, seqs: Iterable[int]) -> dict[int, bytes]:
-    """The bodies of entries of the log, by number."""
     return dict(pool.run(SELECT_BODIES, among=seqs))
 
 

@@ -163,7 +163,6 @@ class OrderKey(NamedTuple):
     seq: int  # of the log entry that submitted it
 
     def as_end(self) -> dict[str, int]:
-        """The parameters of `END_KEY`."""
         return {"end_started_at": self.started_at, "end_seq": self.seq}
 
 
@@ -195,8 +194,6 @@ def same_event(one: "sa.FromClause", other: "sa.FromClause") -> "sa.ColumnElemen
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """A pool, and its system."""
-
     id: int
     name: str
     system: System

@@ -343,7 +343,6 @@ class RaceStakes:
 
 
 def race_stakes(found: Stakes, age_s: float) -> RaceStakes:
-    """Stakes as the HTTP API has them."""
     lines = tuple(StakesLine(**each) for each in found.table)
     starters = tuple(StakesEntrant(**each) for each in found.starters)
     texts = {"headline": found.headline(), "promise": found.promise()}

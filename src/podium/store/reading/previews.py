@@ -123,8 +123,6 @@ class MovedEvent:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What an act would do."""
-
     version: int  # of the log that it was looked at with
     is_repeat: bool  # whether everything is so already, and nothing would be logged
     totals: Totals

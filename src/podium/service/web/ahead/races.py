@@ -87,8 +87,6 @@ class StakesView:
 
 @dataclass(frozen=True, slots=True)
 class MomentLine:
-    """A line of the race as it stands."""
-
     place: str
     player: str
     change: Decimal | None  # were it to end so; None where that is not known
@@ -97,8 +95,6 @@ class MomentLine:
 
 @dataclass(frozen=True, slots=True)
 class MomentView:
-    """A race as it stands."""
-
     lines: tuple[MomentLine, ...]
     posted_at: datetime
     age: str  # in words, where it is older than a minute
@@ -129,8 +125,6 @@ def moment_view(store: Store, pool: rendering.PoolHeader, planned: Fixture, play
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RacePage(rendering.Page, template="race.html", tab="calendar"):
-    """A race to come."""
-
     race_id: str
     heading: str
     starts_at: datetime | None  # None of a registered match, which is about to start
@@ -300,14 +294,12 @@ def lines_near(lines: Sequence[Any], likeliest: int, own: Any, sides: int) -> se
 
 
 def sentence_of(line: Any, sides: int) -> str:
-    """What a line says of the rank."""
     place = place_words(line["place"], sides)
     where = f"With a {place}" if sides == TWO or place == "quit" else f"In {place} place"
     return f"{where}: {ordinal_number(line['rank'])} in the ranking."
 
 
 def rank_words(rank: int | None) -> str:
-    """A rank; empty for whoever has none."""
     return "" if rank is None else ordinal_number(rank)
 
 

@@ -71,8 +71,6 @@ router = PageRouter()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RulesPage(Page, template="system.html", tab="system"):
-    """How ratings of a pool work."""
-
     pictures: tuple[Picture, ...]
     counted_on: date
     questions: tuple[tuple[str, Markup], ...]  # with their answers
@@ -85,7 +83,6 @@ class RulesPage(Page, template="system.html", tab="system"):
 
 @router.pool_page("/system")
 def rules(request: Request, visit: VisiblePool, store: CurrentStore, pages: CurrentPages) -> Response:
-    """How ratings of a pool work."""
     version = store.version(visit.pool), datetime.now(UTC).date()
     with WRITING:
         page = pages.value(visit.pool, version, lambda: rules_page(store, visit.pool, version[0]))

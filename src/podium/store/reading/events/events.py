@@ -261,8 +261,6 @@ Line = dict[str, Any]
 
 
 class Winners(NamedTuple):
-    """Who won an event, and of how many."""
-
     names: tuple[str, ...]
     entrants: int
 

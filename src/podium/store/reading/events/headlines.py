@@ -76,21 +76,17 @@ SELECT_NOTABLE = (
 
 @dataclass(frozen=True, slots=True)
 class Happening:
-    """What happened in an event."""
-
     winners: tuple[str, ...]
     entrants: int
     changes: tuple[EntrantChange, ...] = ()  # of the winners, of who gained most, and of who lost most
 
     @property
     def most_gained(self) -> EntrantChange | None:
-        """The largest gain, if anybody gained."""
         best = max(self.changes, key=lambda each: each.change, default=None)
         return best if best is not None and best.change > 0.0 else None
 
     @property
     def most_lost(self) -> EntrantChange | None:
-        """The largest loss, if anybody lost."""
         worst = min(self.changes, key=lambda each: each.change, default=None)
         return worst if worst is not None and worst.change < 0.0 else None
 
@@ -215,7 +211,6 @@ def event_list(pool: PoolView, *, before: str | None = None, top: int = 50) -> E
 
 
 def read_cursor(cursor: str, page: str) -> OrderKey:
-    """Read the key of the last event of a page from its cursor."""
     started_at, _, seq = cursor.partition(",")
     try:
         key = OrderKey(int(started_at), int(seq))

@@ -29,27 +29,14 @@ IS_SETTLED = standing.c.provisional.is_(sa.false())
 COUNTED = {False: rank_count.c.players, True: rank_count.c.settled}  # of a bucket, by whether only the settled count
 COUNT_PLAYERS = {
     settled: sa.select(sa.func.coalesce(sa.func.sum(column), 0)).where(
-        of_generation(rank_count), rank_count.c.per_point == sa.bindparam("fine")
+        of_generation(rank_count), rank_count.c.per_point == 1
     )
     for settled, column in COUNTED.items()
 }
-COUNT_PLAYERS_ABOVE = {
-    settled: count.where(rank_count.c.bucket > sa.bindparam("above"), rank_count.c.bucket < sa.bindparam("end"))
-    for settled, count in COUNT_PLAYERS.items()
-}
-COUNT_ABOVE_WITHIN = {
-    settled: sa.select(sa.func.count())
-    .select_from(standing)
-    .where(IN_POOL, standing.c.score > sa.bindparam("score"), standing.c.score < sa.bindparam("limit"))
-    .where(*([IS_SETTLED] if settled else []))
-    for settled in COUNTED
-}
 
 
-def ranks_statement(*, settled: bool) -> sa.Select[Any]:
-    """The statement for the ranks of some players, each as `count_better` has it."""
-    who = standing.alias("who")
-    point, part = floored(who.c.score), floored(who.c.score * FINE_PER_POINT)
+def count_above(score: Any, point: Any, part: Any, *, settled: bool) -> sa.ColumnElement[int]:
+    """How many stand above a score: by points, by parts of the same point, and one by one within the same part."""
     counted = sa.select(sa.func.coalesce(sa.func.sum(COUNTED[settled]), 0)).where(of_generation(rank_count))
     above = counted.where(rank_count.c.per_point == 1, rank_count.c.bucket > point)
     beside = counted.where(rank_count.c.per_point == FINE_PER_POINT).where(
@@ -58,14 +45,24 @@ def ranks_statement(*, settled: bool) -> sa.Select[Any]:
     inside = (
         sa.select(sa.func.count())
         .select_from(standing)
-        .where(IN_POOL, standing.c.score > who.c.score, standing.c.score < (part + 1) * (1.0 / FINE_PER_POINT))
+        .where(IN_POOL, standing.c.score > score, standing.c.score < (part + 1) * (1.0 / FINE_PER_POINT))
         .where(*([IS_SETTLED] if settled else []))
     )
-    coarse, fine, rest = (each.correlate(who).scalar_subquery() for each in (above, beside, inside))
-    return sa.select(who.c.player_id, coarse + fine + rest + 1).where(of_generation(who), among(who.c.player_id))
+    coarse, fine, rest = (each.correlate(WHO).scalar_subquery() for each in (above, beside, inside))
+    return coarse + fine + rest
 
 
-SELECT_RANKS = {settled: ranks_statement(settled=settled) for settled in COUNTED}
+WHO = standing.alias("who")
+SCORE: sa.BindParameter[float] = sa.bindparam("score", type_=sa.Double())
+POINT, PART = (sa.bindparam(name, type_=sa.BigInteger()) for name in ("point", "part"))
+SELECT_BETTER = {settled: sa.select(count_above(SCORE, POINT, PART, settled=settled)) for settled in COUNTED}
+SELECT_RANKS = {
+    settled: sa.select(
+        WHO.c.player_id,
+        count_above(WHO.c.score, floored(WHO.c.score), floored(WHO.c.score * FINE_PER_POINT), settled=settled) + 1,
+    ).where(of_generation(WHO), among(WHO.c.player_id))
+    for settled in COUNTED
+}
 SELECT_RANK_COUNTS = (
     sa.select(rank_count.c.bucket, rank_count.c.players)
     .where(of_generation(rank_count), rank_count.c.per_point == 1)
@@ -78,7 +75,6 @@ SELECT_WHOLE_RATINGS = (
     .order_by(sa.text("bucket"))
 )
 SELECT_STATES = sa.select(standing.c.player_id, standing.c.played_at, standing.c.state).where(IN_POOL)
-END_OF_BUCKETS = 2**62
 MAX_CURSOR_SCORE = 1e300  # what a database holds
 MAX_CURSOR_NUMBER = 2**63
 Place = tuple[float, int]  # a score, and the player's number
@@ -100,17 +96,9 @@ def parse_cursor(cursor: str) -> Place:
 
 
 def count_better(pool: PoolView, score: float, *, settled: bool = False) -> int:
-    """How many stand above a score: by points, by parts of the same point, and one by one within the same part."""
+    """How many stand above a score."""
     point, part = bucket(score), bucket(score, FINE_PER_POINT)
-    above = {"fine": 1, "above": point, "end": END_OF_BUCKETS}
-    beside = {"fine": FINE_PER_POINT, "above": part, "end": (point + 1) * FINE_PER_POINT}
-    inside = {"score": score, "limit": (part + 1) / FINE_PER_POINT}
-    by_buckets, one_by_one = COUNT_PLAYERS_ABOVE[settled], COUNT_ABOVE_WITHIN[settled]
-    counts = (
-        pool.execute(statement, **params).scalar_one()
-        for statement, params in ((by_buckets, above), (by_buckets, beside), (one_by_one, inside))
-    )
-    return sum(map(int, counts))
+    return int(pool.execute(SELECT_BETTER[settled], score=score, point=point, part=part).scalar_one())
 
 
 def ranks_of(pool: PoolView, players: Iterable[int], *, settled: bool = False) -> dict[int, int]:
@@ -120,7 +108,7 @@ def ranks_of(pool: PoolView, players: Iterable[int], *, settled: bool = False) -
 
 
 def count_players(pool: PoolView, *, settled: bool = False) -> int:
-    return int(pool.execute(COUNT_PLAYERS[settled], fine=1).scalar_one())
+    return int(pool.execute(COUNT_PLAYERS[settled]).scalar_one())
 
 
 def rank(pool: PoolView, name: str) -> PlayerRank:

@@ -214,7 +214,6 @@ class Fields(NamedTuple):
 
 @kernel
 def fields_of(prototypes: Any) -> Fields:
-    """The fields of a lane."""
     _, entering, zero_evidence = prototypes
     mine = len(entering)
     totals = mine + ENTRY_FIELDS

@@ -39,7 +39,6 @@ class Fields(NamedTuple):
 
 @kernel
 def fields_of(newcomer: Any) -> Fields:
-    """The fields of a lane."""
     state = len(newcomer)
     return Fields(0, state, 2 * state, 3 * state, 4 * state, 4 * state + len(PLACES))
 

@@ -73,13 +73,11 @@ def judge_by_sums(
 
 @kernel
 def finishes(columns: Columns, i: int) -> bool:
-    """Whether entry `i` finished."""
     return bool(columns.finished.size == 0 or columns.finished[i] != 0.0)
 
 
 @kernel
 def any_teams(columns: Columns, start: int, stop: int) -> bool:
-    """Whether teams contest a heat."""
     found = False
     for i in range(start, stop if columns.side.size else start):
         found = found or columns.side[i] >= 0
@@ -88,7 +86,6 @@ def any_teams(columns: Columns, start: int, stop: int) -> bool:
 
 @kernel
 def all_finish(columns: Columns, start: int, stop: int) -> bool:
-    """Whether everyone finished a heat."""
     finishers = 0
     for i in range(start, stop):
         finishers += 1 if finishes(columns, i) else 0

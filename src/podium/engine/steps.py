@@ -34,7 +34,6 @@ def update_two(params: Any, a: Any, b: Any, difference: Any, verdict: Any) -> An
 
 
 def rate_in_steps(params: Any, a: Any, b: Any, mine: Entry, theirs: Entry, heat: Heat) -> Any:
-    """`rate_two` by the three steps."""
     difference = face_off(params, a, b, mine.place, theirs.place)
     return update_two(params, a, b, difference, judge_result(params, difference))
 

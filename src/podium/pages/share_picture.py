@@ -81,8 +81,6 @@ class Caption:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A part of the change."""
-
     label: str
     start: float
     end: float

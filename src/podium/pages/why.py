@@ -20,8 +20,6 @@ DRAW = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A part of a group."""
-
     player: str  # the opponent; empty where there are several
     words: str  # how the duel stood and ended: "723 below, lost"; or who the others are
     points: Decimal  # as shown; a group's steps add up to its points
@@ -77,8 +75,6 @@ class DrawnGroup:
 
 @dataclass(frozen=True, slots=True)
 class WhyView:
-    """One change with its reasons."""
-
     player: str
     digits: int
     before: Decimal

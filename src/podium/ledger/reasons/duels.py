@@ -265,8 +265,6 @@ NEAR, FAR = 50.0, 200.0  # gaps between bands on Elo's scale; on others those of
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """One part of a change."""
-
     kind: str  # HEAT, OPPONENT, BAND or CAUSE
     label: str  # "Heat 2", "Overall", "Chidi", "200+ below", "Base points"
     result: str  # how the player did: "quit, lost all 5"; empty for a cause

@@ -27,7 +27,6 @@ router = PageRouter(prefix=POOL_ADDRESS, include_in_schema=False)
 
 @shows(router, "/keys")
 def keys_page(store: Store, admission: Admission) -> FormsPage:
-    """The keys to a pool, and the form that creates one."""
     pool = pool_header(store.pool(admission.pool))
     base = address("admin", pool.name, "keys")
     opens = [("this", "this ladder alone"), *([(ALL, "every ladder")] if admission.key.pool is None else [])]
@@ -139,7 +138,6 @@ def replace_key(store: Store, admission: Admission, form: Form) -> Secret:
 
 @shows(router, "/webhooks")
 def webhooks_page(store: Store, admission: Admission) -> FormsPage:
-    """Where what happens in a pool is sent, and the form that adds an address."""
     pool = pool_header(store.pool(admission.pool))
     base, newest = address("admin", pool.name, "webhooks"), store.newest_log(pool.name, most=MAX_DELIVERIES)
     create = Section(
@@ -194,14 +192,12 @@ def webhook_of(store: Store, admission: Admission, number: int) -> store_keys.We
 
 @acts(router, "/webhooks", webhooks_page)
 def add(store: Store, admission: Admission, form: Form) -> Secret:
-    """Send a pool's log to an address."""
     created = store_keys.create_webhook(store.engine, admission.pool, form.text("url").strip())
     return Secret(created.secret, "secret of the signatures")
 
 
 @acts(router, "/webhooks/{number:int}/resume", webhooks_page)
 def resume(store: Store, admission: Admission, form: Form) -> Done:
-    """Send to a webhook again that was stopped."""
     url = webhook_of(store, admission, int(form.text("number"))).url
     store_keys.resume_webhook(store.engine, int(form.text("number")))
     return Done(address("admin", admission.pool, "webhooks"), f"{url} is sent to again, from where it stopped.")
@@ -209,7 +205,6 @@ def resume(store: Store, admission: Admission, form: Form) -> Done:
 
 @acts(router, "/webhooks/{number:int}/delete", webhooks_page)
 def delete(store: Store, admission: Admission, form: Form) -> Done:
-    """Send nothing more to a webhook."""
     url = webhook_of(store, admission, int(form.text("number"))).url
     store_keys.delete_webhook(store.engine, int(form.text("number")))
     return Done(address("admin", admission.pool, "webhooks"), f"Nothing more is sent to {url}.")
@@ -217,7 +212,6 @@ def delete(store: Store, admission: Admission, form: Form) -> Done:
 
 @router.post("/webhooks/{number:int}/test")
 async def test(request: Request, admission: Admin, number: int, store: CurrentStore) -> Response:
-    """Send a test to a webhook, and say how it was answered."""
     await admission.form(request)
     webhook = await run_in_threadpool(webhook_of, store, admission, number)
     try:

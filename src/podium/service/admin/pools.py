@@ -53,7 +53,6 @@ def description_in(form: Form) -> DescriptionChanges:
 
 @shows(router, "/admin", SignedIn)
 def admin_page(store: Store, admission: Admission) -> FormsPage:
-    """The ladders that the key of the session opens, and the form that opens another."""
     opened = [each for each in store.pools() if admission.key.may(ROLES[0], each.name)]
     items = tuple(
         Item(
@@ -171,7 +170,6 @@ def describe(store: Store, admission: Admission, form: Form) -> Done:
 
 @acts(router, POOL_ADDRESS + "/close", settings_page)
 def close(store: Store, admission: Admission, _form: Form) -> Done:
-    """Take nothing more for a pool."""
     store.close_pool(admission.pool, actor=admission.key.name)
     sentence = "The ladder is closed: it can be read, and takes nothing more."
     return Done(address("admin", admission.pool, "settings"), sentence)
@@ -185,7 +183,6 @@ def reopen(store: Store, admission: Admission, _form: Form) -> Done:
 
 @acts(router, POOL_ADDRESS + "/delete", settings_page, AdminOfAll)
 def delete(store: Store, admission: Admission, form: Form) -> Done:
-    """Delete a closed pool for good."""
     if normalise(form.text("name")) != admission.pool:
         raise ParameterError(f"{form.text('name')!r} is not the ladder's name; type {admission.pool} to delete it")
     store.delete_pool(admission.pool)

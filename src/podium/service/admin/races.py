@@ -71,7 +71,6 @@ def new_race(request: Request, admission: Sender, store: CurrentStore) -> Respon
 
 @router.page("/{fixture_id}")
 def planned_race(request: Request, admission: Sender, fixture_id: FixtureId, store: CurrentStore) -> Response:
-    """A race as it is planned, to be changed."""
     planned = store.fixture(admission.pool, fixture_id)
     page = RaceFormPage(
         title=f"Change {fixture_id}",

@@ -69,7 +69,6 @@ def log(
     store: CurrentStore,
     before: Annotated[int | None, Query(ge=1, lt=2**63)] = None,
 ) -> Response:
-    """What was done to a pool, by whom and why, newest first."""
     records = store.newest_log(admission.pool, before=before, most=PAGE_ENTRIES)
     page = LogPage(
         pool=pool_header(store.pool(admission.pool)),
@@ -82,7 +81,6 @@ def log(
 
 @router.post(POOL_ADDRESS + "/log/{seq}/blank")
 async def blank_reason(request: Request, admission: Admin, seq: int, store: CurrentStore) -> Response:
-    """Forget the reason of a log entry."""
     await admission.form(request)
     try:
         await run_in(
@@ -100,7 +98,6 @@ def players(
     store: CurrentStore,
     player: Annotated[str, Query(max_length=MAX_SENT_CHARACTERS)] = "",
 ) -> Response:
-    """The forms that merge players and undo that, give another name, and forget all."""
     return render(request, players_page(store, admission, player))
 
 
@@ -169,7 +166,6 @@ def rename(store: Store, admission: Admission, form: Form) -> Done:
 
 @acts(router, POOL_ADDRESS + "/forget", players_page)
 def forget(store: Store, admission: Admission, form: Form) -> Done:
-    """Forget every name that a player had."""
     player = form.text("player").strip()
     if form.text("again").strip() != player:
         raise ParameterError("the two names differ; type the same name twice, as nothing brings it back")
@@ -179,7 +175,6 @@ def forget(store: Store, admission: Admission, form: Form) -> Done:
 
 @shows(router, POOL_ADDRESS + "/seasons")
 def seasons_page(store: Store, admission: Admission) -> FormsPage:
-    """The seasons, and the form that begins one."""
     pool = pool_header(store.pool(admission.pool))
     starts = "The number of its first event" if pool.is_counted else "When it begins, in UTC; not in the future"
     share = "How much of each lead over a newcomer stays, in per cent: 0 levels all"

@@ -264,7 +264,6 @@ async def read_apart(request: Request, *sent: Any, **options: Any) -> Upload | I
 
 @router.page("/events/{event_id}")
 def event_form(request: Request, admission: Admin, event_id: EventId, store: CurrentStore) -> Response:
-    """An event as it stands, to be corrected."""
     return render(request, event_form_page(store, admission, event_id))
 
 

@@ -208,8 +208,6 @@ def rivals(request: Request, player: PlayerName, visit: VisiblePool, store: Curr
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangesPage(rendering.Page, template="changes.html", tab="leaderboard"):
-    """A page of a player's changes, newest first."""
-
     player: str
     address: str  # of the player's page
     rows: tuple[FormLine, ...]

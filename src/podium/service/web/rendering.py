@@ -246,7 +246,6 @@ def templates_digest() -> str:
 
 
 def site(request: Request) -> Site:
-    """What the frame needs of a request."""
     done, *undo = done_just_now(request).split("\n")
     return Site(
         static=STATIC_ADDRESS,

@@ -184,7 +184,6 @@ def picture(
     pictures: CurrentPictures,
     size: Annotated[Literal["wide", "tall"], Query(description="For links, or for phones.")] = "wide",
 ) -> Response:
-    """Why an event moved a player's rating, as a picture."""
     sent = visit.pool, event_id, player, size, origin_of(request)
     png = pictures.value(sent, store.version(visit.pool), lambda: draw(store, *sent))
     return shared_response(request, png, "image/png")

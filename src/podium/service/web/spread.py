@@ -49,7 +49,6 @@ class DistributionPage(Page, template="distribution.html"):
 
 @router.pool_page("/distribution")
 def distribution(request: Request, visit: VisiblePool, store: CurrentStore) -> Response:
-    """The distribution: bars of players by rating, and the same as a table."""
     header, counts = pool_header(store.pool(visit.pool)), store.distribution(visit.pool)
     players = sum(each.players for each in counts)
     own = own_rating(store, visit.pool, chosen_player(request))
@@ -125,7 +124,6 @@ class ThingsPage(Page, template="things.html"):
 
 @router.pool_page("/things")
 def things(request: Request, visit: VisiblePool, store: CurrentStore) -> Response:
-    """What each car, or club, adds to a rating."""
     pool = store.pool(visit.pool)
     header, found = pool_header(pool), store.things(visit.pool)
     if not header.kinds:

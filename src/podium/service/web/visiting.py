@@ -64,8 +64,6 @@ router = PageRouter()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignInPage(Page, template="sign_in.html"):
-    """Where a key is entered."""
-
     title: str = "Sign in"
     next: str = "/"  # where to go on
     refusal: str = ""  # why the key that was sent opens nothing
@@ -75,8 +73,6 @@ class SignInPage(Page, template="sign_in.html"):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignOutPage(Page, template="sign_out.html"):
-    """Where a session is ended."""
-
     title: str = "Sign out"
 
 

@@ -310,8 +310,6 @@ SELECT_SIZES = (
 
 
 class WaitingFile(NamedTuple):
-    """What was sent."""
-
     name: str  # empty of a text that was pasted
     content: bytes
 

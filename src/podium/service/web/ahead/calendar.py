@@ -100,7 +100,6 @@ class CalendarPage(rendering.Page, template="calendar.html", tab="calendar"):
 
 @router.pool_page("/calendar")
 def calendar(request: Request, visit: VisiblePool, store: CurrentStore) -> Response:
-    """The races to come, and those that were planned."""
     ahead = store.fixtures(visit.pool, ahead=True, most=CALENDAR_MOST)
     known = {each.fixture_id for each in ahead}
     others = [

@@ -32,8 +32,6 @@ AROUND = 4  # lines on either side of the likeliest, in a longer one
 
 @dataclass(frozen=True, slots=True)
 class PlaceLine:
-    """A line of the table, as the page has it."""
-
     number: int  # among the lines, from 0
     place: str  # "3rd", "win", "quit"
     sentence: str  # "3rd place would make you 4th."
@@ -48,8 +46,6 @@ class PlaceLine:
 
 @dataclass(frozen=True, slots=True)
 class FieldLine:
-    """Who starts, as the page has it."""
-
     player: str
     rating: Decimal
     rank_words: str
@@ -60,8 +56,6 @@ class FieldLine:
 
 @dataclass(frozen=True, slots=True)
 class StakesView:
-    """What is at stake for one player."""
-
     player: str
     headline: str
     promise: str

@@ -65,7 +65,6 @@ class Rerated:
 
     @classmethod
     def of_span(cls, wanted: Mapping[OrderKey, str], span: Span) -> Self:
-        """What a span of a plan moves."""
         removed, written = span.removed, span.written
         moved = {(started_at, seq) for started_at, seq, _ in removed}
         starts = written.starts

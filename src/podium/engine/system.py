@@ -51,6 +51,16 @@ def conservatism() -> Any:
     return parameter(0.0, "deviations taken off where players are ranked; moves no rating", low=0.0, high=10.0)
 
 
+@functools.lru_cache(256)  # needed at each number
+def measure_scale(system: "System") -> float:
+    """Points between newcomers that make the odds e to 1, by the slope of `expect` at equals; Elo's without one."""
+    params, newcomer = system.params(), system.newcomer()
+    moved = {name: getattr(newcomer, name) + STEP for name in system.with_level}
+    above, equal = (enter(params, state, PRESENT) for state in (newcomer._replace(**moved), newcomer))
+    slope = (expect(params, above, equal) - expect(params, equal, above)) / (2.0 * STEP)
+    return 0.25 / slope if slope > 0.0 else ELO_SCALE  # the logistic curve's own slope is a quarter
+
+
 @dataclass(frozen=True, slots=True)
 class System(PoolReader):
     """A rating system: parameters, checked once when it is created, and facts about its rules.
@@ -192,17 +202,9 @@ class System(PoolReader):
         return None
 
     @property
-    @functools.lru_cache(256)  # noqa: B019  (needed at each number; a system is a few of them itself)
     def points_per_logit(self) -> float:
-        """The system's scale: points between newcomers that make the odds e to 1, by the slope of `expect` at equals.
-
-        Elo's, 400 / ln 10, where `expect` has no slope there.
-        """
-        params, newcomer = self.params(), self.newcomer()
-        moved = {name: getattr(newcomer, name) + STEP for name in self.with_level}
-        above, equal = (enter(params, state, PRESENT) for state in (newcomer._replace(**moved), newcomer))
-        slope = (expect(params, above, equal) - expect(params, equal, above)) / (2.0 * STEP)
-        return 0.25 / slope if slope > 0.0 else ELO_SCALE  # the logistic curve's own slope is a quarter
+        """The system's scale: points between newcomers that make the odds e to 1; Elo's where the odds stay even."""
+        return measure_scale(self)
 
     @property
     def digits(self) -> int:
@@ -385,11 +387,8 @@ def allowed(cls: type[System], setting: Field[Any]) -> str:
     parts.extend(facts["choices"] or (("a text",) if str in may_be else ()))
     if type(None) in may_be:
         parts.append("none")
-    return (
-        f"{', '.join(parts[:-1])} or {parts[-1]} ({facts['help']})"
-        if len(parts) > 1
-        else f"{parts[0]} ({facts['help']})"
-    )
+    words = f"{', '.join(parts[:-1])} or {parts[-1]}" if len(parts) > 1 else parts[0]
+    return f"{words} ({facts['help']})"
 
 
 def unknown_setting(cls: type[System], name: str, known: list[str]) -> str:

@@ -16,6 +16,7 @@ from podium.engine.system import System, parameter
 from podium.kernels.logarithm import LN_10
 from podium.kernels.records import add, read
 from podium.probability.logistic import LARGEST, bradley_terry, logistic
+from podium.systems.elo import State, add_points
 
 SLOPE = LN_10 / 400.0
 LOW, HIGH = 1.0, 8000.0  # between which the rating that a place deserves is sought
@@ -26,11 +27,6 @@ MOST_TAKEN = 10.0
 class Params(NamedTuple):
     centre: float
     counts_self: float  # 1 where a contestant stands among the own opponents
-
-
-class State(NamedTuple):
-    rating: float
-    events: float
 
 
 class Entering(NamedTuple):
@@ -217,10 +213,7 @@ def top_correction(
     return min(max(truncate(-total / top_size), -MOST_TAKEN), 0.0)
 
 
-@settle.register
-def add_points(params: Params, me: Entering, totals: Points, entrant: Entrant) -> State:
-    """Add what the contests gave."""
-    return State(me.rating + totals.points, me.events + entrant.events)
+settle.register(Params, add_points)
 
 
 @expect.register

@@ -4,7 +4,7 @@ Source: A. E. Elo, "The Rating of Chessplayers, Past and Present" (1978); severa
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from podium.engine.inputs import Entrant, Entry, Heat
 from podium.engine.rules import Comparison, Points, compare, compare_all, settle
@@ -22,7 +22,7 @@ class Params(NamedTuple):
 
 
 class State(NamedTuple):
-    """What is known of a player."""
+    """What is known of a player by systems that only move rating points."""
 
     rating: float
     events: float
@@ -78,8 +78,8 @@ def points_from_all(params: Params, me: State, mine: Entry, heat: Heat, won: flo
     return Points(stake * (won - expected))
 
 
-@settle.register
-def add_points(params: Params, me: State, totals: Points, entrant: Entrant) -> State:
+@settle.register(Params)
+def add_points(params: Any, me: Any, totals: Points, entrant: Entrant) -> State:
     """Add what the opponents gave."""
     return State(rating=me.rating + totals.points, events=me.events + entrant.events)
 

@@ -22,6 +22,7 @@ from podium.probability import ranks
 from podium.probability.gamma import incomplete_beta, matched_slope, performances
 from podium.probability.logistic import bradley_terry, score, win_share
 from podium.systems import _folyami_field as field
+from podium.systems.elo import State, add_points
 
 SMOOTH, LINEAR, FIXED = 1.0, 2.0, 3.0
 CURVES = {"smooth": SMOOTH, "linear": LINEAR, "fixed": FIXED}
@@ -40,11 +41,6 @@ class Params(NamedTuple):
     window: float
     growth: float  # ln b, slope of the line, or the fixed factor
     both: float  # 1 where two newcomers each use their own factor
-
-
-class State(NamedTuple):
-    rating: float
-    events: float
 
 
 class Entering(NamedTuple):
@@ -197,10 +193,7 @@ def points_from_race(
     return True
 
 
-@settle.register
-def add_points(params: Params, me: Entering, totals: Points, entrant: Entrant) -> State:
-    """Add what the opponents gave."""
-    return State(me.rating + totals.points, me.events + entrant.events)
+settle.register(Params, add_points)
 
 
 @functools.cache

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from podium.engine.inputs import Entrant, Entry, Heat, part_played
-from podium.engine.rules import Comparison, Points, compare, enter, kernel, settle
+from podium.engine.rules import Comparison, compare, enter, kernel, settle
 from podium.engine.system import System, parameter
 from podium.kernels.logarithm import LN_10
 from podium.probability.logistic import logistic, score
+from podium.systems.elo import State, add_points
 
 
 class Params(NamedTuple):
@@ -20,11 +21,6 @@ class Params(NamedTuple):
     k_step: float  # fall of K an event
     k_events: float
     winner_only: float  # 1 where a free-for-all compares only the first with the others
-
-
-class State(NamedTuple):
-    rating: float
-    events: float
 
 
 class Entering(NamedTuple):
@@ -124,10 +120,7 @@ def beside_winner(mine: Entry, theirs: Entry) -> float:
     return math.inf
 
 
-@settle.register
-def add_points(params: Params, me: Entering, totals: Points, entrant: Entrant) -> State:
-    """Add what the opponents gave."""
-    return State(me.rating + totals.points, me.events + entrant.events)
+settle.register(Params, add_points)
 
 
 SYSTEM = Xonstat

@@ -12,6 +12,7 @@ from podium.engine.rules import Credit, Points, causes, compare, counts, credit,
 from podium.engine.system import System, parameter
 from podium.kernels.logarithm import LN_10, log
 from podium.probability.logistic import logistic
+from podium.systems.elo import State
 
 
 class Params(NamedTuple):
@@ -24,11 +25,6 @@ class Params(NamedTuple):
     floor: float
     least_played_s: float
     least_part: float
-
-
-class State(NamedTuple):
-    rating: float
-    events: float
 
 
 class Entering(NamedTuple):

@@ -94,6 +94,12 @@ def write_fields(table: Any, field: int, lane: int, values: Any) -> None:
         table[field + k, lane] = value
 
 
+def _floats(context: Any, builder: Any, values: Any, kinds: Any) -> list[Any]:
+    """The numbers of a NamedTuple whose fields are of these types."""
+    numbers = zip(cgutils.unpack_tuple(builder, values, len(kinds)), kinds, strict=True)
+    return [context.cast(builder, number, kind, types.float64) for number, kind in numbers]
+
+
 def _lane_cells(context: Any, builder: Any, signature: Any, args: Any, count: int) -> list[Any]:
     """Pointers to the numbers of a lane; all but row and lane are constants, so that lanes can be taken together.
 
@@ -121,11 +127,9 @@ def _(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     lambda _, table, row, lane, values: types.void(table, types.intp, types.intp, values), write_fields, write_lane
 )
 def _(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-    values = signature.args[3]
-    cells = _lane_cells(context, builder, signature, args, len(values))
-    numbers = cgutils.unpack_tuple(builder, args[3], len(values))
-    for cell, value, kind in zip(cells, numbers, values, strict=True):
-        builder.store(context.cast(builder, value, kind, types.float64), cell)
+    values = _floats(context, builder, args[3], signature.args[3])
+    for cell, value in zip(_lane_cells(context, builder, signature, args, len(values)), values, strict=True):
+        builder.store(value, cell)
     return context.get_dummy_value()
 
 
@@ -176,23 +180,15 @@ def _(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     data, number = context.make_array(numbers)(context, builder, args[0]).data, context.get_constant
     first = builder.gep(data, [args[1]])
     cells = [builder.gep(first, [number(types.intp, k)]) for k in range(len(prototype) - len(values))]
-    others = zip(cgutils.unpack_tuple(builder, args[2], len(values)), values, strict=True)
-    rest = [context.cast(builder, value, kind, types.float64) for value, kind in others]
+    rest = _floats(context, builder, args[2], values)
     return context.make_tuple(builder, prototype, [*(builder.load(cell) for cell in cells), *rest])
 
 
 @in_kernels(lambda _, totals, values: totals(totals, values), plus)
 def _(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     totals, values = signature.args
-    summed = [
-        builder.fadd(a, context.cast(builder, b, kind, types.float64))
-        for a, b, kind in zip(
-            cgutils.unpack_tuple(builder, args[0], len(totals)),
-            cgutils.unpack_tuple(builder, args[1], len(values)),
-            values,
-            strict=True,
-        )
-    ]
+    sums, more = cgutils.unpack_tuple(builder, args[0], len(totals)), _floats(context, builder, args[1], values)
+    summed = [builder.fadd(a, b) for a, b in zip(sums, more, strict=True)]
     return context.make_tuple(builder, totals, summed)
 
 
@@ -209,12 +205,7 @@ def _folding(function: Any, kind: Any, prepare: Any, finish: Any) -> None:
 
     @in_kernels(lambda _, values: kind(values), function)
     def fold(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        values = signature.args[0]
-        numbers = cgutils.unpack_tuple(builder, args[0], len(values))
-        prepared = [
-            prepare(builder, context.cast(builder, number, each, types.float64))
-            for number, each in zip(numbers, values, strict=True)
-        ]
+        prepared = [prepare(builder, number) for number in _floats(context, builder, args[0], signature.args[0])]
         return finish(builder, functools.reduce(builder.fadd, prepared))
 
 
@@ -233,11 +224,9 @@ def _storing(function: Any, combine: Any, cells_of: Any = _cells) -> None:
 
     @in_kernels(lambda _, table, row, values: types.void(table, types.intp, values), function)
     def store(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        values = signature.args[2]
-        cells = cells_of(context, builder, signature, args, len(values))
-        numbers = cgutils.unpack_tuple(builder, args[2], len(values))
-        for cell, value, kind in zip(cells, numbers, values, strict=True):
-            builder.store(combine(builder, cell, context.cast(builder, value, kind, types.float64)), cell)
+        values = _floats(context, builder, args[2], signature.args[2])
+        for cell, value in zip(cells_of(context, builder, signature, args, len(values)), values, strict=True):
+            builder.store(combine(builder, cell, value), cell)
         return context.get_dummy_value()
 
 

@@ -5,7 +5,6 @@ import marshal
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from hashlib import blake2b
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
@@ -61,7 +60,7 @@ class PlainEvents:
 
     revised: frozenset[str]  # the ids of all other events
     count: int = 0
-    total: int = 0  # of digests of 256 bits
+    total: int = 0  # of hashes of 64 bits, which are other ones in each process
 
     @classmethod
     def of(cls, pool: PoolView) -> "PlainEvents":
@@ -69,8 +68,7 @@ class PlainEvents:
 
     def add(self, *fact: Any) -> None:
         self.count += 1
-        digest = blake2b(marshal.dumps(fact, MARSHAL_VERSION), digest_size=32).digest()
-        self.total += int.from_bytes(digest, "big")
+        self.total += hash(marshal.dumps(fact, MARSHAL_VERSION))
 
 
 def facts_from_log(pool: PoolView, plain: PlainEvents | None = None) -> Facts:

@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from itertools import chain, islice
+from itertools import chain
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
@@ -140,17 +140,14 @@ def upsert(connection: sa.Connection, table: sa.Table, rows: Rows, added: tuple[
 
 def execute_rows(connection: sa.Connection, statement: Callable[[str, int], str], rows: Rows, width: int) -> None:
     """Execute a statement with rows, as many at once as is quickest; drivers of servers send them together anyway."""
-    database, left = connection.dialect.name, iter(rows)
-    one_by_one = [*islice(left, STATEMENT_ROWS)]
-    if database == "sqlite" and len(one_by_one) == STATEMENT_ROWS:
-        cells = chain.from_iterable(chain(one_by_one, left))
-        several = [*iter(lambda: tuple(islice(cells, STATEMENT_ROWS * width)), ())]
-        last = several.pop() if len(several[-1]) < STATEMENT_ROWS * width else ()
-        run_by_driver(connection, statement(database, STATEMENT_ROWS), several, has_many=True)
-        one_by_one = [last[start : start + width] for start in range(0, len(last), width)]
-    one_by_one += left
-    if one_by_one:
-        run_by_driver(connection, statement(database, 1), one_by_one, has_many=True)
+    database, cells = connection.dialect.name, [*chain.from_iterable(rows)]
+    at_once = STATEMENT_ROWS if database == "sqlite" else 1
+    whole = len(cells) - len(cells) % (at_once * width)
+    for count, first, stop in ((at_once, 0, whole), (1, whole, len(cells))):
+        size = count * width
+        arguments = [tuple(cells[start : start + size]) for start in range(first, stop, size)]
+        if arguments:
+            run_by_driver(connection, statement(database, count), arguments, has_many=True)
 
 
 @functools.cache

@@ -295,7 +295,7 @@ def changes_among(done: Done, keys: Iterable[OrderKey]) -> dict[OrderKey, tuple[
     if done.rerated is None:
         return {}
     rows = {key: done.rerated.rows.get(key, ()) for key in keys}
-    numbers = {number for moved in rows.values() for number, *_ in moved}
+    numbers = {number for moved in rows.values() for number, _, _, _ in moved}
     pool, names = done.proposal.pool, dict(done.proposal.names)
     if numbers - names.keys():
         names |= names_of(pool, numbers - names.keys())

@@ -83,7 +83,7 @@ def standings(events: Events, settlement: Settlement, frame: pl.DataFrame, rows:
     for k, row in enumerate(events.entry_row[start:stop].tolist()):
         if row in number_of:
             lines.append(entry_line(events, start + k, players[k], of_entry[k], sent[number_of[row]]))
-    lines += [unranked_line(line) for line in sent if line["status"] in UNRATED_STATUS]
+    lines += [line_of(line, None) for line in sent if line["status"] in UNRATED_STATUS]
     names = dict.fromkeys(line.heat for line in lines if line.place is not None)
     heats = [name for name in names if name != OVERALL]
     derived = OVERALL not in names or not any(line.get("heat") == OVERALL for line in sent)
@@ -119,12 +119,13 @@ def known(column: Any, i: int) -> float | None:
     return float(column[i]) if column.size and not np.isnan(column[i]) else None
 
 
-def unranked_line(sent: dict[str, Any]) -> Line:
+def line_of(sent: dict[str, Any], place: int | None) -> Line:
+    """The line of a row of a results table; of an overall result that follows from the heats, too."""
     return Line(
         heat=sent.get("heat"),
         player=sent["player"],
         team=sent.get("team"),
-        place=None,
+        place=place,
         status=sent["status"],
         score=sent.get("score"),
         time_s=sent.get("time_s"),
@@ -136,18 +137,8 @@ def unranked_line(sent: dict[str, Any]) -> Line:
 def overall_lines(counting: pl.DataFrame) -> list[Line]:
     """The overall result that follows from the heats, for a system that does not compare by it."""
     overall = overall_results(counting)
-    return [
-        Line(
-            heat=OVERALL,
-            player=row["player"],
-            team=row.get("team"),
-            place=place,
-            status=row["status"],
-            score=row["score"],
-            time_s=row["time_s"],
-        )
-        for row, place in zip(overall_rows(counting, overall).to_dicts(), overall_ranks(overall).tolist(), strict=True)
-    ]
+    rows, ranks = overall_rows(counting, overall).to_dicts(), overall_ranks(overall).tolist()
+    return [line_of(row, rank) for row, rank in zip(rows, ranks, strict=True)]
 
 
 class EventRanks(NamedTuple):

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from podium.ledger.reasons import Explanation
 from podium.ledger.reasons.duels import CAUSE
-from podium.ledger.reasons.standings import plain
+from podium.ledger.reasons.standings import WORDS, plain
 from podium.ledger.reasons.wording import gap_words
 from podium.pages.numbers import DASH, duration
 from podium.results.derived_heats import OVERALL
@@ -17,7 +17,6 @@ FEW_HEATS = 4  # that stand beside the reasons; more take the whole width
 FEW_ROWS = 12  # on a phone; of more, the first, the chosen and those beside it, until all are wanted
 FIRST_ROWS = 3
 MOST_ROWS = 75  # of a page
-WORDS = {"quit": "quit", "dnf": "did not finish", "disqualified": "disqualified", "did_not_start": "did not start"}
 SHORT_WORDS = {"quit": "quit", "dnf": "dnf", "disqualified": "dsq", "did_not_start": "dns"}
 
 

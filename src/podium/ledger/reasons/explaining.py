@@ -20,7 +20,7 @@ from podium.ledger.history import system_at
 from podium.ledger.reasons import SCHEMA, Duels, Explanation, ThingPart, wording
 from podium.ledger.reasons.duels import BAND, CAUSE, HEAT, OPPONENT, Account, Duel, Group, Heading, Partition, partition
 from podium.ledger.reasons.shares import affordable_parts, shown_table
-from podium.ledger.reasons.standings import Standings, ranked_by, standings
+from podium.ledger.reasons.standings import WORDS, Standings, ranked_by, standings
 from podium.results.derived_heats import OVERALL
 from podium.results.names import normalise
 from podium.support.words import capitalised, shown, shown_change, shown_parts
@@ -30,7 +30,6 @@ WHOLE_FIELD = (
     " all orders in which the parts could have joined the event (Shapley's value)."
 )
 UNLIMITED = 10**9  # parts of a change that is a sum
-UNRANKED_WORDS = {"disqualified": "disqualified", "did_not_start": "did not start"}
 
 
 Found = tuple[list[int], str, int, bool]
@@ -288,7 +287,7 @@ class Breakdown:
         ]
         ranked = {line.player for line in self.table.lines if line.place is not None}
         unranked = [line for line in self.table.lines if line.place is None and line.player not in ranked]
-        left_out += [(line.player, None, UNRANKED_WORDS[line.status]) for line in unranked]
+        left_out += [(line.player, None, WORDS[line.status]) for line in unranked]
         heats = [self.name_of(heat) for heat in dict.fromkeys(duel.heat for duel in duels)]
         opponents = len({duel.opponent for duel in duels})
         draws = wording.tally(results).drew > 0

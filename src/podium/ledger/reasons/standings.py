@@ -26,12 +26,8 @@ SCHEMA = {
     "time_s": pl.Float64,
     "gap_s": pl.Float64,
 }
-STATUS_WORDS = {
-    "quit": "quit",
-    "dnf": "did not finish",
-    "disqualified": "was disqualified",
-    "did_not_start": "did not start",
-}
+WORDS = {"quit": "quit", "dnf": "did not finish", "disqualified": "disqualified", "did_not_start": "did not start"}
+STATUS_WORDS = WORDS | {"disqualified": "was disqualified"}  # after a name
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,6 @@ from podium.probability.logistic import logistic, score
 
 
 class Params(NamedTuple):
-    """What the rules read."""
-
     k: float
     slope: float  # of the log-odds, per point
     mean: float  # 1: average over opponents, 0: sum
@@ -51,11 +49,9 @@ class Elo(System):
     pairs: str = parameter("mean", "how opponents add up", choices=("mean", "sum"))
 
     def params(self) -> Params:
-        """The numbers that the rules read."""
         return Params(self.k, LN_10 / self.scale, 1.0 if self.pairs == "mean" else 0.0)
 
     def newcomer(self) -> State:
-        """A player who has not played."""
         return State(rating=self.initial, events=0.0)
 
 

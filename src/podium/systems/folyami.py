@@ -113,7 +113,6 @@ class Folyami(System):
         )
 
     def large_heat_room(self, size: int) -> field.RaceRoom:
-        """Room for the sums of a race of so many."""
         return field.room_for_race(size)
 
     def performances(self, entering_states: Sequence[Any]) -> ranks.Performances:

@@ -118,7 +118,6 @@ class Glicko2(System):
         )
 
     def at_limit(self, states: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
-        """Which players' volatility is at its cap."""
         if self.max_volatility is None:
             return System.at_limit(self, states)
         return at_volatility(states, self.max_volatility)

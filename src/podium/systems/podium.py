@@ -159,7 +159,6 @@ class Podium(System):
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The kinds of things that entrants share."""
         return names_of(self.shared or "")
 
     def mode_number(self, mode: str) -> float:

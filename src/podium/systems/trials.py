@@ -63,7 +63,6 @@ class Trials(System):
 
     @property
     def overall_set(self) -> bool:
-        """Whether an event of several heats is compared once more, by its overall result."""
         return self.overall
 
     @property
@@ -72,7 +71,6 @@ class Trials(System):
         return self.quit_policy == "remaining"
 
     def at_limit(self, states: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
-        """Which players' volatility is at its cap."""
         return glicko2.at_volatility(states, MAX_VOLATILITY)
 
     def params(self) -> Params:

@@ -6,7 +6,6 @@ from typing import ClassVar
 from podium.engine.rules import rate_two
 from podium.engine.steps import rate_in_steps
 from podium.engine.system import parameter
-from podium.systems import _weng_lin as shared
 from podium.systems import openskill_bt
 
 
@@ -15,7 +14,7 @@ class Params(openskill_bt.Params):
 
 
 @dataclass(frozen=True, slots=True)
-class OpenskillBtPart(shared.WengLin):
+class OpenskillBtPart(openskill_bt.OpenskillBt):
     """Bradley-Terry over neighbours in the ranking."""
 
     name: ClassVar[str] = "openskill-bt-part"
@@ -24,9 +23,8 @@ class OpenskillBtPart(shared.WengLin):
         *openskill_bt.OpenskillBt.formulas,
         "Omega and Delta are means over the neighbours within the window",
     )
-    duel_types = ()
     params_type = Params
-    logistic: ClassVar[bool] = True
+    better_in_fields: ClassVar[str] = ""
     ties_in_file_order: ClassVar[bool] = True
 
     neighbours: int = parameter(4, "teams on either side that each is compared with", unit="teams", low=1, high=10000)

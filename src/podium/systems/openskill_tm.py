@@ -47,15 +47,11 @@ class OpenskillTm(shared.WengLin):
     draw_margin: float = parameter(0.1, "half-width of a draw", unit="points", low=0.0, high=1e6)
 
     def at_limit(self, states: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
-        """Which players' results against a newcomer are cut off."""
-        return beyond_cut_off(self, states)
-
-
-def beyond_cut_off(system: shared.WengLin, states: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
-    """Which players are so far from a newcomer that one of the two chances is cut off."""
-    lead = np.abs(states[:, system.column("rating")] - system.initial)
-    variance = states[:, system.column("deviation")] ** 2 + system.deviation**2 + 2.0 * system.beta**2
-    return lead > CUT_OFF * system.spread * np.sqrt(variance)
+        """Which players are so far from a newcomer that one of the two chances is cut off."""
+        lead = np.abs(states[:, self.column("rating")] - self.initial)
+        variance = states[:, self.column("deviation")] ** 2 + self.deviation**2 + 2.0 * self.beta**2
+        beyond: npt.NDArray[np.bool_] = lead > CUT_OFF * self.spread * np.sqrt(variance)
+        return beyond
 
 
 @shared.judge_pair.register

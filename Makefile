@@ -29,7 +29,7 @@ demo: $(LEAN)
 	@echo "(from this folder: $(BIN)/podium demo --serve)"
 
 test: $(READY)
-	@sh tests/install_chromium.sh
+	@sh tests/install_packages.sh
 	$(BIN)/python -m pytest -n 2 --durations 20
 
 # The full form of the long tests: hours. Then all tests with every index in a kernel checked, cached apart.
@@ -72,7 +72,7 @@ site: $(READY)
 
 # Pictures of the served pages, taken in Chromium.
 screenshots: $(READY)
-	@sh tests/install_chromium.sh
+	@sh tests/install_packages.sh
 	$(BIN)/python docs/screenshots.py
 
 # DATA is a folder with the histories that docs/comparison.md names.

@@ -29,7 +29,7 @@ def take(address: str) -> None:
     """Take every picture of the pages at an address."""
     path = next(filter(None, map(shutil.which, BROWSERS)), None)
     if path is None:
-        raise SystemExit("there is no Chromium: run tests/install_chromium.sh")
+        raise SystemExit("there is no Chromium: run tests/install_packages.sh")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
         for name, (page, (width, height), scheme) in PICTURES.items():

@@ -167,6 +167,7 @@ def test_an_index_of_the_ledger_that_does_not_fit_is_named_as_sqlite_names_it(st
         database.execute("INSERT INTO sqlite_master VALUES (?, ?, ?, ?, ?)", row)
     with closing(sqlite3.connect(path)) as database:
         expected = [text for (text,) in database.execute("PRAGMA integrity_check")]
-        assert database.execute("PRAGMA quick_check").fetchall() == [("ok",)]
+        ((quick,),) = database.execute("PRAGMA quick_check")
     assert INDEX in expected[0]
+    assert quick == "ok" or quick.startswith("wrong # of entries")  # newer versions of SQLite count them in passing
     assert integrity_faults(store.engine) == expected

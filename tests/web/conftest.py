@@ -104,13 +104,13 @@ def launch(browser_type, *more):
 
 @pytest.fixture(scope="module")
 def browser(request):
-    """Chromium, which `tests/install_chromium.sh` installs; without it a test fails in CI, and skips elsewhere.
+    """Chromium, which `tests/install_packages.sh` installs; without it a test fails in CI, and skips elsewhere.
 
     One serves all modules of this folder, and no test elsewhere: while it is there, an event loop runs in this thread,
     and tests elsewhere have theirs.
     """
     if chromium() is None:
-        message = "there is no Chromium: run tests/install_chromium.sh"
+        message = "there is no Chromium: run tests/install_packages.sh"
         if os.environ.get("CI"):
             pytest.fail(message)
         pytest.skip(message)

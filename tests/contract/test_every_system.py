@@ -161,7 +161,7 @@ def test_the_higher_rated_is_the_favourite(name, gap):
 def test_a_system_survives_repr_and_text(name):
     system = find(name)()
     assert conformance.text_gives_the_system_back(system) is None
-    with pytest.raises(podium.ParameterError, match="did you mean initial"):
+    with pytest.raises(podium.ParameterError, match="did you mean 'initial'"):
         find(name).from_text({"inital": "1"})
 
 

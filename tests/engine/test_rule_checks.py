@@ -43,13 +43,13 @@ MISTAKES = {
         "Comparison(won, 0.5, 2.0 * params.stake)",
         "Comparison(won, 0.5, params.stakes)",
         "params.stakes",
-        "did you mean stake?",
+        "did you mean 'stake'?",
     ),
     "misspelt state": (
         "State(me.rating +",
         "State(me.raiting +",
         "raiting",
-        "State has no field 'raiting'; did you mean rating",
+        "State has no field 'raiting'; did you mean 'rating'",
     ),
     "wrong type": (
         "return State(me.rating + totals.points, me.events + entrant.events)",

@@ -170,8 +170,8 @@ def newest_event(rated: "Rated", player: str) -> str:
     """The event in which a player was rated last."""
     import polars as pl
 
-    from podium.ledger.forecast import suggestion
     from podium.results.names import normalise
+    from podium.support.words import suggestion
 
     last = rated.ratings.filter(pl.col("player") == normalise(player)).sort("last_played_at", maintain_order=True)
     if last.is_empty():

@@ -5,7 +5,6 @@ import re
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from podium.engine import rules
 from podium.engine.system import System
 from podium.errors import RuleError
 from podium.kernels.compiled import HOME, RULES
+from podium.support.words import suggestion
 
 # Where numba says it was, and lines of its messages that frame a cause.
 LOCATION = re.compile(r'(?P<indent> *)File "(?P<file>.+)", line (?P<line>\d+):')
@@ -98,8 +98,7 @@ def reason(error: Exception) -> str:
 
 def missing_field(kind: type[Any], field: str) -> str:
     """That a NamedTuple has no such field, and what it has."""
-    near = get_close_matches(field, kind._fields, 1)
-    hint = f"; did you mean {near[0]}?" if near else ""
+    hint = suggestion(field, kind._fields)
     return f"{kind.__name__.rpartition('.')[2]} has no field {field!r}{hint} (it has {', '.join(kind._fields)})"
 
 

@@ -20,6 +20,7 @@ from podium.kernels.compiled import SHIPPED, qualify, version_of
 from podium.kernels.logarithm import LN_10
 from podium.probability.logistic import room_for_logistic_sums
 from podium.probability.ranks import GumbelPerformances, Performances
+from podium.support.words import suggestion
 
 STEP = 1e-4  # points over which a slope is taken
 ELO_SCALE = 400.0 / LN_10  # points for odds of e to 1
@@ -393,7 +394,4 @@ def allowed(cls: type[System], setting: Field[Any]) -> str:
 
 def unknown_setting(cls: type[System], name: str, known: list[str]) -> str:
     """The message about a setting that does not exist."""
-    from difflib import get_close_matches  # noqa: PLC0415  (only on the way to an error)
-
-    hint = "".join(f"; did you mean {near}?" for near in get_close_matches(name, known, 1))
-    return f"{cls.name} has no parameter {name!r}{hint} (it has {', '.join(known)})"
+    return f"{cls.name} has no parameter {name!r}{suggestion(name, known)} (it has {', '.join(known)})"

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from podium.errors import Fault, FormatError, ParameterError
+from podium.support.words import suggestion
 
 if TYPE_CHECKING:
     import polars as pl
@@ -105,9 +105,7 @@ def read_format(name: str, files: Sequence[str | Path], options: Options | None 
 
 def check_options(name: str, options: Options) -> None:
     if name not in FORMATS:
-        near = get_close_matches(name.lower(), FORMATS, 1, 0.5)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise ParameterError(f"{name!r} is not a format{hint} ({', '.join(FORMATS)})")
+        raise ParameterError(f"{name!r} is not a format{suggestion(name, FORMATS)} ({', '.join(FORMATS)})")
     for key, value, known in (("player", options.player, PLAYERS), ("forfeits", options.forfeits, FORFEITS)):
         if value not in known:
             raise ParameterError(f"{key} is {value!r}; it must be one of {', '.join(known)}")

@@ -29,11 +29,11 @@ from podium.large.files import Storage, open_dataset, pool_folder, storage_at, w
 from podium.large.streaming import EVERY, RatedStream, rate_all
 from podium.large.writing import new_folder, write
 from podium.ledger import leaderboard as boards
-from podium.ledger.forecast import nearest_name
 from podium.ledger.saved import Start, metadata
 from podium.rated import Rated, begin, empty_results, rate_table
 from podium.results.hashing import COMPILED_MIN_ROWS, hashes_differ, number_hashes
 from podium.results.reading import Results
+from podium.support.words import nearest_name
 from podium.systems._outside import PortableSystem, is_portable
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,10 +27,9 @@ from podium.ledger.history import events_of_settlements, states_brought, system_
 from podium.probability.ranks import Floats, GumbelPerformances, Performances, field_strength, rank_distribution
 from podium.results.columns import BEGINNING, SIDES
 from podium.results.names import admit
-from podium.support.words import counted, table_html
+from podium.support.words import counted, nearest_name, table_html
 
 SHOWN_ENTRANTS = 3  # in a line
-MIN_LIKENESS = 0.7  # of the letters that two names share: about two typing errors in a first name and a surname
 
 
 @dataclass(frozen=True, repr=False)
@@ -320,24 +318,10 @@ def strengths(system: System, events: Events, replayed: Replayed, top: int, prob
     return events_of_settlements(events).join(fields, on="settlement", maintain_order="left").drop("settlement")
 
 
-def nearest_name(name: str, known: Iterable[str]) -> str | None:
-    """The known name that a misspelt one most likely means, whatever the case; None where none is near."""
-    by_case = {each.casefold(): each for each in sorted(known, reverse=True)}
-    near = get_close_matches(name.casefold(), by_case, 1, MIN_LIKENESS)
-    return by_case[near[0]] if near else None
-
-
 def unknown_names(names: Iterable[str], frame: pl.DataFrame, kinds: tuple[str, ...]) -> dict[str, str | None]:
     """The names that are no player's or thing's in a table of results, each with the nearest one where one is near."""
     known = {*frame["player"].unique().to_list(), *map(called, shared_things.names_in(frame, kinds))}
     return {name: nearest_name(name, known) for name in names if name not in known}
-
-
-def suggestion(name: str, known: Sequence[str]) -> str:
-    """What was probably meant by a name that there is not, to end a sentence: a near one, or the one that has it."""
-    holding = [each for each in known if name.casefold() in each.casefold()]
-    meant = nearest_name(name, known) or (holding[0] if len(holding) == 1 else None)
-    return f"; did you mean {meant!r}?" if meant else ""
 
 
 def existing_pool(name: str, pools: Sequence[str]) -> str:

@@ -11,12 +11,12 @@ from podium.analysis.audit import audit
 from podium.analysis.evaluation import evaluate
 from podium.engine.system import System
 from podium.errors import ParameterError, PodiumError, UnknownError, needs_extra
-from podium.ledger.forecast import suggestion
 from podium.rated import Rated
 from podium.rating import rate
 from podium.reporting import histories
 from podium.results.columns import DEFAULTS
 from podium.support.part_files import part_file
+from podium.support.words import suggestion
 from podium.systems import make_system
 
 

@@ -6,6 +6,7 @@ parts are rounded so that they add up to it, by largest remainder. What programs
 
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
+from difflib import get_close_matches
 from functools import lru_cache
 from html import escape
 from typing import TYPE_CHECKING, Final
@@ -146,3 +147,21 @@ def part(name: object) -> str:
     """A name, of any letters, as one part of an address."""
     text = str(name)
     return quote(f"{BEFORE_DOTS}{text}" if text in {".", ".."} else text, safe="")
+
+
+MIN_LIKENESS = 0.66  # of the letters that two names share: about two typing errors in a first name and a surname
+
+
+def nearest_name(name: str, known: Iterable[str]) -> str | None:
+    """The known name that a misspelt one most likely means, whatever the case; None where none is near."""
+    by_case = {each.casefold(): each for each in sorted(known, reverse=True)}
+    near = get_close_matches(name.casefold(), by_case, 1, MIN_LIKENESS)
+    return by_case[near[0]] if near else None
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """What was probably meant by a name that there is not, to end a sentence: a near one, or the one that has it."""
+    known = [*known]
+    holding = [each for each in known if name.casefold() in each.casefold()]
+    meant = nearest_name(name, known) or (holding[0] if len(holding) == 1 else None)
+    return f"; did you mean {meant!r}?" if meant else ""

@@ -7,11 +7,11 @@ import functools
 import importlib
 import re
 from collections.abc import Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from podium.errors import ParameterError, PodiumError
+from podium.support.words import suggestion
 
 if TYPE_CHECKING:  # a shell that completes a name waits for no engine
     from podium.engine.system import System
@@ -48,8 +48,7 @@ def find(name: str) -> "type[System]":
             "instance; for a pool, install it as a package with an entry point (docs/own-system.md)"
         )
     known = sorted({*names(), *offers})
-    near = get_close_matches(name.lower().replace("_", "-"), known, 1, 0.5)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
+    hint = suggestion(name.replace("_", "-"), known)
     raise ParameterError(f"{name!r} is not a system{hint} (there are {', '.join(known)})")
 
 

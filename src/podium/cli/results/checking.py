@@ -12,10 +12,9 @@ from podium.cli.results.reading import Input, input_option
 from podium.cli.terminal import show
 from podium.cli.terminal.app import examples
 from podium.cli.terminal.options import as_written, check_output, one_of, write_table
-from podium.cli.terminal.show import did_you_mean
 from podium.errors import OutputError, ParameterError
 from podium.results.column_guide import COLUMNS, STATUSES, Column
-from podium.support.words import counted
+from podium.support.words import counted, suggestion
 
 if TYPE_CHECKING:
     from podium.results.reading import Results
@@ -115,7 +114,7 @@ def find(name: str) -> Column:
     by_name = {column.name: column for column in COLUMNS}
     word = name.strip().lower()
     if word not in by_name:
-        hint = did_you_mean(word, list(by_name))
+        hint = suggestion(word, list(by_name))
         raise ParameterError(f"{name!r} is not a column of a results file{hint} ({', '.join(by_name)})")
     return by_name[word]
 

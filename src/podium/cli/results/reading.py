@@ -11,9 +11,10 @@ from typer import Argument, Option
 
 from podium.cli.terminal.app import FILE_NAME, Made, find_settings
 from podium.cli.terminal.options import one_of
-from podium.cli.terminal.show import Format, did_you_mean
+from podium.cli.terminal.show import Format
 from podium.errors import ParameterError
 from podium.importers.registry import FORMATS
+from podium.support.words import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -342,7 +343,7 @@ def format_of_file(formats: list[str]) -> str | None:
     others = [each for each in formats if each not in SHAPES]
     unknown = next((each for each in others if each not in FORMATS), None)
     if unknown is not None:
-        hint = did_you_mean(unknown, [*FORMATS, *SHAPES])
+        hint = suggestion(unknown, [*FORMATS, *SHAPES])
         raise ParameterError(
             f"--format {unknown}: is not what to print ({', '.join(SHAPES)}) nor a format ({NAMES}){hint}"
         )

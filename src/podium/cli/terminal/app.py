@@ -18,9 +18,9 @@ from typing import Any, TypeVar
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from podium.cli.terminal.show import did_you_mean
 from podium.errors import ParameterError
 from podium.importers.registry import FORMATS
+from podium.support.words import suggestion
 
 
 @dataclass(frozen=True)
@@ -230,7 +230,7 @@ def read_settings(path: Path) -> SettingsFile:
             raise settings.fault(name, f"{name} is {value!r}; it must be a text: {MEANINGS[name]}")
     check_leaderboard(settings)
     if settings.get("format") not in (None, *FORMATS):
-        known = f"is not a format{did_you_mean(settings.get('format'), list(FORMATS))} ({', '.join(FORMATS)})"
+        known = f"is not a format{suggestion(settings.get('format'), list(FORMATS))} ({', '.join(FORMATS)})"
         raise settings.fault("format", f"{settings.get('format')!r} {known}")
     if "period" in values:
         from podium.engine.tables.selection import check_period
@@ -267,7 +267,7 @@ def refuse_unknown(settings: SettingsFile, table: str, values: Mapping[str, Any]
     """Refuse names that no command knows."""
     for name in values:
         if name not in known:
-            hint = did_you_mean(name, list(known))
+            hint = suggestion(name, list(known))
             raise settings.fault(f"{table}{name}", f"{name} is not a setting{hint} (there are {', '.join(known)})")
 
 

@@ -10,15 +10,14 @@ import os
 import sys
 import textwrap
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from podium.errors import ParameterError
-from podium.support.words import as_text, column_texts
+from podium.support.words import as_text, column_texts, suggestion
 
 if TYPE_CHECKING:
     import polars as pl
@@ -313,15 +312,9 @@ def chosen_columns(frame: "pl.DataFrame", names: str) -> "pl.DataFrame":
     wanted = [name.strip() for name in names.split(",") if name.strip()]
     for name in wanted:
         if name not in frame.columns:
-            hint = did_you_mean(name, frame.columns)
+            hint = suggestion(name, frame.columns)
             raise ParameterError(f"--columns {name}: is no column{hint} (there are {', '.join(frame.columns)})")
     return frame.select(list(dict.fromkeys(wanted)) or frame.columns)
-
-
-def did_you_mean(name: str, known: Sequence[str]) -> str:
-    """The known name that a misspelt one most likely means, to end a sentence; nothing where none is near."""
-    near = get_close_matches(name.strip().lower(), known, 1, 0.5)
-    return f"; did you mean {near[0]!r}?" if near else ""
 
 
 def show_json(value: Any) -> None:

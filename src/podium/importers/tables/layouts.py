@@ -4,7 +4,6 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from itertools import takewhile
 from typing import Any
 
@@ -16,6 +15,7 @@ from podium.importers.sources import refuse_file
 from podium.importers.tables.cells import WHOLE, Game, Result, as_texts, mirrored, parse_game, parse_result, plain
 from podium.importers.tables.model import BESIDE, CELL, COLUMN, FILE, PAIR, ROW, ROW_NAME, Condition, Layout, Map
 from podium.results.headings import is_total
+from podium.support.words import suggestion
 
 SHOWN_NAMES = 20
 MOST_FOOT, TWO = 5, 2  # rows below a table that are none of it
@@ -88,9 +88,7 @@ def check_needs(mapping: Map, grid: Grid) -> None:
 
 
 def refuse_name(map_name: str, place: str, name: str, known: list[str], table_name: str) -> None:
-    near = get_close_matches(name, known, 1, 0.6)
-    folded = [each for each in known if each.strip().lower() == name.strip().lower()]
-    hint = f"; did you mean {(folded or near)[0]!r}?" if folded or near else ""
+    hint = suggestion(name.strip(), known)
     shown = ", ".join(known[:SHOWN_NAMES]) + (", …" if len(known) > SHOWN_NAMES else "")
     raise ParameterError(f"{map_name}: {place}: {table_name} has no column {name!r}{hint} ({shown})")
 

@@ -3,7 +3,6 @@
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from podium.importers.tables.model import LAPS, Condition, Join, Layout, Map, Ru
 from podium.importers.times import LocalTimes
 from podium.importers.trees import as_text
 from podium.results.columns import ALL, STATUSES
+from podium.support.words import suggestion
 
 FORMATS = ("csv", "xlsx", "xls", "xlsb", "ods", "json", "jsonl", "xml", "lines", "sqlite", "parquet")
 LAYOUTS = ("long", "wide", "matrix", "crosstable", "swiss")
@@ -90,9 +90,7 @@ class Reader:
     def choose(self, value: Any, place: str, allowed: Iterable[str]) -> str:
         words = list(allowed)
         if value not in words or not isinstance(value, str):
-            near = get_close_matches(str(value), words, 1, 0.5)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            self.refuse(place, f"{value!r} is not known{hint} ({', '.join(words)})")
+            self.refuse(place, f"{value!r} is not known{suggestion(str(value), words)} ({', '.join(words)})")
         return str(value)
 
     def table(self, value: Any, place: str, known: Iterable[str] | None = None) -> dict[str, Any]:

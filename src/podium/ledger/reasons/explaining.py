@@ -15,7 +15,6 @@ from podium.engine.tables.encoding import Events
 from podium.engine.tables.selection import UNFINISHED_STATUS
 from podium.engine.tables.things import kind_and_name
 from podium.errors import UnknownError
-from podium.ledger.forecast import suggestion
 from podium.ledger.history import system_at
 from podium.ledger.reasons import SCHEMA, Duels, Explanation, ThingPart, wording
 from podium.ledger.reasons.duels import BAND, CAUSE, HEAT, OPPONENT, Account, Duel, Group, Heading, Partition, partition
@@ -23,7 +22,7 @@ from podium.ledger.reasons.shares import affordable_parts, shown_table
 from podium.ledger.reasons.standings import WORDS, Standings, ranked_by, standings
 from podium.results.derived_heats import OVERALL
 from podium.results.names import normalise
-from podium.support.words import capitalised, shown, shown_change, shown_parts
+from podium.support.words import capitalised, shown, shown_change, shown_parts, suggestion
 
 WHOLE_FIELD = (
     "{title} judges a whole field at once. Each part has its fair share of the change: what it moved, on average over"

@@ -4,9 +4,11 @@ import json
 import math
 
 import numpy as np
+import polars as pl
 import pytest
 from entering import ONCE
 
+import podium
 from podium.engine.inputs import Entrant
 from podium.engine.rules import enter, evidence, settle
 from podium.systems import find
@@ -26,6 +28,14 @@ def test_paper_example():
         totals = [a + b for a, b in zip(totals, comparison, strict=True)]
     after = settle(params, me, system.evidence_type(*totals), ONCE)
     assert after[:3] == pytest.approx((1464.0507, 151.5165, 0.0599960), rel=1e-6)
+
+
+def test_what_moves_nobody_explains_nothing():
+    """Of a gap so wide that E (1 - E) underflows the result says nothing, be it the greatest surprise."""
+    far = pl.DataFrame({"pool": "default", "player": ["ana", "ben"], "rating": [0.0, 1e6]})
+    upset = [{"event_id": "e", "player": player, "position": place} for place, player in ((1, "ana"), (2, "ben"))]
+    why = podium.rate(upset, "glicko2", start=far).explain("e", "ana")
+    assert why.delta == why.rows["contribution"].sum() == 0.0
 
 
 def test_periods(shared):

@@ -243,7 +243,9 @@ def settled_variance(
 
 @credit.register
 def points_of(params: Params, me: Entering, totals: Evidence, after: State, comparison: Comparison) -> Credit:
-    """Step 8: a comparison moves mu by phi'^2 g (s - E)."""
+    """Step 8: a comparison moves mu by phi'^2 g (s - E), where anything moves."""
+    if totals.information < LEAST_INFORMATION:
+        return Credit(0.0, 0.0)
     phi = after.deviation / SCALE
     weight = SCALE * phi * phi * comparison.weight
     return Credit(weight, weight * (comparison.result - comparison.expected))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import podium
 from podium.analysis.recovery import recover
-from podium.analysis.simulation import Scenario, simulate
+from podium.analysis.simulation import BOUNDS, Scenario, simulate
 from podium.cli.commands import build
 from podium.probability.gamma import win_probability
 from podium.systems import find, names
@@ -95,6 +95,15 @@ def test_players_come_go_and_leap():
     assert (career["leaps"] == 1).mean() > 0.5
 
 
+@pytest.mark.parametrize("end", [0, 1])
+def test_at_its_bounds_a_season_is_a_results_table(end):
+    wide: dict[str, Any] = {
+        name: BOUNDS[name][end] for name in ("days", "skill_deviation", "drift", "jump", "ideal_s", "spread")
+    }
+    season = simulate(players=9, events=9, jumps=1.0, resolution_s=min(wide["ideal_s"], 5.0), **wide)
+    assert podium.read_results(season.results).frame.height == season.results.height
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -106,6 +115,10 @@ def test_players_come_go_and_leap():
         {"teams": 1},
         {"shape": 0},
         {"spread": 0.0},
+        {"spread": 1e300},
+        {"resolution_s": 121.0},
+        {"days": 1e9},
+        {"skill_deviation": -3.0},
         {"drift": float("nan")},
     ],
 )

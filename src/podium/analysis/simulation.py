@@ -24,6 +24,13 @@ START = datetime(2025, 1, 1, tzinfo=UTC)
 DAY_S = 86_400
 CENTRE = 1500.0
 SCHEDULES = ("random", "grid", "matched")
+SHARE, POINTS = (0.0, 1.0), (0.0, 3_000.0)
+BOUNDS: dict[str, tuple[float, float]] = {  # within which all times are finite, and above 0
+    "players": (2, 10**7), "events": (0, 10**7), "entrants": (2, 10**7), "heats": (1, 1000), "teams": (0, 10**7),
+    "laps": (1, 1000), "days": (1e-3, 36_525.0), "skill_deviation": POINTS, "newcomers": SHARE, "leavers": SHARE,
+    "drift": POINTS, "jumps": SHARE, "jump": (-3_000.0, 3_000.0), "quits": SHARE, "ideal_s": (1e-3, 1e9),
+    "spread": (1e-9, 1e9), "resolution_s": (1e-9, 1e9), "seed": (0, 2**63 - 1),
+}  # fmt: skip
 SPARE_CANDIDATES = 3  # candidates drawn for every seat
 POPULARITY_EXPONENT = 0.5  # the k-th most active player turns up as k^-POPULAR
 PERFECT_SCORE = 10_000.0  # the score of a perfect performance
@@ -55,22 +62,17 @@ class Scenario:
     seed: int = 1
 
     def __post_init__(self) -> None:
-        least = {"players": 2, "events": 0, "entrants": 2, "heats": 1, "laps": 1, "teams": 0, "seed": 0}
-        for each in fields(self):
-            value = getattr(self, each.name)
-            if each.name in least and (int(value) != value or value < least[each.name]):
-                raise ParameterError(f"{each.name} is {value!r}; it must be a whole number from {least[each.name]}")
-            if each.name in ("newcomers", "leavers", "jumps", "quits") and not 0.0 <= value <= 1.0:
-                raise ParameterError(f"{each.name} is {value!r}; it must be between 0 and 1")
-            positive = ("days", "ideal_s", "spread", "resolution_s")
-            if each.name in positive and not (0.0 < value < math.inf):
-                raise ParameterError(f"{each.name} is {value!r}; it must be a positive number")
-            if each.name in ("skill_deviation", "drift", "jump") and not math.isfinite(value):
-                raise ParameterError(f"{each.name} is {value!r}; it must be a finite number")
+        for name, (least, most) in BOUNDS.items():
+            value, is_whole = getattr(self, name), isinstance(least, int)
+            if not least <= value <= most or (is_whole and int(value) != value):
+                kind = "a whole number" if is_whole else "a number"
+                raise ParameterError(f"{name} is {value!r}; it must be {kind} from {least:,} to {most:,}")
         if self.schedule not in SCHEDULES:
             raise ParameterError(f"schedule is {self.schedule!r}; it must be one of {', '.join(SCHEDULES)}")
         if self.shape not in SHAPES:
             raise ParameterError(f"shape is {self.shape!r}; it must be a whole number from {SHAPES[0]} to {SHAPES[-1]}")
+        if self.resolution_s > self.ideal_s:
+            raise ParameterError(f"resolution_s is {self.resolution_s}; it must be at most ideal_s, {self.ideal_s}")
         if self.teams == 1 or self.teams > self.entrants:
             raise ParameterError(f"teams is {self.teams}; it must be 0, or from 2 to the number of entrants")
 

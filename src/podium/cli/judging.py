@@ -4,7 +4,7 @@ import json
 import math
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 from typer import Option
@@ -271,14 +271,18 @@ def recover(
 lab = App(help="Try a policy before players have to.")
 
 
-def numbers(text: str, what: str) -> list[float]:
+_Number = TypeVar("_Number", int, float)
+
+
+def numbers(text: str, what: str, kind: type[_Number]) -> list[_Number]:
     """The finite numbers in a text, between commas."""
     try:
-        found = [float(part) for part in text.split(",")]
+        found = [kind(part) for part in text.split(",")]
     except ValueError:
-        found = [math.nan]
-    if not all(map(math.isfinite, found)):
-        raise ParameterError(f"{what} is {text!r}; it must be numbers between commas")
+        found = []
+    if not found or not all(abs(each) < math.inf for each in found):
+        kinds = "whole numbers" if kind is int else "numbers"
+        raise ParameterError(f"{what} is {text!r}; it must be {kinds} between commas")
     return found
 
 
@@ -321,7 +325,7 @@ def matchmaking(
     rating_system = None if file is None else chosen_system(system, settings, system_file)
     if scale is None:
         scale = Policy().scale if rating_system is None else odds_scale(rating_system)
-    policies = [Policy(size, teams, max(least, teams or 2), wait, scale) for wait in numbers(target, "--target")]
+    policies = [Policy(size, teams, max(least, teams or 2), wait, scale) for wait in numbers(target, "--target", float)]
     if file is not None and rating_system is not None:
         with show.progress("reading", "rating", "matching") as steps:
             rated = rated_file(file, rating_system, "event", steps)
@@ -329,10 +333,9 @@ def matchmaking(
     else:
         if system or settings or system_file:
             raise ParameterError("--system is for the arrivals of a FILE")
-        people = [int(count) for count in numbers(population, "--population")]
         crowds = [
             Crowd(count, minutes, match_s=match_s, rest_s=rest_s, skill_deviation=deviation, seed=seed)
-            for count in people
+            for count in numbers(population, "--population", int)
         ]
         with show.progress("matching"):
             runs = compare_policies(crowds, policies)

@@ -297,10 +297,12 @@ def strengths(system: System, events: Events, replayed: Replayed, top: int, prob
         one row, named after its last event.
 
     Raises:
-        ParameterError: `top` is below 1.
+        ParameterError: `top` is below 1, or `probe` not finite.
     """
     if top < 1:
         raise ParameterError(f"top is {top}; it must be at least 1")
+    if probe is not None and not math.isfinite(probe):
+        raise ParameterError(f"probe is {probe}; it must be a finite number")
     newcomer = system.newcomer()
     probed = newcomer if probe is None else newcomer._replace(rating=probe)
     brought, columns = states_brought(system, events, replayed), events.columns

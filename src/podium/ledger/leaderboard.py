@@ -36,6 +36,10 @@ class Eligibility:
     top: int | None = None
     pool: str | None = None
 
+    def __post_init__(self) -> None:
+        if self.max_deviation is not None and not self.max_deviation >= 0.0:
+            raise ParameterError(f"max_deviation is {self.max_deviation}; it must be 0 or more")
+
 
 def eligibility(
     system: System,

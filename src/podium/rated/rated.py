@@ -350,7 +350,7 @@ class Rated:
             `event_id, pool, started_at, entrants, mean_rating, strength`, an event a row, in the order of rating.
 
         Raises:
-            ParameterError: `top` is below 1.
+            ParameterError: `top` is below 1, or `probe` not finite.
         """
         from podium.ledger.forecast import strengths
 

@@ -8,6 +8,7 @@ working folder, or of the nearest folder above it; paths in it are relative to i
 
 import functools
 import inspect
+import math
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -99,7 +100,14 @@ def examples(*lines: str) -> Callable[[_Function], _Function]:
 
 
 class Command(Quick, TyperCommand):
-    """A command whose help ends with examples."""
+    """A command whose numbers are finite, and whose help ends with examples."""
+
+    def invoke(self, ctx: Any) -> Any:
+        for option in self.params:
+            value = ctx.params.get(option.name or "")
+            if isinstance(value, float) and not math.isfinite(value):
+                raise typer.BadParameter(f"{value} is not a finite number.", ctx, option)  # type: ignore[arg-type]
+        return super().invoke(ctx)
 
     def format_epilog(self, _ctx: Any, formatter: Any) -> None:
         lines = getattr(self.callback, "examples", ())
@@ -248,7 +256,7 @@ def check_leaderboard(settings: SettingsFile) -> None:
         if not fits:
             kind = "a text like 90d" if is_text else "a number"
             raise settings.fault(f"leaderboard.{name}", f"{name} is {value!r}; it must be {kind}")
-        if not is_text and value < LEAST[name]:
+        if not is_text and not LEAST[name] <= value < math.inf:
             raise settings.fault(f"leaderboard.{name}", f"{name} is {value}; it must be {LEAST[name]} or more")
     if "active_within" in rules:
         from podium.ledger.leaderboard import span

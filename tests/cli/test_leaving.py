@@ -48,6 +48,15 @@ def test_a_command_alone_shows_its_help_as_it_is(words):
     assert done.stderr == start(*words, "--help").stdout
 
 
+def test_what_is_interrupted_says_what_it_leaves():
+    stop = "import podium.cli.rating as r; r.rated_file = lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt)"
+    done = start("rate", "results.csv", before=stop)
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr.startswith(
+        "podium: interrupted; what a file or a database took whole stays, nothing is half done; "
+    )
+
+
 def test_what_is_to_be_done_at_the_end_is_done():
     done = start("--version", before="import atexit; atexit.register(lambda: print('registered'))")
     assert done.stdout.splitlines()[-1] == "registered"

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 # Polars' allocator keeps what is free for half a second or longer, as much again as a table takes.
 ALLOCATOR_VARIABLE, ALLOCATOR_SETTINGS = "_RJEM_MALLOC_CONF", "dirty_decay_ms:50,muzzy_decay_ms:0"
 ALLOCATIONS_BETWEEN_COLLECTIONS = 200_000  # of objects that could be in a cycle; Python's own number is hundreds
+INTERRUPTED = "interrupted; what a file or a database took whole stays, nothing is half done; run it again for the rest"
 
 
 def run() -> None:
@@ -67,7 +68,7 @@ def main() -> None:
     except typer.Exit as stop:
         status = stop.exit_code
     except (KeyboardInterrupt, typer.Abort):
-        status = fail("interrupted", 130)
+        status = fail(INTERRUPTED, 130)
     except usage_error as error:
         lines = error.format_message()
         status = fail(lines, 2, "" if lines.startswith("Usage: ") else "podium: ")  # a command alone shows its help

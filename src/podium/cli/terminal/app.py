@@ -100,14 +100,17 @@ def examples(*lines: str) -> Callable[[_Function], _Function]:
 
 
 class Command(Quick, TyperCommand):
-    """A command whose numbers are finite, and whose help ends with examples."""
+    """A command whose numbers are finite, whose interruption is told, and whose help ends with examples."""
 
     def invoke(self, ctx: Any) -> Any:
         for option in self.params:
             value = ctx.params.get(option.name or "")
             if isinstance(value, float) and not math.isfinite(value):
                 raise typer.BadParameter(f"{value} is not a finite number.", ctx, option)  # type: ignore[arg-type]
-        return super().invoke(ctx)
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise typer.Abort from None  # Typer would tell nobody
 
     def format_epilog(self, _ctx: Any, formatter: Any) -> None:
         lines = getattr(self.callback, "examples", ())

@@ -70,8 +70,8 @@ def main() -> None:
     except (KeyboardInterrupt, typer.Abort):
         status = fail(INTERRUPTED, 130)
     except usage_error as error:
-        lines = error.format_message()
-        status = fail(lines, 2, "" if lines.startswith("Usage: ") else "podium: ")  # a command alone shows its help
+        is_alone = type(error).__name__ == "NoArgsIsHelpError"  # of a command without words, which shows its help
+        status = fail(error.format_message(), 2, "" if is_alone else "podium: ")
     except PodiumError as error:
         status = fail(str(error), error.exit_status)
     except OSError as error:  # the reader of a pipe has seen enough, or a disk is full

@@ -4,6 +4,8 @@ import os
 import shutil
 import signal
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -167,6 +169,34 @@ def test_a_copy_is_taken_while_others_write(tmp_path):
             back_up(f"sqlite:///{tmp_path}/podium.db", tmp_path / "copy.db")
         store.submit("main", rows(9, "ab"))
     assert files_of(tmp_path / "copy.db") == [tmp_path / "copy.db"]
+    assert events_of(tmp_path / "copy.db") == 2
+
+
+WITHOUT_RIGHTS = ["setpriv", "--inh-caps=-dac_override", "--bounding-set=-dac_override"] if os.getuid() == 0 else []
+LOOK = """
+import sys; from pathlib import Path; from contextlib import closing; from podium.store import Store, backup
+with closing(Store(sys.argv[1], must_exist=True)) as store:
+    assert store.verify() == []
+    print(store.results("main").frame.height)
+backup.back_up(sys.argv[1], Path(sys.argv[2]))
+try: Store(sys.argv[1]).void("main", "e1")
+except backup.UnavailableError as error: print(error)
+"""
+
+
+def test_where_nothing_may_be_written_a_database_is_read(tmp_path, copy):
+    """SQLite alone would make files beside it to read it."""
+    (tmp_path / "sealed").mkdir()
+    database = shutil.move(copy, tmp_path / "sealed" / "podium.db")
+    database.parent.chmod(0o555)
+    command = [*WITHOUT_RIGHTS, sys.executable, "-c", LOOK, database, tmp_path / "copy.db"]
+    shown = subprocess.run(command, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True).stdout
+    seen, refusal = shown.splitlines()
+    assert (seen, refusal.partition(";")[0]) == (
+        "4",
+        "the database cannot be written to: its file or folder is read-only",
+    )
+    assert [path.name for path in database.parent.iterdir()] == ["podium.db"]
     assert events_of(tmp_path / "copy.db") == 2
 
 

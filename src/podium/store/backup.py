@@ -5,7 +5,6 @@ again, in transactions of its own, by `podium db upgrade` and by `podium serve` 
 on at the next call.
 """
 
-import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing
@@ -31,7 +30,7 @@ from podium.store.log.database import (
     require_database,
     write_transaction,
 )
-from podium.store.log.files import SIDE_FILES, file_of, files_of, integrity_faults
+from podium.store.log.files import SIDE_FILES, connect_sealed, file_of, files_of, integrity_faults, is_sealed
 from podium.store.log.log import RERATE, head_note, json_entry
 from podium.store.log.players import Numbering
 from podium.store.log.pools import START, PoolView, every_pool, get_pool, lock_pool
@@ -128,11 +127,9 @@ def database_part(target: Path) -> AbstractContextManager[Path]:
 
 def copy(source: Path, part: Path) -> None:
     """Copy an SQLite database, with what is in its `-wal`, as of one moment."""
-    has_log = any(each.stat().st_size for each in files_of(source) if each != source)
-    mode = "mode=rw" if has_log or os.access(source.resolve().parent, os.W_OK) else "immutable=1"
     try:
         with (
-            closing(sqlite3.connect(f"{source.resolve().as_uri()}?{mode}", uri=True)) as database,
+            closing(connect_sealed(source) if is_sealed(source) else sqlite3.connect(source)) as database,
             closing(sqlite3.connect(part)) as copied,
         ):
             database.backup(copied)

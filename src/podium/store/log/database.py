@@ -12,7 +12,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from podium.errors import PodiumError
-from podium.store.log.files import UNMAPPED, file_of, pragmas, sqlite_code
+from podium.store.log.files import UNMAPPED, connect_sealed, file_of, is_sealed, pragmas, sqlite_code
 from podium.store.log.schema import compatibility
 
 MIGRATIONS = Path(__file__).parents[1] / "migrations"
@@ -37,7 +37,7 @@ OUTAGES = (
     (("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL", "40001", "40P01", "55P03"),
      "the database is busy with other work"),
     (("SQLITE_FULL", "53100"), "the disk of the database is full"),
-    (("SQLITE_READONLY", "25006"), "the database cannot be written to"),
+    (("SQLITE_READONLY", "25006"), "the database cannot be written to: its file or folder is read-only"),
     (("SQLITE_IOERR", "SQLITE_CANTOPEN", "58030"), "the files of the database cannot be read or written"),
     (("53",), "the database is out of connections or memory"),
     (("57P", "08"), "the database does not answer"),
@@ -100,12 +100,13 @@ for kind in (bytes, type(None)):  # without an adapter the driver looks for meth
 
 def plain_engine(url: str) -> sa.Engine:
     address = sa.make_url(full_url(url))
-    is_server = address.get_backend_name() != "sqlite"
-    return sa.create_engine(
-        address,
-        pool_pre_ping=is_server,  # a server may have been restarted meanwhile
-        **({} if file_of(address) is None else {"pool_use_lifo": True}),  # a writer finds the last one's pages
-    )
+    is_server, path = address.get_backend_name() != "sqlite", file_of(address)
+    options: dict[str, Any] = {"pool_pre_ping": is_server}  # a server may have been restarted meanwhile
+    if path is not None:
+        options["pool_use_lifo"] = True  # a writer finds the last one's pages
+        if is_sealed(path):
+            options["creator"] = functools.partial(connect_sealed, path)
+    return sa.create_engine(address, **options)
 
 
 def engine_for(url: str) -> sa.Engine:

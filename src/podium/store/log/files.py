@@ -1,5 +1,6 @@
 """The files of an SQLite database: which they are, whether they are whole, and what is moved from one to the other."""
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -31,6 +32,16 @@ def file_of(url: sa.URL) -> Path | None:
 def files_of(path: Path) -> list[Path]:
     """The files that there are of a database, whether or not the database itself is among them."""
     return [each for each in (path, *(path.with_name(path.name + end) for end in SIDE_FILES)) if each.exists()]
+
+
+def is_sealed(path: Path) -> bool:
+    """Whether SQLite can read a database only as one that nobody changes: no file is, nor can be made, beside it."""
+    has_log = any(each.stat().st_size for each in files_of(path) if each != path)
+    return path.is_file() and not has_log and not os.access(path.resolve().parent, os.W_OK)
+
+
+def connect_sealed(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(f"{path.resolve().as_uri()}?immutable=1", uri=True, check_same_thread=False)
 
 
 def sqlite_code(error: BaseException | None) -> str:

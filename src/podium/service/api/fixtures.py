@@ -20,14 +20,14 @@ from podium.service.api.bodies import (
     with_example,
 )
 from podium.service.api.dependencies import ReadAccess, Writer
-from podium.service.http.errors import READ_ERRORS, error_responses
-from podium.service.http.json import MAX_SENT_CHARACTERS, POOLS_PATH, FixtureId, Identifier, PoolName, SentName
+from podium.service.http.errors import error_responses
+from podium.service.http.json import MAX_SENT_CHARACTERS, FixtureId, Identifier, PoolName, SentName
 from podium.service.http.requests import CurrentStore, CurrentThreads, ReadRouter, run_in
 from podium.service.web.ahead.calendar import CurrentStakes
 from podium.store.reading.ahead import RaceStakes, RunningRace, race_stakes
 from podium.store.writing.fixtures import MOST_ENTRANTS, Fixture, Places
 
-router = ReadRouter(prefix=POOLS_PATH, responses=error_responses(*READ_ERRORS), tags=["fixtures"])
+router = ReadRouter("fixtures")
 REFUSALS_OF_BODIES = error_responses(409, 413)  # beside the others
 
 

@@ -6,8 +6,8 @@ from fastapi import Depends, Query
 
 from podium.ledger.leaderboard import span
 from podium.service.api.reads import ActiveWithin, Cursor, MinEvents
-from podium.service.http.errors import READ_ERRORS, error_responses
-from podium.service.http.json import MAX_SENT_CHARACTERS, POOLS_PATH, EventId, PlayerName, PoolName
+from podium.service.http.errors import error_responses
+from podium.service.http.json import MAX_SENT_CHARACTERS, EventId, PlayerName, PoolName
 from podium.service.http.requests import CurrentStore, ReadRouter
 from podium.service.http.visitors import check_reader
 from podium.store.log.pools import read_when
@@ -15,9 +15,7 @@ from podium.store.reading import player_models
 from podium.store.reading.log import CorrectionRecord
 from podium.store.reading.pool_facts import EventField, FairExpectation, PoolFacts
 
-router = ReadRouter(
-    prefix=POOLS_PATH, dependencies=[Depends(check_reader)], responses=error_responses(*READ_ERRORS), tags=["pages"]
-)
+router = ReadRouter("pages", dependencies=[Depends(check_reader)])
 REFUSALS_TO_EXPLAIN = error_responses(409)  # of a pool that another version rated
 Rows = Annotated[int, Query(ge=1, le=200, description="Rows of the page.")]
 

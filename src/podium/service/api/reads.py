@@ -16,10 +16,9 @@ from podium.matchmaking.matcher import Match, Policy, Ticket, match
 from podium.matchmaking.pairing import match_quality, odds_scale
 from podium.service.api.bodies import MAX_PREDICTED, PredictRequest, Tickets, json_response, read_body, request_body
 from podium.service.api.dependencies import Admin, CurrentBoardCache, KeyedReader, ReadAccess
-from podium.service.http.errors import READ_ERRORS, error_responses
+from podium.service.http.errors import error_responses
 from podium.service.http.json import (
     MAX_SENT_CHARACTERS,
-    POOLS_PATH,
     EventId,
     MatchId,
     PlayerName,
@@ -37,7 +36,7 @@ from podium.store.reading.players import explanations
 from podium.store.writing.administration import RegisteredMatch
 from podium.store.writing.rating.facts import day_shown, parse_day
 
-router = ReadRouter(prefix=POOLS_PATH, responses=error_responses(*READ_ERRORS))
+router = ReadRouter()
 REFUSALS_OF_BODIES = error_responses(409, 413)  # beside the others
 Top = Annotated[int, Query(ge=1, le=1000, description="Players on the page.")]
 Cursor = Annotated[str | None, Query(max_length=100, description="The `next` of the page before.")]

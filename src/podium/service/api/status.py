@@ -28,7 +28,7 @@ from podium.pages.environment import create_environment
 from podium.service.api.dependencies import CurrentMetrics, CurrentWatchers, ReadAccess
 from podium.service.http.errors import READ_ERRORS, error_responses, success_response
 from podium.service.http.json import POOLS_PATH, PoolName
-from podium.service.http.requests import CurrentStore, CurrentThreads, OpenFile, run_in
+from podium.service.http.requests import KNOWN_PARAMETERS, CurrentStore, CurrentThreads, OpenFile, run_in
 from podium.service.metrics import Metrics
 from podium.service.watchers import RETRY_S, Watchers, event_block
 from podium.store import Store
@@ -43,6 +43,7 @@ router = APIRouter()
     f"{POOLS_PATH}/{{pool}}/stream",
     response_class=StreamingResponse,
     responses=error_responses(*READ_ERRORS) | success_response("Server-sent events.", "text/event-stream"),
+    dependencies=[KNOWN_PARAMETERS],
     tags=["pools"],
 )
 async def stream(
@@ -119,6 +120,7 @@ Guard = Annotated[
     f"{POOLS_PATH}/{{pool}}/export/{{table}}.{{kind}}",
     response_class=StreamingResponse,
     responses=error_responses(*READ_ERRORS) | success_response("A file.", *MEDIA_TYPES.values()),
+    dependencies=[KNOWN_PARAMETERS],
     tags=["pools"],
 )
 def export(

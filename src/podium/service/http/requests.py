@@ -4,7 +4,7 @@ import asyncio
 import re
 import secrets
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import partial, wraps
 from inspect import Parameter, iscoroutinefunction, signature
@@ -14,13 +14,24 @@ from typing import IO, Annotated, Any, Final, ParamSpec, TypeVar, cast
 from anyio import CapacityLimiter, to_thread
 from anyio.to_thread import current_default_thread_limiter
 from fastapi import APIRouter, Depends, Header, Request, Response
+from fastapi.dependencies.utils import get_flat_params
+from fastapi.params import Query as QueryParameter
 from fastapi.responses import StreamingResponse
 from starlette.middleware.gzip import DEFAULT_EXCLUDED_CONTENT_TYPES, GZipMiddleware
 from starlette.requests import HTTPConnection
 
-from podium.service.http.errors import HEADER, RETRY_AFTER_S, RequestLog, current_request_id, problem
-from podium.service.http.json import RefusedError
+from podium.service.http.errors import (
+    HEADER,
+    READ_ERRORS,
+    RETRY_AFTER_S,
+    RequestLog,
+    current_request_id,
+    error_responses,
+    problem,
+)
+from podium.service.http.json import POOLS_PATH, RefusedError, printable
 from podium.store import Store
+from podium.support.words import suggestion
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -123,8 +134,27 @@ def read_one_moment(route: Callable[..., Any]) -> Callable[..., Any]:
     return answer
 
 
+async def refuse_unknown_parameters(request: Request) -> None:
+    """Refuse a parameter that the route does not know: it may be a slip of the pen."""
+    if not request.query_params:
+        return
+    parameters = get_flat_params(request.scope["route"].dependant)
+    known = [each.alias for each in parameters if isinstance(each.field_info, QueryParameter)]
+    for name in request.query_params:
+        if name not in known:
+            there_are = f" (there are {', '.join(known)})" if known else ""
+            raise RefusedError(printable(name), f"is no parameter here{suggestion(name, known)}{there_are}")
+
+
+KNOWN_PARAMETERS = Depends(refuse_unknown_parameters)
+
+
 class ReadRouter(APIRouter):
-    """Routes each of which reads one moment."""
+    """Routes of pools, each of which reads one moment."""
+
+    def __init__(self, *tags: str, dependencies: Sequence[Any] = ()) -> None:
+        responses, known = error_responses(*READ_ERRORS), [KNOWN_PARAMETERS, *dependencies]
+        super().__init__(prefix=POOLS_PATH, tags=[*tags], dependencies=known, responses=responses)
 
     def add_api_route(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
         super().add_api_route(path, read_one_moment(endpoint), **options)

@@ -42,9 +42,14 @@ def test_every_kind_of_input_gives_the_same_table(tmp_path):
         plain.to_dicts(),
         pd.DataFrame(plain.to_dicts()),
         pa.Table.from_pylist(plain.to_dicts()),
+        pa.RecordBatch.from_pylist(plain.to_dicts()),
     ]
     for source in sources:
         assert podium.read_results(source).frame.equals(frame), source
+    twice = pa.table([pa.array(["a"]), pa.array(["b"])], names=["player", "player"])
+    for source in (twice, *twice.to_batches(), twice.to_pandas()):
+        with pytest.raises(podium.ResultsError, match="two columns have the same name"):
+            podium.read_results(source)
 
 
 BAD = [

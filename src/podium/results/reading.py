@@ -288,13 +288,17 @@ def from_any_frame(source: Any, table_name: str) -> pl.DataFrame:
     import narwhals as nw  # noqa: PLC0415  (only where a foreign frame comes)
 
     try:
-        frame = nw.from_native(source)
-    except TypeError:
-        table = "its `results`" if hasattr(source, "results") else "a path, a dataframe or rows as dicts"
-        remedy = f"a {type(source).__name__} is not a table; give {table}"
-        raise ResultsError.whole("results", remedy) from None
-    eager = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
-    if len(set(eager.columns)) < len(eager.columns):
+        frame = nw.from_native(source, pass_through=True)
+        if not isinstance(frame, nw.DataFrame | nw.LazyFrame):
+            if not hasattr(source, "__arrow_c_stream__"):
+                table = "its `results`" if hasattr(source, "results") else "a path, a dataframe or rows as dicts"
+                raise ResultsError.whole("results", f"a {type(source).__name__} is not a table; give {table}")
+            frame = nw.from_arrow(source, backend="polars")  # as of Arrow's batches
+        eager = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
+        has_twice = len(set(eager.columns)) < len(eager.columns)
+    except (nw.exceptions.DuplicateError, pl.exceptions.DuplicateError):
+        has_twice = True
+    if has_twice:
         raise ResultsError.whole("results", "two columns have the same name")
     try:
         return with_types(eager.to_polars(), table_name)

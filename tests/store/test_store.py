@@ -133,6 +133,7 @@ def test_what_is_not_rated_says_why(filled):
     (alone,) = filled.submit("main", race(7, "a"))
     (fun,) = filled.submit("main", race(8, "ab", ranked=False))
     assert (alone.status, alone.reason) == ("unrated", "too_few_entrants")
+    assert filled.event_list("main").events[1].headline == "a was alone. It is not rated."
     assert (fun.status, fun.reason) == ("unrated", "unranked")
     filled.create_pool("ts", find("trueskill")())
     (gone,) = filled.submit("ts", [row | {"status": "quit", "position": None} for row in race(1, "ab")])

@@ -151,7 +151,9 @@ def headline_words(what: Happening, status: str, digits: int) -> str:
 
 
 def winners_words(winners: Sequence[str], entrants: int) -> str:
-    """Who won: "Ana won", "Ana and Ben drew", "Ana, Ben and 3 others won"."""
+    """Who won: "Ana won", "Ana was alone", "Ana and Ben drew", "Ana, Ben and 3 others won"."""
+    if entrants == 1:
+        return f"{winners[0]} was alone"
     if len(winners) == entrants > 1:
         return f"{listed(winners)} drew" if entrants <= MOST_NAMED else f"All {entrants} drew"
     if len(winners) > MOST_NAMED:

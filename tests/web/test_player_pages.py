@@ -372,7 +372,7 @@ def test_a_rank_is_that_of_the_board_whose_players_stopped_long_ago(lives):
         assert "of 8 drivers" in read(lives, f"/eras/players/{name}").text
     _, _, answer = lives.get("/eras/compare")
     assert "<bdi>Gus</bdi> or <bdi>Hal</bdi>?" in answer
-    ten = next(row for row in tree(answer).every("tr") if "Last ten events" in row.text)
+    ten = next(row for row in tree(answer).every("tr") if "Last events at most ten" in row.text)
     assert [each.text for each in ten.every("td")] == [
         "\N{EN DASH}"
     ] * 2  # the first five find a rating, and are none of them

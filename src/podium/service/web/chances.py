@@ -175,7 +175,7 @@ def figures(header: PoolHeader, cards: Sequence[PlayerCard], ranked: str) -> tup
     found.append(("Rank", ranked, ranks))
     found.append(("Peak", "", peaks))
     moved = [header.change(each.last_ten_shown) if each.last_ten_events else DASH for each in cards]
-    found.append(("Last ten events", "", moved))
+    found.append(("Last events", "at most ten, from the sixth on", moved))
     found.append(("Events", "", [f"{each.events:,}" for each in cards]))
     return tuple(found)
 

@@ -37,7 +37,7 @@ class CorrectionRecord:
     """An event's submission, or something that was done to it afterwards."""
 
     seq: int = described("The number of the log entry.")
-    kind: str = described("What was done: submit, amend, void or restore.")
+    kind: str = described("What was done: submit, amend, move, void or restore.")
     received_at: datetime = described("When it came.")
     actor: str = described("Who did it: the name of a key, or what a command was given.")
     reason: str | None = described("Why; null where no reason was given, or it is blanked.")

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from fastapi import Request, Response
 from fastapi.concurrency import run_in_threadpool
@@ -289,18 +289,13 @@ async def amend(request: Request, admission: Admin, event_id: EventId, store: Cu
     return await look_at(request, store, admission, intent, notes=sent.notes)
 
 
-@router.post("/events/{event_id}/void")
-async def void(request: Request, admission: Admin, event_id: EventId, store: CurrentStore) -> Response:
-    """Show what it would do if an event counted for nothing; nothing is stored."""
+@router.post("/events/{event_id}/{act}")
+async def change_status(
+    request: Request, admission: Admin, event_id: EventId, act: Literal["void", "restore"], store: CurrentStore
+) -> Response:
+    """Show what it would do if an event counted for nothing, or a voided one counted again; nothing is stored."""
     await admission.form(request)
-    return await look_at(request, store, admission, Intent("void", {"event_id": event_id}))
-
-
-@router.post("/events/{event_id}/restore")
-async def restore(request: Request, admission: Admin, event_id: EventId, store: CurrentStore) -> Response:
-    """Show what it would do if a voided event counted again; nothing is stored."""
-    await admission.form(request)
-    return await look_at(request, store, admission, Intent("restore", {"event_id": event_id}))
+    return await look_at(request, store, admission, Intent(act, {"event_id": event_id}))
 
 
 def event_form_page(

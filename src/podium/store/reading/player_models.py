@@ -143,12 +143,9 @@ class Mover:
 
 
 @answer
-class Surprise(Started):
+class Surprise(EventName):
     """The change that ratings expected least: won and lost points, or came last and gained; else the largest."""
 
-    event_id: str = described("The event.")
-    title: str | None = described("What people call it; null where it has no title.")
-    started_at: datetime | None = described(STARTED)
     player: str = described("The player's name as it is now.")
     change: float = described("The change, in points.")
     shown: float = described(SHOWN_CHANGE)

@@ -315,7 +315,7 @@ class CorrectionRecord(TypedDict):
     """An event's submission, or something that was done to it afterwards."""
 
     seq: int  # The number of the log entry.
-    kind: str  # What was done: submit, amend, void or restore.
+    kind: str  # What was done: submit, amend, move, void or restore.
     received_at: datetime  # When it came.
     actor: str  # Who did it: the name of a key, or what a command was given.
     reason: str | None  # Why; null where no reason was given, or it is blanked.

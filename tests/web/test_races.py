@@ -160,6 +160,10 @@ def test_a_race_says_what_each_starts_in_and_on_which_side(site, browser, width)
     page.goto(f"/{name}/matches/gp")
     assert page.locator("section[aria-labelledby=now] .name small").all_inner_texts() == given
     look_at(page, f"during {width}")
+    site.store.submit(name, rows(8, ["Newcomer Longname-Doublebarrel", rallye[0]]))
+    page.goto(f"/{name}?all=true&active=any")
+    row = page.locator(".name", has_text="Newcomer")
+    assert row.locator(".tag").bounding_box()["y"] > row.locator("bdi").bounding_box()["y"] + 10  # both have the row
     page.close()
 
 

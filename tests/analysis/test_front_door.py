@@ -127,6 +127,9 @@ WRONG: Any = {"system": lambda: 0, "class": find("elo"), "name": ["a"], "number"
         (lambda: podium.rate(SEASON, "elo").predict("ab"), "the entrants 'ab' are a text; write them as a list"),
         (lambda: podium.Live("elo").expected("a", WRONG["number"]), "a name is a text, and 7 is a int"),
         (lambda: podium.evaluate(SEASON, "elo", since="2025-02-01"), r"evaluate takes no since; window=podium\.Window"),
+        (lambda: podium.rate(SEASON, "elo", period=WRONG["number"]), "period is 7; it must be event, or like 1d"),
+        (lambda: podium.rate(SEASON, "elo").leaderboard(top=0), "top is 0; it must be at least 1"),
+        (lambda: podium.tune(SEASON, "elo", "60%", trials=0), "trials is 0; it must be at least 1"),
         (lambda: podium.rate(podium.simulate(events=3), "elo"), "a Simulated is not a table; give its `results`"),
         (
             lambda: podium.rate(SEASON.rename({"player": "driver_name"})),

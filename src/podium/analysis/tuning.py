@@ -99,7 +99,7 @@ def tune(
         events.
 
     Raises:
-        ParameterError: nothing before or after `train_until`.
+        ParameterError: nothing before or after `train_until`, or no trial.
         RuleError: the system's own code is at fault.
         MissingExtraError: the extra `tune` is not installed.
         TuningError: the study is of another search.
@@ -107,6 +107,8 @@ def tune(
     start = make_system(system)
     judged = progress or (lambda _: None)
     how = {"engine": engine, "scheduler": scheduler, "workers": workers}
+    if not trials >= 1:
+        raise ParameterError(f"trials is {trials}; it must be at least 1")
     if is_dataset(results):
         return tune_dataset(open_dataset(results), start, train_until, trials, study, judged, how)
     refuse_engine(**how)

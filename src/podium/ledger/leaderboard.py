@@ -39,6 +39,8 @@ class Eligibility:
     def __post_init__(self) -> None:
         if self.max_deviation is not None and not self.max_deviation >= 0.0:
             raise ParameterError(f"max_deviation is {self.max_deviation}; it must be 0 or more")
+        if self.top is not None and self.top < 1:
+            raise ParameterError(f"top is {self.top}; it must be at least 1")
 
 
 def eligibility(

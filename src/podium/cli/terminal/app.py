@@ -100,7 +100,7 @@ def examples(*lines: str) -> Callable[[_Function], _Function]:
 
 
 class Command(Quick, TyperCommand):
-    """A command whose numbers are finite, whose interruption is told, and whose help ends with examples."""
+    """A command whose numbers are finite, whose interruption is reported, and whose help ends with examples."""
 
     def invoke(self, ctx: Any) -> Any:
         for option in self.params:

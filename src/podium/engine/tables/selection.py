@@ -285,7 +285,7 @@ SHAPE = re.compile(r"([1-9][0-9]{0,3})(d|w|mo)")
 
 
 def check_period(period: str) -> str:
-    if period != EVENT and SHAPE.fullmatch(period) is None:
+    if period != EVENT and SHAPE.fullmatch(str(period)) is None:
         raise ParameterError(f"period is {period!r}; it must be event, or like 1d, 1w or 1mo")
     return period
 

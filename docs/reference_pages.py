@@ -64,7 +64,8 @@ def directive(module: ModuleType, name: str, members: str = "") -> list[str]:
     elif issubclass(described, Exception):
         kind, options = "autoexception", [":show-inheritance:"]
     else:
-        inherited = [":inherited-members:"] if name.endswith("Client") else []  # the client's routes
+        inherits = name.endswith("Client") or name in ("Rated", "Live")  # the client's routes; where players stand
+        inherited = [":inherited-members:"] if inherits else []
         kind, options = "autoclass", [f":members: {members}".rstrip(), *inherited]
     return ["```{eval-rst}", f".. {kind}:: {module.__name__}.{name}", *(f"   {each}" for each in options), "```", ""]
 

@@ -347,13 +347,6 @@ def only_pool(pools: Sequence[str], name: str | None) -> str | None:
     return pools[0] if pools else None
 
 
-def pool_state(system: System, states: Mapping[str, PoolNumbers], pool: str | None) -> Any:
-    """The state of a pool as the system's NamedTuple; a new pool's where none is known, `()` where pools have none."""
-    state = None if pool is None else states.get(pool)
-    kind = system.pool_state_type
-    return system.new_pool() if state is None or kind is None else kind(*state.tolist())
-
-
 def system_in(system: System, states: Mapping[str, PoolNumbers], pool: str | None) -> System:
     """The system bound to the state of a pool; as it is where none is known."""
     state = None if pool is None else states.get(pool)

@@ -1,9 +1,10 @@
 """Leaderboards: who stands where, under rules of eligibility, now or as of a date."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -17,6 +18,7 @@ from podium.errors import ParameterError
 from podium.ledger.history import are_settled, entrant_rows, named_rows
 from podium.ledger.saved import Start
 from podium.results.columns import UTC as INSTANT
+from podium.results.names import normalise
 from podium.results.reading import Results
 from podium.systems import find, names
 
@@ -24,6 +26,53 @@ SPAN = re.compile(r"\s*(\d+)\s*(d|w|mo|y)?\s*")
 LONGEST_DAYS = 365_000
 OF_CHANGE = ("event_id", "pool", "started_at", "player", "rating_before", "delta")  # columns of a history's row
 SPAN_DAYS = {"d": 1, None: 1, "w": 7, "mo": 30, "y": 365}
+
+
+class Standings:
+    """Where players stand in their pools, and what that says of two of them."""
+
+    system: System
+
+    def _standing_of(self, names: Sequence[str], pool: str | None) -> tuple[System, list[Any]]:
+        """The system in the pool of that name, or in the only one there is, and the states of players there."""
+        raise NotImplementedError
+
+    def expected(self, a: str, b: str, pool: str | None = None) -> float:
+        """The expected score of `a` against `b` now, between 0 and 1; a newcomer's rating for unknown players.
+
+        Args:
+            a: a player.
+            b: the opponent.
+            pool: needed where there are several.
+
+        Returns:
+            A share of 1: 0.5 between equals.
+
+        Raises:
+            ParameterError: there are several pools and none is named.
+            UnknownError: no such pool.
+        """
+        from podium.ledger.forecast import expected_score  # noqa: PLC0415  (which ratings alone do without)
+
+        system, states = self._standing_of([normalise(a), normalise(b)], pool)
+        return expected_score(system, *states)
+
+    def pool_state(self, pool: str | None = None) -> Any:
+        """What the system has learnt of a pool, where its pools have a state.
+
+        Args:
+            pool: needed where there are several.
+
+        Returns:
+            The system's own NamedTuple; `()` for systems whose pools have none.
+
+        Raises:
+            ParameterError: there are several pools and none is named.
+            UnknownError: no such pool.
+        """
+        system, _ = self._standing_of((), pool)
+        kind, (numbers, _) = system.pool_state_type, system.standing
+        return system.new_pool() if kind is None else kind(*numbers.tolist())
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,16 +19,14 @@ from podium.ledger.forecast import (
     Forecast,
     Named,
     existing_pool,
-    expected_score,
     field_of,
     forecast,
     names_to_rate,
     only_pool,
-    pool_state,
     system_in,
 )
 from podium.ledger.history import history
-from podium.ledger.leaderboard import eligibility, listed
+from podium.ledger.leaderboard import Standings, eligibility, listed
 from podium.ledger.reasons import Explanation
 from podium.ledger.reasons.explaining import explain
 from podium.ledger.reasons.what_if import WhatIf, what_if
@@ -38,7 +36,7 @@ from podium.live.one_event import FIRST, Moment, RatedEvent, note_newest, player
 from podium.live.saving import LiveRatings, PlayerKey, RowNumbers, refuse_share, resumed_ratings, starting_ratings
 from podium.rated import Rated
 from podium.results.columns import DEFAULTS
-from podium.results.names import admit, normalise
+from podium.results.names import admit
 from podium.results.reading import Results, read_results
 from podium.support.words import counted, table_html
 from podium.systems import make_system
@@ -46,7 +44,7 @@ from podium.systems import make_system
 SHOWN_PLAYERS = 10  # in a notebook
 
 
-class Live:
+class Live(Standings):
     """Ratings that move with each event as it comes.
 
     Events must come in order; what is refused changes nothing. Every event settles at once. Threads may share one:
@@ -283,24 +281,6 @@ class Live:
             board = board.filter(pl.col("pool") == existing_pool(pool, pools))
         return listed(self.system, board, rules, None)
 
-    def expected(self, a: str, b: str, pool: str | None = None) -> float:
-        """The expected score of `a` against `b` now, between 0 and 1; a newcomer's rating for unknown players.
-
-        Args:
-            a: a player.
-            b: the opponent.
-            pool: needed where there are several.
-
-        Returns:
-            A share of 1: 0.5 between equals.
-
-        Raises:
-            ParameterError: there are several pools and none is named.
-            UnknownError: no such pool.
-        """
-        system, states = self._standing_of([normalise(a), normalise(b)], pool)
-        return expected_score(system, *states)
-
     def predict(
         self,
         entrants: Sequence[Named] = (),
@@ -319,7 +299,6 @@ class Live:
         return forecast(system, field, dict(zip(names, states, strict=True)), top)
 
     def _standing_of(self, names: Sequence[str], pool: str | None) -> tuple[System, list[Any]]:
-        """The system in the pool of that name, or in the only one there is, and the states of players there."""
         with self._lock:
             chosen = only_pool(self._ratings.pools(), pool)
             system = system_in(self.system, self._ratings.pool_states, chosen)
@@ -365,19 +344,3 @@ class Live:
         """The state of every player, by (pool, player)."""
         with self._lock:
             return {key: self._ratings.state(*key) for key in self._ratings.rows}
-
-    def pool_state(self, pool: str | None = None) -> Any:
-        """What the system has learnt of a pool, where its pools have a state.
-
-        Args:
-            pool: needed where there are several.
-
-        Returns:
-            The system's own NamedTuple; `()` for systems whose pools have none.
-
-        Raises:
-            ParameterError: there are several pools and none is named.
-            UnknownError: no such pool.
-        """
-        with self._lock:
-            return pool_state(self.system, self._ratings.pool_states, only_pool(self._ratings.pools(), pool))

@@ -18,7 +18,6 @@ from podium.errors import OutputError, ParameterError, UnknownError
 from podium.ledger import history
 from podium.ledger import leaderboard as boards
 from podium.ledger.saved import Start, metadata, pools_after, with_pool_columns
-from podium.results.names import normalise
 from podium.results.reading import Results
 from podium.support.part_files import part_file
 from podium.support.words import counted, table_html
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class Rated:
+class Rated(boards.Standings):
     """Rated results: ratings, the history of every change, and the reason for each."""
 
     system: System
@@ -217,26 +216,10 @@ class Rated:
 
         return what_if(self.system, self.events, self.replayed, event_id, player, self.period)
 
-    def expected(self, a: str, b: str, pool: str | None = None) -> float:
-        """The expected score of `a` against `b` now, between 0 and 1; a newcomer's rating for unknown players.
-
-        Args:
-            a: a player.
-            b: the opponent.
-            pool: needed where there are several.
-
-        Returns:
-            A share of 1: 0.5 between equals.
-
-        Raises:
-            ParameterError: there are several pools and none is named.
-            UnknownError: no such pool.
-        """
-        from podium.ledger.forecast import expected_score
+    def _standing_of(self, names: Sequence[str], pool: str | None) -> tuple[System, list[Any]]:
         from podium.rated.ahead import standing_of
 
-        system, states = standing_of(self, [normalise(a), normalise(b)], pool)
-        return expected_score(system, *states)
+        return standing_of(self, names, pool)
 
     def predict(
         self,
@@ -355,23 +338,6 @@ class Rated:
         from podium.ledger.forecast import strengths
 
         return strengths(self.system, self.events, self.replayed, top, probe)
-
-    def pool_state(self, pool: str | None = None) -> Any:
-        """What the system has learnt of a pool, where its pools have a state.
-
-        Args:
-            pool: needed where there are several.
-
-        Returns:
-            The system's own NamedTuple; `()` for systems whose pools have none.
-
-        Raises:
-            ParameterError: there are several pools and none is named.
-            UnknownError: no such pool.
-        """
-        from podium.ledger.forecast import only_pool, pool_state
-
-        return pool_state(self.system, self._pool_states, only_pool([name for name, _ in self._pools()], pool))
 
     @functools.cached_property
     def _pool_states(self) -> Mapping[str, PoolNumbers]:

@@ -1,6 +1,6 @@
 """Why a rating moved: the duels and other causes of a change, their shares, and the words for them."""
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from decimal import Decimal
 from typing import Any
 
@@ -8,6 +8,7 @@ import polars as pl
 
 from podium.ledger.reasons.duels import Group
 from podium.ledger.reasons.standings import SCHEMA as STANDINGS_SCHEMA
+from podium.support.answers import answer, described
 from podium.support.words import lines_html, shown, signed
 
 SCHEMA = {
@@ -25,19 +26,19 @@ SCHEMA = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Duels:
+@answer
+class DuelCount:
     """How many duels a player won, and how many the ratings promised."""
 
-    count: int
-    won: float  # a draw is a half
-    expected: float
-    headline: str  # "Won 17.5 of 25 duels; 23.1 were expected."
-    meaning: str  # what a duel is in this event
-    not_compared: str  # who is not compared, and why; empty where everybody is
+    count: int = described("Duels of the player.")
+    won: float = described("Duels won; a draw is a half.")
+    expected: float = described("Duels that the ratings promised.")
+    headline: str = described("The three in a sentence.")  # "Won 17.5 of 25 duels; 23.1 were expected."
+    meaning: str = described("What a duel is in this event.")
+    not_compared: str = described("Who is not compared, and why; empty where everybody is.")
 
 
-NO_DUELS = Duels(0, 0.0, 0.0, "", "", "")
+NO_DUELS = DuelCount(0, 0.0, 0.0, "", "", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ class Explanation:
     verdict: str  # "Dragana won, but lost 40.5 points."
     cause: str = ""  # "Quitting heat 2 cost 33.4 of them."
     groups: tuple[Group, ...] = ()
-    duels: Duels = NO_DUELS
+    duels: DuelCount = NO_DUELS
     ranked_by: str = ""  # what decided the event: "Ranked by the sum of the heats' scores: Dragana 171, Otto 138, …"
     standings: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=STANDINGS_SCHEMA))  # of the event
     method: str = ""  # how a change that is no sum over duels is divided
@@ -139,7 +140,7 @@ class Explanation:
                 {name: getattr(group, name) for name in Group.__slots__} | {"shown": float(group.shown)}
                 for group in self.groups
             ],
-            "duels": {name: getattr(self.duels, name) for name in Duels.__slots__},
+            "duels": asdict(self.duels),
             "ranked_by": self.ranked_by,
             "standings": self.standings.to_dicts(),
             "method": self.method,

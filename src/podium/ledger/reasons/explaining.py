@@ -16,7 +16,7 @@ from podium.engine.tables.selection import UNFINISHED_STATUS
 from podium.engine.tables.things import kind_and_name
 from podium.errors import UnknownError
 from podium.ledger.history import system_at
-from podium.ledger.reasons import SCHEMA, Duels, Explanation, ThingPart, wording
+from podium.ledger.reasons import SCHEMA, DuelCount, Explanation, ThingPart, wording
 from podium.ledger.reasons.duels import BAND, CAUSE, HEAT, OPPONENT, Account, Duel, Group, Heading, Partition, partition
 from podium.ledger.reasons.shares import affordable_parts, shown_table
 from podium.ledger.reasons.standings import WORDS, Standings, ranked_by, standings
@@ -276,7 +276,7 @@ class Breakdown:
         sides = {line.team for line in self.table.lines if line.contested_by_teams}
         return wording.outcome(wording.tally(results), status, two_teams=len(sides) == 2)  # noqa: PLR2004  (two)
 
-    def duels_in_words(self, duels: Sequence[Duel]) -> Duels:
+    def duels_in_words(self, duels: Sequence[Duel]) -> DuelCount:
         """How many duels were won, what a duel is, and who is not compared."""
         results = [duel.result for duel in duels]
         graded = any(result not in (0.0, 0.5, 1.0) for result in results)
@@ -290,7 +290,7 @@ class Breakdown:
         heats = [self.name_of(heat) for heat in dict.fromkeys(duel.heat for duel in duels)]
         opponents = len({duel.opponent for duel in duels})
         draws = wording.tally(results).drew > 0
-        return Duels(
+        return DuelCount(
             count=len(duels),
             won=won,
             expected=expected,

@@ -9,7 +9,7 @@ import numpy as np
 from podium.engine.system import System
 from podium.kernels.records import read
 from podium.ledger.performance import PerformanceRating, performance
-from podium.ledger.reasons import Explanation
+from podium.ledger.reasons import DuelCount, Explanation
 from podium.ledger.reasons.explaining import explain, find_entrant
 from podium.ledger.reasons.what_if import WhatIf, is_quickly_imagined, what_if
 from podium.ledger.stakes import Stakes
@@ -58,18 +58,6 @@ class ReasonGroup:
     won: float = described("Duels won; a draw is a half.")
     points: float = described("What it adds to the change, in points.")
     shown: float = described("The points as people read them; they add up to the change.")
-
-
-@answer
-class DuelCount:
-    """How many duels a player won, and how many the ratings promised."""
-
-    count: int = described("Duels of the player.")
-    won: float = described("Duels won; a draw is a half.")
-    expected: float = described("Duels that the ratings promised.")
-    headline: str = described("The three in a sentence.")
-    meaning: str = described("What a duel is in this event.")
-    not_compared: str = described("Who is not compared, and why; empty where everybody is.")
 
 
 @answer
@@ -147,7 +135,6 @@ def explained_change(explanation: Explanation) -> ExplainedChange:
         words=explanation.summary,
         shown=ShownChange(*map(float, shown)),
         groups=tuple(answer_from(ReasonGroup, each, shown=float(each.shown)) for each in explanation.groups),
-        duels=answer_from(DuelCount, explanation.duels),
         standings=rows_as(StandingLine, explanation.standings),
         reasons=rows_as(Reason, explanation.rows),
     )

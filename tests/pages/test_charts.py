@@ -2,10 +2,10 @@
 
 import xml.etree.ElementTree as ET
 from datetime import UTC, datetime, timedelta
-from types import SimpleNamespace
 
 import pytest
 
+from podium.ledger.pair_predictions import ReliabilityBin
 from podium.pages.charts import (
     MOST_DOTS,
     HistoryLine,
@@ -169,8 +169,10 @@ def test_the_promise_is_marked_where_it_is_asked_for():
 
 
 def test_dots_of_more_duels_are_larger_and_have_their_interval():
-    bins = [SimpleNamespace(expected=e, observed=o, lowest=o - 0.1, highest=o + 0.1, duels=n) for e, o, n in
-            ((0.1, 0.2, 10), (0.5, 0.5, 1000), (0.9, 0.8, 100))]  # fmt: skip
+    known = (0.1, 0.2, 10), (0.5, 0.5, 1000), (0.9, 0.8, 100)
+    bins = [
+        ReliabilityBin(expected, observed, observed - 0.1, observed + 0.1, duels) for expected, observed, duels in known
+    ]
     root = parsed(reliability_curve(bins, "Promises"))
     radii = [float(each.get("r")) for each in root.iter("circle")]
     assert radii[0] < radii[2] < radii[1] == 7.0

@@ -15,10 +15,11 @@ from podium.analysis.evaluation import evaluate
 from podium.analysis.predictions import HeatSelection, predict
 from podium.analysis.scores import Window
 from podium.errors import UnknownError
+from podium.ledger.pair_predictions import ReliabilityBin
 from podium.store import Store
 from podium.store.reading import pool_facts
 from podium.store.reading.log import CorrectedLine
-from podium.store.reading.pool_facts import ReliabilityBin, fair_expectation
+from podium.store.reading.pool_facts import fair_expectation
 from podium.systems import find
 
 START = datetime(2025, 1, 1, tzinfo=UTC)

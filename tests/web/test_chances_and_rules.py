@@ -12,13 +12,14 @@ import pytest
 from html_tree import tree
 from starlette.testclient import TestClient
 
+from podium.ledger.pair_predictions import ReliabilityBin
 from podium.pages.promises import findings, trust_of
 from podium.service import create_app
 from podium.service.web.chances import chance_words, odds_words
 from podium.service.web.rendering import PoolHeader
 from podium.service.web.rules.page import weights
 from podium.store.keys import create_key
-from podium.store.reading.pool_facts import ReliabilityBin, WeightPoint
+from podium.store.reading.pool_facts import WeightPoint
 from podium.support.words import shown
 from podium.systems import find
 

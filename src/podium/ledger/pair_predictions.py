@@ -21,9 +21,21 @@ from podium.kernels.records import read, write
 from podium.ledger.history import pools_brought, started_at, states_brought
 from podium.results.derived_heats import OVERALL
 from podium.results.hashing import SPREAD, runs
+from podium.support.answers import answer, described
 
 MAX_PAIRS = 200_000_000  # rows of some 50 bytes: more is no table for one machine
 Numbers = npt.NDArray[np.int64]
+
+
+@answer
+class ReliabilityBin:
+    """Duels in which about the same score was expected; each is counted from both sides."""
+
+    expected: float = described("The mean of the expected scores.")
+    observed: float = described("The mean of the scores.")
+    lowest: float = described("The lower end of the 95 % interval of the observed mean.")
+    highest: float = described("The upper end of it.")
+    duels: int = described("How many there are.")
 
 
 class Listing(NamedTuple):

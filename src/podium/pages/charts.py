@@ -4,11 +4,11 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
 
 import numpy as np
 from markupsafe import Markup
 
+from podium.ledger.pair_predictions import ReliabilityBin
 from podium.pages.drawing import Plot, Scale, Step, across, dates, number, round_values, text
 from podium.pages.numbers import SIGMAS, Shape, shortened
 from podium.support.words import shown, signed
@@ -222,25 +222,6 @@ FIRST_LABEL = 0.35  # of the width, that the label of the first step takes
 LABEL_FROM, LABEL_TO = 0.5, 0.88  # of the width, where labels of two lines stand
 
 
-class Reliability(Protocol):
-    """Duels in which about the same score was promised."""
-
-    @property
-    def expected(self) -> float: ...  # the mean of what was promised
-
-    @property
-    def observed(self) -> float: ...  # the mean of what happened
-
-    @property
-    def lowest(self) -> float: ...  # the lower end of the 95 % interval of what happened
-
-    @property
-    def highest(self) -> float: ...  # the upper end of it
-
-    @property
-    def duels(self) -> int: ...  # how many there are
-
-
 def promise_curve(points: Sequence[tuple[float, float]], marked: Mapping[float, str], label: str) -> Markup:
     """Draw the expected score by the lead in points: of two leads or more."""
     plot = Plot(Scale(points[0][0], points[-1][0]), Scale(0.0, 1.0), CURVE_HEIGHT, top=8)
@@ -288,7 +269,7 @@ def weights_curve(points: Sequence[tuple[int, float]], marked: Mapping[int, str]
     return plot.chart("img", label, plot.grid(rows, steps) + line + Markup("").join(marks))
 
 
-def reliability_curve(bins: Sequence[Reliability], label: str) -> Markup:
+def reliability_curve(bins: Sequence[ReliabilityBin], label: str) -> Markup:
     """Draw what happened by what was promised, of two bins or more: dots as large as their duels are many.
 
     The line through each dot is its 95 % interval.

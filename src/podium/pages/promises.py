@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from podium.pages.charts import Reliability, reliability_curve
+from podium.ledger.pair_predictions import ReliabilityBin
+from podium.pages.charts import reliability_curve
 from podium.support.words import counted
 
 FAVOURED = 0.7  # of a duel: who is expected to win so often is a favourite
@@ -38,7 +39,7 @@ class Trust:
         return f"in this pool favourites win {'more' if gap > 0 else 'less'} than promised"
 
 
-def trust_of(bins: Iterable[Reliability]) -> Trust:
+def trust_of(bins: Iterable[ReliabilityBin]) -> Trust:
     """What favourites were promised in all, and how often they won."""
     favoured = [each for each in bins if each.expected >= FAVOURED]
     duels = sum(each.duels for each in favoured)
@@ -48,13 +49,13 @@ def trust_of(bins: Iterable[Reliability]) -> Trust:
     return Trust(promised, sum(each.observed * each.duels for each in favoured) / duels, duels)
 
 
-def surest_favourites(bins: Iterable[Reliability]) -> Reliability | None:
+def surest_favourites(bins: Iterable[ReliabilityBin]) -> ReliabilityBin | None:
     """Of those who were promised most, the bin of enough duels to say something; None where there is none."""
     enough = [each for each in bins if each.duels >= MIN_DUELS and each.expected >= FAVOURED]
     return enough[-1] if enough else None
 
 
-def findings(bins: Sequence[Reliability]) -> str:
+def findings(bins: Sequence[ReliabilityBin]) -> str:
     """What came of promises to the surest favourites, and to all; empty where too little is known."""
     sure, every = surest_favourites(bins), trust_of(bins)
     if sure is None:
@@ -70,7 +71,7 @@ def per_cent(share: float) -> int:
     return round(100 * share)
 
 
-def reliability_picture(all_bins: Sequence[Reliability]) -> Picture:
+def reliability_picture(all_bins: Sequence[ReliabilityBin]) -> Picture:
     """Whether promises came true."""
     heading = "Do the promises come true?"
     bins = [each for each in all_bins if each.duels]

@@ -12,6 +12,7 @@ from fastapi import Query, Request, Response
 from markupsafe import Markup
 
 from podium.ledger.imagined import place_words
+from podium.ledger.pair_predictions import ReliabilityBin
 from podium.ledger.reasons import Explanation
 from podium.ledger.stakes import Stakes
 from podium.pages.numbers import direction, in_sentence, percent, rating
@@ -26,7 +27,7 @@ from podium.store import Store
 from podium.store.reading.log import CorrectionRecord
 from podium.store.reading.models import ResultRow
 from podium.store.reading.players.explanations import EventStory
-from podium.store.reading.pool_facts import LARGE_FIELD, PoolFacts, ReliabilityBin, fair_expectation
+from podium.store.reading.pool_facts import LARGE_FIELD, PoolFacts, fair_expectation
 from podium.store.writing.rating.events import Change
 from podium.store.writing.rating.facts import today
 from podium.support.words import capitalised, counted, part, shown, shown_change, signed

@@ -18,6 +18,7 @@ from podium.analysis.scores import Window, judged_heats
 from podium.engine.inputs import PRESENT
 from podium.engine.rules import enter, expect
 from podium.engine.system import ELO_SCALE
+from podium.ledger.pair_predictions import ReliabilityBin
 from podium.ledger.performance import performances
 from podium.ledger.reasons import Explanation
 from podium.results.reading import Results
@@ -79,17 +80,6 @@ class WeightPoint:
     event_number: int = described("Which rated event of a player it was, from 1.")
     points: float = described("The most that one duel moved the middle player.")
     players: int = described("How many players it is the middle of.")
-
-
-@answer
-class ReliabilityBin:
-    """Duels in which about the same score was expected; each is counted from both sides."""
-
-    expected: float = described("The mean of the expected scores.")
-    observed: float = described("The mean of the scores.")
-    lowest: float = described("The lower end of the 95 % interval of the observed mean.")
-    highest: float = described("The upper end of it.")
-    duels: int = described("How many there are.")
 
 
 @answer

@@ -226,6 +226,8 @@ def test_a_dry_run_tells_every_change_and_stores_nothing(filled):
     (alone,) = filled.submit("main", race(9, ["new", "a"]), dry_run=True)
     assert {(each.player, each.rating_was) for each in alone.effects} == {("new", None), ("a", None)}
     assert "new" not in ratings(filled)
+    moved = filled.amend("main", race(5, "abcd", minute=2), dry_run=True)
+    assert moved.totals.events == len({each.event_id for each in moved.effects})
     gone = filled.void("main", "e5", dry_run=True)
     assert [each.rating for each in gone.effects] == [None] * 4
     assert filled.verify() == []

@@ -55,6 +55,7 @@ class Rerated:
     largest: float = 0.0
     earliest: int | None = None  # the start of the first event with a change that moved
     moved_events: int = 0
+    own_keys: set[tuple[int, int]] = field(default_factory=set)  # with changes, of the wanted events: old and new ones
     players: set[int] = field(default_factory=set)
     statuses: dict[str, tuple[str, str]] = field(default_factory=dict)  # of the wanted events that were rated again
     rows: dict[OrderKey, list[MovedTo]] = field(default_factory=dict)  # the changes of the wanted events, by place
@@ -78,6 +79,7 @@ class Rerated:
             largest=largest_move(span),
             earliest=min(moved)[0] if moved else None,
             moved_events=len(moved),
+            own_keys={key for key in moved if key[1] in {each.seq for each in wanted}},
             players={each for each in {*written.player.tolist(), *(who for *_, who in removed)} if not is_thing(each)},
             not_finite=[*span.not_finite],
             duplicate_players=dict(span.duplicate_players),
@@ -107,7 +109,8 @@ class Rerated:
 
     @property
     def totals(self) -> Totals:
-        return Totals(self.moved_events, len(self.players), self.written + self.removed, self.largest)
+        at_both = len(self.own_keys) - len({seq for _, seq in self.own_keys})  # events that have another time now
+        return Totals(self.moved_events - at_both, len(self.players), self.written + self.removed, self.largest)
 
     def take_rows(self, ledger: ledger_rows.Ledger, is_written: ledger_rows.Mask) -> None:
         """Take in the changes of the events that are answered."""
@@ -135,6 +138,7 @@ class Rerated:
         self.written += later.written
         self.removed += later.removed
         self.moved_events += later.moved_events
+        self.own_keys |= later.own_keys
         self.largest = max(self.largest, later.largest)
         starts = [each for each in (self.earliest, later.earliest) if each is not None]
         self.earliest = min(starts, default=None)

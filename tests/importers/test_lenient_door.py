@@ -255,6 +255,7 @@ def test_the_service_and_its_client_say_it_in_plain_words():
     from podium.service.api.bodies import unknown_field
 
     assert unknown_field("rank") == "is not a field of this body; did you mean position?"
+    assert unknown_field("postion") == "is not a field of this body; did you mean position?"
     assert unknown_field("colour") == "is not a field of this body"
     with pytest.raises(podium.ParameterError, match="begin with http:// or https://"):
         podium.Client("127.0.0.1:8765", "key")

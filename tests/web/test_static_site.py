@@ -217,7 +217,7 @@ def test_only_public_pools_have_pages(tmp_path):
     url = str(tmp_path / "podium.db")
     store = Store(url)
     store.create_pool("secret", find("elo")())
-    with pytest.raises(podium.ParameterError, match="has no public pool"):
+    with pytest.raises(podium.ParameterError, match=r"has no public pool, .*: podium pool set NAME --public"):
         write_site(tmp_path / "site", StoreSource(url))
     store.create_pool("open", find("elo")(), public=True)
     store.close()

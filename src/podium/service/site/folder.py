@@ -70,11 +70,9 @@ class StoreSource:
                 public = sorted(view.public_pools())
                 wanted = public if self.pool is None else [view.pool(self.pool).name]
                 if not wanted or not {*wanted} <= {*public}:
-                    which = (
-                        f"{self.url}: has no public pool" if self.pool is None else f"pool {self.pool} is not public"
-                    )
-                    name = self.pool or "NAME"
-                    raise ParameterError(f"{which}, and pages are for everybody: podium pool describe {name} --public")
+                    which = f"pool {self.pool} is not public" if self.pool else f"{self.url}: has no public pool"
+                    remedy = f"podium pool set {self.pool or 'NAME'} --public"
+                    raise ParameterError(f"{which}, and pages are for everybody: {remedy}")
                 yield Opened(view, wanted, received)
         finally:
             store.close()

@@ -181,6 +181,9 @@ with closing(Store(sys.argv[1], must_exist=True)) as store:
 backup.back_up(sys.argv[1], Path(sys.argv[2]))
 try: Store(sys.argv[1]).void("main", "e1")
 except backup.UnavailableError as error: print(error)
+from podium.cli.commands import build
+try: build("serve")(["serve", "--db", sys.argv[1]], standalone_mode=False)
+except backup.PodiumError as error: print(error)
 """
 
 
@@ -191,7 +194,8 @@ def test_where_nothing_may_be_written_a_database_is_read(tmp_path, copy):
     database.parent.chmod(0o555)
     command = [*WITHOUT_RIGHTS, sys.executable, "-c", LOOK, database, tmp_path / "copy.db"]
     shown = subprocess.run(command, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True).stdout
-    seen, refusal = shown.splitlines()
+    seen, refusal, unserved = shown.splitlines()
+    assert "a service writes, and this folder is read-only" in unserved
     assert (seen, refusal.partition(";")[0]) == (
         "4",
         "the database cannot be written to: its file or folder is read-only",

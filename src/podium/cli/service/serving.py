@@ -52,9 +52,15 @@ def serve(
         from podium.service import create_app
         from podium.service.server import WorkerSettings, prepare_kernels, refuse_workers, run, run_workers
         from podium.store.backup import upgrade_pools
+        from podium.store.log.files import file_of, is_sealed
     if workers > 1:
         refuse_workers(url, workers)
     store = storing.create_store(url)
+    path = file_of(store.engine.url)
+    if path is not None and is_sealed(path):  # it would not see what others write
+        raise PodiumError(
+            f"{path}: a service writes, and this folder is read-only; serve a copy: podium db backup FILE"
+        )
     for each in upgrade_pools(store.engine, "podium serve"):
         typer.echo(str(each), err=bool(each.error))
     if key_file is not None:

@@ -16,7 +16,7 @@ from podium.cli.terminal.app import App, examples
 from podium.cli.terminal.options import SYSTEM, chosen_system, complete_system, write_text
 from podium.cli.terminal.show import Format
 from podium.errors import ParameterError, PodiumError
-from podium.support.words import as_text, counted
+from podium.support.words import as_text, counted, suggestion
 
 if TYPE_CHECKING:
     from podium.analysis.simulation import Scenario
@@ -236,7 +236,7 @@ def scenario_of(settings: list[str], seed: int | None) -> "Scenario":
         name, equals, text = setting.partition("=")
         name = name.strip()
         if name not in known or not equals:
-            raise ParameterError(f"--set {setting}: a season has {', '.join(known)}")
+            raise ParameterError(f"--set {setting}: a season has {', '.join(known)}{suggestion(name, known)}")
         try:
             properties[name] = known[name](text.strip())
         except ValueError:

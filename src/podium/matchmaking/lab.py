@@ -25,6 +25,7 @@ Integers = npt.NDArray[np.int64]
 TICK_S = 1.0  # between two looks
 PATIENCE_TARGETS = 10.0  # targets, after which a ticket that nobody meets is given up
 MOST_PLAYERS = 10_000_000
+MOST = 100_000  # minutes, seconds and points of a crowd
 FIRST_COME = "first come"
 POLICY = "policy"
 
@@ -47,8 +48,8 @@ class Crowd:
                 f"a population of {self.players} cannot be tried; it must be from 2 to {MOST_PLAYERS:,}"
             )
         for name in ("minutes", "warm_minutes", "match_s", "rest_s", "skill_deviation"):
-            if not 0.0 < getattr(self, name) < math.inf:
-                raise ParameterError(f"{name} is {getattr(self, name)!r}; it must be a positive number")
+            if not 0.0 < getattr(self, name) <= MOST:
+                raise ParameterError(f"{name} is {getattr(self, name)!r}; it must be above 0, and at most {MOST:,}")
 
 
 class Trial(NamedTuple):

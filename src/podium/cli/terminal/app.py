@@ -99,14 +99,17 @@ def examples(*lines: str) -> Callable[[_Function], _Function]:
     return attach
 
 
+LARGEST = 2**63  # which no database takes
+
+
 class Command(Quick, TyperCommand):
-    """A command whose numbers are finite, whose interruption is reported, and whose help ends with examples."""
+    """A command whose numbers have a bound, whose interruption is reported, and whose help ends with examples."""
 
     def invoke(self, ctx: Any) -> Any:
         for option in self.params:
             value = ctx.params.get(option.name or "")
-            if isinstance(value, float) and not math.isfinite(value):
-                raise typer.BadParameter(f"{value} is not a finite number.", ctx, option)  # type: ignore[arg-type]
+            if isinstance(value, int | float) and not abs(value) < LARGEST:
+                raise typer.BadParameter(f"{value} must be a number below 2^63.", ctx, option)  # type: ignore[arg-type]
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:

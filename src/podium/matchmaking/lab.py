@@ -24,8 +24,7 @@ Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 TICK_S = 1.0  # between two looks
 PATIENCE_TARGETS = 10.0  # targets, after which a ticket that nobody meets is given up
-MOST_PLAYERS = 10_000_000
-MOST = 100_000  # minutes, seconds and points of a crowd
+MOST = 100_000  # players, minutes, seconds and points of a crowd
 FIRST_COME = "first come"
 POLICY = "policy"
 
@@ -43,10 +42,8 @@ class Crowd:
     seed: int = 1
 
     def __post_init__(self) -> None:
-        if not 2 <= self.players <= MOST_PLAYERS:  # noqa: PLR2004  (it takes two to play)
-            raise ParameterError(
-                f"a population of {self.players} cannot be tried; it must be from 2 to {MOST_PLAYERS:,}"
-            )
+        if not 2 <= self.players <= MOST:  # noqa: PLR2004  (it takes two to play)
+            raise ParameterError(f"a population of {self.players} cannot be tried; it must be from 2 to {MOST:,}")
         for name in ("minutes", "warm_minutes", "match_s", "rest_s", "skill_deviation"):
             if not 0.0 < getattr(self, name) <= MOST:
                 raise ParameterError(f"{name} is {getattr(self, name)!r}; it must be above 0, and at most {MOST:,}")

@@ -295,10 +295,11 @@ def from_any_frame(source: Any, table_name: str) -> pl.DataFrame:
                 raise ResultsError.whole("results", f"a {type(source).__name__} is not a table; give {table}")
             frame = nw.from_arrow(source, backend="polars")  # as of Arrow's batches
         eager = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
-        if len(set(eager.columns)) < len(eager.columns):
-            raise nw.exceptions.DuplicateError
+        has_twice = len(set(eager.columns)) < len(eager.columns)
     except (nw.exceptions.DuplicateError, pl.exceptions.DuplicateError):
-        raise ResultsError.whole("results", "two columns have the same name") from None
+        has_twice = True
+    if has_twice:
+        raise ResultsError.whole("results", "two columns have the same name")
     try:
         return with_types(eager.to_polars(), table_name)
     except (TypeError, ValueError):  # Arrow's, of a column of several types

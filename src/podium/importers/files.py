@@ -5,7 +5,7 @@ import io
 import re
 import shlex
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
@@ -14,10 +14,17 @@ from pathlib import Path, PurePath
 import polars as pl
 
 from podium.errors import Fault, ResultsError
-from podium.importers import times
+from podium.importers.blocks import (
+    below_each_other,
+    from_lines,
+    game_by_game,
+    in_blocks,
+    one_by_one,
+    pattern_of,
+    with_tabs,
+)
 from podium.importers.grid import (
     LINES,
-    ROW_NUMBER,
     TITLE,
     TWO,
     VALUE,
@@ -27,17 +34,12 @@ from podium.importers.grid import (
     SourceRule,
     decide,
     find_head,
-    from_lines,
-    numbered,
-    one_by_one,
-    pattern_of,
-    with_tabs,
 )
 from podium.importers.sources import UTF16_MARKS, Source, decode, refuse_file, unmarked_codec
 from podium.importers.stored import from_database, from_spreadsheet, quoted
 from podium.importers.trees import from_json, rows_of_tree, text_of_page, xml_document
 from podium.results.columns import refuse_wide
-from podium.results.headings import MET, ROUND, encoding_of, fold, is_heading, is_round, is_total, meanings, side_of
+from podium.results.headings import encoding_of, is_heading
 from podium.results.plain_rows import DELIMITERS, counted_from, from_csv, malformed_rows, rows_of
 from podium.results.reading import first_line
 
@@ -45,7 +47,6 @@ MARKDOWN = re.compile(r"\s*\|.*\|\s*\n\s*\|[\s:|-]+\|\s*\n")  # a table of it
 MARKDOWN_LINE = re.compile(r"(?m)^\s*\|[\s:|-]+\|[ \t]*$")
 MARKDOWN_EDGES = re.compile(r"(?m)^[ \t]*\||\|[ \t]*$")
 MARKED = re.compile(r"[;\t|]|,.*,")  # a text whose cells are parted by marks
-TALLY = r"^\+\s*(\d{1,3})\s*=\s*(\d{1,3})\s*[-\u2013\u2212]\s*(\d{1,3})$"
 LONELY = re.compile(r"(?<![a-zA-Z])[^\0-\x7f](?![a-zA-Z])|[\x80-\x9f]|[^\0-\xff]")  # letters of other alphabets
 BLANK = "\1"  # before the number of a column that has no heading
 TWO_ROWS = 1 << 17  # characters that surely have the header and a row
@@ -198,107 +199,6 @@ def load(source: Source, rule: SourceRule, wanted: Collection[str] = (), *, skip
     if TITLE in grid.frame.columns and not grid.rule.pattern:
         grid = replace(grid, frame=grid.frame.with_columns(pl.col(TITLE).str.replace_all("\n", " ")))
     return grid
-
-
-def game_by_game(grid: Grid) -> Grid:
-    """A table with a row for each game that a cell counts, as +2 =3 -1 of wins, draws and losses."""
-    texts = [each for each in grid.headings if grid.frame[each].dtype == pl.String]
-    name = next((each for each in texts if grid.frame[each].head(1).str.contains(TALLY).any()), None)
-    if name is None or not grid.frame[name].str.contains(TALLY).fill_null(value=False).all():
-        return grid
-    counts = grid.frame[name].str.extract_groups(TALLY).struct.unnest().cast(pl.Int64)
-    cells = [["1-0"] * won + ["½-½"] * drawn + ["0-1"] * lost for won, drawn, lost in counts.iter_rows()]
-    frame = grid.frame.with_columns(pl.Series(name, cells)).with_row_index("\0line").explode(name).drop_nulls(name)
-    labels = [grid.place(row) for row in frame["\0line"]]
-    return replace(grid, frame=frame.drop("\0line"), labels=labels, notes=(*grid.notes, f"games that {name} counts"))
-
-
-def below_each_other(grid: Grid) -> Grid:
-    """A table of blocks beside each other, of the same heads below a title for each, as one whose rows have titles."""
-    names = grid.headings
-    for size in range(TWO, len(names) // TWO + 1):
-        parts = [names[start : start + size] for start in range(0, len(names), size)]
-        blocks = {part[0].rpartition(" ")[0]: part for part in parts}
-        heads, *others = ([each.removeprefix(f"{title} ") for each in part] for title, part in blocks.items())
-        is_named = {"player", "position"} <= {meanings().get(fold(each)) for each in heads}
-        if is_named and all(own == heads for own in others) and all(blocks) and len(blocks) == len(parts):
-            rows = range(grid.frame.height)
-            whole = stacked(grid, ((title, rows, dict(zip(own, heads, strict=True))) for title, own in blocks.items()))
-            has_more = pl.sum_horizontal(pl.col(heads).fill_null("") != "") > 1
-            return whole.only(whole.frame.select(has_more).to_series().arg_true())
-    return grid
-
-
-def names_round(title: str) -> bool:
-    """Whether a line says which round or race begins: by a date, or by its word and a number."""
-    words = map(fold, re.findall(r"[^\W\d_]{2,}", title))
-    is_numbered = re.search(r"\d", title) and any(meanings().get(each) == "event_id" or each in ROUND for each in words)
-    return bool(is_numbered or is_round(title) or pl.Series([title]).str.contains(times.A_DATE).any())
-
-
-def in_blocks(grid: Grid) -> Grid:
-    """A table in blocks, whose titles are the lines above each: its head stands again, or they tell of a round."""
-    names, frame = grid.headings, grid.frame.select(grid.headings)
-    if any(kind != pl.String for kind in frame.dtypes) or len(names) < TWO:
-        return grid
-    is_again = all(each and (frame[each] == each).any() for each in names)
-    if not is_again and sum(frame[each].null_count() > 0 for each in names) < len(names) - TWO:
-        return grid
-    title = grid.frame[TITLE][0] or "" if TITLE in grid.frame.columns else "1" if is_again else ""
-    blocks: list[tuple[str, list[int], Mapping[str, str]]] = [(title, [], dict(zip(names, names, strict=True)))]
-    above: dict[int, str] = {}  # rows that are titles where a head or a row follows
-    for number, row in enumerate(frame.fill_null("").iter_rows()):
-        cells, count = dict.fromkeys(filter(None, row)), len([*filter(None, row)])
-        own = numbered([*row]) if above and not any(map(VALUE.fullmatch, cells)) else []
-        is_own = len({*filter(None, own)}) == count and sum(map(is_heading, cells)) > 1
-        is_head, title = row == tuple(names) or is_own, " ".join(above.values())
-        is_alone = len(cells) == 1 and count in (1, len(row))  # or merged
-        is_title = is_alone or (count == TWO < len(row) and any(map(names_round, cells)))
-        if is_head or (above and not is_again and not is_title and names_round(title)):
-            blocks.append((title, [], dict(zip(names, own or row, strict=True)) if is_head else blocks[-1][2]))
-            above = {}
-        if is_title:
-            above[number] = " ".join(cells)
-        elif cells and not is_head:
-            blocks[-1][1].extend((*above, number))
-            above = {}
-    blocks[-1][1].extend(above)
-    titles, first = [title for title, _, _ in blocks], blocks[0][2]
-    used = titles if blocks[0][1] else titles[1:]
-    others = {title: head for title, _, head in blocks if head != first}
-    are_clear = not any("event_id" in map(meanings().get, fold(each).split("_")) for each in filter(is_total, others))
-    if len(titles) == 1 or not all(used) or len({*used}) < len(used) or not are_clear:  # as a points race
-        return grid
-    sums = [title for title, head in others.items() if is_total(title) or is_of_teams(head, first)]
-    named = zip(dated_titles(titles), blocks, strict=True)
-    parts = [(title, rows, head) for title, (own, rows, head) in named if rows and own not in sums]
-    notes = (f"without {' and '.join(sums)}",) if sums else ()
-    return replace(stacked(grid, parts), notes=(*grid.notes, *notes))
-
-
-def is_of_teams(head: Mapping[str, str], first: Mapping[str, str]) -> bool:
-    """Whether a head is of places of others than players, below a first one that is of these."""
-    meant, above = ({meanings().get(fold(each)) for each in own.values()} for own in (head, first))
-    return "position" in meant and "player" in above - meant and {*MET}.isdisjoint(map(side_of, head.values()))
-
-
-def stacked(grid: Grid, blocks: Iterable[tuple[str, Sequence[int], Mapping[str, str]]]) -> Grid:
-    """A table of blocks below each other: of each its title, its rows, and what its columns are called."""
-    frame = grid.frame.with_row_index(ROW_NUMBER)
-    beside = [each for each in frame.columns if each.startswith("\0") and each != TITLE]
-    parts = []
-    for title, rows, names in blocks:
-        columns = (pl.col(each).alias(name) for each, name in names.items() if name)
-        parts.append(frame[rows].select(*beside, pl.lit(title).alias(TITLE), *columns))
-    table = pl.concat(parts, how="diagonal")
-    return replace(grid, frame=table.drop(ROW_NUMBER), labels=[grid.place(row) for row in table[ROW_NUMBER]])
-
-
-def dated_titles(titles: list[str]) -> list[str]:
-    """The titles of blocks, all behind the first lines where these have a date and no block has its own."""
-    outer, _, first = titles[0].rpartition("\n")
-    dated = pl.Series([outer, first, *titles[1:]]).str.contains(times.A_DATE).arg_true().to_list()
-    return [titles[0], *(f"{outer} {each}" for each in titles[1:])] if dated == [0] else titles
 
 
 def read(source: Source, rule: SourceRule, wanted: Collection[str], *, skip_bad: bool = False) -> Grid:

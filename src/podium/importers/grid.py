@@ -3,10 +3,9 @@
 import re
 import shlex
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
-from itertools import accumulate, chain, count, pairwise, zip_longest
+from itertools import accumulate, chain, count, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,8 +13,7 @@ import polars as pl
 
 from podium.errors import Fault, FormatError
 from podium.importers import times
-from podium.importers.sources import refuse_file
-from podium.results.headings import BEAT, DREW, GOALS, LOST, SHORT, WORDS, fold, is_heading, meanings, side_of
+from podium.results.headings import GOALS, SHORT, fold, is_heading, meanings, side_of
 
 # Columns beside the table's own, none of which is called so: of each row its sheet, the lines above the head, and its
 # number in the source, from 0.
@@ -289,104 +287,3 @@ def joined(lines: Sequence[Sequence[str]]) -> list[str]:
         name = " ".join(dict.fromkeys(filter(None, (above, low))))
         names.append(low if name in names else name)
     return names
-
-
-def written_out(patterns: Mapping[str, str], known: Mapping[str, str]) -> dict[str, str]:
-    """Patterns with others, as {day}, in full."""
-    found = {**known}
-    for name, pattern in patterns.items():
-        found[name] = reduce(lambda text, own: text.replace(f"{{{own[0]}}}", own[1]), found.items(), pattern)
-    return found
-
-
-_WORDS = {
-    "status": "|".join(sorted(times.STATUS_WORDS, key=len, reverse=True)).replace("_", " "),
-    "date": times.IN_A_LINE,
-    "beat": "|".join(BEAT),
-    "verbs": "|".join(each for each in BEAT + LOST + DREW if len(each) > TWO),
-}
-PATTERNS = written_out(WORDS["lines"], _WORDS)
-LINE_PATTERNS = tuple(PATTERNS[name] for name in WORDS["lines"] if name.startswith("row_"))
-LISTED = re.compile(PATTERNS["listed"])
-LABELLED = re.compile(r"(.{1,60}?)\s*[:\u2013-]\s+(?=1\S{0,2}\s)(.+)")
-ORDINALS = re.compile(r"[,;]?\s*(?<!\S)(\d{1,2})(?:st|nd|rd|th|er|e|[.):º°])\s+")
-
-
-def one_by_one(text: str) -> str:
-    """A line for each who is listed behind a status below places, as DNF: Ana, Ben; a table of 1st Ana, 2nd Ben."""
-    if re.search(r"(?m)^\s*1[.)]\s", text):
-        return LISTED.sub(lambda line: "\n".join(f"{line[1]} {each.strip()}" for each in line[2].split(",")), text)
-    lines = [LABELLED.fullmatch(line.strip()) for line in text.splitlines() if line.strip()]
-    rows = [[line[1], *ORDINALS.split(line[2])[1:]] for line in lines if line]
-    counts = [[*map(str, range(1, len(row) // 2 + 1))] for row in rows]
-    has_more = any("," in name for row in rows for name in row[2::2])  # than a name
-    if len(lines) < TWO or len(rows) < len(lines) or has_more or [row[1::2] for row in rows] != counts:
-        return text
-    head = ["Event", *(f"P{number}" for number in max(counts, key=len))]
-    table = [head, *([row[0], *row[2::2], *[""] * (len(head) - 1 - len(row) // 2)] for row in rows)]
-    return "\n".join(map("\t".join, table))
-
-
-def pattern_of(text: str) -> str | None:
-    """The pattern of lines that each say who met and how it ended, or who came where; None where one may be another."""
-    lines = pl.Series(text.splitlines(), dtype=pl.String).str.strip_chars()
-    lines = lines.filter(lines != "")
-    for pattern in LINE_PATTERNS:
-        rows = lines.str.contains(pattern)
-        titles = lines.filter(~rows).str.replace(times.A_DATE, "")
-        if rows.sum() > 1 and not titles.str.contains(PATTERNS["no_title"]).any():
-            places = lines.filter(rows).str.extract(r"^(\d+)").cast(pl.Int64).drop_nulls()
-            are_places = places.len() and places[0] == 1 and (places.diff().fill_null(0) < TWO + 1).all()
-            return pattern if "<Pos>" not in pattern or are_places else None
-    return None
-
-
-def with_tabs(text: str) -> str:
-    """The text with tabs in place of the blanks that stand below each other in all lines that have two in a row."""
-    lines = text.splitlines()
-    rows = [line for line in lines if "  " in line.strip()]
-    blanks = "".join(" " if set(each) <= {" "} else "x" for each in zip_longest(*rows, fillvalue=" "))
-    cuts = [gap.end() for gap in re.finditer(r"(?<=x)  +(?=x)", blanks)]
-    parts = [[line[start:end].strip() for start, end in pairwise([0, *cuts, None])] for line in rows]
-    written = dict(zip(rows, map("\t".join, parts), strict=True))
-    return "\n".join(written.get(line, line) for line in lines) if cuts else text
-
-
-def from_lines(text: str, name: str, rule: SourceRule) -> Grid:
-    """A table of lines of fixed columns: those that a pattern fits are rows, the others titles."""
-    lines = pl.Series("line", text.splitlines(), pl.String)
-    lines = lines if rule.width else lines.str.strip_chars()
-    pattern = rule.pattern or r"^(?<line>.*)$"
-    rows = lines.str.contains(pattern).arg_true()
-    if not rows.len():
-        refuse_file(name, f"has no line that is a row ({pattern})")
-    frame = lines.gather(rows).str.extract_groups(pattern).struct.unnest()
-    if rule.width:
-        rest = lines.gather(rows).str.replace(pattern, "")
-        above = lines.filter(lines.str.contains(rule.names or "$^"))
-        over = above.str.replace(rule.names or "$^", "")[0] if above.len() else ""
-        for start in range(0, max(map(len, rest)), rule.width):
-            name_above = over[start : start + rule.width].strip()
-            cells = rest.str.slice(start, rule.width).str.replace_all(" ", "")
-            frame = frame.with_columns(cells.alias(f"{start // rule.width + 1} {name_above}".strip()))
-    frame = frame.select(pl.all().str.strip_chars()).select(each for each in frame.columns if frame[each].count())
-    titles = pl.lit("\n".join(lines.filter(~lines.str.contains(pattern)))) if rule.width else titles_of(lines, rows)
-    return Grid(name, frame.with_columns(titles.alias(TITLE)), labels=[f"line {row + 1}" for row in rows])
-
-
-def titles_of(lines: pl.Series, rows: pl.Series) -> pl.Series:
-    """The lines above each block of rows; of the first, all but the last are of the whole, unless others have dates."""
-    found, above, numbers = list[str | None](), list[str](), {*rows}
-    whole, title = "", None
-    for number, line in enumerate(lines):
-        if number not in numbers:
-            above += [line] if line else []
-            continue
-        if above and not found:
-            *outer, title = above
-            whole = " ".join(outer)
-        found.append(" ".join(above) if above and found else title)
-        title, above = found[-1], []
-    own = pl.Series(found, dtype=pl.String)
-    dated = own.unique(maintain_order=True)[1:].str.contains(times.A_DATE).any()
-    return own if dated or not whole else whole + " " + own

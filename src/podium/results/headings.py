@@ -3,9 +3,9 @@
 import re
 import tomllib
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, reduce
 from pathlib import Path
 
 from podium.results.column_guide import COLUMNS
@@ -13,12 +13,13 @@ from podium.results.column_guide import COLUMNS
 WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
 SYNONYMS, SIDES, OTHERWISE = WORDS["columns"], WORDS["sides"], WORDS["otherwise"]
 HEADS = {key: words.split() for key, words in WORDS["heads"].items()}
+DISTANCES, STARTS = ({*HEADS[key]} for key in ("distances", "starts"))
 DOUBTFUL, WEAK, YEARS, CLASSES, PAIRING, PAIRS, AND, LAPS_WORDS, PLAYED, UNPLAYED_WORDS = (
     HEADS[key]
     for key in ["doubtful", "weak", "years", "classes", "pairing", "pairs", "and", "laps", "played", "unplayed"]
 )
-GOALS, SHORT, PENALTY, WON, BEAT, LOST, DREW, ROUND = (
-    HEADS[key] for key in ["goals", "short", "penalty", "won", "beat", "lost", "drew", "rounds"]
+GOALS, SHORT, PENALTY, LATER, WON, BEAT, LOST, DREW, ROUND = (
+    HEADS[key] for key in ["goals", "short", "penalty", "later", "won", "beat", "lost", "drew", "rounds"]
 )
 PLACES = {word: int(place) for place, words in WORDS["places"].items() for word in words.split()}
 OUTCOMES, FLAGS = ({float(points): words for points, words in WORDS[name].items()} for name in ("outcomes", "flags"))
@@ -42,6 +43,14 @@ FORFEIT = (
 LETTERS = str.maketrans({"ß": "ss", "ł": "l", "\u0131": "i"})  # that no form takes apart
 LEAST_NEAR, FAR = 5, 8  # letters of a heading that another may nearly be, and from which two may differ
 NEAR = 0.8  # of the letters that two words share
+
+
+def written_out(patterns: Mapping[str, str], known: Mapping[str, str]) -> dict[str, str]:
+    """Patterns with others, as {day}, in full."""
+    found = {**known}
+    for name, pattern in patterns.items():
+        found[name] = reduce(lambda text, own: text.replace(f"{{{own[0]}}}", own[1]), found.items(), pattern)
+    return found
 
 
 def fold(heading: str) -> str:
@@ -123,7 +132,7 @@ def is_heading(text: str) -> bool:
     """Whether a cell is a heading that tables of results have."""
     word = fold(text)
     is_known = word in meanings() or sides().get(word, "total") != "total" or side_of(text) is not None
-    return is_known or (is_round(text) and not text.strip().isdecimal())
+    return is_known or (is_round(text) and not text.strip().lstrip("+-\u2212").isdecimal())
 
 
 def near_miss(heading: str, words: Iterable[str]) -> str | None:

@@ -4,27 +4,31 @@ Results of two sides are read as people write them: 1-0, ½:½, 3:1, 6:4 7:5; an
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import or_
-from typing import Any, NamedTuple
+from typing import Any
 
 import polars as pl
 
 from podium.importers import times
-from podium.importers.grid import SourceRule, written_out
+from podium.importers.grid import SourceRule
 from podium.importers.tables.model import BESIDE, FILE, LAPS, ROW, Part, Rule, template
 from podium.importers.times import LocalTimes
 from podium.importers.trees import as_text
 from podium.results.columns import NUMBERS, TEXTS, TIMES, UTC, from_texts, text
-from podium.results.headings import WORDS
+from podium.results.headings import WORDS, written_out
 
 RESULTS = written_out(WORDS["results"], {})
-PAIR, BRACKETS, AS_TIME, LONGER, GAME, RESULT_FIRST, SHOOT_OUT, FENCED, ALONE = (
-    re.compile(RESULTS[name])
-    for name in ["pair", "brackets", "as_time", "longer", "game", "result_first", "shoot_out", "fenced", "alone"]
+PAIR, BRACKETS, AS_TIME, LONGER, SHOOT_OUT, FENCED = (
+    re.compile(RESULTS[name]) for name in ["pair", "brackets", "as_time", "longer", "shoot_out", "fenced"]
 )
+DIAGONAL = re.compile(r"(?i)0?|[x*#■█/\\\u2013\u2014-]+")  # of a crosstable
+TINY = 1e-6
+AMOUNT = re.compile(r"([+-]?)\s?[€£$]?\s?([+-]?)(\d+(?:[.,]\d+)?)\s?[€£$]?")
 UNIT = r"(?i)^([+-]?[0-9][0-9.,]*)\s?(m|cm|km|kg|pts?\.?|points?|punkte|pkt\.?|[%€£$])$"  # behind a number
+PRICE = r"^([+-]?)([€£$])\s?(.*)$"  # whose unit stands first
 POINTS = {"=": 0.5, "w": 1.0, "d": 0.5, "l": 0.0}
 WHOLE = (0.0, 0.5, 1.0)  # of one game
 Result = tuple[float | None, float | None]
@@ -70,40 +74,6 @@ def mirrored(text: str | None) -> str | None:
     """The result as the other side has it."""
     own, other = parse_result(text or "") or (None, None)
     return {"+": "-", "-": "+"}.get(text or "") if other is None else f"{other:g}:{own:g}"
-
-
-class Game(NamedTuple):
-    """A cell of a Swiss list: the opponent's number, and the points; none of them for a forfeit."""
-
-    opponent: str
-    points: float | None
-
-
-def game_text(text: str) -> str:
-    """A cell of a Swiss list with the opponent's number first."""
-    bare = plain(text).replace(" ", "")
-    first = RESULT_FIRST.match(bare)
-    if first is None:
-        return bare
-    letter, number, sign, number_of_sign = first.groups()
-    return f"{number}-{letter}" if letter else f"{number_of_sign}-{'wdl'['+=-'.index(sign)]}"
-
-
-def parse_game(text: str) -> Game | None:
-    """A cell of a Swiss list, `4w1` or `12b½`; None for a round without an opponent, ValueError where it is neither."""
-    bare = game_text(text)
-    match = GAME.fullmatch(bare)
-    if match is None:
-        if ALONE.fullmatch(bare) or bare.lstrip("+-=").isalpha():
-            return None
-        raise ValueError(text)
-    number, result = match[1], match[2].lower()
-    if not int(number):
-        return None
-    points = POINTS.get(result, float(result) if re.fullmatch(RESULTS["points"], result) else None)
-    if points is not None and points not in WHOLE:
-        raise ValueError(text)
-    return Game(number, points)
 
 
 NUMBER = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?$"
@@ -273,7 +243,7 @@ def as_numbers(table: Table, rule: Rule, texts: pl.Series) -> Cells:
         plain = plain.str.replace(",", ".", literal=True).set(~swapped, None)
     numbers = plain.cast(pl.Float64, strict=False)
     if numbers.null_count() > texts.null_count():
-        parts = texts.str.extract_groups(UNIT).struct
+        parts = texts.str.replace(PRICE, "$1$3 $2").str.extract_groups(UNIT).struct
         if parts[1].drop_nulls().n_unique() == 1:  # one unit, and so the same numbers without it
             bare = as_numbers(table, replace(rule, otherwise="null"), parts[0])
             numbers = numbers.zip_with(numbers.is_not_null(), bare.column)
@@ -305,6 +275,26 @@ def is_lapped(word: str, unit: str | None) -> bool:
 def placed(texts: pl.Series) -> pl.Series:
     """The places that cells say, null where they say none."""
     return texts.str.strip_chars(" .").replace(IN_WORDS).str.extract(PLACE).cast(pl.Float64)
+
+
+def is_result(text: str) -> bool:
+    is_written = AMOUNT.fullmatch(text) or DIAGONAL.fullmatch(text) or parse_result(text)
+    return bool(is_written or number(text) or times.status_word(text))
+
+
+def number(text: str | None) -> float:
+    own, _ = parse_result(text or "") or (text and placed(pl.Series([text]))[0], None)
+    return own or 0.0
+
+
+def are_winnings(parts: Sequence[Sequence[str | None]]) -> bool:
+    """Whether the numbers of each part are won from each other: some are below nothing, and all sum up to nothing."""
+    for part in parts:
+        found = [AMOUNT.fullmatch(each) for each in part if each is not None]
+        amounts = [float(f"{each[1] or each[2]}{each[3]}".replace(",", ".")) for each in found if each is not None]
+        if not amounts or len(amounts) < len(found) or min(amounts) >= 0 or abs(sum(amounts)) > TINY:
+            return False
+    return True
 
 
 def as_places(_table: Table, rule: Rule, texts: pl.Series) -> Cells:

@@ -17,18 +17,13 @@ from podium.importers.tables.maps import build_map, is_refinement, toml_value
 from podium.importers.tables.shapes import Shapes
 from podium.results import headings as heads
 from podium.results.column_guide import COMPARED
-from podium.results.columns import ALL, FOR_PAGES, NUMBERS, REQUIRED, TRUTHS
+from podium.results.columns import ALL, FOR_PAGES, NUMBERS, TRUTHS
 from podium.results.headings import fold, is_total, meanings, near_miss, sides
 
-SHAPE = (
-    "a results table has a row for each entrant of each event, as event_id,player,position, then race-1,Ana,1 and "
-    "race-1,Ben,2; winners and losers in one row, or a grid, are read by a map: see docs/own-tables.md"
-)
 TWO = 2
 MOST_LOOKED_AT = 10_000  # rows in which players are looked for again
 LEAST_STEPS = 3  # from one row to the next, that show an order
 LOOKED_AT = 1000  # cells of a column that nothing is known of
-WHOLE = Choice("none: it is all one event", "columns.event_id", "{file}")
 
 
 class Columns:
@@ -79,7 +74,15 @@ class Columns:
     def check_holes(self) -> None:
         """Ask for what stands in events and dates that are empty below one that is not, as merged cells leave them."""
         holes = []
-        for name in ("event_id", "started_at"):
+        place, team = self.shapes.first("position"), self.shapes.first("team")
+        names = ["event_id", "started_at"]
+        if place and team:
+            no_place, no_team = (self.shapes.texts(each).is_null() for each in (place, team))
+            time = self.shapes.first("time_s")
+            is_apart = time is None or self.shapes.texts(time).filter(no_place).count() == 0
+            if is_apart and no_place.equals(no_team, check_names=False):
+                names += ["position", "team"]  # which stand beside the first of each team
+        for name in names:
             heading = self.shapes.first(name)
             if heading is not None and heading not in self.taken and heading not in self.grid.rule.fill:
                 texts = self.shapes.texts(heading)
@@ -129,7 +132,7 @@ class Columns:
         if "position" in candidates and len(candidates.get("time_s", ())) > 1:
             self.asides |= dict.fromkeys(candidates["time_s"], "one of several times, and the places decide")
             del candidates["time_s"][1:]
-        self.take_sum(candidates)
+        self.take_sum(candidates, unknown)
         chosen = {column: self.one_of(column, headings) for column, headings in candidates.items()} | self.named
         bases = [re.sub(r"\d+", "", each) for each in unknown]  # of members, as in Leg 1 and Leg 2
         others = [each for each, base in zip(unknown, bases, strict=True) if base == each or bases.count(base) == 1]
@@ -140,6 +143,7 @@ class Columns:
         self.leave_clubs(chosen)
         if chosen.keys().isdisjoint(COMPARED) and self.given.keys().isdisjoint(COMPARED) and "event_id" in chosen:
             self.take_what_compares(chosen, unknown)
+        self.ask_what_counts(chosen, unknown)
         for column in FOR_PAGES:
             if column in chosen and self.varies(chosen[column], chosen.get("event_id")):
                 self.asides[chosen.pop(column)] = "several in one event, so no event's own"
@@ -150,15 +154,18 @@ class Columns:
         self.ask_what_is_near(unknown, chosen)
         return {column: chosen[column] for column in ALL if column in chosen}
 
-    def take_sum(self, candidates: dict[str, list[str]]) -> None:
-        """Take the time that is the other with what a column adds to it, or takes from it."""
-        found = self.shapes.sum_of(candidates.get("time_s", []))
-        if found is not None:
-            own, whole, more = found
-            candidates["time_s"] = [whole]
-            self.asides[own] = f"without {more}"
-            self.taken.add(more)
-            self.words.append(f"{whole} as {own} with {more}")
+    def take_sum(self, candidates: dict[str, list[str]], unknown: list[str]) -> None:
+        """Take the time or score that is another with what a column adds to it, or takes from it."""
+        for name in ("time_s", "score"):
+            headings = candidates.get(name, [])
+            others = [] if name == "time_s" else [each for each in (*self.asides, *unknown) if is_total(each)]
+            found = self.shapes.sum_of(headings + others) if headings else None
+            if found is not None:
+                own, whole, more = found
+                candidates[name] = [whole]
+                self.asides[own] = f"without {more}"
+                self.taken.add(more)
+                self.words.append(f"{whole} as {own} with {more}")
 
     def has_words(self, heading: str) -> bool:
         """Whether a column may have names: some first cell has a letter, and no time or status."""
@@ -173,8 +180,12 @@ class Columns:
         if "event_id" in chosen and self.stand_again(rows, MOST_LOOKED_AT):
             years = [each for each in unknown if fold(each) in heads.YEARS]
             days = [chosen[each] for each in ("started_at",) if each in chosen]
-            parting = [each for each in (*days, *years, *unknown) if not self.stand_again([*rows, each])]
-            if parting and parting[0] in days + years:
+            titles = [TITLE] if TITLE in self.grid.frame.columns else []
+            may_part = *days, *years, *titles, *unknown
+            parting = [each for each in may_part if not self.stand_again([*rows, each])]
+            if parting and parting[0] == TITLE:
+                self.event = f"{{title}} {{{chosen['event_id']}}}"
+            elif parting and parting[0] in days + years:
                 self.event = f"{{{parting[0]}}} {{{chosen['event_id']}}}"
                 self.words.append(f"{parting[0]} and {chosen['event_id']} as the event")
             elif parting:
@@ -198,6 +209,49 @@ class Columns:
         has_alone = sides.is_duplicated().any() and sides.drop(chosen["position"]).is_unique().any()
         if has_alone and self.shapes.are_ranks(chosen["position"], event):
             self.asides[chosen.pop("team")] = "clubs, of whose members each has a place"
+
+    def ask_what_counts(self, chosen: dict[str, str], unknown: Sequence[str]) -> None:
+        """Ask where what may number the lines decides against points or times, or a time that may not be of a race."""
+        place, time = chosen.get("position"), chosen.get("time_s")
+        points = chosen.get("score") or next(filter(is_total, (*self.asides, *unknown)), None)
+        against = time or points
+        may_number = place is not None and fold(place) == "#" and "position" not in self.named
+        if place and may_number and against and not self.are_in_order(against, place, chosen):
+            choices = [Choice(f"{place} has places", "columns.position", place)]
+            choices += [Choice(f"{place} numbers the lines", "source.aside", place)]
+            self.ask(Question(f"may be places or number the lines: {against} has another order", tuple(choices), place))
+        if time is None or place or not {"time_s", "position"}.isdisjoint(self.named):
+            return
+        far = next((each for each in unknown if heads.DISTANCES & {*fold(each).split("_")}), None)
+        if far and self.differ_in_events(far, chosen):
+            choices = [Choice(f"{time} does", "source.aside", far), Choice(f"{far} does", "source.aside", time)]
+            self.ask(Question(f"differs within an event; does {time} say who beat whom, or {far}", tuple(choices), far))
+        start = next((each for each in self.grid.headings if fold(each) in heads.STARTS), None)
+        if start and self.texts(start).str.contains(":").all() and self.differ_in_events(start, chosen):
+            since = [each for each in unknown if (self.shapes.sum_of([each, time]) or ("",) * 3)[2] == start]
+            if since:
+                chosen["time_s"] = since[0]
+                self.asides[time] = f"with {start}"
+            else:
+                choices = [Choice("not of day: they count", "source.aside", start)]
+                self.ask(Question(f"says who started when, so {time} may be a time of day", tuple(choices), start))
+
+    def differ_in_events(self, heading: str, chosen: Mapping[str, str]) -> bool:
+        """Whether a column has several values in one event, or in a table that is one."""
+        event = chosen.get("event_id")
+        return self.texts(heading).n_unique() > 1 if event is None else self.varies(heading, event)
+
+    def are_in_order(self, heading: str, place: str, chosen: Mapping[str, str]) -> bool:
+        """Whether numbers or times only rise, or only fall, by the places of each event."""
+        event = [self.grid.frame[chosen[each]].alias(each) for each in ("event_id", "heat") if each in chosen]
+        values = times.parse_column(self.shapes.texts(heading), decimal=".,")
+        signed = pl.when(pl.col("sign") == "-").then(-pl.col("seconds")).otherwise("seconds").alias("value")
+        table = pl.DataFrame([*event, placed(self.shapes.texts(place)).alias("place"), *values.select(signed)])
+        names = [each.name for each in event]
+        table = table.drop_nulls(["place", "value"]).sort(*names, "place")
+        step = pl.col("value").diff()
+        steps = table.select(step.over(names) if names else step).to_series().drop_nulls()
+        return bool((steps <= 0).all() or (steps >= 0).all())
 
     def stand_again(self, names: Sequence[str], most: int | None = None) -> bool:
         """Whether some rows have the same in all columns; only the first are looked at where the table is long."""
@@ -270,6 +324,7 @@ class Columns:
         return bool(table.select((pl.col("place").min().over("day") == 1).all()).item())
 
     def varies(self, heading: str, event_heading: str | None) -> bool:
+        """Whether one event has several values of a column."""
         if event_heading is None or event_heading not in self.grid.frame.columns:
             return False
         values = self.grid.frame.select(pl.col(event_heading).alias("event"), pl.col(heading).alias("value"))
@@ -311,42 +366,6 @@ class Columns:
             return False
         return not plain or any(times.parse(each, decimal=mark) for mark in ".," for each in plain[:1000])
 
-    def check_missing(self, columns: Mapping[str, Any]) -> None:
-        for heading in (self.chosen[name] for name in REQUIRED if name in self.chosen):
-            texts = self.texts(heading)
-            others = texts.filter(texts.str.contains(r"^\[.*\]$|^true$|^false$"))
-            if others.len() and self.grid.rule.format in ("json", "jsonl"):
-                row = self.grid.frame[heading].index_of(others[0])
-                self.fault(heading, "is no text; give a text or a number", others[0], self.grid.place(row or 0))
-        known = {*self.chosen, *self.given, *columns}
-        if not known.issuperset(REQUIRED):
-            shown = ", ".join(self.grid.headings)
-            lists = self.grid.lists
-            if lists:
-                records = self.grid.records_in(lists[0])
-                self.fault(lists[0], f'holds the rows: a map reads them, with [source] records = "{records}"')
-                choices = [Choice(f"those of {each}", "source.records", self.grid.records_in(each)) for each in lists]
-                self.questions.append(Question("which rows are the results", tuple(choices)))
-                return
-            for name, words in (("event_id", "event, race, match or round"), ("player", "player, driver or name")):
-                if name not in known:
-                    remedy = f"is missing; every row needs it, under that name or as {words} (there are {shown})"
-                    self.fault(name, remedy)
-            questions = which_column("event_id" if "player" in known else "player", self.likely_headings())
-            self.questions = [] if questions else self.questions  # all else may follow from it
-            if not questions:
-                self.fault(None, SHAPE)
-            for each in questions:
-                self.ask(each)
-
-    def likely_headings(self) -> list[str]:
-        """The columns that may be of players, first those with words, or of events, in which no player stands again."""
-        headings = self.open_headings() if self.grid.frame.height > 1 else []
-        if "player" not in self.chosen:
-            return headings if "player" in self.given else sorted(headings, key=self.has_words, reverse=True)
-        once = (each for each in headings if not self.stand_again([each, self.chosen["player"]]))
-        return [each for each in once if not each.isdecimal()] or headings
-
     def open_headings(self) -> list[str]:
         """The columns that nothing is made of yet."""
         return [each for each in self.grid.headings if each not in self.taken | {*self.chosen.values()}]
@@ -366,11 +385,3 @@ def name_parts(grid: Grid) -> list[str]:
         if all(given in family or family in given for given, family in rows):
             return []
     return parts
-
-
-def which_column(name: str, headings: Sequence[str]) -> list[Question]:
-    """Ask which of the columns that have no meaning has the players, or the events; all else may follow from it."""
-    what = "the players" if name == "player" else "the event, as a race or a round"
-    choices = [Choice(each, f"columns.{name}", each) for each in headings]
-    choices += [WHOLE if name == "event_id" else Choice("none: the first line is no head", "source.header", "0")]
-    return [Question(f"which column has {what}", tuple(choices))] if len(choices) > 1 else []

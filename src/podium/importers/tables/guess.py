@@ -18,10 +18,15 @@ from podium.importers.tables.maps import build_map
 from podium.importers.tables.model import LAPS
 from podium.results import headings as heads
 from podium.results.column_guide import COMPARED
-from podium.results.columns import GAP, NUMBERS, TIMES
+from podium.results.columns import GAP, NUMBERS, REQUIRED, TIMES
 from podium.results.headings import fold
 from podium.results.plain_rows import DELIMITERS
 
+SHAPE = (
+    "a results table has a row for each entrant of each event, as event_id,player,position, then race-1,Ana,1 and "
+    "race-1,Ben,2; winners and losers in one row, or a grid, are read by a map: see docs/own-tables.md"
+)
+WHOLE = Choice("none: it is all one event", "columns.event_id", "{file}")
 KINDS = {"wide": "a match a row", "crosstable": "a crosstable", "swiss": "a Swiss list"}
 BESIDE_STATUSES = [r"\s*[^\p{L}\s]*\d[^\p{L}\s]*", ""]  # of joined cells: the numbers of parts that were played
 OF_CELLS = (("position", "place"), ("score", "number"), ("time_s", "duration"))
@@ -284,6 +289,42 @@ class Guesser(Columns):
                 found.append(heading)
         return found
 
+    def check_missing(self, columns: Mapping[str, Any]) -> None:
+        for heading in (self.chosen[name] for name in REQUIRED if name in self.chosen):
+            texts = self.texts(heading)
+            others = texts.filter(texts.str.contains(r"^\[.*\]$|^true$|^false$"))
+            if others.len() and self.grid.rule.format in ("json", "jsonl"):
+                row = self.grid.frame[heading].index_of(others[0])
+                self.fault(heading, "is no text; give a text or a number", others[0], self.grid.place(row or 0))
+        known = {*self.chosen, *self.given, *columns}
+        if not known.issuperset(REQUIRED):
+            shown = ", ".join(self.grid.headings)
+            lists = self.grid.lists
+            if lists:
+                records = self.grid.records_in(lists[0])
+                self.fault(lists[0], f'holds the rows: a map reads them, with [source] records = "{records}"')
+                choices = [Choice(f"those of {each}", "source.records", self.grid.records_in(each)) for each in lists]
+                self.questions.append(Question("which rows are the results", tuple(choices)))
+                return
+            for name, words in (("event_id", "event, race, match or round"), ("player", "player, driver or name")):
+                if name not in known:
+                    remedy = f"is missing; every row needs it, under that name or as {words} (there are {shown})"
+                    self.fault(name, remedy)
+            questions = which_column("event_id" if "player" in known else "player", self.likely_headings())
+            self.questions = [] if questions else self.questions  # all else may follow from it
+            if not questions:
+                self.fault(None, SHAPE)
+            for each in questions:
+                self.ask(each)
+
+    def likely_headings(self) -> list[str]:
+        """The columns that may be of players, first those with words, or of events, in which no player stands again."""
+        headings = self.open_headings() if self.grid.frame.height > 1 else []
+        if "player" not in self.chosen:
+            return headings if "player" in self.given else sorted(headings, key=self.has_words, reverse=True)
+        once = (each for each in headings if not self.stand_again([each, self.chosen["player"]]))
+        return [each for each in once if not each.isdecimal()] or headings
+
     def check_compared(self, columns: Mapping[str, Any]) -> None:
         if any(name in columns for name in COMPARED) or self.grid.frame.height <= 1:
             return
@@ -322,6 +363,14 @@ class Guesser(Columns):
         parts = [read, f"understood {', '.join(self.words)}"] if self.words else [read]
         parts += [f"left aside {', '.join(aside)}"] if aside else []
         return "; ".join(parts)
+
+
+def which_column(name: str, headings: Sequence[str]) -> list[Question]:
+    """Ask which of the columns that have no meaning has the players, or the events; all else may follow from it."""
+    what = "the players" if name == "player" else "the event, as a race or a round"
+    choices = [Choice(each, f"columns.{name}", each) for each in headings]
+    choices += [WHOLE if name == "event_id" else Choice("none: the first line is no head", "source.header", "0")]
+    return [Question(f"which column has {what}", tuple(choices))] if len(choices) > 1 else []
 
 
 def day_or_month(dates: pl.Series, forms: Sequence[str], column: str | None) -> Question:

@@ -5,18 +5,20 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import takewhile
-from typing import Any
+from operator import itemgetter
+from typing import Any, NamedTuple
 
 import polars as pl
 
 from podium.errors import Fault, ParameterError, ResultsError
 from podium.importers.grid import ROW_NUMBER, SHEET, Grid
 from podium.importers.sources import refuse_file
-from podium.importers.tables.cells import WHOLE, Game, Result, as_texts, mirrored, parse_game, parse_result, plain
+from podium.importers.tables.cells import POINTS, RESULTS, WHOLE, Result, as_texts, mirrored, parse_result, plain
 from podium.importers.tables.model import BESIDE, CELL, COLUMN, FILE, PAIR, ROW, ROW_NAME, Condition, Layout, Map
 from podium.results.headings import is_total
 from podium.support.words import suggestion
 
+GAME, RESULT_FIRST, ALONE = (re.compile(RESULTS[name]) for name in ["game", "result_first", "alone"])
 SHOWN_NAMES = 20
 MOST_FOOT, TWO = 5, 2  # rows below a table that are none of it
 BY_ORDER = "#"  # what numbers lines where no column does
@@ -227,7 +229,10 @@ def as_games(met: Sequence[Mirrors]) -> list[list[Mirrors] | None]:
     whole = [own for own in met if None not in own]
     alone = (read for read in map(results, whole) if read and all(map(is_alone, read)))
     totals = Counter(sum(own or 0 for own, _ in read) for read in alone)
-    unfit = [own for own in whole if not fit(own, max(totals, key=totals.__getitem__, default=1.0))]
+    usual, often = max(totals.items(), key=itemgetter(1), default=(1.0, len(whole)))
+    if often * 2 < len(whole) == totals.total() and usual > 1:
+        return [[own] for own in met]
+    unfit = [own for own in whole if not fit(own, usual)]
     if unfit:
         count = max(len(parted(cell or "")) for own in whole for cell in own)
         several = {own: in_several(own, count) for own in whole} if count > 1 else {}
@@ -318,6 +323,40 @@ def games(cells: pl.DataFrame, names: list[str], layout: Layout, grid: Grid, dro
         raise ResultsError(grid.name, faults)
     dropped += Counter()  # without zeros
     return with_cells(cells, rows, (COLUMN, CELL, PAIR))
+
+
+class Game(NamedTuple):
+    """A cell of a Swiss list: the opponent's number, and the points; none of them for a forfeit."""
+
+    opponent: str
+    points: float | None
+
+
+def game_text(text: str) -> str:
+    """A cell of a Swiss list with the opponent's number first."""
+    bare = plain(text).replace(" ", "")
+    first = RESULT_FIRST.match(bare)
+    if first is None:
+        return bare
+    letter, number, sign, number_of_sign = first.groups()
+    return f"{number}-{letter}" if letter else f"{number_of_sign}-{'wdl'['+=-'.index(sign)]}"
+
+
+def parse_game(text: str) -> Game | None:
+    """A cell of a Swiss list, `4w1` or `12b½`; None for a round without an opponent, ValueError where it is neither."""
+    bare = game_text(text)
+    match = GAME.fullmatch(bare)
+    if match is None:
+        if ALONE.fullmatch(bare) or bare.lstrip("+-=").isalpha():
+            return None
+        raise ValueError(text)
+    number, result = match[1], match[2].lower()
+    if not int(number):
+        return None
+    points = POINTS.get(result, float(result) if re.fullmatch(RESULTS["points"], result) else None)
+    if points is not None and points not in WHOLE:
+        raise ValueError(text)
+    return Game(number, points)
 
 
 def agree(game: Game, mirror: Game) -> bool:

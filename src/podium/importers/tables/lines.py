@@ -12,17 +12,24 @@ from podium.errors import ResultsError
 from podium.importers import times
 from podium.importers.grid import EVERY, SHEET, TITLE, Choice, Grid, Question, are_days
 from podium.importers.tables.applying import apply_map
-from podium.importers.tables.cells import GAME, game_text, parse_result, placed
-from podium.importers.tables.layouts import BY_ORDER
+from podium.importers.tables.cells import (
+    DIAGONAL,
+    TINY,
+    are_winnings,
+    is_result,
+    number,
+    parse_result,
+    placed,
+)
+from podium.importers.tables.layouts import BY_ORDER, GAME, game_text
 from podium.importers.tables.maps import build_map
 from podium.results import headings as heads
 from podium.results.column_guide import COMPARED
 from podium.results.headings import fold, is_round, is_total, meanings, side_of, sides
 
 UNPLAYED = rf"^(?:\*|\?|x|[-:. ]+|(?i:{'|'.join(heads.UNPLAYED_WORDS)})\.?)$"
-DIAGONAL = re.compile(r"(?i)0?|[x*#■█/\\\u2013\u2014-]+")
 COMMA = [r"^(.*\d),(\d+\D*)$", "$1.$2"]  # of a time, as a point
-TWO, TINY, FEW = 2, 1e-6, 20
+TWO, FEW, FAR = 2, 20, 10
 OF_NAMES = ("player", "team", "given", "family", *heads.MET)
 Document = dict[str, Any]
 
@@ -118,12 +125,17 @@ class Lines:
         named = next((way for way in ways if way and not self.grid.frame.select(way).is_duplicated().any()), None)
         if named is None or not self.cells(columns).str.contains(r"\p{L}{2}").all():
             return None
-        aside = [each for each in self.grid.headings if each not in (named[0], *columns)]
+        fallen = [each for each in self.grid.headings if times.status_word(each) and each not in columns]
+        for each in fallen:
+            if self.texts(each).str.contains(r"[,;&+]").any():
+                text = "has several in a cell; write each in a column of its own that is called so"
+                self.ask(Question(text, (Choice(f"leave {each} aside", "source.aside", each),), each))
+        aside = [each for each in self.grid.headings if each not in (named[0], *columns, *fallen)]
         position = {"from": "column", "map": dict(zip(columns, numbers, strict=True))}
         event = "{row_name}" if len(named) == 1 else " ".join(f"{{{each}}}" for each in named)
         rules = {"event_id": event, "player": "cell", "position": position}
         layout = {"kind": "matrix", "rows": named[0], "except": aside}
-        return {"layout": layout, **self.without(columns, UNPLAYED, "nobody"), "columns": rules}
+        return {"layout": layout, **self.without(columns + fallen, UNPLAYED, "nobody"), "columns": rules}
 
     def places_down(self) -> Document | None:
         """The map of an event a column whose lines are places, and whose cells are names, of whom some stand again."""
@@ -153,16 +165,20 @@ class Lines:
         unknown = [each for each in self.grid.headings if self.is_unknown(each) and not self.is_of_a_round(each)]
         are_results = {each: [*map(is_result, self.texts(each).drop_nulls().unique())] for each in unknown}
         players = [each for each in unknown if any(are_results[each])]
+        unpaid = [each for each in players if not self.texts(each).str.contains("[€£$%]").any()]
+        players = unpaid or players
         are_numbers = all(map(all, (are_results[each] for each in players)))
         if not named or len(players) < TWO or not are_numbers or self.grid.frame.select(named).is_duplicated().any():
             return None
         rows = [[number(each) for each in row if each] for row in zip(*map(self.texts, players), strict=True)]
         are_places = all(sorted(row) == [*range(1, len(row) + 1)] for row in rows)
         columns: Document = {"event_id": " ".join(f"{{{each}}}" for each in named), "player": "column"}
+        are_won = are_winnings([*zip(*map(self.texts, players), strict=True)])
         are_points = max(map(len, rows)) == TWO and any(0 in row or len({*row}) == 1 for row in rows)
         are_points |= is_scheme(rows)
-        if are_places or are_points:
-            columns |= {"position": {"from": "cell", "as": "place"}} if are_places else {"score": "cell"}
+        if are_places or are_points or are_won:
+            place = {"position": {"from": "cell", "as": "place"}}
+            columns |= place if are_places else {"score": self.as_number(players) if are_won else "cell"}
         else:
             self.ask_what_cells_are(players)
         aside = [each for each in self.grid.headings if each not in (named[0], *players)]
@@ -191,8 +207,10 @@ class Lines:
             rounds = [each for each in headings if each not in totals and self.is_unknown(each)]
             rounds = [each for each in rounds if fold(each) not in heads.PENALTY and self.has_results(each)]
             meant = self.meaning(rounds, totals) if len(rounds) >= TWO else {}
-            if "time_s" in meant and self.first("time_s") not in (None, *rounds):
-                return None  # legs, or parts of a race
+            whole = self.first("time_s")
+            is_timed = whole is not None and self.texts(whole).str.contains(":").any()
+            if whole not in (None, *rounds) and ("time_s" in meant or ("position" in meant and is_timed)):
+                return None  # legs, or parts of a race, or places in it
             if not meant:
                 rounds = [each for each in rounds if self.are_nearly_places(each)]
                 if len(rounds) <= TWO:
@@ -208,7 +226,8 @@ class Lines:
         """Whether a column has a result or a status, and no cell below nothing, as gaps are."""
         cells = self.texts(heading).drop_nulls().unique()
         is_any = any(number(own) or parse_result(own) or times.parse(own) or times.status_word(own) for own in cells)
-        return (is_any or not cells.len()) and not cells.str.contains(r"^[-\u2212]\d").any()
+        has_gaps = cells.str.contains(r"^[-\u2212]\d").any() and not are_winnings([self.texts(heading).to_list()])
+        return (is_any or not cells.len()) and not has_gaps
 
     def swiss(self, player: str, rounds: list[str], aside: list[str], event: str) -> Document | None:
         """The map of a Swiss list: by the first numbers of lines with which each game fits its opponent's cell."""
@@ -219,9 +238,9 @@ class Lines:
         numbers = [each for each in aside if sides().get(fold(each)) == "number"]
         columns = {"event_id": event, "heat": "{pair}", "score": {"from": "cell", "as": "number"}}
         refusal = None
-        for number in (*numbers, *self.of_column.get("position", []), BY_ORDER):
-            excluded = [each for each in aside if each != number]
-            layout = {"kind": "swiss", "rows": player, "number": number, "except": excluded}
+        for name in (*numbers, *self.of_column.get("position", []), BY_ORDER):
+            excluded = [each for each in aside if each != name]
+            layout = {"kind": "swiss", "rows": player, "number": name, "except": excluded}
             document = {"layout": layout, "columns": columns}
             try:
                 apply_map(self.grid, build_map(document, self.grid.name))
@@ -234,7 +253,8 @@ class Lines:
     def rounds(self, player: str, rounds: list[str], aside: list[str], event: str, suffix: str) -> Document:
         """The map of an event a column."""
         columns: Document = {"event_id": {"from": event, "regex": [f"^(.*){suffix}$", "$1"]} if suffix else event}
-        columns |= self.meaning(rounds, [each for each in aside if is_total(each)])
+        by_head: Document = {"position": {"from": "cell", "as": "place"}} if suffix else {}
+        columns |= by_head or self.meaning(rounds, [each for each in aside if is_total(each)])
         columns |= self.ask_what_cells_are(rounds) if columns.keys().isdisjoint(COMPARED) else {}
         columns |= self.dates_of(rounds)
         mark = self.mates(player)
@@ -281,9 +301,12 @@ class Lines:
         words = [each for each in self.cells(rounds).unique() if not DIAGONAL.fullmatch(each)]
         cells = [each for each in words if not (times.status_word(each) or times.is_lapped(each))]
         are_times = all({*each} & {*":,."} and times.parse(each.replace(",", ".")) for each in cells)
-        are_times &= any(":" in each for each in cells)
+        are_times &= any(":" in each for each in cells) and not self.are_of_parts(rounds, cells)
+        as_times = {"time_s": {"from": "cell", "as": "duration", "regex": COMMA}}
         if are_times and all(re.search(r"[.,]\d\d", each) for each in cells):
-            return {"time_s": {"from": "cell", "as": "duration", "regex": COMMA}}
+            return as_times
+        if are_winnings([self.texts(each).to_list() for each in rounds]):
+            return {"score": self.as_number(rounds)}
         columns = [[number(each) for each in self.texts(name)] for name in rounds]
         sums = [sum(row) for row in zip(*columns, strict=True)]
         others = [each for each in self.grid.headings if fold(each) in heads.PENALTY and each not in rounds]
@@ -295,8 +318,14 @@ class Lines:
                 if any(whole) and all(own is None or abs(own - one - other) < TINY for own, one, other in parts):
                     return self.summed(rounds, columns, whole)
         if are_times:
-            return {"time_s": {"from": "cell", "as": "duration", "regex": COMMA}}
+            return as_times
         return {"position": {"from": "cell", "as": "place"}} if all(map(self.ranks, rounds)) else {}
+
+    def are_of_parts(self, rounds: list[str], cells: list[str]) -> bool:
+        """Whether some columns have nothing on a clock, and cells are far from each other, as those of a decathlon."""
+        seconds = times.parse_column(pl.Series(cells), decimal=".,")["seconds"]
+        clocks = (self.texts(each).str.contains(":").any() for each in rounds if self.texts(each).count())
+        return not all(clocks) and bool(seconds.max() > FAR * seconds.min())  # type: ignore[operator]
 
     def is_one(self, rounds: list[str], totals: list[str]) -> bool:
         """Whether rounds are parts of one event: golf by the least sum, with ties as T2, or attempts with a best."""
@@ -321,9 +350,16 @@ class Lines:
             by_place = 1 if is_scheme or any(self.cells(rounds).str.contains(r"^0+([.,]0*)?$")) else None
         if by_place is None:
             return {}
-        comma = {"regex": COMMA} if self.cells(rounds).str.contains(r"\d,\d").any() else {}
-        less = {"position": {"from": "cell", "as": "place" if are_places else "number", **comma}}
-        return {"score": {"from": "cell", "as": "result"}} if by_place > 0 else less
+        if by_place > 0:
+            return {"score": {"from": "cell", "as": "result"}}
+        least = min(map(min, columns))
+        above = {"offset": 1.0 - least} if least <= 0 else {}  # for places are above 0
+        return {"position": {**self.as_number(rounds), **({"as": "place"} if are_places else above)}}
+
+    def as_number(self, headings: list[str]) -> Document:
+        """The rule of cells that are numbers, some perhaps with a comma."""
+        comma = {"regex": COMMA} if self.cells(headings).str.contains(r"\d,\d").any() else {}
+        return {"from": "cell", "as": "number", **comma}
 
     def standing(self, sums: list[float | None]) -> int | None:
         """Whether who stands first has most (1) or least (-1), by the places or as the lines stand; else None."""
@@ -358,12 +394,3 @@ def is_scheme(rows: list[list[float]]) -> bool:
     steps = [one - other for one, other in pairwise(scheme)]
     is_one = all(row == scheme[: len(row)] for row in ordered)
     return len(rows) > 1 and len(steps) > 1 and steps[0] > steps[-1] > 0 and is_one
-
-
-def is_result(text: str) -> bool:
-    return bool(number(text) or parse_result(text) or times.status_word(text) or DIAGONAL.fullmatch(text))
-
-
-def number(text: str | None) -> float:
-    own, _ = parse_result(text or "") or (text and placed(pl.Series([text]))[0], None)
-    return own or 0.0

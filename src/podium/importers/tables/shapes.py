@@ -9,10 +9,10 @@ import polars as pl
 
 from podium.errors import Fault, ResultsError
 from podium.importers import times
-from podium.importers.grid import ROW_NUMBER, Question
+from podium.importers.grid import ROW_NUMBER, Choice, Question
 from podium.importers.tables.applying import outcome_points
-from podium.importers.tables.cells import POINTS, WHOLE, parse_result, placed
-from podium.importers.tables.lines import TINY, TWO, UNPLAYED, Document, Lines
+from podium.importers.tables.cells import POINTS, TINY, WHOLE, parse_result, placed
+from podium.importers.tables.lines import TWO, UNPLAYED, Document, Lines
 from podium.results import headings as heads
 from podium.results.headings import fold, is_pairing, meanings, side_of
 
@@ -211,8 +211,12 @@ class Shapes(Lines):
         """What says who won, of each side; and which rows have no result."""
         result, winner = parts.get("result") or self.sets(), parts.get("winner")
         scores = [parts[name] for name in ("score of first", "score of second") if name in parts]
+        told = scores if len(scores) == TWO else [result] if isinstance(result, str) else []
+        if winner and told and self.wins_draws(winner, parts, told):
+            return self.by_winner(winner, parts), []
         if len(scores) == TWO:
             conditions = [each for name in scores for each in self.condition(name, UNPLAYED, *["no result"] * TWO)]
+            self.refuse_pairs(scores)
             outcomes = outcome_points(self.cells(scores).unique())
             way: Document = {"map": outcomes} if outcomes else {"as": "result"}
             return [{"score": {"from": [score], **way}} for score in scores], conditions
@@ -227,10 +231,37 @@ class Shapes(Lines):
         points = points or self.side_points(words, parts)
         if points.keys() >= {*words}:
             return self.by_words(result, points), conditions
+        later = [each for each in self.grid.headings if fold(each) in heads.LATER and self.are_pairs(each)]
+        origin = {"first": [*reversed(later), result]} if later else {"from": [result]}
         read = filter(None, map(parse_result, words))
-        is_won = all(own in WHOLE and other == 1 - own for own, other in read if own is not None)
+        is_won = all(own in WHOLE and other == 1 - own for own, other in read if own is not None) and not later
         name = "position" if is_won else "score"
-        return [{name: {"from": [result], "as": "result", "side": side}} for side in (1, TWO)], conditions
+        return [{name: {**origin, "as": "result", "side": side}} for side in (1, TWO)], conditions
+
+    def refuse_pairs(self, scores: list[str]) -> None:
+        """Refuse points of one side that are two numbers, as goals and points are."""
+        for heading in scores:
+            pair = next(filter(PAIR_ALONE.fullmatch, self.texts(heading).drop_nulls()), None)
+            if pair is not None:
+                text = f"has {pair!r}, two numbers of one side; write what they come to, as one"
+                self.ask(Question(text, (), heading))
+                return
+
+    def wins_draws(self, winner: str, parts: Mapping[str, str], scores: list[str]) -> bool:
+        """Whether a column names a winner where the score is a draw; asks where it names who has less."""
+        names = [self.texts(each) for each in (parts["first"], parts["second"], winner)]
+        is_draw = False
+        for one, other, named, *cells in zip(*names, *map(self.texts, scores), strict=True):
+            read = parse_result(":".join(each or "" for each in cells))
+            if read is None or None in read or named not in (one, other):
+                continue
+            own, its = read if named == one else read[::-1]
+            is_draw |= own == its
+            if own < its:  # type: ignore[operator]
+                choices = [Choice(f"leave {each} aside", "source.aside", each) for each in (winner, scores[0])]
+                self.ask(Question(f"names {named} where {' and '.join(scores)} say another", tuple(choices), winner))
+                return False
+        return is_draw
 
     def sets(self) -> list[str] | None:
         """The columns of sets, one after the other, whose cells are the points of both sides."""

@@ -1,0 +1,238 @@
+"""Tables of several parts: lines of words, blocks below titles or beside each other, and rows that count games."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from itertools import pairwise, zip_longest
+from typing import NamedTuple
+
+import polars as pl
+
+from podium.importers import times
+from podium.importers.grid import ROW_NUMBER, TITLE, TWO, VALUE, Grid, SourceRule, numbered
+from podium.importers.sources import refuse_file
+from podium.results.headings import (
+    BEAT,
+    DREW,
+    LOST,
+    MET,
+    ROUND,
+    WORDS,
+    fold,
+    is_heading,
+    is_round,
+    is_total,
+    meanings,
+    side_of,
+    written_out,
+)
+
+TALLY = r"^\+\s*(\d{1,3})\s*=\s*(\d{1,3})\s*[-\u2013\u2212]\s*(\d{1,3})$"
+_WORDS = {
+    "status": "|".join(sorted(times.STATUS_WORDS, key=len, reverse=True)).replace("_", " "),
+    "date": times.IN_A_LINE,
+    "beat": "|".join(BEAT),
+    "verbs": "|".join(each for each in BEAT + LOST + DREW if len(each) > TWO),
+}
+PATTERNS = written_out(WORDS["lines"], _WORDS)
+LINE_PATTERNS = tuple(PATTERNS[name] for name in WORDS["lines"] if name.startswith("row_"))
+LISTED = re.compile(PATTERNS["listed"])
+LABELLED = re.compile(r"(.{1,60}?)\s*[:\u2013-]\s+(?=1\S{0,2}\s)(.+)")
+ORDINALS = re.compile(r"[,;]?\s*(?<!\S)(\d{1,2})(?:st|nd|rd|th|er|e|[.):º°])\s+")
+
+
+def one_by_one(text: str) -> str:
+    """A line for each who is listed behind a status below places, as DNF: Ana, Ben; a table of 1st Ana, 2nd Ben."""
+    if re.search(r"(?m)^\s*1[.)]\s", text):
+        return LISTED.sub(lambda line: "\n".join(f"{line[1]} {each.strip()}" for each in line[2].split(",")), text)
+    lines = [LABELLED.fullmatch(line.strip()) for line in text.splitlines() if line.strip()]
+    rows = [[line[1], *ORDINALS.split(line[2])[1:]] for line in lines if line]
+    counts = [[*map(str, range(1, len(row) // 2 + 1))] for row in rows]
+    has_more = any("," in name for row in rows for name in row[2::2])  # than a name
+    if len(lines) < TWO or len(rows) < len(lines) or has_more or [row[1::2] for row in rows] != counts:
+        return text
+    head = ["Event", *(f"P{number}" for number in max(counts, key=len))]
+    table = [head, *([row[0], *row[2::2], *[""] * (len(head) - 1 - len(row) // 2)] for row in rows)]
+    return "\n".join(map("\t".join, table))
+
+
+def pattern_of(text: str) -> str | None:
+    """The pattern of lines that each say who met and how it ended, or who came where; None where one may be another."""
+    lines = pl.Series(text.splitlines(), dtype=pl.String).str.strip_chars()
+    lines = lines.filter(lines != "")
+    for pattern in LINE_PATTERNS:
+        rows = lines.str.contains(pattern)
+        titles = lines.filter(~rows).str.replace(times.A_DATE, "")
+        if rows.sum() > 1 and not titles.str.contains(PATTERNS["no_title"]).any():
+            places = lines.filter(rows).str.extract(r"^(\d+)").cast(pl.Int64).drop_nulls()
+            are_places = places.len() and places[0] == 1 and (places.diff().fill_null(0) < TWO + 1).all()
+            return pattern if "<Pos>" not in pattern or are_places else None
+    return None
+
+
+def with_tabs(text: str) -> str:
+    """The text with tabs in place of the blanks that stand below each other in all lines that have two in a row."""
+    lines = text.splitlines()
+    rows = [line for line in lines if "  " in line.strip()]
+    blanks = "".join(" " if set(each) <= {" "} else "x" for each in zip_longest(*rows, fillvalue=" "))
+    cuts = [gap.end() for gap in re.finditer(r"(?<=x)  +(?=x)", blanks)]
+    parts = [[line[start:end].strip() for start, end in pairwise([0, *cuts, None])] for line in rows]
+    written = dict(zip(rows, map("\t".join, parts), strict=True))
+    return "\n".join(written.get(line, line) for line in lines) if cuts else text
+
+
+def from_lines(text: str, name: str, rule: SourceRule) -> Grid:
+    """A table of lines of fixed columns: those that a pattern fits are rows, the others titles."""
+    lines = pl.Series("line", text.splitlines(), pl.String)
+    lines = lines if rule.width else lines.str.strip_chars()
+    pattern = rule.pattern or r"^(?<line>.*)$"
+    rows = lines.str.contains(pattern).arg_true()
+    if not rows.len():
+        refuse_file(name, f"has no line that is a row ({pattern})")
+    frame = lines.gather(rows).str.extract_groups(pattern).struct.unnest()
+    if rule.width:
+        rest = lines.gather(rows).str.replace(pattern, "")
+        above = lines.filter(lines.str.contains(rule.names or "$^"))
+        over = above.str.replace(rule.names or "$^", "")[0] if above.len() else ""
+        for start in range(0, max(map(len, rest)), rule.width):
+            name_above = over[start : start + rule.width].strip()
+            cells = rest.str.slice(start, rule.width).str.replace_all(" ", "")
+            frame = frame.with_columns(cells.alias(f"{start // rule.width + 1} {name_above}".strip()))
+    frame = frame.select(pl.all().str.strip_chars()).select(each for each in frame.columns if frame[each].count())
+    titles = pl.lit("\n".join(lines.filter(~lines.str.contains(pattern)))) if rule.width else titles_of(lines, rows)
+    return Grid(name, frame.with_columns(titles.alias(TITLE)), labels=[f"line {row + 1}" for row in rows])
+
+
+def titles_of(lines: pl.Series, rows: pl.Series) -> pl.Series:
+    """The lines above each block of rows; of the first, all but the last are of the whole, unless others have dates."""
+    found, above, numbers = list[str | None](), list[str](), {*rows}
+    whole, title = "", None
+    for number, line in enumerate(lines):
+        if number not in numbers:
+            above += [line] if line else []
+            continue
+        if above and not found:
+            *outer, title = above
+            whole = " ".join(outer)
+        found.append(" ".join(above) if above and found else title)
+        title, above = found[-1], []
+    own = pl.Series(found, dtype=pl.String)
+    dated = own.unique(maintain_order=True)[1:].str.contains(times.A_DATE).any()
+    return own if dated or not whole else whole + " " + own
+
+
+class Block(NamedTuple):
+    """A part of a table."""
+
+    title: str  # the lines above it
+    rows: list[int]
+    head: Mapping[str, str]  # what the table's columns are called in it
+
+
+def game_by_game(grid: Grid) -> Grid:
+    """A table with a row for each game that a cell counts, as +2 =3 -1 of wins, draws and losses."""
+    texts = [each for each in grid.headings if grid.frame[each].dtype == pl.String]
+    name = next((each for each in texts if grid.frame[each].head(1).str.contains(TALLY).any()), None)
+    if name is None or not grid.frame[name].str.contains(TALLY).fill_null(value=False).all():
+        return grid
+    counts = grid.frame[name].str.extract_groups(TALLY).struct.unnest().cast(pl.Int64)
+    cells = [["1-0"] * won + ["½-½"] * drawn + ["0-1"] * lost for won, drawn, lost in counts.iter_rows()]
+    frame = grid.frame.with_columns(pl.Series(name, cells)).with_row_index("\0line").explode(name).drop_nulls(name)
+    labels = [grid.place(row) for row in frame["\0line"]]
+    return replace(grid, frame=frame.drop("\0line"), labels=labels, notes=(*grid.notes, f"games that {name} counts"))
+
+
+def below_each_other(grid: Grid) -> Grid:
+    """A table of blocks beside each other, of the same heads below a title for each, as one whose rows have titles."""
+    names = grid.headings
+    for size in range(TWO, len(names) // TWO + 1):
+        parts = [names[start : start + size] for start in range(0, len(names), size)]
+        blocks = {part[0].rpartition(" ")[0]: part for part in parts}
+        heads, *others = ([each.removeprefix(f"{title} ") for each in part] for title, part in blocks.items())
+        is_named = {"player", "position"} <= {meanings().get(fold(each)) for each in heads}
+        if is_named and all(own == heads for own in others) and all(blocks) and len(blocks) == len(parts):
+            rows = [*range(grid.frame.height)]
+            renamed = (Block(title, rows, dict(zip(own, heads, strict=True))) for title, own in blocks.items())
+            whole = stacked(grid, renamed)
+            has_more = pl.sum_horizontal(pl.col(heads).fill_null("") != "") > 1
+            return whole.only(whole.frame.select(has_more).to_series().arg_true())
+    return grid
+
+
+def names_round(title: str) -> bool:
+    """Whether a line says which round or race begins: by a date, or by its word and a number."""
+    words = map(fold, re.findall(r"[^\W\d_]{2,}", title))
+    is_numbered = re.search(r"\d", title) and any(meanings().get(each) == "event_id" or each in ROUND for each in words)
+    return bool(is_numbered or is_round(title) or pl.Series([title]).str.contains(times.A_DATE).any())
+
+
+def in_blocks(grid: Grid) -> Grid:
+    """A table in blocks, whose titles are the lines above each: its head stands again, or they tell of a round."""
+    names, frame = grid.headings, grid.frame.select(grid.headings)
+    if any(kind != pl.String for kind in frame.dtypes) or len(names) < TWO:
+        return grid
+    is_again = all(each and (frame[each] == each).any() for each in names)
+    if not is_again and sum(frame[each].null_count() > 0 for each in names) < len(names) - TWO:
+        return grid
+    title = grid.frame[TITLE][0] or "" if TITLE in grid.frame.columns else "1" if is_again else ""
+    blocks = find_blocks(frame, title, is_again=is_again)
+    titles, first = [block.title for block in blocks], blocks[0].head
+    used = titles if blocks[0].rows else titles[1:]
+    others = {block.title: block.head for block in blocks if block.head != first}
+    are_clear = not any("event_id" in map(meanings().get, fold(each).split("_")) for each in filter(is_total, others))
+    if len(titles) == 1 or not all(used) or len({*used}) < len(used) or not are_clear:  # as a points race
+        return grid
+    sums = [title for title, head in others.items() if is_total(title) or is_of_teams(head, first)]
+    named = zip(dated_titles(titles), blocks, strict=True)
+    parts = [block._replace(title=title) for title, block in named if block.rows and block.title not in sums]
+    notes = (f"without {' and '.join(sums)}",) if sums else ()
+    return replace(stacked(grid, parts), notes=(*grid.notes, *notes))
+
+
+def find_blocks(frame: pl.DataFrame, title: str, *, is_again: bool) -> list[Block]:
+    """The blocks of a table, the first of which has a title; `is_again` says whether the head stands again."""
+    names = frame.columns
+    blocks = [Block(title, [], dict(zip(names, names, strict=True)))]
+    above: dict[int, str] = {}  # rows that are titles where a head or a row follows
+    for number, row in enumerate(frame.fill_null("").iter_rows()):
+        cells, count = dict.fromkeys(filter(None, row)), len([*filter(None, row)])
+        own = numbered([*row]) if above and not any(map(VALUE.fullmatch, cells)) else []
+        is_own = len({*filter(None, own)}) == count and sum(map(is_heading, cells)) > 1
+        is_head, title = row == tuple(names) or is_own, " ".join(above.values())
+        is_alone = len(cells) == 1 and count in (1, len(row))  # or merged
+        is_title = is_alone or (count == TWO < len(row) and any(map(names_round, cells)))
+        if is_head or (above and not is_again and not is_title and names_round(title)):
+            blocks.append(Block(title, [], dict(zip(names, own or row, strict=True)) if is_head else blocks[-1].head))
+            above = {}
+        if is_title:
+            above[number] = " ".join(cells)
+        elif cells and not is_head:
+            blocks[-1].rows.extend((*above, number))
+            above = {}
+    blocks[-1].rows.extend(above)
+    return blocks
+
+
+def is_of_teams(head: Mapping[str, str], first: Mapping[str, str]) -> bool:
+    """Whether a head is of places of others than players, below a first one that is of these."""
+    meant, above = ({meanings().get(fold(each)) for each in own.values()} for own in (head, first))
+    return "position" in meant and "player" in above - meant and {*MET}.isdisjoint(map(side_of, head.values()))
+
+
+def stacked(grid: Grid, blocks: Iterable[Block]) -> Grid:
+    """A table of blocks below each other."""
+    frame = grid.frame.with_row_index(ROW_NUMBER)
+    beside = [each for each in frame.columns if each.startswith("\0") and each != TITLE]
+    parts = []
+    for title, rows, head in blocks:
+        columns = (pl.col(each).alias(name) for each, name in head.items() if name)
+        parts.append(frame[rows].select(*beside, pl.lit(title).alias(TITLE), *columns))
+    table = pl.concat(parts, how="diagonal")
+    return replace(grid, frame=table.drop(ROW_NUMBER), labels=[grid.place(row) for row in table[ROW_NUMBER]])
+
+
+def dated_titles(titles: list[str]) -> list[str]:
+    """The titles of blocks, all behind the first lines where these have a date and no block has its own."""
+    outer, _, first = titles[0].rpartition("\n")
+    dated = pl.Series([outer, first, *titles[1:]]).str.contains(times.A_DATE).arg_true().to_list()
+    return [titles[0], *(f"{outer} {each}" for each in titles[1:])] if dated == [0] else titles

@@ -41,7 +41,7 @@ from podium.importers.trees import from_json, rows_of_tree, text_of_page, xml_do
 from podium.results.columns import refuse_wide
 from podium.results.headings import encoding_of, is_heading
 from podium.results.plain_rows import DELIMITERS, counted_from, from_csv, malformed_rows, rows_of
-from podium.results.reading import first_line
+from podium.results.reading import parse_parquet
 
 MARKDOWN = re.compile(r"\s*\|.*\|\s*\n\s*\|[\s:|-]+\|\s*\n")  # a table of it
 MARKDOWN_LINE = re.compile(r"(?m)^\s*\|[\s:|-]+\|[ \t]*$")
@@ -206,7 +206,7 @@ def read(source: Source, rule: SourceRule, wanted: Collection[str], *, skip_bad:
     kind = rule.format or kind_of(content, source.name)
     rule = replace(rule, format=kind)
     if kind == "parquet":
-        return Grid(source.name, from_parquet(content, source.name), rule=rule)
+        return Grid(source.name, parse_parquet(content, source.name), rule=rule)
     if kind in SPREADSHEETS:
         is_ods = source.name.lower().endswith("ods")
         return from_spreadsheet(content, source.name, rule, wanted, is_ods=is_ods)
@@ -287,11 +287,3 @@ def kind_of(content: bytes, name: str) -> str:
         return "lines"
     of_braces = "json" if start[:1] == b"{" and start.splitlines()[0].strip() == b"{" else "jsonl"
     return {b"[": "json", b"{": of_braces, b"<": "xml"}.get(start[:1], "csv")
-
-
-def from_parquet(content: bytes, name: str) -> pl.DataFrame:
-    try:
-        refuse_wide(pl.read_parquet_schema(io.BytesIO(content)), name)
-        return pl.read_parquet(content)
-    except pl.exceptions.PolarsError as error:
-        raise ResultsError.whole(name, f"is not a Parquet file ({first_line(error)})") from None

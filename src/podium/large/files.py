@@ -23,7 +23,7 @@ from podium.large.slices import read_ahead
 from podium.results.columns import DEFAULTS, has_values, in_order
 from podium.results.consistency import Places
 from podium.results.hashing import Numbered, runs
-from podium.results.reading import Results, first_line
+from podium.results.reading import Results, parse_parquet
 from podium.support.part_files import part_file
 from podium.version import __version__
 
@@ -129,10 +129,7 @@ def read_file(pool: PoolFiles, file: PartFile) -> pl.DataFrame:
     if len(content) != file.bytes or file_digest(content) != file.digest:
         remedy = "is not as it was written; podium dataset check finds all such files, podium dataset write mends them"
         raise ResultsError.whole(storage.below(file.path), remedy)
-    try:
-        frame = pl.read_parquet(io.BytesIO(content))
-    except pl.exceptions.PolarsError as error:
-        raise ResultsError.whole(storage.below(file.path), f"is not a Parquet file ({first_line(error)})") from None
+    frame = parse_parquet(content, storage.below(file.path))
     constants = {"pool": pool.name}
     if "status" not in frame.columns or (frame["status"] == DEFAULTS["status"]).all():
         constants["status"] = DEFAULTS["status"]  # a column of one value, which the frame holds once

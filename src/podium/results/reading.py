@@ -336,13 +336,18 @@ def first_line(error: Exception) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0]
 
 
+def parse_parquet(content: bytes, table_name: str) -> pl.DataFrame:
+    try:
+        refuse_wide(pl.read_parquet_schema(io.BytesIO(content)), table_name)
+        return pl.read_parquet(io.BytesIO(content))
+    except pl.exceptions.PolarsError as error:
+        raise ResultsError.whole(table_name, f"is not a Parquet file ({first_line(error)})") from None
+
+
 def parse_bytes(content: bytes, table_name: str) -> pl.DataFrame:
     """Read a table in any of the formats, recognised by how it begins and by the file's name."""
     if content.startswith(b"PAR1"):
-        try:
-            return pl.read_parquet(io.BytesIO(content))
-        except pl.exceptions.PolarsError as error:
-            raise ResultsError.whole(table_name, f"is not well-formed Parquet ({first_line(error)})") from None
+        return parse_parquet(content, table_name)
     if content.startswith(WORKBOOKS):
         remedy = "is a workbook or an archive, and no text; save the sheet as CSV UTF-8, or read it leniently"
         raise ResultsError.whole(table_name, remedy)

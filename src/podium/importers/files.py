@@ -185,6 +185,7 @@ PICTURES = {
     b"\x89PNG": "a picture (PNG)", b"\xff\xd8\xff": "a picture (JPEG)", b"GIF8": "a picture (GIF)", b"%PDF": "a PDF"
 }  # fmt: skip
 WEB_PAGE = re.compile(rb"<(?:(?:!doctype )?html|table)\b", re.IGNORECASE)
+CONTROLS = re.compile(rb"[\0-\x08\x0E-\x1F]")  # that no text has
 SHOWN_START = 256  # bytes that say what a file is
 ALPHABETS = {"cp1252": "Western Europe", "cp1250": "Central Europe", "cp1251": "Cyrillic"}
 ENCODINGS = tuple(Choice(own, "source.encoding", code) for code, own in ALPHABETS.items())
@@ -280,6 +281,8 @@ def kind_of(content: bytes, name: str) -> str:
         refuse_file(name, f"is {picture}, and no table; export its results as CSV or a workbook")
     if WEB_PAGE.match(start):
         return "html"
+    if suffix in SPREADSHEETS and CONTROLS.search(start) and content[:2] not in UTF16_MARKS:
+        refuse_file(name, "is no workbook, though its name says so; it may be damaged: save it anew")
     named = {"json": "json", "jsonl": "jsonl", "ndjson": "jsonl"}.get(suffix)
     if named or start.startswith((b"//", b"/*")):
         return named or "json"

@@ -11,31 +11,18 @@ import polars as pl
 from podium.importers import times
 from podium.importers.grid import ROW_NUMBER, TITLE, TWO, VALUE, Grid, SourceRule, numbered
 from podium.importers.sources import refuse_file
-from podium.results.headings import (
-    BEAT,
-    DREW,
-    LOST,
-    MET,
-    ROUND,
-    WORDS,
-    fold,
-    is_heading,
-    is_round,
-    is_total,
-    meanings,
-    side_of,
-    written_out,
-)
+from podium.results import headings as heads
+from podium.results.headings import fold, is_heading, is_total, meanings
 
 TALLY = r"^\+\s*(\d{1,3})\s*=\s*(\d{1,3})\s*[-\u2013\u2212]\s*(\d{1,3})$"
 _WORDS = {
     "status": "|".join(sorted(times.STATUS_WORDS, key=len, reverse=True)).replace("_", " "),
     "date": times.IN_A_LINE,
-    "beat": "|".join(BEAT),
-    "verbs": "|".join(each for each in BEAT + LOST + DREW if len(each) > TWO),
+    "beat": "|".join(heads.BEAT),
+    "verbs": "|".join(each for each in heads.BEAT + heads.LOST + heads.DREW if len(each) > TWO),
 }
-PATTERNS = written_out(WORDS["lines"], _WORDS)
-LINE_PATTERNS = tuple(PATTERNS[name] for name in WORDS["lines"] if name.startswith("row_"))
+PATTERNS = heads.written_out(heads.WORDS["lines"], _WORDS)
+LINE_PATTERNS = tuple(PATTERNS[name] for name in heads.WORDS["lines"] if name.startswith("row_"))
 LISTED = re.compile(PATTERNS["listed"])
 LABELLED = re.compile(r"(.{1,60}?)\s*[:\u2013-]\s+(?=1\S{0,2}\s)(.+)")
 ORDINALS = re.compile(r"[,;]?\s*(?<!\S)(\d{1,2})(?:st|nd|rd|th|er|e|[.):º°])\s+")
@@ -161,9 +148,10 @@ def below_each_other(grid: Grid) -> Grid:
 
 def names_round(title: str) -> bool:
     """Whether a line says which round or race begins: by a date, or by its word and a number."""
-    words = map(fold, re.findall(r"[^\W\d_]{2,}", title))
-    is_numbered = re.search(r"\d", title) and any(meanings().get(each) == "event_id" or each in ROUND for each in words)
-    return bool(is_numbered or is_round(title) or pl.Series([title]).str.contains(times.A_DATE).any())
+    words = [fold(each) for each in re.findall(r"[^\W\d_]{2,}", title)]
+    is_named = any(meanings().get(each) == "event_id" or each in heads.ROUND for each in words)
+    is_numbered = is_named and re.search(r"\d", title)
+    return bool(is_numbered or heads.is_round(title) or pl.Series([title]).str.contains(times.A_DATE).any())
 
 
 def in_blocks(grid: Grid) -> Grid:
@@ -216,7 +204,8 @@ def find_blocks(frame: pl.DataFrame, title: str, *, is_again: bool) -> list[Bloc
 def is_of_teams(head: Mapping[str, str], first: Mapping[str, str]) -> bool:
     """Whether a head is of places of others than players, below a first one that is of these."""
     meant, above = ({meanings().get(fold(each)) for each in own.values()} for own in (head, first))
-    return "position" in meant and "player" in above - meant and {*MET}.isdisjoint(map(side_of, head.values()))
+    has_sides = not {*heads.MET}.isdisjoint(map(heads.side_of, head.values()))
+    return "position" in meant and "player" in above - meant and not has_sides
 
 
 def stacked(grid: Grid, blocks: Iterable[Block]) -> Grid:

@@ -14,31 +14,11 @@ from pathlib import Path, PurePath
 import polars as pl
 
 from podium.errors import Fault, ResultsError
-from podium.importers.blocks import (
-    below_each_other,
-    from_lines,
-    game_by_game,
-    in_blocks,
-    one_by_one,
-    pattern_of,
-    with_tabs,
-)
-from podium.importers.grid import (
-    LINES,
-    TITLE,
-    TWO,
-    VALUE,
-    Choice,
-    Grid,
-    Question,
-    SourceRule,
-    decide,
-    find_head,
-)
+from podium.importers import blocks
+from podium.importers.grid import LINES, TITLE, TWO, VALUE, Choice, Grid, Question, SourceRule, decide, find_head
 from podium.importers.sources import UTF16_MARKS, Source, decode, refuse_file, unmarked_codec
 from podium.importers.stored import from_database, from_spreadsheet, quoted
 from podium.importers.trees import from_json, rows_of_tree, text_of_page, xml_document
-from podium.results.columns import refuse_wide
 from podium.results.headings import encoding_of, is_heading
 from podium.results.plain_rows import DELIMITERS, counted_from, from_csv, malformed_rows, rows_of
 from podium.results.reading import parse_parquet
@@ -196,7 +176,8 @@ def load(source: Source, rule: SourceRule, wanted: Collection[str] = (), *, skip
     grid = replace(read(source, rule, wanted, skip_bad=skip_bad), folder=Path(source.name).parent)
     frame = grid.frame.drop(rule.aside, strict=False)
     filled = [pl.col(name).replace("", None).forward_fill() for name in rule.fill if name in frame.columns]
-    grid = in_blocks(below_each_other(game_by_game(replace(grid, frame=frame.with_columns(filled)))))
+    grid = blocks.game_by_game(replace(grid, frame=frame.with_columns(filled)))
+    grid = blocks.in_blocks(blocks.below_each_other(grid))
     if TITLE in grid.frame.columns and not grid.rule.pattern:
         grid = replace(grid, frame=grid.frame.with_columns(pl.col(TITLE).str.replace_all("\n", " ")))
     return grid
@@ -229,7 +210,7 @@ def read(source: Source, rule: SourceRule, wanted: Collection[str], *, skip_bad:
     if kind in ("csv", "html"):
         text, kind, rule = in_cells(text, source.name, kind, rule, wanted)
     if kind == "lines":
-        return replace(from_lines(text, source.name, rule), rule=rule, notes=notes)
+        return replace(blocks.from_lines(text, source.name, rule), rule=rule, notes=notes)
     frame, first, rule, faults = from_text(text, source.name, rule, wanted, skip_bad=skip_bad)
     gone = {fault.row for fault in faults}
     rows = [row for row in range(first, first + frame.height + len(gone)) if row not in gone] if gone else []
@@ -241,11 +222,11 @@ def read(source: Source, rule: SourceRule, wanted: Collection[str], *, skip_bad:
 def in_cells(text: str, name: str, kind: str, rule: SourceRule, wanted: Collection[str]) -> tuple[str, str, SourceRule]:
     """A text that is parted by tags, by blanks or by words alone as one of cells, or the pattern of its lines."""
     text = plain_lines(text if kind == "csv" else text_of_page(text, name))
-    text = one_by_one(text) if kind == "csv" and len(text) < TWO_ROWS else text
+    text = blocks.one_by_one(text) if kind == "csv" and len(text) < TWO_ROWS else text
     if rule.pattern is None and rule.delimiter in (None, "\t") and kind == "csv" and not MARKED.search(text[:TWO_ROWS]):
-        aligned = with_tabs(text)
+        aligned = blocks.with_tabs(text)
         has_head = any(map(is_heading, next((each for each in aligned.splitlines() if "\t" in each), "").split("\t")))
-        pattern = None if has_head or wanted or rule.delimiter or rule.header else pattern_of(text)
+        pattern = None if has_head or wanted or rule.delimiter or rule.header else blocks.pattern_of(text)
         text, rule = text if pattern else aligned, replace(rule, pattern=pattern)
     return text, "lines" if rule.pattern else "csv", replace(rule, format="csv")
 

@@ -114,14 +114,13 @@ class Question:
     text: str
     choices: tuple[Choice, ...]
     column: str | None = None  # that it is about
-    hint: str = ""  # what else may be typed
 
     def __str__(self) -> str:
         return f"column {self.column}: {self.text}" if self.column else self.text
 
     def remedy(self, name: str) -> str:
         """The question with the command to type for a file."""
-        return self.text + self.hint + self.command(name)
+        return self.text + self.command(name)
 
     def command(self, name: str) -> str:
         """The command that answers it, to end a sentence; empty where there are no answers, or very many."""

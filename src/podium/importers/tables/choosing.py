@@ -341,8 +341,7 @@ class Columns:
         if different:
             names = " and ".join(repr(each) for each in (headings[0], *different))
             choices = [Choice(each, f"columns.{column}", each) for each in (headings[0], *different)]
-            hint = ": rename the one that is, or choose it in a map"
-            self.ask(Question(f"{names} may each be {column}", tuple(choices), None, hint))
+            self.ask(Question(f"{names} may each be {column}: rename the one that is", tuple(choices)))
         return headings[0]
 
     def fits(self, column: str, heading: str) -> bool:

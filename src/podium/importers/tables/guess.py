@@ -148,7 +148,7 @@ class Guesser(Columns):
                 self.ask(thousand_or_more(marked, heading))
         found = decimal_marks(numbers)
         if found == "both":
-            text = 'has both 1.5 and 1,5: say in a map which is the decimal mark, as [source] decimal = ","'
+            text = "has both 1.5 and 1,5; which is the decimal mark"
             both = Choice("both are decimal marks", "source.decimal", ".,")
             self.ask(Question(text, (both, Choice("1,500 is 1500", "source.thousands", ","))))
         if found == ",":
@@ -212,10 +212,9 @@ class Guesser(Columns):
                 self.asides[heading] = f'{signed[0]!r} is a gap, which gap = "leader" in a map makes a time'
                 return None
             if "gap" not in self.refined.get("time_s", {}):
-                hint = f', or say in a map what it is a gap to: time_s = {{ from = "{heading}", gap = "leader" }}'
                 whom = {"leader": "the winner", "previous": "who is ahead"}
                 choices = (Choice(f"a gap to {each}", "columns.time_s.gap", key) for key, each in whom.items())
-                self.ask(Question(GAP, tuple(choices), heading, hint), signed[0])
+                self.ask(Question(GAP, tuple(choices), heading), signed[0])
         if self.grid.rule.format != "csv" and texts.str.contains(r"\d,\d+$").any():
             return {"from": heading, "regex": COMMA, "as": "duration"}
         numbers = texts.str.contains(r"^[0-9.]*$").all()
@@ -375,19 +374,16 @@ def which_column(name: str, headings: Sequence[str]) -> list[Question]:
 
 def day_or_month(dates: pl.Series, forms: Sequence[str], column: str | None) -> Question:
     """Ask which of the formats of dates is theirs: each by the day that it makes of the first."""
-    ways = " or ".join(f'format = "{form}"' for form in forms)
     days = [dates.head(1).str.to_datetime(form, strict=False)[0] for form in forms]
     meanings = [f"{day.day} {day:%B %Y}" if day else form for day, form in zip(days, forms, strict=True)]
     choices = [Choice(each, "columns.started_at.format", form) for each, form in zip(meanings, forms, strict=True)]
     text = f"{dates[0]!r} may be a day and a month either way"
-    return Question(text, tuple(choices), column, f": say in a map which, {ways}")
+    return Question(text, tuple(choices), column)
 
 
 def thousand_or_more(cell: str, column: str) -> Question:
     """Ask what a score is whose mark stands before three digits: 1,234 may be a thousand, or a bit over 1."""
     mark = next(each for each in cell if each in ".,")
     readings = cell.replace(mark, ""), cell.replace(mark, ".")
-    ways = f"--thousands '{mark}' for the one, --decimal '{mark}' for the other"
     choices = [Choice(readings[0], "source.thousands", mark), Choice(readings[1], "source.decimal", mark)]
-    text, hint = f"{cell!r} may be {' or '.join(readings)}", f" (or podium import csv FILE -o OUT {ways})"
-    return Question(text, tuple(choices), column, hint)
+    return Question(f"{cell!r} may be {' or '.join(readings)}", tuple(choices), column)

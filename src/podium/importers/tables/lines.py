@@ -1,7 +1,7 @@
 """What the lines of a grid are, where they are no entrants: players or events, over places, games, results or names."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from operator import itemgetter
 from typing import Any
@@ -12,15 +12,7 @@ from podium.errors import ResultsError
 from podium.importers import times
 from podium.importers.grid import EVERY, SHEET, TITLE, Choice, Grid, Question, are_days
 from podium.importers.tables.applying import apply_map
-from podium.importers.tables.cells import (
-    DIAGONAL,
-    TINY,
-    are_winnings,
-    is_result,
-    number,
-    parse_result,
-    placed,
-)
+from podium.importers.tables.cells import DIAGONAL, TINY, are_winnings, is_result, number, parse_result, placed
 from podium.importers.tables.layouts import BY_ORDER, GAME, game_text
 from podium.importers.tables.maps import build_map
 from podium.results import headings as heads
@@ -130,19 +122,17 @@ class Lines:
             if self.texts(each).str.contains(r"[,;&+]").any():
                 text = "has several in a cell; write each in a column of its own that is called so"
                 self.ask(Question(text, (Choice(f"leave {each} aside", "source.aside", each),), each))
-        aside = [each for each in self.grid.headings if each not in (named[0], *columns, *fallen)]
         position = {"from": "column", "map": dict(zip(columns, numbers, strict=True))}
         event = "{row_name}" if len(named) == 1 else " ".join(f"{{{each}}}" for each in named)
         rules = {"event_id": event, "player": "cell", "position": position}
-        layout = {"kind": "matrix", "rows": named[0], "except": aside}
-        return {"layout": layout, **self.without(columns + fallen, UNPLAYED, "nobody"), "columns": rules}
+        return self.matrix(named[0], columns + fallen, rules, "nobody")
 
     def places_down(self) -> Document | None:
         """The map of an event a column whose lines are places, and whose cells are names, of whom some stand again."""
         place = self.first("position")
         rounds = [each for each in self.grid.headings if each != place]
         are_rounds = all(self.is_of_a_round(each) or self.is_unknown(each) for each in rounds)
-        if place is None or len(rounds) < TWO or not are_rounds or not self.ranks(place):
+        if place is None or len(rounds) < TWO or not are_rounds or not self.are_ranks(place):
             return None
         cells = self.cells(rounds)
         are_names = cells.len() and cells.str.contains(r"\p{L}").all() and not cells.str.contains(r"[:;]|\d{3}").any()
@@ -151,8 +141,7 @@ class Lines:
             return None
         event, position = f"{self.event()} {{column}}".strip(), {"from": "row_name", "as": "place"}
         columns = {"event_id": event, "player": "cell", "position": position, **self.dates_of(rounds)}
-        layout = {"kind": "matrix", "rows": place, "except": []}
-        return {"layout": layout, **self.without(rounds, UNPLAYED, "nobody"), "columns": columns}
+        return self.matrix(place, rounds, columns, "nobody")
 
     def dates_of(self, headings: list[str]) -> Document:
         """When events are whose heads all have a date."""
@@ -181,8 +170,7 @@ class Lines:
             columns |= place if are_places else {"score": self.as_number(players) if are_won else "cell"}
         else:
             self.ask_what_cells_are(players)
-        aside = [each for each in self.grid.headings if each not in (named[0], *players)]
-        return {"layout": {"kind": "matrix", "rows": named[0], "except": aside}, "columns": columns}
+        return self.matrix(named[0], players, columns, "no result")
 
     def lines(self, player: str) -> Document | None:
         """The map of a grid: a crosstable, a Swiss list, or a column a round."""
@@ -233,7 +221,7 @@ class Lines:
         """The map of a Swiss list: by the first numbers of lines with which each game fits its opponent's cell."""
         bare = map(game_text, self.cells(rounds).unique())
         are_games = (GAME.fullmatch(each) and any(map(str.isalpha, each)) for each in bare)
-        if all(map(self.ranks, rounds)) or not any(are_games):
+        if all(map(self.are_ranks, rounds)) or not any(are_games):
             return None
         numbers = [each for each in aside if sides().get(fold(each)) == "number"]
         columns = {"event_id": event, "heat": "{pair}", "score": {"from": "cell", "as": "number"}}
@@ -259,8 +247,13 @@ class Lines:
         columns |= self.dates_of(rounds)
         mark = self.mates(player)
         columns |= {"player": {"from": "row_name", "split": mark}} if mark else {}
-        layout = {"kind": "matrix", "rows": player, "except": aside}
-        return {"layout": layout, **self.without(rounds, UNPLAYED, "no result"), "columns": columns}
+        return self.matrix(player, rounds, columns, "no result")
+
+    def matrix(self, rows: str | None, cells: Sequence[str], columns: Document, reason: str) -> Document:
+        """The map of a grid: the column that names its lines, its cells, without those that stand for none."""
+        aside = [each for each in self.grid.headings if each not in (rows, *cells)]
+        layout = {"kind": "matrix", "rows": rows, "except": aside}
+        return {"layout": layout, **self.without(list(cells), UNPLAYED, reason), "columns": columns}
 
     def ask_what_cells_are(self, headings: list[str]) -> Document:
         """Nothing, but the question what cells are, where that is not given."""
@@ -319,7 +312,7 @@ class Lines:
                     return self.summed(rounds, columns, whole)
         if are_times:
             return as_times
-        return {"position": {"from": "cell", "as": "place"}} if all(map(self.ranks, rounds)) else {}
+        return {"position": {"from": "cell", "as": "place"}} if all(map(self.are_ranks, rounds)) else {}
 
     def are_of_parts(self, rounds: list[str], cells: list[str]) -> bool:
         """Whether some columns have nothing on a clock, and cells are far from each other, as those of a decathlon."""
@@ -344,7 +337,7 @@ class Lines:
 
         Nobody sums up places in which 0 is one, and the winner of each round has the same points, where it has any.
         """
-        by_place, are_places = self.standing(sums), all(map(self.ranks, rounds))
+        by_place, are_places = self.standing(sums), all(map(self.are_ranks, rounds))
         if by_place is None and not are_places:
             is_scheme = len({max(column) for column in columns}) == 1
             by_place = 1 if is_scheme or any(self.cells(rounds).str.contains(r"^0+([.,]0*)?$")) else None
@@ -365,7 +358,7 @@ class Lines:
         """Whether who stands first has most (1) or least (-1), by the places or as the lines stand; else None."""
         heading = self.first("position")
         places = pl.Series([*range(len(sums))], dtype=pl.Float64)
-        if heading is not None and self.ranks(heading):
+        if heading is not None and self.are_ranks(heading):
             places = placed(self.texts(heading))
         elif len(sums) <= TWO:
             return None
@@ -379,12 +372,16 @@ class Lines:
         places = placed(self.texts(heading)).drop_nulls().to_list()
         return len({*places}) == len(places) > TWO and 1.0 in places
 
-    def ranks(self, heading: str) -> bool:
-        """Whether a column has the places of one event: 1, and as many better ones as each place says."""
-        cells = self.texts(heading).drop_nulls()
-        words = [each for each in cells if not times.status_word(each) and not DIAGONAL.fullmatch(each)]
-        places = placed(pl.Series(words, dtype=pl.String))
-        return bool(places.null_count() == 0 and places.len() and (places.rank("min") == places).all())
+    def are_ranks(self, heading: str, of: Sequence[str] = (), first: int = 1) -> bool:
+        """Whether a column has places, and as many are better as each says, in all with the same in some columns."""
+        texts, place = self.texts(heading), pl.col("\0place")
+        places = placed(texts).alias("\0place")
+        words = texts.filter(places.is_null()).drop_nulls()
+        if not places.count() or not all(times.status_word(each) or DIAGONAL.fullmatch(each) for each in words):
+            return False
+        table = self.grid.frame.with_columns(places).select(*of, "\0place").drop_nulls("\0place")
+        rank = (place.rank("min").over(of) if of else place.rank("min")) + first - 1
+        return bool(table.select((rank == place).all()).item())
 
 
 def is_scheme(rows: list[list[float]]) -> bool:

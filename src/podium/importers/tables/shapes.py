@@ -11,7 +11,7 @@ from podium.errors import Fault, ResultsError
 from podium.importers import times
 from podium.importers.grid import ROW_NUMBER, Choice, Question
 from podium.importers.tables.applying import outcome_points
-from podium.importers.tables.cells import POINTS, TINY, WHOLE, parse_result, placed
+from podium.importers.tables.cells import POINTS, TINY, WHOLE, parse_result
 from podium.importers.tables.lines import TWO, UNPLAYED, Document, Lines
 from podium.results import headings as heads
 from podium.results.headings import fold, is_pairing, meanings, side_of
@@ -198,14 +198,6 @@ class Shapes(Lines):
                 if is_sum and steps.count() > 1 and added.sum():
                     return own, whole, more
         return None
-
-    def are_ranks(self, heading: str, of: list[str], first: int = 1) -> bool:
-        """Whether as many are better as each place says, in all that have the same in some columns."""
-        place = pl.col("\0place")
-        places = placed(self.texts(heading)).alias("\0place")
-        table = self.grid.frame.with_columns(places).select(*of, "\0place").drop_nulls("\0place")
-        rank = (place.rank("min").over(of) if of else place.rank("min")) + first - 1
-        return bool(table.select((rank == place).all()).item())
 
     def compared(self, parts: dict[str, str]) -> tuple[list[Document], list[Document]]:
         """What says who won, of each side; and which rows have no result."""

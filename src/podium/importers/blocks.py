@@ -109,8 +109,6 @@ def titles_of(lines: pl.Series, rows: pl.Series) -> pl.Series:
 
 
 class Block(NamedTuple):
-    """A part of a table."""
-
     title: str  # the lines above it
     rows: list[int]
     head: Mapping[str, str]  # what the table's columns are called in it
@@ -209,7 +207,6 @@ def is_of_teams(head: Mapping[str, str], first: Mapping[str, str]) -> bool:
 
 
 def stacked(grid: Grid, blocks: Iterable[Block]) -> Grid:
-    """A table of blocks below each other."""
     frame = grid.frame.with_row_index(ROW_NUMBER)
     beside = [each for each in frame.columns if each.startswith("\0") and each != TITLE]
     parts = []

@@ -90,7 +90,6 @@ class Collector:
         return unused
 
     def take(self, event: Event) -> None:
-        """Take an event, or count why not."""
         if self.options.forfeits == "drop":
             finishing = [row for row in event.rows if row.get("status") != "quit"]
             self.drop("forfeit", len(event.rows) - len(finishing))
@@ -148,7 +147,6 @@ class Collector:
         return Imported(table.select(filled), dict(self.dropped), tuple(self._bad), skipped, names, self.times.notes())
 
     def _without_undated(self, table: pl.DataFrame) -> pl.DataFrame:
-        """The events with a moment, where any has one."""
         undated = table["started_at"].is_null()
         if undated.all() or not undated.any():
             return table

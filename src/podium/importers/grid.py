@@ -25,8 +25,6 @@ EVERY = "*"  # sheet of a workbook
 
 @dataclass(frozen=True)
 class SourceRule:
-    """How the table is written."""
-
     format: str | None = None  # by the name and content where None
     encoding: str | None = None  # UTF-8, or UTF-16, where None
     delimiter: str | None = None
@@ -109,8 +107,6 @@ class Choice(NamedTuple):
 
 @dataclass(frozen=True)
 class Question:
-    """What a table leaves open, and the answers that there are."""
-
     text: str
     choices: tuple[Choice, ...]
     column: str | None = None  # that it is about
@@ -226,7 +222,6 @@ def are_one_head(upper: Sequence[str], lower: Sequence[str], known: Sequence[int
 
 
 def are_days(cells: Sequence[str]) -> list[bool]:
-    """Which cells are a day and nothing else."""
     return pl.Series(cells, dtype=pl.String).str.contains(rf"^(?:{times.IN_A_LINE})$").to_list()
 
 

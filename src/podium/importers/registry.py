@@ -19,8 +19,6 @@ FORFEITS = ("keep", "drop")
 
 
 class Format(NamedTuple):
-    """A format: what it is, the module that reads it, and the map where it is a table."""
-
     title: str
     module: str
     map: Path | None = None

@@ -79,8 +79,6 @@ class Source:
 
 
 class Limited(io.RawIOBase):
-    """What a wrapper holds, up to so many bytes."""
-
     def __init__(self, stream: BinaryIO, stored: BinaryIO, name: str, limit: int) -> None:
         self.stream, self.stored, self.name, self.limit, self.count = stream, stored, name, limit, 0
 
@@ -252,7 +250,6 @@ def strict_json(content: str, name: str, *, literal_numbers: bool = False, place
 
 
 def depth_exceeds(value: Any, limit: int) -> bool:
-    """Whether lists and objects stand within each other more often than so."""
     level = [value]
     for _ in range(limit + 1):
         inside = (each.values() if isinstance(each, dict) else each for each in level if isinstance(each, dict | list))

@@ -187,7 +187,6 @@ CODES, SHAPES = (
 
 
 def shape_of(form: str) -> str:
-    """What a date in a format looks like."""
     codes = "|".join(CODES)
     return SHAPES.get(form) or f"^{re.sub(rf'{codes}|[.]', lambda each: CODES.get(each[0], chr(92) + each[0]), form)}$"
 

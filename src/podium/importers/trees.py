@@ -31,8 +31,6 @@ ENTITY_CHARACTERS = 64  # of an XML document's own entity, which nothing here is
 
 
 class Level(NamedTuple):
-    """An object, and where it stands in the one around it."""
-
     value: Any
     key: str = ""
     number: int | None = None
@@ -107,7 +105,6 @@ def in_objects(value: Any) -> Any:
 
 
 def is_pair(value: Any) -> bool:
-    """Whether a value is of two sides."""
     return isinstance(value, list) and len(value) == TWO and not any(isinstance(each, dict | list) for each in value)
 
 
@@ -204,7 +201,6 @@ def as_text(value: Any) -> str:
 
 
 def fields_of(chain: Chain) -> dict[str, str | None]:
-    """The fields of a row and of what it stands in, by name; those within objects as `goal.name`."""
     fields: dict[str, str | None] = {}
     for number, level in enumerate(chain):
         for key, value in leaves(level.value, with_lists=number == 0):

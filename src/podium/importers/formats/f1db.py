@@ -146,8 +146,6 @@ def date_of(event: Event, session: Session, race: dict[str, str], fallback: str)
 
 
 class Result(NamedTuple):
-    """A row, whichever way it came."""
-
     place: str
     driver: str
     constructor: str

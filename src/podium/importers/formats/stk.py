@@ -62,7 +62,6 @@ class Row(NamedTuple):
 
     @property
     def has_left(self) -> bool:
-        """Whether the player left before the end of a race."""
         return 1.0 in (self.number("is_not_full"), self.number("is_quit"))
 
 

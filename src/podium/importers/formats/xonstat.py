@@ -252,7 +252,6 @@ def take(report: Report, collector: Collector, server: str | None = None, receiv
 
 
 def tells_start(report: Report) -> bool:
-    """Whether the id of a match tells when it began."""
     return EPOCH_ID.match(report.value("I")) is not None
 
 

@@ -29,8 +29,6 @@ BAD, WRITTEN = "\0bad ", "\0written "  # before the name of a results column: wh
 
 @dataclass(frozen=True)
 class Mapped:
-    """Rows of entrants, and where each comes from."""
-
     grid: Grid
     table: pl.DataFrame  # in the columns of results; bad cells are null
     rows: pl.Series  # of the grid, from 0
@@ -47,12 +45,10 @@ class Mapped:
 
     @property
     def any_bad(self) -> pl.Series:
-        """Which rows have a bad cell; some column has one."""
         return reduce(or_, (which for which, _ in self.bad.values()))
 
 
 def apply_map(grid: Grid, mapping: Map) -> Mapped:
-    """The rows of entrants that a map makes of a table."""
     local = LocalTimes(mapping.source.timezone)
     dropped: Counter[str] = Counter()
     frame = layouts.join_tables(grid, mapping, lambda file: load_side(file, grid, mapping))

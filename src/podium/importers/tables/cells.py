@@ -106,8 +106,6 @@ class Cells:
 
 @dataclass(frozen=True)
 class Table:
-    """A table whose cells are read: one row an entrant."""
-
     frame: pl.DataFrame
     rule: SourceRule
     file: str = ""
@@ -193,7 +191,6 @@ def filled(table: Table, parts: tuple[Part, ...]) -> pl.Series:
 
 
 def worded(texts: pl.Series, rule: Rule) -> pl.Series:
-    """The texts with words replaced by what they stand for."""
     if rule.words is not None:
         words = {word: as_text(value) for word, value in rule.words.items()}
         default = texts if rule.default is None else as_text(rule.default)
@@ -219,7 +216,6 @@ def as_kind(table: Table, name: str, rule: Rule, texts: pl.Series) -> Cells:
 
 
 def as_results(name: str, rule: Rule, texts: pl.Series) -> Cells:
-    """Results of two sides, as scores or places of one of them."""
     distinct = texts.drop_nulls().unique().to_list()
     read = {text: result if rule.side == 1 else result[::-1] for text in distinct if (result := parse_result(text))}
     if name == "position":

@@ -27,8 +27,6 @@ LOOKED_AT = 1000  # cells of a column that nothing is known of
 
 
 class Columns:
-    """The columns of a table, and its questions and faults."""
-
     def __init__(self, grid: Grid, written: dict[str, Any], given: dict[str, Any]) -> None:
         self.drops, rows = foot(grid)
         self.grid, self.written = grid.only(rows), written
@@ -223,11 +221,11 @@ class Columns:
         if time is None or place or not {"time_s", "position"}.isdisjoint(self.named):
             return
         far = next((each for each in unknown if heads.DISTANCES & {*fold(each).split("_")}), None)
-        if far and self.differ_in_events(far, chosen):
+        if far and self.varies(far, chosen.get("event_id")):
             choices = [Choice(f"{time} does", "source.aside", far), Choice(f"{far} does", "source.aside", time)]
             self.ask(Question(f"differs within an event; does {time} say who beat whom, or {far}", tuple(choices), far))
         start = next((each for each in self.grid.headings if fold(each) in heads.STARTS), None)
-        if start and self.texts(start).str.contains(":").all() and self.differ_in_events(start, chosen):
+        if start and self.texts(start).str.contains(":").all() and self.varies(start, chosen.get("event_id")):
             since = [each for each in unknown if (self.shapes.sum_of([each, time]) or ("",) * 3)[2] == start]
             if since:
                 chosen["time_s"] = since[0]
@@ -235,11 +233,6 @@ class Columns:
             else:
                 choices = [Choice("not of day: they count", "source.aside", start)]
                 self.ask(Question(f"says who started when, so {time} may be a time of day", tuple(choices), start))
-
-    def differ_in_events(self, heading: str, chosen: Mapping[str, str]) -> bool:
-        """Whether a column has several values in one event, or in a table that is one."""
-        event = chosen.get("event_id")
-        return self.texts(heading).n_unique() > 1 if event is None else self.varies(heading, event)
 
     def are_in_order(self, heading: str, place: str, chosen: Mapping[str, str]) -> bool:
         """Whether numbers or times only rise, or only fall, by the places of each event."""
@@ -324,8 +317,10 @@ class Columns:
         return bool(table.select((pl.col("place").min().over("day") == 1).all()).item())
 
     def varies(self, heading: str, event_heading: str | None) -> bool:
-        """Whether one event has several values of a column."""
-        if event_heading is None or event_heading not in self.grid.frame.columns:
+        """Whether one event has several values of a column, or a table without a column of events has."""
+        if event_heading is None:
+            return self.texts(heading).n_unique() > 1
+        if event_heading not in self.grid.frame.columns:
             return False
         values = self.grid.frame.select(pl.col(event_heading).alias("event"), pl.col(heading).alias("value"))
         values = values.drop_nulls().unique()

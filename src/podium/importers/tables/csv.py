@@ -39,8 +39,6 @@ MAX_GROUPS = 1000  # different values of a column; more are not listed
 
 @dataclass
 class Findings:
-    """What is wrong, and the events that it is in."""
-
     faults: list[Fault] = field(default_factory=list)
     events: set[str | None] = field(default_factory=set)
     checked: tuple[pl.DataFrame, pl.DataFrame | None] = (pl.DataFrame(), None)  # the results, where nothing is wrong

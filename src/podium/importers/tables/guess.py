@@ -34,8 +34,6 @@ KINDS |= {"matrix": "an event a column", "row": "an event a row"}
 
 
 class Guesser(Columns):
-    """Looks at a table, and collects what it says."""
-
     def guess(self) -> tuple[dict[str, Any], str]:
         """The map that a table says, as TOML has it, and a line of what was understood."""
         self.check_holes()

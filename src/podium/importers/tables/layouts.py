@@ -251,7 +251,6 @@ def results(mirrors: Mirrors) -> list[Result] | None:
 
 
 def is_alone(result: Result) -> bool:
-    """Whether a result may be written as the points of one side alone."""
     return result[1] is None or (result[0] in WHOLE and result[0] + result[1] == 1)
 
 

@@ -239,7 +239,6 @@ class Lines:
         raise refusal or ResultsError(self.grid.name, [])
 
     def rounds(self, player: str, rounds: list[str], aside: list[str], event: str, suffix: str) -> Document:
-        """The map of an event a column."""
         columns: Document = {"event_id": {"from": event, "regex": [f"^(.*){suffix}$", "$1"]} if suffix else event}
         by_head: Document = {"position": {"from": "cell", "as": "place"}} if suffix else {}
         columns |= by_head or self.meaning(rounds, [each for each in aside if is_total(each)])
@@ -273,11 +272,9 @@ class Lines:
         return f" {places[0]}" if len(places) >= TWO and places.count(places[0]) == len(places) else ""
 
     def is_diagonal(self, names: list[str]) -> bool:
-        """Whether a grid has nothing where a line meets its own column."""
         return all(DIAGONAL.fullmatch(self.texts(name)[line] or "") for line, name in enumerate(names))
 
     def crosstable(self, player: str, names: list[str]) -> Document:
-        """The map of a crosstable."""
         aside = [each for each in self.grid.headings if each not in (player, *names)]
         numbers = [each for each in aside if self.texts(each).to_list() == names][:1]
         layout: Document = {"kind": "crosstable", "rows": player}

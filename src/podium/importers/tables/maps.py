@@ -302,7 +302,6 @@ def write_map(document: Mapping[str, Any]) -> str:
 
 
 def toml_key(key: str) -> str:
-    """A key, in quotes where it needs them."""
     return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else toml_value(key)
 
 

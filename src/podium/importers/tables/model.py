@@ -18,8 +18,6 @@ ROW_NAME, COLUMN, CELL, PAIR = "row_name", "column", "cell", "pair"  # what a gr
 
 @dataclass(frozen=True)
 class Join:
-    """A side table, whose columns are called `NAME.column`."""
-
     file: str
     here: str
     there: str
@@ -35,8 +33,6 @@ def template(text: str) -> tuple["Part", ...]:
 
 @dataclass(frozen=True)
 class Part:
-    """A piece of a template: a text, or the name of a column."""
-
     text: str
     is_column: bool
 
@@ -83,8 +79,6 @@ class Rule:
 
 @dataclass(frozen=True)
 class Condition:
-    """Rows that are kept or dropped, and why."""
-
     column: str
     reason: str
     among: tuple[str, ...] = ()

@@ -23,8 +23,6 @@ MOST_LINES = 10_000  # of a grid
 
 
 class Shapes(Lines):
-    """Looks for a shape: matches a row or a grid."""
-
     def document(self) -> Document | None:
         """The map of the shape, without dates; None where rows are entrants."""
         if {"event_id", "player"} <= self.of_column.keys() and self.of_column.keys() & {"position", "time_s"}:
@@ -122,7 +120,6 @@ class Shapes(Lines):
         return {"layout": {"kind": "wide", "sides": sides}, **where, "columns": columns}
 
     def refuse_either_side(self, player: str, opponent: str) -> None:
-        """Refuse matches that stand in two rows, one of each side."""
         others = [each for each in (self.first("started_at"), self.first("event_id")) if each is not None]
         rows = self.grid.frame.select(player, opponent, *others)
         mirrored = rows.rename({player: opponent, opponent: player}).select(rows.columns)
@@ -154,7 +151,6 @@ class Shapes(Lines):
         return found + ([{"column": heading, "null": True, "reason": empty}] if empty and texts.null_count() else [])
 
     def decided(self, parts: dict[str, str]) -> tuple[list[Document], list[Document]]:
-        """The places of a winner and a loser; and which rows were not played."""
         conditions = self.condition(parts["result"], heads.FORFEIT, "forfeit") if "result" in parts else []
         return [{"position": {"value": place}} for place in (1, 2)], conditions
 

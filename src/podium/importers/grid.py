@@ -81,7 +81,6 @@ class Grid:
         return f"row {row + self.first_row}" if self.labels is None else self.labels[row]
 
     def places(self, rows: Sequence[int]) -> str:
-        """Where rows stand, the first of them by number."""
         if len(rows) == 1:
             return self.place(rows[0])
         shown = [self.place(row).removeprefix("row ") for row in rows[:SHOWN_ROWS]]

@@ -128,8 +128,6 @@ def with_merged(texts: pl.DataFrame, boxes: list[Box], offset: int) -> pl.DataFr
 
 
 class Extent(NamedTuple):
-    """What of a sheet is to be known before it is laid out."""
-
     name: str
     spanned: int  # cells, its repetitions written out
     filled: int

@@ -310,7 +310,6 @@ def records(files: Sequence[Source], collector: Collector) -> Iterator[tuple[Nod
 
 
 def lines_of(text: str) -> list[tuple[str, str]]:
-    """The lines that are not empty, each with where it is."""
     return [(f"line {number}", line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
 
 

@@ -18,8 +18,6 @@ ABSENT = ("requested", "invited", "declined", "partitioned", "not_ready", "ready
 
 
 class Entrant(NamedTuple):
-    """An entrant who started: where the record is, who, how it ended."""
-
     node: Node
     player: str | None  # None: the user is deleted
     name: str | None

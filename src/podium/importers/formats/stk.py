@@ -42,8 +42,6 @@ DUMP_ACTIONS = frozenset(
 
 
 class Row(NamedTuple):
-    """A row of a table of results: where it is, and its cells by column."""
-
     place: str
     cells: dict[str, Any]
 

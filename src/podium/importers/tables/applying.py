@@ -178,7 +178,6 @@ def after_each_other(table: pl.DataFrame) -> pl.Series:
 
 
 def laid_out(columns: Mapping[str, Cells], numbers: pl.Series, side: int) -> pl.DataFrame:
-    """A side's columns, with which cells are bad beside them."""
     parts = [numbers, pl.Series("\0side", [side], pl.UInt32).new_from_index(0, numbers.len())]
     for name, cells in columns.items():
         column = cells.column.alias(name)

@@ -64,12 +64,10 @@ class Guesser(Columns):
         return self.document(source, {"columns": columns}), self.note(columns)
 
     def document(self, source: dict[str, Any], rest: dict[str, Any]) -> dict[str, Any]:
-        """A map, with the rows below the table dropped."""
         drops = self.drops + rest.get("where", {}).get("drop", [])
         return ({"source": source} if source else {}) | rest | ({"where": {"drop": drops}} if drops else {})
 
     def shaped(self, shape: dict[str, Any]) -> tuple[dict[str, Any], str]:
-        """The map of a shape, with when its events were."""
         source, layout = self.source(), shape["layout"]
         columns = shape["columns"]
         is_row = layout["kind"] == "matrix" and "{column}" not in str(columns["event_id"])

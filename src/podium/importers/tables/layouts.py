@@ -283,7 +283,6 @@ def in_several(mirrors: Mirrors, count: int) -> list[Mirrors] | None:
 
 
 def with_cells(cells: pl.DataFrame, rows: Sequence[tuple[Any, ...]], names: Sequence[str]) -> pl.DataFrame:
-    """Lines of a grid, each with its number before the cells of more columns."""
     table = cells[[row[0] for row in rows]] if rows else cells.clear()
     columns = zip(*(row[1:] for row in rows), strict=True) if rows else ([] for _ in names)
     return table.with_columns(pl.Series(name, cells, pl.String) for name, cells in zip(names, columns, strict=True))

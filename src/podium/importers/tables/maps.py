@@ -242,7 +242,6 @@ class Reader:
         return rule
 
     def check_rule(self, rule: Rule, table: Mapping[str, Any], place: str, column: str) -> None:
-        """Refuse keys that mean nothing together."""
         if "default" in table and rule.words is None:
             self.refuse(f"{place}.default", "is for words that are not in map: write map, too")
         if rule.equals is None and ("then" in table or "other" in table):

@@ -48,7 +48,6 @@ def understand(path: str, content: bytes | None = None, name: str | None = None)
 
 @contextmanager
 def called(name: str) -> Iterator[None]:
-    """Call the table so in what refuses it."""
     try:
         yield
     except UndecidedError as error:

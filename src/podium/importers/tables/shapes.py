@@ -11,7 +11,7 @@ from podium.errors import Fault, ResultsError
 from podium.importers import times
 from podium.importers.grid import ROW_NUMBER, Choice, Question
 from podium.importers.tables.applying import outcome_points
-from podium.importers.tables.cells import POINTS, TINY, WHOLE, parse_result
+from podium.importers.tables.cells import POINTS, TINY, WHOLE, parse_result, placed
 from podium.importers.tables.lines import TWO, UNPLAYED, Document, Lines
 from podium.results import headings as heads
 from podium.results.headings import fold, is_pairing, meanings, side_of
@@ -120,7 +120,7 @@ class Shapes(Lines):
         return {"layout": {"kind": "wide", "sides": sides}, **where, "columns": columns}
 
     def refuse_either_side(self, player: str, opponent: str) -> None:
-        others = [each for each in (self.first("started_at"), self.first("event_id")) if each is not None]
+        others = self.of_event()
         rows = self.grid.frame.select(player, opponent, *others)
         mirrored = rows.rename({player: opponent, opponent: player}).select(rows.columns)
         numbered = rows.with_row_index(ROW_NUMBER)
@@ -171,14 +171,10 @@ class Shapes(Lines):
 
     def are_places(self, heading: str, chosen: Mapping[str, str]) -> bool:
         """Whether numbers surely are places: so many are better in each event, of three, or beside a DNF."""
-        texts = self.texts(heading)
-        words = [each for each in texts.drop_nulls().unique() if not times.status_word(each)]
-        if "event_id" not in chosen or not words or not all(map(str.isdecimal, words)):
+        if "event_id" not in chosen or not self.are_ranks(heading, [chosen["event_id"]]):
             return False
-        places = texts.cast(pl.Float64, strict=False)
-        is_right = self.are_ranks(heading, [chosen["event_id"]])
-        has_more = places.max() > TWO or texts.drop_nulls().n_unique() > len(words)  # type: ignore[operator]
-        return bool(is_right and has_more)
+        places = placed(self.texts(heading).drop_nulls())
+        return bool((places > TWO).any() or places.null_count())
 
     def sum_of(self, headings: list[str]) -> tuple[str, str, str] | None:
         """The one of two times, the other, and what another column adds to it to make that, or takes from it."""
@@ -199,12 +195,14 @@ class Shapes(Lines):
         """What says who won, of each side; and which rows have no result."""
         result, winner = parts.get("result") or self.sets(), parts.get("winner")
         scores = [parts[name] for name in ("score of first", "score of second") if name in parts]
-        told = scores if len(scores) == TWO else [result] if isinstance(result, str) else []
-        if winner and told and self.wins_draws(winner, parts, told):
+        written = scores if len(scores) == TWO else [result] if isinstance(result, str) else []
+        if winner and written and self.wins_draws(winner, parts, written):
             return self.by_winner(winner, parts), []
         if len(scores) == TWO:
             conditions = [each for name in scores for each in self.condition(name, UNPLAYED, *["no result"] * TWO)]
-            self.refuse_pairs(scores)
+            pair = next(filter(PAIR_ALONE.fullmatch, self.cells(scores)), None)
+            if pair is not None:
+                self.ask(Question(f"{pair!r} is two numbers of one side; write what they come to", (), scores[0]))
             outcomes = outcome_points(self.cells(scores).unique())
             way: Document = {"map": outcomes} if outcomes else {"as": "result"}
             return [{"score": {"from": [score], **way}} for score in scores], conditions
@@ -225,15 +223,6 @@ class Shapes(Lines):
         is_won = all(own in WHOLE and other == 1 - own for own, other in read if own is not None) and not later
         name = "position" if is_won else "score"
         return [{name: {**origin, "as": "result", "side": side}} for side in (1, TWO)], conditions
-
-    def refuse_pairs(self, scores: list[str]) -> None:
-        """Refuse points of one side that are two numbers, as goals and points are."""
-        for heading in scores:
-            pair = next(filter(PAIR_ALONE.fullmatch, self.texts(heading).drop_nulls()), None)
-            if pair is not None:
-                text = f"has {pair!r}, two numbers of one side; write what they come to, as one"
-                self.ask(Question(text, (), heading))
-                return
 
     def wins_draws(self, winner: str, parts: Mapping[str, str], scores: list[str]) -> bool:
         """Whether a column names a winner where the score is a draw; asks where it names who has less."""

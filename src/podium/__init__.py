@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from podium.analysis.tuning import Tuned, tune
     from podium.client import AsyncClient, Client, ClientError
     from podium.errors import Fault, ParameterError, PodiumError, ResultsError, RuleError, UnknownError
+    from podium.importers.tables import read_results
     from podium.importers.tables.open_table import from_matches
-    from podium.importers.tables.reading import read_results
     from podium.large.rating import RatedParts
     from podium.large.streaming import RatedStream, rate_stream
     from podium.ledger.forecast import Forecast
@@ -105,7 +105,7 @@ _HOMES = {
     "predict": "rating",
     "rate": "rating",
     "rate_stream": "large.streaming",
-    "read_results": "importers.tables.reading",
+    "read_results": "importers.tables",
     "simulate": "analysis.simulation",
     "tune": "analysis.tuning",
 }

@@ -1,1 +1,75 @@
-"""Tables of any shape as results tables, by a map of their columns: one that is given, or one that is guessed."""
+"""Results of any table: read as it is, or as a map, named columns or its own headings say.
+
+What reads tables of other shapes is imported where one comes: most tables, and a command that is to be quick, need
+none of it.
+"""
+
+import io
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from podium.errors import ParameterError, ResultsError
+from podium.results.reading import STDIN, Results
+from podium.results.reading import read_results as read_strictly
+
+if TYPE_CHECKING:
+    from podium.importers.tables.open_table import Names
+
+
+def read_results(
+    source: Any,
+    *,
+    name: str | None = None,
+    columns: Mapping[str, Any] | None = None,
+    ignore: "Names" = (),
+    map: Mapping[str, Any] | str | Path | None = None,  # noqa: A002  (as the command line has it)
+    lenient: bool = False,
+) -> Results:
+    """Read and check results.
+
+    Args:
+        source: a path (.csv, .parquet, .json, .jsonl; `-` is standard input), a binary file, a pandas,
+            Polars or Arrow frame, rows as dicts, or Results.
+        name: what faults call the table; the file's name where None.
+        columns: what the table's columns mean: its column, or a rule of a map, by the name of the results column;
+            columns that have such a name already keep their meaning.
+        ignore: columns to leave aside, or `rest` for all that have no meaning.
+        map: a whole map, as TOML has it, or the path of its file; then `columns` must be left out.
+        lenient: whether a file in another shape is read as its headings and cells surely mean; `notes` say how.
+
+    Returns:
+        The checked table, rows in the order of the source.
+
+    Raises:
+        ResultsError: the table is refused; up to 20 of its faults are named.
+        ParameterError: the map cannot be, or names columns that are not there.
+    """
+    if map is not None and (columns is not None or ignore):
+        raise ParameterError("give a map or columns, not both: a map says all of a table")
+    if map is None and columns is None and not ignore:
+        if lenient and isinstance(source, str | Path):
+            return read_leniently(str(source))
+        return read_strictly(source, name=name)
+    from podium.importers.tables import maps, open_table  # noqa: PLC0415
+
+    if map is None:
+        return open_table.read_columns(source, columns or {}, ignore, name)
+    mapping = maps.build_map(map) if isinstance(map, Mapping) else maps.load_map(Path(map))
+    return open_table.read_mapped(source, mapping, name)
+
+
+def read_leniently(path: str) -> Results:
+    """Read a results table as it is; or where that is refused, as its headings and cells surely mean it."""
+    content = sys.stdin.buffer.read() if path == STDIN else None
+    name = "standard input" if content is not None else Path(path).name
+    try:
+        return read_strictly(path if content is None else io.BytesIO(content), name=name)
+    except ResultsError:
+        if content is None and not Path(path).is_file():
+            raise
+
+    from podium.importers.tables.open_table import read_understood  # noqa: PLC0415
+
+    return read_understood(path, name, content)

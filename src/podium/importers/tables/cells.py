@@ -4,7 +4,7 @@ Results of two sides are read as people write them: 1-0, ½:½, 3:1, 6:4 7:5; an
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import or_
@@ -274,23 +274,21 @@ def placed(texts: pl.Series) -> pl.Series:
 
 
 def is_result(text: str) -> bool:
-    is_written = AMOUNT.fullmatch(text) or DIAGONAL.fullmatch(text) or parse_result(text)
-    return bool(is_written or number(text) or times.status_word(text))
+    return bool(number(text) or parse_result(text) or times.status_word(text) or DIAGONAL.fullmatch(text))
 
 
 def number(text: str | None) -> float:
+    amount = AMOUNT.fullmatch(text or "")
+    if amount is not None:
+        return float(f"{amount[1] or amount[2]}{amount[3]}".replace(",", "."))
     own, _ = parse_result(text or "") or (text and placed(pl.Series([text]))[0], None)
     return own or 0.0
 
 
-def are_winnings(parts: Sequence[Sequence[str | None]]) -> bool:
+def are_winnings(parts: Iterable[Iterable[str | None]]) -> bool:
     """Whether the numbers of each part are won from each other: some are below nothing, and all sum up to nothing."""
-    for part in parts:
-        found = [AMOUNT.fullmatch(each) for each in part if each is not None]
-        amounts = [float(f"{each[1] or each[2]}{each[3]}".replace(",", ".")) for each in found if each is not None]
-        if not amounts or len(amounts) < len(found) or min(amounts) >= 0 or abs(sum(amounts)) > TINY:
-            return False
-    return True
+    amounts = [[number(each) for each in part] for part in parts]
+    return all(min(part) < 0 and abs(sum(part)) < TINY for part in amounts)
 
 
 def as_places(_table: Table, rule: Rule, texts: pl.Series) -> Cells:

@@ -214,7 +214,8 @@ class Columns:
         points = chosen.get("score") or next(filter(is_total, (*self.asides, *unknown)), None)
         against = time or points
         may_number = place is not None and fold(place) == "#" and "position" not in self.named
-        if place and may_number and against and not self.are_in_order(against, place, chosen):
+        steps = self.steps(against, chosen, place) if place and may_number and against else pl.Series([0])
+        if place and (steps > 0).any() and (steps < 0).any():
             choices = [Choice(f"{place} has places", "columns.position", place)]
             choices += [Choice(f"{place} numbers the lines", "source.aside", place)]
             self.ask(Question(f"may be places or number the lines: {against} has another order", tuple(choices), place))
@@ -234,17 +235,18 @@ class Columns:
                 choices = [Choice("not of day: they count", "source.aside", start)]
                 self.ask(Question(f"says who started when, so {time} may be a time of day", tuple(choices), start))
 
-    def are_in_order(self, heading: str, place: str, chosen: Mapping[str, str]) -> bool:
-        """Whether numbers or times only rise, or only fall, by the places of each event."""
-        event = [self.grid.frame[chosen[each]].alias(each) for each in ("event_id", "heat") if each in chosen]
+    def steps(self, heading: str, chosen: Mapping[str, str], place: str | None = None) -> pl.Series:
+        """What numbers or times add from one to the next in each event, by places or as the rows stand."""
+        events = [chosen[each] for each in ("event_id", "heat") if each in chosen]
         values = times.parse_column(self.shapes.texts(heading), decimal=".,")
         signed = pl.when(pl.col("sign") == "-").then(-pl.col("seconds")).otherwise("seconds").alias("value")
-        table = pl.DataFrame([*event, placed(self.shapes.texts(place)).alias("place"), *values.select(signed)])
-        names = [each.name for each in event]
-        table = table.drop_nulls(["place", "value"]).sort(*names, "place")
+        rows = pl.Series(range(values.height), dtype=pl.Float64) if place is None else placed(self.shapes.texts(place))
+        names = [str(number) for number in range(len(events))]
+        of_event = [self.grid.frame[each].alias(name) for each, name in zip(events, names, strict=True)]
+        table = pl.DataFrame([*of_event, rows.alias("row"), *values.select(signed)]).drop_nulls(["row", "value"])
         step = pl.col("value").diff()
-        steps = table.select(step.over(names) if names else step).to_series().drop_nulls()
-        return bool((steps <= 0).all() or (steps >= 0).all())
+        steps = table.sort(*names, "row").select(step.over(names) if names else step)
+        return steps.to_series().drop_nulls()
 
     def stand_again(self, names: Sequence[str], most: int | None = None) -> bool:
         """Whether some rows have the same in all columns; only the first are looked at where the table is long."""
@@ -254,10 +256,8 @@ class Columns:
         """Take what surely are places; or points in whose order the rows of all events stand: most or least first."""
         name, heading = "position", next((each for each in self.asides if self.shapes.are_places(each, chosen)), None)
         for points in (each for each in (*self.asides, *unknown) if is_total(each) and heading is None):
-            numbers = self.shapes.texts(points).cast(pl.Int64, strict=False)
-            table = pl.DataFrame({"event": self.grid.frame[chosen["event_id"]], "number": numbers})
-            steps = table.select(pl.col("number").diff().over("event")).to_series().drop_nulls()
-            if not numbers.null_count() and steps.len() >= LEAST_STEPS and (steps != 0).any():
+            steps = self.steps(points, chosen)
+            if steps.len() >= LEAST_STEPS and (steps != 0).any():
                 ways = {"score": (steps <= 0).all(), "position": (steps >= 0).all()}
                 name, heading = next(((way, points) for way, is_so in ways.items() if is_so), (name, None))
         if heading is not None:

@@ -164,7 +164,7 @@ class Lines:
         rows = [[number(each) for each in row if each] for row in zip(*map(self.texts, players), strict=True)]
         are_places = all(sorted(row) == [*range(1, len(row) + 1)] for row in rows)
         columns: Document = {"event_id": " ".join(f"{{{each}}}" for each in named), "player": "column"}
-        are_won = are_winnings([*zip(*map(self.texts, players), strict=True)])
+        are_won = are_winnings(zip(*map(self.texts, players), strict=True))
         are_points = max(map(len, rows)) == TWO and any(0 in row or len({*row}) == 1 for row in rows)
         are_points |= is_scheme(rows)
         if are_places or are_points or are_won:
@@ -216,7 +216,7 @@ class Lines:
         """Whether a column has a result or a status, and no cell below nothing, as gaps are."""
         cells = self.texts(heading).drop_nulls().unique()
         is_any = any(number(own) or parse_result(own) or times.parse(own) or times.status_word(own) for own in cells)
-        has_gaps = cells.str.contains(r"^[-\u2212]\d").any() and not are_winnings([self.texts(heading).to_list()])
+        has_gaps = cells.str.contains(r"^[-\u2212]\d").any() and not are_winnings([self.texts(heading)])
         return (is_any or not cells.len()) and not has_gaps
 
     def swiss(self, player: str, rounds: list[str], aside: list[str], event: str) -> Document | None:
@@ -297,7 +297,7 @@ class Lines:
         as_times = {"time_s": {"from": "cell", "as": "duration", "regex": COMMA}}
         if are_times and all(re.search(r"[.,]\d\d", each) for each in cells):
             return as_times
-        if are_winnings([self.texts(each).to_list() for each in rounds]):
+        if are_winnings(map(self.texts, rounds)):
             return {"score": self.as_number(rounds)}
         columns = [[number(each) for each in self.texts(name)] for name in rounds]
         sums = [sum(row) for row in zip(*columns, strict=True)]
@@ -336,16 +336,16 @@ class Lines:
 
         Nobody sums up places in which 0 is one, and the winner of each round has the same points, where it has any.
         """
+        least = min(map(min, columns))
         by_place, are_places = self.standing(sums), all(map(self.are_ranks, rounds))
         if by_place is None and not are_places:
             is_scheme = len({max(column) for column in columns}) == 1
             by_place = 1 if is_scheme or any(self.cells(rounds).str.contains(r"^0+([.,]0*)?$")) else None
-        if by_place is None:
+        if by_place is None or least < 0:
             return {}
         if by_place > 0:
             return {"score": {"from": "cell", "as": "result"}}
-        least = min(map(min, columns))
-        above = {"offset": 1.0 - least} if least <= 0 else {}  # for places are above 0
+        above = {} if least else {"offset": 1}  # for places are above 0
         return {"position": {**self.as_number(rounds), **({"as": "place"} if are_places else above)}}
 
     def as_number(self, headings: list[str]) -> Document:

@@ -76,11 +76,14 @@ CHOICES = [
     ("event_id,player,position,wieght\nr,a,1,1\nr,b,2,1\n", "column wieght: is nearly weight"),
     ("event_id,player,postion\nr,a,1\nr,b,2\n", "column postion: is nearly position"),
     ("Race,Driver,Pos,Rank\nr,a,1,2\nr,b,2,1\n", "'Pos' and 'Rank' may each be position"),
-    ("Race,Driver,Pos,Date\nr,a,1,3/11/2024\nr,b,2,3/11/2024\n", '"%d/%m/%Y" or format = "%m/%d/%Y"'),
-    ("Race;Driver;Time\nr;a;1,5\nr;b;1.5\n", "has both 1.5 and 1,5: say in a map which is the decimal mark"),
+    (
+        "Race,Driver,Pos,Date\nr,a,1,3/11/2024\nr,b,2,3/11/2024\n",
+        "format=%d/%m/%Y (3 November 2024), or --set columns.started_at.format=%m/%d/%Y (11 March 2024)",
+    ),
+    ("Race;Driver;Time\nr;a;1,5\nr;b;1.5\n", "has both 1.5 and 1,5; which is the decimal mark: type podium import"),
     ("Race,Driver,Total\nr,a,10\nr,b,20\n", "is it Total (whole numbers, which may be seconds, places or points)?"),
     ("event_id,player,time_s\nr1,Max,91.7\nr1,Pia,+22.457\n", "row 3, column time_s: '+22.457' looks like a gap"),
-    ("Race,Driver,Time\nr1,Max,91.7\nr1,Pia,+22.457\n", 'time_s = { from = "Time", gap = "leader" }'),
+    ("Race,Driver,Time\nr1,Max,91.7\nr1,Pia,+22.457\n", "--set columns.time_s.gap=leader (a gap to the winner)"),
     ("Race,Driver,Pos\nr,a,1\n,,\nr,b,Engine\n", "row 4, column Pos: 'Engine' must be a place"),
     ("Race,Driver\nr,a\nr,b\n", "no column says who beat whom"),
     ("Fahrzeug,Ort\na,b\n", "winners and losers in one row, or a grid, are read by a map"),
@@ -271,7 +274,7 @@ THOUSANDS = [
 def test_thousands_are_asked_about(text, mark, readings, tmp_path, capsys):
     path, out = tmp_path / "scores.csv", tmp_path / "results.csv"
     path.write_text(text)
-    with pytest.raises(podium.ResultsError, match=f"may be {readings}.*--thousands '{re.escape(mark)}'"):
+    with pytest.raises(podium.ResultsError, match=f"may be {readings}.*source.thousands={re.escape(mark)}"):
         podium.read_results(path, lenient=True)
     run(capsys, "import", "csv", path, "-o", out, "--thousands", mark)
     assert podium.read_results(out).frame["score"].to_list() in ([1234.0, 999.0, 12500.0], [1234567.0, 999.0, 12500.0])

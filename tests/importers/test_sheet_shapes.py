@@ -6,8 +6,8 @@ from workbooks import write_xlsx
 import podium
 from podium.importers import Options
 from podium.importers.tables.cells import parse_result
-from podium.importers.tables.layouts import parse_game
 from podium.importers.tables.csv import answer, interview, questions, understand
+from podium.importers.tables.layouts import parse_game
 from podium.importers.tables.maps import build_map, tomllib, write_map
 
 SHEETS = {

@@ -127,7 +127,6 @@ def as_cells(value: dict[str, Any]) -> dict[str, str]:
 
 
 def begin(session: Session, race_id: str, race: dict[str, str] | None, event: Event) -> Event:
-    """Fill in what all rows of a session share."""
     event.event_id, event.shared = f"{race_id}-{session.pool}", {"pool": session.pool}
     if race is not None:
         date_of(event, session, race, "date")

@@ -174,7 +174,6 @@ def read_line(report: Report, owner: Player | None, key: str, value: str, number
 
 
 def read_owned(event: Event, owner: Player, key: str, value: str, place: str) -> None:
-    """Read what a player or team has: a name, a number of its own, or one of many."""
     if key == "n":
         owner.name = value
         return

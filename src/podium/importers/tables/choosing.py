@@ -239,13 +239,12 @@ class Columns:
         """What numbers or times add from one to the next in each event, by places or as the rows stand."""
         events = [chosen[each] for each in ("event_id", "heat") if each in chosen]
         values = times.parse_column(self.shapes.texts(heading), decimal=".,")
-        signed = pl.when(pl.col("sign") == "-").then(-pl.col("seconds")).otherwise("seconds").alias("value")
+        signed = pl.when(pl.col("sign") == "-").then(-pl.col("seconds")).otherwise("seconds").alias("\0value")
         rows = pl.Series(range(values.height), dtype=pl.Float64) if place is None else placed(self.shapes.texts(place))
-        names = [str(number) for number in range(len(events))]
-        of_event = [self.grid.frame[each].alias(name) for each, name in zip(events, names, strict=True)]
-        table = pl.DataFrame([*of_event, rows.alias("row"), *values.select(signed)]).drop_nulls(["row", "value"])
-        step = pl.col("value").diff()
-        steps = table.sort(*names, "row").select(step.over(names) if names else step)
+        columns = [*map(self.grid.frame.get_column, events), rows.alias("\0row"), *values.select(signed)]
+        table = pl.DataFrame(columns).drop_nulls(["\0row", "\0value"]).sort(*events, "\0row")
+        step = pl.col("\0value").diff()
+        steps = table.select(step.over(events) if events else step)
         return steps.to_series().drop_nulls()
 
     def stand_again(self, names: Sequence[str], most: int | None = None) -> bool:

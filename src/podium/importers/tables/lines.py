@@ -329,18 +329,17 @@ class Lines:
         parts = [*zip(*(map(number, self.texts(each)) for each in rounds), strict=True)]
         others = [[*map(number, self.texts(each))] for each in self.grid.headings if each not in (place, *rounds)]
         best = [*map(max, parts)]
-        return best in others and best != [*map(sum, parts)]
+        return any(best) and best in others and best != [*map(sum, parts)]
 
     def summed(self, rounds: list[str], columns: list[list[float]], sums: list[float | None]) -> Document:
         """What cells are that a total sums up: points, or what is better the less; by who is first, else by the cells.
 
-        Nobody sums up places in which 0 is one, and the winner of each round has the same points, where it has any.
+        Nobody sums up places as points of which the winner of each round has the same.
         """
         least = min(map(min, columns))
         by_place, are_places = self.standing(sums), all(map(self.are_ranks, rounds))
         if by_place is None and not are_places:
-            is_scheme = len({max(column) for column in columns}) == 1
-            by_place = 1 if is_scheme or any(self.cells(rounds).str.contains(r"^0+([.,]0*)?$")) else None
+            by_place = 1 if len({max(column) for column in columns}) == 1 else None
         if by_place is None or least < 0:
             return {}
         if by_place > 0:

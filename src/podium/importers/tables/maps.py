@@ -45,7 +45,6 @@ def load_map(path: Path) -> Map:
 
 
 def build_map(document: Mapping[str, Any], name: str = "map", *, is_partial: bool = False) -> Map:
-    """A map of a document in the shape of its TOML."""
     reader = Reader(name)
     top = reader.table(document, "", ("preset", "source", "join", "layout", "where", "columns"))
     joins = reader.table(top.get("join", {}), "join")
@@ -79,8 +78,6 @@ def is_refinement(rule: Any) -> bool:
 
 
 class Reader:
-    """Reads the values of a map, each as what it must be."""
-
     def __init__(self, name: str) -> None:
         self.name = name
 

@@ -121,7 +121,6 @@ def from_matches(
 def matches_map(
     winner: Names, loser: Names, event: Names | None, date: str | Mapping[str, Any] | None, columns: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The map of matches with winners and losers in one row, as TOML has it."""
     sides = []
     for position, (side, members) in enumerate((("winners", winner), ("losers", loser)), start=1):
         players = as_list(members)

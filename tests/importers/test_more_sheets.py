@@ -1,5 +1,7 @@
 """Sheets that clubs keep by hand: what of each is read bare."""
 
+import re
+
 import pytest
 
 import podium
@@ -65,3 +67,82 @@ def test_a_total_tells_points_from_places_by_who_stands_first(rounds, compared, 
     frame = read(tmp_path, f"Name,R1,R2,Total\n{rounds}")
     assert frame[compared].null_count() == 0
     assert frame.filter(player="Cy")[compared].to_list() == ([15, 15] if compared == "score" else [3, 3])
+
+
+TWO_READINGS = {
+    "after extra time": ("Home,Away,FT,AET,Pens\nAna,Ben,1-0,,\nCy,Dee,1-1,1-2,\nEve,Fay,0-0,1-1,4-3\n", "Ana Dee Eve"),
+    "a winner of a draw": ("Home,Away,Score,Winner\nAna,Ben,1-0,Ana\nCy,Dee,1-1,Dee\n", "Ana Dee"),
+    "with a handicap": ("Event,Bowler,Score,Hcp,Total\n1,Ana,150,60,210\n1,Ben,190,10,200\n", "Ana"),
+    "placement beside kills": ("Match,Placement,Player,Kills\n1,2,Ana,9\n1,1,Ben,2\n1,3,Cy,0\n", "Ben"),
+    "placed by heads of ranks": (
+        "Name,W1 Rank,W1 Score,W2 Rank,W2 Score\nAna,2,9:00,1,90\nBen,1,8:10,2,80\n",
+        "Ben Ana",
+    ),
+    "winnings": ("Datum;Ana;Ben;Cy;Kasse\n1.3.2025;12;-4;-8;2 €\n8.3.2025;-9;15;-6;3 €\n", "Ana Ben"),
+    "points of each line": (",Ana,Ben,Cy\nAna,,16,9\nBen,5,,16\nCy,16,7,\n", "Ana Ben Cy"),
+    "after penalties": ("On the road,Final,Name,Time,Penalty,Corrected\n1,2,Ana,61,5,66\n2,1,Ben,62,0,62\n", "Ben"),
+    "since the start": ("Name,Start,Finish,Net\nAna,10:00:00,10:45:00,45:00\nBen,10:01:00,10:44:00,43:00\n", "Ben"),
+    "seasons below titles": (
+        "2023,,\nRound,Name,Place\n1,Ana,1\n1,Ben,2\n2024,,\nRound,Name,Place\n1,Ben,1\n1,Ana,2\n",
+        "Ana Ben",
+    ),
+    "who retired": ("Day,Winner,Second,Third,Retired\n2025-03-01,Ana,Ben,Cy,Dee\n2025-03-08,Ben,Cy,Ana,\n", "Ana Ben"),
+}
+
+
+@pytest.mark.parametrize("name", TWO_READINGS)
+def test_of_two_readings_the_one_that_decides_is_taken(name, tmp_path):
+    text, winners = TWO_READINGS[name]
+    frame = read(tmp_path, text)
+    heat = [each for each in ("event_id", "heat") if each in frame.columns]
+    column = next(each for each in ("position", "score", "time_s") if each in frame.columns)
+    order = frame.sort(column, descending=column == "score", nulls_last=True, maintain_order=True)
+    firsts = order.unique(heat, keep="first", maintain_order=True)
+    assert sorted(firsts["player"].to_list()) == sorted(winners.split())
+
+
+OPEN = {
+    "counted lines": ("#,Player,Score\n1,Ana,33\n2,Ben,41\n3,Cy,12\n", "# numbers the lines"),
+    "distances": ("Runner,Km,Time\nAna,88.1,11:50:00\nBen,101,11:58:00\n", "does Time say who beat whom, or Km"),
+    "hours of the day": (
+        "Name,Start,Finish\nAna,10:00:00,10:45:00\nBen,10:01:00,10:44:00\n",
+        "Finish may be a time of",
+    ),
+    "goals and points": (
+        "Home,Score,Away,Score\nAna,2-11,Ben,1-15\nCy,0-14,Dee,1-10\n",
+        "'2-11' is two numbers of one",
+    ),
+    "another winner": (
+        "Player 1,Player 2,Score 1,Score 2,Winner\nAna,Ben,1,3,Ana\n",
+        "names Ana where Score 1 and Score 2",
+    ),
+    "several in a cell": (
+        'Day,1st,2nd,3rd,DNF\n1.3.2025,Ana,Ben,Cy,"Dee, Eve"\n2.3.2025,Ben,Cy,Ana,\n',
+        "leave DNF aside",
+    ),
+    "a decathlon": (
+        "Name,100m,Long Jump,1500m,Points\nAna,11.4,6.61,4:51.2,3011\nBen,11.1,6.4,4:58,2890\n",
+        "which column has",
+    ),
+    "holes of teams": (
+        "Place,Team,Runner,Total\n1,Red,Ana,31:00\n,,Ben,\n2,Blue,Cy,32:00\n,,Dee,\n",
+        'fill=["Place", "Team"]',
+    ),
+    "zeros": (
+        "Player,Round 1,Round 2,Total\nAna,11,0,11\nBen,2,8,10\nCy,6,6,12\n",
+        "what the cells of Round 1, Round 2",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OPEN)
+def test_a_sheet_that_says_two_things_is_a_question(name, tmp_path):
+    text, question = OPEN[name]
+    with pytest.raises(ResultsError, match=re.escape(question)):
+        read(tmp_path, text)
+
+
+def test_a_workbook_of_other_bytes_is_no_workbook(tmp_path):
+    (tmp_path / "season.xlsx").write_bytes(bytes(range(1, 250)))
+    with pytest.raises(ResultsError, match=r"season\.xlsx: is no workbook, though its name says so"):
+        podium.read_results(tmp_path / "season.xlsx", lenient=True)

@@ -198,7 +198,7 @@ class Lines:
             rounds = [each for each in rounds if fold(each) not in heads.PENALTY and self.has_results(each)]
             meant = self.meaning(rounds, totals) if len(rounds) >= TWO else {}
             whole = self.first("time_s")
-            is_timed = whole is not None and self.texts(whole).str.contains(":").any()
+            is_timed = whole is not None and (not is_total(whole) or self.texts(whole).str.contains(":").any())
             if whole not in (None, *rounds) and ("time_s" in meant or ("position" in meant and is_timed)):
                 return None  # legs, or parts of a race, or places in it
             if not meant:

@@ -97,7 +97,6 @@ class Choice(NamedTuple):
 
     @property
     def answer(self) -> str:
-        """The key and the value, as a command and a form send them."""
         return f"{self.key}={self.value}"
 
     def __str__(self) -> str:

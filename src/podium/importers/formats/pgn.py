@@ -40,8 +40,6 @@ CHECKED_BYTES = 1 << 20  # read at once to learn the encoding
 
 @dataclass(slots=True)
 class Game:
-    """A game as it stands in a file: its tags, each with its line, and how its moves end."""
-
     line: int
     tags: dict[str, tuple[str, int]] = field(default_factory=dict)
     faults: list[tuple[int, object, str]] = field(default_factory=list)  # line, value, what is wrong

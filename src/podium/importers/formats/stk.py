@@ -83,7 +83,6 @@ def read(files: Sequence[Source], collector: Collector) -> None:
 
 @contextmanager
 def open_results(source: Source) -> Iterator[sqlite3.Connection]:
-    """Open a database to read only, or one in memory that a dump fills."""
     content = source.content()
     with connect(content if content.startswith(SQLITE) else b"", source.name) as connection:
         if not content.startswith(SQLITE):

@@ -40,8 +40,6 @@ FONT = {0xE000 + number: sign for number, sign in enumerate(FONT_LOW + ASCII + F
 
 @dataclass(slots=True)
 class Player:
-    """A player of a report, or a team: its id, what it has besides, and its numbers."""
-
     id: str
     line: int
     name: str | None = None

@@ -71,7 +71,6 @@ def parse_result(text: str) -> Result | None:
 
 
 def mirrored(text: str | None) -> str | None:
-    """The result as the other side has it."""
     own, other = parse_result(text or "") or (None, None)
     return {"+": "-", "-": "+"}.get(text or "") if other is None else f"{other:g}:{own:g}"
 
@@ -151,7 +150,6 @@ def build(table: Table, name: str, rule: Rule) -> Cells:
 
 
 def origin(table: Table, rule: Rule) -> pl.Series:
-    """What a rule begins with, as text."""
     height = table.frame.height
     if rule.value is not None:
         return constant(rule.value, height)

@@ -72,11 +72,10 @@ class Columns:
     def check_holes(self) -> None:
         """Ask for what stands in events and dates that are empty below one that is not, as merged cells leave them."""
         holes = []
-        place, team = self.shapes.first("position"), self.shapes.first("team")
+        place, team, time = (self.shapes.first(each) for each in ("position", "team", "time_s"))
         names = ["event_id", "started_at"]
         if place and team:
             no_place, no_team = (self.shapes.texts(each).is_null() for each in (place, team))
-            time = self.shapes.first("time_s")
             is_apart = time is None or self.shapes.texts(time).filter(no_place).count() == 0
             if is_apart and no_place.equals(no_team, check_names=False):
                 names += ["position", "team"]  # which stand beside the first of each team

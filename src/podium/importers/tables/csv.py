@@ -253,7 +253,6 @@ def questions(files: Sequence[str], options: Options | None = None) -> list[Ques
 
 
 def what_words_say(mapped: Mapped) -> list[Question]:
-    """Ask what the cells mean that do not fit, where there are few."""
     found = list[Question]()
     for name, (which, written) in mapped.bad.items():
         cells = written.filter(which).unique(maintain_order=True)

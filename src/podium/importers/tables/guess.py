@@ -344,7 +344,6 @@ class Guesser(Columns):
         return [Choice(f"{heading}: {words}", f"columns.{name}", heading) for name, words in fitting.items()]
 
     def note(self, columns: Mapping[str, Any]) -> str:
-        """All that was understood and left aside, in a line."""
         named = {name: heading for name, heading in self.chosen.items() if columns.get(name)}
         read = [f"{heading} as {name}" for name, heading in named.items() if heading != name]
         read += [f"{' and '.join(self.parts)} as player"] if self.parts else []

@@ -83,7 +83,6 @@ def check_names(mapping: Map, columns: Iterable[str], table_name: str) -> None:
 
 
 def check_needs(mapping: Map, grid: Grid) -> None:
-    """Refuse a table of columns that lacks what a preset is known by."""
     for name in mapping.needs if mapping.source.format == "csv" else ():
         if name not in grid.headings:
             refuse_file(grid.name, f"has no column {name} ({', '.join(grid.headings[:SHOWN_NAMES])})")

@@ -88,8 +88,6 @@ class Condition:
 
 @dataclass(frozen=True)
 class Layout:
-    """What a row of the table is: an entrant, a match of several sides, or a line of a grid."""
-
     kind: str = "long"  # wide, matrix, crosstable, swiss
     sides: tuple[Mapping[str, Rule], ...] = ()
     rows: str | None = None  # the column with the names of the lines

@@ -120,8 +120,7 @@ class Shapes(Lines):
         return {"layout": {"kind": "wide", "sides": sides}, **where, "columns": columns}
 
     def refuse_either_side(self, player: str, opponent: str) -> None:
-        others = self.of_event()
-        rows = self.grid.frame.select(player, opponent, *others)
+        rows = self.grid.frame.select(player, opponent, *self.of_event())
         mirrored = rows.rename({player: opponent, opponent: player}).select(rows.columns)
         numbered = rows.with_row_index(ROW_NUMBER)
         twice = numbered.join(mirrored, on=rows.columns, how="semi", maintain_order="left")[ROW_NUMBER]

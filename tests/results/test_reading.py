@@ -113,6 +113,17 @@ BAD = [
 ]
 
 
+def test_a_wide_table_says_how_to_leave_columns_aside():
+    wide = pl.DataFrame({"player": ["ana"]} | {f"x{number}": [1] for number in range(78)})
+    with pytest.raises(podium.ResultsError) as caught:
+        podium.read_results(wide)
+    *unknown, known, missing = caught.value.faults
+    assert [each.column for each in unknown] == [f"x{number}" for number in range(18)]
+    assert known.remedy.startswith("60 other columns are not, either; a results table's columns are event_id, ")
+    assert known.remedy.endswith("; read_results(…, ignore='rest') leaves others aside")
+    assert missing.column == "event_id"
+
+
 @pytest.mark.parametrize(("text", "fault"), BAD)
 def test_a_bad_table_is_refused_with_where_and_how_to_mend_it(text, fault):
     assert fault in refused(text)

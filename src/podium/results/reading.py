@@ -250,19 +250,21 @@ def header_faults(frame: pl.DataFrame) -> list[Fault]:
 
 def unknown_columns(columns: list[str]) -> list[Fault]:
     """Columns that no results table has; those that are shown with what each might have been meant for."""
-    faults = [unknown_column(column, is_shown=number < SHOWN_FAULTS) for number, column in enumerate(columns)]
-    return [*faults, Fault(None, None, None, f"a results table's columns are {', '.join(ALL)}")] if faults else []
+    faults = [unknown_column(column) for column in columns[: SHOWN_FAULTS - 2]]
+    more = f"{len(columns) - len(faults):,} other columns are not, either; " if len(columns) > len(faults) else ""
+    known = f"{more}a results table's columns are {', '.join(ALL)}; read_results(…, ignore='rest') leaves others aside"
+    return [*faults, Fault(None, None, None, known)] if faults else []
 
 
-def unknown_column(column: str, *, is_shown: bool) -> Fault:
-    """A column that no results table has; one that is shown with what it might have been meant for."""
+def unknown_column(column: str) -> Fault:
+    """A column that no results table has, with what it might have been meant for."""
     mark = next((mark for mark in DELIMITERS if mark in column and mark != ","), None)
     if mark is not None:
         remedy = f"is a whole header: its cells are parted by a {DELIMITERS[mark]}, and a comma is wanted"
         return Fault(None, column, None, remedy)
     from podium.results.headings import fold, meanings, near_miss  # noqa: PLC0415  (words that most tables need not)
 
-    meaning = (meanings().get(fold(column)) or near_miss(column, ALL)) if is_shown else None
+    meaning = meanings().get(fold(column)) or near_miss(column, ALL)
     hint = f"; did you mean {meaning}?" if meaning else ""
     return Fault(None, column, None, f"is not a column of a results table{hint}")
 

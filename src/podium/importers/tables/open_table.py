@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from podium.errors import Fault, ResultsError
+from podium.errors import ResultsError
 from podium.importers.files import load
 from podium.importers.grid import Grid, SourceRule, UndecidedError
 from podium.importers.registry import Options, read_format
@@ -154,8 +154,7 @@ def kept_columns(grid: Grid, columns: Mapping[str, Any], ignore: Names) -> dict[
     own = [name for name in grid.frame.columns if name in ALL and name not in columns and name not in used | aside]
     unknown = [name for name in grid.frame.columns if name not in used | aside and name not in ALL]
     if unknown and ignore != REST:
-        advice = 'columns without a meaning are left aside with ignore=[…], all of them with ignore="rest"'
-        raise ResultsError(grid.name, [*unknown_columns(unknown), Fault(None, None, None, advice)])
+        raise ResultsError(grid.name, unknown_columns(unknown))
     return {name: {"from": [name]} for name in own}
 
 

@@ -4,7 +4,7 @@ import json
 import math
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import typer
 from typer import Option
@@ -271,10 +271,7 @@ def recover(
 lab = App(help="Try a policy before players have to.")
 
 
-_Number = TypeVar("_Number", int, float)
-
-
-def numbers(text: str, what: str, kind: type[_Number]) -> list[_Number]:
+def numbers(text: str, what: str, kind: type[int] | type[float]) -> list[Any]:
     """The finite numbers in a text, between commas."""
     try:
         found = [kind(part) for part in text.split(",")]

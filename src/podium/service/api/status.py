@@ -26,7 +26,7 @@ from markupsafe import Markup
 from podium.errors import UnknownError
 from podium.pages.environment import create_environment
 from podium.service.api.dependencies import CurrentMetrics, CurrentWatchers, ReadAccess
-from podium.service.http.errors import READ_ERRORS, error_responses, success_response
+from podium.service.http.errors import READ_RESPONSES, error_responses, success_response
 from podium.service.http.json import POOLS_PATH, PoolName
 from podium.service.http.requests import KNOWN_PARAMETERS, CurrentStore, CurrentThreads, OpenFile, run_in
 from podium.service.metrics import Metrics
@@ -42,7 +42,7 @@ router = APIRouter()
 @router.get(
     f"{POOLS_PATH}/{{pool}}/stream",
     response_class=StreamingResponse,
-    responses=error_responses(*READ_ERRORS) | success_response("Server-sent events.", "text/event-stream"),
+    responses=READ_RESPONSES | success_response("Server-sent events.", "text/event-stream"),
     dependencies=[KNOWN_PARAMETERS],
     tags=["pools"],
 )
@@ -119,7 +119,7 @@ Guard = Annotated[
 @router.get(
     f"{POOLS_PATH}/{{pool}}/export/{{table}}.{{kind}}",
     response_class=StreamingResponse,
-    responses=error_responses(*READ_ERRORS) | success_response("A file.", *MEDIA_TYPES.values()),
+    responses=READ_RESPONSES | success_response("A file.", *MEDIA_TYPES.values()),
     dependencies=[KNOWN_PARAMETERS],
     tags=["pools"],
 )
@@ -267,7 +267,7 @@ def query_pools(store: Store) -> None:
 @router.get(
     "/metrics",
     response_class=Response,
-    responses=error_responses(*READ_ERRORS) | success_response("The text format of Prometheus.", "text/plain"),
+    responses=READ_RESPONSES | success_response("The text format of Prometheus.", "text/plain"),
     tags=["service"],
 )
 async def prometheus_metrics(metrics: CurrentMetrics, threads: CurrentThreads, _key: ReadAccess) -> Response:

@@ -174,6 +174,9 @@ def error_responses(*codes: int) -> dict[int | str, dict[str, Any]]:
     return {code: {"model": Problem, "content": {MEDIA_TYPE: {}}, "description": DESCRIPTIONS[code]} for code in codes}
 
 
+READ_RESPONSES = error_responses(*READ_ERRORS)
+
+
 def success_response(description: str, *media_types: str) -> dict[int | str, dict[str, Any]]:
     return {200: {"content": {each: {} for each in media_types}, "description": description}}
 

@@ -20,15 +20,7 @@ from fastapi.responses import StreamingResponse
 from starlette.middleware.gzip import DEFAULT_EXCLUDED_CONTENT_TYPES, GZipMiddleware
 from starlette.requests import HTTPConnection
 
-from podium.service.http.errors import (
-    HEADER,
-    READ_ERRORS,
-    RETRY_AFTER_S,
-    RequestLog,
-    current_request_id,
-    error_responses,
-    problem,
-)
+from podium.service.http.errors import HEADER, READ_RESPONSES, RETRY_AFTER_S, RequestLog, current_request_id, problem
 from podium.service.http.json import POOLS_PATH, RefusedError, printable
 from podium.store import Store
 from podium.support.words import suggestion
@@ -153,8 +145,8 @@ class ReadRouter(APIRouter):
     """Routes of pools, each of which reads one moment."""
 
     def __init__(self, *tags: str, dependencies: Sequence[Any] = ()) -> None:
-        responses, known = error_responses(*READ_ERRORS), [KNOWN_PARAMETERS, *dependencies]
-        super().__init__(prefix=POOLS_PATH, tags=[*tags], dependencies=known, responses=responses)
+        known = [KNOWN_PARAMETERS, *dependencies]
+        super().__init__(prefix=POOLS_PATH, tags=[*tags], dependencies=known, responses=READ_RESPONSES)
 
     def add_api_route(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
         super().add_api_route(path, read_one_moment(endpoint), **options)

@@ -28,7 +28,7 @@ from podium.pages.environment import create_environment
 from podium.service.api.dependencies import CurrentMetrics, CurrentWatchers, ReadAccess
 from podium.service.http.errors import READ_RESPONSES, error_responses, success_response
 from podium.service.http.json import POOLS_PATH, PoolName
-from podium.service.http.requests import KNOWN_PARAMETERS, CurrentStore, CurrentThreads, OpenFile, run_in
+from podium.service.http.requests import CurrentStore, CurrentThreads, OpenFile, StrictRoute, run_in
 from podium.service.metrics import Metrics
 from podium.service.watchers import RETRY_S, Watchers, event_block
 from podium.store import Store
@@ -36,14 +36,13 @@ from podium.store.log.database import UnavailableError, read_transaction
 
 HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}  # the second tells nginx to pass each on at once
 COMMENT_INTERVAL_S = 15.0  # without an entry: a comment keeps the connection open
-router = APIRouter()
+router = APIRouter(route_class=StrictRoute)
 
 
 @router.get(
     f"{POOLS_PATH}/{{pool}}/stream",
     response_class=StreamingResponse,
     responses=READ_RESPONSES | success_response("Server-sent events.", "text/event-stream"),
-    dependencies=[KNOWN_PARAMETERS],
     tags=["pools"],
 )
 async def stream(
@@ -120,7 +119,6 @@ Guard = Annotated[
     f"{POOLS_PATH}/{{pool}}/export/{{table}}.{{kind}}",
     response_class=StreamingResponse,
     responses=READ_RESPONSES | success_response("A file.", *MEDIA_TYPES.values()),
-    dependencies=[KNOWN_PARAMETERS],
     tags=["pools"],
 )
 def export(

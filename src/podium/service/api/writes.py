@@ -16,7 +16,7 @@ from podium.service.api.receiving import parse_events
 from podium.service.http.errors import WRITE_ERRORS, error_responses
 from podium.service.http.json import POOLS_PATH, EventId, PlayerName, PoolName, RefusedError
 from podium.service.http.keys import refuse_limited_reach, refuse_out_of_reach
-from podium.service.http.requests import KNOWN_PARAMETERS, CurrentStore, CurrentThreads, IfMatch, run_in, versions_in
+from podium.service.http.requests import CurrentStore, CurrentThreads, IfMatch, StrictRoute, run_in, versions_in
 from podium.store.log.statements import now
 from podium.store.reading.models import PoolSummary
 from podium.store.writing.administration import RegisteredMatch
@@ -24,7 +24,7 @@ from podium.store.writing.execution import Receipt
 from podium.store.writing.rating import facts
 
 T = TypeVar("T")
-router = APIRouter(prefix=POOLS_PATH, dependencies=[KNOWN_PARAMETERS], responses=error_responses(*WRITE_ERRORS))
+router = APIRouter(prefix=POOLS_PATH, route_class=StrictRoute, responses=error_responses(*WRITE_ERRORS))
 REFUSALS_OF_CORRECTIONS = error_responses(412)  # beside the others
 Reason = Annotated[str, Query(max_length=500, description="Why, for the log; its text can be blanked later.")]
 Kind = Annotated[

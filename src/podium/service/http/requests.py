@@ -17,6 +17,7 @@ from fastapi import APIRouter, Depends, Header, Request, Response
 from fastapi.dependencies.utils import get_flat_params
 from fastapi.params import Query as QueryParameter
 from fastapi.responses import StreamingResponse
+from fastapi.routing import APIRoute
 from starlette.middleware.gzip import DEFAULT_EXCLUDED_CONTENT_TYPES, GZipMiddleware
 from starlette.requests import HTTPConnection
 
@@ -126,27 +127,29 @@ def read_one_moment(route: Callable[..., Any]) -> Callable[..., Any]:
     return answer
 
 
-async def refuse_unknown_parameters(request: Request) -> None:
-    """Refuse a parameter that the route does not know: it may be a slip of the pen."""
-    if not request.query_params:
-        return
-    parameters = get_flat_params(request.scope["route"].dependant)
-    known = [each.alias for each in parameters if isinstance(each.field_info, QueryParameter)]
-    for name in request.query_params:
-        if name not in known:
-            there_are = f" (there are {', '.join(known)})" if known else ""
-            raise RefusedError(printable(name), f"is no parameter here{suggestion(name, known)}{there_are}")
+class StrictRoute(APIRoute):
+    """A route that refuses a parameter of a pool's address that it does not know: it may be a slip of the pen."""
 
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handle, parameters = super().get_route_handler(), get_flat_params(self.dependant)
+        known = [each.alias for each in parameters if isinstance(each.field_info, QueryParameter)]
 
-KNOWN_PARAMETERS = Depends(refuse_unknown_parameters)
+        async def handle_known(request: Request) -> Response:
+            for name in request.query_params if request.scope["query_string"] else ():
+                if name not in known:
+                    there_are = f" (there are {', '.join(known)})" if known else ""
+                    raise RefusedError(printable(name), f"is no parameter here{suggestion(name, known)}{there_are}")
+            return await handle(request)
+
+        return handle_known if self.path.startswith(POOLS_PATH) else handle
 
 
 class ReadRouter(APIRouter):
     """Routes of pools, each of which reads one moment."""
 
     def __init__(self, *tags: str, dependencies: Sequence[Any] = ()) -> None:
-        known = [KNOWN_PARAMETERS, *dependencies]
-        super().__init__(prefix=POOLS_PATH, tags=[*tags], dependencies=known, responses=READ_RESPONSES)
+        options: dict[str, Any] = {"dependencies": dependencies, "responses": READ_RESPONSES}
+        super().__init__(prefix=POOLS_PATH, tags=[*tags], route_class=StrictRoute, **options)
 
     def add_api_route(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
         super().add_api_route(path, read_one_moment(endpoint), **options)

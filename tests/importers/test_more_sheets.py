@@ -73,6 +73,10 @@ TWO_READINGS = {
     "after extra time": ("Home,Away,FT,AET,Pens\nAna,Ben,1-0,,\nCy,Dee,1-1,1-2,\nEve,Fay,0-0,1-1,4-3\n", "Ana Dee Eve"),
     "a winner of a draw": ("Home,Away,Score,Winner\nAna,Ben,1-0,Ana\nCy,Dee,1-1,Dee\n", "Ana Dee"),
     "with a handicap": ("Event,Bowler,Score,Hcp,Total\n1,Ana,150,60,210\n1,Ben,190,10,200\n", "Ana"),
+    "with a handicap, called otherwise": (
+        "Event,Archer,Score,Handicap,Adj.\n1,Ana,512,300,812\n1,Ben,430,402,832\n",
+        "Ben",
+    ),
     "placement beside kills": ("Match,Placement,Player,Kills\n1,2,Ana,9\n1,1,Ben,2\n1,3,Cy,0\n", "Ben"),
     "placed by heads of ranks": (
         "Name,W1 Rank,W1 Score,W2 Rank,W2 Score\nAna,2,9:00,1,90\nBen,1,8:10,2,80\n",
@@ -128,6 +132,7 @@ OPEN = {
         "Place,Team,Runner,Total\n1,Red,Ana,31:00\n,,Ben,\n2,Blue,Cy,32:00\n,,Dee,\n",
         'fill=["Place", "Team"]',
     ),
+    "gross and net": ("Event,Name,Score,Hcp,Net\n1,Ana,90,20,70\n1,Ben,80,8,72\n", "Score less Hcp; is more of it"),
     "zeros": (
         "Player,Round 1,Round 2,Total\nAna,11,0,11\nBen,2,8,10\nCy,6,6,12\n",
         "what the cells of Round 1, Round 2",

@@ -59,8 +59,6 @@ class Event:
 
 
 class Collector:
-    """Collects the events of an import: each is taken whole, dropped for a reason, or bad."""
-
     def __init__(self, options: Options) -> None:
         self.options, self.times = options, LocalTimes(options.timezone)
         self.dropped: Counter[str] = Counter()

@@ -92,8 +92,6 @@ SIGNED_BACK = "is a gap of less than nothing"
 
 @dataclass(frozen=True)
 class Cells:
-    """A column, and the cells that do not fit: which, as they were written, and what would be right."""
-
     column: pl.Series
     bad: pl.Series | None = None
     written: pl.Series | None = None

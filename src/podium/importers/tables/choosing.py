@@ -153,12 +153,18 @@ class Columns:
 
     def take_sum(self, candidates: dict[str, list[str]], unknown: list[str]) -> None:
         """Take the time or score that is another with what a column adds to it, or takes from it."""
-        for name in ("time_s", "score"):
-            headings = candidates.get(name, [])
-            others = [] if name == "time_s" else [each for each in (*self.asides, *unknown) if is_total(each)]
-            found = self.shapes.sum_of(headings + others) if headings else None
+        is_adjusted = any(fold(each) in heads.PENALTY for each in self.grid.headings)
+        others = [each for each in (*self.asides, *unknown) if is_adjusted or is_total(each)]
+        others = [each for each in others if fold(each) not in heads.PENALTY]
+        scores = ([heading, each] for heading in candidates.get("score", []) for each in others)
+        for name, ways in (("time_s", [candidates.get("time_s", [])]), ("score", scores)):
+            found = next(filter(None, map(self.shapes.sum_of, ways)), None)
             if found is not None:
                 own, whole, more = found
+                both = (self.texts(each).cast(pl.Float64, strict=False).sum() for each in (own, whole))
+                if name == "score" and "score" not in self.named and next(both) > next(both):
+                    choices = Choice("more", "columns.score", whole), Choice("less", "columns.position", whole)
+                    self.ask(Question(f"is {own} less {more}; is more of it better, or less", choices, whole))
                 candidates[name] = [whole]
                 self.asides[own] = f"without {more}"
                 self.taken.add(more)

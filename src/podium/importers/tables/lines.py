@@ -41,9 +41,6 @@ class Lines:
     def first(self, *columns: str) -> str | None:
         return next((self.of_column[each][0] for each in columns if each in self.of_column), None)
 
-    def of_event(self) -> list[str]:
-        return [each for each in (self.first("started_at"), self.first("event_id")) if each is not None]
-
     def texts(self, heading: str) -> pl.Series:
         if heading not in self.known:
             column = self.grid.frame[heading].cast(pl.String)
@@ -152,7 +149,7 @@ class Lines:
 
     def across(self) -> Document | None:
         """The map of an event a row, whose columns are players: of unknown heads, and over numbers."""
-        named = self.of_event()
+        named = [each for each in (self.first("started_at"), self.first("event_id")) if each is not None]
         unknown = [each for each in self.grid.headings if self.is_unknown(each) and not self.is_of_a_round(each)]
         are_results = {each: [*map(is_result, self.texts(each).drop_nulls().unique())] for each in unknown}
         players = [each for each in unknown if any(are_results[each])]

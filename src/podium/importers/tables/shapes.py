@@ -120,7 +120,8 @@ class Shapes(Lines):
         return {"layout": {"kind": "wide", "sides": sides}, **where, "columns": columns}
 
     def refuse_either_side(self, player: str, opponent: str) -> None:
-        rows = self.grid.frame.select(player, opponent, *self.of_event())
+        others = [each for each in (self.first("started_at"), self.first("event_id")) if each is not None]
+        rows = self.grid.frame.select(player, opponent, *others)
         mirrored = rows.rename({player: opponent, opponent: player}).select(rows.columns)
         numbered = rows.with_row_index(ROW_NUMBER)
         twice = numbered.join(mirrored, on=rows.columns, how="semi", maintain_order="left")[ROW_NUMBER]

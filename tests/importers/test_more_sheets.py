@@ -84,6 +84,10 @@ TWO_READINGS = {
     ),
     "winnings": ("Datum;Ana;Ben;Cy;Kasse\n1.3.2025;12;-4;-8;2 €\n8.3.2025;-9;15;-6;3 €\n", "Ana Ben"),
     "points of each line": (",Ana,Ben,Cy\nAna,,16,9\nBen,5,,16\nCy,16,7,\n", "Ana Ben Cy"),
+    "with penalties": (
+        "Road,Name,Time,Penalty,Time in all\n1,Ana,25:01.5,+5s,25:06.5\n2,Ben,25:02.5,,25:02.5\n",
+        "Ben",
+    ),
     "after penalties": ("On the road,Final,Name,Time,Penalty,Corrected\n1,2,Ana,61,5,66\n2,1,Ben,62,0,62\n", "Ben"),
     "since the start": ("Name,Start,Finish,Net\nAna,10:00:00,10:45:00,45:00\nBen,10:01:00,10:44:00,43:00\n", "Ben"),
     "seasons below titles": (

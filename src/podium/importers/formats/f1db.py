@@ -19,8 +19,6 @@ NEEDED = ("raceId", "positionText", "driverId", "constructorId")
 
 
 class Session(NamedTuple):
-    """A kind of event: its pool, its table, its list in JSON, and where a race has its day and time."""
-
     pool: str
     table: str
     key: str

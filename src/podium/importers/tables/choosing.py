@@ -156,8 +156,10 @@ class Columns:
         is_adjusted = any(fold(each) in heads.PENALTY for each in self.grid.headings)
         others = [each for each in (*self.asides, *unknown) if is_adjusted or is_total(each)]
         others = [each for each in others if fold(each) not in heads.PENALTY]
-        scores = ([heading, each] for heading in candidates.get("score", []) for each in others)
-        for name, ways in (("time_s", [candidates.get("time_s", [])]), ("score", scores)):
+        for name in ("time_s", "score"):
+            headings = candidates.get(name, [])
+            wholes = others if is_adjusted or name == "score" else []
+            ways = [headings, *([heading, each] for heading in headings for each in wholes)]
             found = next(filter(None, map(self.shapes.sum_of, ways)), None)
             if found is not None:
                 own, whole, more = found

@@ -43,8 +43,8 @@ def page_paths():
 class Load:
     """What is sent and read, and how long each answer takes."""
 
-    def __init__(self, port, key):
-        self.port, self.key = port, key
+    def __init__(self, port, key, log):
+        self.port, self.key, self.log = port, key, log
         self.took, self.heard, self.sent = defaultdict(list), 0, 0
         self.paths = page_paths()
 
@@ -53,8 +53,13 @@ class Load:
         began = time.perf_counter()
         got, answer = await connection.ask(*request)
         if got not in status:
-            sys.exit(f"{request[:2]} answered {got}: {answer.decode()[:300]}")
+            self.fail(f"{request[:2]} answered {got}: {answer.decode()[:300]}")
         self.took[kind].append(time.perf_counter() - began)
+
+    def fail(self, reason):
+        """End with a reason, and with what the server logged beside the requests that it answered."""
+        lines = [line for line in self.log.read_text().splitlines(keepends=True) if '"level": "info"' not in line]
+        sys.exit(f"{reason}\nthe server logged:\n{''.join(lines)[-20_000:]}")
 
     async def send(self, connection):
         """Send a result, now and then a late one or one that is voided."""
@@ -72,7 +77,7 @@ class Load:
 
     async def look(self, connection):
         """Read the next page."""
-        await self.timed("pages", connection, "GET", next(self.paths), status={200, 404})
+        await self.timed("pages", connection, "GET", next(self.paths), status={200, 404, 422})  # a player with themself
 
     async def at_rate(self, count, rate, act):
         """So many a second from a few connections, each opened anew once it has been closed."""
@@ -110,7 +115,7 @@ class Load:
             for task in done:
                 task.result()
             if done:
-                sys.exit(f"a stream was closed; the server logged:\n{(folder / 'log').read_text()[-2000:]}")
+                self.fail("a stream was closed")
             self.tell(server, folder, args.window)
         for task in work:
             task.cancel()
@@ -146,7 +151,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         port = free_port()
         with serving(folder, port) as (server, key):
-            asyncio.run(Load(port, key).run(args, server, Path(folder)))
+            asyncio.run(Load(port, key, Path(folder, "log")).run(args, server, Path(folder)))
         store = Store(str(Path(folder) / "podium.db"))
         sys.stdout.write(json.dumps({"events": store.event_count(POOL), "faults": store.verify(POOL)}) + "\n")
         store.close()

@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from races import calling, event, ratings, rows
+from servers import until
 
 from podium.store import Store
 from podium.store.writing import execution, staging
@@ -54,6 +55,7 @@ def test_others_go_on_while_a_late_result_is_rated(filled, gate, monkeypatch, tm
     with calling(filled, "write") as client, ThreadPoolExecutor(3) as threads:
         late = [threads.submit(client.post, PATH, json=event(number, "dcba")) for number in (1, 2)]
         assert gate.came.acquire(timeout=30.0)
+        until(lambda: client.app.state.intake.waiting_events() == {"main": 2})
         assert client.post(PATH, json=event(20, "abcd")).status_code == 201
         assert client.post(PATH, json={"events": [event(21, "abx"), event(22, "bx")]}).status_code == 201
         assert not any(each.done() for each in late)

@@ -18,6 +18,7 @@ from proxies import proxying
 from races import event
 from servers import PODIUM, client_of, free_port, listens, until
 
+from podium.service.server import HEALTH_CHECK_S
 from podium.store import Store
 from podium.store.keys import create_key
 from podium.systems import find
@@ -170,7 +171,13 @@ def kill_workers_in_the_midst_of_posts(server, port, key, kills):
         each.start()
     for _ in range(kills):
         wait_for_more()
-        os.kill(min(until(lambda: both_workers(server))), signal.SIGKILL)
+        worker = min(until(lambda: both_workers(server)))
+        os.kill(worker, signal.SIGSTOP)
+        time.sleep(1.0)  # until its parent waits for its answer
+        os.kill(worker, signal.SIGKILL)
+        killed = time.monotonic()
+        until(lambda: both_workers(server))  # another takes its place
+        assert time.monotonic() - killed < HEALTH_CHECK_S / 2
         wait_for_more()
     stop.set()
     for each in senders:
@@ -205,7 +212,6 @@ def test_two_workers_behind_a_proxy_are_one_service(tmp_path, store):
             client.get("/healthz").raise_for_status()
         until(lambda: '"client": "192.0.2.9"' in log.read_text(encoding="utf-8"))  # whom the proxy named
         answered = kill_workers_in_the_midst_of_posts(server, port, key, times(1, 30))
-        until(lambda: both_workers(server))  # another takes the place of the one that was killed
         if FULL:
             server.kill()  # workers end with the process that watches them: the port is free below
         server.terminate()

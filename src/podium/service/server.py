@@ -22,6 +22,7 @@ import sqlalchemy as sa
 import uvicorn
 from fastapi import FastAPI
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.supervisors import multiprocess
 
 from podium.errors import ParameterError, PodiumError
 from podium.kernels.compiled import compile_without_blas
@@ -248,10 +249,19 @@ def prepare_kernels(store: Store) -> None:
             LOGGER.debug("%s is compiled by the workers: %s", system, error)
 
 
+class Worker(multiprocess.Process):
+    """A worker whose end is noticed even by a parent that waits for its answer."""
+
+    def start(self) -> None:
+        super().start()
+        self.child_conn.close()  # the worker has it; as long as its parent has it too, a killed one seems to be slow
+
+
 def run_workers(settings: WorkerSettings, count: int, host: str, port: int, trusted_proxies: Sequence[str]) -> None:
     """Serve with so many workers until a signal ends it; one that dies is replaced."""
     with temporary_folder() as folder:
         os.environ |= {SETTINGS: json.dumps(asdict(settings)), SHARED_FOLDER: str(folder)}
+        multiprocess.Process = Worker  # type: ignore[misc]
         uvicorn.run(
             f"{__name__}:worker_app",
             factory=True,

@@ -57,8 +57,8 @@ def test_teams_are_placed_by_their_mean_time_and_share_the_last_place_after_a_dn
         ({"entrants": [("u", "in_progress", None, 1, None)]}, "$.entrants[0].status.value: 'in_progress' stands in a"),
         ({"entrants": [("u", "gone", None, 1, None)]}, "$.entrants[0].status.value: 'gone' is no status of an entrant"),
         (
-            {"entrants": [("u", "done", "PT2S", 1, None), ("v", "done", "PT1S", 2, None)]},
-            "$.entrants[1], column position: 2.0 contradicts time_s 1: a better position in the heat has a longer time",
+            {"entrants": [("u", "done", "PT2S", 1, None), ("v", "done", "PT1S", 2, None)], "ranked": False},
+            "$.entrants[1].place: 2 is a worse place than 1, and its time is shorter",
         ),
         ({"entrants": None}, "$.entrants: must be a list; fetch the races with show_entrants=true"),
         ({"status": {"value": "over"}}, "$.status.value: 'over' is no status of a race"),

@@ -58,6 +58,7 @@ def take(race: Node, file: str, collector: Collector) -> None:
     if race.get("team_race").value is True or any(each.team is not None for each in entrants):
         add_teams(entrants, event)
     else:
+        check_places(entrants, event)
         for each in entrants:
             if each.player is not None:
                 values = {"position": each.place and float(each.place), "time_s": each.time and float(each.time)}
@@ -98,6 +99,19 @@ def finish_time(node: Node, event: Event) -> Decimal | None:
         event.refuse(node.value, remedy, place=node.place)
         return None
     return time.seconds
+
+
+def check_places(entrants: list[Entrant], event: Event) -> None:
+    placed = [each for each in entrants if each.place is not None and each.time is not None]
+    placed.sort(key=lambda each: (each.place or 0, each.time or 0))
+    slowest, slowest_place = Decimal(0), 0
+    for each in placed:
+        time, place = each.time or Decimal(0), each.place or 0
+        if time < slowest and place > slowest_place:
+            remedy = f"is a worse place than {slowest_place}, and its time is shorter"
+            event.refuse(place, remedy, place=each.node.get("place").place)
+        if time > slowest:
+            slowest, slowest_place = time, place
 
 
 def add_teams(entrants: list[Entrant], event: Event) -> None:

@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
+import numpy as np
 import polars as pl
 
 from podium.errors import ParameterError
@@ -25,6 +26,8 @@ POINTED = re.compile(r"[+-]?(?:(?:\d{1,2}\.)?\d{1,3}\.\d\d,\d+|\d{1,2}\.[0-5]\d\
 FRACTION_LAST = re.compile(r"(\d)(?:\"|''|[\u2033\u201D])(\d+)$")  # 1'23"456
 STATUS_WORDS = {word: status for status, words in WORDS["statuses"].items() for word in words.split()}
 NO_LETTERS = "()[] .,:+-0123456789"
+NANOS = 1_000_000_000
+EXACT_NANOS = 2**53  # below it, a count of nanoseconds over 10^9 is the double nearest to the seconds
 
 
 class Duration(NamedTuple):
@@ -105,9 +108,18 @@ def parse_clocks(texts: pl.Series, decimal: str) -> pl.DataFrame:
     return pl.DataFrame({"seconds": written.cast(pl.Float64).set(~valid, None), "sign": sign.fill_null("")})
 
 
-def add(first: float, second: float) -> float:
-    """The sum of seconds as on paper: 5636.736 + 11.987 is 5648.723, and not the double beside it."""
-    return float(Decimal(repr(first)) + Decimal(repr(second)))
+def add(first: pl.Series, second: pl.Series) -> pl.Series:
+    """The sums of two columns of seconds as on paper: 5636.736 + 11.987 is 5648.723, and not the double beside it."""
+    one, other = (column.to_numpy() for column in (first, second))
+    with np.errstate(invalid="ignore", over="ignore"):
+        whole = np.round(one * NANOS), np.round(other * NANOS)
+        nanos = whole[0] + whole[1]
+        small = (np.abs(whole[0]) < EXACT_NANOS) & (np.abs(whole[1]) < EXACT_NANOS) & (np.abs(nanos) < EXACT_NANOS)
+        small &= (whole[0] / NANOS == one) & (whole[1] / NANOS == other)  # no digits beyond the ninth
+    sums = np.where(small, nanos / NANOS, np.nan)
+    for row in np.flatnonzero(~small & np.isfinite(one) & np.isfinite(other)):
+        sums[row] = float(Decimal(repr(float(one[row]))) + Decimal(repr(float(other[row]))))
+    return pl.Series(first.name, sums, pl.Float64, nan_to_null=True)
 
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from functools import reduce
 from operator import or_
 
@@ -141,28 +142,39 @@ def with_members(laid: pl.DataFrame, split: str) -> pl.DataFrame:
 
 
 def whole_times(columns: Mapping[str, Cells], time_s: Cells, from_leader: bool) -> Cells:  # noqa: FBT001
-    """Times of gaps: each added to the best whole time of its heat, or to the time before it, by place if there is."""
+    """Times of gaps: each added to the best whole time of its event, or to the time before it."""
     heat = columns["heat"].column if "heat" in columns else pl.lit("").alias("heat")
     order = columns["position"].column.cast(pl.Float64, strict=False) if "position" in columns else pl.lit(0.0)
     series = {"event": columns["event_id"].column, "time": time_s.column, "sign": time_s.gaps}
-    best = pl.when(pl.col("sign") == "").then("time").min().over("event", "heat").alias("best")
-    table = pl.DataFrame(series).with_columns(heat.alias("heat"), order.alias("order")).with_columns(best)
-    ordered = table.with_row_index("row").sort("event", "heat", "order", maintain_order=True, nulls_last=True)
-    sums: list[float | None] = [None] * table.height
-    key, before = None, None
-    names = ("row", "event", "heat", "time", "sign", "best")
-    for row, event, own_heat, time, sign, leader in ordered.select(names).iter_rows():
-        if (event, own_heat) != key:
-            key, before = (event, own_heat), None
-        base = leader if from_leader else before
-        if time is not None:
-            before = time if sign == "" else None if base is None else times.add(base, time)
-            sums[row] = before
-    seconds = pl.Series("time_s", sums, pl.Float64)
-    alone = (table["sign"] == "+") & table["time"].is_not_null() & seconds.is_null()
+    table = pl.DataFrame(series).with_columns(heat.alias("heat"), order.alias("order"))
+    gap = (table["sign"] == "+") & table["time"].is_not_null()
+    if from_leader:
+        plain = pl.when(pl.col("sign") == "").then("time").min().over("event", "heat")
+        base = table.select(plain.alias("base")).to_series()
+        sums = times.add(base, table["time"])
+    else:
+        sums = after_each_other(table)
+    seconds = sums.zip_with(gap, table["time"]).alias("time_s")
+    alone = gap & sums.is_null()
     bad = alone if time_s.bad is None else time_s.bad | alone
     remedy = NO_LEADER if alone.any() else time_s.remedy
     return Cells(seconds, bad, time_s.written, remedy, time_s.sources, time_s.statuses)
+
+
+def after_each_other(table: pl.DataFrame) -> pl.Series:
+    """The times of gaps to whom is ahead, by place where there is one, else as they stand."""
+    ordered = table.with_row_index("row").sort("event", "heat", "order", maintain_order=True, nulls_last=True)
+    sums: list[float | None] = [None] * table.height
+    key, before = None, None
+    for row, event, heat, time, sign in ordered.select("row", "event", "heat", "time", "sign").iter_rows():
+        if (event, heat) != key:
+            key, before = (event, heat), None
+        if time is None:
+            continue
+        own = Decimal(repr(time))
+        before = own if sign == "" else None if before is None else before + own
+        sums[row] = None if before is None else float(before)
+    return pl.Series(sums, dtype=pl.Float64)
 
 
 def laid_out(columns: Mapping[str, Cells], numbers: pl.Series, side: int) -> pl.DataFrame:

@@ -9,6 +9,7 @@ from functools import cache, reduce
 from pathlib import Path
 
 from podium.results.column_guide import COLUMNS
+from podium.results.columns import ALL
 
 WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
 SYNONYMS, SIDES, OTHERWISE = WORDS["columns"], WORDS["sides"], WORDS["otherwise"]
@@ -133,6 +134,11 @@ def is_heading(text: str) -> bool:
     word = fold(text)
     is_known = word in meanings() or sides().get(word, "total") != "total" or side_of(text) is not None
     return is_known or (is_round(text) and not text.strip().lstrip("+-\u2212").isdecimal())
+
+
+def column_meant_by(heading: str) -> str | None:
+    """The column of a results table that a heading means in some language, or is but a slip of the hand away from."""
+    return meanings().get(fold(heading)) or near_miss(heading, ALL)
 
 
 def near_miss(heading: str, words: Iterable[str]) -> str | None:

@@ -250,7 +250,7 @@ def header_faults(frame: pl.DataFrame) -> list[Fault]:
 
 def unknown_columns(columns: list[str]) -> list[Fault]:
     """Columns that no results table has; those that are shown with what each might have been meant for."""
-    faults = [unknown_column(column) for column in columns[: SHOWN_FAULTS - 2]]
+    faults = [unknown_column(column) for column in columns[: SHOWN_FAULTS - 2]]  # beside a missing one and the last
     more = f"{len(columns) - len(faults):,} other columns are not, either; " if len(columns) > len(faults) else ""
     known = f"{more}a results table's columns are {', '.join(ALL)}; read_results(…, ignore='rest') leaves others aside"
     return [*faults, Fault(None, None, None, known)] if faults else []
@@ -262,9 +262,9 @@ def unknown_column(column: str) -> Fault:
     if mark is not None:
         remedy = f"is a whole header: its cells are parted by a {DELIMITERS[mark]}, and a comma is wanted"
         return Fault(None, column, None, remedy)
-    from podium.results.headings import fold, meanings, near_miss  # noqa: PLC0415  (words that most tables need not)
+    from podium.results.headings import column_meant_by  # noqa: PLC0415  (words that most tables need not)
 
-    meaning = meanings().get(fold(column)) or near_miss(column, ALL)
+    meaning = column_meant_by(column)
     hint = f"; did you mean {meaning}?" if meaning else ""
     return Fault(None, column, None, f"is not a column of a results table{hint}")
 

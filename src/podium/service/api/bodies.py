@@ -19,8 +19,8 @@ from pydantic import (
 )
 from pydantic.json_schema import models_json_schema
 
-from podium.results.columns import ALL, LONGEST_URL, MOST_KINDS, MOST_WEIGHT, SHARED
-from podium.results.headings import fold, meanings, near_miss
+from podium.results.columns import LONGEST_URL, MOST_KINDS, MOST_WEIGHT, SHARED
+from podium.results.headings import column_meant_by
 from podium.service.http.json import MAX_SENT_CHARACTERS, Identifier, Name, RefusedError, SentName, loads, printable
 from podium.service.http.visitors import limited_stream
 
@@ -64,7 +64,7 @@ def validate(value: Any, model: type[Body]) -> Body:
 def unknown_field(name: str) -> str:
     if name == "sequence":
         return "is for files only where events have dates; those of one start are rated in the order they are sent in"
-    meaning = meanings().get(fold(name)) or near_miss(name, ALL)
+    meaning = column_meant_by(name)
     return f"is not a field of this body{f'; did you mean {meaning}?' if meaning not in (None, name) else ''}"
 
 

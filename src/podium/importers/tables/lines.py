@@ -367,15 +367,15 @@ class Lines:
         places = placed(self.texts(heading)).drop_nulls().to_list()
         return len({*places}) == len(places) > TWO and 1.0 in places
 
-    def are_ranks(self, heading: str, of: Sequence[str] = (), first: int = 1) -> bool:
+    def are_ranks(self, heading: str, within: Sequence[str] = (), first: int = 1) -> bool:
         """Whether a column has places, and as many are better as each says, in all with the same in some columns."""
         texts, place = self.texts(heading), pl.col("\0place")
         places = placed(texts).alias("\0place")
         words = texts.filter(places.is_null()).drop_nulls()
         if not places.count() or not all(times.status_word(each) or DIAGONAL.fullmatch(each) for each in words):
             return False
-        table = self.grid.frame.with_columns(places).select(*of, "\0place").drop_nulls("\0place")
-        rank = (place.rank("min").over(of) if of else place.rank("min")) + first - 1
+        table = self.grid.frame.with_columns(places).select(*within, "\0place").drop_nulls("\0place")
+        rank = (place.rank("min").over(within) if within else place.rank("min")) + first - 1
         return bool(table.select((rank == place).all()).item())
 
 

@@ -140,7 +140,8 @@ class Columns:
         self.leave_clubs(chosen)
         if chosen.keys().isdisjoint(COMPARED) and self.given.keys().isdisjoint(COMPARED) and "event_id" in chosen:
             self.take_what_compares(chosen, unknown)
-        self.ask_what_counts(chosen, unknown)
+        self.ask_what_numbers(chosen, unknown)
+        self.ask_what_times(chosen, unknown)
         for column in FOR_PAGES:
             if column in chosen and self.varies(chosen[column], chosen.get("event_id")):
                 self.asides[chosen.pop(column)] = "several in one event, so no event's own"
@@ -163,8 +164,8 @@ class Columns:
             found = next(filter(None, map(self.shapes.sum_of, ways)), None)
             if found is not None:
                 own, whole, more = found
-                both = (self.texts(each).cast(pl.Float64, strict=False).sum() for each in (own, whole))
-                if name == "score" and "score" not in self.named and next(both) > next(both):
+                before, after = (self.texts(each).cast(pl.Float64, strict=False).sum() for each in (own, whole))
+                if name == "score" and "score" not in self.named and before > after:
                     choices = Choice("more", "columns.score", whole), Choice("less", "columns.position", whole)
                     self.ask(Question(f"is {own} less {more}; is more of it better, or less", choices, whole))
                 candidates[name] = [whole]
@@ -215,18 +216,23 @@ class Columns:
         if has_alone and self.shapes.are_ranks(chosen["position"], event):
             self.asides[chosen.pop("team")] = "clubs, of whose members each has a place"
 
-    def ask_what_counts(self, chosen: dict[str, str], unknown: Sequence[str]) -> None:
-        """Ask where what may number the lines decides against points or times, or a time that may not be of a race."""
-        place, time = chosen.get("position"), chosen.get("time_s")
-        points = chosen.get("score") or next(filter(is_total, (*self.asides, *unknown)), None)
-        against = time or points
-        may_number = place is not None and fold(place) == "#" and "position" not in self.named
-        steps = self.steps(against, chosen, place) if place and may_number and against else pl.Series([0])
-        if place and (steps > 0).any() and (steps < 0).any():
+    def ask_what_numbers(self, chosen: Mapping[str, str], unknown: Sequence[str]) -> None:
+        """Ask where what may number the lines decides against the order of times or points."""
+        place = chosen.get("position")
+        totals = filter(is_total, (*self.asides, *unknown))
+        against = chosen.get("time_s") or chosen.get("score") or next(totals, None)
+        if place is None or against is None or fold(place) != "#" or "position" in self.named:
+            return
+        steps = self.steps(against, chosen, place)
+        if (steps > 0).any() and (steps < 0).any():
             choices = [Choice(f"{place} has places", "columns.position", place)]
             choices += [Choice(f"{place} numbers the lines", "source.aside", place)]
             self.ask(Question(f"may be places or number the lines: {against} has another order", tuple(choices), place))
-        if time is None or place or not {"time_s", "position"}.isdisjoint(self.named):
+
+    def ask_what_times(self, chosen: dict[str, str], unknown: Sequence[str]) -> None:
+        """Ask where times may not say who beat whom: beside distances, or as times of day beside when each started."""
+        time = chosen.get("time_s")
+        if time is None or "position" in chosen or not {"time_s", "position"}.isdisjoint(self.named):
             return
         far = next((each for each in unknown if heads.DISTANCES & {*fold(each).split("_")}), None)
         if far and self.varies(far, chosen.get("event_id")):

@@ -195,3 +195,18 @@ def test_movers_are_the_sums_of_a_week_of_the_history(store):
     before = store.movers("main", most=3)
     store.submit("main", rows(99, "ab", minute=15 * DAY + 1))
     assert store.movers("main", most=3) != before  # it is kept only as long as nothing is logged
+
+
+def test_a_surprise_is_sought_among_the_newest_changes_of_the_week(store, monkeypatch):
+    store.create_pool("main", find("elo")())
+    for number in range(12):
+        store.submit("main", rows(number, "ab", minute=number))
+    store.submit("main", rows(12, "ba", minute=12))
+    for number in range(13, 20):
+        store.submit("main", rows(number, "ab", minute=number))
+    assert store.movers("main").surprise.event_id == "e12"
+    for most, found in ((15, "e12"), (14, "e13")):  # e12 has the 15th and 16th, from the newest
+        monkeypatch.setattr("podium.store.reading.events.headlines.MOST_CHANGES", most)
+        store.submit("main", rows(100 + most, "ab", minute=20 + 14 - most))  # what is kept is looked for anew
+        store.void("main", f"e{100 + most}")
+        assert store.movers("main").surprise.event_id == found

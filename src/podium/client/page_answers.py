@@ -132,7 +132,7 @@ class Movers(TypedDict):
     since: datetime | None  # From when on; null where there is no rated event, and in a counted pool.
     gained: list[Mover]  # Who gained, most first.
     lost: list[Mover]  # Who lost, most first.
-    surprise: Surprise | None  # The surprise of these days; null without an event.
+    surprise: Surprise | None  # The surprise of these days, of their newest 20,000 changes; null without an event.
     spread: float  # The standard deviation of all ratings: changes in several pools compare as shares of it.
     since_sequence: NotRequired[float]  # Since before which event in a counted pool.
 

@@ -169,11 +169,12 @@ def figures(header: PoolHeader, cards: Sequence[PlayerCard], ranked: str) -> tup
     peaks = [DASH if each.peak is None else header.rating(each.peak.rating) for each in cards]
     ranks = [DASH if each.rank is None else f"{each.rank:,}" for each in cards]
     found = [("Rating", "", [header.rating(each.rating) for each in cards])]
-    if all(each.deviation is not None for each in cards):
+    have_reach = all(each.deviation is not None for each in cards)
+    if have_reach:
         reach = [header.margin(each.deviation or 0.0) for each in cards]
         found.append(("How sure", "19 times in 20", reach))
     found.append(("Rank", ranked, ranks))
-    found.append(("Peak", "", peaks))
+    found.append(("Peak", f"{'less its ±, ' if have_reach else ''}from the sixth event on", peaks))
     moved = [header.change(each.last_ten_shown) if each.last_ten_events else DASH for each in cards]
     found.append(("Last events", "at most ten, from the sixth on", moved))
     found.append(("Events", "", [f"{each.events:,}" for each in cards]))

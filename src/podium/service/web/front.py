@@ -62,7 +62,7 @@ class HomePage(Page, template="home.html"):
     lines: tuple[tuple[PoolHeader, EventHeadline], ...]  # the newest events of all
 
 
-def pool_card(store: Store, name: str) -> PoolCard:
+def pool_card(store: Store, name: str, ahead: tuple[Fixture, ...]) -> PoolCard:
     pool = store.pool(name)
     movers = store.movers(name, most=0)  # the surprise alone
     board = store.listed_board(name, default_listing(store, pool), top=TOP)
@@ -75,7 +75,7 @@ def pool_card(store: Store, name: str) -> PoolCard:
         top=board.rows,
         newest=newest,
         moments=tuple(moments[each.event_id] for each in newest),
-        ahead=store.fixtures(name, ahead=True, most=TOP),
+        ahead=ahead,
         surprise=movers.surprise,
         spread=movers.spread,
     )
@@ -184,10 +184,11 @@ class FrontPages:
 
     def _card(self, store: Store, pool: str) -> PoolCard | None:
         try:
-            version = store.version(pool), store.fixtures(pool, ahead=True, most=TOP)
+            ahead = store.fixtures(pool, ahead=True, most=TOP)
+            version = store.version(pool), ahead
             known = self._cards.get(pool)
             if known is None or known[0] != version:
-                known = self._cards[pool] = version, pool_card(store, pool)
+                known = self._cards[pool] = version, pool_card(store, pool, ahead)
         except UnknownError:
             self._cards.pop(pool, None)
             return None

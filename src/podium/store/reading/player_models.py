@@ -161,7 +161,9 @@ class Movers(Compared):
     since: datetime | None = described("From when on; null where there is no rated event, and in a counted pool.")
     gained: tuple[Mover, ...] = described("Who gained, most first.")
     lost: tuple[Mover, ...] = described("Who lost, most first.")
-    surprise: Surprise | None = described("The surprise of these days; null without an event.")
+    surprise: Surprise | None = described(
+        "The surprise of these days, of their newest 20,000 changes; null without an event."
+    )
     spread: float = described(
         "The standard deviation of all ratings: changes in several pools compare as shares of it."
     )

@@ -313,6 +313,10 @@ SELECT_SURPRISE = (
     )
     .limit(1)
 )
+MOST_CHANGES = 20_000  # changes, the newest, among which a surprise is sought: a week of a busy server has millions
+SELECT_OLDEST = (
+    sa.select(change.c.started_at).where(*WITHIN).order_by(*newest_first(change)).offset(sa.bindparam("above")).limit(1)
+)
 SPREAD_SUMS = sa.select(
     sa.func.count(), sa.func.avg(standing.c.rating), sa.func.avg(standing.c.rating * standing.c.rating)
 ).where(of_generation(standing), of_players(standing))
@@ -351,14 +355,15 @@ def find_movers(pool: PoolView, days: int, most: int) -> Movers:
         tuple(Mover(names[row.player_id], row.events, row.change, float(shown[row.player_id])) for row in rows)
         for rows in (gained, lost)
     )
-    found = best, worst, surprise(pool, params), spread(pool)
+    found = best, worst, surprise(pool, since), spread(pool)
     return Movers(pool.moment(since), *found, since_sequence=pool.sequence(since))
 
 
-def surprise(pool: PoolView, params: dict[str, Any]) -> Surprise | None:
+def surprise(pool: PoolView, since: int) -> Surprise | None:
     """The largest change of a settled player, against the result if there is one, or else of any; None without one."""
     least_events = 0 if can_be_unsettled(pool.system) else FINDING_EVENTS
-    row = pool.execute(SELECT_SURPRISE, **params, least_events=least_events).first()
+    oldest = pool.execute(SELECT_OLDEST, since=since, above=MOST_CHANGES - 1).scalar()
+    row = pool.execute(SELECT_SURPRISE, since=since if oldest is None else oldest, least_events=least_events).first()
     if row is None:
         return None
     (name,) = names_of(pool, [row.player_id]).values()

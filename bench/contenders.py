@@ -4,11 +4,13 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import limits
+import numpy as np
 import peers
 from events import TENNIS, Fields, duels_with_draws, fields, tennis
 
 import podium
-from podium.engine.replay import newcomers, states_after
+from podium.engine.pool_state import new_pools
+from podium.engine.replay import Replayed, by_columns, newcomers, replay_settlements
 from podium.engine.tables.encoding import encode
 from podium.systems import find
 
@@ -23,6 +25,13 @@ class Shape(NamedTuple):
 
     events: Callable[[], Fields]
     contenders: Contenders
+
+
+def states_after(system, columns, first, last, states):
+    """The states, which move, after settlements `first` to `last`, without keeping the changes."""
+    nothing = Replayed(states, np.empty(0), by_columns(0, states.shape[1]), pools=new_pools(system, 1))
+    replay_settlements(system, columns, first, last, nothing)
+    return states
 
 
 def podium_kernel(system: str) -> Ready:

@@ -25,8 +25,9 @@ import polars as pl
 import podium
 from podium.engine.replay import replay
 from podium.engine.tables.encoding import encode
-from podium.ledger.hindsight import smoothed
-from podium.systems import find
+from podium.ledger.hindsight import heat_bounds, visits_and_heats
+from podium.ledger.smoothing import learn, widen
+from podium.systems import _podium_state, find
 from podium.systems._podium_state import SIDE_MEAN, C
 
 SHARE, SEED, MIN_CHANCE, DRAW = 10, 1, 1e-3, 0.5
@@ -111,7 +112,11 @@ def ours(case: Case) -> tuple[float, float]:
         settlement = np.searchsorted(events.columns.entrants, np.arange(events.columns.player.size), "right") - 1
         silent = np.zeros(events.columns.entrants.size - 1, bool)
         silent[settlement[entrant[event_of.is_in(list(out)).to_numpy()]]] = True
-        visits, heats, way, sweeps = smoothed(system, events, replayed, silent)
+        visits, heats, way = visits_and_heats(system, events, replayed)
+        heats.weight[np.repeat(silent, np.diff(heat_bounds(events)))] = 0.0
+        heats.worth[heats.weight == 0.0] = 0.0
+        sweeps = learn(heats, visits, way, learnt[:, _podium_state.THETA :])
+        widen(heats, visits, way)
         seconds = min(seconds, time.process_time() - started)
     ahead, visit = replayed.pool_history[settlement[entrant], SIDE_MEAN], np.argsort(way.order)[entrant]
     white = (events.results.frame["side"] == "white") if "side" in events.results.frame.columns else None

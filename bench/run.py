@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
-from contenders import SHAPES, Shape
+from contenders import SHAPES, Shape, states_after
 from events import SEED, Fields, fields
 from growth import growth_by_entrants, growth_by_events, growth_by_players, seconds_of
 from performance_page import of_limit, of_skillratings, write_page
@@ -28,7 +28,7 @@ import podium
 from podium.analysis.batched import sums_of_losses
 from podium.analysis.predictions import HeatSelection, predict
 from podium.analysis.scores import Window, judged_heats
-from podium.engine.replay import newcomers, states_after
+from podium.engine.replay import newcomers
 from podium.engine.system import System
 from podium.engine.tables.encoding import encode
 from podium.kernels.records import LANES

@@ -16,7 +16,7 @@ from podium.engine import replay as replaying
 from podium.engine.heats import WideScratch, sums_up, wide_scratch
 from podium.engine.inputs import Scratch
 from podium.engine.large_heats import LARGE_HEAT
-from podium.engine.replay import newcomers, replay, states_after, takes_sums
+from podium.engine.replay import newcomers, replay, takes_sums
 from podium.engine.rules import Comparison, compare
 from podium.engine.tables.encoding import encode
 from podium.systems import elo, find
@@ -150,7 +150,7 @@ def test_elo_of_a_large_heat_is_the_exact_sum(size, shape):
     start = newcomers(system, size)
     start[:, 0] = ratings
     columns = events.columns
-    change = states_after(system, columns, 0, 1, start.copy())[:, 0] - ratings
+    change = replay(system, events, start).states[:, 0] - ratings
     finished = columns.finished != 0.0
     for i in [0, 1, 2, 3, 97, *rng.choice(size, 12), int(columns.place.argmin())]:
         wanted, volume = exact_of_elo(ratings, columns.place, finished, i)
@@ -177,12 +177,12 @@ def exact_of_folyami(system, states, columns, i):
 def test_folyami_of_a_large_heat_is_the_exact_sum_measured_by_its_stakes(ties, events):
     system, rng = find("folyami")(), np.random.default_rng(ties)
     results = table(heat(0, rng.permutation(BULK) // ties + 1, {3, 500}))
-    columns, start = encode(results, system).columns, newcomers(system, BULK)
+    encoded, start = encode(results, system), newcomers(system, BULK)
     start[:, 0] += rng.normal(0.0, 300.0, BULK)
     start[:, 1] = np.where(np.arange(BULK) % 4, 50.0, events)
-    change = states_after(system, columns, 0, 1, start.copy())[:, 0] - start[:, 0]
+    change = replay(system, encoded, start).states[:, 0] - start[:, 0]
     for i in [0, 3, 4, 500, *rng.choice(BULK, 12)]:
-        wanted, stakes = exact_of_folyami(system, start, columns, i)
+        wanted, stakes = exact_of_folyami(system, start, encoded.columns, i)
         assert abs(change[i] - wanted) <= 1e-13 * stakes + 2.0 * np.spacing(start[i, 0])
 
 

@@ -310,13 +310,6 @@ def takes_sums(system: System, columns: Columns) -> bool:
     return int(sizes.max(initial=0)) >= LARGE_HEAT and sums_up(system)
 
 
-def states_after(system: System, columns: Columns, first: int, last: int, states: States) -> States:
-    """The states, which move, after settlements `first` to `last`, without keeping the changes."""
-    nothing = Replayed(states, np.empty(0), by_columns(0, states.shape[1]), pools=new_pools(system, 1))
-    replay_settlements(system, columns, first, last, nothing)
-    return states
-
-
 NEVER = np.iinfo(np.int64).min  # the instant of one who was not seen before
 
 

@@ -79,7 +79,9 @@ def hindsight(system: System, events: Events, replayed: Replayed) -> Hindsight:
     Raises:
         ParameterError: the system is another than podium, or podium with modes.
     """
-    visits, _, way, sweeps = smoothed(system, events, replayed)
+    visits, heats, way = visits_and_heats(system, events, replayed)
+    sweeps = learn(heats, visits, way, replayed.pools[:, _podium_state.THETA :])
+    widen(heats, visits, way)
     rows, taken = events.ledger, named_rows(events.results)
     if not rows.row.are_all(taken.height):
         taken = taken[rows.row.array]
@@ -115,10 +117,8 @@ def _add_levels(after: Any, learnt: Any, way: Any, visits: Any, off: Any) -> Non
         off[way.pool[v], 1] += worth
 
 
-def smoothed(
-    system: System, events: Events, replayed: Replayed, silent: npt.NDArray[np.bool_] | None = None
-) -> tuple[Visits, Heats, Way, int]:
-    """All visits, the heats, whose visits they are, and the sweeps at most; `silent` settlements say nothing."""
+def visits_and_heats(system: System, events: Events, replayed: Replayed) -> tuple[Visits, Heats, Way]:
+    """All visits before anything is learnt of them, the heats, and whose visits they are."""
     if not isinstance(system, Podium) or lack_of(system):
         raise ParameterError(lack_of(system))
     columns = events.columns
@@ -127,14 +127,7 @@ def smoothed(
     event = np.repeat(np.arange(columns.entrants.size - 1, dtype=np.int32), np.diff(columns.entrants))
     kind = columns.kind[order] if columns.kind.size else columns.kind
     way = Way(order, start, event[order], pool_of(events, columns.entrants)[order], kind)
-    visits = visits_of(system, events, replayed, way)
-    heats = heats_in(system, events, replayed, way)
-    if silent is not None:
-        heats.weight[np.repeat(silent, np.diff(heat_bounds(events)))] = 0.0
-        heats.worth[heats.weight == 0.0] = 0.0
-    sweeps = learn(heats, visits, way, replayed.pools[:, _podium_state.THETA :])
-    widen(heats, visits, way)
-    return visits, heats, way, sweeps
+    return visits_of(system, events, replayed, way), heats_in(system, events, replayed, way), way
 
 
 def lack_of(system: System) -> str:

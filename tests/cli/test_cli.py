@@ -55,6 +55,16 @@ def test_explain_adds_up(karts):
     assert f"What if {player} had …" in imagined or f"{player} won all there was to win." in imagined
 
 
+def test_hindsight_tells_of_every_event_of_a_day_and_of_the_best_ever(karts):
+    every, day, best = (
+        pl.read_csv(run("hindsight", karts, *words, "-f", "csv").encode())
+        for words in ((), ("--at", "2025-06-30"), ("--best", "--pool", "karts"))
+    )
+    assert every.height == pl.read_csv(karts).height
+    assert 0 < day.height == day["player"].n_unique() < best.height  # some had not begun
+    assert best["rating"].is_sorted(descending=True)
+
+
 def test_standard_input_and_settings(karts):
     text = karts.read_text()
     one = run(
@@ -111,6 +121,21 @@ def test_check_and_systems(karts):
         (("lab", "matchmaking", "--population", "2.5"), "'2.5'; it must be whole numbers between commas"),
         (("lab", "matchmaking", "--population", "9" * 30), "cannot be tried; it must be from 2 to 100,000"),
         (("simulate", "--set", "spread=1e300"), "spread is 1e+300; it must be a number from 1e-09 to 1,000,000,000.0"),
+        (("recover", SEASON), "say where the true skills are with --skills FILE"),
+        (
+            ("recover", SEASON, "-s", "elo", "-s", "stk", "--set", "k=1"),
+            "--set is for one system; write --system NAME:",
+        ),
+        (("hindsight", SEASON, "--best", "--at", "2025-06-30"), "--best is of all days: leave out --at, or --best"),
+        (("site", SEASON, "--pool", "nope"), "there is no pool 'nope'"),
+        (("import", SEASON, "--winner", "player"), "--winner and --loser belong together"),
+        (("import", SEASON, "--grid"), "--grid needs --player, the column with the name of each line"),
+        (("import", SEASON, "--gap-to-winner"), "--gap-to-winner needs --time, the column with times and gaps"),
+        (("import", SEASON, "--sides", "a,b"), "--sides A,B needs --result COLUMN, of the first side, or --scores A,B"),
+        (("rate", SEASON, "--system-file", SEASON), "season.csv: is not TOML: "),
+        (("rate", SEASON, "--system-file", "none.toml"), "none.toml: No such file or directory"),
+        (("serve", "--pool", "nope"), "No such option: --pool"),
+        (("verify", "--db", "none.db"), "none.db"),
         (("frobnicate",), "No such command"),
         (("rate", SEASON, "--nope"), "No such option"),
     ],

@@ -1,5 +1,7 @@
 """The commands that open a database: which make one, and how one that is no good is refused."""
 
+import json
+import re
 import sqlite3
 import subprocess
 import sys
@@ -109,6 +111,44 @@ def test_verify_and_restore_count_what_they_compared(tmp_path):
     assert "no such file" in run("db", "restore", tmp_path / "none.db", "--db", tmp_path / "x.db", status=2)
     run("db", "init", "--db", tmp_path / "new.db")
     assert "nothing to compare" in run("verify", "--db", tmp_path / "new.db", status=1)
+
+
+def test_keys_and_webhooks_are_made_listed_and_withdrawn(tmp_path):
+    path = tmp_path / "podium.db"
+    fill(str(path), "main").close()
+    words = ("--db", path)
+    run("key", "create", "server", "--pool", "main", *words)
+    assert run("key", "revoke", 1, *words) == "key 1 is revoked\n"
+    assert json.loads(run("key", "list", *words, "-f", "json"))[0]["revoked_at"]
+    address = "http://127.0.0.1:9/hook"
+    assert "private" in run("webhook", "create", address, "--pool", "main", *words, status=2)
+    created = run("webhook", "create", address, "--pool", "main", "--private", *words)
+    assert created.startswith(f"webhook 1 sends to {address}; the secret of its signatures is ")
+    (listed,) = json.loads(run("webhook", "list", *words, "-f", "json"))
+    assert (listed["url"], listed["stopped"], listed["under_way_since"]) == (address, False, None)
+    assert run("webhook", "resume", 1, *words) == "webhook 1 is sent to again\n"
+    assert run("webhook", "delete", 1, *words) == "webhook 1 is deleted\n"
+    assert json.loads(run("webhook", "list", *words, "-f", "json")) == []
+
+
+def players_in(path):
+    with closing(Store(str(path))) as store:
+        return store.leaderboard("main").players
+
+
+def test_an_account_is_merged_and_is_a_player_of_its_own_again(tmp_path):
+    path = tmp_path / "podium.db"
+    with closing(fill(str(path), "main")) as store:
+        store.submit("main", rows(3, "bd"))
+    words = ("--pool", "main", "--db", path)
+    before = players_in(path)
+    assert re.fullmatch(
+        r"a plays on as d; \d+ ratings? changed\n", run("merge", "--player", "a", "--into", "d", *words)
+    )
+    assert players_in(path) != before
+    back = run("unmerge", "--player", "a", *words)
+    assert re.fullmatch(r"a is a player of their own; \d+ ratings? changed\n", back)
+    assert players_in(path) == before
 
 
 def test_a_process_ends_with_its_database_closed(tmp_path):

@@ -62,7 +62,7 @@ class HomePage(Page, template="home.html"):
     lines: tuple[tuple[PoolHeader, EventHeadline], ...]  # the newest events of all
 
 
-def pool_card(store: Store, name: str, ahead: tuple[Fixture, ...]) -> PoolCard:
+def pool_card(store: Store, name: str) -> PoolCard:
     pool = store.pool(name)
     movers = store.movers(name, most=0)  # the surprise alone
     board = store.listed_board(name, default_listing(store, pool), top=TOP)
@@ -75,7 +75,7 @@ def pool_card(store: Store, name: str, ahead: tuple[Fixture, ...]) -> PoolCard:
         top=board.rows,
         newest=newest,
         moments=tuple(moments[each.event_id] for each in newest),
-        ahead=ahead,
+        ahead=store.fixtures(name, ahead=True, most=TOP),
         surprise=movers.surprise,
         spread=movers.spread,
     )
@@ -184,11 +184,10 @@ class FrontPages:
 
     def _card(self, store: Store, pool: str) -> PoolCard | None:
         try:
-            ahead = store.fixtures(pool, ahead=True, most=TOP)
-            version = store.version(pool), ahead
+            version = store.version(pool), store.fixtures(pool, ahead=True, most=TOP)
             known = self._cards.get(pool)
             if known is None or known[0] != version:
-                known = self._cards[pool] = version, pool_card(store, pool, ahead)
+                known = self._cards[pool] = version, pool_card(store, pool)
         except UnknownError:
             self._cards.pop(pool, None)
             return None

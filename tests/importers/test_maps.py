@@ -9,6 +9,7 @@ from contextlib import closing
 
 import polars as pl
 import pytest
+import zstandard
 from workbooks import TIME, write_ods, write_xlsx
 
 import podium
@@ -194,6 +195,20 @@ REFUSED = [
     ({"columns": {"pool": {"from": "P", "gap": "leader"}}}, "gap: is for time_s"),
     ({"columns": {"pool": {"from": "P", "default": "x"}}}, "default: is for words that are not in map"),
     ({"columns": {"pool": {"value": "x", "from": "P"}}}, "give one of value, from and first"),
+    ({"columns": {"pool": {"from": "P", "count": "no"}}}, "columns.pool.count: 'no' must be true or false"),
+    ({"columns": {"pool": {"from": "P", "map": 1}}}, "columns.pool.map: 1 must be a table of keys and values"),
+    ({"columns": {"pool": {"from": []}}}, "[] must be the name of a column, or a list of names"),
+    ({"columns": {"pool": {"value": []}}}, "[] must be a text, a number or a truth"),
+    ({"columns": {"pool": {"from": "P", "regex": ["a"]}}}, "must be a pattern and what it becomes, as"),
+    ({"columns": {"pool": {"from": "P", "scale": 0}}}, "columns.pool.scale: 0 must be a number above 0"),
+    ({"columns": {"pool": {"from": "P", "then": 1}}}, "then and other belong to equals: write the column to"),
+    ({"columns": {"pool": {"from": "P", "equals": "Q"}}}, "equals needs then or other: what stands where the two"),
+    ({"columns": {"pool": {"from": "P", "epoch": "s"}}}, "format and epoch are for started_at"),
+    ({"columns": {"pool": {"from": "P", "started": "Q"}}}, "pool.started: is for status: the columns that say"),
+    ({"source": {"delimiter": "ab"}, "columns": LONG}, "'ab' must be one character of ASCII, as , or ;"),
+    ({"source": {"header": -1}, "columns": LONG}, "-1 must be the number of the header's line; 0 where there is"),
+    ({"source": {"timezone": ""}, "columns": LONG}, "source.timezone: '' must be a text"),
+    ({"where": {"drop": "x"}, "columns": LONG}, "where.drop: 'x' must be a list, in square brackets"),
     ({"columns": {"pool": {"from": "P", "map": {str(n): "x" for n in range(101)}}}}, "a map has up to 100"),
     ({"source": {"decimal": ";"}, "columns": LONG}, "source.decimal: ';' is not known"),
     ({"source": {"thousands": "."}, "columns": LONG}, "is the decimal mark"),
@@ -241,6 +256,7 @@ def test_every_format_gives_the_same_rows(tmp_path):
     files = {
         "t.csv": text.encode(),
         "t.csv.gz": gzip.compress(text.encode(), mtime=0),
+        "t.csv.zst": b"".join(map(zstandard.compress, (text[:20].encode(), text[20:].encode()))),
         "t.tsv": text.replace(",", "\t").encode("utf-16"),
         "t.json": json.dumps(records).encode(),
         "t.jsonl": "\n".join(map(json.dumps, records)).encode(),
@@ -282,6 +298,9 @@ UNREADABLE = [
     ("x.csv", b"", "is empty"),
     ("x.csv.gz", gzip.compress(b"0" * 10**6, mtime=0), "expands to more than 100 times its size"),
     ("x.csv.gz", gzip.compress(b"Race,Driver,P\n" * 9, mtime=0)[:-9], "is compressed and damaged"),
+    ("x.csv.zst", zstandard.compress(b"0" * 10**6), "expands to more than 100 times its size"),
+    ("x.csv.zst", zstandard.compress(b"Race,Driver,P\n" * 9)[:-3], "is compressed and damaged (the file ends within"),
+    ("x.csv.zst", b"\x28\xb5\x2f\xfd" + b"junk" * 9, "is compressed and damaged"),
     ("x.xlsx", b"PK\x03\x04junk", "is not a workbook that can be read"),
     ("x.parquet", b"PAR1junk", "is not a Parquet file"),
     ("x.db", b"SQLite format 3\0junk", "cannot be read as an SQLite database"),

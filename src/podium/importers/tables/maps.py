@@ -64,7 +64,7 @@ def build_map(document: Mapping[str, Any], name: str = "map", *, is_partial: boo
         layout,
         tuple(reader.condition(each, "where.drop") for each in reader.items(where.get("drop", []), "where.drop")),
         tuple(reader.condition(each, "where.keep") for each in reader.items(where.get("keep", []), "where.keep")),
-        bool(where.get("distinct", False)),
+        reader.truth(where.get("distinct", False), "where.distinct"),
         columns,
         document,
         is_preset="preset" in top,
@@ -152,7 +152,9 @@ class Reader:
     def whole(self, value: Any, place: str) -> int:
         return int(self.number(value, place))
 
-    def truth(self, value: Any, _place: str) -> bool:
+    def truth(self, value: Any, place: str) -> bool:
+        if not isinstance(value, bool):
+            self.refuse(place, f"{value!r} must be true or false")
         return bool(value)
 
     def mark(self, value: Any, place: str) -> str:
@@ -211,7 +213,7 @@ class Reader:
             reason,
             tuple(map(as_text, self.items(words, place))),
             f"^(?:{self.pattern(table['matches'], place)})$" if "matches" in table else None,
-            bool(table["null"]) if "null" in table else None,
+            self.truth(table["null"], f"{place}.null") if "null" in table else None,
         )
 
     def rules(self, value: Any, place: str) -> dict[str, Rule]:

@@ -49,8 +49,12 @@ def test_explain_adds_up(karts):
     assert sum(row["contribution"] for row in explanation["rows"]) == pytest.approx(explanation["delta"], abs=1e-9)
     assert player in explanation["words"]
     newest = pl.read_csv(karts).filter(pl.col("player") == player)["event_id"][-1]
-    words = ("explain", karts, "-s", "stk", "-p", player, "-f", "json")
-    assert run(*words) == run(*words, "-e", newest)
+    words = ("explain", karts, "-s", "stk", "-p", player, "-f")
+    assert run(*words, "json") == run(*words, "json", "-e", newest)
+    reasons = json.loads(run(*words, "json"))["rows"]
+    assert pl.read_csv(run(*words, "csv").encode())["contribution"].to_list() == [
+        row["contribution"] for row in reasons
+    ]
     imagined = run("explain", karts, "-s", "stk", "--event", event, "--player", player, "--what-if")
     assert f"What if {player} had …" in imagined or f"{player} won all there was to win." in imagined
 
@@ -79,6 +83,34 @@ def test_system_file(karts, tmp_path):
     assert run("rate", karts, "--system-file", file, "-f", "csv") == run(
         "rate", karts, "-s", "elo", "--set", "k=10", "-f", "csv"
     )
+    assert "which says elo: name one system" in run("rate", karts, "-s", "stk", "--system-file", file, status=2)
+    for text, message in (("k = 10", "'k' is not known; write system"), ("parameters = 1", "and a table [parameters]")):
+        file.write_text(text)
+        assert message in run("rate", karts, "--system-file", file, status=2)
+
+
+def test_what_the_environment_names_is_the_system_or_is_refused_by_its_name(karts, monkeypatch):
+    monkeypatch.setenv("PODIUM_SYSTEM", "stk")
+    assert run("rate", karts, "-f", "csv") == run("rate", karts, "-s", "stk", "-f", "csv")
+    monkeypatch.setenv("PODIUM_SYSTEM", "eloo")
+    assert run("rate", karts, status=2).startswith("podium: PODIUM_SYSTEM: 'eloo' is not a system")
+
+
+def test_flags_that_name_columns_read_any_table(tmp_path):
+    path = tmp_path / "meets.csv"
+    path.write_text("Meet,Day,Who,Came,Marks,Gang\nA,1,Ana,1,7,x\nA,1,Ben,2,5,y\nA,2,Ben,1,9,y\nA,2,Ana,2,8,x\n")
+    words = ("--player", "Who", "--team", "Gang", "--event", "Meet,Day")
+    placed, scored = (
+        pl.read_csv(run("import", path, *words, *column, "-o", "-").encode())
+        for column in (("--position", "Came"), ("--score", "Marks"))
+    )
+    assert placed.select("event_id", "player", "team").equals(scored.select("event_id", "player", "team"))
+    assert placed.select("event_id", "team", "player").row(0) == ("A-1", "x", "Ana")
+    assert placed["position"].to_list() == [1, 2, 1, 2]
+    assert scored["score"].to_list() == [7.0, 5.0, 9.0, 8.0]
+    path.write_text("Who,A,B\nAna,7,9\nBen,8,1\n")
+    grid = run("import", path, "--grid", "--player", "Who", "--score", "cell", "-o", "-")
+    assert pl.read_csv(grid.encode())["score"].to_list() == [7.0, 8.0, 9.0, 1.0]
 
 
 def test_check_and_systems(karts):
@@ -126,12 +158,17 @@ def test_check_and_systems(karts):
             ("recover", SEASON, "-s", "elo", "-s", "stk", "--set", "k=1"),
             "--set is for one system; write --system NAME:",
         ),
+        (("import", SEASON, "--map", "x.toml", "--date", "Day"), "--map says all of a table: leave out the options"),
         (("hindsight", SEASON, "--best", "--at", "2025-06-30"), "--best is of all days: leave out --at, or --best"),
         (("site", SEASON, "--pool", "nope"), "there is no pool 'nope'"),
         (("import", SEASON, "--winner", "player"), "--winner and --loser belong together"),
         (("import", SEASON, "--grid"), "--grid needs --player, the column with the name of each line"),
         (("import", SEASON, "--gap-to-winner"), "--gap-to-winner needs --time, the column with times and gaps"),
         (("import", SEASON, "--sides", "a,b"), "--sides A,B needs --result COLUMN, of the first side, or --scores A,B"),
+        (("recover", SEASON, "--skills", "x.txt"), "x.txt: the suffix must be one of"),
+        (("recover", SEASON, "--skills", "none.csv"), "none.csv: cannot be read (No such file"),
+        (("check", SEASON, "--map", "x.toml", "--fix", "x.csv"), "--fix is for a results file; podium import writes"),
+        (("rate", SEASON, "--checkpoint", "x", "--workers", "2"), "--checkpoint is for one process"),
         (("rate", SEASON, "--system-file", SEASON), "season.csv: is not TOML: "),
         (("rate", SEASON, "--system-file", "none.toml"), "none.toml: No such file or directory"),
         (("serve", "--pool", "nope"), "No such option: --pool"),

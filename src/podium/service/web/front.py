@@ -42,17 +42,6 @@ class PoolCard:
     surprise: Surprise | None
     spread: float  # of the pool's ratings, so that surprises of several compare
 
-    @property
-    def surprise_size(self) -> tuple[bool, bool, float]:
-        """How much of a surprise the pool has: of the settled, against the result, then by its share of the spread."""
-        surprise = self.surprise
-        if surprise is None:
-            return False, False, 0.0
-        won_and_lost = surprise.rank == 1 and surprise.change < 0.0
-        last_and_gained = surprise.rank is not None and surprise.rank == surprise.field and surprise.change > 0.0
-        share = abs(surprise.change) / self.spread if self.spread else 0.0
-        return surprise.settled, won_and_lost or last_and_gained, share
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HomePage(Page, template="home.html"):
@@ -107,16 +96,23 @@ def newest_moment(card: PoolCard) -> float:
 def explained_surprise(store: Store, cards: Sequence[PoolCard]) -> tuple[PoolHeader, Surprise, WhyView] | None:
     """The largest surprise of the pools that played in the same week as the one that played last."""
     newest = newest_moment(cards[0]) if cards else 0.0
-    surprising = [card for card in cards if card.surprise and newest - newest_moment(card) <= WEEK_S]
-    for card in sorted(surprising, key=lambda each: each.surprise_size, reverse=True):
-        surprise = card.surprise
-        if surprise is None:
-            continue
+    this_week = [card for card in cards if newest - newest_moment(card) <= WEEK_S]
+    surprises = [(card.pool, card.surprise, card.spread) for card in this_week if card.surprise is not None]
+    for pool, surprise, _ in sorted(surprises, key=surprise_size, reverse=True):
         try:
-            return card.pool, surprise, why_view(store.explain(card.pool.name, surprise.event_id, surprise.player))
+            return pool, surprise, why_view(store.explain(pool.name, surprise.event_id, surprise.player))
         except PodiumError:  # corrected meanwhile, or rated by another revision of the arithmetic
             continue
     return None
+
+
+def surprise_size(of_pool: tuple[PoolHeader, Surprise, float]) -> tuple[bool, bool, float]:
+    """How much of a surprise a pool has: of the settled, against the result, then by its share of the spread."""
+    _, surprise, spread = of_pool
+    won_and_lost = surprise.rank == 1 and surprise.change < 0.0
+    last_and_gained = surprise.rank is not None and surprise.rank == surprise.field and surprise.change > 0.0
+    share = abs(surprise.change) / spread if spread else 0.0
+    return surprise.settled, won_and_lost or last_and_gained, share
 
 
 MIN_VALID_S, MAX_VALID_S = 1.0, 60.0  # how long a text is sent before it is compared with the log

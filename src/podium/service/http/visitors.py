@@ -184,9 +184,6 @@ CurrentSessions = Annotated[Sessions, from_state("sessions")]
 
 async def find_visitor(request: Request) -> Visitor:
     """Return who sends a request, by its key or else by its session; a cookie that opens nothing is nobody's."""
-    known: Visitor | None = getattr(request.state, "visitor", None)
-    if known is not None:
-        return known
     guard: KeyGuard = request.app.state.key_guard
     if "authorization" in request.headers:
         visitor = Visitor(await guard.bearer(request))
@@ -196,7 +193,6 @@ async def find_visitor(request: Request) -> Visitor:
         visitor = Visitor() if key is None else Visitor(key, session)
     if visitor.key is not None:
         await guard.count(visitor.key)
-    request.state.visitor = visitor
     request.state.key = visitor.key
     request.state.token = "" if visitor.session is None else visitor.session.token
     request.state.signed_in = "" if visitor.session is None or visitor.key is None else visitor.key.name

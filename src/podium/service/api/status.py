@@ -200,8 +200,6 @@ def schema_text(schema: dict[str, Any]) -> Markup:
     for union in ("anyOf", "oneOf"):
         if union in schema:
             return Markup(" or ").join(map(schema_text, schema[union]))
-    if "allOf" in schema:
-        return Markup(" and ").join(map(schema_text, schema["allOf"]))
     if "enum" in schema:
         return Markup(", ").join(map(code, schema["enum"]))
     return Markup(", ").join([type_text(schema), *limit_texts(schema)])

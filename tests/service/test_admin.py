@@ -3,6 +3,8 @@
 import json
 import re
 import shutil
+import zlib
+from base64 import urlsafe_b64encode
 from dataclasses import asdict
 from datetime import UTC, datetime
 from html import unescape
@@ -14,7 +16,7 @@ from starlette.testclient import TestClient
 
 import podium
 from podium.service import create_app
-from podium.service.admin import sending
+from podium.service.admin import dry_run, sending
 from podium.service.admin.reading import Upload, read_file
 from podium.service.admin.uploads import stored
 from podium.store import Store, keys
@@ -188,7 +190,7 @@ def test_a_correction_keeps_cars_and_sides(store):
         {"side": "away"},
         {"shared:car": "Ford"},
     ]
-    sent = [row | more for row, more in zip(rows(20, "abc"), given, strict=True)]
+    sent = [row | more | {"ranked": False, "weight": 0.5} for row, more in zip(rows(20, "abc"), given, strict=True)]
     store.submit("main", sent)
     dry = admin.send(admin.get("/events/e20"), "/events/e20", **{"position-0": "2", "position-1": "1"})
     assert admin.send(dry, "/apply", reason="a slip").status_code == 303
@@ -196,6 +198,7 @@ def test_a_correction_keeps_cars_and_sides(store):
     assert [entries[name].shared for name in "abc"] == [{"car": "Ferrari", "tyres": "soft"}, None, {"car": "Ford"}]
     assert [entries[name].side for name in "abc"] == ["home", "away", None]
     assert [entries[name].position for name in "abc"] == [2, 1, 3]
+    assert {(each.ranked, each.weight) for each in entries.values()} == {(False, 0.5)}
 
 
 def test_a_file_with_faults_is_refused_whole_and_nothing_written_is_lost(store):
@@ -402,12 +405,48 @@ def test_settings_are_stored_and_logged(store):
     assert "neither a mail address nor the address of a page" in words(refused.text)
 
 
+def test_a_form_that_cannot_be_meant_so_is_shown_again_as_it_was_filled_in(store):
+    store.plan_fixture("main", "gp", starts_at=datetime.now(UTC), entrants=["a", "b"])
+    admin, version = Admin(store), store.version("main")
+    for page, form, changes, fault in (
+        ("/keys", "/keys", {"name": " "}, "The key needs a name"),
+        ("/keys", "/keys", {"name": "x", "days": "soon"}, "The days until it expires are a number, not 'soon'"),
+        ("/keys", "/keys", {"name": "x", "rate": "5/s"}, "The requests a second are a number, not '5/s'"),
+        ("/keys", "/keys", {"name": "x", "days": "1e9"}, "A key expires after 36,525 days at most"),
+        ("/seasons", "/seasons", {"name": "x", "starts_at": "2025-01-01", "keep": "half"}, "a number from 0 to 100"),
+        ("/seasons", "/seasons", {"name": "x", "starts_at": "soon", "keep": "50"}, "'soon'"),
+        ("/players", "/unmerge", {"player": "a"}, "'a' was never merged"),
+        ("/upload", "/upload", {"started_at": "2025-01-01"}, "Choose a file, or paste its text"),
+        ("/races", "/races", {"race_id": "new"}, "Say when the race starts"),
+        ("/races", "/races", {"race_id": "gp", "name": "Prix"}, "There is a race 'gp' already"),
+        ("/races/gp", "/races/gp", {"starts": "soon", "entrants": "a, b"}, "'soon'"),
+    ):
+        refused = admin.send(admin.get(page), form, **changes)
+        assert 400 <= refused.status_code < 500
+        assert fault in words(refused.text)
+        assert changes.items() <= dict(form_of(refused.text, form)[1]).items()
+    action, fields = form_of(admin.get("/events/e3").text, "/events/e3")
+    other = admin.client.post(action, data={"token": dict(fields)["token"], "pasted": CSV})
+    assert (other.status_code, "The event of every line is e3, not new" in words(other.text)) == (422, True)
+    assert (store.version("main"), len(keys.list_keys(store.engine))) == (version, 1)
+
+
+def test_what_an_intent_does_is_shown_up_to_a_size(store, monkeypatch):
+    monkeypatch.setattr(dry_run, "MAX_PACKED_BYTES", 10)
+    admin = Admin(store)
+    large = admin.send(admin.get("/events/e3"), "/events/e3/void")
+    assert (large.status_code, "send it in parts, or by podium ingest" in words(large.text)) == (413, True)
+
+
 def test_a_reason_is_forgotten(store):
     store.void("main", "e3", reason="Ann saw it")
     admin = Admin(store)
     action, fields = form_of(admin.get("/log").text, "/blank")
     assert admin.client.post(action, data=dict(fields), follow_redirects=False).status_code == 303
     assert "Ann saw it" not in admin.get("/log").text
+    other = re.sub(r"/log/\d+/", "/log/999/", action)
+    refused = admin.client.post(other, data=dict(fields))
+    assert (refused.status_code, "Forget a reason" in words(refused.text)) == (404, True)
 
 
 def test_what_a_browser_sends_back_otherwise_is_refused(store):
@@ -419,6 +458,7 @@ def test_what_a_browser_sends_back_otherwise_is_refused(store):
         {"details": ""},
         {"kind": "season"},
         {"details": "eJwDAAAAAAE="},
+        {"details": urlsafe_b64encode(zlib.compress(b"[]")).decode()},
     ):
         assert admin.send(dry, "/apply", **change, reason="r").status_code == 422
     assert admin.send(dry, "/apply", version="", reason="r").status_code == 409

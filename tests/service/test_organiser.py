@@ -192,6 +192,23 @@ def test_of_two_who_tap_at_once_no_tap_is_lost(store, monkeypatch):
     assert sorted(places("main", "gp").places) == ["a", "b"]
 
 
+def test_a_race_without_a_place_has_no_result_and_one_open_to_anybody_has_who_came(store):
+    admin = Admin(store)
+    store.plan_fixture("main", "gp", starts_at=datetime.now(UTC), entrants=["a", "b"])
+    store.plan_fixture("main", "open", starts_at=datetime.now(UTC))
+    page = admin.get("/races/gp/places")
+    path, (token, *_) = form_of(page.text, "/places")
+    early = admin.client.post(path.replace("/places", "/result"), data=dict([token]))
+    assert (early.status_code, "No places are there yet" in words(early.text)) == (422, True)
+    stranger = admin.client.post(path, data={"token": token[1], "next": "zoe"})
+    assert (stranger.status_code, store.places("main", "gp")) == (409, None)
+    assert "'zoe' is not entered in race 'gp'" in words(stranger.text)
+    store.post_places("main", "open", ["b", "d"])
+    dry = admin.client.post(path.replace("/gp/places", "/open/result"), data=dict([token]))
+    follow(admin, admin.send(dry, "/apply"))
+    assert [(each.player, each.position) for each in store.event("main", "open").entries] == [("b", 1), ("d", 2)]
+
+
 def test_an_export_is_the_command_s(store):
     admin = Admin(store)
     file = admin.get("/export")

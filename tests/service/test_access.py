@@ -1,5 +1,6 @@
 """Keys that end, and requests that no key allows."""
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -9,6 +10,7 @@ from starlette.testclient import TestClient
 
 import podium
 from podium.service import create_app
+from podium.service.http import keys as http_keys
 from podium.service.http.keys import REFUSED_BURST, client_site
 from podium.store import keys
 from podium.store.keys import create_key, find_key, list_keys, revoke_expired, revoke_key, rotate_key
@@ -83,6 +85,16 @@ def test_refused_requests_of_an_address_are_limited_and_those_of_valid_keys_are_
         assert [status(client, each) for each in (key, reader)] == [200, 200]
         assert status(other, "podium_wrong") == 401
         assert status(other, reader, "POST") == 403
+
+
+def test_of_too_many_budgets_that_of_whoever_came_longest_ago_is_full_again(monkeypatch):
+    monkeypatch.setattr(http_keys, "MAX_BUDGETS", 2)
+    budgets = http_keys.OwnBudgets()
+
+    async def take():
+        return [await budgets.take(owner, 0.01, 1.0) for owner in "abcba"]
+
+    assert [seconds > 0 for seconds in asyncio.run(take())] == [False, False, False, True, False]
 
 
 @pytest.mark.parametrize(

@@ -463,3 +463,5 @@ def test_what_a_browser_sends_back_otherwise_is_refused(store):
         assert admin.send(dry, "/apply", **change, reason="r").status_code == 422
     assert admin.send(dry, "/apply", version="", reason="r").status_code == 409
     assert admin.client.post("/admin/main/apply", content=b"{}").status_code == 403
+    parts = {"Content-Type": "multipart/form-data"}  # without what stands between them
+    assert admin.client.post("/admin/main/apply", content=b"x", headers=parts).status_code == 422

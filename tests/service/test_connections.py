@@ -1,6 +1,7 @@
 """Connections that wait for their client: closed in time, limited in number, and never in an answer's way."""
 
 import asyncio
+import resource
 import threading
 import time
 from contextlib import asynccontextmanager, suppress
@@ -11,7 +12,7 @@ import uvicorn
 from uvicorn.server import ServerState
 
 from podium.service import server
-from podium.service.server import MAX_HEADER_BYTES, WRITE_TIMEOUT_S, LimitedProtocol, Phase
+from podium.service.server import MAX_HEADER_BYTES, WRITE_TIMEOUT_S, LimitedProtocol, Phase, max_connections
 
 HEADERS = b"GET / HTTP/1.1\r\nhost: podium\r\n"
 SLACK_S = 0.5
@@ -252,3 +253,15 @@ def test_a_connection_looks_again_at_a_client_whom_the_service_holds_back():
             assert connection.next_look is None
 
     asyncio.run(wait())
+
+
+@pytest.mark.parametrize(
+    ("limits", "raised", "connections"),
+    [((256, 1_024), (1_024, 1_024), 896), ((256, -1), (2_128, -1), 2_000), ((4_096, 4_096), None, 2_000)],
+)
+def test_as_many_connections_are_taken_as_files_may_be_open(limits, raised, connections, monkeypatch):
+    given = []
+    monkeypatch.setattr(resource, "getrlimit", lambda _: limits)
+    monkeypatch.setattr(resource, "setrlimit", lambda _, now: given.append(now))
+    assert max_connections() == connections
+    assert given == ([raised] if raised else [])

@@ -14,6 +14,7 @@ import podium
 from podium.results.reading import read_results
 from podium.service import create_app
 from podium.store import Store
+from podium.store.keys import create_key
 from podium.systems import find
 
 PAGES = (
@@ -140,6 +141,9 @@ def test_answers_have_numbers_in_the_place_of_dates(store, history):
         late = {"event_id": "late", "sequence": 4.5, "entries": entries}
         assert client.post(f"{base}/events", json=late).status_code == 201
         assert client.get(f"{base}/events/late").json()["sequence"] == 4.5
+        limited = create_key(store.engine, "limited", "write", "posted", reach_s=60.0)
+        refused = client.post(f"{base}/events", json=late, headers={"Authorization": f"Bearer {limited}"})
+        assert (refused.status_code, "leave the sequence out" in refused.text) == (403, True)
         assert (
             client.post(
                 f"{base}/events", json=late | {"event_id": "x", "started_at": "2025-01-01T00:00:00Z"}

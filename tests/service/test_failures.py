@@ -12,12 +12,14 @@ from races import calling, event, rows
 from starlette.testclient import TestClient
 
 from podium.service import app, create_app, watchers
+from podium.service.api import status
 from podium.service.http.errors import MEDIA_TYPE
 from podium.store import Store
 from podium.store.keys import create_key
 from podium.store.log import database
 from podium.store.log.database import StoreError, UnavailableError
 from podium.store.writing import submission
+from podium.store.writing.rating.rating import LongWorkError
 from podium.systems import find
 
 BASE = "/api/v1/pools"
@@ -110,6 +112,26 @@ def test_a_batch_that_cannot_be_begun_does_not_stop_the_next(store):
     store.submit_each = failing
     with calling(store, "write") as client:
         assert client.post(f"{BASE}/main/events", json=event(1)).status_code == 500
+        assert client.post(f"{BASE}/main/events", json=event(1)).status_code == 201
+
+
+@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+def test_a_queue_that_fails_refuses_all_who_wait_and_the_next_is_begun(store):
+    with TestClient(create_app(store), raise_server_exceptions=False) as client:
+        client.headers["Authorization"] = f"Bearer {create_key(store.engine, 'w', 'write')}"
+        intake = client.app.state.intake
+        outcomes = intake._outcomes
+
+        async def fail(*_sent, **_options):
+            raise RuntimeError("a fault of ours")
+
+        async def fail_later(*_sent, is_long=False):
+            return await fail() if is_long else [LongWorkError("takes long")]
+
+        for intake._outcomes in (fail, fail_later):
+            assert client.post(f"{BASE}/main/events", json=event(1)).status_code == 500
+            assert intake.waiting_events() == {}
+        intake._outcomes = outcomes
         assert client.post(f"{BASE}/main/events", json=event(1)).status_code == 201
 
 
@@ -280,8 +302,10 @@ def test_daily_ranks_are_stored_after_any_failure(store, monkeypatch, caplog):
 
 
 def test_a_stream_outlives_an_outage(store, monkeypatch):
-    monkeypatch.setattr(watchers, "RETRY_S", 0.01)
-    news, failures = store.news, [UnavailableError("away")]
+    for module in (watchers, status):
+        monkeypatch.setattr(module, "RETRY_S", 0.01)
+    monkeypatch.setattr(status, "COMMENT_INTERVAL_S", 0.05)
+    news, failures = store.news, [UnavailableError("away"), UnavailableError("away")]
 
     def failing(*sent):
         if failures:
@@ -293,3 +317,4 @@ def test_a_stream_outlives_an_outage(store, monkeypatch):
     with calling(store, "read") as client:
         text = client.get(f"{BASE}/main/stream", params={"seconds": 0.5}, headers={"Last-Event-ID": "0"}).text
     assert "event: submit" in text
+    assert text.index("event: submit") < text.index(": no news") < text.index(": the seconds are over")

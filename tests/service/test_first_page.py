@@ -5,6 +5,7 @@ import re
 from page_words import lines, main_of, people, words
 from races import rows
 
+from podium.service.http import visitors
 from podium.service.web import front
 from podium.store.log.statements import DAY_US, instant, now
 from podium.store.writing import fixtures
@@ -38,6 +39,8 @@ def test_the_first_page_is_kept_until_something_is_logged(sqlite_store, monkeypa
     monkeypatch.setattr(front, "VALID_FACTOR", 0.0)
     sqlite_store.create_pool("main", find("elo")(), public=True)
     sqlite_store.submit("main", rows(1, ["Ana", "Ben"]))
+    sqlite_store.create_pool("gone", find("elo")(), public=True)
+    monkeypatch.setattr(visitors, "KEY_CACHE_S", 3600.0)
     written = []
     page_text = front.page_text
 
@@ -51,6 +54,10 @@ def test_the_first_page_is_kept_until_something_is_logged(sqlite_store, monkeypa
         assert "Bought" not in first.text  # it is everybody's
         assert client.get("/").text == first.text
         assert len(written) == 1
+        assert "/gone" in first.text
+        sqlite_store.close_pool("gone")
+        sqlite_store.delete_pool("gone")
+        assert "/gone" not in client.get("/").text  # which is believed to be public still
         sqlite_store.submit("main", rows(2, ["Ben", "Ana"]))
         second = client.get("/")
         assert "2 events" in words(second.text)
@@ -66,4 +73,4 @@ def test_the_first_page_is_kept_until_something_is_logged(sqlite_store, monkeypa
         assert "3 events" in words(client.get("/").text)
         sqlite_store.submit("main", rows(4, ["Ben", "Ana"]))
         assert "3 events" in words(client.get("/").text)
-        assert len(written) == 5
+        assert len(written) == 6

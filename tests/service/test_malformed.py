@@ -39,7 +39,7 @@ HOSTILE = (
 NO_MOMENTS = (
     "null", "1", "1735689660", "true", "[]", "{}", '""', '"yesterday"', '"2025-13-01"', '"2025-02-30T00:00:00Z"',
     '"2025-01-01T25:00:00Z"', '"2025-01-01T00:00:00+99:00"', '"1735689660"', '"0001-01-01T00:00:00Z"',
-    '"9999-12-31T23:59:59Z"', '"2150-01-01T00:00:00Z"',
+    '"9999-12-31T23:59:59Z"', '"2150-01-01T00:00:00Z"', '"1850-01-01T00:00:00Z"',
     '"1700-01-01"', '"\\ud800"', '"2025-01-01T00:00:00Z; --"', '"<b>"',
 )  # fmt: skip
 
@@ -102,7 +102,13 @@ def whole_bodies():
     texts = ["", " ", "{", "}", "[]", "1", '"a"', "null", "true", "{}", good[:-1], good + good, good + "x", "'" + good]
     for text in texts:
         yield f"body {text[:20]!r}", None, text.encode()
-    for raw in (b"\xff", b"\xef\xbb\xbf{}", good.encode("utf-16"), good.encode().replace(b'"a"', b'"\xff"')):
+    for raw in (
+        b"9" * 5_000,
+        b"\xff",
+        b"\xef\xbb\xbf{}",
+        good.encode("utf-16"),
+        good.encode().replace(b'"a"', b'"\xff"'),
+    ):
         yield f"bytes {raw[:8]!r}", None, raw
     for depth in (40, 5_000, 200_000):
         yield f"{depth} arrays deep", None, b"[" * depth + b"]" * depth

@@ -5,6 +5,7 @@ import csv
 import io
 import json
 import logging
+import os
 import re
 import threading
 import time
@@ -14,10 +15,12 @@ import pytest
 from races import calling, event, rows
 from starlette.testclient import TestClient
 
-from podium.service import create_app
+from podium.service import create_app, metrics
 from podium.service.api import status
+from podium.service.http import errors
 from podium.service.http.errors import JsonFormatter
 from podium.service.http.requests import RequestMiddleware
+from podium.store.keys import create_key
 from podium.store.writing.rating import generations
 from podium.systems import find
 
@@ -31,7 +34,9 @@ def store(sqlite_store):
     return sqlite_store
 
 
-def test_a_request_is_one_line_of_json_with_its_id_and_no_name_of_a_player(store):
+def test_a_request_is_one_line_of_json_with_its_id_and_no_name_of_a_player(store, monkeypatch):
+    monkeypatch.setattr(errors, "WRITE_INTERVAL_S", 3600.0)
+    monkeypatch.setattr(errors, "MAX_WAITING_LINES", 3)
     written = io.StringIO()
     store.create_pool('a/"b"', find("elo")())
     with calling(store, "read", request_log=written) as client:
@@ -40,6 +45,7 @@ def test_a_request_is_one_line_of_json_with_its_id_and_no_name_of_a_player(store
         for unfit in ("a b", "x" * 200, '{"a"}', ""):
             drawn = client.get(f"{POOL}/players/ana", headers={"X-Request-Id": unfit}).json()["request_id"]
             assert re.fullmatch(r"[0-9a-f]{8}-[0-9a-f]+", drawn)
+        assert written.getvalue().count("\n") == 3
         client.get("/healthz")
     first, *_, last = map(json.loads, written.getvalue().splitlines())
     moment = datetime.fromisoformat(first.pop("time"))
@@ -82,10 +88,14 @@ def test_what_is_cut_short_as_the_service_stops_is_503():
     async def app(_scope, _receive, _send):
         await asyncio.sleep(60.0)
 
+    async def begun(_scope, _receive, send):
+        await send({"type": "http.response.start", "status": 200})
+        await asyncio.sleep(60.0)
+
     async def send(message):
         sent.append(message)
 
-    async def stop():
+    async def stop(app):
         observed = []
         middleware = RequestMiddleware(app, lambda *figures: observed.append(figures))
         scope = {"type": "http", "method": "POST", "path": "/", "headers": [], "client": None}
@@ -95,11 +105,14 @@ def test_what_is_cut_short_as_the_service_stops_is_503():
         await task
         return observed
 
-    ((_, _, observed_status, _),) = asyncio.run(stop())
+    ((_, _, observed_status, _),) = asyncio.run(stop(app))
     start, body = sent
     assert (start["status"], observed_status) == (503, 503)
     assert b"retry-after" in dict(start["headers"])
     assert json.loads(body["body"])["status"] == 503
+    with pytest.raises(asyncio.CancelledError):  # an answer that has begun is cut off
+        asyncio.run(stop(begun))
+    assert [each.get("status") for each in sent[2:]] == [200]
 
 
 def test_probes_answer_while_every_other_thread_is_taken(store, monkeypatch):
@@ -141,7 +154,9 @@ def test_the_metrics_say_how_the_service_keeps_up(store):
     assert 0.0 <= float(re.search(r'podium_newest_ranks_age_seconds\{pool="main"\} (\S+)', text)[1]) < 86_401.0
 
 
-def test_upkeep_clears_what_corrections_left_behind(store):
+def test_upkeep_clears_what_corrections_left_behind_and_ends_keys_that_expired(store, caplog):
+    create_key(store.engine, "short", "read", lifetime=timedelta(microseconds=1))
+    caplog.set_level(logging.INFO, logger="podium")
     generations.abandon(store.engine, generations.begin(store.engine, "main").staging or 0)
 
     def count():
@@ -152,6 +167,15 @@ def test_upkeep_clears_what_corrections_left_behind(store):
     assert count() == "2 stored"
     with calling(store, daily=True):
         wait_for(count, "1 stored")
+        wait_for(lambda: caplog.text, "1 key expired")
+
+
+def test_a_worker_that_was_killed_leaves_no_gauge(tmp_path):
+    killed, alive = (tmp_path / f"gauge_livesum_{number}.db" for number in (2**22 + 1, os.getpid()))
+    for each in (killed, alive):
+        each.touch()
+    metrics.forget_dead_workers(tmp_path)
+    assert (killed.exists(), alive.exists()) == (False, True)
 
 
 def wait_for(read, part):
@@ -174,6 +198,8 @@ def test_the_pages_need_nothing_from_elsewhere(store):
             assert not re.search(r"<script(?! src=\"/static/)|src=\"(?!/)|@import|url\(|href=\"(?!/|#)", page.text)
             assert client.head(path).status_code == 200
             assert client.head(path).content == b""
+        icon = client.get("/favicon.ico")
+        assert (icon.status_code, icon.headers["content-type"]) == (200, "image/svg+xml")
         reference = client.get("/api/docs").text
         for route, methods in document["paths"].items():
             assert f"<code>{route}</code>" in reference

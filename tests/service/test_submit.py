@@ -119,8 +119,12 @@ def test_a_signed_report_is_of_the_server_that_signed_it(
     assert answer.text == f"rated: {FINGERPRINT}/7.1767225600.000042\n" or status == 401
 
 
-def test_without_the_tool_no_signature_is_believed(client, monkeypatch):
+def test_without_the_tool_no_signature_is_believed(client, tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", "")
     header = {"X-D0-Blind-ID-Detached-Signature": "c2lnbmVk"}
     assert client.post(ADDRESS, content=REPORT, headers=header).status_code == 401
     assert client.post(ADDRESS, content=REPORT, headers=header | {receiving.TOOL: "dummy"}).status_code == 401
+    (tmp_path / receiving.TOOL).write_text("no program")
+    (tmp_path / receiving.TOOL).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert client.post(ADDRESS, content=REPORT, headers=header).status_code == 401

@@ -18,7 +18,7 @@ from podium.client import SignatureError, verify_webhook
 from podium.client.webhooks import sign
 from podium.service import webhooks
 from podium.service.metrics import Metrics
-from podium.service.webhooks import Webhooks, is_public
+from podium.service.webhooks import Webhooks, is_found, is_public
 from podium.store.keys import (
     create_webhook,
     delete_webhook,
@@ -27,7 +27,7 @@ from podium.store.keys import (
     store_progress,
     store_under_way,
 )
-from podium.store.log.database import Turn
+from podium.store.log.database import Turn, UnavailableError
 from podium.systems import find
 
 
@@ -172,6 +172,40 @@ def test_private_addresses_are_known_in_every_form(address):
     assert not is_public(ip_address(address))
     assert is_public(ip_address("93.184.216.34"))
     assert is_public(ip_address("2606:4700::1111"))
+
+
+def test_a_name_is_looked_up_as_a_webhook_is_created(monkeypatch):
+    assert is_found("https://93.184.216.34/", allow_private=False)
+    assert is_found("http://127.0.0.1/", allow_private=True)
+    with pytest.raises(podium.ParameterError, match=r"127.0.0.1 is not a public address"):
+        is_found("http://127.0.0.1/", allow_private=False)
+
+    def find_nothing(_):
+        raise OSError("no such name")
+
+    monkeypatch.setattr(webhooks, "look_up", find_nothing)
+    assert not is_found("https://example.org/", allow_private=False)
+
+
+@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+def test_a_turn_of_a_webhook_ends_in_time_and_what_keeps_it_from_being_served_is_logged(store, monkeypatch, caplog):
+    monkeypatch.setattr(webhooks, "TURN_S", -1.0)
+    with receiving() as (url, sent):
+        create_webhook(store.engine, "main", url)
+        for number in (1, 2):
+            store.submit("main", rows(number, "ab"))
+        hook, delivery = deliver(store)
+        assert ([json.loads(body)["event_id"] for _, body in sent], hook.last_error) == (["e1"], "")
+
+    async def fail(_):
+        raise failures.pop()
+
+    delivery.deliver, failures = fail, [ValueError("wrong"), UnavailableError("away")]
+    while failures:
+        delivery._under_way[hook.id] = None
+        asyncio.run(delivery._deliver(hook))
+        assert not delivery._under_way
+    assert [each.levelname for each in caplog.records] == ["WARNING", "ERROR"]
 
 
 @pytest.mark.parametrize("store", ["sqlite"], indirect=True)

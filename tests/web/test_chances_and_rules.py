@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import fields
+from datetime import UTC, datetime
 from decimal import Decimal
 from types import SimpleNamespace
 from typing import Any
@@ -15,6 +16,7 @@ from starlette.testclient import TestClient
 from podium.ledger.pair_predictions import ReliabilityBin
 from podium.pages.promises import findings, trust_of
 from podium.service import create_app
+from podium.service.web.ahead.races import break_even_words
 from podium.service.web.chances import chance_words, odds_words
 from podium.service.web.rendering import PoolHeader
 from podium.service.web.rules.page import weights
@@ -199,6 +201,36 @@ def test_the_answer_to_winning_and_losing_is_a_real_change(site):
     quits = next(each for each in root.every("details") if each.first("h3").text == "What if I disconnect or quit?")
     instead = site.store.what_if("bikes", "bikes-058", "Dragana").alternatives[0]
     assert f"would have lost {abs(instead.shown)}" in quits.text
+
+
+def test_equals_and_team_mates_and_a_duel_to_come_are_put_in_words(sqlite_store):
+    for name, system, places in (("even", "elo", (1, 1)), ("apart", "elo", (1, 2)), ("alone", "stk", (1, 2))):
+        sqlite_store.create_pool(name, find(system)(), public=True)
+        sent = [
+            {
+                "event_id": "e",
+                "started_at": "2025-01-01",
+                "player": player,
+                "team": f"team {player}",
+                "time_s": 60.0 + k,
+            }
+            for player, k in zip(("Ana", "Ben"), places, strict=True)
+        ]
+        sqlite_store.submit(name, sent)
+    sqlite_store.create_pool("undated", find("glicko2")(), public=True)
+    sqlite_store.submit("undated", [{"event_id": "e", "player": player, "position": 1} for player in ("Ana", "Ben")])
+    sqlite_store.plan_fixture("apart", "duel", starts_at=datetime.now(UTC), entrants=["Ana", "Ben"])
+    with TestClient(create_app(sqlite_store), headers={"Accept": "text/html"}) as client:
+        compared = client.get("/even/compare?player=Ana&other=Ben").text
+        assert 'content="Ana and Ben: neither is the favourite."' in compared
+        for path, words in (
+            ("/even/system", "Team mates share the result of their team and are not compared with each other"),
+            ("/alone/system", "Everybody races alone in this system, in a team or not."),
+            ("/undated/system", "but no rating period passes here: events have no dates."),
+            ("/apart/players/Ben", "A win in duel would bring"),
+        ):
+            assert words in " ".join(tree(client.get(path).text).text.split())
+    assert break_even_words(None, 2) == "none"
 
 
 def test_rules_name_what_this_pool_has_set_and_follow_what_is_logged(sqlite_store):

@@ -173,6 +173,7 @@ def test_a_second_run_writes_what_changed_and_removes_what_is_gone(few, tmp_path
     before = files_of(own.parent)
     assert write_site(own.parent, source).changed == 0
     assert files_of(own.parent) == before
+    (own.parent / ".podium-site-ended").mkdir()  # by a run that was ended
     fewer = podium.read_results(few.frame.filter(pl.col("event_id") != "../e f"), name="league.csv")
     second = write_site(own.parent, ResultsSource(fewer, find("elo")()))
     assert second.removed == 1 + few.frame["player"].n_unique()
@@ -182,6 +183,12 @@ def test_a_second_run_writes_what_changed_and_removes_what_is_gone(few, tmp_path
     assert all(now[path][1] != before[path][1] for path in written)
     assert 0 < len(written) == second.changed < second.files
     assert own.read_text(encoding="utf-8") == "club.example"
+    assert not [*own.parent.glob(".*")]
+    with pytest.raises(SiteError, match=r"CNAME: cannot be written \(File exists\)"):
+        folders.write_files(own, folders.Manifest(), folders.Manifest(), [])
+    (own.parent / MANIFEST).write_text("[]", encoding="utf-8")
+    with pytest.raises(SiteError, match=r"is no list of a site's files .* write the site to a new folder"):
+        write_site(own.parent, source)
 
 
 def test_a_file_that_is_not_the_sites_own_is_not_touched(few, tmp_path):

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -233,11 +234,11 @@ def forecast(system: System, field: Sequence[Sequence[Member]], states: Mapping[
         side's rating is the mean of its members', its events those of the least experienced.
 
     Raises:
-        ParameterError: fewer than two sides, a name twice, or `top` below 1.
+        ParameterError: fewer than two sides, a name twice, or `top` no whole number of at least 1.
     """
     names = names_of_field(field)
-    if top < 1:
-        raise ParameterError(f"top is {top}; it must be at least 1")
+    if not isinstance(top, Integral) or top < 1:
+        raise ParameterError(f"top is {top}; it must be a whole number of at least 1")
     sides, things, home = line_up(system, field, states)
     standing = sides_of(system, sides, things, home)
     expected = expected_scores(system, standing, len(field))
@@ -297,10 +298,10 @@ def strengths(system: System, events: Events, replayed: Replayed, top: int, prob
         one row, named after its last event.
 
     Raises:
-        ParameterError: `top` is below 1, or `probe` not finite.
+        ParameterError: `top` is no whole number of at least 1, or `probe` not finite.
     """
-    if top < 1:
-        raise ParameterError(f"top is {top}; it must be at least 1")
+    if not isinstance(top, Integral) or top < 1:
+        raise ParameterError(f"top is {top}; it must be a whole number of at least 1")
     if probe is not None and not math.isfinite(probe):
         raise ParameterError(f"probe is {probe}; it must be a finite number")
     newcomer = system.newcomer()

@@ -88,6 +88,7 @@ def test_weights_differ_where_fields_do():
     by_pair, by_event = (scores(rows, weight=weight) for weight in ("pair", "event"))
     assert by_pair["log_loss"] != by_event["log_loss"]
     assert by_pair["pairs"] == by_event["pairs"] == 7
+    assert scores(rows, weight="player") == by_pair  # nobody has a team
 
 
 def test_a_system_does_not_differ_from_itself():

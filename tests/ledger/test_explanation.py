@@ -158,6 +158,11 @@ def test_who_is_not_compared_and_why():
     places = "a 60.5 s, b +1.25, c did not finish, d quit, e did not finish"
     assert why.ranked_by == f"Ranked as sent: {places}."
     assert why.standings["gap_s"].drop_nulls().to_list() == [0.0, 1.25]
+    with pytest.raises(podium.UnknownError, match="'f' is not rated in event 'e': it was not ranked"):
+        rated.explain("e", "f")
+    scored = [{"event_id": "e", "player": "a", "position": 1, "score": 7}]
+    scored += [{"event_id": "e", "player": "b", "position": 2, "score": 9}]
+    assert podium.rate(scored, "elo").explain("e", "a").ranked_by == "Ranked as sent: a 7, b 9."
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """What a change would have been: each alternative is the event rated with the results that it means."""
 
+import json
+
 import polars as pl
 import pytest
 
@@ -136,7 +138,14 @@ def test_live_imagines_what_the_library_does():
     live = podium.Live("elo")
     live.rate(EARLIER)
     rated = podium.rate([*EARLIER, *heat("abcd")], "elo")
-    assert live.what_if(heat("abcd"), "e", "c") == rated.what_if("e", "c")
+    imagined = rated.what_if("e", "c")
+    assert live.what_if(heat("abcd"), "e", "c") == imagined
+    plain = json.loads(json.dumps(imagined.to_dict()))
+    assert (plain["event_id"], plain["player"], plain["delta"]) == ("e", "c", imagined.delta)
+    (first,) = [each for each in plain["alternatives"] if each["words"] == imagined.alternatives[0].words]
+    assert first["better"] == float(imagined.alternatives[0].better)
+    assert first["delta"] == imagined.alternatives[0].delta
+    assert first["shown"] - plain["shown"] == pytest.approx(first["better"])
     with pytest.raises(podium.UnknownError, match="did not take part"):
         rated.what_if("e", "nobody")
 

@@ -1,5 +1,6 @@
 """What a match server asks of live ratings between matches, and one match in plain objects."""
 
+from html import escape
 from typing import Any
 
 import polars as pl
@@ -168,3 +169,6 @@ def test_what_a_notebook_shows_is_short_and_escaped():
         assert "&lt;b&gt;" in html
         assert "<b>ana" not in html
     assert len(repr(many)) < 100
+    stakes = rated.stakes(["<b>ana</b>", "cy"], "cy")
+    assert escape(repr(stakes)) in stakes._repr_html_()
+    assert "<table" in stakes._repr_html_()

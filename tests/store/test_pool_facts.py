@@ -149,6 +149,7 @@ def test_what_is_fair_follows_what_comes_of_promises(sqlite_store):
     promised = explanation.duels.expected
     facts = sqlite_store.pool_facts("main")
     assert fair_expectation(facts, explanation).fair is None  # too few duels
+    assert fair_expectation(replace(facts, reliability=()), explanation).fair is None
     chances = [0.05 + 0.1 * k for k in range(10)]
     right = tuple(ReliabilityBin(chance, chance, 0.0, 1.0, 100) for chance in chances)
     same = fair_expectation(replace(facts, reliability=right), explanation)

@@ -69,3 +69,15 @@ def test_of_mates_in_one_car_none_alone_moved_it():
     for player, car in CARS.items():
         if cars.count(car) > 1 and player in rated.results.frame.filter(event_id="e11")["player"]:
             assert rated.explain("e11", player).things == ()
+
+
+def test_things_of_several_pools_are_rated_as_in_each_alone():
+    tables = {pool: [row | {"pool": pool} for row in races(seed=seed)] for pool, seed in (("a", 4), ("b", 7))}
+    system = make_system("podium", {"shared": "car/tyres"})
+    alone = [podium.rate(table, system).ratings.drop("rank") for table in tables.values()]
+    both = [row | {"event_id": f"{pool}-{row['event_id']}"} for pool, table in tables.items() for row in table]
+    together = podium.rate(both, system).ratings.drop("rank")
+    for pool, wanted in zip(tables, alone, strict=True):
+        found = together.filter(pool=pool)
+        columns = ["player", "rating", "deviation", "events"]
+        assert found.select(columns).sort("player").rows() == wanted.select(columns).sort("player").rows()

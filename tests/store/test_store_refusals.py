@@ -51,12 +51,13 @@ def test_a_pseudonym_that_somebody_has_gets_a_mark(filled):
     assert names == {"player 1", "player 1'", "b", "c"}
 
 
-def test_sides_that_stand_alone_are_compared_by_the_heats_they_met_in(filled):
+def test_two_who_met_in_heats_alone_are_compared_by_these(filled):
     table = [
         {"event_id": "h", "started_at": "2031-01-01T00:00:00Z", "heat": heat, "player": name, "position": place}
-        for heat, order in (("1", "ab"), ("2", "ab"), ("3", "ba"))
-        for place, name in enumerate(order, 1)
+        for heat, places in (("1", (1, 2)), ("2", (1, 2)), ("3", (2, 1)), ("4", (1, 1)))
+        for name, place in zip("ab", places, strict=True)
     ]
     filled.submit("main", table)
     found = filled.rivalry("main", "a", "b", newest=1)
     assert found.newest_ahead == (1,)
+    assert (found.newest[0].wins, found.newest[0].draws, found.newest[0].losses) == (2, 1, 1)

@@ -98,7 +98,8 @@ def explained_surprise(store: Store, cards: Sequence[PoolCard]) -> tuple[PoolHea
     newest = newest_moment(cards[0]) if cards else 0.0
     this_week = [card for card in cards if newest - newest_moment(card) <= WEEK_S]
     surprises = [(card.pool, card.surprise, card.spread) for card in this_week if card.surprise is not None]
-    for pool, surprise, _ in sorted(surprises, key=surprise_size, reverse=True):
+    surprises.sort(key=lambda each: surprise_size(each[1], each[2]), reverse=True)
+    for pool, surprise, _ in surprises:
         try:
             return pool, surprise, why_view(store.explain(pool.name, surprise.event_id, surprise.player))
         except PodiumError:  # corrected meanwhile, or rated by another revision of the arithmetic
@@ -106,9 +107,8 @@ def explained_surprise(store: Store, cards: Sequence[PoolCard]) -> tuple[PoolHea
     return None
 
 
-def surprise_size(of_pool: tuple[PoolHeader, Surprise, float]) -> tuple[bool, bool, float]:
-    """How much of a surprise a pool has: of the settled, against the result, then by its share of the spread."""
-    _, surprise, spread = of_pool
+def surprise_size(surprise: Surprise, spread: float) -> tuple[bool, bool, float]:
+    """How much of a surprise it is: of the settled, against the result, then by its share of the pool's spread."""
     won_and_lost = surprise.rank == 1 and surprise.change < 0.0
     last_and_gained = surprise.rank is not None and surprise.rank == surprise.field and surprise.change > 0.0
     share = abs(surprise.change) / spread if spread else 0.0

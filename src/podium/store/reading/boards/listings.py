@@ -155,11 +155,11 @@ class Board:
         if self.is_filtered:
             self.cache.keep(self.key("position", place), self.version, position)
 
-    def key(self, kind: str, of: object) -> tuple[object, ...]:
-        return kind, self.pool.id, self.pool.generation, self.listing, of
+    def key(self, kind: str, place: object) -> tuple[object, ...]:
+        return kind, self.pool.id, self.pool.generation, self.listing, place
 
-    def cached(self, kind: str, of: object, find: Callable[[], T]) -> T:
-        return self.cache.value(self.key(kind, of), self.version, find)
+    def cached(self, kind: str, place: object, find: Callable[[], T]) -> T:
+        return self.cache.value(self.key(kind, place), self.version, find)
 
     def at(self, statement: sa.Select[Any], place: Place, **params: Any) -> list[Any]:
         return self.all_of(statement, score=place[0], number=place[1], **params)

@@ -1,6 +1,7 @@
 """What a data scientist calls: names and texts for systems, tables for results, and metrics of one's own."""
 
 import math
+from datetime import UTC, datetime, timedelta
 from statistics import NormalDist
 from typing import Any
 
@@ -111,7 +112,11 @@ def test_audit_predict_tune_and_plot_take_tables_and_names(tmp_path):
         podium.plot("histories")
 
 
-WRONG: Any = {"system": lambda: 0, "class": find("elo"), "name": ["a"], "number": 7}
+UNDATED: list[dict[str, Any]] = [
+    {"event_id": "e", "player": name, "position": place} for place, name in enumerate("abc", 1)
+]
+CAR, NOON, DAY = {"player": "a", "shared": "x"}, datetime(2025, 1, 1, 12, tzinfo=UTC), timedelta(days=1)
+WRONG: Any = {"system": lambda: 0, "class": find("elo"), "name": ["a"], "number": 7, "top": 1.5}
 
 
 @pytest.mark.parametrize(
@@ -130,6 +135,20 @@ WRONG: Any = {"system": lambda: 0, "class": find("elo"), "name": ["a"], "number"
         (lambda: podium.rate(SEASON, "elo", period=WRONG["number"]), "period is 7; it must be event, or like 1d"),
         (lambda: podium.rate(SEASON, "elo").leaderboard(top=0), "top is 0; it must be at least 1"),
         (lambda: podium.tune(SEASON, "elo", "60%", trials=0), "trials is 0; it must be at least 1"),
+        (lambda: podium.rate(UNDATED, "elo").predict(["a", "b"], top=0), "top is 0; it must be a whole number of at"),
+        (
+            lambda: podium.rate(UNDATED, "elo").predict(["a", "b"], top=WRONG["top"]),
+            "top is 1.5; it must be a whole number",
+        ),
+        (lambda: podium.rate(UNDATED, "elo").strengths(top=WRONG["top"]), "top is 1.5; it must be a whole number"),
+        (lambda: podium.rate(UNDATED, "elo").predict([CAR, "b"]), "a: shared is 'x'; write things by kind"),
+        (lambda: podium.rate(UNDATED, "elo").leaderboard(at=NOON), "a date needs the column started_at in the results"),
+        (lambda: podium.rate(UNDATED, "elo").leaderboard(active_within=DAY), "activity needs the column started_at in"),
+        (lambda: podium.rate(UNDATED, "podium").hindsight().at(NOON), "a date needs the column started_at in the"),
+        (lambda: podium.evaluate(UNDATED, "elo", weight="entry"), "weight 'entry' is not one of"),
+        (lambda: podium.evaluate(UNDATED, "elo", workers=2), "an engine and its workers are for a dataset"),
+        (lambda: podium.rate(UNDATED, find("elo")(), k=3), "elo is an instance already; give parameters with a name"),
+        (lambda: find("podium")(shared="a/b/c/d/e/f/g/h"), "podium: shared names 8 kinds; at most"),
         (lambda: podium.rate(podium.simulate(events=3), "elo"), "a Simulated is not a table; give its `results`"),
         (
             lambda: podium.rate(SEASON.rename({"player": "driver_name"})),

@@ -286,3 +286,16 @@ def test_rivals_follow_a_late_event(tmp_path):
     assert before.best_scalp is None  # nobody was the underdog
     fresh.close()
     store.close()
+
+
+def test_two_who_met_in_heats_alone_are_compared_by_these(store):
+    store.create_pool("main", find("elo")())
+    table = [
+        {"event_id": "h", "started_at": "2031-01-01T00:00:00Z", "heat": heat, "player": name, "position": place}
+        for heat, places in (("1", (1, 2)), ("2", (1, 2)), ("3", (2, 1)), ("4", (1, 1)))
+        for name, place in zip("ab", places, strict=True)
+    ]
+    store.submit("main", table)
+    found = store.rivalry("main", "a", "b", newest=1)
+    assert found.newest_ahead == (1,)
+    assert (found.newest[0].wins, found.newest[0].draws, found.newest[0].losses) == (2, 1, 1)

@@ -1,9 +1,11 @@
 """Players found by names of all kinds: present and former, merged, forgotten, near, in the pools that one may see."""
 
 import pytest
+import sqlalchemy as sa
 from races import rows
 
 from podium.store import Store
+from podium.store.log.schema import player
 from podium.systems import find
 
 BOLD = "\N{MATHEMATICAL BOLD CAPITAL A}da"
@@ -117,3 +119,12 @@ def test_a_carried_pool_finds_the_same(known, tmp_path):
     for text in ("zoe", "rene", "angs"):
         assert other.search(text) == known.search(text, ["main"])
     other.close()
+
+
+def test_a_pseudonym_that_somebody_has_gets_a_mark(store):
+    store.create_pool("main", find("elo")())
+    store.submit("main", rows(9, ["a", "b", "player 1"]))
+    store.pseudonymise("main", "a")
+    with store.engine.connect() as connection:
+        names = set(connection.execute(sa.select(player.c.name)).scalars())
+    assert names == {"player 1", "player 1'", "b"}

@@ -67,9 +67,12 @@ def history_chart(
     if not lines:
         return Markup("")
     every = [point for points in (*(each.points for each in lines), hindsight) for point in points]
-    plot = Plot(span([place(point.at) for point in every]), rating_span(lines, hindsight), height)
+    across = [place(point.at) for point in every]
+    plot = Plot(Scale(min(across), max(across)), rating_span(lines, hindsight), height)
     marked = round_values(plot.y.low, plot.y.high, MOST_ROWS)
-    rows = [Step(value, str(shown(value, step_digits(plot.y)))) for value in marked]
+    fitting = (k for k in range(4) if all(abs(round(each, k) - each) < 1e-9 for each in marked))  # noqa: PLR2004
+    decimals = next(fitting, 4)  # that tell them apart
+    rows = [Step(value, str(shown(value, decimals))) for value in marked]
     content = [plot.grid(rows, columns(plot, every))]
     if len(lines) == 1:
         drawn = paths(plot, lines[0].points, "")
@@ -89,10 +92,6 @@ def place(at: datetime | float) -> float:
     return at.timestamp() if isinstance(at, datetime) else float(at)
 
 
-def span(values: Sequence[float]) -> Scale:
-    return Scale(min(values), max(values))
-
-
 def rating_span(lines: Sequence[HistoryLine], hindsight: Sequence[HistoryPoint]) -> Scale:
     """The ratings with a margin, and the band of the newest: older, wider bands are cut off."""
     values = [point.rating for points in (*(each.points for each in lines), hindsight) for point in points]
@@ -103,12 +102,6 @@ def rating_span(lines: Sequence[HistoryLine], hindsight: Sequence[HistoryPoint])
     low, high = min(values), max(values)
     margin = MARGIN * (high - low) or max(1.0, 0.01 * abs(high))
     return Scale(low - margin, high + margin)
-
-
-def step_digits(scale: Scale) -> int:
-    """Decimals that tell the steps of a scale apart."""
-    steps = round_values(scale.low, scale.high, MOST_ROWS)
-    return next((k for k in range(4) if all(abs(round(each, k) - each) < 1e-9 for each in steps)), 4)  # noqa: PLR2004
 
 
 def columns(plot: Plot, points: Sequence[HistoryPoint]) -> list[Step]:

@@ -82,39 +82,25 @@ def round_values(low: float, high: float, most: int) -> list[float]:
 def dates(since: datetime, until: datetime) -> list[Step]:
     """Round moments between two, as seconds since 1970 in UTC: years, months, days or hours."""
     since, until = since.astimezone(UTC), until.astimezone(UTC)
-    span = until - since
-    if span > timedelta(days=1000):
-        step = next(each for each in YEAR_STEPS if (until.year - since.year) / each < MOST_STEPS)
-        years = range(-(-since.year // step) * step, until.year + 1, step)
-        return [labelled(each, f"{each.year}") for each in within((year(y) for y in years), since, until)]
-    if span > timedelta(days=60):
+    span, day, hour = until - since, timedelta(days=1), timedelta(hours=1)
+    if span > 60 * day:
         months = 12 * since.year + since.month - 1, 12 * until.year + until.month - 1
-        step = next(each for each in (*MONTH_STEPS, 12) if (months[1] - months[0]) / each < MOST_STEPS - 2)
+        if span > 1000 * day:
+            step = 12 * next(each for each in YEAR_STEPS if (until.year - since.year) / each < MOST_STEPS)
+        else:
+            step = next(each for each in (*MONTH_STEPS, 12) if (months[1] - months[0]) / each < MOST_STEPS - 2)
         numbers = range(-(-months[0] // step) * step, months[1] + 1, step)
-        moments = (datetime(m // 12, m % 12 + 1, 1, tzinfo=UTC) for m in numbers)
-        return [labelled(each, f"{each:%b %Y}") for each in within(moments, since, until)]
-    midnight = since.replace(hour=0, minute=0, second=0, microsecond=0)
-    if span > timedelta(days=2):
-        step = next(each for each in (*DAY_STEPS, 31) if span.days / each < MOST_STEPS - 2)
-        moments = (midnight + timedelta(days=k) for k in range(0, (until - midnight).days + 1, step))
-        return [labelled(each, f"{each.day} {each:%b}") for each in within(moments, since, until)]
-    hours = span.total_seconds() / 3600.0
-    step = next(each for each in (*HOUR_STEPS, 24) if hours / each < MOST_STEPS - 2)
-    moments = (midnight + timedelta(hours=k) for k in range(0, (until - midnight) // timedelta(hours=1) + 1, step))
-    return [labelled(each, f"{each.day} {each:%b}, {each:%H:%M}") for each in within(moments, since, until)]
-
-
-def year(number: int) -> datetime:
-    """The first moment of a year."""
-    return datetime(number, 1, 1, tzinfo=UTC)
-
-
-def labelled(moment: datetime, label: str) -> Step:
-    return Step(moment.timestamp(), label)
-
-
-def within(moments: Iterable[datetime], since: datetime, until: datetime) -> list[datetime]:
-    return [each for each in moments if since <= each <= until]
+        moments = [datetime(m // 12, m % 12 + 1, 1, tzinfo=UTC) for m in numbers]
+        labels = [f"{each.year}" if span > 1000 * day else f"{each:%b %Y}" for each in moments]
+    else:
+        of_days, of_hours = (day, span.days, (*DAY_STEPS, 31)), (hour, span / hour, (*HOUR_STEPS, 24))
+        unit, units, steps = of_days if span > 2 * day else of_hours
+        step = next(each for each in steps if units / each < MOST_STEPS - 2)
+        midnight = since.replace(hour=0, minute=0, second=0, microsecond=0)
+        moments = [midnight + k * unit for k in range(0, (until - midnight) // unit + 1, step)]
+        labels = [f"{each.day} {each:%b}" + ("" if unit == day else f", {each:%H:%M}") for each in moments]
+    marked = zip(moments, labels, strict=True)
+    return [Step(moment.timestamp(), label) for moment, label in marked if since <= moment <= until]
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,11 +111,10 @@ def utc_text(moment: datetime) -> str:
 
 def minute(moment: datetime | float) -> Markup:
     """A day and its time: "12 Dec 2025, 09:27 UTC", which a script tells in the reader's zone; or "no. 17"."""
-    return (
-        day(moment)
-        if isinstance(moment, int | float)
-        else of_day(moment, f"{day_words(moment.astimezone(UTC))}, {clock(moment)}")
-    )
+    if isinstance(moment, int | float):
+        return day(moment)
+    utc = moment.astimezone(UTC)
+    return of_day(utc, f"{day_words(utc)}, {utc:%H:%M}{GAP}UTC")
 
 
 def of_day(moment: datetime, words: str) -> Markup:
@@ -132,11 +131,6 @@ def short_day(moment: date | float) -> str:
     if isinstance(moment, int | float):
         return f"no.{GAP}{plain(float(moment))}"
     return f"{moment.day}{GAP}{MONTHS[moment.month - 1]}"
-
-
-def clock(moment: datetime) -> str:
-    """The time of day: "09:27 UTC"."""
-    return f"{moment.astimezone(UTC):%H:%M}{GAP}UTC"
 
 
 def second(moment: datetime) -> Markup:

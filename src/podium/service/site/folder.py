@@ -13,10 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, date, datetime
-from functools import cache
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
 
 import polars as pl
 import sqlalchemy as sa
@@ -38,10 +36,7 @@ from podium.support.part_files import part_file
 Received = Mapping[str, Mapping[str, str]]  # when each event of a file was read first, by pool
 
 
-class Opened(NamedTuple):
-    view: Store
-    pools: Sequence[str]
-    received: Received
+Opened = tuple[Store, Sequence[str], Received]  # one moment, the pools to publish, and when their events were received
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +68,7 @@ class StoreSource:
                     which = f"pool {self.pool} is not public" if self.pool else f"{self.url}: has no public pool"
                     remedy = f"podium pool set {self.pool or 'NAME'} --public"
                     raise ParameterError(f"{which}, and pages are for everybody: {remedy}")
-                yield Opened(view, wanted, received)
+                yield view, wanted, received
         finally:
             store.close()
 
@@ -108,7 +103,7 @@ class ResultsSource:
                     store.snapshot(pool, day_of(newest.date()) if isinstance(newest, datetime) else None)
                 first = keep_received(store, received)
                 with store.at_one_moment() as view:
-                    yield Opened(view, pools, first)
+                    yield view, pools, first
             finally:
                 store.close()
 
@@ -243,15 +238,9 @@ PARTS = re.compile(
 NAMED = re.compile(r' (id|for|aria-labelledby)="([^"]*)"')
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
-    anchor: str
-    content: Markup
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportPage(Page, template="report.html"):
-    sections: Sequence[Section]
+    sections: Sequence[tuple[str, Markup]]  # each with its anchor
     style: Markup
     script: Markup
     policy: str
@@ -266,13 +255,13 @@ def one_file(view: Store, pools: Sequence[str], title: str) -> str:
     extent = Extent(*(-(-most // share) for most in (MOST_PLAYERS, MOST_EVENTS, MOST_EXPLAINED)))
     pages = [*public_pages(view, pools, extent)]
     anchors = {page.address: f"p{number}" for number, page in enumerate(pages)}
-    style = own_file("podium.css") + SHOW_ONE
-    script = own_file("filter.js")
+    style = FILES["podium.css"].decode() + SHOW_ONE
+    script = FILES["filter.js"].decode().strip()
     return page_text(
         request_for("/"),
         ReportPage(
             title=title,
-            sections=[section(page.write(), anchors[page.address], anchors) for page in pages],
+            sections=[(anchors[each.address], section(each.write(), anchors[each.address], anchors)) for each in pages],
             style=Markup(f"<style>{style}</style>"),  # noqa: S704  (Podium's own)
             script=Markup(script),  # noqa: S704
             policy=(
@@ -286,7 +275,7 @@ def one_file(view: Store, pools: Sequence[str], title: str) -> str:
     )
 
 
-def section(text: str, anchor: str, anchors: dict[str, str]) -> Section:
+def section(text: str, anchor: str, anchors: dict[str, str]) -> Markup:
     """A page as a part of the file: the names of its parts begin with its own, so that all are different."""
 
     def target(path: str, part: str) -> str | None:
@@ -298,12 +287,7 @@ def section(text: str, anchor: str, anchors: dict[str, str]) -> Section:
         raise ValueError("a page without its frame")
     content = f'{found["tabs"] or ""}{found["main"]}<div class="row small soft">{found["foot"]}</div>'
     content = NAMED.sub(rf' \1="{anchor}-\2"', content).replace('href="#', f'href="#{anchor}-')
-    return Section(anchor, Markup(linked(content, target)))  # noqa: S704  (a template's)
-
-
-@cache
-def own_file(name: str) -> str:
-    return FILES[name].decode().strip()
+    return Markup(linked(content, target))  # noqa: S704  (a template's)
 
 
 def digest(text: str) -> str:

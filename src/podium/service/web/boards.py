@@ -51,6 +51,7 @@ ACTIVE: Final[Mapping[Active, Span]] = {
 ACTIVE_COUNTED: Final[Mapping[Active, Span]] = {
     "any": ANY, "1y": days(50, "in the last 50 events"), "90d": days(10, "in the last 10 events"),
 }  # fmt: skip
+# How much of a history charts show.
 RANGES: Final[Mapping[Range, Span]] = {"1y": days(365.25, "1 year"), "5y": days(5 * 365.25, "5 years"), "all": ALL}
 RANGES_COUNTED: Final[Mapping[Range, Span]] = {"1y": days(50, "50 events"), "5y": days(250, "250 events"), "all": ALL}
 
@@ -58,11 +59,6 @@ RANGES_COUNTED: Final[Mapping[Range, Span]] = {"1y": days(50, "50 events"), "5y"
 def spans_of(pool: Pool) -> Mapping[Active, Span]:
     """Within which spans a pool's boards list who has played."""
     return ACTIVE_COUNTED if pool.is_counted else ACTIVE
-
-
-def ranges_of(pool: Pool) -> Mapping[Range, Span]:
-    """How much of a history a pool's charts show."""
-    return RANGES_COUNTED if pool.is_counted else RANGES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,18 +76,12 @@ class LeaderboardPage(rendering.Page, template="leaderboard.html", tab="leaderbo
     next_address: str  # empty where there is none
     me_address: str  # of the visitor's row, or page if it is not listed; empty where the visitor is nobody here
     is_me_listed: bool
-    all_address: str
     rating_address: str
     move_address: str
 
     @property
     def rows(self) -> tuple[ListedRow, ...]:
         return (*self.board.rows, *self.board.unsettled)
-
-    @property
-    def has_moves(self) -> bool:
-        """Whether ranks are compared with those of a day."""
-        return self.board.since_when is not None
 
     @property
     def has_newest(self) -> bool:
@@ -142,7 +132,6 @@ def leaderboard(
         next_address=rendering.pool_address(pool.name, **query, cursor=board.next) if board.next else "",
         me_address=me_address,
         is_me_listed=me_address.endswith(ROW),
-        all_address=rendering.pool_address(pool.name, all="1"),
         rating_address=rendering.pool_address(pool.name, **query),
         move_address=rendering.pool_address(pool.name, **query, sort="move"),
     )

@@ -9,7 +9,7 @@ import numpy as np
 from fastapi import Query, Request, Response
 from markupsafe import Markup
 
-from podium.errors import ParameterError, UnknownError
+from podium.errors import ParameterError
 from podium.ledger.forecast import Forecast, names_in
 from podium.ledger.reasons.shares import shown_table
 from podium.pages.charts import HistoryLine, HistoryPoint, history_chart
@@ -20,6 +20,7 @@ from podium.service.http.json import MAX_SENT_CHARACTERS
 from podium.service.http.requests import CurrentStore
 from podium.service.web.boards import default_listing, ranked_card, spans_of
 from podium.service.web.rendering import Page, PageRouter, PoolHeader, pool_address, pool_header, render
+from podium.service.web.spread import rating_of
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
 from podium.store.log.pools import Pool
@@ -75,7 +76,7 @@ def compare(request: Request, visit: VisiblePool, store: CurrentStore, player: N
     unknown = tuple(
         (each, similar_names(store, header, each, most=5))
         for each in dict.fromkeys((player, other))
-        if each and not is_known(store, visit.pool, each)
+        if each and rating_of(store, visit.pool, each) is None
     )
     pair, are_one = None, False
     if player and other and not unknown:
@@ -102,15 +103,6 @@ def best_players(store: Store, pool: Pool) -> list[str]:
     listings = default_listing(store, pool), Listing(unsettled=True)
     listed, everybody = ([row.player for row in store.listed_board(pool.name, each, top=3).rows] for each in listings)
     return listed if len(listed) > 1 else everybody
-
-
-def is_known(store: Store, pool_name: str, name: str) -> bool:
-    """Whether somebody has the name and a rating."""
-    try:
-        store.rank(pool_name, name)
-    except UnknownError:
-        return False
-    return True
 
 
 def pair_sentence(pair: Pair | None) -> str:

@@ -24,7 +24,6 @@ from podium.service.http.requests import CurrentStore
 from podium.service.web.rendering import Page, PageRouter, PoolHeader, pool_header, render, unchanged
 from podium.service.web.visiting import VisiblePool, Visit
 from podium.store import Store
-from podium.store.reading.log import CorrectionRecord
 from podium.store.reading.models import ResultRow
 from podium.store.reading.players.explanations import EventStory
 from podium.store.reading.pool_facts import LARGE_FIELD, PoolFacts, fair_expectation
@@ -164,21 +163,8 @@ class EventPage(Page, template="event.html", tab="events"):
     may_correct: bool  # whether whoever looks may
 
     @property
-    def heading(self) -> str:
-        return self.story.details.title or self.story.details.event_id
-
-    @property
     def tag(self) -> str:
         return TAGS.get(self.story.details.status, "not rated")
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(entry.player for entry in self.story.details.entries))
-
-    @property
-    def corrections(self) -> tuple[CorrectionRecord, ...]:
-        """What was done to it since it was received."""
-        return self.story.record[1:]
 
 
 @router.pool_page("/events/{event_id}")

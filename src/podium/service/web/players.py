@@ -39,7 +39,6 @@ router = rendering.PageRouter()
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlayerPage(rendering.Page, template="player.html", tab="leaderboard"):
     card: PlayerCard
-    address: str
     verdict: str
     tiles: tuple[Tile, ...]
     rival: str  # against whom chances are shown first: the next better one; empty where nobody is near
@@ -70,7 +69,7 @@ def player(
         card, active = boards.ranked_card(store, pool, player)
     except UnknownError:
         return boards.found_players(request, store, [visit.pool], player, header, list_only=True, is_missing=True)
-    spans = boards.ranges_of(pool)
+    spans = boards.RANGES_COUNTED if pool.is_counted else boards.RANGES
     length = spans[span].length
     since = None if length is None else earlier(card.last_when, length)
     curve = store.rating_curve(visit.pool, player, since, most=MOST_POINTS)
@@ -87,7 +86,6 @@ def player(
         pool=header,
         newest_entry=store.version(visit.pool),
         card=card,
-        address=rendering.pool_address(visit.pool, "players", card.player),
         verdict=verdict,
         tiles=tiles(header, card, rank, boards.settling_rule(pool.system), ahead),
         rival=next((each for each in [*above[-1:], *others] if each != card.player), ""),
@@ -129,7 +127,7 @@ def chart(
             point.rating,
             point.deviation,
             rendering.pool_address(header.name, "events", point.event_id, name) if point.event_id else None,
-            point_label(header, point),
+            f"Why {header.change(point.shown)} {header.on(point.when)}? Then {header.rating(point.rating)}",
         )
         for point in curve
     ]
@@ -140,10 +138,6 @@ def chart(
     label = f"Rating of {name} {span}: {figures}"
     dashed = [HistoryPoint(each.when, each.rating, each.deviation) for each in hindsight]
     return history_chart([HistoryLine(name, points, peak_at)], label, digits=header.digits, hindsight=dashed)
-
-
-def point_label(header: rendering.PoolHeader, point: CurvePoint) -> str:
-    return f"Why {header.change(point.shown)} {header.on(point.when)}? Then {header.rating(point.rating)}"
 
 
 def ranges(
@@ -170,7 +164,6 @@ class RivalsPage(rendering.Page, template="rivals.html", tab="leaderboard"):
     """The opponents of a player: explained events added up, which takes a moment."""
 
     player: str
-    address: str  # of the player's page
     found: Rivals
     met_most: tuple[RivalRow, ...]
     brought: tuple[RivalRow, ...]
@@ -196,7 +189,6 @@ def rivals(request: Request, player: PlayerName, visit: VisiblePool, store: Curr
         pool=header,
         newest_entry=newest_entry,
         player=present,
-        address=rendering.pool_address(visit.pool, "players", present),
         found=found,
         met_most=found.opponents[:MET_MOST],
         brought=tuple(brought),
@@ -209,10 +201,9 @@ def rivals(request: Request, player: PlayerName, visit: VisiblePool, store: Curr
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangesPage(rendering.Page, template="changes.html", tab="leaderboard"):
     player: str
-    address: str  # of the player's page
     rows: tuple[FormLine, ...]
     is_first: bool
-    next_address: str  # empty where there are no more
+    next: str | None  # the cursor of the next page; None where there are no more
 
 
 @router.pool_page("/players/{player}/changes")
@@ -231,12 +222,9 @@ def changes(
         pool=header,
         newest_entry=store.version(visit.pool),
         player=present,
-        address=rendering.pool_address(visit.pool, "players", present),
         rows=found.rows,
         is_first=not before,
-        next_address=rendering.pool_address(visit.pool, "players", present, "changes", before=found.next)
-        if found.next
-        else "",
+        next=found.next,
     )
     return rendering.render(request, page)
 
@@ -294,7 +282,6 @@ class NewsPage(rendering.Page, template="news.html", tab="leaderboard"):
     """What is new for a player since the last visit: fetched after the player's page, which may be kept."""
 
     player: str
-    address: str  # of the player's page
     own: tuple[FormLine, ...]  # the player's new events, newest first
     moved: Decimal  # what they moved, as shown
     results: str  # how many there are in all
@@ -315,7 +302,6 @@ def news(request: Request, player: PlayerName, visit: VisiblePool, store: Curren
         title=f"New for {name}",
         pool=header,
         player=name,
-        address=rendering.pool_address(visit.pool, "players", name),
         own=tuple(own),
         moved=sum((shown(each.shown, header.digits) for each in own), Decimal(0)),
         results=f"{count} or more" if len(since) == MOST_NEWS else count if events else "",

@@ -139,10 +139,7 @@ def change_entry(pool: PoolHeader, player: str, line: FormLine, updated: datetim
 
 
 def feed_response(request: Request, title: str, path: str, page: str, entries: Sequence[Entry]) -> Response:
-    return shared_response(request, feed_text(origin_of(request), title, path, page, entries), MEDIA_TYPE)
-
-
-def feed_text(origin: str, title: str, path: str, page: str, entries: Sequence[Entry]) -> bytes:
+    origin = origin_of(request)
     ET.register_namespace("", ATOM)
     feed = ET.Element(f"{{{ATOM}}}feed")
     add(feed, "id", origin + path)
@@ -158,8 +155,7 @@ def feed_text(origin: str, title: str, path: str, page: str, entries: Sequence[E
         add(entry, "updated", utc_text(each.updated))
         add(entry, "link", rel="alternate", type="text/html", href=origin + each.path)
         add(entry, "summary", each.summary)
-    text: bytes = ET.tostring(feed, encoding="utf-8", xml_declaration=True)
-    return text
+    return shared_response(request, ET.tostring(feed, encoding="utf-8", xml_declaration=True), MEDIA_TYPE)
 
 
 def add(parent: ET.Element, name: str, text: str = "", **attributes: str) -> ET.Element:

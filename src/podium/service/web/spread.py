@@ -1,8 +1,10 @@
 """How ratings are spread, the points of what players share (cars, clubs), and the best ever in hindsight."""
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Final
 
 from fastapi import Request, Response
@@ -51,7 +53,7 @@ class DistributionPage(Page, template="distribution.html"):
 def distribution(request: Request, visit: VisiblePool, store: CurrentStore) -> Response:
     header, counts = pool_header(store.pool(visit.pool)), store.distribution(visit.pool)
     players = sum(each.players for each in counts)
-    own = own_rating(store, visit.pool, chosen_player(request))
+    own = rating_of(store, visit.pool, chosen_player(request))
     width = bar_width(counts)
     ranges = rating_ranges(counts, width, own)
     lower, median, upper = (rating_at(counts, share) for share in (0.25, 0.5, 0.75))
@@ -72,11 +74,10 @@ def distribution(request: Request, visit: VisiblePool, store: CurrentStore) -> R
     return render(request, page)
 
 
-def own_rating(store: Store, pool_name: str, me: str) -> float | None:
-    if not me:
-        return None
+def rating_of(store: Store, pool_name: str, name: str) -> float | None:
+    """The rating of whoever has a name; None where nobody has it."""
     try:
-        return store.rank(pool_name, me).rating
+        return store.rank(pool_name, name).rating if name else None
     except UnknownError:
         return None
 
@@ -106,13 +107,8 @@ def rating_ranges(counts: Sequence[RatingCount], width: int, own: float | None) 
 
 def rating_at(counts: Sequence[RatingCount], share: float) -> int:
     """The whole rating below which at most this share of the players stand; 0 of nobody."""
-    wanted = math.ceil(share * sum(each.players for each in counts))
-    reached = 0
-    for each in counts:
-        reached += each.players
-        if reached >= wanted:
-            return each.rating
-    return 0
+    reached = [*accumulate(each.players for each in counts)]
+    return counts[bisect_left(reached, math.ceil(share * reached[-1]))].rating if counts else 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -40,7 +40,6 @@ class PlaceLine:
     rating: Decimal
     rank_words: str  # "4th"
     chance: str
-    is_likeliest: bool
     is_near: bool  # whether it is shown where the table is long
 
 
@@ -51,7 +50,6 @@ class FieldLine:
     rank_words: str
     win: str
     break_even: str
-    is_chosen: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,16 +65,6 @@ class StakesView:
     method: str
     age_s: float
     is_entrant: bool
-
-    @property
-    def near(self) -> tuple[PlaceLine, ...]:
-        """The lines that are shown at first."""
-        return tuple(line for line in self.lines if line.is_near)
-
-    @property
-    def rest(self) -> tuple[PlaceLine, ...]:
-        """The lines of a long table that are not."""
-        return tuple(line for line in self.lines if not line.is_near)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,12 +107,9 @@ def moment_view(store: Store, pool: rendering.PoolHeader, planned: Fixture, play
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RacePage(rendering.Page, template="race.html", tab="calendar"):
-    race_id: str
-    heading: str
+    race: Fixture
     starts_at: datetime | None  # None of a registered match, which is about to start
-    status: str
     rule: str  # what becomes of whoever is missing from the result
-    entrants: tuple[Starter, ...] | None
     given: Mapping[str, str]  # what each player will have and be, in words, where that is planned
     view: StakesView | None
     moment: MomentView | None  # as it stands, where it runs
@@ -167,12 +152,9 @@ def race(
         description=f"{view.player}: {view.headline}" if view else "",
         pool=pool,
         newest_entry=store.version(visit.pool),
-        race_id=planned.fixture_id,
-        heading=planned.title or planned.fixture_id,
+        race=planned,
         starts_at=None if is_match else planned.starts_at,
-        status=planned.status,
         rule=rule + heats_words(store, pool.name),
-        entrants=planned.entrants,
         given={each.player: given_words(each) for each in planned.entrants or ()},
         view=view,
         moment=None if is_match else moment_view(store, pool, planned, player),
@@ -247,7 +229,6 @@ def stakes_view(aged: Aged, player: str, *, is_entrant: bool) -> StakesView | No
             rating=shown(line["rating"], found.digits),
             rank_words=ordinal_number(line["rank"]),
             chance=percent(line["chance"]) if line["chance"] is not None else "",
-            is_likeliest=k == likeliest,
             is_near=k in near,
         )
         for k, (line, change) in enumerate(zip(lines, changes, strict=True))
@@ -259,7 +240,6 @@ def stakes_view(aged: Aged, player: str, *, is_entrant: bool) -> StakesView | No
             rank_words(each["rank"]),
             percent(each["win"]),
             break_even_words(each["break_even"], found.sides),
-            each["player"] == own["player"],
         )
         for each in found.starters
     )

@@ -21,7 +21,7 @@ from podium.service.web.rules.questions import Known, questions
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
 from podium.store.reading.moments import VersionCache
-from podium.store.reading.pool_facts import PoolFacts, PromisePoint
+from podium.store.reading.pool_facts import PoolFacts
 from podium.support.words import shown
 
 LATER_EVENT = 10
@@ -35,15 +35,11 @@ def pictures(header: PoolHeader, facts: PoolFacts) -> tuple[Picture, ...]:
 
 def promise(header: PoolHeader, facts: PoolFacts) -> Picture:
     points = [(each.gap, each.expected) for each in facts.promise]
-    marked = [nearest(facts.promise, share) for share in (0.5, 0.76, 0.91)]
+    marked = [min(facts.promise, key=lambda each: abs(each.expected - share)) for share in (0.5, 0.76, 0.91)]
     labels = {each.gap: f"{100 * each.expected:.0f} %" for each in marked}
     leads = [f"{header.rating(each.gap)} points above wins {100 * each.expected:.0f} of 100" for each in marked[1:]]
     caption = f"The chance to win a duel, by how far one is rated above or below: {', '.join(leads)}."
     return Picture("Before the start, ratings make a promise", promise_curve(points, labels, caption), caption)
-
-
-def nearest(points: tuple[PromisePoint, ...], share: float) -> PromisePoint:
-    return min(points, key=lambda each: abs(each.expected - share))
 
 
 def weights(header: PoolHeader, facts: PoolFacts) -> Picture:

@@ -210,7 +210,8 @@ class Webhooks:
         delivered = webhook.delivered_seq
         try:
             async for entry in self._entries(webhook):
-                await send(webhook, entry, allow_private=self._allow_private or webhook.private)
+                is_allowed = self._allow_private or webhook.private
+                await send_signed(webhook, str(entry["seq"]), entry, allow_private=is_allowed)
                 delivered = entry["seq"]
                 self._metrics.deliveries.labels(webhook.pool, "taken").inc()
         except DeliveryError as error:
@@ -251,11 +252,6 @@ class GoneError(DeliveryError):
     """The receiver wants no more."""
 
 
-async def send(webhook: Webhook, entry: dict[str, Any], *, allow_private: bool) -> None:
-    """Send an entry of the log to a webhook: what its stream says of it, and the pool."""
-    await send_signed(webhook, str(entry["seq"]), entry, allow_private=allow_private)
-
-
 async def send_test(webhook: Webhook, *, allow_private: bool) -> None:
     """Send what is no entry of the log, with the number of the newest that was taken."""
     entry = {"seq": webhook.delivered_seq, "kind": "test"}
@@ -263,7 +259,7 @@ async def send_test(webhook: Webhook, *, allow_private: bool) -> None:
 
 
 async def send_signed(webhook: Webhook, name: str, entry: dict[str, Any], *, allow_private: bool) -> None:
-    """Send what happened, signed; a receiver that gets a name twice takes it once."""
+    """Send what happened, as streams have it, and the pool, signed; a receiver that gets a name twice takes it once."""
     body = json.dumps({"pool": webhook.pool} | entry, ensure_ascii=False).encode()
     message_id, timestamp_s = f"podium-{webhook.id}-{name}", int(time.time())
     headers = {

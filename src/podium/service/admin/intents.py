@@ -10,7 +10,6 @@ from typing import Annotated, Any
 
 from fastapi import Depends, Request
 
-from podium.engine.system import System
 from podium.results.columns import SHARED
 from podium.service.http.errors import AccessError
 from podium.service.http.json import RefusedError
@@ -97,10 +96,6 @@ def sheet_in(details: Mapping[str, Any]) -> Sheet:
     return Sheet(name, map_, prefix)
 
 
-def system_in(details: Mapping[str, Any]) -> System:
-    return find(details["system"]).from_text(details["parameters"])
-
-
 KINDS = {
     "submit": Kind(
         WRITE,
@@ -151,7 +146,7 @@ KINDS = {
         lambda _details: (), lambda details: f"Stored. Season {details['name']} has begun.", has_reason=False,
     ),
     "configure": Kind(
-        ADMIN, lambda details: previews.configure(system_in(details)),
+        ADMIN, lambda details: previews.configure(find(details["system"]).from_text(details["parameters"])),
         lambda details: f"Rate with {find(details['system']).title}", "Change system",
         lambda _details: ("system",),
         lambda details: f"Stored. All is rated with {find(details['system']).title}, from the first event on.",

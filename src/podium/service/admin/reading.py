@@ -208,10 +208,10 @@ def rows_of(frame: pl.DataFrame) -> list[dict[str, Any]]:
                 "ingest has no such limit"
             )
     return [
-        {name: json_value(value) for name, value in row.items() if value is not None}
+        {
+            name: value.isoformat() if isinstance(value, datetime) else value
+            for name, value in row.items()
+            if value is not None
+        }
         for row in frame.drop("pool").to_dicts()
     ]
-
-
-def json_value(value: Any) -> Any:
-    return value.isoformat() if isinstance(value, datetime) else value

@@ -22,7 +22,7 @@ from pydantic.json_schema import models_json_schema
 from podium.results.columns import LONGEST_URL, MOST_KINDS, MOST_WEIGHT, SHARED
 from podium.results.headings import column_meant_by
 from podium.service.http.json import MAX_SENT_CHARACTERS, Identifier, Name, RefusedError, SentName, loads, printable
-from podium.service.http.visitors import limited_stream
+from podium.service.http.visitors import read_bytes
 
 MAX_BODY_BYTES = 4_000_000
 OFFLOAD_BYTES = 20_000  # a body that takes so long to read that other requests should not wait for it
@@ -31,21 +31,13 @@ T = TypeVar("T")
 
 
 async def read_body(request: Request, model: type[Body]) -> Body:
-    return await read_parsed(request, lambda body: parse_body(body, model))
+    return await read_parsed(request, lambda body: validate(loads(body), model))
 
 
 async def read_parsed(request: Request, parse: Callable[[bytes], T]) -> T:
     """Return what a function reads of the body of a request."""
-    body = await read_bytes(request)
+    body = await read_bytes(request, MAX_BODY_BYTES)
     return await run_in_threadpool(parse, body) if len(body) > OFFLOAD_BYTES else parse(body)
-
-
-async def read_bytes(request: Request) -> bytes:
-    return b"".join([chunk async for chunk in limited_stream(request, MAX_BODY_BYTES)])
-
-
-def parse_body(body: bytes, model: type[Body]) -> Body:
-    return validate(loads(body), model)
 
 
 def validate(value: Any, model: type[Body]) -> Body:

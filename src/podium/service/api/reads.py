@@ -26,7 +26,7 @@ from podium.service.http.json import (
     RefusedError,
     SeasonName,
 )
-from podium.service.http.requests import VERSION_HEADER, CurrentStore, ReadRouter, entity_tag, read_one_moment
+from podium.service.http.requests import VERSION_HEADER, CurrentStore, ReadRouter, read_one_moment
 from podium.store import Store
 from podium.store.log.pools import read_when
 from podium.store.reading import models
@@ -255,7 +255,7 @@ def event(
 ) -> models.EventDetails:
     """An event as it stands, and what it did; its `ETag` is for the `If-Match` of a correction."""
     details = store.event(pool, event_id)
-    response.headers["ETag"] = entity_tag(details.version)
+    response.headers["ETag"] = f'"{details.version}"'
     return details
 
 

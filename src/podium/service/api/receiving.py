@@ -17,7 +17,7 @@ from typing import Annotated, Any, NamedTuple, Self
 import polars as pl
 from fastapi import APIRouter, Header, Path, Request
 from fastapi.concurrency import run_in_threadpool
-from fastapi.responses import JSONResponse, PlainTextResponse
+from fastapi.responses import PlainTextResponse
 
 from podium.errors import FormatError, ParameterError, PodiumError, UnknownError
 from podium.importers.collecting import Collector
@@ -29,20 +29,20 @@ from podium.results.plain_rows import READ, PlainRows, check_plainly
 from podium.service.api.bodies import (
     EARLIEST,
     LATEST,
+    MAX_BODY_BYTES,
     MAX_CLOCK_LEAD,
     MAX_ENTRIES,
     MAX_EVENTS,
     Batch,
     Entry,
     Event,
-    read_bytes,
     validate,
 )
 from podium.service.api.dependencies import CurrentIntake, CurrentMetrics
-from podium.service.http.errors import DESCRIPTIONS, MEDIA_TYPE, WRITE_ERRORS, AccessError, podium_error, refused_key
+from podium.service.http.errors import DESCRIPTIONS, MEDIA_TYPE, WRITE_ERRORS, AccessError, podium_error
 from podium.service.http.json import RefusedError, loads
 from podium.service.http.requests import CurrentStore, CurrentThreads, run_in
-from podium.service.http.visitors import CurrentKeyGuard
+from podium.service.http.visitors import CurrentKeyGuard, read_bytes
 from podium.store import Store
 from podium.store.keys import ApiKey
 from podium.store.log.statements import instant, microseconds
@@ -92,7 +92,7 @@ async def submit_signed(
     """Submit the report of a Xonotic server that signs it; its game type is the pool."""
 
     async def take() -> str:
-        body = await read_bytes(request)
+        body = await read_bytes(request, MAX_BODY_BYTES)
         fingerprint = await run_in(threads.verifying, verify_signature, body, request.url.query, signature)
         if fingerprint is None:
             message = "the signature is missing or not verified; put a key at the end of the address"
@@ -118,7 +118,8 @@ async def submit_with_key(
         if key is None:
             raise await guard.refusal(request, 401, "the key at the end of the address is unknown, expired or revoked")
         await guard.count(key)
-        return await store_report(store, intake, metrics, await read_bytes(request), Sender(key.name, key))
+        body = await read_bytes(request, MAX_BODY_BYTES)
+        return await store_report(store, intake, metrics, body, Sender(key.name, key))
 
     return await answer_in_text(request, take)
 
@@ -150,15 +151,10 @@ async def answer_in_text(request: Request, take: Callable[[], Awaitable[str]]) -
     """Answer with what came of a report, or with what refused it, as text."""
     try:
         return PlainTextResponse(await take())
-    except AccessError as error:
-        return text_refusal(await refused_key(request, error), error)
     except PodiumError as error:
-        return text_refusal(await podium_error(request, error), error)
-
-
-def text_refusal(refusal: JSONResponse, error: PodiumError) -> PlainTextResponse:
-    headers = {name: value for name, value in refusal.headers.items() if not name.startswith("content-")}
-    return PlainTextResponse(f"{error}\n", refusal.status_code, headers)
+        refusal = await podium_error(request, error)
+        headers = {name: value for name, value in refusal.headers.items() if not name.startswith("content-")}
+        return PlainTextResponse(f"{error}\n", refusal.status_code, headers)
 
 
 async def store_report(

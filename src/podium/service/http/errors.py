@@ -201,14 +201,11 @@ async def refused_body(_request: Request, error: RefusedError) -> ProblemRespons
     return problem(422, str(error), error.field or None)
 
 
-async def refused_key(_request: Request, error: AccessError) -> ProblemResponse:
-    return problem(error.status, str(error), retry_after_s=error.retry_after_s)
-
-
 async def podium_error(_request: Request, error: PodiumError) -> ProblemResponse:
     field = error.faults[0].column if isinstance(error, ResultsError) and error.faults else None
     status = status_of(error)
-    return problem(status, str(error), field, RETRY_AFTER_S if status == 503 else None)  # noqa: PLR2004
+    passes = RETRY_AFTER_S if status == 503 else None  # noqa: PLR2004
+    return problem(status, str(error), field, error.retry_after_s if isinstance(error, AccessError) else passes)
 
 
 async def unexpected_error(_request: Request, _error: Exception) -> ProblemResponse:
@@ -232,7 +229,6 @@ async def invalid_parameter(_request: Request, error: RequestValidationError) ->
 
 ERROR_HANDLERS: dict[int | type[Exception], Callable[[Request, Any], Any]] = {
     RefusedError: refused_body,
-    AccessError: refused_key,
     PodiumError: podium_error,
     HTTPException: http_error,
     RequestValidationError: invalid_parameter,

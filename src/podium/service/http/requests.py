@@ -266,10 +266,6 @@ IfMatch = Annotated[
 ]
 
 
-def entity_tag(version: str) -> str:
-    return f'"{version}"'
-
-
 def versions_in(if_match: str | None) -> frozenset[str] | None:
     """Return the versions in the header; None where any will do."""
     if if_match is None or if_match.strip() == "*":

@@ -36,19 +36,19 @@ class Form:
         return next(iter(self.fields.get(name, ())), "")
 
 
-async def limited_stream(request: Request, max_bytes: int) -> AsyncGenerator[bytes, None]:
-    size = 0
+async def read_bytes(request: Request, max_bytes: int) -> bytes:
+    body = bytearray()
     async for chunk in request.stream():
-        size += len(chunk)
-        if size > max_bytes:
+        body += chunk
+        if len(body) > max_bytes:
             raise TooLargeError(f"the body is larger than {max_bytes:,} bytes; send less at once")
-        yield chunk
+    return bytes(body)
 
 
 async def read_form(request: Request, max_bytes: int = MAX_FORM_BYTES) -> Form:
     """Return the fields of a form, and its file if it has one."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    body = b"".join([chunk async for chunk in limited_stream(request, max_bytes)])
+    body = await read_bytes(request, max_bytes)
     try:
         if kind == "multipart/form-data":
             limits = {"max_files": 1, "max_fields": MAX_FIELDS, "max_part_size": max_bytes}

@@ -3,10 +3,10 @@
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
 from itertools import chain
-from typing import Any, TextIO
+from typing import Any, TextIO, TypeVar
 
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
@@ -49,6 +49,7 @@ DAY_S = DAY_US / 1e6
 DAILY_RANKS, FACTS, HINDSIGHT, KEYS = "daily ranks", "facts", "hindsight", "keys"  # as metrics have it
 LEFT_OVERS, FILES, TURN = "left-overs", "files", "turn"
 LOGGER = logging.getLogger(__name__)
+T = TypeVar("T")
 
 
 class Upkeep:
@@ -76,44 +77,40 @@ class Upkeep:
             async with requests.in_background(self._run()):
                 yield
         finally:
-            await self._store_last_uses()
+            await self._do(KEYS, self._key_guard.store_last_uses)
 
     async def _run(self) -> None:
         while True:
-            has_turn = await self._take_turn()
+            has_turn = await self._do(TURN, self._turn.take)
             if has_turn:
                 await self._look_after()
-            await self._read_newest_days()
-            await self._store_last_uses()
+            await self._do(DAILY_RANKS, self._read_newest_days)
+            await self._do(KEYS, self._key_guard.store_last_uses)
             await asyncio.sleep(CHECK_INTERVAL_S)
             if has_turn:
                 await self._keep_facts()  # seconds of work: a service that has just begun answers requests first
 
-    async def _take_turn(self) -> bool:
-        with self._log_failure(TURN):
-            return await requests.run_in(self._threads.keeping, self._turn.take)
-        return False
+    async def _do(self, task: str, work: Callable[..., T], *sent: Any) -> T | None:
+        """Do what is due; what goes wrong is logged and counted, not raised: the next check finds what is still due."""
+        try:
+            return await requests.run_in(self._threads.keeping, work, *sent)
+        except PodiumError as error:
+            LOGGER.warning("%s: could not be looked after: %s", task, error)
+        except Exception:
+            LOGGER.exception("%s: could not be looked after", task)
+        self._metrics.upkeep_failures.labels(task).inc()
+        return None
 
     async def _look_after(self) -> None:
-        await self._store_ranks()
-        with self._log_failure(KEYS):
-            expired = await requests.run_in(self._threads.keeping, revoke_expired, self._store.engine)
-            if expired:
-                LOGGER.info("%d %s expired", expired, "key" if expired == 1 else "keys")
-        with self._log_failure(LEFT_OVERS):  # of a long correction, or of one that was killed
-            await requests.run_in(self._threads.keeping, self._store.clear_unread)
-        with self._log_failure(LEFT_OVERS):
-            await requests.run_in(self._threads.keeping, forget_budgets, self._store.engine)
-        with self._log_failure(LEFT_OVERS):
-            await requests.run_in(self._threads.keeping, forget_waiting, self._store.engine)
-        with self._log_failure(FILES):  # a pseudonymised name may have had to wait there
-            await requests.run_in(self._threads.keeping, truncate_wal, self._store.engine, 0)
-
-    async def _store_ranks(self) -> None:
-        with self._log_failure(DAILY_RANKS):
-            for pool in await requests.run_in(self._threads.keeping, self._store.pools):
-                with self._log_failure(DAILY_RANKS):  # as of a pool that could not be upgraded; the others get theirs
-                    await requests.run_in(self._threads.keeping, self._store_ranks_of, pool)
+        for pool in await self._do(DAILY_RANKS, self._store.pools) or ():
+            await self._do(DAILY_RANKS, self._store_ranks_of, pool)  # one may not be upgraded; the others get theirs
+        expired = await self._do(KEYS, revoke_expired, self._store.engine)
+        if expired:
+            LOGGER.info("%d %s expired", expired, "key" if expired == 1 else "keys")
+        await self._do(LEFT_OVERS, self._store.clear_unread)  # of a long correction, or of one that was killed
+        await self._do(LEFT_OVERS, forget_budgets, self._store.engine)
+        await self._do(LEFT_OVERS, forget_waiting, self._store.engine)
+        await self._do(FILES, truncate_wal, self._store.engine, 0)  # a pseudonymised name may have had to wait there
 
     def _store_ranks_of(self, pool: Pool) -> None:
         taken = self._store.snapshot(pool.name)
@@ -122,41 +119,20 @@ class Upkeep:
         if taken:  # a late result may spoil them before `_read_newest_days`
             self._newest_days[pool.name] = max(taken)
 
-    async def _read_newest_days(self) -> None:
+    def _read_newest_days(self) -> None:
         """Read which days have ranks: whoever did not store them says in its metrics, too, how old the newest are."""
-        with self._log_failure(DAILY_RANKS):
-            days = self._newest_days | await requests.run_in(self._threads.keeping, self._store.newest_days)
-            pools = await requests.run_in(self._threads.keeping, self._store.pools)
-            self._newest_days = {pool.name: days[pool.name] for pool in pools if pool.name in days}
-            self._counted = {pool.name for pool in pools if pool.is_counted}
+        days, pools = self._newest_days | self._store.newest_days(), self._store.pools()
+        self._newest_days = {pool.name: days[pool.name] for pool in pools if pool.name in days}
+        self._counted = {pool.name for pool in pools if pool.is_counted}
 
     async def _keep_facts(self) -> None:
         """Work out what pools' histories show, of each that has ranks and that it is due of."""
-        with self._log_failure(FACTS):
-            names = [pool.name for pool in await requests.run_in(self._threads.keeping, self._store.pools)]
-            for pool in filter(self._newest_days.__contains__, names):
-                with self._log_failure(FACTS):
-                    if await requests.run_in(self._threads.keeping, self._store.keep_facts, pool):
-                        LOGGER.info("pool %s: worked out what its history shows", pool)
-                with self._log_failure(HINDSIGHT):
-                    if await requests.run_in(self._threads.keeping, self._store.keep_hindsight, pool):
-                        LOGGER.info("pool %s: worked out how strong everybody was, in hindsight", pool)
-
-    async def _store_last_uses(self) -> None:
-        with self._log_failure(KEYS):
-            await requests.run_in(self._threads.keeping, self._key_guard.store_last_uses)
-
-    @contextmanager
-    def _log_failure(self, task: str) -> Iterator[None]:
-        """Log and count what goes wrong instead of raising it: the next check finds what is still due."""
-        try:
-            yield
-        except PodiumError as error:
-            self._metrics.upkeep_failures.labels(task).inc()
-            LOGGER.warning("%s: could not be looked after: %s", task, error)
-        except Exception:
-            self._metrics.upkeep_failures.labels(task).inc()
-            LOGGER.exception("%s: could not be looked after", task)
+        names = [pool.name for pool in await self._do(FACTS, self._store.pools) or ()]
+        for pool in filter(self._newest_days.__contains__, names):
+            if await self._do(FACTS, self._store.keep_facts, pool):
+                LOGGER.info("pool %s: worked out what its history shows", pool)
+            if await self._do(HINDSIGHT, self._store.keep_hindsight, pool):
+                LOGGER.info("pool %s: worked out how strong everybody was, in hindsight", pool)
 
 
 API = writes, reads, fixtures, pages, status, receiving

@@ -31,13 +31,17 @@ T = TypeVar("T")
 
 
 async def read_body(request: Request, model: type[Body]) -> Body:
-    return await read_parsed(request, lambda body: validate(loads(body), model))
+    return await read_parsed(request, lambda body: parse_body(body, model))
 
 
 async def read_parsed(request: Request, parse: Callable[[bytes], T]) -> T:
     """Return what a function reads of the body of a request."""
     body = await read_bytes(request, MAX_BODY_BYTES)
     return await run_in_threadpool(parse, body) if len(body) > OFFLOAD_BYTES else parse(body)
+
+
+def parse_body(body: bytes, model: type[Body]) -> Body:
+    return validate(loads(body), model)
 
 
 def validate(value: Any, model: type[Body]) -> Body:

@@ -12,7 +12,17 @@ import numpy.typing as npt
 
 from podium.analysis.predictions import MIN_PROBABILITY
 from podium.engine import rules
-from podium.engine.inputs import Heat, comparable, entrant_at, entry_at, mode_at, slot_at, weight_at
+from podium.engine.inputs import (
+    Heat,
+    comparable,
+    entrant_at,
+    entries_of,
+    entry_at,
+    heats_of,
+    mode_at,
+    slot_at,
+    weight_at,
+)
 from podium.engine.replay import newcomers, takes_sums
 from podium.engine.rule_checks import run_kernel
 from podium.engine.rules import compare, enter, evidence, expect, settle
@@ -89,11 +99,9 @@ def _judge(
     for settlement in range(events.entrants.size - 1):
         first, last = events.entrants[settlement], events.entrants[settlement + 1]
         enter_all(prototypes, events, first, last, tables)
-        first_heat = events.heats[settlement] if events.heats.size else settlement
-        last_heat = events.heats[settlement + 1] if events.heats.size else settlement + 1
+        first_heat, last_heat = heats_of(events, settlement)
         for heat in range(first_heat, last_heat):
-            start = events.entries[heat] if events.entries.size else first
-            stop = events.entries[heat + 1] if events.entries.size else last
+            start, stop = entries_of(events, heat)
             for i in range(start, stop):
                 for j in range(i + 1, stop):
                     if comparable(events, i, j):

@@ -209,17 +209,11 @@ def judge_pair(p: float, s: float, settled: float) -> PairScores:
 
 @kernel
 def count_in_bin(bins: Any, expected: float, result: float) -> None:
-    """Count one side of a pair in the reliability table."""
-    row = tenth(expected)
+    """Count one side of a pair in the reliability table; in the first row what is no chance at all."""
+    row = min(int(expected * BINS), BINS - 1) if 0.0 < expected <= 1.0 else 0
     bins[row, 0] += 1.0
     bins[row, 1] += expected
     bins[row, 2] += result
-
-
-@kernel
-def tenth(chance: float) -> int:
-    """The row of the reliability table for a chance; the first for what is no chance at all."""
-    return min(int(chance * BINS), BINS - 1) if 0.0 < chance <= 1.0 else 0
 
 
 @kernel

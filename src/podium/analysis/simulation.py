@@ -131,13 +131,12 @@ def simulate(scenario: Scenario | None = None, **settings: Any) -> Simulated:
     shared = shared_columns(scenario, event, player, when)
     rows = [heat_rows(scenario, event, skill, random) for _ in range(scenario.heats)]
     tables = []
-    for number, columns in enumerate(rows, start=1):
-        named = {"heat": pl.repeat(str(number), event.size, eager=True)} if scenario.heats > 1 else {}
-        team = team_columns(scenario, event, columns["score"]) if scenario.teams else {}
-        measures = {name: value for name, value in columns.items() if name != "laps"}
-        tables.append(shared.with_columns(**named, **team, **measures))
+    for number, (measures, _) in enumerate(rows, start=1):
+        named = shared.with_columns(heat=pl.lit(str(number))) if scenario.heats > 1 else shared
+        team = [team_columns(scenario, event, measures["score"])] if scenario.teams else []
+        tables.append(pl.concat([named, *team, measures], how="horizontal"))
     skills = shared.select("event_id", "player", skill=pl.Series(skill))
-    return Simulated(pl.concat(tables), skills, lap_table(scenario, shared, rows))
+    return Simulated(pl.concat(tables), skills, lap_table(scenario, shared, [laps for _, laps in rows]))
 
 
 def draw_careers(scenario: Scenario, random: np.random.Generator) -> Careers:
@@ -217,8 +216,10 @@ def shared_columns(scenario: Scenario, event: Integers, player: Integers, when: 
     return pl.DataFrame({"event_id": events[event], "started_at": started[event], "player": names[player]})
 
 
-def heat_rows(scenario: Scenario, event: Integers, skill: Floats, random: np.random.Generator) -> dict[str, Any]:
-    """One heat of every event: positions, times, scores, and who left."""
+def heat_rows(
+    scenario: Scenario, event: Integers, skill: Floats, random: np.random.Generator
+) -> tuple[pl.DataFrame, Floats]:
+    """One heat of every event: positions, times, scores, and who left; and (entries, laps) the seconds of each lap."""
     rate = np.exp(matched_slope(scenario.shape) * (skill - CENTRE))
     laps = random.standard_gamma(scenario.shape / scenario.laps, (event.size, scenario.laps)) / rate[:, None]
     performance = laps.sum(axis=1)
@@ -233,51 +234,38 @@ def heat_rows(scenario: Scenario, event: Integers, skill: Floats, random: np.ran
     part = np.where(
         left, np.where(early, random.uniform(0.02, 0.3, event.size), random.uniform(0.3, 1.0, event.size)), 1.0
     )
-    finished = pl.Series(~left)
-    ranked = pl.DataFrame({"event": event, "ticks": ticks, "left": left})
-    # Those who left come after all others, and their positions are left empty.
-    position = ranked.select(pl.struct("left", "ticks").rank("min").over("event").cast(pl.Int64)).to_series()
-    duration = pl.DataFrame({"event": event, "time_s": np.where(left, 0.0, time_s)}).select(
-        pl.col("time_s").max().over("event")
+    score = np.rint(PERFECT_SCORE / (1.0 + performance))
+    frame = pl.DataFrame({"event": event, "left": left, "ticks": ticks, "time_s": time_s, "score": score})
+    finished, longest = ~pl.col("left"), pl.when(pl.col("left")).then(0.0).otherwise("time_s").max().over("event")
+    duration_s = frame.select(longest).to_series().to_numpy()
+    measures = frame.select(
+        # Those who left come after all others, and their positions are left empty.
+        position=pl.when(finished).then(pl.struct("left", "ticks").rank("min").over("event").cast(pl.Int64)),
+        time_s=pl.when(finished).then("time_s"),
+        score=pl.when(finished).then(pl.col("score").cast(pl.Int64)),
+        status=pl.when(finished).then(pl.lit("finished")).otherwise(pl.lit("quit")),
+        played_s=pl.Series(np.round(np.where(left, part * duration_s, duration_s), 3)),
+        duration_s=pl.Series(duration_s),
     )
-    duration_s = duration.to_series().to_numpy()
-    return {
-        "position": values_where(position, finished),
-        "time_s": values_where(pl.Series(time_s), finished),
-        "score": values_where(pl.Series(np.rint(PERFECT_SCORE / (1.0 + performance))).cast(pl.Int64), finished),
-        "status": pl.DataFrame({"finished": finished})
-        .select(pl.when("finished").then(pl.lit("finished")).otherwise(pl.lit("quit")))
-        .to_series(),
-        "played_s": pl.Series(np.round(np.where(left, part * duration_s, duration_s), 3)),
-        "duration_s": pl.Series(duration_s),
-        "laps": np.where(left[:, None], np.nan, scenario.ideal_s * (1.0 / scenario.laps + scenario.spread * laps)),
-    }
+    lap_s = np.where(left[:, None], np.nan, scenario.ideal_s * (1.0 / scenario.laps + scenario.spread * laps))
+    return measures, lap_s
 
 
-def values_where(values: pl.Series, mask: pl.Series) -> pl.Series:
-    """The values, empty where the mask is false."""
-    return pl.DataFrame({"value": values, "mask": mask}).select(pl.when("mask").then("value")).to_series()
-
-
-def team_columns(scenario: Scenario, event: Integers, score: pl.Series) -> dict[str, Any]:
+def team_columns(scenario: Scenario, event: Integers, score: pl.Series) -> pl.DataFrame:
     """Seats go round the teams; a team's result is the sum of its scores. Positions are the players' own."""
-    first = np.flatnonzero(np.diff(event, prepend=-1))
-    seat = np.arange(event.size) - np.repeat(first, np.diff(np.append(first, event.size)))
-    team = seat % scenario.teams
-    summed = pl.DataFrame({"event": event, "team": team, "score": score}).select(
-        pl.col("score").fill_null(0).sum().over("event", "team")
+    seats = pl.DataFrame({"event": event, "score": score}).with_columns(
+        team=pl.int_range(pl.len()).over("event") % scenario.teams
     )
-    names = pl.Series([f"team {number + 1}" for number in range(scenario.teams)])
-    return {"team": names[team], "team_score": summed.to_series()}
+    summed = pl.col("score").fill_null(0).sum().over("event", "team")
+    return seats.select(team=pl.format("team {}", pl.col("team") + 1), team_score=summed)
 
 
-def lap_table(scenario: Scenario, shared: pl.DataFrame, rows: list[dict[str, Any]]) -> pl.DataFrame | None:
+def lap_table(scenario: Scenario, shared: pl.DataFrame, heats: list[Floats]) -> pl.DataFrame | None:
     """The time of every lap of those who finished, by the same clock."""
     if scenario.laps == 1:
         return None
     tables = []
-    for heat, columns in enumerate(rows, start=1):
-        times = columns["laps"]
+    for heat, times in enumerate(heats, start=1):
         tables.append(
             pl.DataFrame(
                 {

@@ -179,31 +179,31 @@ def specification(chart: Any, *, inline: bool, narrow: bool) -> dict[str, Any]:
     return document
 
 
-def coloured_names(part: Any) -> Iterator[list[str]]:
+def parts_of(document: Any) -> Iterator[dict[str, Any]]:
+    """The objects of a document, but those of its data."""
+    if isinstance(document, dict):
+        yield document
+        document = [each for name, each in document.items() if name not in ("data", "datasets")]
+    if isinstance(document, list):
+        for each in document:
+            yield from parts_of(each)
+
+
+def coloured_names(document: dict[str, Any]) -> Iterator[list[str]]:
     """The names to which each scale of colours in a document gives one."""
-    if isinstance(part, dict):
+    for part in parts_of(document):
         match part:
             case {"color": {"scale": {"domain": [*names]}}}:
                 yield [str(name) for name in names]
-        part = [each for name, each in part.items() if name not in ("data", "datasets")]
-    if isinstance(part, list):
-        for each in part:
-            yield from coloured_names(each)
 
 
-def narrow_plots(part: Any) -> None:
+def narrow_plots(document: dict[str, Any]) -> None:
     """Let every plot of a document be as wide as a phone has room for."""
-    if isinstance(part, dict):
+    for part in parts_of(document):
         if part.get("width") == histories.WIDTH:
             part["width"] = histories.NARROW_WIDTH
         if "columns" in part:  # of panels side by side
             part["columns"] = 1
-        for name, each in part.items():
-            if name not in ("data", "datasets"):
-                narrow_plots(each)
-    elif isinstance(part, list):
-        for each in part:
-            narrow_plots(each)
 
 
 def with_renderer(name: str, document: dict[str, Any] | str, **options: Any) -> Any:

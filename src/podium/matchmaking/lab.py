@@ -5,7 +5,7 @@ state. First come, first served is the yardstick: matches of whoever waits longe
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -181,8 +181,8 @@ def replayed_arrivals(events: Events, replayed: Replayed, policies: Sequence[Pol
 
 def row(players: int | None, kind: str, target_s: float | None, outcome: Trial) -> dict[str, Any]:
     """A run in a row."""
-    waits = dict(zip(("wait_median", "wait_p95"), quantiles(outcome.waits, (0.5, 0.95)), strict=True))
-    (spread,) = quantiles(outcome.spreads, (0.5,))
+    waits = dict(zip(("wait_median", "wait_p95"), quantiles(outcome.waits, 0.5, 0.95), strict=True))
+    (spread,) = quantiles(outcome.spreads, 0.5)
     mean = {
         "spread_mean": float(outcome.spreads.mean()) if outcome.spreads.size else None,
         "quality_mean": float(outcome.qualities.mean()) if outcome.qualities.size else None,
@@ -192,7 +192,6 @@ def row(players: int | None, kind: str, target_s: float | None, outcome: Trial) 
     return named | counts | waits | {"wait_max": outcome.longest, "spread_median": spread} | mean
 
 
-def quantiles(values: Floats, levels: tuple[float, ...]) -> Iterator[float | None]:
+def quantiles(values: Floats, *levels: float) -> list[float | None]:
     """Quantiles, None of nothing."""
-    for q in levels:
-        yield float(np.quantile(values, q)) if values.size else None
+    return np.quantile(values, levels).tolist() if values.size else [None] * len(levels)

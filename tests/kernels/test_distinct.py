@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from podium.kernels.compiled import compile_kernel
-from podium.kernels.memory import AT_ONCE, PAIR, are_disjoint
+from podium.kernels.memory import AT_ONCE, PAIR, are_apart, are_disjoint
 
 NUMBERS = PAIR * AT_ONCE
 
@@ -15,7 +15,12 @@ def _are_disjoint(pairs, start):
     return are_disjoint(pairs, start)
 
 
+def _are_apart(pairs, start, later):
+    return are_apart(pairs, start, later)
+
+
 compiled = compile_kernel(_are_disjoint, cached=False)
+compiled_apart = compile_kernel(_are_apart, cached=False)
 
 
 @pytest.fixture
@@ -37,3 +42,19 @@ def test_any_two_equal_numbers_are_found(pairs):
         flat[6 + one] = flat[6 + other]
         assert not compiled(with_equal, 3), (one, other)
         assert not are_disjoint(with_equal, 3), (one, other)
+
+
+def test_any_number_of_two_batches_is_found():
+    """Within a batch numbers may be equal: only those of one and of the other are compared."""
+    pairs = np.arange(3 * NUMBERS, dtype=np.int32).reshape(-1, PAIR)
+    pairs[:AT_ONCE] = 7
+    pairs[2 * AT_ONCE :] = 8
+    assert are_apart(pairs, 0, 2 * AT_ONCE)
+    assert compiled_apart(pairs, 0, 2 * AT_ONCE)
+    for one in range(NUMBERS):
+        for other in range(NUMBERS):
+            with_equal = pairs.copy()
+            flat = with_equal.ravel()
+            flat[one] = flat[2 * NUMBERS + other] = 9
+            assert not compiled_apart(with_equal, 0, 2 * AT_ONCE), (one, other)
+    assert not are_apart(with_equal, 0, 2 * AT_ONCE)

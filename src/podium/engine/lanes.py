@@ -11,7 +11,7 @@ from podium.engine.rules import rate_two
 from podium.engine.steps import face_off, judge_result, update_two
 from podium.engine.system import System, blank
 from podium.kernels.compiled import IN_KERNELS, compile_twice, kernel
-from podium.kernels.memory import AT_ONCE, LINE_BYTES, are_disjoint, gather_rows, prefetch
+from podium.kernels.memory import AT_ONCE, LINE_BYTES, are_apart, are_disjoint, gather_rows, prefetch
 from podium.kernels.records import LANES, finite, read, read_fields, total, write, write_column, write_fields
 
 
@@ -23,7 +23,7 @@ class Places(NamedTuple):
 
 
 PLACES = Places(1.0, 2.0)
-BATCH = AT_ONCE  # duels that are rated together, in the first half of a row's lanes
+BATCH = AT_ONCE  # duels that are rated together, in a half of a row's lanes
 
 
 class Fields(NamedTuple):
@@ -60,19 +60,19 @@ def lanes_for(system: System) -> Any:
     return table
 
 
-def rate_lanes(params: Any, newcomer: Any, between: Any, table: Any) -> None:
-    """Rate the duels of all lanes: in steps, or in one where there is nothing between."""
+def rate_lanes(params: Any, newcomer: Any, between: Any, table: Any, count: int) -> None:
+    """Rate the duels of the first lanes: in steps, or in one where there is nothing between."""
     if between:
-        rate_in_three_steps(params, newcomer, between, table)
+        rate_in_three_steps(params, newcomer, between, table, count)
     else:
-        rate_pairs(params, newcomer, between, table)
+        rate_pairs(params, newcomer, between, table, count)
 
 
 @kernel
-def rate_pairs(params: Any, newcomer: Any, between: Any, table: Any) -> None:
-    """Rate the duels of all lanes by rules that read only the places of a result."""
+def rate_pairs(params: Any, newcomer: Any, between: Any, table: Any, count: int) -> None:
+    """Rate the duels of the first lanes by rules that read only the places of a result."""
     fields = fields_of(newcomer)
-    for lane in range(BATCH):
+    for lane in range(count):
         a, b = read_fields(table, fields.a, lane, newcomer), read_fields(table, fields.b, lane, newcomer)
         places = read_fields(table, fields.places, lane, PLACES)
         mine, theirs = finisher(places.place), finisher(places.other_place)
@@ -82,23 +82,19 @@ def rate_pairs(params: Any, newcomer: Any, between: Any, table: Any) -> None:
 
 
 @kernel
-def rate_in_three_steps(params: Any, newcomer: Any, between: Any, table: Any) -> None:
-    """Rate the duels of all lanes, a loop for each step.
-
-    How many lanes the first loop takes is read from the table: were it known, it would be written out for each lane
-    before it is looked at whether lanes can go together, and its branches would then forbid that.
-    """
+def rate_in_three_steps(params: Any, newcomer: Any, between: Any, table: Any, count: int) -> None:
+    """Rate the duels of the first lanes, a loop for each step."""
     difference, verdict = between
     fields = fields_of(newcomer)
     verdict_at = fields.between + len(difference)
-    for lane in range(table.shape[1] // 2):
+    for lane in range(count):
         a, b = read_fields(table, fields.a, lane, newcomer), read_fields(table, fields.b, lane, newcomer)
         places = read_fields(table, fields.places, lane, PLACES)
         write_fields(table, fields.between, lane, face_off(params, a, b, places.place, places.other_place))
-    for lane in range(BATCH):
+    for lane in range(count):
         result = judge_result(params, read_fields(table, fields.between, lane, difference))
         write_fields(table, verdict_at, lane, result)
-    for lane in range(BATCH):
+    for lane in range(count):
         new_a, new_b = update_two(
             params,
             read_fields(table, fields.a, lane, newcomer),
@@ -111,9 +107,9 @@ def rate_in_three_steps(params: Any, newcomer: Any, between: Any, table: Any) ->
 
 
 @overload(rate_lanes, jit_options=IN_KERNELS)
-def _(params, newcomer, between, table):  # type: ignore[no-untyped-def]
+def _(params, newcomer, between, table, count):  # type: ignore[no-untyped-def]
     rate_all = rate_in_three_steps if len(between) else rate_pairs
-    return lambda params, newcomer, between, table: rate_all(params, newcomer, between, table)
+    return lambda params, newcomer, between, table, count: rate_all(params, newcomer, between, table, count)
 
 
 AHEAD = 24  # duels from asking for their states to reading them
@@ -262,22 +258,22 @@ def prefetch_columns(duels: Any, k: int) -> None:
 
 
 @kernel
-def gather(newcomer: Any, source: Any, start: int, table: Any, states: Any) -> None:
-    """Fill the lanes with states and places of a batch from `start` on, of all duels or of those that wait.
+def gather(newcomer: Any, source: Any, start: int, table: Any, begin: int, states: Any) -> None:
+    """Fill half the lanes with states and places of a batch from `start` on, of all duels or of those that wait.
 
     Where a batch that waited is not full, the lanes behind repeat an earlier one's.
     """
     fields = fields_of(newcomer)
-    gather_rows(states, source.player, start, 0, table, fields.a, newcomer)
-    gather_rows(states, source.player, start, 1, table, fields.b, newcomer)
+    gather_rows(states, source.player, start, 0, table, fields.a, begin, newcomer)
+    gather_rows(states, source.player, start, 1, table, fields.b, begin, newcomer)
     for side in range(2):
         for lane in range(BATCH):
-            table[fields.places + side, lane] = source.place[np.uint32(start + lane), side]
+            table[fields.places + side, np.uint32(begin + lane)] = source.place[np.uint32(start + lane), side]
 
 
 @kernel
 def scatter(newcomer: Any, source: Any, start: int, count: int, table: Any, states: Any) -> bool:
-    """Put a batch's new states where they belong; whether all are finite for sure."""
+    """Put the new states of the first lanes where they belong; whether all are finite for sure."""
     fields = fields_of(newcomer)
     everything = 0.0
     for lane in range(count):
@@ -304,7 +300,7 @@ def keep(newcomer: Any, k: int, lane: int, table: Any, moved: Any) -> None:
 
 @kernel
 def rate_in_order(rules: Any, duels: Any, k: int, count: int, table: Any, moved: Any) -> tuple[int, int]:
-    """Rate batches of the duels from `k` on as they come, until somebody plays twice in one.
+    """Rate batches of the duels from `k` on as they come, until somebody plays twice in one; two where all differ.
 
     In a loop of its own, which is shorter than one that looks at who waits too.
 
@@ -315,19 +311,24 @@ def rate_in_order(rules: Any, duels: Any, k: int, count: int, table: Any, moved:
     states, before, _, _ = moved
     near, found = count if is_far(states) else 0, NOBODY
     while found == NOBODY and k + BATCH <= count and are_disjoint(duels.player, k):
-        prefetch_columns(duels, k + COLUMNS_AHEAD)
-        for later in range(k + AHEAD, min(k + AHEAD + BATCH, near)):
+        size = BATCH
+        if k + LANES <= count and are_disjoint(duels.player, k + BATCH) and are_apart(duels.player, k, k + BATCH):
+            size = LANES
+        for begin in range(0, size, BATCH):
+            prefetch_columns(duels, k + begin + COLUMNS_AHEAD)
+        for later in range(k + AHEAD, min(k + AHEAD + size, near)):
             prefetch(states, duels.player[np.uint32(later), 0], newcomer)
             prefetch(states, duels.player[np.uint32(later), 1], newcomer)
-        gather(newcomer, duels, k, table, states)
-        rate_lanes(params, newcomer, between, table)
+        for begin in range(0, size, BATCH):
+            gather(newcomer, duels, k + begin, table, begin, states)
+        rate_lanes(params, newcomer, between, table, size)
         if before.size > 0:
-            for lane in range(BATCH):
+            for lane in range(size):
                 keep(newcomer, k + lane, lane, table, moved)
-        if not scatter(newcomer, duels, k, BATCH, table, states):
-            for later in range(k, k + BATCH):
+        if not scatter(newcomer, duels, k, size, table, states):
+            for later in range(k, k + size):
                 found = min(found, first_fault(newcomer, duels, later, states))
-        k += BATCH
+        k += size
     return k, found
 
 
@@ -337,8 +338,8 @@ def rate_waiting(rules: Any, duels: Any, waiting: Any, slot: int, count: int, ta
     params, newcomer, between = rules
     states, before, _, _ = moved
     begin, found = slot * BATCH, NOBODY
-    gather(newcomer, waiting, begin, table, states)
-    rate_lanes(params, newcomer, between, table)
+    gather(newcomer, waiting, begin, table, 0, states)
+    rate_lanes(params, newcomer, between, table, BATCH)
     if before.size > 0:
         for lane in range(count):
             keep(newcomer, waiting.duel[begin + lane], lane, table, moved)

@@ -5,6 +5,7 @@ before it reaches the cache, but not several numbers that were stored one by one
 """
 
 import functools
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,10 @@ PAIR = 2
 AT_ONCE = 8  # pairs that are looked at together, and numbers that are compared at once
 
 
-def gather_rows(source: Any, pairs: Any, start: int, side: int, table: Any, field: int, prototype: Any) -> None:
-    """Fill fields `field`… of a table of lanes (fields, LANES): each of `AT_ONCE` lanes with a row of another.
+def gather_rows(
+    source: Any, pairs: Any, start: int, side: int, table: Any, field: int, begin: int, prototype: Any
+) -> None:
+    """Fill fields `field`… of a table of lanes (fields, LANES): each of `AT_ONCE` from `begin` on with another's row.
 
     Args:
         source: float64 (rows, as many as the prototype has fields or more).
@@ -30,24 +33,25 @@ def gather_rows(source: Any, pairs: Any, start: int, side: int, table: Any, fiel
     """
     for lane in range(AT_ONCE):
         for k in range(len(prototype)):
-            table[field + k, lane] = source[pairs[start + lane, side], k]
+            table[field + k, begin + lane] = source[pairs[start + lane, side], k]
 
 
 @in_kernels(
-    lambda _, source, pairs, start, side, table, field, prototype: types.void(
-        source, pairs, types.intp, types.intp, table, types.intp, prototype
+    lambda _, source, pairs, start, side, table, field, begin, prototype: types.void(
+        source, pairs, types.intp, types.intp, table, types.intp, types.intp, prototype
     ),
     gather_rows,
 )
 def _(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-    prototype = signature.args[6]
+    prototype = signature.args[7]
     origin, index, lanes = (context.make_array(signature.args[k])(context, builder, args[k]) for k in (0, 1, 4))
     height = cgutils.unpack_tuple(builder, origin.shape, 2)[0]
     stride = cgutils.unpack_tuple(builder, origin.strides, 2)[0]
     begin = builder.bitcast(origin.data, ir.IntType(8).as_pointer())
     begin_pair = builder.mul(args[2], context.get_constant(types.intp, PAIR))
     numbers = builder.gep(index.data, [builder.add(begin_pair, args[3])])
-    target = builder.gep(lanes.data, [builder.mul(args[5], context.get_constant(types.intp, LANES))], inbounds=True)
+    row_of_field = builder.mul(args[5], context.get_constant(types.intp, LANES))
+    target = builder.gep(lanes.data, [builder.add(row_of_field, args[6])], inbounds=True)
     vector = ir.VectorType(ir.DoubleType(), VECTOR)
     for lane in range(0, AT_ONCE, VECTOR):
         columns = [ir.Constant(vector, ir.Undefined) for _ in prototype]
@@ -103,27 +107,48 @@ def are_disjoint(pairs: Any, start: int) -> bool:
 
 @in_kernels(lambda _, pairs, start: types.boolean(pairs, types.intp), are_disjoint)
 def _(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-    array = context.make_array(signature.args[0])(context, builder, args[0])
-    if config.BOUNDSCHECK:
-        rows = cgutils.unpack_tuple(builder, array.shape, 2)[0]
-        last = builder.add(args[1], context.get_constant(types.intp, AT_ONCE - 1))
-        cgutils.do_boundscheck(context, builder, last, rows, 0)
-    vector = ir.VectorType(ir.IntType(32), AT_ONCE)
-    first = builder.gep(array.data, [builder.mul(args[1], context.get_constant(types.intp, PAIR))])
-    parts = [
-        builder.load(
-            builder.bitcast(builder.gep(first, [context.get_constant(types.intp, at)]), vector.as_pointer()),
-            align=4,
-        )
-        for at in range(0, PAIR * AT_ONCE, AT_ONCE)
-    ]
+    parts = parts_of_pairs(context, builder, signature.args[0], args[0], args[1])
     # A part against itself, rotated by up to half, meets each of its pairs; against another, by all places.
-    equal = [
-        builder.icmp_signed("==", part, rotate(builder, other, by))
+    compared = [
+        (part, other, by)
         for k, part in enumerate(parts)
         for other in parts[k:]
         for by in (range(1, HALF + 1) if other is part else range(AT_ONCE))
     ]
+    return none_equal(builder, compared)
+
+
+def are_apart(pairs: Any, start: int, later: int) -> bool:
+    """Whether no number of the `AT_ONCE` pairs from `start` on is one of those from `later` on.
+
+    Args:
+        pairs: int32 (rows, 2), with so many rows from both on.
+    """
+    return not np.isin(pairs[start : start + AT_ONCE], pairs[later : later + AT_ONCE]).any()
+
+
+@in_kernels(lambda _, pairs, start, later: types.boolean(pairs, types.intp, types.intp), are_apart)
+def _(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    parts, others = (parts_of_pairs(context, builder, signature.args[0], args[0], each) for each in args[1:])
+    return none_equal(builder, [(part, other, by) for part in parts for other in others for by in range(AT_ONCE)])
+
+
+def parts_of_pairs(context: Any, builder: Any, kind: Any, pairs: Any, start: Any) -> list[Any]:
+    """The numbers of the `AT_ONCE` pairs from `start` on, as vectors."""
+    array = context.make_array(kind)(context, builder, pairs)
+    if config.BOUNDSCHECK:
+        rows = cgutils.unpack_tuple(builder, array.shape, 2)[0]
+        last = builder.add(start, context.get_constant(types.intp, AT_ONCE - 1))
+        cgutils.do_boundscheck(context, builder, last, rows, 0)
+    vector = ir.VectorType(ir.IntType(32), AT_ONCE)
+    first = builder.gep(array.data, [builder.mul(start, context.get_constant(types.intp, PAIR))])
+    places = [builder.gep(first, [context.get_constant(types.intp, at)]) for at in range(0, PAIR * AT_ONCE, AT_ONCE)]
+    return [builder.load(builder.bitcast(place, vector.as_pointer()), align=4) for place in places]
+
+
+def none_equal(builder: Any, compared: Iterable[tuple[Any, Any, int]]) -> Any:
+    """Whether no vector has an element of the other it is compared with, which is rotated by so many places."""
+    equal = [builder.icmp_signed("==", part, rotate(builder, other, by)) for part, other, by in compared]
     found = builder.bitcast(functools.reduce(builder.or_, equal), ir.IntType(AT_ONCE))
     return builder.icmp_unsigned("==", found, ir.IntType(AT_ONCE)(0))
 

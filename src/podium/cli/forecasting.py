@@ -67,17 +67,15 @@ def names_called(sides: Iterable[Iterable["Member"]], kinds: Sequence[str]) -> l
     return [called(name) for name in names_to_rate(sides, kinds)]
 
 
-def warn_of_ignored(field: Iterable["Member"], system: "System") -> None:
-    """Say what of a field the system does not rate."""
+def warn(
+    field: Iterable["Member"], system: "System", strangers: Mapping[str, str | None], file: Input, pool: str | None
+) -> None:
+    """Say what of a field the system does not rate, who of it is in no result, and who may have been meant."""
     read = {*system.kinds, *(["side"] if system.rates_sides else [])}
     given = [kind for each in field for kind in (*each.shared, *(["side"] if each.side else []))]
     for kind in dict.fromkeys(given):
         if kind not in read:
             typer.echo(f"podium: {system.name} does not rate {kind}; predicted without", err=True)
-
-
-def warn_of_strangers(strangers: Mapping[str, str | None], file: Input, pool: str | None) -> None:
-    """Say who is in no result, and who may have been meant."""
     scope = file if pool is None else f"pool {pool} of {file}"
     for name, near in strangers.items():
         hint = f" (did you mean {near}?)" if near else ""
@@ -106,8 +104,7 @@ def predict(
         rated = rated_file(file, system, period, steps)
         forecast = rated.predict(names, sides=sides, top=top, pool=pool)
         strangers = rated.newcomers(names_called([names, *sides], rated.system.kinds), pool=pool)
-    warn_of_ignored(chain(names, *sides), rated.system)
-    warn_of_strangers(strangers, file, pool)
+    warn(chain(names, *sides), rated.system, strangers, file, pool)
     if form is Format.json:
         tables = {"entrants": forecast.entrants, "ranks": forecast.ranks, "pairs": forecast.pairs}
         show.show_json({name: table.to_dicts() for name, table in tables.items()})
@@ -140,8 +137,7 @@ def stakes(
         found = rated.stakes(names, player, sides=sides, pool=pool, heats=heats, at=at)
         things = names_called([names, *sides], rated.system.kinds)
         strangers = rated.newcomers(list(dict.fromkeys([*found.field["player"].to_list(), *things])), pool=pool)
-    warn_of_ignored(chain(names, *sides), rated.system)
-    warn_of_strangers(strangers, file, pool)
+    warn(chain(names, *sides), rated.system, strangers, file, pool)
     if form is Format.json:
         show.show_json(found.to_dict())
         return
@@ -213,13 +209,12 @@ def strength(
 ) -> None:
     """Show how strong the field of each event of FILE was, by the ratings before it."""
     from podium.reporting import plotting
-    from podium.reporting.plotting import check_path, save
 
     if chart is not None:
-        check_path(chart)
+        plotting.check_path(chart)
     with show.progress("reading", "rating", "integrating") as steps:
         strengths = rated_file(file, system, period, steps).strengths(top=top, probe=probe)
         if chart is not None:
-            save(plotting.race_strengths(strengths, f"{system.title}: the first {top}"), chart)
+            plotting.save(plotting.race_strengths(strengths, f"{system.title}: the first {top}"), chart)
     ordered = strengths.sort("strength", descending=True) if form is Format.table else strengths
     show.show(ordered, form, system.label, max_rows=50, columns=columns)

@@ -70,14 +70,13 @@ def audit(
     """Audit the points of FILE: introduced, exchanged, created, leaked; and patterns worth a look."""
     from podium.analysis.audit import audit
     from podium.reporting import plotting
-    from podium.reporting.plotting import save
 
     with show.progress("reading", "auditing") as steps:
         source = file.open()
         steps.next()
         findings = audit(source, system, period=period, **how)
         if chart is not None:
-            save(plotting.circulation(findings.months, system.title), chart)
+            plotting.save(plotting.circulation(findings.months, system.title), chart)
     tables = {name: getattr(findings, attribute) for name, (attribute, _) in AUDIT_TABLES.items()}
     if form is Format.json:
         show.show_json({name: json.loads(as_text(table).write_json()) for name, table in tables.items()})
@@ -315,10 +314,9 @@ def matchmaking(
     from podium.matchmaking.matcher import Policy
     from podium.matchmaking.pairing import odds_scale
     from podium.reporting import plotting
-    from podium.reporting.plotting import check_path, save
 
     if chart is not None:
-        check_path(chart)
+        plotting.check_path(chart)
     rating_system = None if file is None else chosen_system(system, settings, system_file)
     if scale is None:
         scale = Policy().scale if rating_system is None else odds_scale(rating_system)
@@ -337,5 +335,5 @@ def matchmaking(
         with show.progress("matching"):
             runs = compare_policies(crowds, policies)
     if chart is not None:
-        save(plotting.waits_and_spreads(runs, "What a longer wait buys"), chart)
+        plotting.save(plotting.waits_and_spreads(runs, "What a longer wait buys"), chart)
     show.show(runs, form, "Waits in seconds, spreads in points")

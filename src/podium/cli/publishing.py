@@ -1,6 +1,7 @@
 """Commands that draw a chart, or publish the pages of results or of a store: plot, site, report."""
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -69,7 +70,6 @@ def plot(
     typer.echo(f"{kind} is in {path}")
 
 
-SQLITE = b"SQLite format 3\0"  # begins every file of it
 POOL = options.pool_option("Publish this pool only; all that are public if not given.")
 TITLE = Option(None, metavar="TEXT", help="The heading, like 'Karts 2026', where FILE has one pool.")
 
@@ -89,13 +89,11 @@ SYSTEM: Any = Made(named_system)
 
 def is_store(path: str) -> bool:
     """Whether it is a database, by its URL or its first bytes, and no file of results."""
-    if "://" in path:
-        return True
-    try:
-        with Path(path).open("rb") as file:
-            return file.read(len(SQLITE)) == SQLITE
-    except OSError:
-        return False
+    from podium.importers.sources import is_database
+
+    with suppress(OSError):
+        return "://" in path or is_database(Path(path))
+    return False
 
 
 def read_published(file: Input, pool: str | None) -> "Results":

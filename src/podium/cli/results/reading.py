@@ -94,7 +94,10 @@ class TableFlags:
                 raise ParameterError("--winner and --loser belong together")
             event = split(self.event) if self.event else None
             return matches_map(split(self.winner), split(self.loser), event, None, columns)
-        columns |= {"event_id": joined(self.event)} if self.event else {}
+        if self.event:
+            several = split(self.event)
+            name = {"from": several} if len(several) == 1 else "-".join(f"{{{each}}}" for each in several)
+            columns["event_id"] = name
         if self.sides:
             return self.two_sides(columns)
         if self.grid:
@@ -144,12 +147,6 @@ TABLE_FLAGS: Any = Made(TableFlags)
 
 def split(names: str) -> list[str]:
     return [name.strip() for name in names.split(",") if name.strip()]
-
-
-def joined(names: str) -> Any:
-    """A column, or the template of several."""
-    several = split(names)
-    return {"from": several} if len(several) == 1 else "-".join(f"{{{name}}}" for name in several)
 
 
 EXPORTED = b'{"podium_pool":'  # how a pool begins that was exported

@@ -76,8 +76,13 @@ class Layout:
 
 
 def lay_out(frame: "pl.DataFrame", shown: "pl.DataFrame", width: int | None) -> Layout:
-    constant = dict(constants(frame))
-    hidden = {name for name in frame.columns if frame.height and is_empty(frame[name])} | constant.keys()
+    empty = {name for name in frame.columns if frame.height and is_empty(frame[name])}
+    constant = {  # that have one value in all of several rows, and are not what a row is about
+        name: as_column(frame[name].head(1)).texts[0]
+        for name in frame.columns
+        if frame.height > 1 and name not in empty | IDENTITY and frame[name].n_unique() == 1
+    }
+    hidden = empty | constant.keys()
     columns = [as_column(shown[name]) for name in frame.columns if name not in hidden]
     if not columns:
         return fit(Layout([as_column(shown[name]) for name in frame.columns]), width)
@@ -99,13 +104,6 @@ def as_column(series: "pl.Series") -> Column:
 def is_empty(series: "pl.Series") -> bool:
     """Whether no row has a value: nothing, an empty text, or no."""
     return all(value is None or value is False or value == "" for value in series.unique().to_list())
-
-
-def constants(frame: "pl.DataFrame") -> Iterator[tuple[str, str]]:
-    """The columns that have one value in all of several rows, and are not what a row is about."""
-    for name in frame.columns:
-        if frame.height > 1 and name not in IDENTITY and not is_empty(frame[name]) and frame[name].n_unique() == 1:
-            yield name, as_column(frame[name].head(1)).texts[0]
 
 
 def fit(layout: Layout, width: int | None) -> Layout:

@@ -79,7 +79,6 @@ def pair_scores(pairs):
         correct=only(right, [True] * len(pairs)),
         settled_pairs=sum(settled),
         settled_log_loss=only(losses, settled),
-        settled_brier=only(misses, settled),
         settled_correct=only(right, settled),
         concordant=only(right, strict),
         discordant=only([1.0 - each for each in right], strict),

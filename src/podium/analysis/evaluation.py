@@ -115,9 +115,10 @@ def evaluate(
     for name, each in zip(names, judged, strict=True):
         if not each.events:
             raise ParameterError(f"{name}: there is no pair to judge; judge a longer time, or players of fewer events")
-    own = [own_scores(checked, system, chosen, period, metrics) for system in chosen_systems] if metrics else []
-    scores = [{"system": name} | summary(each) for name, each in zip(names, judged, strict=True)]
-    scores = [{**each, **more} for each, more in zip(scores, own or [{}] * len(scores), strict=True)]
+    own: list[dict[str, float]] = [{} for _ in names]
+    if metrics:
+        own = [own_scores(checked, system, chosen, period, metrics) for system in chosen_systems]
+    scores = [{"system": name} | summary(each) | more for name, each, more in zip(names, judged, own, strict=True)]
     differences = [
         {"system": name, "against": names[0]} | interval(each.both)
         for name, each in zip(names[1:], judged[1:], strict=True)
@@ -156,7 +157,7 @@ def refuse_engine(engine: Any, scheduler: str | None, workers: int | None) -> No
 def summary(judged: Judged) -> dict[str, Any]:
     """A system's scores."""
     total, mean = judged.totals, judged.weighed
-    new = {name: total[name] - total[f"settled_{name}"] for name in ("pairs", "log_loss", "brier", "correct")}
+    new = {name: total[name] - total[f"settled_{name}"] for name in ("pairs", "log_loss", "correct")}
     return {
         "events": judged.events,
         "pairs": int(total["pairs"]),

@@ -33,7 +33,6 @@ class PairScores(NamedTuple):
     correct: float  # a tie in prediction, and a drawn pair, is half right
     settled_pairs: float
     settled_log_loss: float
-    settled_brier: float
     settled_correct: float
     concordant: float
     discordant: float
@@ -196,7 +195,6 @@ def judge_pair(p: float, s: float, settled: float) -> PairScores:
         right,
         settled,
         settled * loss,
-        settled * miss,
         settled * right,
         both * right,
         both * (1.0 - right),

@@ -127,13 +127,10 @@ def summary(comparison: pl.DataFrame, line: tuple[float, float]) -> dict[str, An
 
 def events_until_close(comparison: pl.DataFrame) -> tuple[float | None, float]:
     """The median of the events until a rating is first within 50 points, and the share of players it ever is."""
-    close = (
-        comparison.filter(pl.col("error").abs() <= CLOSE_POINTS).group_by("pool", "player").agg(pl.col("number").min())
-    )
-    players = comparison.group_by("pool", "player").agg(played=pl.len()).join(close, on=["pool", "player"], how="left")
-    events = players.select(pl.col("number").sub(1).cast(pl.Float64).fill_null(np.inf)).to_series()
-    middle = events.median()
-    share = 1.0 - players["number"].null_count() / players.height
+    close = pl.col("number").filter(pl.col("error").abs() <= CLOSE_POINTS).min()
+    first = comparison.group_by("pool", "player").agg(close)["number"]
+    middle = (first - 1).cast(pl.Float64).fill_null(np.inf).median()
+    share = 1.0 - first.null_count() / first.len()
     return (float(middle) if isinstance(middle, float) and np.isfinite(middle) else None), share
 
 

@@ -3,7 +3,6 @@
 import ssl
 import time
 from contextlib import suppress
-from types import TracebackType
 from typing import Any, ClassVar, Self, TypeVar, get_origin
 
 from podium.client.calls import PATIENCE_S, Attempts, Call, ClientError, encode
@@ -57,9 +56,7 @@ class Client(Routes):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, _kind: type[BaseException] | None, _error: BaseException | None, _traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def send(self, call: Call[Answer]) -> Answer:
@@ -97,9 +94,7 @@ class AsyncClient(Routes):
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, _kind: type[BaseException] | None, _error: BaseException | None, _traceback: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.close()
 
     async def send(self, call: Call[Answer]) -> Answer:

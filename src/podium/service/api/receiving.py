@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import chain, repeat
 from typing import Annotated, Any, NamedTuple, Self
@@ -202,12 +203,10 @@ def match_of(store: Store, body: bytes, sender: Sender, received_us: int) -> Mat
 
 def stored_start(store: Store, pool: str, event_id: str) -> int | None:
     """When a stored event began, in microseconds since 1970; None where there is none."""
-    try:
-        with store.reading(pool) as found:
-            started: int = get_event(found, event_id).started_at
-    except UnknownError:
-        return None
-    return started
+    with suppress(UnknownError), store.reading(pool) as found:
+        started: int = get_event(found, event_id).started_at
+        return started
+    return None
 
 
 REQUIRED = frozenset({"event_id", "started_at", "entries"})

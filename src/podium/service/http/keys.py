@@ -6,9 +6,7 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from ipaddress import IPv6Address, IPv6Network, ip_address
-from typing import TypeVar
 
-import sqlalchemy as sa
 from fastapi import Request
 
 from podium.service.http.errors import AccessError
@@ -102,8 +100,6 @@ REFUSED_PER_S, REFUSED_BURST = 1.0, 30.0  # requests without a key that allows t
 NO_KEY = "the key is missing, unknown, expired or revoked; send one as Authorization: Bearer KEY"
 IPV6_SITE_BITS = 64  # one customer has so many addresses of one prefix
 
-Sent = TypeVar("Sent", str, SessionKey)
-
 
 class KeyGuard:
     """Looks keys up, and counts the requests of each and the refused ones of each address."""
@@ -115,14 +111,6 @@ class KeyGuard:
         is_shared = store.engine.dialect.name == "postgresql"  # where several processes may serve the store
         self._budgets = SharedBudgets(store, threads) if is_shared else OwnBudgets()
 
-    async def key(self, secret: str) -> ApiKey | None:
-        """Return the key, if it opens anything."""
-        return await self._cached(secret, find_key)
-
-    async def session_key(self, session_key: SessionKey) -> ApiKey | None:
-        """Return the key that a session stands for, if it still opens anything."""
-        return await self._cached(session_key, find_session_key)
-
     async def bearer(self, request: Request) -> ApiKey:
         """Return the key in the `Authorization` of a request."""
         words = request.headers.get("authorization", "").split()
@@ -132,14 +120,14 @@ class KeyGuard:
             raise await self.refusal(request, 401, NO_KEY)
         return key
 
-    async def _cached(self, sent: Sent, find: Callable[[sa.Connection, Sent], ApiKey | None]) -> ApiKey | None:
-        """Return the key that what was sent stands for; it is believed for a second."""
+    async def key(self, sent: str | SessionKey) -> ApiKey | None:
+        """Return the key of a secret or a session, if it opens anything; it is believed for a second."""
         now = time.monotonic()
         cached = self._cache.get(sent)
         if cached is not None and now - cached[0] < KEY_CACHE_S:
             return cached[1]
         self._cache.pop(sent, None)
-        key = await run_in(self._threads.keys, self._look_up, sent, find)
+        key = await run_in(self._threads.keys, self._look_up, sent)
         if key is not None:
             self._last_uses[key.id] = timestamp()
             self._cache[sent] = now, key
@@ -147,9 +135,9 @@ class KeyGuard:
                 self._cache.popitem(last=False)
         return key
 
-    def _look_up(self, sent: Sent, find: Callable[[sa.Connection, Sent], ApiKey | None]) -> ApiKey | None:
+    def _look_up(self, sent: str | SessionKey) -> ApiKey | None:
         with read_transaction(self._store.engine) as connection:
-            return find(connection, sent)
+            return find_key(connection, sent) if isinstance(sent, str) else find_session_key(connection, sent)
 
     def store_last_uses(self) -> None:
         """Store when keys were last used; what cannot be stored stays for the next time."""

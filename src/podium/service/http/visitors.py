@@ -189,7 +189,7 @@ async def find_visitor(request: Request) -> Visitor:
         visitor = Visitor(await guard.bearer(request))
     else:
         session: Session | None = await request.app.state.sessions.session(request)
-        key = None if session is None else await guard.session_key(session.key)
+        key = None if session is None else await guard.key(session.key)
         visitor = Visitor() if key is None else Visitor(key, session)
     if visitor.key is not None:
         await guard.count(visitor.key)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 from fastapi import Request, Response
 from fastapi.concurrency import run_in_threadpool
@@ -69,11 +69,6 @@ class FormsPage(Page, template="forms.html"):
     shown: str = "key"  # what the secret is
     may_administer: bool = True
 
-    def filled(self, form: Form, path: str) -> Self:
-        return replace(
-            self, sections=tuple(filled(each, form) if each.action == path else each for each in self.sections)
-        )
-
 
 def filled(section: Section, form: Form) -> Section:
     values = (
@@ -84,8 +79,9 @@ def filled(section: Section, form: Form) -> Section:
 
 async def show_again(request: Request, form: Form, build: Callable[[], FormsPage], error: PodiumError) -> Response:
     """The page of a form that was refused, and why; it holds what was filled in."""
-    page = (await run_in_threadpool(build)).filled(form, request.scope["raw_path"].decode("ascii"))
-    return render(request, replace(page, refusal=str(error)), status=status_of(error))
+    page, path = await run_in_threadpool(build), request.scope["raw_path"].decode("ascii")
+    sections = tuple(filled(each, form) if each.action == path else each for each in page.sections)
+    return render(request, replace(page, sections=sections, refusal=str(error)), status=status_of(error))
 
 
 class Done(NamedTuple):

@@ -7,12 +7,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, NamedTuple
 
-from fastapi import Depends
+from fastapi import Depends, Request
 from fastapi.concurrency import run_in_threadpool
+from pydantic import BaseModel
 
 from podium.errors import ParameterError, PodiumError
 from podium.results.plain_rows import PlainRows
-from podium.service.api.bodies import adapter
+from podium.service.api.bodies import adapter, read_body
 from podium.service.http.errors import BusyError, UnexpectedError
 from podium.service.http.json import RefusedError
 from podium.service.http.keys import require_role
@@ -206,6 +207,15 @@ def place_of(cursor: str) -> Place:
         return parse_cursor(cursor)
     except ParameterError:
         raise RefusedError("cursor", "is not the `next` of a page") from None
+
+
+def sent(model: type[BaseModel]) -> Any:
+    """Return a dependency: the body of a request."""
+
+    async def read(request: Request) -> BaseModel:
+        return await read_body(request, model)
+
+    return Depends(read)
 
 
 CurrentIntake = Annotated[Intake, from_state("intake")]

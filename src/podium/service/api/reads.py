@@ -14,8 +14,8 @@ from podium.ledger.forecast import Member, line_up, names_to_rate, things_of
 from podium.ledger.leaderboard import Eligibility, span
 from podium.matchmaking.matcher import Match, Policy, Ticket, match
 from podium.matchmaking.pairing import match_quality, odds_scale
-from podium.service.api.bodies import MAX_PREDICTED, PredictRequest, Tickets, json_response, read_body, request_body
-from podium.service.api.dependencies import Admin, CurrentBoardCache, KeyedReader, ReadAccess
+from podium.service.api.bodies import MAX_PREDICTED, PredictRequest, Tickets, json_response, request_body
+from podium.service.api.dependencies import Admin, CurrentBoardCache, KeyedReader, ReadAccess, sent
 from podium.service.http.errors import error_responses
 from podium.service.http.json import (
     MAX_SENT_CHARACTERS,
@@ -190,20 +190,18 @@ def compare(
     tags=["chances"],
     openapi_extra=request_body(PredictRequest),
 )
-async def predict(request: Request, pool: PoolName, store: CurrentStore, _key: ReadAccess) -> Response:
+def predict(
+    pool: PoolName,
+    store: CurrentStore,
+    _key: ReadAccess,
+    body: Annotated[PredictRequest, sent(PredictRequest)],
+) -> Response:
     """The chances of a field: to win, to be among the first, and of every rank; strangers are newcomers."""
-    body = await read_body(request, PredictRequest)
-    return await run_in_threadpool(chances_response, store=store, pool=pool, request=body)
-
-
-@read_one_moment
-def chances_response(store: Store, pool: str, request: PredictRequest) -> Response:
-    """Return the chances of a field as an answer, which grows with the square of the field."""
-    count = len(request.entrants) + sum(map(len, request.sides))
+    count = len(body.entrants) + sum(map(len, body.sides))
     if count > MAX_PREDICTED:
         raise ParameterError(f"there are {count:,} players; a field may have {MAX_PREDICTED}")
-    field = request.model_dump(exclude_none=True)
-    chances = store.predict(pool, field["entrants"], sides=field["sides"], top=request.top)
+    field = body.model_dump(exclude_none=True)
+    chances = store.predict(pool, field["entrants"], sides=field["sides"], top=body.top)
     return json_response(models.FieldChances, models.field_chances(chances))
 
 
@@ -214,32 +212,25 @@ def chances_response(store: Store, pool: str, request: PredictRequest) -> Respon
     tags=["chances"],
     openapi_extra=request_body(Tickets),
 )
-async def matchmaking(request: Request, pool: PoolName, store: CurrentStore, _key: KeyedReader) -> Response:
+def matchmaking(
+    pool: PoolName, store: CurrentStore, _key: KeyedReader, body: Annotated[Tickets, sent(Tickets)]
+) -> Response:
     """The matches to start now, of the players who wait; whoever is in none waits on."""
-    body = await read_body(request, Tickets)
-    return await run_in_threadpool(matches_response, store=store, pool=pool, request=body)
-
-
-@read_one_moment
-def matches_response(store: Store, pool: str, request: Tickets) -> Response:
-    """Return the matches to start now, by the ratings of a pool; without a scale, their quality is the system's.
-
-    Whoever waits with a thing stands as far above or below as that thing does.
-    """
-    waiting = [Member(each.player, each.shared or {}) for each in request.tickets]
+    waiting = [Member(each.player, each.shared or {}) for each in body.tickets]
     names = names_to_rate([waiting], store.pool(pool).system.kinds)
     system, found = store.system_and_states(pool, names)
     states, level = dict(zip(names, found, strict=True)), system.newcomer().rating
-    scale = odds_scale(system) if request.scale is None else request.scale
-    policy = Policy(request.size, request.teams, request.least, request.target_s, scale)
+    scale = odds_scale(system) if body.scale is None else body.scale
+    policy = Policy(body.size, body.teams, body.least, body.target_s, scale)
     tickets = []
-    for sent, member in zip(request.tickets, waiting, strict=True):
-        have = [states[name] for name in things_of([[member]], system.kinds)]
+    for ticket, member in zip(body.tickets, waiting, strict=True):
+        have = [states[name] for name in things_of([[member]], system.kinds)]  # each moves whoever waits with it
         rating = states[member.player].rating + sum(each.rating - level for each in have)
         deviations = (getattr(each, "deviation", 0.0) for each in (states[member.player], *have))
-        tickets.append(Ticket(sent.player, rating, -sent.waited_s, math.hypot(*deviations), sent.party, sent.region))
+        known = rating, -ticket.waited_s, math.hypot(*deviations)
+        tickets.append(Ticket(ticket.player, *known, ticket.party, ticket.region))
     matches = match(tickets, 0.0, policy)
-    if request.scale is None:
+    if body.scale is None:  # their quality is the system's
         by_name = {each.player: each for each in waiting}
         matches = [
             replace(each, quality=match_quality(system, *line_up(system, sides, states)[:2]))

@@ -217,8 +217,10 @@ LABEL_FROM, LABEL_TO = 0.5, 0.88  # of the width, where labels of two lines stan
 
 def promise_curve(points: Sequence[tuple[float, float]], marked: Mapping[float, str], label: str) -> Markup:
     """Draw the expected score by the lead in points: of two leads or more."""
-    plot = Plot(Scale(points[0][0], points[-1][0]), Scale(0.0, 1.0), CURVE_HEIGHT, top=8)
-    steps = [Step(each, "equal" if not each else signed(shown(each, 0))) for each in halves(points)]
+    low, high = points[0][0], points[-1][0]
+    plot = Plot(Scale(low, high), Scale(0.0, 1.0), CURVE_HEIGHT, top=8)
+    marks = [low, low / 2.0, 0.0, high / 2.0, high] if low == -high else [low, high]
+    steps = [Step(each, "equal" if not each else signed(shown(each, 0))) for each in marks]
     dots = [
         dot(plot, x, y, 4.0) + text(plot.across(x), plot.down(y) - 10.0, marked[x], "end")
         for x, y in points
@@ -226,12 +228,6 @@ def promise_curve(points: Sequence[tuple[float, float]], marked: Mapping[float, 
     ]
     line = plot.drawn(Shape('<path class="line" d="{}"/>').format(plot.path(points)))
     return plot.chart("img", label, plot.grid(PER_CENT, steps) + line + Markup("").join(dots))
-
-
-def halves(points: Sequence[tuple[float, float]]) -> list[float]:
-    """The ends, the middle and what is between, where the scale is symmetrical."""
-    low, high = points[0][0], points[-1][0]
-    return [low, low / 2.0, 0.0, high / 2.0, high] if low == -high else [low, high]
 
 
 def weights_curve(points: Sequence[tuple[int, float]], marked: Mapping[int, str], label: str) -> Markup:

@@ -318,7 +318,14 @@ def strip(count: int, won: float, expected: float, label: str, name: str, *, wit
     width = f"{count * FEW_WIDTH}" if few else "100%"
     x = f"{expected * FEW_WIDTH:.1f}" if few else f"{100 * expected / count:.2f}%"
     to_the_left = expected > MARK_MIDDLE * count and not few
-    shapes = squares(count, won) if with_squares else halves_of_bar(count, won)
+    if with_squares:  # those won are filled, at most one in part
+        filled = "".join(square(k, min(1.0, won - k)) for k in range(count) if k < won)
+        outlined = "".join(square(k, 1.0) for k in range(int(won), count))
+    else:
+        filled = f"M0 0H{won:.2f}V1H0z" if won else ""
+        outlined = f"M{won:.2f} 0H{count}V1H{won:.2f}z" if won < count else ""
+    outlines = (("won", filled), ("lost", outlined))
+    shapes = Markup().join(Shape('<path class="{}" d="{}"/>').format(kind, each) for kind, each in outlines if each)
     return Shape(
         '<svg class="{name}" role="img" aria-label="{label}">'
         '<svg y="{top}" width="{width}" height="{height}" viewBox="0 0 {count} 1" preserveAspectRatio="none">'
@@ -340,26 +347,7 @@ def strip(count: int, won: float, expected: float, label: str, name: str, *, wit
     )
 
 
-def squares(count: int, won: float) -> Markup:
-    """Filled ones, at most one that is filled in part, and outlined ones."""
-    whole = int(won)
-    share = won - whole
-    filled = "".join(square(k, 1.0) for k in range(whole)) + (square(whole, share) if share else "")
-    outlined = "".join(square(k, 1.0) for k in range(whole, count))
-    return paths(filled, outlined)
-
-
 def square(k: int, share: float) -> str:
     """The outline of one square, or of its left part."""
     width = (1 - 2 * GAP) * share
     return f"M{k + GAP:.2f} 0h{width:.2f}v1h-{width:.2f}z"
-
-
-def halves_of_bar(count: int, won: float) -> Markup:
-    """A bar: filled as far as duels were won."""
-    return paths(f"M0 0H{won:.2f}V1H0z" if won else "", f"M{won:.2f} 0H{count}V1H{won:.2f}z" if won < count else "")
-
-
-def paths(filled: str, outlined: str) -> Markup:
-    shapes = (("won", filled), ("lost", outlined))
-    return Markup().join(Shape('<path class="{}" d="{}"/>').format(kind, shape) for kind, shape in shapes if shape)

@@ -46,15 +46,11 @@ def steps_from(rows: list[dict[str, Any]], digits: int) -> tuple[Step, ...]:
     if len(every) <= MOST_ROWS:
         return tuple(every)
     largest = sorted(range(len(every)), key=lambda k: -abs(every[k].points))[:FIRST_ROWS]
-    others = [step for k, step in enumerate(every) if k not in largest]
-    return (*(every[k] for k in sorted(largest)), others_together(others))
-
-
-def others_together(others: list[Step]) -> Step:
-    points = [step.points for step in others]
+    points = [step.points for k, step in enumerate(every) if k not in largest]
     low, high = min(points), max(points)
-    each = f"{signed(low)} each" if low == high else f"{signed(low)} to {signed(high)} each"
-    return Step("", f"{len(others)} others, {each}", sum(points, Decimal(0)))
+    words = f"{signed(low)} each" if low == high else f"{signed(low)} to {signed(high)} each"
+    others = Step("", f"{len(points)} others, {words}", sum(points, Decimal(0)))
+    return (*(every[k] for k in sorted(largest)), others)
 
 
 MOST_OPEN = 6  # steps of a group that is open at first

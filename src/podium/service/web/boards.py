@@ -19,7 +19,7 @@ from podium.service.web import rendering
 from podium.service.web.visiting import VisiblePool, VisiblePools
 from podium.store import Store
 from podium.store.log.pools import Pool
-from podium.store.reading.player_models import EventHeadline, FoundPlayer, ListedPage, ListedRow, Listing, PlayerCard
+from podium.store.reading.player_models import EventHeadline, FoundPlayer, ListedPage, Listing, PlayerCard
 from podium.store.writing.fixtures import Fixture
 from podium.support.words import counted
 
@@ -75,18 +75,13 @@ class LeaderboardPage(rendering.Page, template="leaderboard.html", tab="leaderbo
     min_events: tuple[tuple[str, str, bool], ...]
     next_address: str  # empty where there is none
     me_address: str  # of the visitor's row, or page if it is not listed; empty where the visitor is nobody here
-    is_me_listed: bool
     rating_address: str
     move_address: str
 
     @property
-    def rows(self) -> tuple[ListedRow, ...]:
-        return (*self.board.rows, *self.board.unsettled)
-
-    @property
     def has_newest(self) -> bool:
         """Whether anybody on the page was in the newest event."""
-        return any(row.newest_change is not None for row in self.rows)
+        return any(row.newest_change is not None for row in (*self.board.rows, *self.board.unsettled))
 
 
 @router.pool_page("")
@@ -113,7 +108,6 @@ def leaderboard(
     else:
         board = store.listed_board(pool.name, listing, after=cursor or None, top=ROWS)
     least = max(min_events, 1)
-    me_address = row_address(store, pool, listing, query, board, rendering.chosen_player(request))
     page = LeaderboardPage(
         title="Leaderboard",
         description=f"{counted(board.listed, header.word)} of {header.title}, rated by {header.system_title}.",
@@ -130,8 +124,7 @@ def leaderboard(
         spans=tuple((each, known.words, each == span) for each, known in spans.items()),
         min_events=tuple((str(each), counted(each, "event"), each == least) for each in sorted({*MIN_EVENTS, least})),
         next_address=rendering.pool_address(pool.name, **query, cursor=board.next) if board.next else "",
-        me_address=me_address,
-        is_me_listed=me_address.endswith(ROW),
+        me_address=row_address(store, pool, listing, query, board, rendering.chosen_player(request)),
         rating_address=rendering.pool_address(pool.name, **query),
         move_address=rendering.pool_address(pool.name, **query, sort="move"),
     )

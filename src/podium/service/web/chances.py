@@ -240,11 +240,11 @@ def predict(
 ) -> Response:
     """The chances of a field, of players or of sides `Ana,Ben`; of the newest event's where nobody is named."""
     header, newest = pool_header(store.pool(visit.pool)), None
-    names = tuple(dict.fromkeys(each.strip() for each in entrants or () if each.strip()))
-    sides = tuple(dict.fromkeys(each.strip() for each in side or () if each.strip()))
+    names, sides = (tuple(dict.fromkeys(filter(None, map(str.strip, each or ())))) for each in (entrants, side))
     if not names and not sides:
         newest = store.listed_board(visit.pool, Listing(), top=1).newest
-        names = () if newest is None else best_entrants(store, visit.pool, newest.event_id)
+        changes = () if newest is None else store.event(visit.pool, newest.event_id).changes
+        names = tuple(each.player for each in sorted(changes, key=lambda each: -each.rating))
     taken, members, field, reason = names[:MOST_ENTRANTS], names_in(sides), None, ""
     try:
         if sum(map(len, members)) > MOST_ENTRANTS:
@@ -267,11 +267,6 @@ def predict(
         trust=trust_of(store.pool_facts(visit.pool).reliability),
     )
     return render(request, page, status=422 if reason and newest is None else 200)
-
-
-def best_entrants(store: Store, pool_name: str, event_id: str) -> tuple[str, ...]:
-    changes = store.event(pool_name, event_id).changes
-    return tuple(each.player for each in sorted(changes, key=lambda each: -each.rating))
 
 
 def field_sentence(field: Field | None) -> str:

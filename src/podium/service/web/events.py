@@ -27,7 +27,6 @@ from podium.store import Store
 from podium.store.reading.models import ResultRow
 from podium.store.reading.players.explanations import EventStory
 from podium.store.reading.pool_facts import LARGE_FIELD, PoolFacts, fair_expectation
-from podium.store.writing.rating.events import Change
 from podium.store.writing.rating.facts import today
 from podium.support.words import capitalised, counted, part, shown, shown_change, signed
 
@@ -115,16 +114,13 @@ def handed_words(pool: PoolHeader, story: EventStory, explanation: Explanation) 
     has_deviation = "deviation" in system.state_type._fields
     if furthest is None or not has_deviation or abs(furthest.delta) <= abs(explanation.delta):
         return Markup()
+    points = shown_change(furthest.rating_before, furthest.rating, system.digits)
+    moved = {"gain": f"gained {points}", "loss": f"lost {-points}"}.get(direction(points), "stayed level")
     words = (
         f"Points are not handed from one to another: each {pool.word}'s own ± decides how far a duel moves them."
-        f" That is why {furthest.player} {moved_words(furthest, system.digits)} in this event."
+        f" That is why {furthest.player} {moved} in this event."
     )
     return in_sentence(words, furthest.player)
-
-
-def moved_words(change: Change, digits: int) -> str:
-    points = shown_change(change.rating_before, change.rating, digits)
-    return {"gain": f"gained {points}", "loss": f"lost {-points}"}.get(direction(points), "stayed level")
 
 
 def contact_address(contact: str, pool: str, event_id: str, player: str) -> str:

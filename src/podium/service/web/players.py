@@ -31,7 +31,7 @@ from podium.support.words import counted, ordinal, shown
 
 MOST_POINTS = 300
 ROWS = 50  # of a page of changes
-MET_MOST, MOVED_MOST = 8, 6
+MOVED_MOST = 6
 DAYS_FROM = 6  # what the events before it moved is shown from the sixth on
 router = rendering.PageRouter()
 
@@ -165,7 +165,6 @@ class RivalsPage(rendering.Page, template="rivals.html", tab="leaderboard"):
 
     player: str
     found: Rivals
-    met_most: tuple[RivalRow, ...]
     brought: tuple[RivalRow, ...]
     cost: tuple[RivalRow, ...]
     most: float  # points that an opponent brought or cost
@@ -190,7 +189,6 @@ def rivals(request: Request, player: PlayerName, visit: VisiblePool, store: Curr
         newest_entry=newest_entry,
         player=present,
         found=found,
-        met_most=found.opponents[:MET_MOST],
         brought=tuple(brought),
         cost=tuple(cost),
         most=max((abs(each.points) for each in (*brought, *cost)), default=0.0),

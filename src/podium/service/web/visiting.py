@@ -12,7 +12,7 @@ from podium.service.http import visitors
 from podium.service.http.errors import AccessError
 from podium.service.http.keys import pool_in_path
 from podium.service.web.rendering import SEE_OTHER, Page, PageRouter, render
-from podium.store.keys import session_key
+from podium.store.keys import ApiKey, session_key
 from podium.store.log.players import is_reserved
 
 if TYPE_CHECKING:
@@ -67,8 +67,7 @@ class SignInPage(Page, template="sign_in.html"):
     title: str = "Sign in"
     next: str = "/"  # where to go on
     refusal: str = ""  # why the key that was sent opens nothing
-    role: str = ""  # of the key that one has signed in with already
-    opens: str = ""  # the only pool that it opens
+    key: ApiKey | None = None  # that one has signed in with already
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,8 +79,7 @@ class SignOutPage(Page, template="sign_out.html"):
 async def sign_in_page(request: Request, visitor: CurrentVisitor, next: str = "/") -> Response:  # noqa: A002  (as in the address)
     """The form that takes a key."""
     key = None if visitor.session is None else visitor.key
-    role, opens = ("", "") if key is None else (key.role, key.pool or "")
-    return render(request, SignInPage(next=visitors.own_path(next), role=role, opens=opens))
+    return render(request, SignInPage(next=visitors.own_path(next), key=key))
 
 
 @router.post("/sign-in", include_in_schema=False)

@@ -110,7 +110,7 @@ class RacePage(rendering.Page, template="race.html", tab="calendar"):
     race: Fixture
     starts_at: datetime | None  # None of a registered match, which is about to start
     rule: str  # what becomes of whoever is missing from the result
-    given: Mapping[str, str]  # what each player will have and be, in words, where that is planned
+    given: Mapping[str, str]  # what each player will have and be, where that is planned: "Ferrari, home"
     view: StakesView | None
     moment: MomentView | None  # as it stands, where it runs
     reason: str  # why there is no table
@@ -136,6 +136,8 @@ def race(
     if result:
         return RedirectResponse(rendering.pool_address(pool.name, "events", result), rendering.SEE_OTHER)
     planned, is_match, rule = planned_race(store, visit.pool, match_id)
+    heats = store.newest_heats(pool.name)
+    rule += f" The newest event had {heats} heats; all changes below are of one." if heats > 1 else ""
     view, reason = None, ""
     player = chosen.strip() or default_player(request, planned)
     if planned.entrants is not None and player:
@@ -154,8 +156,11 @@ def race(
         newest_entry=store.version(visit.pool),
         race=planned,
         starts_at=None if is_match else planned.starts_at,
-        rule=rule + heats_words(store, pool.name),
-        given={each.player: given_words(each) for each in planned.entrants or ()},
+        rule=rule,
+        given={
+            each.player: ", ".join([*(each.shared or {}).values(), *filter(None, [each.side])])
+            for each in planned.entrants or ()
+        },
         view=view,
         moment=None if is_match else moment_view(store, pool, planned, player),
         reason=reason,
@@ -165,11 +170,6 @@ def race(
         else "",
     )
     return rendering.render(request, page, status=422 if reason and chosen and view is None else 200)
-
-
-def given_words(starter: Starter) -> str:
-    """What a starter has and is: "Ferrari, home"."""
-    return ", ".join([*(starter.shared or {}).values(), *filter(None, [starter.side])])
 
 
 def result_of(store: Store, pool: str, race_id: str) -> str:
@@ -191,12 +191,6 @@ def planned_race(store: Store, pool: str, race_id: str) -> tuple[Fixture, bool, 
     status = NO_RESULT if match.status == "expired" else "waits for its result"
     words = f"Whoever is missing from the result has quit. The match waits for it until {match.expires_at:%H:%M} UTC."
     return Fixture(race_id, None, match.expires_at, starters, status), True, words
-
-
-def heats_words(store: Store, pool_name: str) -> str:
-    """That the changes are those of one heat, where the newest event had several; empty where it had not."""
-    heats = store.newest_heats(pool_name)
-    return f" The newest event had {heats} heats; all changes below are of one." if heats > 1 else ""
 
 
 def default_player(request: Request, planned: Fixture) -> str:

@@ -52,9 +52,10 @@ def find_examples(store: Store, pool_name: str, digits: int) -> Examples:
     latest = [each for each in headlines if each.status == "rated"]
     rated = [each for each in latest if each.entrants <= LARGE_FIELD] or latest
     read = [store.event(pool_name, each.event_id) for each in rated[:READ]]
+    moved = (rated[0].most_lost or rated[0].most_gained) if rated else None
     return Examples(
         latest=next(iter(latest), None),
-        newest=newest_example(store, pool_name, rated),
+        newest=None if moved is None else explained(store, pool_name, rated[0], moved.player),
         winner=explained(store, pool_name, rated[0], rated[0].winners[0]) if rated and rated[0].winners else None,
         won_yet_lost=won_yet_lost(store, pool_name, rated, read, digits),
         quit=quit_example(store, pool_name, rated, read),
@@ -71,12 +72,6 @@ def find_examples(store: Store, pool_name: str, digits: int) -> Examples:
 
 def explained(store: Store, pool_name: str, headline: EventHeadline, player: str) -> Example:
     return Example(headline, store.explain(pool_name, headline.event_id, player))
-
-
-def newest_example(store: Store, pool_name: str, rated: Sequence[EventHeadline]) -> Example | None:
-    """The newest event, for whoever lost most in it; for whoever gained most where nobody lost."""
-    moved = (rated[0].most_lost or rated[0].most_gained) if rated else None
-    return None if moved is None else explained(store, pool_name, rated[0], moved.player)
 
 
 def won_yet_lost(

@@ -53,9 +53,8 @@ SYSTEMS = Option(
 def described_systems(texts: list[str] | None, settings: list[str] | None) -> list["System"]:
     if settings and texts and len(texts) > 1:
         raise ParameterError("--set is for one system; write --system NAME:PARAMETER=VALUE,... for several")
-    if not texts:
-        return [chosen_system(None, settings, None)]
-    return [chosen_system(text, settings, None) for text in texts]
+    named: list[str | None] = [*(texts or [])] or [None]
+    return [chosen_system(text, settings, None) for text in named]
 
 
 @examples("podium audit results.csv", "podium audit results.csv -s folyami --chart points.svg")

@@ -248,8 +248,12 @@ def chosen_system(
         name, _ = split_settings(system)
         if name_in_file not in (name, load(name).name):
             raise ParameterError(f"--system {system} and {system_file}, which says {name_in_file}: name one system")
-    text = system or name_in_file
-    return with_parameters(default_system(), in_file | own) if text is None else system_of(text, in_file | own)
+    text, parameters = system or name_in_file, in_file | own
+    if text is not None:
+        return system_of(text, parameters)
+    default = default_system()
+    known = {each.name: getattr(default, each.name) for each in fields(default)}
+    return default.from_text(known | to_spelling(type(default), parameters)) if parameters else default
 
 
 SYSTEM: Any = Made(chosen_system)
@@ -277,13 +281,6 @@ def to_spelling(kind: "type[System]", parameters: dict[str, Any]) -> dict[str, A
     """The parameters by the names that the system has for them, whatever their case."""
     spelling = {each.name.lower(): each.name for each in fields(kind)}
     return {spelling.get(name.lower(), name): value for name, value in parameters.items()}
-
-
-def with_parameters(system: "System", parameters: dict[str, Any]) -> "System":
-    if not parameters:
-        return system
-    known = {each.name: getattr(system, each.name) for each in fields(system)}
-    return system.from_text(known | to_spelling(type(system), parameters))
 
 
 def read_system_file(file: Path) -> tuple[str | None, dict[str, Any]]:

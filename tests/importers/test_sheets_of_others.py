@@ -57,6 +57,16 @@ MATCHES = {
         "Ana>Bob04 Di>Cy Ana>Di Bob04>Cy"),
     "a title above a crosstable": ("Cup\n;Ana;Ben;Cy;Platz\nAna;X;3:0;3:1;1\nBen;0:3;X;3:2;2\nCy;1:3;2:3;X;3\n",
         "Ana>Ben Ana>Cy Ben>Cy"),
+    "points twice between sides": ("Tiratore A;Punti;Punti;Tiratore B\nA;15;7;B\nC;9;15;A\n", "A>B A>C"),
+    "scores twice behind both, and a forfeit": (
+        "Home,Away,Score,Score,Winner\nA,B,3,1,A\nC,A,W,FF,C\nB,C,1,2,C\n", "A>B C>B"),
+    "scores twice, the guest first": ("Visitante;Goles;Goles;Local\nA;3;1;B\nC;0;2;D\n", "A>B D>C"),
+    "scores twice, below titles": (
+        "Week 1,,,\nHome,Pts,Pts,Away\nA,3,1,B\n,,,\nWeek 2,,,\nHome,Pts,Pts,Away\nB,0,2,A\n", "A>B A>B"),
+    "frames in Finnish": ("Pelaaja 1;Pelaaja 2;Erät 1;Erät 2\nA;B;3;0\nB;C;1;3\n", "A>B C>B"),
+    "quarters and what they come to": (
+        "Home;Away;1Q;2Q;3Q;Finale\nA;B;5-9;6-9;30-4;41-22\nB;C;9-5;9-6;4-30;22-41\n", "A>B C>B"),
+    "sets by ordinals": ("Home,Away,1º set,2º set,3º set\nA,B,6-0,4-6,5-7\nB,C,1-6,1-6,\n", "B>A C>B"),
     "no head above the numbers": (",Player,1,2,Pts\n1,A,X,1,1\n2,B,0,X,0\n", "A>B"),
 }  # fmt: skip
 RACES = {
@@ -92,6 +102,8 @@ RACES = {
         "A>B B>A"),
     "times of a grid": ("Name;R1;R2\nA;59,8;1:01,2\nB;1:00,1;59,9\n", "A>B B>A"),
     "members of a relay": ("Place,Team,Leg 1,Leg 2,Total\n1,A,Xx,Yy,9:00\n2,B,Zz,Ww,9:10\n", "A>B"),
+    "members of teams": ("Platz;Team;Fahrer 1;Fahrer 2;Fahrer 3\n1;X;A;B;C\n2;Y;D;E;\n", "A/B/C>D/E"),
+    "members of teams of a club": ("Place,Club,Rower 1,Rower 2\n1,X,A,B\n2,Y,C,D\n3,X,E,F\n", "A/B>C/D>E/F"),
     "a status elsewhere": ("名次,姓名,成绩\n1,A,25.3\n2,B,25.9\n,C,犯规\n", "A>B"),
     "Russian": ("Место;Участник;Серия 1;Серия 2;Сумма\n1;A;98;97;195\n2;B;96;97;193\n", "A>B A=B"),
     "units": ("Platz;Name;Zeit\n1.;A;8,12 s\n2.;B;8,40 s\n-;C;krank\n", "A>B"),
@@ -186,6 +198,8 @@ def test_a_day_has_its_name_or_is_the_first_of_several(day, tmp_path):
         ("event,player,score\nr,A,2-1\nr,B,3\n", "--set columns.score.as=result (the first of two scores)"),
         ("Race,Name,Pos,Time\nr,A,1,1:01\nr,B,2,about 1:05\n", "--set source.aside=Time (leave Time aside)"),
         ('Race,Name,Pos\nr,"A\tB",1\nr,C,2\n', "(U+0009); leave it out\n"),  # for a player cannot be left aside
+        ("Home,Away,Q1,Q2,Q3\nA,B,9-1,5-6,5-6\nB,C,1-9,6-5,6-5\n", "no column says who won"),
+        ("Platz;Spieler 1;Spieler 2\n1;A;B\n2;C;D\n3;E;F\n", "no column says who won"),  # on a court
         ("Home,Away,Score\nA,B,2-1\nB,C,two one\n", "type podium import sheet.csv --skip-bad"),
         ("Pos,Name,Aa,Bb,Cc\n1,A,1,2,sick bag\n2,B,2,1,2\n3,C,3,3,1\n4,D,4,4,3\n", "--set columns.position=cell"),
         ("Game,Team,Sheet,Total\n1,A,x,7\n1,B,x,5\n", "--set columns.score=Total"),

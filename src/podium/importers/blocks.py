@@ -9,7 +9,7 @@ from typing import NamedTuple
 import polars as pl
 
 from podium.importers import times
-from podium.importers.grid import ROW_NUMBER, TITLE, TWO, VALUE, Grid, SourceRule, numbered
+from podium.importers.grid import ROW_NUMBER, TITLE, TWO, VALUE, Grid, SourceRule, beside, numbered
 from podium.importers.sources import refuse_file
 from podium.results import headings as heads
 from podium.results.headings import fold, is_heading, is_total, meanings
@@ -182,7 +182,7 @@ def find_blocks(frame: pl.DataFrame, title: str, *, is_again: bool) -> list[Bloc
     above: dict[int, str] = {}  # rows that are titles where a head or a row follows
     for number, row in enumerate(frame.fill_null("").iter_rows()):
         cells, count = dict.fromkeys(filter(None, row)), len([*filter(None, row)])
-        own = numbered([*row]) if above and not any(map(VALUE.fullmatch, cells)) else []
+        own = beside(numbered([*row]), [*row], []) if above and not any(map(VALUE.fullmatch, cells)) else []
         is_own = len({*filter(None, own)}) == count and sum(map(is_heading, cells)) > 1
         is_head, title = row == tuple(names) or is_own, " ".join(above.values())
         is_alone = len(cells) == 1 and count in (1, len(row))  # or merged

@@ -13,7 +13,7 @@ import polars as pl
 
 from podium.errors import Fault, FormatError
 from podium.importers import times
-from podium.results.headings import GOALS, SHORT, fold, is_heading, meanings, side_of
+from podium.results.headings import GOALS, SHORT, WEAK, fold, is_heading, meanings, side_of, sides
 
 # Columns beside the table's own, none of which is called so: of each row its sheet, the lines above the head, and its
 # number in the source, from 0.
@@ -142,6 +142,7 @@ def decide(name: str, text: str, *choices: Choice, row: int | None = None, cell:
 LINES = 40  # of a table that its head is looked for in
 VALUE = re.compile(r"[\W_]*\d[\d\W]*")  # a number, a date, a score
 TWO = 2
+MEMBER = re.compile(r"(.+?)(?:_?\d|_[a-h])")  # of a team, in a column of its own: driver_1
 
 
 def is_headless(rows: Sequence[Sequence[str]]) -> bool:
@@ -241,12 +242,18 @@ def numbered(names: list[str]) -> list[str]:
 
 
 def beside(names: list[str], written: list[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """The names; numbers without one are called by the side or result beside them, or behind both as their scores."""
+    """The names; numbers without one are called by the side or result beside them, or behind both as their scores.
+
+    A score that stands twice is of each side, in their order, where nothing else is a result.
+    """
     named, first = list(names), {name: place for place, name in reversed([*enumerate(names)])}
     twice = [each for each, often in Counter(written).items() if often == TWO]
     for each in (each for each in twice if fold(each) in GOALS + SHORT or side_of(each) == "result"):
         places = [place for place, name in enumerate(written) if name == each]
         parts = [side_of(written[place - 1]) if place else None for place in places]
+        others = [side_of(name) for name in written if name != each]
+        if not {"result", "score of first", "score of second"}.intersection(others):
+            parts = [part for part in dict.fromkeys(others) if part in ("first", "second")]
         if {*parts} == {"first", "second"}:
             for place, part in zip(places, parts, strict=True):
                 named[place] = "score 1" if part == "first" else "score 2"
@@ -279,3 +286,30 @@ def joined(lines: Sequence[Sequence[str]]) -> list[str]:
         name = " ".join(dict.fromkeys(filter(None, (above, low))))
         names.append(low if name in names else name)
     return names
+
+
+def members_beside(grid: Grid) -> list[str]:
+    """The columns of the members of teams, each of which has a place; empty where these may be the sides of a match."""
+    words = {each: fold(each) for each in grid.headings}
+    meant = {meanings().get(word) for word in words.values() if word not in WEAK}
+    found = {each: base[1] for each, word in words.items() if (base := MEMBER.fullmatch(word))}
+    members = [each for each, base in found.items() if meanings().get(base) == "player"]
+    of_matches = {"winner", "loser", "opponent", "result", "score of first"}.intersection(map(side_of, words))
+    is_of_teams = {"position", "team"} <= meant and len({found[each] for each in members}) == 1 and not of_matches
+    return members if is_of_teams and len(members) > 1 else []
+
+
+def name_parts(grid: Grid) -> list[str]:
+    """The columns with the given and the family names of players; empty where one has both, or none has."""
+    known = {sides().get(fold(each)): each for each in reversed(grid.headings)}
+    whole = next((each for each in grid.headings if meanings().get(fold(each)) == "player"), None)
+    if known.keys().isdisjoint({"given", "family"}):
+        return []
+    parts = [each for each in (known.get("given", whole), known.get("family", whole)) if each is not None]
+    if len(parts) < TWO or parts[0] == parts[1]:
+        return []
+    if whole in parts:
+        rows = grid.frame.select(pl.col(parts).cast(pl.String).fill_null("")).iter_rows()
+        if all(given in family or family in given for given, family in rows):
+            return []
+    return parts

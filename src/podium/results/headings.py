@@ -14,7 +14,7 @@ from podium.results.columns import ALL
 WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
 SYNONYMS, SIDES, OTHERWISE = WORDS["columns"], WORDS["sides"], WORDS["otherwise"]
 HEADS = {key: words.split() for key, words in WORDS["heads"].items()}
-DISTANCES, STARTS = ({*HEADS[key]} for key in ("distances", "starts"))
+DISTANCES, STARTS, QUARTERS = ({*HEADS[key]} for key in ("distances", "starts", "quarters"))
 DOUBTFUL, WEAK, YEARS, CLASSES, PAIRING, PAIRS, AND, LAPS_WORDS, PLAYED, UNPLAYED_WORDS = (
     HEADS[key]
     for key in ["doubtful", "weak", "years", "classes", "pairing", "pairs", "and", "laps", "played", "unplayed"]

@@ -160,7 +160,8 @@ def origin(table: Table, rule: Rule) -> pl.Series:
         return columns.select(pl.coalesce(pl.all())).to_series()
     if len(names) == 1:
         return columns.to_series()
-    joined = columns.select(pl.concat_str(pl.all(), separator=" ", ignore_nulls=True)).to_series()
+    mark = rule.split or " "  # between members who have a column each, or the parts of a name
+    joined = columns.select(pl.concat_str(pl.all(), separator=mark, ignore_nulls=True)).to_series()
     return joined.replace("", None)
 
 

@@ -9,7 +9,7 @@ import polars as pl
 
 from podium.errors import SHOWN_FAULTS, Fault, ResultsError
 from podium.importers import times
-from podium.importers.grid import SHEET, TITLE, Choice, Grid, Question, UndecidedError
+from podium.importers.grid import SHEET, TITLE, Choice, Grid, Question, UndecidedError, members_beside, name_parts
 from podium.importers.tables.applying import status_words
 from podium.importers.tables.cells import placed
 from podium.importers.tables.layouts import foot
@@ -33,9 +33,10 @@ class Columns:
         self.refined = {name: rule for name, rule in given.items() if is_refinement(rule)}
         self.named = {name: rule for name, rule in given.items() if name in ALL and rule in grid.headings}
         others = {*self.refined, *self.named}
-        self.parts = parts = [] if "player" in given else name_parts(self.grid)
+        self.members = [] if "player" in given else members_beside(grid)
+        self.parts = parts = self.members or ([] if "player" in given else name_parts(self.grid))
         self.given = given = {name: rule for name, rule in given.items() if name not in others}
-        self.given |= {"player": {"from": parts}} if parts else {}
+        self.given |= {"player": {"from": parts, **({"split": " / "} if self.members else {})}} if parts else {}
         rules = build_map({"columns": given}, grid.name).columns if given else {}
         self.taken = {name for rule in rules.values() for name in rule.names} | {*self.named.values()}
         self.numbers = [name for key in NUMBERS if key in rules for name in rules[key].columns]
@@ -208,9 +209,11 @@ class Columns:
 
     def leave_clubs(self, chosen: dict[str, str]) -> None:
         """Leave aside teams that are no sides, as where two of one club share a place that counts each of them."""
+        event = [chosen[each] for each in ("event_id", "heat") if each in chosen]
+        if self.members and "team" in chosen and self.stand_again([*event, chosen["team"]]):
+            self.asides[chosen.pop("team")] = "clubs, of which some have several teams"
         if not {"team", "position", "player"} <= chosen.keys():
             return
-        event = [chosen[each] for each in ("event_id", "heat") if each in chosen]
         sides = self.grid.frame.select(*event, chosen["team"], chosen["position"]).drop_nulls()
         has_alone = sides.is_duplicated().any() and sides.drop(chosen["position"]).is_unique().any()
         if has_alone and self.shapes.are_ranks(chosen["position"], event):
@@ -375,19 +378,3 @@ class Columns:
     def open_headings(self) -> list[str]:
         """The columns that nothing is made of yet."""
         return [each for each in self.grid.headings if each not in self.taken | {*self.chosen.values()}]
-
-
-def name_parts(grid: Grid) -> list[str]:
-    """The columns with the given and the family names of players; empty where one has both, or none has."""
-    known = {sides().get(fold(each)): each for each in reversed(grid.headings)}
-    whole = next((each for each in grid.headings if meanings().get(fold(each)) == "player"), None)
-    if known.keys().isdisjoint({"given", "family"}):
-        return []
-    parts = [each for each in (known.get("given", whole), known.get("family", whole)) if each is not None]
-    if len(parts) < TWO or parts[0] == parts[1]:
-        return []
-    if whole in parts:
-        rows = grid.frame.select(pl.col(parts).cast(pl.String).fill_null("")).iter_rows()
-        if all(given in family or family in given for given, family in rows):
-            return []
-    return parts

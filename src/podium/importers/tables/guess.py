@@ -38,7 +38,8 @@ class Guesser(Columns):
         """The map that a table says, as TOML has it, and a line of what was understood."""
         self.check_holes()
         self.check_standing()
-        shape = None if {"event_id", "player"} <= {*self.given, *self.named} else self.shapes.document()
+        is_of_entrants = self.members or {"event_id", "player"} <= {*self.given, *self.named}
+        shape = None if is_of_entrants else self.shapes.document()
         self.refuse()
         if shape is not None:
             return self.shaped(shape)

@@ -19,6 +19,7 @@ from podium.results.headings import fold, is_pairing, meanings, side_of
 PAIR_ALONE = re.compile(r"\s*\d{1,3}\s*[-:\u2013/xX]\s*\d{1,3}\s*(\(\d+\))?\s*")
 VERSUS = (r"vs?\.?", "[\u2013-]")  # between the sides of a match; the second in a column that is known to have both
 MARKS = (" / ", "/", " & ", " + ", "&", "+", " - ", " \u2013 ", *(f" {each} " for each in heads.AND))  # between mates
+FORFEITED = heads.FORFEIT, "forfeit"
 MOST_LINES = 10_000  # of a grid
 
 
@@ -51,8 +52,8 @@ class Shapes(Lines):
             headings.sort(key=lambda each: "team" in map(meanings().get, fold(each).split("_")))
         parts = {part: headings[0] for part, headings in members.items()}
         goals = [each for each in self.grid.headings if fold(each) in heads.GOALS and self.are_pairs(each)]
-        if goals:
-            parts.setdefault("result", goals[0])
+        if results := goals[:1] or self.sum_of_pairs():
+            parts.setdefault("result", results[0])
         player = self.first("player")
         if "opponent" in parts and "first" in parts:
             parts.setdefault("second", parts["opponent"])
@@ -85,6 +86,15 @@ class Shapes(Lines):
         met = " - ".join(" / ".join(f"{{{each}}}" for each in side) for side in names_of)
         event = f"{self.lead('started_at', 'event_id')} {met}"
         return self.match_rows(players, mark, compared, conditions, event)
+
+    def sum_of_pairs(self) -> list[str]:
+        """The column of both sides' points that sums up the others of such, as what a game ended with its quarters."""
+        pairs = [each for each in self.grid.headings if self.are_pairs(each)]
+        cells = ([parse_result(cell or "0-0") or () for cell in self.texts(each)] for each in pairs)
+        points = [[own or 0.0 for own in chain.from_iterable(column)] for column in cells]
+        sums = [*map(sum, zip(*points, strict=True))]
+        found = (each for each, own in zip(pairs, points, strict=True) if [2 * one for one in own] == sums)
+        return [*found] if len(pairs) > TWO else []
 
     def sides_by_cells(self) -> dict[str, str]:
         """The two sides of a match and its result, by cells alone: two columns with the same names, one of results."""
@@ -151,7 +161,7 @@ class Shapes(Lines):
         return found + ([{"column": heading, "null": True, "reason": empty}] if empty and texts.null_count() else [])
 
     def decided(self, parts: dict[str, str]) -> tuple[list[Document], list[Document]]:
-        conditions = self.condition(parts["result"], heads.FORFEIT, "forfeit") if "result" in parts else []
+        conditions = self.condition(parts["result"], *FORFEITED) if "result" in parts else []
         return [{"position": {"value": place}} for place in (1, 2)], conditions
 
     def take_outcomes(self, chosen: dict[str, str], asides: dict[str, str]) -> dict[str, float]:
@@ -204,13 +214,14 @@ class Shapes(Lines):
             if pair is not None:
                 self.ask(Question(f"{pair!r} is two numbers of one side; write what they come to", (), scores[0]))
             outcomes = outcome_points(self.cells(scores).unique())
+            conditions += [] if outcomes else [each for name in scores for each in self.condition(name, *FORFEITED)]
             way: Document = {"map": outcomes} if outcomes else {"as": "result"}
             return [{"score": {"from": [score], **way}} for score in scores], conditions
         if result is None or (winner and isinstance(result, list)):
             return self.by_winner(winner, parts), []
         if isinstance(result, list):
             return [{"score": {"from": result, "as": "result", "side": side}} for side in (1, TWO)], []
-        conditions = self.condition(result, heads.FORFEIT, "forfeit", "no result")
+        conditions = self.condition(result, *FORFEITED, "no result")
         conditions += self.condition(result, UNPLAYED, "no result")
         words = self.texts(result).drop_nulls().unique().to_list()
         points = {word: (own, 1.0 - own) for word, own in outcome_points(words).items()}
@@ -242,8 +253,8 @@ class Shapes(Lines):
 
     def sets(self) -> list[str] | None:
         """The columns of sets, one after the other, whose cells are the points of both sides."""
-        headings = [each for each in self.grid.headings if re.fullmatch(r".*\D\d", each.strip())]
-        found = [each for each in headings if self.are_pairs(each)]
+        headings = [each for each in self.grid.headings if re.fullmatch(r".*\D\d|\d\D.*", each.strip())]
+        found = [each for each in headings if self.are_pairs(each) and heads.QUARTERS.isdisjoint(fold(each).split("_"))]
         return found if len(found) >= TWO else None
 
     def are_pairs(self, heading: str) -> bool:

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from workbooks import write_xlsx
 
 import podium
 from podium.errors import ResultsError
@@ -37,6 +38,34 @@ def test_given_and_family_names_are_one_name(tmp_path):
 def test_rows_below_the_table_are_none_of_it(foot, tmp_path):
     frame = read(tmp_path, f"Race,Driver,Pos\nr1,Ana,1\nr1,Ben,2\nr1,Cy,3\n{foot}")
     assert frame["player"].to_list() == ["Ana", "Ben", "Cy"]
+
+
+@pytest.mark.parametrize("name", ["Durchschnitt", "Course record (2019)", "Keskiarvo", "Total"])
+def test_what_times_come_to_is_no_player_even_where_no_cell_is_missing(name, tmp_path):
+    assert read(tmp_path, f"Name,Time\nAna,40:00\nBen,41:00\n{name},35:02\n")["player"].to_list() == ["Ana", "Ben"]
+
+
+def test_who_is_called_record_and_has_a_place_is_a_player(tmp_path):
+    assert read(tmp_path, "Pos,Name,Time\n1,Ana,40:00\n2,Record,41:00\n")["player"].to_list() == ["Ana", "Record"]
+
+
+@pytest.mark.parametrize("at", [0, 2])
+def test_a_sheet_whose_points_are_sums_of_the_others_is_no_race(at, tmp_path):
+    races = {"1": {"Ana": 25, "Ben": 18}, "2": {"Ana": 15, "Ben": 25}}
+    sheets = [*races.items()]
+    sheets.insert(at, ("Cup", {"Ben": 43, "Ana": 40}))
+    heads = ["Pos", "Name", "Points"]
+    rows = {
+        name: [heads, *([place, *own] for place, own in enumerate(points.items(), start=1))] for name, points in sheets
+    }
+    write_xlsx(tmp_path / "cup.xlsx", **rows)
+    frame = podium.read_results(tmp_path / "cup.xlsx", lenient=True).frame
+    assert frame["event_id"].unique(maintain_order=True).to_list() == ["1", "2"]
+
+
+def test_crews_that_only_times_compare_are_sides(tmp_path):
+    frame = read(tmp_path, "Crew,Time\nAna / Ben,3:20\nCy / Dee,3:18\nEve / Fay,DNF\n")
+    assert frame.sort("player")["position"].to_list() == [200.0, 200.0, 198.0, 198.0, None, None]
 
 
 def test_a_race_that_is_called_total_stays(tmp_path):
@@ -89,6 +118,12 @@ TWO_READINGS = {
         "Ben",
     ),
     "after penalties": ("On the road,Final,Name,Time,Penalty,Corrected\n1,2,Ana,61,5,66\n2,1,Ben,62,0,62\n", "Ben"),
+    "a finish that is a place": ("Lane,Crew,Finish,Time\n1,Ana,2nd,3:26\n2,Ben,1st,3:20\n", "Ben"),
+    "a round that was dropped": ("Pos,Name,Spa,Monza,Dropped,Net\n1,Ana,25,10,10,25\n2,Ben,12,25,12,25\n", "Ana Ben"),
+    "a run beside a swim": (
+        "Place,Name,Natação,Corrida,Tempo final\n1,Ana,10:00,20:00,30:00\n2,Ben,9:00,,DNF\n",
+        "Ana",
+    ),
     "since the start": ("Name,Start,Finish,Net\nAna,10:00:00,10:45:00,45:00\nBen,10:01:00,10:44:00,43:00\n", "Ben"),
     "seasons below titles": (
         "2023,,\nRound,Name,Place\n1,Ana,1\n1,Ben,2\n2024,,\nRound,Name,Place\n1,Ben,1\n1,Ana,2\n",
@@ -112,6 +147,24 @@ def test_of_two_readings_the_one_that_decides_is_taken(name, tmp_path):
 OPEN = {
     "counted lines": ("#,Player,Score\n1,Ana,33\n2,Ben,41\n3,Cy,12\n", "# numbers the lines"),
     "distances": ("Runner,Km,Time\nAna,88.1,11:50:00\nBen,101,11:58:00\n", "does Time say who beat whom, or Km"),
+    "points beside times": (
+        "Team,Points,Time\nAna,350,59:40\nBen,380,59:50\n",
+        "does Time say who beat whom, or Points",
+    ),
+    "faults beside times": ("Rider,Faults,Time\nAna,8,56.2\nBen,0,60.2\n", "does Time say who beat whom, or Faults"),
+    "penalties beside times": (
+        "Driver,Time,Penalty (s)\nAna,1:48:20,600\nBen,1:49:00,0\n",
+        "does Time alone say who beat",
+    ),
+    "yardsticks beside times": ("Helm,PY,Elapsed\nAna,1100,50:50\nBen,1043,51:40\n", "or PY"),
+    "net and gross times": (
+        "Nombre;Tiempo oficial;Tiempo real\nAna;40:39;40:29\nBen;40:40;40:20\n",
+        "may each be time_s",
+    ),
+    "legs without a whole": (
+        "Name,Swim,Bike,Run\nAna,10:00,40:00,21:40\nBen,9:00,41:00,21:00\n",
+        "are legs of one event",
+    ),
     "hours of the day": (
         "Name,Start,Finish\nAna,10:00:00,10:45:00\nBen,10:01:00,10:44:00\n",
         "Finish may be a time of",

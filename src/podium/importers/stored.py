@@ -75,12 +75,30 @@ def sheet_texts(book: Any, sheet: str) -> pl.DataFrame:
 
 
 def alike(tables: dict[str, SheetTable], name: str) -> dict[str, SheetTable]:
-    """The sheets that are parts of one table: all, or all but those whose names say that they sum others up."""
+    """The sheets that are parts of one table: all, or all but those whose names or numbers sum others up."""
     parts = {each: table for each, table in tables.items() if is_results(table[0]) and not is_total(each)}
     if len({tuple(table[0].columns) for table in parts.values()}) == 1:
+        for whole in (next(reversed(parts)), next(iter(parts))):
+            others = {each: table for each, table in parts.items() if each != whole}
+            if sums_up(parts[whole][0], [each for each, _, _ in others.values()]):
+                return others
         return parts
     choices = [Choice(f"sheet {each}", "source.sheet", each) for each in tables]
     raise decide(name, f"has {len(tables)} sheets ({', '.join(tables)}) of several heads; which are results", *choices)
+
+
+def sums_up(table: pl.DataFrame, others: list[pl.DataFrame]) -> bool:
+    """Whether each line of a sheet has in some column the sum of what its name has in that of two sheets or more."""
+    numbers = {each.name: each.cast(pl.Float64, strict=False) for each in table}
+    summed = [name for name, own in numbers.items() if own.null_count() == 0]
+    ways = [(name, each) for name, own in numbers.items() if own.count() == 0 for each in summed]
+    for name, number in ways if len(others) > 1 and table.height > 1 else ():
+        whole = pl.concat([each.select(name, number) for each in others])
+        sums = whole.group_by(name).agg(pl.col(number).cast(pl.Float64, strict=False).sum().round(6).alias("\0sum"))
+        found = table.select(name, numbers[number].round(6)).join(sums, on=name, how="left")
+        if found[number].eq_missing(found["\0sum"]).all():
+            return True
+    return False
 
 
 def is_results(table: pl.DataFrame) -> bool:

@@ -14,7 +14,9 @@ from podium.results.columns import ALL
 WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
 SYNONYMS, SIDES, OTHERWISE = WORDS["columns"], WORDS["sides"], WORDS["otherwise"]
 HEADS = {key: words.split() for key, words in WORDS["heads"].items()}
-DISTANCES, STARTS, QUARTERS = ({*HEADS[key]} for key in ("distances", "starts", "quarters"))
+DISTANCES, STARTS, QUARTERS, BESIDE_TIMES, LEGS = (
+    {*HEADS[key]} for key in ("distances", "starts", "quarters", "beside_times", "legs")
+)
 DOUBTFUL, WEAK, YEARS, CLASSES, PAIRING, PAIRS, AND, LAPS_WORDS, PLAYED, UNPLAYED_WORDS = (
     HEADS[key]
     for key in ["doubtful", "weak", "years", "classes", "pairing", "pairs", "and", "laps", "played", "unplayed"]
@@ -127,6 +129,12 @@ def is_round(heading: str) -> bool:
 def is_total(name: str) -> bool:
     """Whether a sheet or column sums others up."""
     return any(sides().get(word) == "total" for word in fold(name).split("_"))
+
+
+def is_statistic(text: str) -> bool:
+    """Whether a cell stands before what results come to, or before a record, as in `Course record (2019)`."""
+    word = re.sub(r"[\d_]+$", "", fold(text))
+    return word in HEADS["statistics"] or sides().get(word) == "total"
 
 
 def is_heading(text: str) -> bool:

@@ -237,10 +237,17 @@ class Columns:
         time = chosen.get("time_s")
         if time is None or "position" in chosen or not {"time_s", "position"}.isdisjoint(self.named):
             return
-        far = next((each for each in unknown if heads.DISTANCES & {*fold(each).split("_")}), None)
-        if far and self.varies(far, chosen.get("event_id")):
-            choices = [Choice(f"{time} does", "source.aside", far), Choice(f"{far} does", "source.aside", time)]
-            self.ask(Question(f"differs within an event; does {time} say who beat whom, or {far}", tuple(choices), far))
+        for other in (each for each in (*unknown, *self.asides) if each not in self.taken):
+            is_clock = self.texts(other).str.contains(":").any()
+            words = {*fold(other).split("_")}
+            is_far, is_added = bool(words & heads.DISTANCES), not words.isdisjoint(heads.PENALTY)
+            may_count = is_far or is_added or (is_total(other) and not is_clock) or words & heads.BESIDE_TIMES
+            if may_count and self.varies(other, chosen.get("event_id")) and (is_far or self.is_against(other, chosen)):
+                choices = [Choice(f"{time} does", "source.aside", other)]
+                choices += [] if is_added else [Choice(f"{other} does", "source.aside", time)]
+                which = f"{time} alone say who beat whom" if is_added else f"{time} say who beat whom, or {other}"
+                self.ask(Question(f"differs within an event; does {which}", tuple(choices), other))
+                break
         start = next((each for each in self.grid.headings if fold(each) in heads.STARTS), None)
         if start and self.texts(start).str.contains(":").all() and self.varies(start, chosen.get("event_id")):
             since = [each for each in unknown if (self.shapes.sum_of([each, time]) or ("",) * 3)[2] == start]
@@ -251,12 +258,20 @@ class Columns:
                 choices = [Choice("not of day: they count", "source.aside", start)]
                 self.ask(Question(f"says who started when, so {time} may be a time of day", tuple(choices), start))
 
+    def is_against(self, heading: str, chosen: Mapping[str, str]) -> bool:
+        """Whether some whom times put first have fewer points, or more of what is better the less."""
+        steps = self.steps(heading, chosen, chosen["time_s"])
+        return bool(((steps > 0) if is_total(heading) else (steps < 0)).any())
+
     def steps(self, heading: str, chosen: Mapping[str, str], place: str | None = None) -> pl.Series:
         """What numbers or times add from one to the next in each event, by places or as the rows stand."""
         events = [chosen[each] for each in ("event_id", "heat") if each in chosen]
         values = times.parse_column(self.shapes.texts(heading), decimal=".,")
         signed = pl.when(pl.col("sign") == "-").then(-pl.col("seconds")).otherwise("seconds").alias("\0value")
-        rows = pl.Series(range(values.height), dtype=pl.Float64) if place is None else placed(self.shapes.texts(place))
+        rows = pl.Series(range(values.height), dtype=pl.Float64)
+        if place is not None:
+            by = self.shapes.texts(place)
+            rows = times.parse_column(by, decimal=".,")["seconds"] if place == chosen.get("time_s") else placed(by)
         columns = [*map(self.grid.frame.get_column, events), rows.alias("\0row"), *values.select(signed)]
         table = pl.DataFrame(columns).drop_nulls(["\0row", "\0value"]).sort(*events, "\0row")
         step = pl.col("\0value").diff()
@@ -286,8 +301,8 @@ class Columns:
             column = self.shapes.meaning_of(heading)
             if column == "player" and heading.startswith("^"):  # the name of what the rows stand in
                 column = "event_id"
-            if column == "started_at" and not self.fits(column, heading):
-                column = heads.OTHERWISE.get(fold(heading), "")
+            if column in ("started_at", "time_s") and not self.fits(column, heading):
+                column = heads.OTHERWISE.get(fold(heading), "") if self.texts(heading).len() else ""
             if column not in {*self.given, *self.named} and (not column or self.fits(column, heading)):
                 found.setdefault(column, []).append(heading)
         unknown = found.pop("", [])
@@ -304,7 +319,8 @@ class Columns:
             if self.texts(heading).str.starts_with("[").any():  # a list
                 continue
             near = near_miss(heading, words) if len(self.faults) <= SHOWN_FAULTS else None  # it is refused anyway
-            if near is not None:
+            own = columns.get(fold(heading).partition("_")[0], "")  # as of Time (min), which is no slip of Time in
+            if near is not None and columns.get(near) != own:
                 yes, no = (f"columns.{columns.get(near, near)}", "source.aside")
                 choices = Choice("yes", yes, heading), Choice("no: leave it aside", no, heading)
                 self.ask(Question(f"is nearly {near}: write it so, or give it another name", choices, heading))

@@ -59,6 +59,15 @@ class Guesser(Columns):
         for name in self.refined.keys() & columns.keys() - {"started_at", "status"}:
             rule = columns[name]
             columns[name] = (rule if isinstance(rule, dict) else {"from": rule}) | self.refined[name]
+        if (
+            "split" in (columns.get("player") or {})
+            and "time_s" in columns
+            and {"position", "team_score"}.isdisjoint(columns)
+        ):
+            time = columns["time_s"]
+            columns["position"] = (
+                time if isinstance(time, dict) else {"from": time, "as": "number"}
+            )  # of sides, which times are not
         self.refuse()
         self.check_compared(columns)
         self.refuse()

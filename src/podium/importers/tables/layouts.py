@@ -15,7 +15,7 @@ from podium.importers.grid import ROW_NUMBER, SHEET, Grid
 from podium.importers.sources import refuse_file
 from podium.importers.tables.cells import POINTS, RESULTS, WHOLE, Result, as_texts, mirrored, parse_result, plain
 from podium.importers.tables.model import BESIDE, CELL, COLUMN, FILE, PAIR, ROW, ROW_NAME, Condition, Layout, Map
-from podium.results.headings import is_total
+from podium.results.headings import fold, is_statistic, is_total, meanings
 from podium.support.words import suggestion
 
 GAME, RESULT_FIRST, ALONE = (re.compile(RESULTS[name]) for name in ["game", "result_first", "alone"])
@@ -54,8 +54,10 @@ def notes_below(grid: Grid, numbers: pl.Series) -> dict[int, tuple[str, str]]:
     rows = grid.frame.head(height - len(notes)).select(texts) if notes else grid.frame
     found = dict[int, tuple[str, str]]()
     for number, cells in zip(reversed(numbers), notes, strict=False):
-        lacks = is_apart or any(rows[name].null_count() == 0 for name in names if name not in cells)
         first = next(iter(cells.items()))
+        lacks = is_apart or any(rows[name].null_count() == 0 for name in names if name not in cells)
+        has_place = any(meanings().get(fold(name)) == "position" for name in cells)
+        lacks = lacks or (is_statistic(first[1]) and not has_place)
         if not lacks or first in found.values():
             break
         found[number] = first
@@ -65,7 +67,7 @@ def notes_below(grid: Grid, numbers: pl.Series) -> dict[int, tuple[str, str]]:
 def is_note(cells: Mapping[str, str]) -> bool:
     """Whether the first cell of a row is the head of a sum, or ends a word with a colon."""
     first = next(iter(cells.values()), "")
-    return is_total(first) or re.match(r"[^\W\d][^:\d]*:(\s|$)", first) is not None
+    return is_total(first) or is_statistic(first) or re.match(r"[^\W\d][^:\d]*:(\s|$)", first) is not None
 
 
 def check_names(mapping: Map, columns: Iterable[str], table_name: str) -> None:

@@ -48,8 +48,10 @@ class Lines:
         return self.known[heading]
 
     def meaning_of(self, heading: str) -> str:
-        """The results column that a heading means; none where it is of all who met, by number or as a list."""
+        """The results column that a heading means; none where it is of all who met, or of a leg beside another."""
         word = fold(heading)
+        if word in heads.LEGS and sum(fold(each) in heads.LEGS for each in self.grid.headings) > 1:
+            return ""
         may_be_all = word in heads.WEAK and word in heads.PAIRING
         return "" if may_be_all and self.texts(heading).str.contains(r"^\d+$|,").any() else meanings().get(word, "")
 
@@ -242,6 +244,8 @@ class Lines:
         by_head: Document = {"position": {"from": "cell", "as": "place"}} if suffix else {}
         columns |= by_head or self.meaning(rounds, [each for each in aside if is_total(each)])
         columns |= self.ask_what_cells_are(rounds) if columns.keys().isdisjoint(COMPARED) else {}
+        if "time_s" in columns and {*map(fold, rounds)} <= heads.LEGS:
+            self.ask(Question(f"{', '.join(rounds)} are legs of one event: add a column of the whole times", ()))
         columns |= self.dates_of(rounds)
         mark = self.mates(player)
         columns |= {"player": {"from": "row_name", "split": mark}} if mark else {}

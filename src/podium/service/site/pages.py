@@ -107,24 +107,10 @@ def public_pages(view: Store, pools: Sequence[str], extent: Extent) -> Iterator[
     """Every page of some pools of one moment, as whoever has no key sees them; lists before what they lead to."""
     every, card = [PoolPages(view, name, extent) for name in pools], partial(front.pool_card, view)
     yield PageFile("/", "index.html", lambda: written("/", front.home_page(view, [*map(card, pools)])))
-    found = partial(find_page, view, [hit for each in every for hit in each.found], None)
-    yield PageFile("/find", "find.html", lambda: written("/find", found()))
+    found = [hit for each in every for hit in each.found]
+    yield PageFile("/find", "find.html", lambda: written("/find", boards.find_page(view, found, None)))
     for each in every:
         yield from each.files()
-
-
-def find_page(view: Store, hits: Sequence[FoundPlayer], pool: str | None) -> Page:
-    """The page that finds a player, with everybody on it."""
-    headers = {name: pool_header(view.pool(name)) for name in {each.pool for each in hits}}
-    return boards.FindPage(
-        title="Find a player",
-        pool=None if pool is None else pool_header(view.pool(pool)),
-        text="",
-        hits=tuple((each, headers[each.pool]) for each in hits),
-        similar=(),
-        is_cut=False,
-        form_address="",
-    )
 
 
 def request_for(address: str) -> Request:
@@ -182,11 +168,12 @@ class PoolPages:
             yield self._routed(numbered("events", number), route, "events", **query)
         yield self._page("rules.html", lambda: rules_page(self.view, self.name, 0), "system")
         yield self._routed("distribution.html", spread.distribution, "distribution")
-        if self.view.pool(self.name).system.kinds:
+        header = pool_header(self.view.pool(self.name))
+        if header.kinds:
             yield self._routed("things.html", spread.things, "things")
-        if pool_header(self.view.pool(self.name)).has_hindsight:
+        if header.has_hindsight:
             yield self._routed("best.html", spread.best_ever, "best")
-        yield self._page("find.html", lambda: find_page(self.view, self.found, self.name), "find")
+        yield self._page("find.html", lambda: boards.find_page(self.view, self.found, header), "find")
         for each in self.found[: self.extent.players]:
             route = partial(self._player, each.player)
             yield self._routed(f"players/{file_stem(each.player)}.html", route, "players", each.player)

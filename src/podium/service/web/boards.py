@@ -1,7 +1,7 @@
 """Pages that list: the leaderboard, the events, and who was found by name; and within which spans they do."""
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Annotated, Final, Literal, NamedTuple
@@ -262,19 +262,29 @@ def found_players(
     is_missing: bool = False,
 ) -> Response:
     found = store.search(text, [*pools], most=MOST_FOUND) if text.strip() else ()
+    form_address = rendering.pool_address(pool.name, "find") if pool else rendering.address("find")
+    page = find_page(store, found, pool, text, form_address)
+    if len(page.hits) == 1 and not list_only:
+        hit, header = page.hits[0]
+        return RedirectResponse(rendering.pool_address(header.name, "players", hit.player), 303, rendering.HEADERS)
+    return rendering.render(request, page, status=404 if is_missing or (text.strip() and not page.hits) else 200)
+
+
+def find_page(
+    store: Store,
+    found: Sequence[FoundPlayer],
+    pool: rendering.PoolHeader | None,
+    text: str = "",
+    form_address: str = "",
+) -> FindPage:
     headers = {name: rendering.pool_header(store.pool(name)) for name in {each.pool for each in found}}
     hits = tuple((each, headers[each.pool]) for each in found if not each.is_similar)
-    if len(hits) == 1 and not list_only:
-        return RedirectResponse(
-            rendering.pool_address(hits[0][0].pool, "players", hits[0][0].player), 303, rendering.HEADERS
-        )
-    page = FindPage(
+    return FindPage(
         title=f"Find {text}" if text else "Find a player",
         pool=pool,
         text=text,
         hits=hits,
         similar=tuple((each, headers[each.pool]) for each in found if each.is_similar),
-        is_cut=len(hits) == MOST_FOUND,
-        form_address=rendering.pool_address(pool.name, "find") if pool else rendering.address("find"),
+        is_cut=bool(text) and len(hits) == MOST_FOUND,
+        form_address=form_address,
     )
-    return rendering.render(request, page, status=404 if is_missing or (text.strip() and not hits) else 200)

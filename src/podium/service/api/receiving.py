@@ -65,21 +65,6 @@ Secret = Annotated[str, Path(min_length=1, description="A key with the role writ
 Signature = Annotated[str, Header(alias="X-D0-Blind-ID-Detached-Signature", description="The server's, in base64.")]
 
 
-class Sender(NamedTuple):
-    """Who sent a report: a name, which also begins the ids of its events, and the key, if it came with one."""
-
-    name: str
-    key: ApiKey | None = None
-
-
-class Match(NamedTuple):
-    """What a report is worth: its pool, its rows, and where it has none why."""
-
-    pool: str
-    rows: list[dict[str, Any]]
-    reason: str
-
-
 @router.post("", response_class=PlainTextResponse, responses=ANSWERS, openapi_extra=BODY)
 async def submit_signed(
     request: Request,
@@ -98,7 +83,7 @@ async def submit_signed(
         if fingerprint is None:
             message = "the signature is missing or not verified; put a key at the end of the address"
             raise await guard.refusal(request, 401, message)
-        return await store_report(store, intake, metrics, body, Sender(fingerprint))
+        return await store_report(store, intake, metrics, body, fingerprint)
 
     return await answer_in_text(request, take)
 
@@ -120,7 +105,7 @@ async def submit_with_key(
             raise await guard.refusal(request, 401, "the key at the end of the address is unknown, expired or revoked")
         await guard.count(key)
         body = await read_bytes(request, MAX_BODY_BYTES)
-        return await store_report(store, intake, metrics, body, Sender(key.name, key))
+        return await store_report(store, intake, metrics, body, key.name, key)
 
     return await answer_in_text(request, take)
 
@@ -159,18 +144,21 @@ async def answer_in_text(request: Request, take: Callable[[], Awaitable[str]]) -
 
 
 async def store_report(
-    store: Store, intake: CurrentIntake, metrics: CurrentMetrics, body: bytes, sender: Sender
+    store: Store, intake: CurrentIntake, metrics: CurrentMetrics, body: bytes, sender: str, key: ApiKey | None = None
 ) -> str:
-    match = await run_in_threadpool(match_of, store, body, sender, time.time_ns() // 1000)
-    if not match.rows:
-        return f"dropped: {match.reason}\n"
-    receipts = await intake.submit(match.pool, match.rows, sender.name, {})
-    metrics.count_receipts(match.pool, receipts)
+    """Store a report; the name of its sender begins the ids of its events, and it may have come with a key."""
+    pool, rows, reason = await run_in_threadpool(read_report, store, body, sender, key, time.time_ns() // 1000)
+    if not rows:
+        return f"dropped: {reason}\n"
+    receipts = await intake.submit(pool, rows, sender, {})
+    metrics.count_receipts(pool, receipts)
     return "".join(f"{'duplicate' if each.duplicate else each.status}: {each.event_id}\n" for each in receipts)
 
 
-def match_of(store: Store, body: bytes, sender: Sender, received_us: int) -> Match:
-    """Read a report.
+def read_report(
+    store: Store, body: bytes, sender: str, key: ApiKey | None, received_us: int
+) -> tuple[str, list[dict[str, Any]], str]:
+    """Read a report: its pool, its rows, and where it has none why.
 
     Args:
         received_us: when it came, in microseconds since 1970; a match whose id does not tell when it began has
@@ -186,10 +174,10 @@ def match_of(store: Store, body: bytes, sender: Sender, received_us: int) -> Mat
     pool = report.game_type
     if pool not in {each.name for each in store.pools()}:
         raise ParameterError(f"there is no pool {pool!r} for games of that type")
-    if sender.key is not None and not sender.key.may("write", pool):
+    if key is not None and not key.may("write", pool):
         raise AccessError(403, f"this needs a key with the role write for pool {pool}")
     collector = Collector(Options())
-    xonstat.take(report, collector, sender.name, received_us)
+    xonstat.take(report, collector, sender, received_us)
     imported = collector.imported()
     if imported.bad:
         raise FormatError("report", imported.bad)
@@ -198,7 +186,7 @@ def match_of(store: Store, body: bytes, sender: Sender, received_us: int) -> Mat
         started = stored_start(store, pool, table["event_id"][0])
         if started is not None:  # the same report again
             table = table.with_columns(started_at=pl.lit(started).cast(INSTANT))
-    return Match(pool, table.to_dicts(), ", ".join(f"{count} {reason}" for reason, count in imported.dropped.items()))
+    return pool, table.to_dicts(), ", ".join(f"{count} {reason}" for reason, count in imported.dropped.items())
 
 
 def stored_start(store: Store, pool: str, event_id: str) -> int | None:

@@ -3,6 +3,7 @@
 from dataclasses import fields
 from functools import cache, partial
 from tempfile import SpooledTemporaryFile
+from typing import Any
 from urllib.parse import quote
 
 from fastapi import Request, Response
@@ -240,8 +241,7 @@ def system_page(store: Store, admission: Admission, name: str = "") -> FormsPage
 
 
 def parameter_fields(system: System) -> tuple[Field, ...]:
-    def words(parameter: str) -> Choices:
-        (each,) = (one for one in fields(system) if one.name == parameter)
+    def words(each: Any) -> Choices:
         choices = each.metadata["choices"] or (("true", "false") if bool in kinds(type(system), each) else ())
         return tuple((choice, choice) for choice in choices)
 
@@ -250,7 +250,7 @@ def parameter_fields(system: System) -> tuple[Field, ...]:
             name=PREFIX + each.name,
             label=f"{each.name}: {each.metadata['help']}" + (f" ({unit})" if (unit := each.metadata["unit"]) else ""),
             value=as_setting(getattr(system, each.name)),
-            choices=words(each.name),
+            choices=words(each),
         )
         for each in fields(system)
     )

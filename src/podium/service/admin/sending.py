@@ -84,13 +84,10 @@ class EventTable:
 
     def csv(self) -> str:
         shared = {name: text for name, text in self.shared.items() if text}
-        columns = ["event_id", *shared, *self.columns]
-        file = io.StringIO()
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows(
-            [{**shared, **line, "event_id": self.event_id}.get(name, "") for name in columns] for line in self.lines
-        )
+        columns, file = ["event_id", *shared, *self.columns], io.StringIO()
+        writer = csv.DictWriter(file, columns, extrasaction="ignore", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows({**shared, **line, "event_id": self.event_id} for line in self.lines)
         return file.getvalue()
 
 

@@ -117,7 +117,9 @@ def result_table(
             )
         )
     heads = tuple(heat_head(heat) for heat in columns)
-    caption = f"{basis} {heads_in_words(heads)}".strip()
+    numbered = next((head for head in heads if head[1:].isdecimal()), "")
+    words = f"{numbered} is heat {numbered[1:]}: the place, and below it what was sent." if numbered else ""
+    caption = f"{basis} {words}".strip()
     return ResultTable(heads, head, tuple(rows), caption, entrants=len(rows))
 
 
@@ -125,12 +127,6 @@ def heat_head(heat: str) -> str:
     """The head of a heat's column: H1 for heat 1, and the name of one that has another."""
     number = heat.lower().removeprefix("heat").strip()
     return f"H{number}" if number.isdecimal() else capitalised(heat)
-
-
-def heads_in_words(heads: Sequence[str]) -> str:
-    """What the heads of heats and the numbers below them mean, in a sentence."""
-    numbered = next((head for head in heads if head[1:].isdecimal()), "")
-    return f"{numbered} is heat {numbered[1:]}: the place, and below it what was sent." if numbered else ""
 
 
 def rank_of(line: Mapping[str, Any] | None) -> tuple[int, bool]:

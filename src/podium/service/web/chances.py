@@ -310,15 +310,14 @@ def field_of(store: Store, header: PoolHeader, forecast: Forecast) -> Field:
         favourites=tuple(tied if len(tied) <= 2 else ()),  # noqa: PLR2004  (a sentence of more is a list)
         odds=odds_words(float(forecast.entrants["win"][0])) + (" each" if len(tied) > 1 else ""),
         rows=tuple(rows),
-        places=tuple(head(start, int(width)) for start, width in zip(starts, widths, strict=True)),
+        places=tuple(
+            f"{start + 1}" if width == 1 else f"{start + 1}–{start + width}"  # noqa: RUF001  (a range)
+            for start, width in zip(starts, widths, strict=True)
+        ),
         is_wide=size > MOST_COLUMNS,
         has_podium=has_podium,
         newcomers=tuple((each, similar_names(store, header, each, most=3)) for each in forecast.newcomers),
     )
-
-
-def head(start: int, width: int) -> str:
-    return str(start + 1) if width == 1 else f"{start + 1}–{start + width}"  # noqa: RUF001  (a range)
 
 
 def chance_words(per_cent: Decimal, chance: float) -> str:

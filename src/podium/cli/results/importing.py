@@ -211,15 +211,6 @@ def show_map(files: list[str], options: "Options", save: Path | None, *, show_it
 
 def show_summary(imported: "Imported", *, err: bool) -> None:
     """Print what became of the input, and on stderr what was skipped."""
-    for line in summary(imported):
-        typer.echo(line, err=err)
-    for fault in imported.bad[:SHOWN_FAULTS]:
-        typer.echo(f"podium: skipped: {fault.file} {fault}", err=True)
-    if len(imported.bad) > SHOWN_FAULTS:
-        typer.echo(f"podium: {len(imported.bad) - SHOWN_FAULTS} more faults", err=True)
-
-
-def summary(imported: "Imported") -> list[str]:
     table = imported.table
     events, players = (table[name].n_unique() for name in ("event_id", "player"))
     lines = [f"imported: {counted(table.height, 'row')}, {counted(events, 'event')}, {counted(players, 'player')}"]
@@ -227,7 +218,12 @@ def summary(imported: "Imported") -> list[str]:
         lines.append(f"dropped: {', '.join(f'{count:,} {reason}' for reason, count in imported.dropped.items())}")
     if imported.skipped:
         lines.append(f"skipped: {counted(imported.skipped, 'bad event')}")
-    return [*lines, *imported.notes]
+    for line in (*lines, *imported.notes):
+        typer.echo(line, err=err)
+    for fault in imported.bad[:SHOWN_FAULTS]:
+        typer.echo(f"podium: skipped: {fault.file} {fault}", err=True)
+    if len(imported.bad) > SHOWN_FAULTS:
+        typer.echo(f"podium: {len(imported.bad) - SHOWN_FAULTS} more faults", err=True)
 
 
 def names_table(imported: "Imported") -> "pl.DataFrame":

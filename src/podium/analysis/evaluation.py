@@ -110,7 +110,7 @@ def evaluate(
         judged = judge_dataset(open_dataset(results), chosen_systems, chosen, period, weight, how)
     else:
         refuse_engine(engine, scheduler, workers)
-        checked = results if isinstance(results, Results) else read_results(results)
+        checked = read_results(results)
         judged = judge_table(checked, chosen_systems, chosen, period, weight)
     for name, each in zip(names, judged, strict=True):
         if not each.events:

@@ -54,7 +54,7 @@ def recover(
         ResultsError: the results are refused.
         ParameterError: skills are missing for an event, or too few events to compare.
     """
-    checked = results if isinstance(results, Results) else read_results(results)
+    checked = read_results(results)
     names = system_labels(labels, [system.name for system in systems])
     truth = check_skills(skills)
     summaries, tables = [], []

@@ -112,7 +112,7 @@ def tune(
     if is_dataset(results):
         return tune_dataset(open_dataset(results), start, train_until, trials, study, judged, how)
     refuse_engine(**how)
-    dated = with_dates(results if isinstance(results, Results) else read_results(results))
+    dated = with_dates(read_results(results))
     starts = starts_of(dated.frame)
     until = last_training(starts, train_until)
     train = Results(dated.frame.filter(pl.col("started_at") <= until), dated.source)

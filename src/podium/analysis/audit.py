@@ -1,7 +1,7 @@
 """The points economy: where points come from and go, and patterns worth a look, each with its evidence."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -43,16 +43,7 @@ class Audit:
     quitters: pl.DataFrame  # players who quit often
 
 
-class Findings(NamedTuple):
-    """What one pool, or a whole table, shows."""
-
-    flows: pl.DataFrame  # points by month
-    active: pl.DataFrame  # month, rating: the last in the month, of everyone who played
-    unbalanced: pl.DataFrame
-    farming: pl.DataFrame
-    isolated_groups: pl.DataFrame
-    newcomers: pl.DataFrame
-    quitters: pl.DataFrame
+Findings = dict[str, pl.DataFrame]  # what one pool, or a whole table, shows: as `Audit`, but for its months
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +109,10 @@ def findings_in(rated: Rated) -> Findings:
     nets = changes.group_by("settlement", maintain_order=True).agg(
         pl.col("event_id").last(), pl.col("started_at").last(), net=moved.sum(), moved=moved.abs().sum()
     )
+    flows, active = months(rated, changes, nets)
     return Findings(
-        *months(rated, changes, nets),
+        flows=flows,
+        active=active,
         unbalanced=unbalanced(rated, nets),
         farming=farming(rated, changes),
         isolated_groups=isolated_groups(rated),
@@ -132,9 +125,8 @@ def as_audit(system: System, findings: list[Findings]) -> Audit:
     """The findings of all pools together, in their order."""
 
     def joined(name: str, by: str | None = None) -> pl.DataFrame:
-        tables = [getattr(each, name) for each in findings]
-        whole = [table for table in tables if table.height] or tables[:1]
-        together: pl.DataFrame = pl.concat(whole)
+        tables = [each[name] for each in findings]
+        together = pl.concat([table for table in tables if table.height] or tables[:1])
         return together if by is None else together.sort(by, descending=True, maintain_order=True)
 
     return Audit(

@@ -105,42 +105,27 @@ def tune(
         TuningError: the study is of another search.
     """
     start = make_system(system)
-    judged = progress or (lambda _: None)
-    how = {"engine": engine, "scheduler": scheduler, "workers": workers}
+    search = functools.partial(searched, start, trials=trials, study=study, progress=progress or (lambda _: None))
     if not trials >= 1:
         raise ParameterError(f"trials is {trials}; it must be at least 1")
-    if is_dataset(results):
-        return tune_dataset(open_dataset(results), start, train_until, trials, study, judged, how)
-    refuse_engine(**how)
-    dated = with_dates(read_results(results))
-    starts = starts_of(dated.frame)
-    until = last_training(starts, train_until)
-    train = Results(dated.frame.filter(pl.col("started_at") <= until), dated.source)
-    losses = TableLosses(train, middle_of_training(starts, until))
-    return searched(start, losses, until, dated, trials, study, judged, {})
-
-
-def tune_dataset(
-    dataset: Dataset,
-    start: System,
-    train_until: str | date | datetime,
-    trials: int,
-    study: Path | None,
-    progress: Callable[[int], None],
-    how: dict[str, Any],
-) -> Tuned:
-    """Search on a dataset; see `tune`. `how` has the engine, the scheduler and the workers."""
+    if not is_dataset(results):
+        refuse_engine(engine, scheduler, workers)
+        dated = with_dates(read_results(results))
+        starts = starts_of(dated.frame)
+        until = last_training(starts, train_until)
+        train = Results(dated.frame.filter(pl.col("started_at") <= until), dated.source)
+        return search(TableLosses(train, middle_of_training(starts, until)), until, dated)
+    dataset = open_dataset(results)
     starts = starts_of_dataset(dataset)
     until = last_training(starts, train_until)
     middle = middle_of_training(starts, until)
-    sizes = [pool.rows for pool in dataset.pools]
-    if how["engine"] is None and how["scheduler"] is None and not is_portable(start):
-        how = how | {"engine": "local"}
-    with executor(how["engine"], sizes, scheduler=how["scheduler"], workers=how["workers"]) as run:
+    if engine is None and scheduler is None and not is_portable(start):
+        engine = "local"
+    with executor(engine, [pool.rows for pool in dataset.pools], scheduler=scheduler, workers=workers) as run:
         losses = PoolLosses(run, dataset, middle, until)
         if not isinstance(run, Local):
             warm(judge_block, lambda pool: losses.task(pool, start))
-        return searched(start, losses, until, dataset, trials, study, progress, how)
+        return search(losses, until, dataset, engine=engine, scheduler=scheduler, workers=workers)
 
 
 def searched(
@@ -148,10 +133,11 @@ def searched(
     losses: "Losses",
     train_until: datetime,
     results: "Results | Dataset",
+    *,
     trials: int,
     study: Path | None,
     progress: Callable[[int], None],
-    how: dict[str, Any],
+    **how: Any,
 ) -> Tuned:
     """The best of the search, tested on what came after the training."""
     (default_loss,) = losses.judge([start])

@@ -274,32 +274,24 @@ def plot(
     """
     if out is not None:
         check_path(Path(out))
-    chart = draw(kind, results, system, pool, players, period, hindsight=hindsight)
+    if hindsight and kind != "histories":
+        raise ParameterError(f"hindsight is drawn into histories, not into {kind}")
+    if kind in histories.CURVES:
+        chart = published_curve(kind, None if system is None else make_system(system))
+    elif kind not in FROM_RESULTS:
+        kinds = (*FROM_RESULTS, *histories.CURVES)
+        raise ParameterError(f"there is no chart {kind!r}{suggestion(kind, kinds)} (there are {', '.join(kinds)})")
+    elif results is None:
+        raise ParameterError(f"{kind} is drawn from results; give them after the kind of the chart")
+    else:
+        rated = results if isinstance(results, Rated) else rate(results, system or "elo", period=period)
+        chart = draw(kind, rated, pool, players, hindsight=hindsight)
     if out is not None:
         save(chart, Path(out))
     return chart
 
 
-def draw(
-    kind: str,
-    results: Any,
-    system: str | System | None,
-    pool: str | None,
-    players: Sequence[str] | None,
-    period: str,
-    *,
-    hindsight: bool,
-) -> Any:
-    if hindsight and kind != "histories":
-        raise ParameterError(f"hindsight is drawn into histories, not into {kind}")
-    if kind in histories.CURVES:
-        return published_curve(kind, None if system is None else make_system(system))
-    if kind not in FROM_RESULTS:
-        kinds = (*FROM_RESULTS, *histories.CURVES)
-        raise ParameterError(f"there is no chart {kind!r}{suggestion(kind, kinds)} (there are {', '.join(kinds)})")
-    if results is None:
-        raise ParameterError(f"{kind} is drawn from results; give them after the kind of the chart")
-    rated = results if isinstance(results, Rated) else rate(results, system or "elo", period=period)
+def draw(kind: str, rated: Rated, pool: str | None, players: Sequence[str] | None, *, hindsight: bool) -> Any:
     if kind == "calibration":
         return calibration(evaluate(rated.results, rated.system, period=rated.period).reliability, rated.system.title)
     if kind == "circulation":

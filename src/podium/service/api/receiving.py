@@ -12,6 +12,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import wraps
 from itertools import chain, repeat
 from typing import Annotated, Any, NamedTuple, Self
 
@@ -65,7 +66,23 @@ Secret = Annotated[str, Path(min_length=1, description="A key with the role writ
 Signature = Annotated[str, Header(alias="X-D0-Blind-ID-Detached-Signature", description="The server's, in base64.")]
 
 
-@router.post("", response_class=PlainTextResponse, responses=ANSWERS, openapi_extra=BODY)
+def in_text(route: Callable[..., Awaitable[str]]) -> Callable[..., Awaitable[PlainTextResponse]]:
+    """Let a route answer with what came of a report, or with what refused it, as text."""
+
+    @wraps(route)
+    async def answer(request: Request, **given: Any) -> PlainTextResponse:
+        try:
+            return PlainTextResponse(await route(request=request, **given))
+        except PodiumError as error:
+            refusal = await podium_error(request, error)
+            headers = {name: value for name, value in refusal.headers.items() if not name.startswith("content-")}
+            return PlainTextResponse(f"{error}\n", refusal.status_code, headers)
+
+    return answer
+
+
+@router.post("", response_model=None, response_class=PlainTextResponse, responses=ANSWERS, openapi_extra=BODY)
+@in_text
 async def submit_signed(
     request: Request,
     store: CurrentStore,
@@ -74,21 +91,18 @@ async def submit_signed(
     metrics: CurrentMetrics,
     guard: CurrentKeyGuard,
     signature: Signature = "",
-) -> PlainTextResponse:
+) -> str:
     """Submit the report of a Xonotic server that signs it; its game type is the pool."""
-
-    async def take() -> str:
-        body = await read_bytes(request, MAX_BODY_BYTES)
-        fingerprint = await run_in(threads.verifying, verify_signature, body, request.url.query, signature)
-        if fingerprint is None:
-            message = "the signature is missing or not verified; put a key at the end of the address"
-            raise await guard.refusal(request, 401, message)
-        return await store_report(store, intake, metrics, body, fingerprint)
-
-    return await answer_in_text(request, take)
+    body = await read_bytes(request, MAX_BODY_BYTES)
+    fingerprint = await run_in(threads.verifying, verify_signature, body, request.url.query, signature)
+    if fingerprint is None:
+        message = "the signature is missing or not verified; put a key at the end of the address"
+        raise await guard.refusal(request, 401, message)
+    return await store_report(store, intake, metrics, body, fingerprint)
 
 
-@router.post("/{secret}", response_class=PlainTextResponse, responses=ANSWERS, openapi_extra=BODY)
+@router.post("/{secret}", response_model=None, response_class=PlainTextResponse, responses=ANSWERS, openapi_extra=BODY)
+@in_text
 async def submit_with_key(
     request: Request,
     secret: Secret,
@@ -96,18 +110,14 @@ async def submit_with_key(
     intake: CurrentIntake,
     metrics: CurrentMetrics,
     guard: CurrentKeyGuard,
-) -> PlainTextResponse:
+) -> str:
     """Submit the report of a Xonotic server whose address for it ends with a key; its game type is the pool."""
-
-    async def take() -> str:
-        key = await guard.key(secret)
-        if key is None:
-            raise await guard.refusal(request, 401, "the key at the end of the address is unknown, expired or revoked")
-        await guard.count(key)
-        body = await read_bytes(request, MAX_BODY_BYTES)
-        return await store_report(store, intake, metrics, body, key.name, key)
-
-    return await answer_in_text(request, take)
+    key = await guard.key(secret)
+    if key is None:
+        raise await guard.refusal(request, 401, "the key at the end of the address is unknown, expired or revoked")
+    await guard.count(key)
+    body = await read_bytes(request, MAX_BODY_BYTES)
+    return await store_report(store, intake, metrics, body, key.name, key)
 
 
 def verify_signature(body: bytes, query: str, signature: str) -> str | None:
@@ -131,16 +141,6 @@ def verify_signature(body: bytes, query: str, signature: str) -> str | None:
     verdict, fingerprint, *_ = [*done.stdout.decode("ascii", "replace").split(), "", ""]
     verified = done.returncode == 0 and verdict == "1" and FINGERPRINT.match(fingerprint) is not None
     return fingerprint if verified else None
-
-
-async def answer_in_text(request: Request, take: Callable[[], Awaitable[str]]) -> PlainTextResponse:
-    """Answer with what came of a report, or with what refused it, as text."""
-    try:
-        return PlainTextResponse(await take())
-    except PodiumError as error:
-        refusal = await podium_error(request, error)
-        headers = {name: value for name, value in refusal.headers.items() if not name.startswith("content-")}
-        return PlainTextResponse(f"{error}\n", refusal.status_code, headers)
 
 
 async def store_report(

@@ -13,7 +13,6 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from enum import Enum
 from multiprocessing import connection, parent_process
 from typing import TYPE_CHECKING, Any
@@ -219,13 +218,6 @@ HEALTH_CHECK_S = 60  # within which a worker answers its parent, on a machine th
 LOGGER = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class WorkerSettings:
-    url: str  # of the database
-    private_webhooks: bool = False
-    log_requests: bool = True
-
-
 def refuse_workers(url: str, count: int) -> None:
     """Refuse several workers where one file has one writer."""
     if sa.make_url(full_url(url)).get_backend_name() == "sqlite":
@@ -257,10 +249,10 @@ class Worker(multiprocess.Process):
         self.child_conn.close()  # the worker has it; as long as its parent has it too, a killed one seems to be slow
 
 
-def run_workers(settings: WorkerSettings, count: int, host: str, port: int, trusted_proxies: Sequence[str]) -> None:
-    """Serve with so many workers until a signal ends it; one that dies is replaced."""
+def run_workers(count: int, host: str, port: int, trusted_proxies: Sequence[str], **settings: str | bool) -> None:
+    """Serve with so many workers until a signal ends it; one that dies is replaced. `settings` are of `worker_app`."""
     with temporary_folder() as folder:
-        os.environ |= {SETTINGS: json.dumps(asdict(settings)), SHARED_FOLDER: str(folder)}
+        os.environ |= {SETTINGS: json.dumps(settings), SHARED_FOLDER: str(folder)}
         multiprocess.Process = Worker  # type: ignore[misc]
         uvicorn.run(
             f"{__name__}:worker_app",
@@ -272,15 +264,15 @@ def run_workers(settings: WorkerSettings, count: int, host: str, port: int, trus
 
 
 def worker_app() -> FastAPI:
-    settings = WorkerSettings(**json.loads(os.environ[SETTINGS]))
+    settings = json.loads(os.environ[SETTINGS])
     compile_without_blas()
     end_with_parent()
     app = create_app(
-        Store(settings.url, must_exist=True),
+        Store(settings["url"], must_exist=True),
         daily=True,
         close=True,
-        private_webhooks=settings.private_webhooks,
-        request_log=sys.stderr if settings.log_requests else None,
+        private_webhooks=settings["private_webhooks"],
+        request_log=sys.stderr if settings["log_requests"] else None,
     )
     keep_loaded()
     return app

@@ -50,7 +50,7 @@ def serve(
         import uvicorn  # noqa: F401  (who has none hears of it before all the rest is loaded)
 
         from podium.service import create_app
-        from podium.service.server import WorkerSettings, prepare_kernels, refuse_workers, run, run_workers
+        from podium.service.server import prepare_kernels, refuse_workers, run, run_workers
         from podium.store.backup import upgrade_pools
         from podium.store.log.files import file_of, is_sealed
     if workers > 1:
@@ -70,8 +70,8 @@ def serve(
     if workers > 1:
         prepare_kernels(store)
         store.close()
-        settings = WorkerSettings(url, private_webhooks=private_webhooks, log_requests=log_requests)
-        run_workers(settings, workers, host, port, trusted_proxies or ())
+        settings = {"private_webhooks": private_webhooks, "log_requests": log_requests}
+        run_workers(workers, host, port, trusted_proxies or (), url=url, **settings)
         return
     request_log = sys.stderr if log_requests else None
     app = create_app(store, daily=True, close=True, private_webhooks=private_webhooks, request_log=request_log)

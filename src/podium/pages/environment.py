@@ -1,7 +1,7 @@
 """The templates' environment: every text is escaped, a name that is not there is an error, numbers have one format."""
 
 import re
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from importlib.resources import files
 from typing import Any
 
@@ -54,17 +54,10 @@ def create_environment(*packages: str) -> Any:
     return environment
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
-    name: str
-    meaning: str
-    value: str
-    is_default: bool
-
-
-def settings(system: System) -> tuple[Setting, ...]:
+def settings(system: System) -> tuple[tuple[str, str, str, bool], ...]:
+    """The settings of a system: the name of each, its meaning, its value in words, and whether that is the default."""
     return tuple(
-        Setting(
+        (
             each.name,
             each.metadata["help"],
             value_words(getattr(system, each.name), each.metadata["unit"]),

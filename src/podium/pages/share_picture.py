@@ -79,14 +79,6 @@ class Caption:
     address: str
 
 
-@dataclass(frozen=True, slots=True)
-class Bar:
-    label: str
-    start: float
-    end: float
-    points: str
-
-
 def share_picture(view: WhyView, caption: Caption, size: Size) -> Markup:
     verdict_size = 64 if size is TALL else 56
     lines = wrapped(view.verdict.striptags(), verdict_size, size.width - 2 * MARGIN, most=4 if size is TALL else 2)
@@ -120,26 +112,26 @@ def share_picture(view: WhyView, caption: Caption, size: Size) -> Markup:
 def waterfall(view: WhyView, top: float, bottom: float, width: int) -> Markup:
     """The bars between two heights, each beginning where the one above ends."""
     bars = bars_of(view)
-    ends = [float(view.before), *(each.end for each in bars)]
+    ends = [float(view.before), *(end for _, _, end, _ in bars)]
     scale = Scale(min(ends), max(ends))
     left, right = MARGIN + LABEL_WIDTH, width - MARGIN - 130
     row = min(MOST_ROW, (bottom - top) / max(len(bars) + 1, 1))
     thick = 0.5 * row
 
     parts = []
-    for k, each in enumerate(bars):
+    for k, (label, start, end, points) in enumerate(bars):
         y = top + k * row
-        first, last = (left + scale.share(value) * (right - left) for value in (each.start, each.end))
-        parts.append(text(MARGIN, y + 0.62 * row, shortened(each.label, 20), 24, INK))
+        first, last = (left + scale.share(value) * (right - left) for value in (start, end))
+        parts.append(text(MARGIN, y + 0.62 * row, shortened(label, 20), 24, INK))
         parts.append(
             Markup('<rect x="{}" y="{}" width="{}" height="{}" rx="4" fill="{}"/>').format(
                 f"{min(first, last):.1f}", f"{y + (row - thick) / 2:.1f}", f"{max(abs(last - first), 3.0):.1f}",
-                f"{thick:.1f}", UP if each.end >= each.start else DOWN,
+                f"{thick:.1f}", UP if end >= start else DOWN,
             )
         )  # fmt: skip
         parts.append(line(last, y + (row + thick) / 2, y + row + (row - thick) / 2))
-        shade = GAIN if each.end >= each.start else LOSS
-        parts.append(text(width - MARGIN, y + 0.62 * row, each.points, 26, shade, weight=700, anchor="end"))
+        shade = GAIN if end >= start else LOSS
+        parts.append(text(width - MARGIN, y + 0.62 * row, points, 26, shade, weight=700, anchor="end"))
     y = top + len(bars) * row
     total = f"{rating(view.before, view.digits)} → {rating(view.after, view.digits)}"
     parts.append(text(MARGIN, y + 0.66 * row, total, 28, INK, weight=700))
@@ -150,18 +142,18 @@ def waterfall(view: WhyView, top: float, bottom: float, width: int) -> Markup:
     return Markup().join(parts)
 
 
-def bars_of(view: WhyView) -> list[Bar]:
-    """The bars of a change; beyond so many, the last ones together."""
+def bars_of(view: WhyView) -> list[tuple[str, float, float, str]]:
+    """The bars of a change, each its label, start, end and points; beyond so many, the last ones together."""
     groups = view.groups if len(view.groups) <= MOST_BARS else view.groups[: MOST_BARS - 1]
     total, bars = view.before, []
     for group in groups:
         after = total + group.points
-        bars.append(Bar(group.label.striptags(), float(total), float(after), change(group.points, view.digits)))
+        bars.append((group.label.striptags(), float(total), float(after), change(group.points, view.digits)))
         total = after
     others = len(view.groups) - len(groups)
     if others:
         left = view.after - total
-        bars.append(Bar(f"{others} more", float(total), float(view.after), change(left, view.digits)))
+        bars.append((f"{others} more", float(total), float(view.after), change(left, view.digits)))
     return bars
 
 

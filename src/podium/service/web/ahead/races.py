@@ -44,15 +44,6 @@ class PlaceLine:
 
 
 @dataclass(frozen=True, slots=True)
-class FieldLine:
-    player: str
-    rating: Decimal
-    rank_words: str
-    win: str
-    break_even: str
-
-
-@dataclass(frozen=True, slots=True)
 class StakesView:
     player: str
     headline: str
@@ -61,23 +52,17 @@ class StakesView:
     standing: str  # "Now 6th, with 1894."
     lines: tuple[PlaceLine, ...]
     likeliest: int  # the number of its line, from 0
-    field: tuple[FieldLine, ...]
+    field: tuple[tuple[str, Decimal, str, str, str], ...]  # of each its rating, rank, chance to win and break-even
     method: str
     age_s: float
     is_entrant: bool
 
 
 @dataclass(frozen=True, slots=True)
-class MomentLine:
-    place: str
-    player: str
-    change: Decimal | None  # were it to end so; None where that is not known
-    likely: str  # "4th", the likeliest place of whoever has none yet
-
-
-@dataclass(frozen=True, slots=True)
 class MomentView:
-    lines: tuple[MomentLine, ...]
+    # The place and the player of each, the change were it to end so, where that is known, and the likeliest place of
+    # whoever has none yet.
+    lines: tuple[tuple[str, str, Decimal | None, str], ...]
     posted_at: datetime
     age: str  # in words, where it is older than a minute
     place: str | None  # the chosen player's, as the stakes name it
@@ -96,9 +81,7 @@ def moment_view(store: Store, pool: rendering.PoolHeader, planned: Fixture, play
     rows = [*enumerate(in_place, 1), *(("out", side) for side in gone), *((DASH, side) for side in waiting)]
     moved = {name: None if change is None else shown(change, pool.digits) for name, change in stands.changes.items()}
     likely = {name: place_words(place, sides) for name, place in stands.likely.items()}
-    lines = tuple(
-        MomentLine(str(place), name, moved.get(name), likely.get(name, "")) for place, side in rows for name in side
-    )
+    lines = tuple((str(place), name, moved.get(name), likely.get(name, "")) for place, side in rows for name in side)
     minutes = int((datetime.now(UTC) - stands.posted_at).total_seconds() // MINUTE_S)
     age = f"that is {counted(minutes, 'minute')} ago" if minutes else ""
     own = [place_words(place, sides) for place, side in enumerate(in_place, 1) if player in side]
@@ -228,7 +211,7 @@ def stakes_view(aged: Aged, player: str, *, is_entrant: bool) -> StakesView | No
         for k, (line, change) in enumerate(zip(lines, changes, strict=True))
     )
     starters = tuple(
-        FieldLine(
+        (
             each["player"],
             shown(each["rating"], found.digits - 1),
             rank_words(each["rank"]),

@@ -12,7 +12,7 @@ from markupsafe import Markup
 from podium.engine.system import System
 from podium.ledger.history import without_days
 from podium.pages.charts import promise_curve, weights_curve
-from podium.pages.environment import Setting, settings
+from podium.pages.environment import settings
 from podium.pages.promises import Picture, reliability_picture
 from podium.service.http.requests import CurrentStore, from_state
 from podium.service.web.rendering import Page, PageRouter, PoolHeader, pool_header, render
@@ -70,7 +70,7 @@ class RulesPage(Page, template="system.html", tab="system"):
     pictures: tuple[Picture, ...]
     counted_on: date
     questions: tuple[tuple[str, Markup], ...]  # with their answers
-    settings: tuple[Setting, ...]
+    settings: tuple[tuple[str, str, str, bool], ...]  # names, meanings, values, and whether those are the defaults
     system: System
     about: str  # what the system is, in a line
     made_up: tuple[str, ...]  # of results as they were sent

@@ -67,6 +67,12 @@ MATCHES = {
     "quarters and what they come to": (
         "Home;Away;1Q;2Q;3Q;Finale\nA;B;5-9;6-9;30-4;41-22\nB;C;9-5;9-6;4-30;22-41\n", "A>B C>B"),
     "sets by ordinals": ("Home,Away,1º set,2º set,3º set\nA,B,6-0,4-6,5-7\nB,C,1-6,1-6,\n", "B>A C>B"),
+    "a column a member, in Portuguese": (
+        "Dupla A1;Dupla A2;Dupla B1;Dupla B2;1º set;2º set\nA;B;C;D;6-4;6-1\n", "A/B>C/D"),
+    "three against three in cells": (
+        "Triplette 1;Triplette 2;Score\nA, B, C;D, E, F;13-3\nD, E, F;G, H, I;0-13\n", "A/B/C>D/E/F G/H/I>D/E/F"),
+    "put off, in short": ("Heim;Gast;Ergebnis\nA;B;1:0\nB;C;abges.\n", "A>B"),
+    "numbers of lines without a head": ("Name,,1,2,V\nA,1,XXX,V5,1\nB,2,D3,XXX,0\n", "A>B"),
     "no head above the numbers": (",Player,1,2,Pts\n1,A,X,1,1\n2,B,0,X,0\n", "A>B"),
 }  # fmt: skip
 RACES = {
@@ -104,6 +110,13 @@ RACES = {
     "members of a relay": ("Place,Team,Leg 1,Leg 2,Total\n1,A,Xx,Yy,9:00\n2,B,Zz,Ww,9:10\n", "A>B"),
     "members of teams": ("Platz;Team;Fahrer 1;Fahrer 2;Fahrer 3\n1;X;A;B;C\n2;Y;D;E;\n", "A/B/C>D/E"),
     "members of teams of a club": ("Place,Club,Rower 1,Rower 2\n1,X,A,B\n2,Y,C,D\n3,X,E,F\n", "A/B>C/D>E/F"),
+    "statuses in Finnish": ("Sija;Nimi;Aika\n1;A;37:27,3\n;B;Kesk.\n;C;Ei lähtenyt\n", "A>B"),
+    "statuses in Polish": ("Miejsce;Zawodnik;Czas\n1;A;35:14\nNU;B;\nNS;C;\n", "A>B"),
+    "ties in words": ("Pos,Name\n1st,A\n2nd=,B\n2nd=,C\n4 eq,D\n4 eq.,E\n", "A>B=C>D=E"),
+    "numbers of a program's statuses": (
+        "Pl;Name;Time;Classifier\n1;A;42:41;0\n2;B;59:41;0\n;C;;3\n;D;;2\n;E;;1\n", "A>B>D"),
+    "a word and a day above the head": (
+        "Crono;;\nFecha;2026-04-12;\nCiclista;Tiempo (mm:ss,0);km/h\nA;23:39,0;38\nB;22:26,1;40\n", "B>A"),
     "a status elsewhere": ("名次,姓名,成绩\n1,A,25.3\n2,B,25.9\n,C,犯规\n", "A>B"),
     "Russian": ("Место;Участник;Серия 1;Серия 2;Сумма\n1;A;98;97;195\n2;B;96;97;193\n", "A>B A=B"),
     "units": ("Platz;Name;Zeit\n1.;A;8,12 s\n2.;B;8,40 s\n-;C;krank\n", "A>B"),
@@ -200,6 +213,12 @@ def test_a_day_has_its_name_or_is_the_first_of_several(day, tmp_path):
         ('Race,Name,Pos\nr,"A\tB",1\nr,C,2\n', "(U+0009); leave it out\n"),  # for a player cannot be left aside
         ("Home,Away,Q1,Q2,Q3\nA,B,9-1,5-6,5-6\nB,C,1-9,6-5,6-5\n", "no column says who won"),
         ("Platz;Spieler 1;Spieler 2\n1;A;B\n2;C;D\n3;E;F\n", "no column says who won"),  # on a court
+        ("Name,Score\nA,63\nB,89\nC,93\n", "--set columns.position=Score"),
+        (
+            "Team;7.1.;4.2.;4.3.;Summe\nA;58,0;46,6;1;105,6\nB;45,1;27,9;2;75,0\nC;57,5;57,1;2;116,6\n",
+            "--set columns.score=cell",
+        ),
+        ('Home,Away,Score\n"A, B, C","D, E, F",2-1\n"A, B, C","G, H",2-1\n', "has more names in some cells"),
         ("Home,Away,Score\nA,B,2-1\nB,C,two one\n", "type podium import sheet.csv --skip-bad"),
         ("Pos,Name,Aa,Bb,Cc\n1,A,1,2,sick bag\n2,B,2,1,2\n3,C,3,3,1\n4,D,4,4,3\n", "--set columns.position=cell"),
         ("Game,Team,Sheet,Total\n1,A,x,7\n1,B,x,5\n", "--set columns.score=Total"),
@@ -259,6 +278,18 @@ def test_a_crosstable_in_a_workbook_needs_no_head_over_its_lines(tmp_path):
     rows = [["Group A"], ["", "Ana", "Ben"], ["Ana", "", "2:0"], ["Ben", "0:2", ""]]
     write_ods(tmp_path / "w.ods", rows)
     assert heats_in(podium.read_results(tmp_path / "w.ods", lenient=True).frame) == ["Ana>Ben"]
+
+
+def test_a_title_that_is_merged_over_all_columns_is_no_part_of_the_head(tmp_path):
+    rows = [
+        [Merged("Americano 2026-08-20", across=4)],
+        ["Lag 1", "Poäng", "Poäng", "Lag 2"],
+        ["A/B", "13", "19", "C/D"],
+    ]
+    write_xlsx(tmp_path / "w.xlsx", Plan=rows)
+    frame = podium.read_results(tmp_path / "w.xlsx", lenient=True).frame
+    assert heats_in(frame) == ["C/D>A/B"]
+    assert frame["started_at"].dt.strftime("%Y-%m-%d").to_list() == ["2026-08-20"] * 4
 
 
 def test_a_workbook_may_have_a_sheet_of_notes_and_titles_between_blocks(tmp_path):

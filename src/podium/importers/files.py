@@ -74,7 +74,9 @@ def from_text(
     for blank in blanks:
         called = f"column {int(blank.removeprefix(BLANK)) + 1}"
         filled = frame[blank].str.contains(r"[^\s:\u2013-]").fill_null(value=False)  # and no mark between two sides
-        if filled.any() and called not in rule.aside:
+        numbers = [str(number) for number in range(1, frame.height + 1)]
+        is_of_lines = frame[blank].to_list() == numbers and {*numbers} <= {*names}  # as the heads of a crosstable are
+        if filled.any() and called not in rule.aside and not is_of_lines:
             choice, row = Choice(f"leave {called} aside", "source.aside", called), filled.arg_max() or 0
             text = "stands in a column without a heading; give it one"
             raise decide(name, text, choice, row=first_row + row, cell=frame[blank][row])

@@ -139,6 +139,34 @@ def decide(name: str, text: str, *choices: Choice, row: int | None = None, cell:
     return UndecidedError(name, [Fault(row, None, cell, question.remedy(Path(name).name))], [question])
 
 
+WHOLE = Choice("none: it is all one event", "columns.event_id", "{file}")
+
+
+def which_column(name: str, headings: Sequence[str]) -> list[Question]:
+    """Ask which of the columns that have no meaning has the players, or the events; all else may follow from it."""
+    what = "the players" if name == "player" else "the event, as a race or a round"
+    choices = [Choice(each, f"columns.{name}", each) for each in headings]
+    choices += [WHOLE if name == "event_id" else Choice("none: the first line is no head", "source.header", "0")]
+    return [Question(f"which column has {what}", tuple(choices))] if len(choices) > 1 else []
+
+
+def day_or_month(dates: pl.Series, forms: Sequence[str], column: str | None) -> Question:
+    """Ask which of the formats of dates is theirs: each by the day that it makes of the first."""
+    days = [dates.head(1).str.to_datetime(form, strict=False)[0] for form in forms]
+    meanings = [f"{day.day} {day:%B %Y}" if day else form for day, form in zip(days, forms, strict=True)]
+    choices = [Choice(each, "columns.started_at.format", form) for each, form in zip(meanings, forms, strict=True)]
+    text = f"{dates[0]!r} may be a day and a month either way"
+    return Question(text, tuple(choices), column)
+
+
+def thousand_or_more(cell: str, column: str) -> Question:
+    """Ask what a score is whose mark stands before three digits: 1,234 may be a thousand, or a bit over 1."""
+    mark = next(each for each in cell if each in ".,")
+    readings = cell.replace(mark, ""), cell.replace(mark, ".")
+    choices = [Choice(readings[0], "source.thousands", mark), Choice(readings[1], "source.decimal", mark)]
+    return Question(f"{cell!r} may be {' or '.join(readings)}", tuple(choices), column)
+
+
 LINES = 40  # of a table that its head is looked for in
 VALUE = re.compile(r"[\W_]*\d[\d\W]*")  # a number, a date, a score
 TWO = 2
@@ -188,11 +216,12 @@ def best_lines(rows: Sequence[Sequence[str]], cell: str | None, wanted: Collecti
         return (next((number for number, row in enumerate(rows) if cell in row), 0),)
     if any(set(wanted) & set(row) for row in rows):
         return (max(range(len(rows)), key=lambda number: (len(set(wanted) & set(rows[number])), -number)),)
-    counts = [len({each for each in row if each and is_heading(each)}) for row in rows[:LINES]]
+    counts = [0 if is_dated(row, rows) else len({*filter(is_heading, filter(None, row))}) for row in rows[:LINES]]
     most = max(counts)
     best = next(number for number, count in enumerate(counts) if count >= max(min(TWO, most), most - 1))
     if counts[best] < TWO:
-        best = next((number for number, row in enumerate(rows) if len(set(filter(None, row))) >= TWO), 0)
+        wide = (number for number, row in enumerate(rows) if len({*filter(None, row)}) > 1 and not is_dated(row, rows))
+        best = next(wide, 0)
     for upper in (best - 1, best):
         if 0 <= upper < len(counts) - 1 and are_one_head(rows[upper], rows[upper + 1], counts[upper : upper + 2]):
             return upper, upper + 1
@@ -201,6 +230,8 @@ def best_lines(rows: Sequence[Sequence[str]], cell: str | None, wanted: Collecti
 
 def are_one_head(upper: Sequence[str], lower: Sequence[str], known: Sequence[int]) -> bool:
     """Whether two lines are one head: of words, or of words and dates, where neither names every column by itself."""
+    if len(upper) > TWO and len({*upper}) == 1:
+        return False  # a title that is merged over all columns
     pairs = list(zip_longest(upper, lower, fillvalue=""))
     over_words = ["" if is_day else each for each, is_day in zip(upper, are_days(upper), strict=True)]
     if [column for column, each in enumerate(over_words) if each] == [0] and (pairs[0][1] or not is_heading(upper[0])):
@@ -218,6 +249,12 @@ def are_one_head(upper: Sequence[str], lower: Sequence[str], known: Sequence[int
     names_all = len(below) == len(pairs) and known[0] and not is_twice
     over = len(set(filter(None, upper))) >= (TWO if known[0] else 1) and not names_all
     return known[1] > 0 and words and parted and alone and over
+
+
+def is_dated(row: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Whether a row is a line of its own with a word and a day, above a wider table."""
+    cells = [*filter(None, row)]
+    return len(cells) == TWO < max(map(len, rows)) and not VALUE.fullmatch(cells[0]) and are_days(cells)[1]
 
 
 def are_days(cells: Sequence[str]) -> list[bool]:

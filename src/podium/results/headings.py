@@ -26,6 +26,7 @@ GOALS, SHORT, PENALTY, LATER, WON, BEAT, LOST, DREW, ROUND = (
 )
 PLACES = {word: int(place) for place, words in WORDS["places"].items() for word in words.split()}
 OUTCOMES, FLAGS = ({float(points): words for points, words in WORDS[name].items()} for name in ("outcomes", "flags"))
+CODES = WORDS["codes"]
 FINISHED = {*WORDS["finished"]["words"].split()}
 OUTCOME_LETTERS = HEADS["letters"]
 MONTHS = tuple(WORDS["months"].values())
@@ -33,7 +34,7 @@ MET = ("first", "second", "winner", "loser", "opponent")  # sides of a match
 A_NAME = re.compile(r"_(?:user|player|display|full)?_?name$")
 SIDE = re.compile(r"(?:p|player|team|side)?_?([12ab])_(.+)|(.+?)_?([12abx])")  # of a head like Player 1 or Team B
 MEMBER_OF_SIDE = re.compile(rf"^(.+_[12ab])_(?:{'|'.join(PAIRS)})_?[12ab]$")  # team_a_player_1
-MEMBER = re.compile(r"((?:p|player|team|side)_?(?:[12](?=_?[ab]$)|[ab](?=_?[12]$))).*")  # and of one of it: p1a
+MEMBER = re.compile(rf"((?:{'|'.join(PAIRS)})_?(?:[12](?=_?[ab]$)|[ab](?=_?[12]$))).*")  # and of one of it: p1a
 ROUND_HEAD = re.compile(
     rf"(?:[a-z]{{1,8}}_?)?fina(?:l|le|ale)|(?:(?:{'|'.join(ROUND)})_*)?\d{{1,2}}_*(?:{'|'.join(ROUND)})?"
 )

@@ -78,8 +78,10 @@ def mirrored(text: str | None) -> str | None:
 NUMBER = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?$"
 ORDINAL = r"st|nd|rd|th|er|ex|[eè]?re|nde?|[eè]me|e|\.|º|ª|°"  # behind a number
 SHARED = r"(?:\s*[-\u2013/]\s*[0-9]+\.?)?"  # by who stands there: 2.-3.
-MARKED = r"=|t|[pf*\u2020\u2021]{1,3}"  # behind one that is shared, of a pole position or of a fastest lap
-PLACE = rf"(?i)^[(\[]?(?:t|=|#|p|nr\.?|no\.?)?\s*([0-9]{{1,9}})(?:\.0*)?\s*(?:{ORDINAL}|{MARKED})?{SHARED}[)\]]?$"
+MARKED = r"=|t|eq\.?|[pf*\u2020\u2021]{1,3}"  # behind one that is shared, of a pole position or of a fastest lap
+PLACE = (
+    rf"(?i)^[(\[]?(?:t|=|#|p|nr\.?|no\.?)?\s*([0-9]{{1,9}})(?:\.0*)?\s*(?:{ORDINAL})?\s*(?:{MARKED})?{SHARED}[)\]]?$"
+)
 ROMAN = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII")
 IN_WORDS = {word: f"{place}" for words in (ROMAN, "🥇🥈🥉") for place, word in enumerate(words, start=1)}
 EXCEL_EPOCH_DAYS = 25569  # from 1899-12-30 to 1970-01-01

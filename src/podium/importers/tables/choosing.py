@@ -59,7 +59,8 @@ class Columns:
         named, day = self.shapes.event(), "{" + self.chosen["started_at"] + "}" if "started_at" in self.chosen else ""
         if not named or (day and self.varies(day[1:-1], SHEET if named == "{sheet}" else TITLE)):
             named = f"{named} {day}".strip()
-        if not named and {*self.chosen, *self.given} & {"position", "time_s"}:
+        is_bare = "score" in self.chosen and not self.open_headings()
+        if not named and (is_bare or {*self.chosen, *self.given} & {"position", "time_s"}):
             named = "" if self.is_of_many_events() else "{file}"
         return {"event_id": named} if named else {}
 
@@ -115,6 +116,8 @@ class Columns:
     def ask(self, question: Question, cell: str | None = None) -> None:
         """Add what only a reader of the table knows, of a column or of a cell in it."""
         shown = question if cell is None else replace(question, text=f"{cell!r} {question.text}")
+        if shown in self.questions:
+            return
         self.questions.append(shown)
         row = None if cell is None else self.grid.frame[question.column or ""].cast(pl.String).index_of(cell)
         self.fault(question.column, question.remedy(self.grid.name), cell, "" if row is None else self.grid.place(row))
@@ -146,7 +149,7 @@ class Columns:
         for column in FOR_PAGES:
             if column in chosen and self.varies(chosen[column], chosen.get("event_id")):
                 self.asides[chosen.pop(column)] = "several in one event, so no event's own"
-        days = self.days(unknown)
+        days = self.shapes.days(unknown)
         if days is not None and "started_at" not in {*chosen, *self.given} and self.are_of_events(days, chosen):
             chosen["started_at"] = days
             unknown.remove(days)
@@ -239,7 +242,7 @@ class Columns:
             return
         for other in (each for each in (*unknown, *self.asides) if each not in self.taken):
             is_clock = self.texts(other).str.contains(":").any()
-            words = {*fold(other).split("_")}
+            words = {*fold(other).replace("km_h", "").split("_")}
             is_far, is_added = bool(words & heads.DISTANCES), not words.isdisjoint(heads.PENALTY)
             may_count = is_far or is_added or (is_total(other) and not is_clock) or words & heads.BESIDE_TIMES
             if may_count and self.varies(other, chosen.get("event_id")) and (is_far or self.is_against(other, chosen)):
@@ -325,18 +328,6 @@ class Columns:
                 choices = Choice("yes", yes, heading), Choice("no: leave it aside", no, heading)
                 self.ask(Question(f"is nearly {near}: write it so, or give it another name", choices, heading))
 
-    def days(self, headings: Sequence[str]) -> str | None:
-        """The one of some columns whose every cell is a day, or a year where it is headed so."""
-        height = self.grid.frame.height
-        found = [each for each in headings if self.texts(each).len() == height and self.is_of_days(each)]
-        return found[0] if len(found) == 1 else None
-
-    def is_of_days(self, heading: str) -> bool:
-        distinct = self.texts(heading).unique(maintain_order=True)
-        if distinct.str.contains(r"^\d*\.?\d*$").any():
-            return fold(heading) in heads.YEARS and bool(distinct.str.contains(r"^[12]\d{3}$").all())
-        return times.are_iso(distinct) or bool(times.fitting(distinct))
-
     def are_of_events(self, heading: str, chosen: Mapping[str, str]) -> bool:
         """Whether days are those of events: one in each event, or where nothing names these, a first place on each."""
         if "event_id" in chosen:
@@ -373,6 +364,8 @@ class Columns:
     def fits(self, column: str, heading: str) -> bool:
         """Whether a column has anything of what its heading says, where that has other meanings too."""
         texts = self.texts(heading)
+        if column == "status" and self.codes(heading):
+            return True
         if column in TRUTHS:
             return texts.str.contains("(?i)^(?:true|false|0|1)$").all()
         if column not in ("position", "time_s", "started_at", "status") or fold(heading) == column:
@@ -390,6 +383,11 @@ class Columns:
             self.asides[heading] = f"{kind}, which may be seconds, places or points"
             return False
         return not plain or any(times.parse(each, decimal=mark) for mark in ".," for each in plain[:1000])
+
+    def codes(self, heading: str) -> dict[str, str]:
+        """What numbers of a program say of entrants, where a column has its head and no others."""
+        known: dict[str, str] = heads.CODES.get(fold(heading), {})
+        return known if {*self.texts(heading)} <= known.keys() else {}
 
     def open_headings(self) -> list[str]:
         """The columns that nothing is made of yet."""

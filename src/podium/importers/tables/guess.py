@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from podium.importers import times
-from podium.importers.grid import Choice, Question
+from podium.importers.grid import Choice, Question, day_or_month, thousand_or_more, which_column
 from podium.importers.sources import stem
 from podium.importers.tables.applying import decimal_marks, may_be_thousands, status_words
 from podium.importers.tables.cells import PLAYED, Table, build, placed
@@ -26,7 +26,6 @@ SHAPE = (
     "a results table has a row for each entrant of each event, as event_id,player,position, then race-1,Ana,1 and "
     "race-1,Ben,2; winners and losers in one row, or a grid, are read by a map: see docs/own-tables.md"
 )
-WHOLE = Choice("none: it is all one event", "columns.event_id", "{file}")
 KINDS = {"wide": "a match a row", "crosstable": "a crosstable", "swiss": "a Swiss list"}
 BESIDE_STATUSES = [r"\s*[^\p{L}\s]*\d[^\p{L}\s]*", ""]  # of joined cells: the numbers of parts that were played
 OF_CELLS = (("position", "place"), ("score", "number"), ("time_s", "duration"))
@@ -84,7 +83,7 @@ class Guesser(Columns):
         kind = "row" if is_row else layout["kind"]
         heading = self.shapes.first("started_at") if kind in ("row", "wide") else None
         if kind == "wide" and heading is None:
-            heading = self.days([each for each in self.grid.headings if self.shapes.is_unknown(each)])
+            heading = self.shapes.days([each for each in self.grid.headings if self.shapes.is_unknown(each)])
         if heading is not None:
             columns["started_at"] = self.rule("started_at", heading)
         columns |= self.titled(columns) | self.given
@@ -93,7 +92,9 @@ class Guesser(Columns):
             words = {each: status for each in cells if (status := times.status_word(each))}
             columns["status"] = {"from": "cell", "map": words | self.refined["status"]["map"], "default": "finished"}
             columns |= {name: {"from": "cell", "as": way, "else": "null"} for name, way in OF_CELLS if name in columns}
-        columns |= {name: {"from": "cell", "as": kind} for name, kind in OF_CELLS if columns.get(name) == "cell"}
+        of_cells = [each for each in self.grid.headings if each not in (layout.get("rows"), *layout.get("except", ()))]
+        made = {name: {"from": "cell", "as": kind} for name, kind in OF_CELLS if columns.get(name) == "cell"}
+        columns |= made | ({"score": self.shapes.as_number(of_cells)} if "score" in made else {})
         document = self.document(source, shape)
         mapping = build_map(document, self.grid.name)
         self.refuse()
@@ -184,7 +185,7 @@ class Guesser(Columns):
         if name == "player" and (mark := self.shapes.mates(heading)):
             return {"from": heading, "split": mark}
         if name == "status":
-            words = status_words(texts.unique(maintain_order=True).to_list())
+            words = self.codes(heading) or status_words(texts.unique(maintain_order=True).to_list())
             changed = {word: status for word, status in words.items() if word != status}
             others = {word: status for word, status in changed.items() if word.lower() != status}
             self.words += [", ".join(f"{word} as {status}" for word, status in others.items())] if others else []
@@ -331,6 +332,12 @@ class Guesser(Columns):
         return [each for each in once if not each.isdecimal()] or headings
 
     def check_compared(self, columns: Mapping[str, Any]) -> None:
+        is_alone = columns.get("event_id") == "{file}" and columns.keys().isdisjoint(
+            {"position", "time_s", *self.given}
+        )
+        if is_alone and "score" in self.chosen and "score" not in self.named:
+            text = "has nothing beside it that says whether more of it is better, or less"
+            self.ask(Question(text, tuple(self.comparisons(self.chosen["score"])), self.chosen["score"]))
         if any(name in columns for name in COMPARED) or self.grid.frame.height <= 1:
             return
         doubtful = [f"{heading} ({why})" for heading, why in self.asides.items()]
@@ -367,28 +374,3 @@ class Guesser(Columns):
         parts = [read, f"understood {', '.join(self.words)}"] if self.words else [read]
         parts += [f"left aside {', '.join(aside)}"] if aside else []
         return "; ".join(parts)
-
-
-def which_column(name: str, headings: Sequence[str]) -> list[Question]:
-    """Ask which of the columns that have no meaning has the players, or the events; all else may follow from it."""
-    what = "the players" if name == "player" else "the event, as a race or a round"
-    choices = [Choice(each, f"columns.{name}", each) for each in headings]
-    choices += [WHOLE if name == "event_id" else Choice("none: the first line is no head", "source.header", "0")]
-    return [Question(f"which column has {what}", tuple(choices))] if len(choices) > 1 else []
-
-
-def day_or_month(dates: pl.Series, forms: Sequence[str], column: str | None) -> Question:
-    """Ask which of the formats of dates is theirs: each by the day that it makes of the first."""
-    days = [dates.head(1).str.to_datetime(form, strict=False)[0] for form in forms]
-    meanings = [f"{day.day} {day:%B %Y}" if day else form for day, form in zip(days, forms, strict=True)]
-    choices = [Choice(each, "columns.started_at.format", form) for each, form in zip(meanings, forms, strict=True)]
-    text = f"{dates[0]!r} may be a day and a month either way"
-    return Question(text, tuple(choices), column)
-
-
-def thousand_or_more(cell: str, column: str) -> Question:
-    """Ask what a score is whose mark stands before three digits: 1,234 may be a thousand, or a bit over 1."""
-    mark = next(each for each in cell if each in ".,")
-    readings = cell.replace(mark, ""), cell.replace(mark, ".")
-    choices = [Choice(readings[0], "source.thousands", mark), Choice(readings[1], "source.decimal", mark)]
-    return Question(f"{cell!r} may be {' or '.join(readings)}", tuple(choices), column)

@@ -21,6 +21,7 @@ from podium.results.headings import fold, is_round, is_total, meanings, side_of,
 
 UNPLAYED = rf"^(?:\*|\?|x|[-:. ]+|(?i:{'|'.join(heads.UNPLAYED_WORDS)})\.?)$"
 COMMA = [r"^(.*\d),(\d+\D*)$", "$1.$2"]  # of a time, as a point
+UNIT = r"(?i)\s*[(\[](?:[hms:.,0]+|sec|min|k?g)[)\]]$"  # of a head
 TWO, FEW, FAR = 2, 20, 10
 OF_NAMES = ("player", "team", "given", "family", *heads.MET)
 Document = dict[str, Any]
@@ -49,7 +50,7 @@ class Lines:
 
     def meaning_of(self, heading: str) -> str:
         """The results column that a heading means; none where it is of all who met, or of a leg beside another."""
-        word = fold(heading)
+        word = fold(re.sub(UNIT, "", heading))
         if word in heads.LEGS and sum(fold(each) in heads.LEGS for each in self.grid.headings) > 1:
             return ""
         may_be_all = word in heads.WEAK and word in heads.PAIRING
@@ -201,7 +202,8 @@ class Lines:
             if whole not in (None, *rounds) and ("time_s" in meant or ("position" in meant and is_timed)):
                 return None  # legs, or parts of a race, or places in it
             if not meant:
-                rounds = [each for each in rounds if self.are_nearly_places(each)]
+                is_summed = len(rounds) >= TWO and self.summing(rounds, totals) is not None
+                rounds = [each for each in rounds if is_summed or self.are_nearly_places(each)]
                 if len(rounds) <= TWO:
                     return None
                 self.ask_what_cells_are(rounds)
@@ -300,19 +302,25 @@ class Lines:
             return as_times
         if are_winnings(map(self.texts, rounds)):
             return {"score": self.as_number(rounds)}
+        if (whole := self.summing(rounds, totals)) is not None:
+            return self.summed(rounds, [[number(each) for each in self.texts(name)] for name in rounds], whole)
+        if are_times:
+            return as_times
+        return {"position": {"from": "cell", "as": "place"}} if all(map(self.are_ranks, rounds)) else {}
+
+    def summing(self, rounds: list[str], totals: list[str]) -> list[float | None] | None:
+        """The numbers of a column that sums rounds up, with penalties or without; None where no column does."""
         columns = [[number(each) for each in self.texts(name)] for name in rounds]
         sums = [sum(row) for row in zip(*columns, strict=True)]
         others = [each for each in self.grid.headings if fold(each) in heads.PENALTY and each not in rounds]
         added = [[sign * number(cell) for cell in self.texts(each)] for each in others for sign in (1, -1)]
         for total in totals:
-            whole = [cell and number(cell) for cell in self.texts(total)]
+            whole = [None if cell is None else number(cell) for cell in self.texts(total)]
             for more in ([0.0] * len(sums), *added):
                 parts = zip(whole, sums, more, strict=True)
                 if any(whole) and all(own is None or abs(own - one - other) < TINY for own, one, other in parts):
-                    return self.summed(rounds, columns, whole)
-        if are_times:
-            return as_times
-        return {"position": {"from": "cell", "as": "place"}} if all(map(self.are_ranks, rounds)) else {}
+                    return whole
+        return None
 
     def are_of_parts(self, rounds: list[str], cells: list[str]) -> bool:
         """Whether some columns have nothing on a clock, and cells are far from each other, as those of a decathlon."""

@@ -1,7 +1,7 @@
 """What a table's rows are, where they are no entrants: matches, or the lines of a grid."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -72,6 +72,7 @@ class Shapes(Lines):
         conditions += [each for name in (other, one) for each in self.condition(name, heads.BYE, "bye", "no opponent")]
         are_lists = bool(self.cells((one, other)).str.starts_with('["').all())  # of JSON
         mark = '", "' if are_lists else next((mark for mark in MARKS if self.all_have(mark, one, other)), None)
+        mark = mark or self.commas(one, other)
         rest = {"regex": [r'^\["|"\]$', ""]} if are_lists else {}
         players: list[Any] = [{"from": [each], **rest} for each in (one, other)] if mark else [one, other]
         several = [members.get(name, []) for name in names]
@@ -86,6 +87,15 @@ class Shapes(Lines):
         met = " - ".join(" / ".join(f"{{{each}}}" for each in side) for side in names_of)
         event = f"{self.lead('started_at', 'event_id')} {met}"
         return self.match_rows(players, mark, compared, conditions, event)
+
+    def commas(self, *headings: str) -> str | None:
+        """What parts three members and more in a cell, as no name is; asks where some cells have fewer."""
+        cells = self.cells(headings)
+        counts = cells.filter(~cells.str.contains(heads.BYE)).str.count_matches(",")
+        few = counts.filter(counts < TWO).len()
+        if 0 < few < counts.len():
+            self.ask(Question("has more names in some cells than in others; part all of them by /", (), headings[0]))
+        return None if few else ","
 
     def sum_of_pairs(self) -> list[str]:
         """The column of both sides' points that sums up the others of such, as what a game ended with its quarters."""
@@ -185,6 +195,18 @@ class Shapes(Lines):
             return False
         places = placed(self.texts(heading).drop_nulls())
         return bool((places > TWO).any() or places.null_count())
+
+    def days(self, headings: Sequence[str]) -> str | None:
+        """The one of some columns whose every cell is a day, or a year where it is headed so."""
+        height = self.grid.frame.height
+        found = [each for each in headings if self.texts(each).count() == height and self.is_of_days(each)]
+        return found[0] if len(found) == 1 else None
+
+    def is_of_days(self, heading: str) -> bool:
+        distinct = self.texts(heading).drop_nulls().unique(maintain_order=True)
+        if distinct.str.contains(r"^\d*\.?\d*$").any():
+            return fold(heading) in heads.YEARS and bool(distinct.str.contains(r"^[12]\d{3}$").all())
+        return times.are_iso(distinct) or bool(times.fitting(distinct))
 
     def sum_of(self, headings: list[str]) -> tuple[str, str, str] | None:
         """The one of two times, the other, and what another column adds to it to make that, or takes from it."""

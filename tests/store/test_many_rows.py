@@ -2,10 +2,13 @@
 
 import pytest
 import sqlalchemy as sa
+from races import rows as race
 
 from podium.store.log.database import write_transaction
 from podium.store.log.schema import rank_count
 from podium.store.log.statements import STATEMENT_ROWS, insert, upsert
+from podium.store.writing.rating.rerating import Rerated
+from podium.systems import find
 
 GENERATION = 77
 ROWS = [(GENERATION, 1, bucket, bucket % 5, bucket % 3) for bucket in range(2 * STATEMENT_ROWS + 7)]
@@ -39,3 +42,21 @@ def test_a_row_that_is_refused_leaves_nothing_of_its_transaction(store):
     with pytest.raises(sa.exc.IntegrityError), write_transaction(store.engine) as connection:
         insert(connection, rank_count, twice)
     assert counts(store) == []
+
+
+def test_the_events_that_are_answered_are_gone_through_as_often_however_many_come(store, monkeypatch):
+    """Once for each event would take hours of a season that is sent at once."""
+    passes = []
+
+    class Keys(dict):
+        def __iter__(self):
+            passes.append(len(self))
+            return super().__iter__()
+
+    of_span = Rerated.of_span.__func__
+    monkeypatch.setattr(Rerated, "of_span", classmethod(lambda cls, wanted, span: of_span(cls, Keys(wanted), span)))
+    store.create_pool("main", find("elo")())
+    for first, count in ((0, 3), (3, 30)):
+        store.submit("main", [row for number in range(first, first + count) for row in race(number, "abcd")])
+    assert passes
+    assert passes.count(3) == passes.count(30)

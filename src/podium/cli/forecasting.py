@@ -48,7 +48,8 @@ def field_named(
     names += [name.strip() for name in entrant or [] if name.strip()]
     sides = names_in(side or [])
     given = members_in(having or [])
-    names += [name for name in given if name not in {*names, *chain.from_iterable(sides)}]
+    known = {*names, *chain.from_iterable(sides)}
+    names += [name for name in given if name not in known]
     if not names and not sides:
         raise ParameterError("name the field with --entrants A,B,..., --entrant NAME or --side A,B,... for each")
     alone, *several = ([given.get(name) or Member(name) for name in each] for each in (names, *sides))

@@ -190,13 +190,19 @@ def stakes(
     return Stakes(lines, field_of(race, ranks, board, places), sides, heats, drawn, is_exact(race), digits, event_id)
 
 
+def waiting_sides(race: Race, order: Sequence[int], out: Sequence[int]) -> list[int]:
+    """The sides that have no place yet, and are not out."""
+    settled = {*order, *out}
+    return [side for side in range(len(race.sides)) if side not in settled]
+
+
 def changes_now(race: Race, order: Sequence[int], out: Sequence[int]) -> dict[str, float | None]:
     """What everyone's rating would change by, were the race to end now, in the order of the places; None if unrated.
 
     Sides without a place yet come behind those in `order`, the highest rated first; those who are `out` do not finish.
     """
     level = [race.before[race.side_of == side].mean() for side in range(len(race.sides))]
-    waiting = [side for side in range(len(race.sides)) if side not in {*order, *out}]
+    waiting = waiting_sides(race, order, out)
     finishers = [*order, *sorted(waiting, key=lambda each: -level[each])]
     places = np.full((1, len(race.sides)), np.nan)
     places[0, finishers] = np.arange(1.0, len(finishers) + 1.0)
@@ -207,7 +213,7 @@ def changes_now(race: Race, order: Sequence[int], out: Sequence[int]) -> dict[st
 
 def likely_places(race: Race, order: Sequence[int], out: Sequence[int]) -> dict[str, int]:
     """The likeliest place of each who has none yet: by the chances among those, behind the sides in `order`."""
-    waiting = [side for side in range(len(race.sides)) if side not in {*order, *out}]
+    waiting = waiting_sides(race, order, out)
     ranks = rank_distribution(race.performances(waiting)).argmax(axis=1) if waiting else np.zeros(0, np.int64)
     likely = zip(waiting, (len(order) + 1 + ranks).tolist(), strict=True)
     return {name: place for side, place in likely for name in race.sides[side]}

@@ -9,6 +9,7 @@ nearest neighbours.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -123,7 +124,7 @@ def check_tickets(tickets: Sequence[Ticket], policy: Policy) -> Waiting:
     """Check that tickets make sense, and return them as arrays."""
     names = [ticket.player for ticket in tickets]
     if len(set(names)) < len(names):
-        twice = next(name for k, name in enumerate(sorted(names)[1:]) if name == sorted(names)[k])
+        twice = next(name for name, following in pairwise(sorted(names)) if name == following)
         raise ParameterError(f"{twice!r} waits twice")
     numbers = np.array([(t.rating, t.deviation, t.since) for t in tickets], np.float64).reshape(-1, 3)
     if not np.isfinite(numbers).all():

@@ -318,7 +318,8 @@ class Columns:
         columns = meanings()
         words = [name for name in ALL if not name.endswith("_s")]
         words += [word for word, column in columns.items() if column not in chosen and word not in heads.WEAK]
-        for heading in (each for each in unknown if fold(each) not in {*heads.LAPS_WORDS, *columns, *sides()}):
+        known = {*heads.LAPS_WORDS, *columns, *sides()}
+        for heading in (each for each in unknown if fold(each) not in known):
             if self.texts(heading).str.starts_with("[").any():  # a list
                 continue
             near = near_miss(heading, words) if len(self.faults) <= SHOWN_FAULTS else None  # it is refused anyway

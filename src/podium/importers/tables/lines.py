@@ -178,11 +178,11 @@ class Lines:
         """The map of a grid: a crosstable, a Swiss list, or a column a round."""
         headings, players = [each for each in self.grid.headings if each != player], self.texts(player).to_list()
         numbered = [each for each in headings if each.isdecimal()]
-        known = {*players}
+        known, heads_known = {*players}, {*headings}
         if len(known) < len(players):
             return None
         named = [each for each in headings if each in known]
-        called = next((own for each in headings if {*(own := self.texts(each).to_list())} <= {*headings}), [])
+        called = next((own for each in headings if {*(own := self.texts(each).to_list())} <= heads_known), [])
         numbered = called if len({*called}) == len(players) else numbered
         counts = [str(number) for number in range(1, len(players) + 1)]
         if len(named) == len(players) or (numbered and numbered in (counts, called) and self.is_diagonal(numbered)):

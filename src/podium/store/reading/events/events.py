@@ -288,7 +288,8 @@ def winners(lines: Sequence[Line]) -> tuple[str, ...]:
     deciding = heats & {OVERALL} or (heats if len(heats) == 1 else set())
     finishers = [line for line in lines if (line.get("heat") or "") in deciding and line["status"] == "finished"]
     results = sent_results(finishers)
-    return tuple(line["player"] for line, each in zip(finishers, results, strict=False) if each == min(results))
+    best = min(results, default=None)
+    return tuple(line["player"] for line, each in zip(finishers, results, strict=False) if each == best)
 
 
 def sent_results(finishers: Sequence[Line]) -> list[Decimal]:

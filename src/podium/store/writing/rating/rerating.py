@@ -71,6 +71,7 @@ class Rerated:
         starts = written.starts
         moved.update(zip(written.started_at[starts].tolist(), written.seq[starts].tolist(), strict=True))
         known = ((key, state) for key, state in span.old_pools.items() if key not in wanted)
+        own_seqs = {key.seq for key in wanted}
         rerated = cls(
             wanted,
             events=len(span.statuses),
@@ -79,7 +80,7 @@ class Rerated:
             largest=largest_move(span),
             earliest=min(moved)[0] if moved else None,
             moved_events=len(moved),
-            own_keys={key for key in moved if key[1] in {each.seq for each in wanted}},
+            own_keys={key for key in moved if key[1] in own_seqs},
             players={each for each in {*written.player.tolist(), *(who for *_, who in removed)} if not is_thing(each)},
             not_finite=[*span.not_finite],
             duplicate_players=dict(span.duplicate_players),

@@ -5,7 +5,6 @@ Each number is in pixels. Letters are measured roughly: what draws the picture h
 
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from markupsafe import Markup
@@ -70,16 +69,8 @@ WIDE: Final = Size(1200, 630)  # as links are shown by most sites
 TALL: Final = Size(1080, 1350)  # for phones
 
 
-@dataclass(frozen=True, slots=True)
-class Caption:
-    """What stands around the verdict."""
-
-    pool: str
-    event: str
-    address: str
-
-
-def share_picture(view: WhyView, caption: Caption, size: Size) -> Markup:
+def share_picture(view: WhyView, heading: str, address: str, size: Size) -> Markup:
+    """A change between a heading and the address where it is explained."""
     verdict_size = 64 if size is TALL else 56
     lines = wrapped(view.verdict.striptags(), verdict_size, size.width - 2 * MARGIN, most=4 if size is TALL else 2)
     top = MARGIN + 40
@@ -91,7 +82,6 @@ def share_picture(view: WhyView, caption: Caption, size: Size) -> Markup:
     cause = wrapped(view.cause.striptags(), 32, size.width - 2 * MARGIN, most=2)
     causes = Markup().join(text(MARGIN, below + 52 + 42 * k, each, 32, SOFT) for k, each in enumerate(cause))
     begin = below + 42 * len(cause) + 50
-    head = shortened(f"{caption.pool} · {caption.event}", 60)
     return Markup(
         '<svg xmlns="http://www.w3.org/2000/svg" width="{w}" height="{h}" viewBox="0 0 {w} {h}"'
         ' font-family="Liberation Sans, Arial, sans-serif"><rect width="{w}" height="{h}" fill="{paper}"/>'
@@ -100,11 +90,11 @@ def share_picture(view: WhyView, caption: Caption, size: Size) -> Markup:
         w=size.width,
         h=size.height,
         paper=PAPER,
-        head=text(MARGIN, MARGIN + 14, head, 28, SOFT),
+        head=text(MARGIN, MARGIN + 14, shortened(heading, 60), 28, SOFT),
         verdict=verdict,
         causes=causes,
         bars=waterfall(view, begin, size.height - MARGIN - 40, size.width),
-        foot=text(MARGIN, size.height - 40, shortened(caption.address, 70), 24, SOFT)
+        foot=text(MARGIN, size.height - 40, shortened(address, 70), 24, SOFT)
         + mark(size.width - MARGIN - 48, size.height - 78),
     )
 

@@ -12,7 +12,7 @@ from pydantic_core import to_json
 
 from podium.errors import UnknownError
 from podium.pages.numbers import day_words, utc_text
-from podium.pages.share_picture import TALL, WIDE, Caption, badge_svg, share_picture
+from podium.pages.share_picture import TALL, WIDE, badge_svg, share_picture
 from podium.pages.why import why_view
 from podium.reporting.plotting import with_renderer
 from podium.service.http.json import EventId, PlayerName
@@ -191,7 +191,7 @@ def draw(store: Store, pool_name: str, event_id: str, player: str, size: str, or
         raise UnknownError(f"there is no picture of a change without reasons: {player} in {event_id}")
     details = store.event(pool_name, event_id)
     address = origin.partition("://")[2] + pool_address(pool_name, "events", event_id, explanation.player)
-    caption = Caption(pool.title, details.title or details.event_id, address)
-    svg = share_picture(why_view(explanation), caption, SIZES[size])
+    heading = f"{pool.title} · {details.title or details.event_id}"
+    svg = share_picture(why_view(explanation), heading, address, SIZES[size])
     png: bytes = with_renderer("svg_to_png", str(svg), scale=1.0)
     return png

@@ -68,11 +68,6 @@ class DryRunPage(Page, template="dry_run.html"):
         return self.preview.answer if isinstance(self.preview.answer, SheetChanges) else None
 
     @property
-    def newcomers(self) -> int:
-        """How many have no rating today."""
-        return sum(each.before is None for each in self.preview.ratings)
-
-    @property
     def new_events(self) -> frozenset[str]:
         """Those that have no page yet."""
         new = () if self.changes is None else self.changes.new

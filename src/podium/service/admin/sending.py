@@ -78,10 +78,6 @@ class EventTable:
         """The lines, and some that are empty."""
         return (*self.lines, *({},) * EMPTY_LINES)
 
-    @property
-    def statuses(self) -> tuple[str, ...]:
-        return STATUSES
-
     def csv(self) -> str:
         shared = {name: text for name, text in self.shared.items() if text}
         columns, file = ["event_id", *shared, *self.columns], io.StringIO()
@@ -159,6 +155,7 @@ class EventFormPage(Page, template="event_form.html"):
     """An event as a table that can be filled in otherwise."""
 
     table: EventTable
+    statuses: tuple[str, ...] = STATUSES
     pasted: str
     is_voided: bool
     faults: tuple[Fault, ...] = ()

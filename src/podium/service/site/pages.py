@@ -152,10 +152,7 @@ class PoolPages:
         self.event_pages = [*pages_of(lambda cursor: view.event_list(name, before=cursor, top=boards.EVENT_ROWS))]
 
     def _board_pages(self, listing: Listing) -> Iterator[tuple[str, ListedPage]]:
-        def read(cursor: str | None) -> ListedPage:
-            return self.view.listed_board(self.name, listing, after=cursor, top=boards.ROWS)
-
-        return pages_of(read)
+        return pages_of(lambda cursor: self.view.listed_board(self.name, listing, after=cursor, top=boards.ROWS))
 
     def files(self) -> Iterator[PageFile]:
         listed = [*self._board_pages(self.listing)]

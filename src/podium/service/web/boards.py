@@ -78,11 +78,6 @@ class LeaderboardPage(rendering.Page, template="leaderboard.html", tab="leaderbo
     rating_address: str
     move_address: str
 
-    @property
-    def has_newest(self) -> bool:
-        """Whether anybody on the page was in the newest event."""
-        return any(row.newest_change is not None for row in (*self.board.rows, *self.board.unsettled))
-
 
 @router.pool_page("")
 def leaderboard(

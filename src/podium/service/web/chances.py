@@ -48,7 +48,6 @@ class Pair:
     figures: tuple[tuple[str, str, list[str]], ...]  # each: its name, a note, and the values of both
     chart: Markup
     found: Rivalry
-    ahead: tuple[int, int, int]  # how many meetings the first, the other, and neither was ahead in
     leader_then: str  # who was rated above on average when they met, where today's ratings do not tell
     lead_then: Decimal
 
@@ -133,7 +132,6 @@ def pair_of(store: Store, header: PoolHeader, found: Rivalry) -> Pair:
         figures=figures(header, cards, note),
         chart=histories(store, header, (first.player, second.player)),
         found=found,
-        ahead=(found.ahead, found.behind, found.meetings - found.ahead - found.behind),
         leader_then=(favourite if then > 0 else outsider).player if then else "",
         lead_then=abs(then),
     )

@@ -143,7 +143,6 @@ class EventPage(Page, template="event.html", tab="events"):
     """An event, and why it moved one player's rating."""
 
     story: EventStory
-    address: str
     is_about_player: bool  # whether the address names the player
     size: str  # "6 riders, 4 heats"
     mean_rating: float | None  # of those who are rated, before it
@@ -196,8 +195,7 @@ def event_response(
 
 def story_page(store: Store, visit: Visit, story: EventStory, first: int | None, *, is_about_player: bool) -> EventPage:
     pool, details, explanation = pool_header(story.pool), story.details, story.explanation
-    address = f"{pool.address}/events/{part(details.event_id)}"
-    why_address = f"{address}/{part(story.player)}" if story.player else ""
+    why_address = f"{pool.address}/events/{part(details.event_id)}/{part(story.player)}" if story.player else ""
     title, reason = details.title or details.event_id, reason_of(story)
     if is_about_player and explanation is not None:
         title = f"{explanation.verdict.rstrip('.')} · {title}"
@@ -210,7 +208,6 @@ def story_page(store: Store, visit: Visit, story: EventStory, first: int | None,
         description=reason if explanation is None else f"{explanation.verdict} {explanation.cause}",
         pool=pool,
         story=story,
-        address=address,
         is_about_player=is_about_player,
         size=", ".join(size),
         mean_rating=fmean(before) if before else None,

@@ -98,7 +98,7 @@ class RacePage(rendering.Page, template="race.html", tab="calendar"):
     moment: MomentView | None  # as it stands, where it runs
     reason: str  # why there is no table
     chosen: str  # the name that was sent
-    change_address: str  # where whoever may changes it
+    may_change: bool  # whether whoever looks may change it
 
 
 Named = Annotated[str, Query(alias="player", max_length=MAX_SENT_CHARACTERS)]
@@ -148,9 +148,7 @@ def race(
         moment=None if is_match else moment_view(store, pool, planned, player),
         reason=reason,
         chosen=chosen.strip(),
-        change_address=rendering.address("admin", pool.name, "races", planned.fixture_id)
-        if visit.visitor.may("write", pool.name) and not is_match
-        else "",
+        may_change=visit.visitor.may("write", pool.name) and not is_match,
     )
     return rendering.render(request, page, status=422 if reason and chosen and view is None else 200)
 

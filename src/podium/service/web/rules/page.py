@@ -28,11 +28,6 @@ LATER_EVENT = 10
 LESS = 0.9  # of a first event, from which on a later one moves clearly less
 
 
-def pictures(header: PoolHeader, facts: PoolFacts) -> tuple[Picture, ...]:
-    found = (promise(header, facts), weights(header, facts), reliability_picture(facts.reliability))
-    return tuple(each for each in found if each.drawing)
-
-
 def promise(header: PoolHeader, facts: PoolFacts) -> Picture:
     points = [(each.gap, each.expected) for each in facts.promise]
     marked = [min(facts.promise, key=lambda each: abs(each.expected - share)) for share in (0.5, 0.76, 0.91)]
@@ -89,12 +84,13 @@ def rules_page(store: Store, pool_name: str, newest_entry: int) -> RulesPage:
     """What the page of a pool shows: examples of its newest events among it, so that it is kept until one is logged."""
     pool, facts = store.pool(pool_name), store.pool_facts(pool_name)
     header, system = pool_header(pool), pool.system
+    pictures = promise(header, facts), weights(header, facts), reliability_picture(facts.reliability)
     return RulesPage(
         title=f"How {header.title} ratings work",
         description=header.sentence,
         pool=header,
         newest_entry=newest_entry,
-        pictures=pictures(header, facts),
+        pictures=tuple(each for each in pictures if each.drawing),
         counted_on=facts.day,
         questions=tuple(questions(Known(header, system, facts, find_examples(store, pool_name, header.digits)))),
         settings=settings(system),

@@ -62,11 +62,9 @@ def plot(
             rated = rated_file(file or with_settings(None, None, None), chosen, period, steps)
             plot(kind, rated, pool=pool, players=player, out=path, hindsight=hindsight)
     else:
-        is_named = system is not None or system_file is not None
-        if settings and not is_named:
+        if settings and system is None and system_file is None:
             raise ParameterError("--set needs --system")
-        named_system = chosen_system(system, settings, system_file) if is_named else None
-        plot(kind, system=named_system, out=path, hindsight=hindsight)
+        plot(kind, system=named_system(system, settings, system_file), out=path, hindsight=hindsight)
     typer.echo(f"{kind} is in {path}")
 
 

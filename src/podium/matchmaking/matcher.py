@@ -134,9 +134,8 @@ def check_tickets(tickets: Sequence[Ticket], policy: Policy) -> Waiting:
     party = np.arange(len(tickets))
     for k, ticket in enumerate(tickets):
         if ticket.party is not None:
-            members = parties.setdefault(ticket.party, [])
-            members.append(k)
-            party[k] = members[0]
+            parties.setdefault(ticket.party, []).append(k)
+            party[k] = parties[ticket.party][0]
     largest = policy.size // policy.teams if policy.teams else policy.size
     for name, members in parties.items():
         if len(members) > largest:

@@ -159,7 +159,15 @@ def test_dates_are_read_as_programs_write_them(tmp_path):
     ("text", "message"),
     [
         (
-            "Date,Player,Opponent,Result\n2025-01-01,Ana,Ben,W\n2025-01-01,Ben,Ana,L\n",
+            "Date,Player,Opponent,Result\n2025-01-01,Ana,Ben,W\n2025-01-01,Ben,Ana,L\n2025-01-02,Ana,Ben,W\n",
+            "2 rows (2, 3) tell a match from",
+        ),
+        (
+            "Date,Player,Opponent,Result\n2025-01-01,Ana,Ben,W\n2025-01-01,Ben,Ana,W\n",
+            "2 rows (2, 3) say of a match what its rows from the other side do not",
+        ),
+        (
+            "Player,Opponent,Result\nAna,Ben,W\nBen,Ana,L\n",  # of one day, or of two
             "2 rows (2, 3) tell a match from",
         ),
         (

@@ -209,6 +209,10 @@ REFUSED = [
     ({"source": {"header": -1}, "columns": LONG}, "-1 must be the number of the header's line; 0 where there is"),
     ({"source": {"timezone": ""}, "columns": LONG}, "source.timezone: '' must be a text"),
     ({"where": {"drop": "x"}, "columns": LONG}, "where.drop: 'x' must be a list, in square brackets"),
+    (
+        {"where": {"once": "x"}, "columns": LONG},
+        "where.once: 'x' must name the columns of a player and of the opponent",
+    ),
     ({"columns": {"pool": {"from": "P", "map": {str(n): "x" for n in range(101)}}}}, "a map has up to 100"),
     ({"source": {"decimal": ";"}, "columns": LONG}, "source.decimal: ';' is not known"),
     ({"source": {"thousands": "."}, "columns": LONG}, "is the decimal mark"),

@@ -73,6 +73,9 @@ MATCHES = {
         "Triplette 1;Triplette 2;Score\nA, B, C;D, E, F;13-3\nD, E, F;G, H, I;0-13\n", "A/B/C>D/E/F G/H/I>D/E/F"),
     "put off, in short": ("Heim;Gast;Ergebnis\nA;B;1:0\nB;C;abges.\n", "A>B"),
     "numbers of lines without a head": ("Name,,1,2,V\nA,1,XXX,V5,1\nB,2,D3,XXX,0\n", "A>B"),
+    "matches from both sides": (
+        ("Speler;Tegenstander;Games voor;Games tegen;Datum\nA;B;3;2;2026-11-02\nB;A;2;3;2026-11-02\n"
+        "C;A;1;1;2026-11-03\nC;B;0;3;2026-11-03\nA;C;1;1;2026-11-03\nB;C;3;0;2026-11-03\n"), "A>B A=C B>C"),
     "no head above the numbers": (",Player,1,2,Pts\n1,A,X,1,1\n2,B,0,X,0\n", "A>B"),
 }  # fmt: skip
 RACES = {

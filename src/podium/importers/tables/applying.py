@@ -57,7 +57,7 @@ def apply_map(grid: Grid, mapping: Map) -> Mapped:
         lacking = [each for each in mapping.names if each not in frame.columns and each not in NOT_OF_TABLES]
         frame = frame.with_columns(pl.lit(None, pl.String).alias(name) for name in lacking)
     layouts.check_names(mapping, [name for name in frame.columns if not name.startswith("\0")], grid.name)
-    frame = layouts.filter_rows(frame, mapping, dropped)
+    frame = layouts.from_one_side(layouts.filter_rows(frame, mapping, dropped), mapping, dropped)
     parts: list[pl.DataFrame] = []
     remedies: dict[str, str] = {}
     headings: dict[str, str] = {}

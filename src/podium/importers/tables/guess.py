@@ -73,8 +73,10 @@ class Guesser(Columns):
         return self.document(source, {"columns": columns}), self.note(columns)
 
     def document(self, source: dict[str, Any], rest: dict[str, Any]) -> dict[str, Any]:
-        drops = self.drops + rest.get("where", {}).get("drop", [])
-        return ({"source": source} if source else {}) | rest | ({"where": {"drop": drops}} if drops else {})
+        where = rest.get("where", {})
+        drops = self.drops + where.get("drop", [])
+        where = {**where, "drop": drops} if drops else where
+        return ({"source": source} if source else {}) | rest | ({"where": where} if where else {})
 
     def shaped(self, shape: dict[str, Any]) -> tuple[dict[str, Any], str]:
         source, layout = self.source(), shape["layout"]

@@ -141,6 +141,17 @@ def filter_rows(frame: pl.DataFrame, mapping: Map, dropped: Counter[str]) -> pl.
     return frame
 
 
+def from_one_side(frame: pl.DataFrame, mapping: Map, dropped: Counter[str]) -> pl.DataFrame:
+    """The rows without those that tell of two who met from the other side than the first row about them does."""
+    if not mapping.once:
+        return frame
+    one, other, *when = mapping.once
+    first = pl.col(one).first().over(pl.min_horizontal(one, other), pl.max_horizontal(one, other), *when)
+    stays = frame.select(pl.col(one).eq_missing(first)).to_series()
+    dropped["from the other side"] += int((~stays).sum())
+    return frame.filter(stays)
+
+
 def meets(texts: pl.Series, condition: Condition) -> pl.Series:
     """Which cells meet a condition; one without a value meets only `null`."""
     if condition.null is not None:

@@ -105,6 +105,7 @@ class Map:
     drop: tuple[Condition, ...] = ()
     keep: tuple[Condition, ...] = ()
     is_distinct: bool = False  # whether rows of which the same is read count once
+    once: tuple[str, ...] = ()  # who met whom, and when: of rows that tell it from both sides the first one's count
     columns: Mapping[str, Rule] = field(default_factory=dict)
     document: Mapping[str, Any] = field(default_factory=dict)  # as TOML has it
     is_preset: bool = False  # whether columns may lack: a program's other versions have others
@@ -114,7 +115,7 @@ class Map:
     def names(self) -> frozenset[str]:
         conditions = (each.column for each in (*self.drop, *self.keep))
         columns = (name for rules in self.rules() for each in rules.values() for name in each.names)
-        return frozenset((*conditions, *columns))
+        return frozenset((*conditions, *columns, *self.once))
 
     def rules(self) -> list[Mapping[str, Rule]]:
         """The rules of each side: one mapping for tables that are not wide."""

@@ -1,6 +1,7 @@
 """What a table's rows are, where they are no entrants: matches, or the lines of a grid."""
 
 import re
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any
@@ -10,10 +11,12 @@ import polars as pl
 from podium.errors import Fault, ResultsError
 from podium.importers import times
 from podium.importers.grid import ROW_NUMBER, Choice, Question
-from podium.importers.tables.applying import outcome_points
+from podium.importers.tables.applying import apply_map, outcome_points
 from podium.importers.tables.cells import POINTS, TINY, WHOLE, parse_result, placed
 from podium.importers.tables.lines import TWO, UNPLAYED, Document, Lines
+from podium.importers.tables.maps import build_map
 from podium.results import headings as heads
+from podium.results.column_guide import COMPARED
 from podium.results.headings import fold, is_pairing, meanings, side_of
 
 PAIR_ALONE = re.compile(r"\s*\d{1,3}\s*[-:\u2013/xX]\s*\d{1,3}\s*(\(\d+\))?\s*")
@@ -58,7 +61,6 @@ class Shapes(Lines):
         if "opponent" in parts and "first" in parts:
             parts.setdefault("second", parts["opponent"])
         if player is not None and "opponent" in parts and "first" not in parts:
-            self.refuse_either_side(player, parts["opponent"])
             parts |= {"first": player, "second": parts["opponent"]}
         names = next((each for each in (("winner", "loser"), ("first", "second")) if parts.keys() >= {*each}), None)
         if names is None:
@@ -86,7 +88,8 @@ class Shapes(Lines):
         names_of = [each if isinstance(each, list) else [each] for each in (players if not mark else (one, other))]
         met = " - ".join(" / ".join(f"{{{each}}}" for each in side) for side in names_of)
         event = f"{self.lead('started_at', 'event_id')} {met}"
-        return self.match_rows(players, mark, compared, conditions, event)
+        document = self.match_rows(players, mark, compared, conditions, event)
+        return self.from_one_side(document, one, other) if one == player else document
 
     def commas(self, *headings: str) -> str | None:
         """What parts three members and more in a cell, as no name is; asks where some cells have fewer."""
@@ -139,15 +142,29 @@ class Shapes(Lines):
         where = {"where": {"drop": conditions}} if conditions else {}
         return {"layout": {"kind": "wide", "sides": sides}, **where, "columns": columns}
 
-    def refuse_either_side(self, player: str, opponent: str) -> None:
-        others = [each for each in (self.first("started_at"), self.first("event_id")) if each is not None]
-        rows = self.grid.frame.select(player, opponent, *others)
+    def from_one_side(self, document: Document, player: str, opponent: str) -> Document:
+        """The map, of matches once that stand from both sides all and alike; refuses rows of which but some are so."""
+        when = [each for each in (self.first("started_at"), self.first("event_id")) if each is not None]
+        rows = self.grid.frame.select(player, opponent, *when)
         mirrored = rows.rename({player: opponent, opponent: player}).select(rows.columns)
-        numbered = rows.with_row_index(ROW_NUMBER)
-        twice = numbered.join(mirrored, on=rows.columns, how="semi", maintain_order="left")[ROW_NUMBER]
-        if twice.len():
-            where = self.grid.places(twice.to_list())
-            self.ask(Question(f"{where} tell a match from either side: keep one row of each match", ()))
+        twice = rows.with_row_index(ROW_NUMBER).join(mirrored, on=rows.columns, how="semi", maintain_order="left")
+        if not twice.height:
+            return document
+        mapped, met = apply_map(self.grid, build_map(document, self.grid.name)), rows.rows()
+        names = [each for each in ("player", *COMPARED) if each in mapped.table.columns]
+        results = defaultdict[int, frozenset[Any]](frozenset)
+        for row, *own in zip(mapped.rows, *mapped.table.select(names), strict=True):
+            results[row] |= {tuple(own)}
+        counts = Counter((met[row], own) for row, own in results.items())
+        other_side = {row: (met[row][1], met[row][0], *met[row][2:]) for row in twice[ROW_NUMBER]}
+        own_side = {row: (met[row], results[row]) for row in other_side}
+        unlike = [row for row, own in own_side.items() if counts[own] != counts[other_side[row], own[1]]]
+        if not unlike and when and results.keys() <= other_side.keys():
+            return document | {"where": {**document.get("where", {}), "once": [player, opponent, *when]}}
+        where = self.grid.places(unlike or [*other_side])
+        what = "say of a match what its rows from the other side do not" if unlike else "tell a match from either side"
+        self.ask(Question(f"{where} {what}: keep one row of each match", ()))
+        return document
 
     def pairings(self, parts: dict[str, str]) -> Document | None:
         """The map of a match a row, both of whose sides stand in one cell: Ana vs. Ben."""

@@ -122,20 +122,14 @@ class Intake:
 
     def _next_batch(self, pool: str) -> list[Waiting]:
         """Take the submissions that are stored together: first come, no event twice, and not too many."""
-        batch: list[Waiting] = []
-        remaining: list[Waiting] = []
-        event_ids: set[str] = set()
-        for each in self._queues[pool]:
-            fits = not event_ids & each.event_ids and (
-                not batch or len(event_ids) + len(each.event_ids) <= MAX_BATCH_EVENTS
-            )
-            if fits and not remaining:
-                batch.append(each)
-                event_ids |= each.event_ids
-            else:
-                remaining.append(each)
-        self._queues[pool] = remaining
-        return batch
+        queue, count, event_ids = self._queues[pool], 0, set[str]()
+        for each in queue:
+            if count and (event_ids & each.event_ids or len(event_ids) + len(each.event_ids) > MAX_BATCH_EVENTS):
+                break
+            count += 1
+            event_ids |= each.event_ids
+        self._queues[pool] = queue[count:]
+        return queue[:count]
 
 
 def refuse_all(waiting: Iterable[Waiting], error: BaseException) -> None:

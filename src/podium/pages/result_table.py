@@ -96,10 +96,7 @@ def result_table(
     order = sorted(by_player, key=lambda player: rank_of(by_player[player]))
     extra = left_out(order, chosen)
     head = total_head([line for line in by_player.values() if line is not None], several=several)
-    teams: dict[str, str] = {}
-    for each in lines:
-        if each["team"]:
-            teams.setdefault(each["player"], each["team"])
+    teams = {each["player"]: each["team"] for each in reversed(lines) if each["team"]}
     rows = []
     for player in order:
         line = by_player[player]

@@ -113,10 +113,8 @@ class TableFlags:
 
     def columns(self) -> dict[str, Any]:
         """The rules of columns that every layout may have."""
-        rules: dict[str, Any] = {}
-        for name, value in (("score", self.score), ("team", self.team), ("status", self.status), ("pool", self.pool)):
-            if value is not None:
-                rules[name] = {"from": [value]}
+        named = {"score": self.score, "team": self.team, "status": self.status, "pool": self.pool}
+        rules: dict[str, Any] = {name: {"from": [each]} for name, each in named.items() if each is not None}
         if self.position is not None:
             rules["position"] = {"from": [self.position], "as": "place"}
         if self.time is not None:

@@ -261,14 +261,12 @@ def what_if_text(imagined: "WhatIf") -> str:
 
 def columns(lines: list[tuple[str, str]]) -> list[str]:
     """Words and numbers side by side: the words to the left, the numbers' last digits in line."""
-    from rich.cells import cell_len
-
-    width = max(cell_len(words) for words, _ in lines)
+    width = max(cells_of(words) for words, _ in lines)
     whole = max(len(numbers.split("  ")[0]) for _, numbers in lines)
     aligned = []
     for words, numbers in lines:
         number, _, more = numbers.partition("  ")
-        aligned.append(f"  {words}{' ' * (width - cell_len(words))}  {number.rjust(whole)}  {more}".rstrip())
+        aligned.append(f"  {words}{' ' * (width - cells_of(words))}  {number.rjust(whole)}  {more}".rstrip())
     return aligned
 
 

@@ -228,8 +228,7 @@ def story_page(store: Store, visit: Visit, story: EventStory, first: int | None,
 def promised_words(story: EventStory) -> str:
     """What the player's place had promised, and what it came to, in sentences; empty where no line is the place's."""
     explanation, promise = story.explanation, story.promise
-    line = None if promise is None or explanation is None else promised_line(promise, explanation)
-    if line is None or promise is None or explanation is None:
+    if promise is None or explanation is None or (line := promised_line(promise, explanation)) is None:
         return ""
     digits = promise.digits
     promised = shown_change(line["rating"] - line["delta"], line["rating"], digits)
@@ -247,12 +246,11 @@ def promised_line(promise: Stakes, explanation: Explanation) -> Any:
     if len(taken) != explanation.standings.height or promise.sides != len(promise.starters) or not promise.table:
         return None
     place = taken[explanation.player]
-    if place is None:
-        return next((line for line in promise.lines() if line["place"] is None), None)
-    shared = [*taken.values()].count(place) > 1
-    if shared and promise.sides > 2:  # noqa: PLR2004  (of two it is a draw)
-        return None
-    return next((line for line in promise.lines() if line["place"] == (1.5 if shared else float(place))), None)
+    if place is not None and [*taken.values()].count(place) > 1:
+        if promise.sides > 2:  # noqa: PLR2004  (of two it is a draw)
+            return None
+        place = 1.5
+    return next((line for line in promise.lines() if line["place"] == place), None)
 
 
 def why_words(explanation: Explanation, more: Decimal) -> str:

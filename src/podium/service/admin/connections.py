@@ -153,7 +153,7 @@ def webhooks_page(store: Store, admission: Admission) -> FormsPage:
         webhook_item(each, newest, base) for each in store_keys.list_webhooks(store.engine) if each.pool == pool.name
     )
     known = Section(heading="Webhooks", items=items, notes=() if items else ("There is none.",))
-    return FormsPage(title="Webhooks", pool=pool, heading="Webhooks", current="Webhooks", sections=(create, known))
+    return FormsPage(title="Webhooks", pool=pool, current="Webhooks", sections=(create, known))
 
 
 def webhook_item(webhook: store_keys.Webhook, newest: tuple[LogRecord, ...], base: str) -> Item:

@@ -87,7 +87,6 @@ async def open_link(
     )
     page = FormsPage(
         title="You administer this site",
-        heading="You administer this site",
         sections=(Section(heading="Go on", notes=(note,), items=items),),
         secret=secret,
     )

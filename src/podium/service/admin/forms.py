@@ -61,8 +61,8 @@ class Section:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormsPage(Page, template="forms.html"):
-    heading: str
     sections: tuple[Section, ...]
+    heading: str = ""  # empty: the title
     current: str = ""  # of the ways through a pool's pages
     refusal: str = ""  # why what was sent did nothing
     secret: str = ""  # that is shown only once

@@ -78,7 +78,7 @@ def admin_page(store: Store, admission: Admission) -> FormsPage:
         notes=("All of it but the name can be changed later, the system with a dry run of what moves.",),
     )
     sections = (ladders, create) if admission.key.may("admin", None) else (ladders,)
-    return FormsPage(title="Admin", heading="Admin", sections=sections)
+    return FormsPage(title="Admin", sections=sections)
 
 
 @acts(router, "/admin", admin_page, AdminOfAll)
@@ -155,9 +155,7 @@ def settings_page(store: Store, admission: Admission) -> FormsPage:
         notes = ("Its results, ratings and log, and the keys to it alone. Nothing brings them back but an export.",)
         end = f"{base}/delete"
         ends += [Section(heading="Delete for good", action=end, fields=(again,), button="Delete ladder", notes=notes)]
-    return FormsPage(
-        title="Settings", pool=pool_header(pool), heading="Settings", current="Settings", sections=(says, export, *ends)
-    )
+    return FormsPage(title="Settings", pool=pool_header(pool), current="Settings", sections=(says, export, *ends))
 
 
 @acts(router, POOL_ADDRESS + "/settings", settings_page)

@@ -134,8 +134,7 @@ def players_page(store: Store, admission: Admission, player: str = "") -> FormsP
             ("player", "The name"), ("again", "The name again"),
         ),
     )  # fmt: skip
-    heading = pool.words.capitalize()
-    return FormsPage(title=heading, pool=pool, heading=heading, current="Players", sections=sections)
+    return FormsPage(title=pool.words.capitalize(), pool=pool, current="Players", sections=sections)
 
 
 @router.post(POOL_ADDRESS + "/merge")
@@ -193,7 +192,7 @@ def seasons_page(store: Store, admission: Admission) -> FormsPage:
         for each in store.seasons(pool.name)
     )
     known = Section(heading="Seasons so far", items=items, notes=() if items else ("None has begun yet.",))
-    return FormsPage(title="Seasons", pool=pool, heading="Seasons", current="Seasons", sections=(begin, known))
+    return FormsPage(title="Seasons", pool=pool, current="Seasons", sections=(begin, known))
 
 
 @router.post(POOL_ADDRESS + "/seasons")

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from podium.analysis.scores import system_labels
@@ -24,7 +23,6 @@ SEASON_PARTS = 10  # of the season
 LEAP_POINTS = 100.0  # a change of skill from one event to the next that is no drift
 CAUGHT_UP_SHARE = 0.5  # of such a change
 SCHEMA = {"event_id": pl.String, "player": pl.String, "skill": pl.Float64}
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,6 @@ from podium.ledger.history import started_at
 from podium.matchmaking.matcher import Matching, Policy, Waiting, match_waiting
 
 Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 TICK_S = 1.0  # between two looks
 PATIENCE_TARGETS = 10.0  # targets, after which a ticket that nobody meets is given up
 MOST = 100_000  # players, minutes, seconds and points of a crowd

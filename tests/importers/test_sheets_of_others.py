@@ -120,6 +120,11 @@ RACES = {
         "Pl;Name;Time;Classifier\n1;A;42:41;0\n2;B;59:41;0\n;C;;3\n;D;;2\n;E;;1\n", "A>B>D"),
     "a word and a day above the head": (
         "Crono;;\nFecha;2026-04-12;\nCiclista;Tiempo (mm:ss,0);km/h\nA;23:39,0;38\nB;22:26,1;40\n", "B>A"),
+    "pounds and ounces": (
+        "Match 2026-05-17,,\nPeg,Angler,Weight\n1,A,9lb 15oz\n2,B,10lb\n3,C,9lb 2oz\n", "B>A>C"),
+    "grams with blanks": (
+        "Zawody 2026-04-26;;\nZawodnik;Stanowisko;Waga (g)\nA;8;1 795\nB;2;987\nC;3;2 050\n", "C>A>B"),
+    "weights of entrants": ("Pos,Lifter,Weight\n1,A,72\n2,B,80\n", "A>B"),
     "a status elsewhere": ("名次,姓名,成绩\n1,A,25.3\n2,B,25.9\n,C,犯规\n", "A>B"),
     "Russian": ("Место;Участник;Серия 1;Серия 2;Сумма\n1;A;98;97;195\n2;B;96;97;193\n", "A>B A=B"),
     "units": ("Platz;Name;Zeit\n1.;A;8,12 s\n2.;B;8,40 s\n-;C;krank\n", "A>B"),
@@ -222,6 +227,7 @@ def test_a_day_has_its_name_or_is_the_first_of_several(day, tmp_path):
             "--set columns.score=cell",
         ),
         ('Home,Away,Score\n"A, B, C","D, E, F",2-1\n"A, B, C","G, H",2-1\n', "has more names in some cells"),
+        ("Match 2026-05-17,,\nPeg,Angler,Weight\n1,A,14.10\n2,B,14.9\n3,C,9.2\n", "--set columns.score=Weight"),
         ("Home,Away,Score\nA,B,2-1\nB,C,two one\n", "type podium import sheet.csv --skip-bad"),
         ("Pos,Name,Aa,Bb,Cc\n1,A,1,2,sick bag\n2,B,2,1,2\n3,C,3,3,1\n4,D,4,4,3\n", "--set columns.position=cell"),
         ("Game,Team,Sheet,Total\n1,A,x,7\n1,B,x,5\n", "--set columns.score=Total"),

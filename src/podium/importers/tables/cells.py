@@ -28,6 +28,7 @@ DIAGONAL = re.compile(r"(?i)0?|[x*#■█/\\\u2013\u2014-]+")  # of a crosstable
 TINY = 1e-6
 AMOUNT = re.compile(r"([+-]?)\s?[€£$]?\s?([+-]?)(\d+(?:[.,]\d+)?)\s?[€£$]?")
 UNIT = r"(?i)^([+-]?[0-9][0-9.,]*)\s?(m|cm|km|kg|pts?\.?|points?|punkte|pkt\.?|[%€£$])$"  # behind a number
+POUNDS = r"(?i)^([0-9]+)\s?lbs?\.?(?:\s?([0-9]+(?:\.[0-9]+)?)\s?ozs?\.?)?$"
 PRICE = r"^([+-]?)([€£$])\s?(.*)$"  # whose unit stands first
 POINTS = {"=": 0.5, "w": 1.0, "d": 0.5, "l": 0.0}
 WHOLE = (0.0, 0.5, 1.0)  # of one game
@@ -227,10 +228,10 @@ def as_results(name: str, rule: Rule, texts: pl.Series) -> Cells:
 
 def as_numbers(table: Table, rule: Rule, texts: pl.Series) -> Cells:
     plain = texts
-    if table.rule.thousands:
-        mark = "[ \u00a0\u202f]" if table.rule.thousands in " \u00a0\u202f" else f"[{table.rule.thousands}]"
-        grouped = texts.str.contains(rf"^[+-]?[0-9]{{1,3}}({mark}[0-9]{{3}})+([.,][0-9]*)?$")
-        plain = texts.str.replace_all(mark, "").zip_with(grouped, texts)
+    thousands = table.rule.thousands or " "
+    mark = "[ \u00a0\u202f]" if thousands in " \u00a0\u202f" else f"[{thousands}]"
+    grouped = texts.str.contains(rf"^[+-]?[0-9]{{1,3}}({mark}[0-9]{{3}})+([.,][0-9]*)?$")
+    plain = texts.str.replace_all(mark, "").zip_with(grouped, texts)
     if table.rule.decimal == ".,":
         plain = plain.str.replace(",", ".", literal=True)
     elif table.rule.decimal == ",":
@@ -242,6 +243,8 @@ def as_numbers(table: Table, rule: Rule, texts: pl.Series) -> Cells:
         if parts[1].drop_nulls().n_unique() == 1:  # one unit, and so the same numbers without it
             bare = as_numbers(table, replace(rule, otherwise="null"), parts[0])
             numbers = numbers.zip_with(numbers.is_not_null(), bare.column)
+        pounds, ounces = (texts.str.extract(POUNDS, group).cast(pl.Float64) for group in (1, 2))
+        numbers = numbers.zip_with(numbers.is_not_null(), pounds + ounces.fill_null(0.0) / 16)
     return without_words(rule, texts, numbers, "must be a number")
 
 

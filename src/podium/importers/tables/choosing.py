@@ -146,7 +146,7 @@ class Columns:
             self.take_what_compares(chosen, unknown)
         self.ask_what_numbers(chosen, unknown)
         self.ask_what_times(chosen, unknown)
-        for column in FOR_PAGES:
+        for column in (*FOR_PAGES, *(["weight"] if chosen.get("weight") != "weight" else [])):
             if column in chosen and self.varies(chosen[column], chosen.get("event_id")):
                 self.asides[chosen.pop(column)] = "several in one event, so no event's own"
         days = self.shapes.days(unknown)

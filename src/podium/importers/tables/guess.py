@@ -352,12 +352,17 @@ class Guesser(Columns):
         self.ask(Question(text, choices)) if choices else self.fault(None, text)
 
     def comparisons(self, heading: str) -> list[Choice]:
+        if heads.LANES & {*fold(heading).split("_")}:
+            return []
         plain = [each for each in self.texts(heading).head(LOOKED_AT).unique() if times.status_word(each) is None]
         cells = pl.Series(plain, dtype=pl.String).str.strip_chars()
         ways = {
             "position": ("places, or what is better the less", not placed(cells).null_count()),
             "time_s": ("times", all(times.is_lapped(each) or times.parse(each.replace(",", ".")) for each in cells)),
-            "score": ("points, the more the better", cells.str.contains(r"^[+-]?[0-9]+([.,][0-9]+)?\s?[€£$%]?$").all()),
+            "score": (
+                "points, the more the better",
+                cells.str.contains(r"^[+-]?[0-9][0-9 ]*([.,][0-9]+)?\s?[€£$%]?$").all(),
+            ),
         }
         fitting = {name: words for name, (words, fits) in ways.items() if fits and plain}
         return [Choice(f"{heading}: {words}", f"columns.{name}", heading) for name, words in fitting.items()]

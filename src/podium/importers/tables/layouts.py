@@ -4,7 +4,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -374,3 +374,12 @@ def agree(game: Game, mirror: Game) -> bool:
     if game.points is None or mirror.points is None:
         return game.points is mirror.points
     return game.points + mirror.points == WHOLE[-1]
+
+
+def is_scheme(rows: list[list[float]]) -> bool:
+    """Whether rows are the points of one scheme, most to the first: all begin it, and its widest step is there."""
+    ordered = [sorted(row, reverse=True) for row in rows]
+    scheme = max(ordered, key=len)
+    steps = [one - other for one, other in pairwise(scheme)]
+    is_one = all(row == scheme[: len(row)] for row in ordered)
+    return len(rows) > 1 and len(steps) > 1 and steps[0] > steps[-1] > 0 and is_one

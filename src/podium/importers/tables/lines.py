@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import pairwise
 from operator import itemgetter
 from typing import Any
 
@@ -13,7 +12,7 @@ from podium.importers import times
 from podium.importers.grid import EVERY, SHEET, TITLE, Choice, Grid, Question, are_days
 from podium.importers.tables.applying import apply_map
 from podium.importers.tables.cells import DIAGONAL, TINY, are_winnings, is_result, number, parse_result, placed
-from podium.importers.tables.layouts import BY_ORDER, GAME, game_text
+from podium.importers.tables.layouts import BY_ORDER, GAME, game_text, is_scheme
 from podium.importers.tables.maps import build_map
 from podium.results import headings as heads
 from podium.results.column_guide import COMPARED
@@ -53,6 +52,9 @@ class Lines:
         word = fold(re.sub(UNIT, "", heading))
         if word in heads.LEGS and sum(fold(each) in heads.LEGS for each in self.grid.headings) > 1:
             return ""
+        if word in heads.WEIGHTS and not heads.PEGS.isdisjoint(map(fold, self.grid.headings)):
+            has_unit = word != fold(heading) or not self.texts(heading).str.contains(r"^\d+[.,-]\d{1,2}$").any()
+            return "score" if has_unit else ""  # 14.2 may be 14 lb 2 oz
         may_be_all = word in heads.WEAK and word in heads.PAIRING
         return "" if may_be_all and self.texts(heading).str.contains(r"^\d+$|,").any() else meanings().get(word, "")
 
@@ -389,12 +391,3 @@ class Lines:
         table = self.grid.frame.with_columns(places).select(*within, "\0place").drop_nulls("\0place")
         rank = (place.rank("min").over(within) if within else place.rank("min")) + first - 1
         return bool(table.select((rank == place).all()).item())
-
-
-def is_scheme(rows: list[list[float]]) -> bool:
-    """Whether rows are the points of one scheme, most to the first: all begin it, and its widest step is there."""
-    ordered = [sorted(row, reverse=True) for row in rows]
-    scheme = max(ordered, key=len)
-    steps = [one - other for one, other in pairwise(scheme)]
-    is_one = all(row == scheme[: len(row)] for row in ordered)
-    return len(rows) > 1 and len(steps) > 1 and steps[0] > steps[-1] > 0 and is_one

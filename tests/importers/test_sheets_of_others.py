@@ -219,9 +219,11 @@ def test_a_day_has_its_name_or_is_the_first_of_several(day, tmp_path):
         ("event,player,score\nr,A,2-1\nr,B,3\n", "--set columns.score.as=result (the first of two scores)"),
         ("Race,Name,Pos,Time\nr,A,1,1:01\nr,B,2,about 1:05\n", "--set source.aside=Time (leave Time aside)"),
         ('Race,Name,Pos\nr,"A\tB",1\nr,C,2\n', "(U+0009); leave it out\n"),  # for a player cannot be left aside
+        ("Home,Away,1st leg,2nd leg\nA,B,5-0,0-1\nC,D,1-0,1-0\n", "no column says who won"),
         ("Home,Away,Q1,Q2,Q3\nA,B,9-1,5-6,5-6\nB,C,1-9,6-5,6-5\n", "no column says who won"),
         ("Platz;Spieler 1;Spieler 2\n1;A;B\n2;C;D\n3;E;F\n", "no column says who won"),  # on a court
         ("Name,Score\nA,63\nB,89\nC,93\n", "--set columns.position=Score"),
+        ("Golf Day 2026-05-01,\nName,Score\nA,72\nB,69\nC,80\nD,75\n", "--set columns.position=Score"),
         (
             "Team;7.1.;4.2.;4.3.;Summe\nA;58,0;46,6;1;105,6\nB;45,1;27,9;2;75,0\nC;57,5;57,1;2;116,6\n",
             "--set columns.score=cell",

@@ -12,7 +12,7 @@ from podium.importers.grid import Choice, Question, day_or_month, thousand_or_mo
 from podium.importers.sources import stem
 from podium.importers.tables.applying import decimal_marks, may_be_thousands, status_words
 from podium.importers.tables.cells import PLAYED, Table, build, placed
-from podium.importers.tables.choosing import LOOKED_AT, Columns
+from podium.importers.tables.choosing import LEAST_STEPS, LOOKED_AT, Columns
 from podium.importers.tables.lines import COMMA
 from podium.importers.tables.maps import build_map
 from podium.importers.tables.model import LAPS
@@ -334,12 +334,12 @@ class Guesser(Columns):
         return [each for each in once if not each.isdecimal()] or headings
 
     def check_compared(self, columns: Mapping[str, Any]) -> None:
-        is_alone = columns.get("event_id") == "{file}" and columns.keys().isdisjoint(
-            {"position", "time_s", *self.given}
-        )
-        if is_alone and "score" in self.chosen and "score" not in self.named:
-            text = "has nothing beside it that says whether more of it is better, or less"
-            self.ask(Question(text, tuple(self.comparisons(self.chosen["score"])), self.chosen["score"]))
+        score, own = self.chosen.get("score"), {*self.chosen, *self.given}
+        if score and fold(score) in heads.EITHER and own.isdisjoint({"event_id", "position", "time_s"}):
+            steps = self.steps(score, self.chosen)
+            if "score" not in self.named and (steps.len() < LEAST_STEPS or not (steps <= 0).all()):
+                text = "has nothing beside it that says whether more of it is better, or less"
+                self.ask(Question(text, tuple(self.comparisons(score)), score))
         if any(name in columns for name in COMPARED) or self.grid.frame.height <= 1:
             return
         doubtful = [f"{heading} ({why})" for heading, why in self.asides.items()]

@@ -292,8 +292,11 @@ class Shapes(Lines):
 
     def sets(self) -> list[str] | None:
         """The columns of sets, one after the other, whose cells are the points of both sides."""
-        headings = [each for each in self.grid.headings if re.fullmatch(r".*\D\d|\d\D.*", each.strip())]
-        found = [each for each in headings if self.are_pairs(each) and heads.QUARTERS.isdisjoint(fold(each).split("_"))]
+        words = {each: {*fold(each).split("_")} for each in self.grid.headings if re.search(r"^\d|\D\d$", each.strip())}
+        headings = [
+            each for each, own in words.items() if not own & heads.QUARTERS and (each[-1].isdigit() or own & heads.SETS)
+        ]
+        found = [each for each in headings if self.are_pairs(each)]
         return found if len(found) >= TWO else None
 
     def are_pairs(self, heading: str) -> bool:

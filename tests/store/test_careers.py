@@ -134,7 +134,7 @@ def test_a_card_says_what_the_history_says(store, name):
             assert (card.peak.rating, card.peak.event_id) == (highest["rating"], highest["event_id"])
         interval = 25.0 * system.points_per_logit / (400.0 / math.log(10.0))
         if card.deviation is not None:
-            interval = system.shown_deviations * card.deviation
+            interval = 2.0 * card.deviation
         assert card.chance == pytest.approx(interval)
         trend = "climbing" if card.last_ten > interval else "falling" if card.last_ten < -interval else "steady"
         assert card.trend == ("settling" if card.provisional else trend)

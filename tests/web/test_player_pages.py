@@ -154,6 +154,8 @@ def test_no_sentence_contradicts_the_history(site, pool):
             assert card["rating"] == max(point["rating"] for point in later) > min(point["rating"] for point in later)
         moved = shown(card["last_ten_shown"], 1)
         assert ("could be chance" in lead) == (card["trend"] == "steady" and card["last_ten_shown"] != 0)
+        if "could be chance" in lead and card["deviation"] is not None:  # of the interval beside the rating
+            assert f"within its own ±{shown(2 * card['deviation'], 0 if pool != 'forty' else 2)}:" in lead
         assert card["trend"] != "climbing" or moved > 0
         assert card["trend"] != "falling" or moved < 0
         if card["provisional"]:

@@ -105,7 +105,6 @@ class System(PoolReader):
     whole_numbers: ClassVar[tuple[str, ...]] = ("events",)
     min_events: ClassVar[int] = 0  # before a player stands on the leaderboard
     settled_deviation: ClassVar[float | None] = None  # above it a rating is provisional
-    shown_deviations: ClassVar[float] = 2.0  # half-width of the interval shown to people
     level: ClassVar[str] = "rating"  # the field that a new season draws towards a newcomer's
     limits: ClassVar[tuple[str, ...]] = ()  # where the rules stop short of their source's formulas, a sentence each
     instead: ClassVar[str] = ""  # what suits results that drive players to a limit: "rate ... with ..."

@@ -131,7 +131,7 @@ def thinned(times: npt.NDArray[np.int64], ratings: npt.NDArray[np.float64], most
 Trend = Literal["climbing", "falling", "steady", "settling"]
 FORM_EVENTS = 10  # of which the form and the trend speak
 FINDING_EVENTS = 5  # that find a rating: no record is made in them
-SURE_DEVIATIONS = 2.0  # below a rating, for a peak that is no stroke of luck
+SURE_DEVIATIONS = 2.0  # beside a rating: 19 times in 20, and below it for a peak that is no stroke of luck
 STEADY_ELO = 25.0  # points within which ten events move a steady player, where ratings have no interval
 
 
@@ -165,7 +165,7 @@ def is_provisional(system: System, by_rule: object, events: int) -> bool:
 def own_interval(system: System, deviation: float | None) -> float:
     """How many points may be chance: the interval of the rating, or what is steady where it has none."""
     scale = system.points_per_logit / ELO_SCALE
-    return STEADY_ELO * scale if deviation is None else system.shown_deviations * deviation
+    return STEADY_ELO * scale if deviation is None else SURE_DEVIATIONS * deviation
 
 
 def trend(system: System, moved: float, deviation: float | None, *, settled: bool) -> Trend:

@@ -40,7 +40,6 @@ class NormalSkill(System):
         "It is ranked last, behind everyone who finished; two who did not finish tie. Whoever quits a "
         "team is rated apart from it."
     )
-    shown_deviations: ClassVar[float] = 3.0
 
     initial: float = parameter(25.0, "a newcomer's rating", unit="points")
     deviation: float = parameter(25.0 / 3.0, "a newcomer's deviation", unit="points", low=1e-6, high=1e6)

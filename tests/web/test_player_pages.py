@@ -170,6 +170,8 @@ def test_a_player_of_one_event_has_no_days_and_no_place_yet(site):
     assert not [each for each in root.every("h2") if each.text == "Best and worst days"]
     assert len(list(root.every("nav", "pick"))) == 0  # there is no span that shows less
     assert len(list(rows_of(section(root, "form")))) == 1
+    assert section(root, "history").text.endswith("A line takes two events.")
+    assert len(list(section(root, "history").every("figure"))) == 0
 
 
 def test_without_a_deviation_none_is_shown_and_with_small_points_there_are_more_decimals(site):

@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from podium.errors import ParameterError
 from podium.ledger.forecast import Forecast, names_in
+from podium.ledger.history import can_be_unsettled
 from podium.ledger.reasons.shares import shown_table
 from podium.pages.charts import HistoryLine, HistoryPoint, history_chart
 from podium.pages.drawing import share_bar, split_bar
@@ -152,7 +153,7 @@ def ranked_cards(store: Store, pool_name: str, names: Sequence[str]) -> tuple[li
     if len(spans) == 1 and spans != {"any"}:
         return [card for card, _ in found], f"of those who played {spans_of(pool)[spans.pop()].words}"
     cards = [card if span == "any" else store.player_card(pool_name, card.player) for card, span in found]
-    return cards, "of those who are settled"
+    return cards, "of those who are settled" if can_be_unsettled(pool.system) else "of all"
 
 
 def figures(header: PoolHeader, cards: Sequence[PlayerCard], ranked: str) -> tuple[tuple[str, str, list[str]], ...]:
@@ -173,6 +174,8 @@ def figures(header: PoolHeader, cards: Sequence[PlayerCard], ranked: str) -> tup
 
 def histories(store: Store, header: PoolHeader, names: tuple[str, str]) -> Markup:
     curves = [store.rating_curve(header.name, each, most=MOST_POINTS) for each in names]
+    if max(map(len, curves)) < 2:  # noqa: PLR2004  (a line takes two)
+        return Markup("")
     lines = [
         HistoryLine(name, [HistoryPoint(point.when, point.rating) for point in curve])
         for name, curve in zip(names, curves, strict=True)

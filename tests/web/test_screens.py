@@ -57,6 +57,16 @@ MEASURE = (
       const range = document.createRange(); range.selectNodeContents(node);
       return new Set([...range.getClientRects()].map(box => Math.round(box.top))).size > 1;
     }).map(node => node.textContent);
+  const tops = range => new Set([...range.getClientRects()].map(box => Math.round(box.top))).size;
+  for (const text of [...document.querySelectorAll("thead th, button")].flatMap(each => [...each.childNodes]))
+    for (const word of text.nodeType === Node.TEXT_NODE ? text.data.matchAll(/\\S+/g) : []) {
+      const range = document.createRange();
+      range.setStart(text, word.index); range.setEnd(text, word.index + word[0].length);
+      if (tops(range) > 1) broken.push(word[0]);
+    }
+  for (const change of document.querySelectorAll(".why .n > *"))  // a name may be long, a number has its column
+    if (change.getBoundingClientRect().right > change.closest(".why").getBoundingClientRect().right + 1)
+      broken.push(change.textContent);
   const page = document.documentElement, sideways = SIDEWAYS;
   const beyond = each => each.getBoundingClientRect().right > page.clientWidth + 1;
   const wide = sideways > 0 ? [...document.querySelectorAll("body *")].filter(beyond) : [];

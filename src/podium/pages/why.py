@@ -10,7 +10,7 @@ from podium.ledger.reasons import Explanation
 from podium.ledger.reasons.duels import BAND, CAUSE, HEAT, OPPONENT, Group
 from podium.ledger.reasons.wording import gap_words, heat_words
 from podium.pages.drawing import StepScale, bar, duel_marks, end
-from podium.pages.numbers import halves, in_sentence, rating
+from podium.pages.numbers import change, halves, in_sentence, rating
 from podium.support.words import shown, signed
 
 MOST_ROWS = 12  # of a group; of a larger one the largest few, and the others together
@@ -84,6 +84,12 @@ class WhyView:
     headline: str  # of the duels
     duels: Markup  # their picture
     sentences: tuple[Markup, ...]  # what a duel is, and what the sum comes to
+
+    @property
+    def is_far(self) -> bool:
+        """Whether a change takes more room than +99.9 does."""
+        changes = (self.change, *(group.points for group in self.groups))
+        return max(len(change(each, self.digits)) for each in changes) > len("+99.9")
 
 
 def why_view(explanation: Explanation) -> WhyView:

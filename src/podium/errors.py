@@ -136,12 +136,21 @@ class ResultsError(PodiumError, ValueError):
         ]
         if next(remaining, None) is not None:
             lines.append(f"{source}: more faults follow; these are the first {SHOWN_FAULTS}")
-        super().__init__("\n".join([*lines, self.more]))
+        super().__init__("\n".join([*lines, self.more]).rstrip())
 
     @classmethod
     def whole(cls, source: str, remedy: str, place: str = "") -> Self:
         """What is wrong with a table or file as a whole, or at a place of it that is no row."""
         return cls(source, [Fault(None, None, None, remedy, place)])
+
+
+class MeetingError(ResultsError):
+    """Two accounts would be one player who took part in an event twice."""
+
+    more: ClassVar[str] = ""
+
+    def __init__(self, player: str, event_id: str, remedy: str) -> None:
+        super().__init__("merge", [Fault(None, None, player, f"took part in {event_id} as both{remedy}")])
 
 
 class FormatError(ResultsError):

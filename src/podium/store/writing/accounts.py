@@ -8,7 +8,7 @@ import polars as pl
 import sqlalchemy as sa
 
 from podium.engine.tables.things import called, thing_name
-from podium.errors import Fault, ResultsError
+from podium.errors import Fault, MeetingError, ResultsError
 from podium.store.log.content import Content, is_numbered, read_bodies, row_of
 from podium.store.log.database import StoreError
 from podium.store.log.log import MERGE, UNMERGE, json_entry
@@ -95,7 +95,7 @@ def refuse_meetings(table: pl.DataFrame, accounts: Collection[int], others: Coll
     played = {(event_id, heat) for event_id, heat, number in rows if number in accounts}
     for event_id, heat, number in rows:
         if number in others and (event_id, heat) in played:
-            raise ResultsError("merge", [Fault(None, "player", name, f"took part in {event_id} as both")])
+            raise MeetingError(name, event_id, "; if the two are one player, correct that event first")
 
 
 def first_of(events: Sequence[Any], table: pl.DataFrame, accounts: Collection[int]) -> tuple[OrderKey, ...]:

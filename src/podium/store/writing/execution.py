@@ -12,7 +12,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from podium.errors import Fault, NotFiniteError, ResultsError
+from podium.errors import MeetingError, NotFiniteError
 from podium.store.log.chain import Head, newest_head
 from podium.store.log.log import SUBMIT, Logged, append
 from podium.store.log.players import Numbering, names_of, numbers_and_newcomers, provisional_numbers
@@ -240,10 +240,8 @@ def refuse_unrateable(pool: PoolView, proposal: Proposal, rerated: Rerated) -> N
     for key in proposal.affected:
         if key in rerated.duplicate_players:
             event_id, number = rerated.duplicate_players[key]
-            remedy = (
-                f"took part in {event_id} as both of two accounts that are one now; amend the event, or unmerge one"
-            )
-            raise ResultsError("merge", [Fault(None, "player", name_of(pool, proposal, number), remedy)])
+            remedy = " of two accounts that are one now; amend the event, or unmerge one"
+            raise MeetingError(name_of(pool, proposal, number), event_id, remedy)
 
 
 def name_of(pool: PoolView, proposal: Proposal, number: int) -> str:

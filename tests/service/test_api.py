@@ -93,6 +93,17 @@ def test_corrections(client, store):
     assert store.verify() == []
 
 
+def test_a_refusal_says_which_parameter_and_what_json_it_takes(client):
+    assert client.get(f"{BASE}/main/leaderboard?top=0").json()["detail"].startswith("top: Input should be")
+    assert client.get(f"{BASE}/main/compare?player=a").json()["detail"] == "other: Field required"
+    for body, detail in (
+        ([race(0)], "the body must be a JSON object"),
+        (race(0) | {"entries": ["a", "b"]}, "entries[0]: must be a JSON object"),
+        (race(0) | {"entries": []}, "entries: List should have at least 1 item, not 0"),
+    ):
+        assert client.post(f"{BASE}/main/events", json=body).json()["detail"] == detail
+
+
 def test_pools_are_opened_with_a_system(client):
     body = {"name": "karts", "system": "stk", "parameters": {"base_points_events": None, "scale": 1500}}
     described = {"title": "Karts", "contact": "", "player_word": "driver", "public": True}

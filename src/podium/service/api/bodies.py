@@ -50,9 +50,11 @@ def validate(value: Any, model: type[Body]) -> Body:
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         field = "".join(f"[{part}]" if isinstance(part, int) else f".{printable(part)}" for part in first["loc"])
-        reason = first["msg"].removeprefix("Value error, ")
+        reason = first["msg"].removeprefix("Value error, ").replace(" after validation", "")
         if first["type"] == "extra_forbidden":
             reason = unknown_field(str(first["loc"][-1]))
+        elif first["type"] == "model_type":
+            reason = f"{'' if field else 'the body '}must be a JSON object"
         raise RefusedError(field.lstrip("."), reason) from None
     return valid
 

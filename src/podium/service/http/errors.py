@@ -224,7 +224,8 @@ async def http_error(_request: Request, error: HTTPException) -> ProblemResponse
 
 async def invalid_parameter(_request: Request, error: RequestValidationError) -> ProblemResponse:
     first = error.errors()[0]
-    return problem(422, str(first["msg"]), ".".join(str(part) for part in first["loc"][1:]))
+    field = ".".join(str(part) for part in first["loc"][1:])
+    return problem(422, f"{field}: {first['msg']}", field)
 
 
 ERROR_HANDLERS: dict[int | type[Exception], Callable[[Request, Any], Any]] = {

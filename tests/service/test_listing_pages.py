@@ -173,7 +173,7 @@ def test_a_page_costs_no_more_in_a_larger_pool(crowd, path):
 
 def test_what_pages_say_where_there_is_nothing(visitor, sqlite_store):
     empty = words(main_of(visitor.get("/empty")))
-    assert "Nobody has played in empty yet" in empty
+    assert "Nobody is rated in empty yet" in empty
     assert "No event of empty yet" in words(main_of(visitor.get("/empty/events")))
     assert "Too few players for a picture" in words(main_of(visitor.get("/empty/distribution")))
     assert visitor.get("/empty/find?q=a").status_code == 404
@@ -185,6 +185,7 @@ def test_what_pages_say_where_there_is_nothing(visitor, sqlite_store):
         for path in ("/one", "/one/events", "/one/distribution", "/one/find?q=x&list=1"):
             assert client.get(path).status_code in {200, 404}, path
         assert "is not rated" in words(main_of(client.get("/one/events")))
+        assert "Nobody is rated in one yet" in words(main_of(client.get("/one")))  # but Ana has played
 
 
 def test_ranks_are_compared_with_a_day_and_not_with_a_stale_one(sqlite_store):

@@ -219,6 +219,8 @@ def test_equals_and_team_mates_and_a_duel_to_come_are_put_in_words(sqlite_store)
         sqlite_store.submit(name, sent)
     sqlite_store.create_pool("undated", find("glicko2")(), public=True)
     sqlite_store.submit("undated", [{"event_id": "e", "player": player, "position": 1} for player in ("Ana", "Ben")])
+    sqlite_store.create_pool("surely", find("trueskill")(conservative=3.0), public=True)
+    sqlite_store.submit("surely", sent)
     sqlite_store.plan_fixture("apart", "duel", starts_at=datetime.now(UTC), entrants=["Ana", "Ben"])
     with TestClient(create_app(sqlite_store), headers={"Accept": "text/html"}) as client:
         compared = client.get("/even/compare?player=Ana&other=Ben").text
@@ -230,6 +232,7 @@ def test_equals_and_team_mates_and_a_duel_to_come_are_put_in_words(sqlite_store)
             ("/alone/system", "Everybody races alone in this system, in a team or not."),
             ("/undated/system", "but no rating period passes here: events have no dates."),
             ("/apart/players/Ben", "A win in duel would bring"),
+            ("/surely/players/Ben", "Ranks follow the rating less 3 times the deviation, and so do points to the next."),
         ):
             assert words in " ".join(tree(client.get(path).text).text.split())
     assert break_even_words(None, 2) == "none"

@@ -145,6 +145,14 @@ def test_times_are_in_the_zone_of_the_reader_with_a_script_and_in_utc_without(br
         assert shown in times
 
 
+def test_a_month_is_called_the_same_with_a_script_and_without(browser, site):
+    page = browser.new_context(timezone_id="Asia/Tokyo", base_url=site.address).new_page()
+    page.goto("/bikes/events/bikes-041")
+    times = page.locator("main time").first.inner_text()
+    page.context.close()
+    assert "16 Sep 2025" in times
+
+
 LARGE = ("home", "leaderboard", "player", "why", "changes", "predict", "rivals", "compare two")
 
 

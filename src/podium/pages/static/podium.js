@@ -25,7 +25,7 @@
       const text = each.textContent;
       if (!text.endsWith("UTC")) continue;
       const parts = text.includes(",") ? { ...date, ...clock } : { ...clock, second: "2-digit" };
-      each.textContent = new Date(each.dateTime).toLocaleString("en-GB", parts);
+      each.textContent = new Date(each.dateTime).toLocaleString("en-GB", parts).replace("Sept", "Sep"); // as pages have it
     }
     return page;
   }

@@ -47,6 +47,7 @@ class PlayerPage(rendering.Page, template="player.html", tab="leaderboard"):
     hindsight_day: date | None  # of which the dashed curve is, where there is one
     is_below: bool  # whether the peak that counts is below the highest of the chart
     ranges: tuple[tuple[str, str, bool], ...]  # spans of the history: address, words, and whether it is the current one
+    ranking: str  # what ranks follow where that is not the rating alone
     finding: Decimal | None  # what the first five events moved; None before the sixth
     rename_address: str  # where whoever may gives another name
 
@@ -94,6 +95,7 @@ def player(
         hindsight_day=store.hindsight_day(visit.pool) if len(hindsight) > 1 else None,
         is_below=card.peak is not None and max(point.rating for point in curve) > card.peak.rating,
         ranges=ranges(header, card, spans, span),
+        ranking=pool.system.ranking,
         finding=shown(card.finding_shown, header.digits) if card.events >= DAYS_FROM else None,
         rename_address=rendering.address("admin", visit.pool, "players", player=card.player)
         if visit.visitor.may("admin", visit.pool)

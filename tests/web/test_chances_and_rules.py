@@ -232,7 +232,10 @@ def test_equals_and_team_mates_and_a_duel_to_come_are_put_in_words(sqlite_store)
             ("/alone/system", "Everybody races alone in this system, in a team or not."),
             ("/undated/system", "but no rating period passes here: events have no dates."),
             ("/apart/players/Ben", "A win in duel would bring"),
-            ("/surely/players/Ben", "Ranks follow the rating less 3 times the deviation, and so do points to the next."),
+            (
+                "/surely/players/Ben",
+                "Ranks follow the rating less 3 times the deviation, and so do points to the next.",
+            ),
         ):
             assert words in " ".join(tree(client.get(path).text).text.split())
     assert break_even_words(None, 2) == "none"

@@ -168,3 +168,18 @@ def test_a_board_with_wide_heads_fits_a_tablet(screens):
         page = screens(width)
         page.goto(PAGES["leaderboard with deviations"])
         assert page.evaluate(SIDEWAYS) <= 0, width
+
+
+LOST_COMMAS = """[...document.querySelectorAll("main a")].filter(link => {
+  const next = link.nextSibling, mark = document.createRange();
+  if (!link.offsetWidth || next?.nodeType !== Node.TEXT_NODE || !/^[,.;:]/.test(next.data)) return false;
+  mark.setStart(next, 0); mark.setEnd(next, 1);
+  return mark.getBoundingClientRect().top >= [...link.getClientRects()].at(-1).bottom - 1;
+}).map(link => link.textContent)"""
+
+
+def test_no_line_begins_with_the_comma_after_a_link(screens):
+    for width in range(320, 400, 4):
+        page = screens(width)
+        page.goto(PAGES["home"])
+        assert page.evaluate(LOST_COMMAS) == [], width

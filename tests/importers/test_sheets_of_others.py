@@ -66,6 +66,8 @@ MATCHES = {
     "frames in Finnish": ("Pelaaja 1;Pelaaja 2;Erät 1;Erät 2\nA;B;3;0\nB;C;1;3\n", "A>B C>B"),
     "quarters and what they come to": (
         "Home;Away;1Q;2Q;3Q;Finale\nA;B;5-9;6-9;30-4;41-22\nB;C;9-5;9-6;4-30;22-41\n", "A>B C>B"),
+    "sets and their sum": (
+        "Heim;Gast;Satz 1;Satz 2;Satz 3;Summe\nA;B;9:25;25:23;15:13;49:61\nC;D;25:9;25:9;;50:18\n", "A>B C>D"),
     "sets by ordinals": ("Home,Away,1º set,2º set,3º set\nA,B,6-0,4-6,5-7\nB,C,1-6,1-6,\n", "B>A C>B"),
     "a column a member, in Portuguese": (
         "Dupla A1;Dupla A2;Dupla B1;Dupla B2;1º set;2º set\nA;B;C;D;6-4;6-1\n", "A/B>C/D"),
@@ -112,6 +114,10 @@ RACES = {
     "times of a grid": ("Name;R1;R2\nA;59,8;1:01,2\nB;1:00,1;59,9\n", "A>B B>A"),
     "members of a relay": ("Place,Team,Leg 1,Leg 2,Total\n1,A,Xx,Yy,9:00\n2,B,Zz,Ww,9:10\n", "A>B"),
     "members of teams": ("Platz;Team;Fahrer 1;Fahrer 2;Fahrer 3\n1;X;A;B;C\n2;Y;D;E;\n", "A/B/C>D/E"),
+    "members of teams with scores": ("Rank,Club,Player A,Player B,Score\n1,X,A,B,8\n2,Y,C,D,9\n", "A/B>C/D"),
+    "commas in the names of teams": (
+        'Team 1,Team 2,Score\n"A,UK,N","B,UK,S",2-1\n"C,UK,N","A,UK,N",1-0\n',
+        "A,UK,N>B,UK,S C,UK,N>A,UK,N"),
     "members of teams of a club": ("Place,Club,Rower 1,Rower 2\n1,X,A,B\n2,Y,C,D\n3,X,E,F\n", "A/B>C/D>E/F"),
     "statuses in Finnish": ("Sija;Nimi;Aika\n1;A;37:27,3\n;B;Kesk.\n;C;Ei lähtenyt\n", "A>B"),
     "statuses in Polish": ("Miejsce;Zawodnik;Czas\n1;A;35:14\nNU;B;\nNS;C;\n", "A>B"),
@@ -228,7 +234,10 @@ def test_a_day_has_its_name_or_is_the_first_of_several(day, tmp_path):
             "Team;7.1.;4.2.;4.3.;Summe\nA;58,0;46,6;1;105,6\nB;45,1;27,9;2;75,0\nC;57,5;57,1;2;116,6\n",
             "--set columns.score=cell",
         ),
-        ('Home,Away,Score\n"A, B, C","D, E, F",2-1\n"A, B, C","G, H",2-1\n', "has more names in some cells"),
+        (
+            'Home,Away,Score\n"A a, B b, C c","D d, E e, F f",2-1\n"A a, B b, C c","G g, H h",2-1\n',
+            "has more names in some cells",
+        ),
         ("Match 2026-05-17,,\nPeg,Angler,Weight\n1,A,14.10\n2,B,14.9\n3,C,9.2\n", "--set columns.score=Weight"),
         ("Home,Away,Score\nA,B,2-1\nB,C,two one\n", "type podium import sheet.csv --skip-bad"),
         ("Pos,Name,Aa,Bb,Cc\n1,A,1,2,sick bag\n2,B,2,1,2\n3,C,3,3,1\n4,D,4,4,3\n", "--set columns.position=cell"),

@@ -331,7 +331,9 @@ def members_beside(grid: Grid) -> list[str]:
     meant = {meanings().get(word) for word in words.values() if word not in WEAK}
     found = {each: base[1] for each, word in words.items() if (base := MEMBER.fullmatch(word))}
     members = [each for each, base in found.items() if meanings().get(base) == "player"]
-    of_matches = {"winner", "loser", "opponent", "result", "score of first"}.intersection(map(side_of, words))
+    cells = grid.frame.select(each for each in words if side_of(each) == "result").cast(pl.String)
+    of_matches = {"winner", "loser", "opponent", "score of first"}.intersection(map(side_of, words))
+    of_matches |= {each.name for each in cells if not each.str.contains("^[0-9.,]+$").all()}
     is_of_teams = {"position", "team"} <= meant and len({found[each] for each in members}) == 1 and not of_matches
     return members if is_of_teams and len(members) > 1 else []
 

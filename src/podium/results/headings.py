@@ -14,9 +14,21 @@ from podium.results.columns import ALL
 WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
 SYNONYMS, SIDES, OTHERWISE = WORDS["columns"], WORDS["sides"], WORDS["otherwise"]
 HEADS = {key: words.split() for key, words in WORDS["heads"].items()}
-DISTANCES, STARTS, QUARTERS, BESIDE_TIMES, LEGS, WEIGHTS, PEGS, LANES, SETS, EITHER = (
+DISTANCES, STARTS, QUARTERS, BESIDE_TIMES, LEGS, WEIGHTS, PEGS, LANES, SETS, EITHER, THREES = (
     {*HEADS[key]}
-    for key in ["distances", "starts", "quarters", "beside_times", "legs", "weights", "pegs", "lanes", "sets", "either"]
+    for key in [
+        "distances",
+        "starts",
+        "quarters",
+        "beside_times",
+        "legs",
+        "weights",
+        "pegs",
+        "lanes",
+        "sets",
+        "either",
+        "threes",
+    ]
 )
 DOUBTFUL, WEAK, YEARS, CLASSES, PAIRING, PAIRS, AND, LAPS_WORDS, PLAYED, UNPLAYED_WORDS = (
     HEADS[key]

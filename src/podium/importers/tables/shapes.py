@@ -94,11 +94,15 @@ class Shapes(Lines):
     def commas(self, *headings: str) -> str | None:
         """What parts three members and more in a cell, as no name is; asks where some cells have fewer."""
         cells = self.cells(headings)
-        counts = cells.filter(~cells.str.contains(heads.BYE)).str.count_matches(",")
-        few = counts.filter(counts < TWO).len()
-        if 0 < few < counts.len():
+        cells = cells.filter(~cells.str.contains(heads.BYE))
+        are_three = cells.str.count_matches(",") >= TWO
+        are_names = cells.str.split(",").list.eval(pl.element().str.contains(r"\S\s+\S")).list.all()
+        is_of_three = not heads.THREES.isdisjoint(fold(headings[0]).split("_"))
+        if not are_three.any() or not (is_of_three or are_names.all()):
+            return None
+        if not are_three.all():
             self.ask(Question("has more names in some cells than in others; part all of them by /", (), headings[0]))
-        return None if few else ","
+        return ","
 
     def sum_of_pairs(self) -> list[str]:
         """The column of both sides' points that sums up the others of such, as what a game ended with its quarters."""
@@ -107,7 +111,9 @@ class Shapes(Lines):
         points = [[own or 0.0 for own in chain.from_iterable(column)] for column in cells]
         sums = [*map(sum, zip(*points, strict=True))]
         found = (each for each, own in zip(pairs, points, strict=True) if [2 * one for one in own] == sums)
-        return [*found] if len(pairs) > TWO else []
+        words = [{*fold(each).split("_")} for each in pairs]
+        are_quarters = sum(not own & heads.SETS and bool(own & heads.QUARTERS) for own in words) >= len(pairs) - 1
+        return [*found] if are_quarters and len(pairs) > TWO else []
 
     def sides_by_cells(self) -> dict[str, str]:
         """The two sides of a match and its result, by cells alone: two columns with the same names, one of results."""

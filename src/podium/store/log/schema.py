@@ -4,6 +4,8 @@ Names stand in `player`, `thing` and `alias` alone: all else knows a player by a
 be renamed or forgotten. So it does the things that entrants share, in the columns of players, from `FIRST_THING` on.
 """
 
+from typing import Any
+
 from sqlalchemy import (
     BigInteger,
     Boolean,
@@ -22,12 +24,22 @@ from sqlalchemy import (
     text,
     true,
 )
+from sqlalchemy.schema import SchemaItem
 
 from podium.store.log.statements import Number, Prefixed, at_event, metadata
 
-pools = Table(
+
+def table(name: str, *columns: SchemaItem, **options: Any) -> Table:
+    return Table(name, metadata, *columns, **options)
+
+
+def of_pools(name: str, *columns: SchemaItem, **options: Any) -> Table:
+    """A table whose rows are each of a pool, the number of which begins their key."""
+    return table(name, Column("pool_id", Number, ForeignKey("pool.id"), primary_key=True), *columns, **options)
+
+
+pools = table(
     "pool",
-    metadata,
     Column("id", Number, primary_key=True),
     Column("name", Text, nullable=False, unique=True),
     Column("system", String(64), nullable=False),  # as the newest log entry of its configuration says
@@ -43,10 +55,8 @@ pools = Table(
     Column("is_public", Boolean, nullable=False, server_default=false()),
 )
 
-player = Table(
+player = of_pools(
     "player",
-    metadata,
-    Column("pool_id", Number, ForeignKey("pool.id"), primary_key=True),
     Column("id", Number, primary_key=True, autoincrement=False),  # counted within the pool
     Column("name", Text, nullable=False),
     Column("lookalike", Text, nullable=True),  # `names.key` of the name
@@ -57,20 +67,16 @@ player = Table(
     sqlite_with_rowid=False,
 )
 
-thing = Table(  # what entrants share and has a rating of its own: a car, a club
+thing = of_pools(  # what entrants share and has a rating of its own: a car, a club
     "thing",
-    metadata,
-    Column("pool_id", Number, ForeignKey("pool.id"), primary_key=True),
     Column("id", Number, primary_key=True, autoincrement=False),  # counted within the pool, after `FIRST_THING`
     Column("name", Text, nullable=False),  # with its kind: `podium.engine.tables.things.thing_name`
     UniqueConstraint("pool_id", "name"),
     sqlite_with_rowid=False,
 )
 
-alias = Table(  # names that players or things had, under which servers may still send them
+alias = of_pools(  # names that players or things had, under which servers may still send them
     "alias",
-    metadata,
-    Column("pool_id", Number, ForeignKey("pool.id"), primary_key=True),
     Column("name", Text, primary_key=True),
     Column("player_id", Number, nullable=False),
     Column("folded", Prefixed, nullable=True),  # as of a player's name; empty of a thing's
@@ -78,9 +84,8 @@ alias = Table(  # names that players or things had, under which servers may stil
     Index(None, "pool_id", "folded"),
 )
 
-log = Table(
+log = table(
     "log",
-    metadata,
     Column("seq", Number, primary_key=True),
     Column("pool_id", Number, ForeignKey("pool.id"), nullable=False),
     Column("kind", String(16), nullable=False),  # see podium.store.log.log
@@ -100,18 +105,15 @@ log = Table(
     sqlite_autoincrement=True,
 )
 
-reason = Table(  # why something was corrected, in the words of who did it; the text may be blanked
+reason = of_pools(  # why something was corrected, in the words of who did it; the text may be blanked
     "reason",
-    metadata,
-    Column("pool_id", Number, ForeignKey("pool.id"), primary_key=True),
     Column("seq", Number, primary_key=True),  # of the log entry
     Column("salt", LargeBinary, nullable=False),
     Column("text", Text, nullable=False),
 )
 
-api_key = Table(
+api_key = table(
     "api_key",
-    metadata,
     Column("id", Number, primary_key=True),
     Column("name", Text, nullable=False),
     Column("digest", LargeBinary, nullable=False, unique=True),  # the key itself is stored nowhere
@@ -126,17 +128,15 @@ api_key = Table(
     Column("last_used_at", String(32), nullable=True),  # to a minute
 )
 
-signing_secret = Table(  # signs the cookies of sessions; one row
+signing_secret = table(  # signs the cookies of sessions; one row
     "signing_secret",
-    metadata,
     Column("id", Integer, primary_key=True, autoincrement=False),
     Column("secret", LargeBinary, nullable=False),
     Column("created_at", String(32), nullable=False),
 )
 
-webhook = Table(  # where a pool's log is sent, entry by entry
+webhook = table(  # where a pool's log is sent, entry by entry
     "webhook",
-    metadata,
     Column("id", Number, primary_key=True),
     Column("pool_id", Number, ForeignKey("pool.id", ondelete="CASCADE"), nullable=False),
     Column("url", Text, nullable=False),
@@ -150,9 +150,8 @@ webhook = Table(  # where a pool's log is sent, entry by entry
     Column("under_way_since", String(32), nullable=True),  # where a delivery takes long at this moment
 )
 
-waiting = Table(  # a file, until it is answered what its columns mean
+waiting = table(  # a file, until it is answered what its columns mean
     "waiting",
-    metadata,
     Column("id", String(32), primary_key=True),
     Column("session", LargeBinary, nullable=False),  # that alone may read it: a digest
     Column("name", Text, nullable=False),  # empty of a text that was pasted
@@ -160,17 +159,14 @@ waiting = Table(  # a file, until it is answered what its columns mean
     Column("expires_at", BigInteger, nullable=False),  # microseconds since 1970, UTC
 )
 
-sheet = Table(  # a file whose events were sent: under its name, with what its columns mean
+sheet = of_pools(  # a file whose events were sent: under its name, with what its columns mean
     "sheet",
-    metadata,
-    Column("pool_id", Number, ForeignKey("pool.id"), primary_key=True),
     Column("name", Text, primary_key=True),
     Column("map", Text, nullable=False),  # as TOML has it; empty where the headings say all
 )
 
-brought = Table(  # which events a sheet has, or had
+brought = table(  # which events a sheet has, or had
     "brought",
-    metadata,
     Column("pool_id", Number, primary_key=True),
     Column("sheet", Text, primary_key=True),
     Column("event_id", Text, primary_key=True),
@@ -184,10 +180,8 @@ brought = Table(  # which events a sheet has, or had
 
 # Everything below derives from the log.
 
-event = Table(
+event = of_pools(
     "event",
-    metadata,
-    Column("pool_id", Number, ForeignKey("pool.id"), primary_key=True),
     Column("event_id", Text, primary_key=True),
     Column("seq", Number, nullable=False),  # of its submission: orders events that started together
     Column("content_seq", Number, nullable=False),  # of the log entry with its current content
@@ -202,27 +196,21 @@ event = Table(
     Index(None, "pool_id", "match_id"),
 )
 
-merged = Table(  # which account plays on as which, or thing goes on, resolved to the end
+merged = of_pools(  # which account plays on as which, or thing goes on, resolved to the end
     "merged",
-    metadata,
-    Column("pool_id", Number, ForeignKey("pool.id"), primary_key=True),
     Column("player_id", Number, primary_key=True),
     Column("into_id", Number, nullable=False),
 )
 
-registration = Table(
+registration = of_pools(
     "registration",
-    metadata,
-    Column("pool_id", Number, ForeignKey("pool.id"), primary_key=True),
     Column("match_id", Text, primary_key=True),
     Column("seq", Number, nullable=False),  # of the log entry that has the entrants
     Column("expires_at", BigInteger, nullable=False),  # microseconds since 1970, UTC
 )
 
-fixture = Table(  # a race to come
+fixture = of_pools(  # a race to come
     "fixture",
-    metadata,
-    Column("pool_id", Number, ForeignKey("pool.id"), primary_key=True),
     Column("fixture_id", Text, primary_key=True),
     Column("seq", Number, nullable=False),  # of the newest log entry that says what it is
     Column("starts_at", BigInteger, nullable=False),  # microseconds since 1970, UTC
@@ -231,28 +219,23 @@ fixture = Table(  # a race to come
     Index(None, "pool_id", "starts_at"),
 )
 
-running = Table(  # the places of the moment in a race; apart from the log, which never knows of them
+running = of_pools(  # the places of the moment in a race; apart from the log, which never knows of them
     "running",
-    metadata,
-    Column("pool_id", Number, ForeignKey("pool.id"), primary_key=True),
     Column("race_id", Text, primary_key=True),
     Column("posted_at", BigInteger, nullable=False),  # microseconds since 1970, UTC
     Column("body", Text, nullable=False),  # JSON: players by number, in their places, and those who are out
 )
 
-season = Table(
+season = of_pools(
     "season",
-    metadata,
-    Column("pool_id", Number, ForeignKey("pool.id"), primary_key=True),
     Column("name", Text, primary_key=True),
     Column("seq", Number, nullable=False),
     Column("started_at", BigInteger, nullable=False),
     Column("keep", Double, nullable=False),  # share of each lead over a newcomer that stays
 )
 
-generation = Table(  # of a pool's ledger, standings and counts: one is read; another is staged, or to be cleared
+generation = table(  # of a pool's ledger, standings and counts: one is read; another is staged, or to be cleared
     "generation",
-    metadata,
     Column("id", Number, primary_key=True),
     Column("pool_id", Number, ForeignKey("pool.id"), nullable=False),
     Column("active_at", BigInteger, nullable=True),  # microseconds since 1970 of its newest part, while it is staged
@@ -262,18 +245,16 @@ generation = Table(  # of a pool's ledger, standings and counts: one is read; an
     sqlite_autoincrement=True,
 )
 
-staged_status = Table(  # of events, that are to be theirs once the generation is read
+staged_status = table(  # of events, that are to be theirs once the generation is read
     "staged_status",
-    metadata,
     *at_event(),
     Column("status", String(16), nullable=False),
     Column("reason", String(64), nullable=False),
     sqlite_with_rowid=False,
 )
 
-change = Table(
+change = table(
     "change",
-    metadata,
     *at_event(),
     Column("player_id", Number, primary_key=True),
     Column("place", Integer, nullable=False),  # of the player's first line in the event; 0 where a season begins
@@ -286,17 +267,15 @@ change = Table(
     sqlite_with_rowid=False,
 )
 
-pool_state = Table(  # what a system has learnt of a pool; rows only of systems whose pools have a state
+pool_state = table(  # what a system has learnt of a pool; rows only of systems whose pools have a state
     "pool_state",
-    metadata,
     *at_event(),
     Column("state", LargeBinary, nullable=False),  # after the event
     sqlite_with_rowid=False,
 )
 
-standing = Table(
+standing = table(
     "standing",
-    metadata,
     Column("generation_id", Number, primary_key=True),
     Column("player_id", Number, primary_key=True),
     Column("rating", Double, nullable=False),
@@ -320,9 +299,8 @@ Index(
     postgresql_where=standing.c.provisional.is_(true()),
 )
 
-rank_count = Table(
+rank_count = table(
     "rank_count",
-    metadata,
     Column("generation_id", Number, primary_key=True),
     Column("per_point", Integer, primary_key=True),  # how fine: 1, or 256 where many have nearly the same rating
     Column("bucket", BigInteger, primary_key=True),  # the whole part of rating * per_point
@@ -331,35 +309,29 @@ rank_count = Table(
     sqlite_with_rowid=False,
 )
 
-pool_fact = Table(  # what takes long to find out about a pool, as of a day
+pool_fact = of_pools(  # what takes long to find out about a pool, as of a day
     "pool_fact",
-    metadata,
-    Column("pool_id", Number, ForeignKey("pool.id"), primary_key=True),
     Column("name", String(64), primary_key=True),
     Column("day", Integer, nullable=False),  # since 1970
     Column("body", Text, nullable=False),  # JSON
 )
 
-hindsight = Table(  # how strong players were, knowing all since: as of the pool's fact of that name
+hindsight = table(  # how strong players were, knowing all since: as of the pool's fact of that name
     "hindsight",
-    metadata,
     Column("pool_id", Number, ForeignKey("pool.id", ondelete="CASCADE"), primary_key=True),
     Column("player_id", Number, primary_key=True),
     Column("curve", LargeBinary, nullable=False),  # `podium.store.reading.hindsight.POINT`, oldest first
 )
 
-snapshot_day = Table(
+snapshot_day = of_pools(
     "snapshot_day",
-    metadata,
-    Column("pool_id", Number, ForeignKey("pool.id"), primary_key=True),
     Column("day", Integer, primary_key=True),  # since 1970
     Column("stale", Boolean, nullable=False),  # something before it was corrected since
     Column("settled", Integer, nullable=True),  # players with a rank among the settled; empty where none was taken
 )
 
-snapshot = Table(
+snapshot = table(
     "snapshot",
-    metadata,
     Column("pool_id", Number, primary_key=True),
     Column("day", Integer, primary_key=True),  # since 1970: the board as of 00:00 UTC
     Column("player_id", Number, primary_key=True),
@@ -371,28 +343,24 @@ snapshot = Table(
     sqlite_with_rowid=False,
 )
 
-correction = Table(
+correction = of_pools(
     "correction",
-    metadata,
-    Column("pool_id", Number, ForeignKey("pool.id"), primary_key=True),
     Column("seq", Number, primary_key=True),  # of the log entry that corrected something
     Column("events", Integer, nullable=False),  # that have another change of a rating than before
     Column("players", Integer, nullable=False),  # who have
     Column("largest", Double, nullable=False),  # points by which a rating after an event is another than before
 )
 
-request_budget = Table(  # of keys and addresses; in PostgreSQL alone, where several processes share them
+request_budget = table(  # of keys and addresses; in PostgreSQL alone, where several processes share them
     "request_budget",
-    metadata,
     Column("owner", String(128), primary_key=True),
     Column("counted_at", Double, nullable=False),  # seconds since 1970, by the database's clock
     Column("requests", Double, nullable=False),  # that were left then
     Column("granted", Integer, nullable=False),  # to the process that drew last
 )
 
-compatibility = Table(
+compatibility = table(
     "compatibility",
-    metadata,
     Column("id", Integer, primary_key=True),  # 1: the only row
     Column("earliest", String(32), nullable=False),  # revision whose versions of Podium may go on with this schema
 )

@@ -6,10 +6,10 @@ from typing import NamedTuple
 class Column(NamedTuple):
     name: str
     type: str
-    unit: str  # empty where it has none
     default: str  # what an absent column or an empty cell stands for
     meaning: str
     example: str
+    unit: str = ""
 
 
 class Status(NamedTuple):
@@ -28,7 +28,6 @@ COLUMNS: tuple[Column, ...] = (
     Column(
         "event_id",
         "text",
-        "",
         NO_DEFAULT,
         "The race or match. All rows of one event have the same event_id; an event has one start, one sequence, one "
         "pool and one weight.",
@@ -37,15 +36,14 @@ COLUMNS: tuple[Column, ...] = (
     Column(
         "started_at",
         "date or date and time, ISO 8601",
-        "UTC unless the text has an offset",
         "events are rated in the order of the file",
         "When the event started: on every row, or on none. It orders the events, whatever their order in the file.",
         "2025-06-01T19:00:00Z",
+        unit="UTC unless the text has an offset",
     ),
     Column(
         "sequence",
         "number",
-        "",
         "the order of the file",
         "Orders events that start at the same moment, or that have no started_at; the lower first. On every row, or on "
         "none.",
@@ -54,7 +52,6 @@ COLUMNS: tuple[Column, ...] = (
     Column(
         "pool",
         "text",
-        "",
         "default",
         "The ladder: a game type, a series, a league. Ratings never cross pools; a player has one rating in each.",
         "karts",
@@ -62,7 +59,6 @@ COLUMNS: tuple[Column, ...] = (
     Column(
         "mode",
         "text",
-        "",
         "the name of the pool",
         "How the heat was raced. stk and stk-rd know time-trial, xonstat-2015 knows duel; other modes are all alike. "
         "All rows of one heat have the same mode.",
@@ -71,7 +67,6 @@ COLUMNS: tuple[Column, ...] = (
     Column(
         "heat",
         "text",
-        "",
         "the event is one heat",
         "The part of an event that the row is about: 1, 2, 3 and so on, or overall for the event's final result. A "
         "player has one row in a heat.",
@@ -80,7 +75,6 @@ COLUMNS: tuple[Column, ...] = (
     Column(
         "team",
         "text",
-        "",
         "the player is alone",
         "The player's team in this heat. Team mates share the team's result and are not compared; in some systems "
         "everyone plays alone all the same.",
@@ -89,52 +83,50 @@ COLUMNS: tuple[Column, ...] = (
     Column(
         "side",
         "home, away, white or black",
-        "",
         "no side begins",
         "Who is at home, or has the first move: home or white of one player or team of a heat, away or black of the "
         "rest. podium learns what it is worth; other systems do not read it.",
         "home",
     ),
-    Column("player", "text", "", NO_DEFAULT, "Who the row is about, written the same way everywhere.", "Ana"),
+    Column("player", "text", NO_DEFAULT, "Who the row is about, written the same way everywhere.", "Ana"),
     Column(
         "position",
         "number above 0",
-        "places",
         UNKNOWN,
         "The place in the heat: 1 is best, equal places are a tie. It decides who beat whom wherever every finisher of "
         "a heat has one.",
         "1",
+        unit="places",
     ),
     Column(
         "time_s",
         "number above 0",
-        "seconds",
         UNKNOWN,
         "The finish time; shorter is better. It decides where neither position nor score does. stk needs it for every "
         "finisher, and so does stk-rd.",
         "61.204",
+        unit="seconds",
     ),
     Column(
         "score",
         "number",
-        "the game's own points",
         UNKNOWN,
         "What the player scored; higher is better. It decides where no position does. xonstat-2015 needs it for every "
         "finisher.",
         "23",
+        unit="the game's own points",
     ),
     Column(
         "team_score",
         "number",
-        "the game's own points",
         "the place that the members share, else the sum of their scores",
         "What the whole team scored, the same on the rows of all its members; higher is better.",
         "3",
+        unit="the game's own points",
     ),
     Column(
         "status",
         "finished, quit, dnf, disqualified or did_not_start",
-        "",
         "finished",
         "How the entry ended. Only finished entries are placed; a quit or dnf loses, the other two are left out.",
         "quit",
@@ -142,18 +134,19 @@ COLUMNS: tuple[Column, ...] = (
     Column(
         "played_s",
         "number of 0 or more",
-        "seconds",
         "the whole duration",
         "How long the player was in the heat. With duration_s it says which part of it the player was there for, and "
         "so what a player who came late or left early has at stake (xonstat, xonstat-2015) or counts in the team "
         "(trueskill, openskill).",
         "540",
+        unit="seconds",
     ),
-    Column("duration_s", "number of 0 or more", "seconds", UNKNOWN, "How long the heat lasted; see played_s.", "600"),
+    Column(
+        "duration_s", "number of 0 or more", UNKNOWN, "How long the heat lasted; see played_s.", "600", unit="seconds"
+    ),
     Column(
         "ranked",
         "true or false",
-        "",
         "true",
         "Whether the row counts. A row that is not ranked is left out of its event.",
         "false",
@@ -161,7 +154,6 @@ COLUMNS: tuple[Column, ...] = (
     Column(
         "handicap",
         "true or false",
-        "",
         "false",
         "Whether the player raced with a handicap. Only stk-rd reads it: a raw rating 2000 lower, at a quarter of the "
         "stake.",
@@ -170,15 +162,14 @@ COLUMNS: tuple[Column, ...] = (
     Column(
         "weight",
         "number above 0, at most 100",
-        "times",
         "1",
         "How many times each comparison of the event counts: 2 for a final that counts double; one an event.",
         "2",
+        unit="times",
     ),
     Column(
         "title",
         "text",
-        "",
         "pages show the event_id",
         "What people call the event. On one row of it or on all; one an event. No rating depends on it.",
         "Hungarian Grand Prix",
@@ -186,7 +177,6 @@ COLUMNS: tuple[Column, ...] = (
     Column(
         "url",
         "text",
-        "",
         "no link",
         "A page about the event: a video, a thread. With http or https, up to 2,000 characters; one an event, as the "
         "title.",

@@ -233,10 +233,10 @@ class Account:
             members = [duels[number].theirs for number in sorted(numbers, key=lambda k: self.lead(duels[k].opponent))]
             spans = [range(*self.span(heat)) for heat in heats]
             by_part.append(Part([entry for span in spans for entry in span] or members, members, alone=bool(heats)))
-        shares = fair_shares(self.system, self.settlement, self.entrant, self.states, change, by_part)
+        alone, of_members = fair_shares(self.system, self.settlement, self.entrant, self.states, change, by_part)
         of_entry = {
             entry: points
-            for part, each in zip(by_part, shares.of_members, strict=True)
+            for part, each in zip(by_part, of_members, strict=True)
             for entry, points in zip(part.members, each, strict=True)
         }
         counting = []
@@ -246,7 +246,7 @@ class Account:
                 self.left_out.append((duel.heat, duel.opponent, NEITHER_FINISHED))
                 continue
             counting.append(replace(duel, contribution=points))
-        return counting, {TIME: shares.alone} if shares.alone != 0.0 else {}
+        return counting, {TIME: alone} if alone != 0.0 else {}
 
     def span(self, heat: int) -> tuple[int, int]:
         """The entries of a heat: the first, and the one after the last."""

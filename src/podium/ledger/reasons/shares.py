@@ -36,13 +36,6 @@ class Part(NamedTuple):
     alone: bool  # members are left out of this part alone, not of the whole
 
 
-class Shares(NamedTuple):
-    """What a change is made of; all of it adds up to the change."""
-
-    alone: float  # what is left without any part
-    of_members: list[list[float]]  # each part's members'
-
-
 class Settlement(NamedTuple):
     """One settlement of the columns: its entrants, and its entries heat by heat."""
 
@@ -77,10 +70,10 @@ def affordable_parts(settlement: Settlement) -> int:
 
 def fair_shares(
     system: System, settlement: Settlement, entrant: int, states: Any, change: float, parts: Sequence[Part]
-) -> Shares:
-    """Divide an entrant's change among parts of the field, and each part's share among its members."""
+) -> tuple[float, list[list[float]]]:
+    """What is left of an entrant's change without any part of the field, and what each part's members did."""
     if not parts:
-        return Shares(change, [])
+        return change, []
     coalitions = np.arange(2 ** len(parts) - 1)  # all but the whole, which is the change itself
     base, size = int(settlement.start[0]), settlement.entrant.size
     within = np.ones((coalitions.size, size), np.bool_)
@@ -105,7 +98,7 @@ def fair_shares(
         effects = [of_part - next(rest) for _ in each] if len(each) > 1 else [share]
         of_blocks = divided(share, effects)
         of_members.append([points / len(block) for points, block in zip(of_blocks, each, strict=True) for _ in block])
-    return Shares(float(worth[0]), of_members)
+    return float(worth[0]), of_members
 
 
 def blocks_of(members: list[int], parts: Sequence[Part], settlement: Settlement) -> list[list[int]]:
@@ -183,13 +176,14 @@ def table_of_sets(
     of_heat = np.nonzero(lengths)[1]
     ends = np.concatenate([[0], np.cumsum(lengths[lengths > 0])])
     rank, place = reranked(columns.place[entries], np.repeat(np.arange(of_heat.size), np.diff(ends)))
-    taken = {name: getattr(columns, name)[entrants] for name in inputs.ENTRANT_COLUMNS if getattr(columns, name).size}
-    for name in inputs.ENTRY_COLUMNS:
-        if name not in COUNTED_ANEW and getattr(columns, name).size:
-            taken[name] = getattr(columns, name)[entries]
-    for name in inputs.HEAT_COLUMNS:
-        if getattr(columns, name).size:
-            taken[name] = getattr(columns, name)[settlement.first_heat + of_heat]
+    rows_of = {
+        inputs.ENTRANT_COLUMNS: entrants,
+        inputs.ENTRY_COLUMNS: entries,
+        inputs.HEAT_COLUMNS: settlement.first_heat + of_heat,
+        inputs.SETTLEMENT_COLUMNS: np.full(len(present), settlement.number),
+    }
+    known = {name: (getattr(columns, name), rows) for names, rows in rows_of.items() for name in names}
+    taken = {name: column[rows] for name, (column, rows) in known.items() if column.size and name not in COUNTED_ANEW}
     taken |= {
         "player": np.arange(entrants.size),
         "sought": 1.0 * (entrants == entrant),
@@ -200,9 +194,6 @@ def table_of_sets(
         "rank": rank,
         "place": place,
     }
-    for name in inputs.SETTLEMENT_COLUMNS:
-        if getattr(columns, name).size:
-            taken[name] = np.full(len(present), getattr(columns, name)[settlement.number])
     return columns._replace(
         opponents=frozen(inputs.ABSENT),
         **{name: frozen(values, getattr(columns, name).dtype.type) for name, values in taken.items()},

@@ -60,7 +60,7 @@ FIELD: Any = Made(field_named)
 POOL = options.pool_option("The pool whose ratings to use, where there are several.")
 
 
-def names_called(sides: Iterable[Iterable["Member"]], kinds: Sequence[str]) -> list[str]:
+def names_called(sides: Sequence[Sequence["Member"]], kinds: Sequence[str]) -> list[str]:
     """The names of a field, and of the things that are rated, as `Ferrari (car)`."""
     from podium.engine.tables.things import called
     from podium.ledger.forecast import names_to_rate

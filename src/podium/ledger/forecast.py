@@ -176,9 +176,8 @@ def things_of(field: Iterable[Iterable[Member]], kinds: Sequence[str]) -> list[s
     return [thing_name(kind, name) for kind, name in given if kind in kinds]
 
 
-def names_to_rate(field: Iterable[Iterable[Member]], kinds: Sequence[str]) -> list[str]:
+def names_to_rate(field: Sequence[Sequence[Member]], kinds: Sequence[str]) -> list[str]:
     """The names under which the ratings are kept of everyone, and of what they share."""
-    field = [[*side] for side in field]
     return [each.player for side in field for each in side] + things_of(field, kinds)
 
 

@@ -171,6 +171,10 @@ class Race:
             return replace(self.whole, columns=self.whole.columns._replace(finished=frozen(~out), quit=frozen(out)))
         last = 0 if lines is None else lines.measures.height - 1
         are_teams = any(len(side) > 1 for side in self.sides)
+        given: dict[str, dict[str, str | None]] = {
+            name: {"side": each.side} | {f"{SHARED}{kind}": thing for kind, thing in each.shared.items()}
+            for name, each in self.given.items()
+        }
         rows: list[dict[str, Any]] = []
         for side, members in enumerate(self.sides):
             measures = {} if lines is None else lines.measures.row(min(side, last), named=True)
@@ -181,7 +185,7 @@ class Race:
                 | ({"team": f"{side}"} if are_teams else {})
                 | ({} if self.started_at is None else {"started_at": self.started_at})
                 | ({} if lines is None or lines.mode is None else {"mode": lines.mode})
-                | given_cells(self.given.get(name))
+                | given.get(name, {})
                 for name in members
             ]
         events = encode(read_results(rows), self.system, self.period)
@@ -259,13 +263,6 @@ def encoded_alone(system: System, period: str, count: int) -> Events:
     """A race of so many who start alone, called by their numbers, of a system that reads nothing but places."""
     names = tuple((str(number),) for number in range(count))
     return Race(system, IMAGINED, names, np.tile(system.newcomer(), (count, 1)), period).ended()
-
-
-def given_cells(member: Member | None) -> dict[str, str | None]:
-    """The cells of what an entrant has, and of the side."""
-    if member is None:
-        return {}
-    return {f"{SHARED}{kind}": name for kind, name in member.shared.items()} | {"side": member.side}
 
 
 def last_lines(system: System, events: Events, pool: str, sides: int) -> Lines | None:

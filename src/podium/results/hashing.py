@@ -115,18 +115,14 @@ def number_texts(texts: pl.Series, within: Integers | None = None) -> Numbered:
         if within is not None:
             hashes = hashes ^ (within.astype(np.uint64) * SPREAD)
         code, first = number_hashes(hashes, kind)
-        if are_texts(texts, texts.gather(first), code) and (
-            within is None or np.array_equal(within[first][code], within)
-        ):
+        names_alike, parts = texts.gather(first), parts_of(texts.len())
+        are_texts = all((names_alike.gather(code[part]) == texts[part]).all() for part in parts)
+        if are_texts and (within is None or np.array_equal(within[first][code], within)):
             return Numbered(code, first)
     keys = {"text": texts} if within is None else {"text": texts, "within": within}
     firsts = pl.DataFrame(keys).with_row_index("row").select(pl.col("row").first().over(*keys)).to_series().to_numpy()
     first = np.unique(firsts)
     return Numbered(np.searchsorted(first, firsts).astype(kind), first.astype(kind))
-
-
-def are_texts(texts: pl.Series, names: pl.Series, code: Integers) -> bool:
-    return all((names.gather(code[part]) == texts[part]).all() for part in parts_of(texts.len()))
 
 
 def hashes_of(texts: pl.Series, rows: Integers | None = None) -> npt.NDArray[np.uint64]:

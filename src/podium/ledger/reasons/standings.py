@@ -85,7 +85,9 @@ def standings(events: Events, settlement: Settlement, frame: pl.DataFrame, rows:
     derived = OVERALL not in names or not any(line.get("heat") == OVERALL for line in sent)
     if len(heats) > 1 and OVERALL not in names:
         counting = frame.with_row_index("row").filter(~pl.col("status").is_in(UNRATED_STATUS))
-        lines += overall_lines(counting)
+        overall = overall_results(counting)  # which a system need not compare by
+        rows_of_overall, ranks = overall_rows(counting, overall).to_dicts(), overall_ranks(overall).tolist()
+        lines += map(line_of, rows_of_overall, ranks)
     decided = OVERALL if len(heats) > 1 or OVERALL in names else next(iter(heats), None)
     deciding = tuple(line for line in lines if line.heat == decided and line.place is not None)
     return Standings(tuple(lines), len(heats), deciding, derived and len(heats) > 1)
@@ -128,13 +130,6 @@ def line_of(sent: dict[str, Any], place: int | None) -> Line:
         position=sent.get("position"),
         team_score=sent.get("team_score"),
     )
-
-
-def overall_lines(counting: pl.DataFrame) -> list[Line]:
-    """The overall result that follows from the heats, for a system that does not compare by it."""
-    overall = overall_results(counting)
-    rows, ranks = overall_rows(counting, overall).to_dicts(), overall_ranks(overall).tolist()
-    return [line_of(row, rank) for row, rank in zip(rows, ranks, strict=True)]
 
 
 class EventRanks(NamedTuple):

@@ -105,12 +105,8 @@ def heats_subject(names: Sequence[str]) -> str:
     if len(names) == 1:
         return names[0]
     first = names[0].replace("heat ", "heats ", 1).replace("event ", "events ", 1)
-    return f"{first} {'and' if len(names) == 2 else 'to'} {short(names[-1])}"  # noqa: PLR2004  (two)
-
-
-def short(words: str) -> str:
-    """A heat's words without the word itself, after the first of a run."""
-    return words.removeprefix("heat ").removeprefix("event ")
+    last = names[-1].removeprefix("heat ").removeprefix("event ")
+    return f"{first} {'and' if len(names) == 2 else 'to'} {last}"  # noqa: PLR2004  (two)
 
 
 def heat_result(against: Tally, status: str) -> str:

@@ -20,7 +20,7 @@ from podium.store.log.pools import NUMBER_US, Order, OrderKey, PoolView, When, s
 from podium.store.log.schema import rank_count, season, standing
 from podium.store.log.statements import among, floored, instant, of_generation, of_players
 from podium.store.reading.models import PlayerRank, PoolSummary, RatingCount, Season
-from podium.store.writing.rating.standing_rows import FINE_PER_POINT, bucket, get_standing, newest_of_players, states_of
+from podium.store.writing.rating.standing_rows import FINE_PER_POINT, bucket, get_standing, newest_among, states_of
 
 IN_POOL = sa.and_(of_generation(standing), of_players(standing))
 BOARD_ORDER = sa.tuple_(standing.c.score, standing.c.player_id)
@@ -159,7 +159,7 @@ def board_before(pool: PoolView, rules: Eligibility, key: OrderKey | None) -> pl
     if key is None:
         rows = [(row.player_id, row.played_at, row.state) for row in pool.execute(SELECT_STATES)]
     else:
-        rows = [(who, each.played_at, each.state) for who, each in newest_of_players(pool, key).items()]
+        rows = [(who, each.played_at, each.state) for who, each in newest_among(pool, None, key).items()]
     states = states_of(pool, [state for _, _, state in rows])
     names = names_of(pool)
     shown = {name: pl.Series(values) for name, values in pool.system.shown(states).items()}

@@ -18,7 +18,7 @@ from podium.store.log.pools import COUNTED, DATED, NUMBER_US, SILENT, Order, Ord
 from podium.store.log.schema import event, fixture, log, merged, pools, registration, season, snapshot, snapshot_day
 from podium.store.log.statements import DAY_US, instant, of_pool
 from podium.store.writing.rating.events import SELECT_NEWEST_START, SUPERSEDED, VOIDED
-from podium.store.writing.rating.standing_rows import newest_of_players, shared_ranks, state_columns
+from podium.store.writing.rating.standing_rows import columns_of, newest_among, shared_ranks, states_of
 
 MARSHAL_VERSION = 2  # which has no references, so that equal values have equal bytes
 CHUNK_ROWS = 1_000  # that are read at once
@@ -261,14 +261,14 @@ def forget_days(pool: PoolView) -> None:
 
 def ranks_at(pool: PoolView, day: int) -> list[DayRank]:
     """The ranks as of a day's 00:00 UTC, best first; equal ratings share the best rank."""
-    standings = newest_of_players(pool, OrderKey(day * pool.unit_us, 0))
+    standings = newest_among(pool, None, OrderKey(day * pool.unit_us, 0))
     ranks = ranked(pool, {number: each.state for number, each in standings.items()})
     return [DayRank(number, rank, standings[number].rating, settled) for number, rank, settled in ranks]
 
 
 def ranked(pool: Pool, states: Mapping[int, bytes]) -> Iterator[tuple[int, int, int | None]]:
     """The number of each of some players, best first, the rank, and that among the settled; none of any other."""
-    _, provisional, _, scores = state_columns(pool, [*states.values()])
+    _, provisional, _, scores = columns_of(pool, states_of(pool, [*states.values()]))
     best_first = sorted(zip(scores, states, provisional, strict=True), reverse=True)
     settled = iter(shared_ranks([score for score, _, early in best_first if not early]))
     for rank, (_, number, early) in zip(shared_ranks([each[0] for each in best_first]), best_first, strict=True):

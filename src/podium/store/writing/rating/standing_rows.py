@@ -172,18 +172,14 @@ def newest_standings(
     if players is not None and not players:
         return {}
     has_things = bool(pool.system.kinds) if players is None else any(map(is_thing, players))
-    found = newest_among(pool, players, before, player)
+    found = newest_among(pool, players, before)
     return found | newest_among(pool, players, before, thing) if has_things else found
 
 
-def newest_of_players(pool: PoolView, before: OrderKey) -> dict[int, Standing]:
-    return newest_among(pool, None, before, player)
-
-
 def newest_among(
-    pool: PoolView, players: Collection[int] | None, before: OrderKey, table: sa.Table
+    pool: PoolView, players: Collection[int] | None, before: OrderKey, table: sa.Table = player
 ) -> dict[int, Standing]:
-    """As `newest_standings`, of those in a table: of players, or of things."""
+    """As `newest_standings`, of players alone, or of things, by their table."""
     params: dict[str, Any] = before._asdict()
     select_changes, select_events = SELECT_NEWEST[table, players is None]
     if players is not None:
@@ -219,7 +215,7 @@ def standing_rows(pool: Pool, standings: Mapping[int, Standing]) -> list[tuple[A
     if not standings:
         return []
     rating, started_at, seq, played_at, states = zip(*standings.values(), strict=True)
-    events, provisional, deviation, scores = state_columns(pool, states)
+    events, provisional, deviation, scores = columns_of(pool, states_of(pool, states))
     times = started_at, seq, played_at
     generation = repeat(pool.generation, len(standings))
     return [*zip(generation, standings, rating, events, *times, states, provisional, deviation, scores, strict=True)]
@@ -238,10 +234,6 @@ def states_of(pool: Pool, packed: Sequence[bytes]) -> Floats:
     """States, (rows, fields), from their bytes in the database."""
     width = len(pool.system.state_type._fields)
     return np.frombuffer(b"".join(packed), "<f8").astype(np.float64).reshape(len(packed), width)
-
-
-def state_columns(pool: Pool, states: Sequence[bytes]) -> StateColumns:
-    return columns_of(pool, states_of(pool, states))
 
 
 def columns_of(pool: Pool, states: Floats) -> StateColumns:

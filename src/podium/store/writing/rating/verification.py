@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from itertools import chain, islice, repeat
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -34,7 +34,7 @@ from podium.store.writing.rating.ledger_rows import (
     stored_pool_states,
 )
 from podium.store.writing.rating.rating import events_from, rate_segments, statuses_of
-from podium.store.writing.rating.standing_rows import columns_of, rank_counts
+from podium.store.writing.rating.standing_rows import Standing, rank_counts, standing_rows
 from podium.support.collector import paused_collection
 from podium.version import ARITHMETIC
 
@@ -157,14 +157,10 @@ def standing_differences(pool: PoolView, expected: Roster) -> Iterator[str]:
 def expected_standings(pool: Pool, expected: Roster, chosen: slice) -> list[tuple[Any, ...]]:
     """The rows of the standings' table that players should have, in the order of their numbers."""
     states = expected.states[chosen]
-    events, provisional, deviation, scores = columns_of(pool, states)
-    rating = states[:, pool.system.column("rating")].tolist()
-    numbers, *times = (
-        column[chosen].tolist() for column in (expected.numbers, expected.started_at, expected.seq, expected.played_at)
-    )
-    packed = packed_states(states).tolist()
-    generations = repeat(pool.generation, len(numbers))
-    return [*zip(generations, numbers, rating, events, *times, packed, provisional, deviation, scores, strict=True)]
+    times = (column[chosen] for column in (expected.started_at, expected.seq, expected.played_at))
+    columns = (each.tolist() for each in (states[:, pool.system.column("rating")], *times, packed_states(states)))
+    stands = map(Standing._make, zip(*columns, strict=True))
+    return standing_rows(pool, dict(zip(expected.numbers[chosen].tolist(), stands, strict=True)))
 
 
 def named_differences(pool: PoolView, stored: Iterable[Any], expected: Iterable[tuple[Any, ...]]) -> Iterator[str]:

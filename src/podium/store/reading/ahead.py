@@ -189,9 +189,6 @@ class RunningRace:
     likely: dict[str, int] = described("By player without a place yet: the likeliest, behind those who have one.")
 
 
-NOT_RUNNING = RunningRace((), (), None, {}, {})
-
-
 def running_race(pool: PoolView, answers: Answers, race_id: str) -> RunningRace:
     """Say how a race stands that runs, and where that would lead; nothing is rated.
 
@@ -203,7 +200,7 @@ def running_race(pool: PoolView, answers: Answers, race_id: str) -> RunningRace:
     """
     planned, stands = get_fixture(pool, race_id), places_now(pool, race_id)
     if stands is None:
-        return NOT_RUNNING
+        return RunningRace((), (), None, {}, {})
 
     def find() -> RunningRace:
         in_place, gone, _ = planned.standing(stands.places, stands.out)

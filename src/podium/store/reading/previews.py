@@ -205,16 +205,8 @@ def moved_ratings(pool: PoolView, proposal: Proposal, plan: Plan) -> tuple[Moved
         numbers += [each for each in met.difference(numbers) if ranks_before.get(each) != ranks_after.get(each)]
     names = names_of(pool, [each for each in numbers if each not in proposal.newcomers])
     names |= proposal.newcomers
-    moved = (
-        MovedRating(
-            names[each],
-            ratings_before.get(each),
-            ratings_after.get(each),
-            ranks_before.get(each),
-            ranks_after.get(each),
-        )
-        for each in numbers
-    )
+    known = ratings_before, ratings_after, ranks_before, ranks_after
+    moved = (MovedRating(names[each], *(some.get(each) for some in known)) for each in numbers)
     return tuple(sorted(moved, key=lambda each: (-size_of(each), each.player)))
 
 

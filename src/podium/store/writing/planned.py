@@ -65,7 +65,9 @@ class Recorded:
 
     def summary(self, parts: Iterable[Rerated]) -> Rerated:
         """What all parts moved, in the order of rating, with the numbers that were drawn."""
-        rerated, drawn = Rerated.of_parts({}, parts), self.drawn_key
+        rerated, drawn = Rerated({}), self.drawn_key
+        for part in parts:
+            rerated.merge(part)
         return replace(
             rerated,
             wanted=self.proposal.wanted,

@@ -200,7 +200,7 @@ def player_card(
         trend=history.trend(pool.system, moved, deviation, settled=not provisional),
         chance=history.own_interval(pool.system, deviation),
         is_highest=is_highest(pool.system, career),
-        streaks=streaks(career),
+        streaks=player_models.Streaks(*runs(career.rank == 1), *runs(career.gain > 0.0)),
         form=form[::-1],
         best_days=form_lines(pool, best, names),
         worst_days=form_lines(pool, worst, names),
@@ -250,10 +250,6 @@ def peak(pool: Pool, highest: Career, names: EventNames) -> player_models.Peak |
     (time,) = highest.started_at.tolist()
     moment, number = pool.moment(time), pool.sequence(time)
     return player_models.Peak(float(highest.after[0]), highest.deviations(pool)[0], event_id, moment, sequence=number)
-
-
-def streaks(career: Career) -> player_models.Streaks:
-    return player_models.Streaks(*runs(career.rank == 1), *runs(career.gain > 0.0))
 
 
 def runs(flags: npt.NDArray[np.bool_]) -> tuple[int, int]:

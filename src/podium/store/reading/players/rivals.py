@@ -104,9 +104,10 @@ def duels_by_opponent(pool: PoolView, name: str, cache: VersionCache) -> Rivals:
     numbers, which = np.unique(opponent, return_inverse=True)
     together = np.concatenate([opponent[:0], *(np.unique(each.duels[:, 0]) for each in events.values())])
     names = names_of(pool, numbers.astype(np.int64).tolist())
+    outcomes = score >= 0.0, score > EVEN, score == EVEN, score < EVEN
     columns = (
         np.unique(together, return_counts=True)[1],
-        *(np.bincount(which[chosen], minlength=numbers.size) for chosen in outcomes(score)),
+        *(np.bincount(which[chosen], minlength=numbers.size) for chosen in outcomes),
         *(np.bincount(which, weights=each, minlength=numbers.size) for each in (score, expected, points)),
     )
     rows = [
@@ -123,10 +124,6 @@ def duels_by_opponent(pool: PoolView, name: str, cache: VersionCache) -> Rivals:
         opponents=tuple(sorted(rows, key=lambda row: (-row.met, -abs(row.points), row.opponent))),
         best_scalp=None if best is None else best_win(pool, *best, names),
     )
-
-
-def outcomes(score: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.bool_], ...]:
-    return score >= 0.0, score > EVEN, score == EVEN, score < EVEN
 
 
 def best_win(pool: PoolView, upset: Upset, row: Any, names: Mapping[int, str]) -> Scalp:
@@ -154,9 +151,10 @@ def comparison(pool: PoolView, name: str, other: str) -> Comparison:
     one, two = two_numbers(pool, name, other)
     listed: tuple[CommonEvent, ...] = ()
     heats = np.zeros(3, np.int64)
-    with streamed_events(pool, one, two) as newest_first:
+    with_bodies = common_events(pool, one, two).add_columns(log.c.body).join(log, log.c.seq == event.c.content_seq)
+    with pool.connection.execute(with_bodies, execution_options={"stream_results": True}) as newest_first:
         for number, rows in enumerate(portions(newest_first)):
-            scores = scores_in(pool, rows, one, two)
+            scores = results_against(pool, [(row.body, row.started_at) for row in rows], one, two)
             heats += np.sum([scores[row.event_id] for row in rows], axis=0)
             listed = listed if number else tuple(common_event(pool, row, scores[row.event_id]) for row in rows)
     wins, draws, losses = heats.tolist()
@@ -255,11 +253,6 @@ def common_event(pool: Pool, row: Any, heats: tuple[int, int, int]) -> CommonEve
     )  # fmt: skip
 
 
-def streamed_events(pool: PoolView, one: int, two: int) -> sa.CursorResult[Any]:
-    with_bodies = common_events(pool, one, two).add_columns(log.c.body).join(log, log.c.seq == event.c.content_seq)
-    return pool.connection.execute(with_bodies, execution_options={"stream_results": True})
-
-
 def portions(rows: Iterable[Any]) -> Iterator[list[Any]]:
     """The rows, so many at a time as are read at once: `MAX_MEETINGS`, whose bodies are no larger than a limit."""
     size, portion = 0, list[Any]()
@@ -271,10 +264,6 @@ def portions(rows: Iterable[Any]) -> Iterator[list[Any]]:
         portion.append(row)
     if portion:
         yield portion
-
-
-def scores_in(pool: PoolView, rows: Sequence[Any], one: int, two: int) -> dict[str, tuple[int, int, int]]:
-    return results_against(pool, [(row.body, row.started_at) for row in rows], one, two)
 
 
 def results_against(
@@ -309,4 +298,4 @@ def results_against(
         (pl.col("place") > pl.col("place_right")).sum().alias("losses"),
     )
     scores = {event_id: (wins, draws, losses) for event_id, wins, draws, losses in counts.iter_rows()}
-    return {event_id: scores.get(event_id, (0, 0, 0)) for event_id in table["event_id"].unique()}
+    return {event_id: scores.get(event_id, NO_HEATS) for event_id in table["event_id"].unique()}

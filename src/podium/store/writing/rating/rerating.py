@@ -92,14 +92,6 @@ class Rerated:
             rerated.take_rows(span.new, span.is_written)
         return rerated
 
-    @classmethod
-    def of_parts(cls, wanted: Mapping[OrderKey, str], parts: Iterable["Rerated"]) -> "Rerated":
-        """What all parts moved, in the order of rating."""
-        total = cls(wanted)
-        for part in parts:
-            total.merge(part)
-        return total
-
     @property
     def notice(self) -> str:
         """A sentence on what moves with the pool's state; empty where later events keep theirs, or have none."""
@@ -197,7 +189,8 @@ class LargestEffects:
 
     def add(self, span: Span) -> None:
         for key, was, now in moves(span):
-            size = Size(math.inf if was is None or now is None else finite_move(was, now), key)
+            move = math.inf if was is None or now is None else abs(now - was)
+            size = Size(math.inf if math.isnan(move) else move, key)
             if self._limit is not None and size >= self._limit:
                 continue
             if len(self._heap) < MAX_EFFECTS:
@@ -227,12 +220,6 @@ def event_ids(pool: PoolView, proposal: Proposal, starts: Collection[int]) -> di
     rows = pool.execute(SELECT_EVENT_IDS, among=starts).all() if starts else []
     stored = {(row.started_at, row.seq): row.event_id for row in rows}
     return stored | {(each.started_at, each.seq): each.event_id for each in proposal.events.values()}
-
-
-def finite_move(was: float, now: float) -> float:
-    """The difference of two ratings; infinite where it is no number."""
-    move = abs(now - was)
-    return move if move == move else math.inf  # noqa: PLR0124  (only what is no number differs from itself)
 
 
 def moves(span: Span) -> Iterator[tuple[ledger_rows.LedgerKey, float | None, float | None]]:
@@ -318,10 +305,7 @@ def update_statuses(pool: PoolView, statuses: Iterable[tuple[str, tuple[str, str
         pool.connection.execute(UPDATE_STATUS, rows)
 
 
-INSERT_CORRECTION = sa.insert(correction)
-
-
 def record(pool: PoolView, seq: int, rerated: Rerated | None) -> None:
     moved = NOTHING if rerated is None else rerated.totals
     row = {"events": moved.events, "players": moved.players, "largest": moved.largest}
-    pool.connection.execute(INSERT_CORRECTION, {"pool_id": pool.id, "seq": seq} | row)
+    pool.connection.execute(sa.insert(correction), {"pool_id": pool.id, "seq": seq} | row)

@@ -290,6 +290,9 @@ def test_the_moment_of_sides_is_theirs_and_so_is_the_result(site, browser):
         if each.attributes.get("aria-labelledby") == "now"
     )
     assert [row.text[0] for row in places.first("tbody").every("tr")] == ["1", "1", "2", "2"]
+    assert [row.first("small").text for row in places.first("tbody").every("tr")] == 2 * ["y, away"] + 2 * ["x, home"]
+    store.plan_fixture("sides", "open", starts_at=now)
+    assert "missing" not in tree(site.get("/sides/matches/open")[2]).text
     page = browser.new_page(base_url=site.address)
     page.goto("/sign-in?next=/admin/sides/races/four/places")
     page.fill("[name=key]", create_key(store.engine, "organiser", "write", "sides"))

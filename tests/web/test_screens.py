@@ -183,3 +183,14 @@ def test_no_line_begins_with_the_comma_after_a_link(screens):
         page = screens(width)
         page.goto(PAGES["home"])
         assert page.evaluate(LOST_COMMAS) == [], width
+
+
+def test_a_long_pool_leaves_a_hit_its_line(screens):
+    page = screens(390)
+    page.goto(PAGES["found"])
+    pools = page.locator("#listing td.soft bdi")
+    pools.first.evaluate(
+        "bdi => { bdi.textContent = 'Liga der sehr langen Überschriften und noch viel längeren Namen' }"
+    )
+    assert max(pools.evaluate_all("each => each.map(bdi => bdi.offsetHeight)")) < 60
+    assert min(pools.evaluate_all("each => each.map(bdi => bdi.closest('td').offsetWidth)")) >= 80

@@ -93,7 +93,7 @@ class RacePage(rendering.Page, template="race.html", tab="calendar"):
     race: Fixture
     starts_at: datetime | None  # None of a registered match, which is about to start
     rule: str  # what becomes of whoever is missing from the result
-    given: Mapping[str, str]  # what each player will have and be, where that is planned: "Ferrari, home"
+    given: Mapping[str, str]  # what each player will have and be, where that is planned: "red, Ferrari, home"
     view: StakesView | None
     moment: MomentView | None  # as it stands, where it runs
     reason: str  # why there is no table
@@ -141,7 +141,7 @@ def race(
         starts_at=None if is_match else planned.starts_at,
         rule=rule,
         given={
-            each.player: ", ".join([*(each.shared or {}).values(), *filter(None, [each.side])])
+            each.player: ", ".join(filter(None, [each.team, *(each.shared or {}).values(), each.side]))
             for each in planned.entrants or ()
         },
         view=view,
@@ -165,9 +165,12 @@ def result_of(store: Store, pool: str, race_id: str) -> str:
 def planned_race(store: Store, pool: str, race_id: str) -> tuple[Fixture, bool, str]:
     """A fixture, or a registered match as one, whether it is such a match, and what becomes of whoever is missing."""
     try:
-        return store.fixture(pool, race_id), False, "Whoever is missing from the result did not start."
+        fixture = store.fixture(pool, race_id)
     except UnknownError:
         match = store.match(pool, race_id)
+    else:
+        rule = "" if fixture.entrants is None else "Whoever is missing from the result did not start."
+        return fixture, False, rule
     starters = tuple(Starter(name, None) for name in match.entrants)
     status = NO_RESULT if match.status == "expired" else "waits for its result"
     words = f"Whoever is missing from the result has quit. The match waits for it until {match.expires_at:%H:%M} UTC."

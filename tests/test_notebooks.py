@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+import podium
+
 EXAMPLES = Path(__file__).parents[1] / "examples"
 NOTEBOOKS = sorted(EXAMPLES.glob("*.ipynb"))
 
@@ -24,3 +26,10 @@ def test_a_notebook_runs_through(path):
 
 def test_there_is_a_notebook():
     assert NOTEBOOKS
+
+
+def test_a_notebook_completes_what_there_is():
+    """What Tab offers after "podium." are its names, not the rooms that happen to be imported."""
+    assert [name for name in dir(podium) if not name.startswith("_")] == sorted(
+        [*podium.__all__, "dataset", "importers"]
+    )

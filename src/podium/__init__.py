@@ -119,3 +119,8 @@ def __getattr__(name: str) -> Any:
         message = f"module 'podium' has no attribute {name!r}"
         raise AttributeError(message)
     return getattr(import_module(f"podium.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    """The public names, for what completes them as one types."""
+    return [*__all__, "dataset", "importers", *(name for name in globals() if name.startswith("_"))]

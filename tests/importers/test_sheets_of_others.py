@@ -234,10 +234,7 @@ def test_a_day_has_its_name_or_is_the_first_of_several(day, tmp_path):
             "Team;7.1.;4.2.;4.3.;Summe\nA;58,0;46,6;1;105,6\nB;45,1;27,9;2;75,0\nC;57,5;57,1;2;116,6\n",
             "--set columns.score=cell",
         ),
-        (
-            'Home,Away,Score\n"A a, B b, C c","D d, E e, F f",2-1\n"A a, B b, C c","G g, H h",2-1\n',
-            "has more names in some cells",
-        ),
+        ("Triplette 1;Triplette 2;Score\nA, B, C;D, E, F;2-1\nA, B, C;G, H;2-1\n", "has more names in some cells"),
         ("Match 2026-05-17,,\nPeg,Angler,Weight\n1,A,14.10\n2,B,14.9\n3,C,9.2\n", "--set columns.score=Weight"),
         ("Home,Away,Score\nA,B,2-1\nB,C,two one\n", "type podium import sheet.csv --skip-bad"),
         ("Pos,Name,Aa,Bb,Cc\n1,A,1,2,sick bag\n2,B,2,1,2\n3,C,3,3,1\n4,D,4,4,3\n", "--set columns.position=cell"),

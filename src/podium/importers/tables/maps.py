@@ -49,6 +49,11 @@ def build_map(document: Mapping[str, Any], name: str = "map", *, is_partial: boo
     top = reader.table(document, "", ("preset", "source", "join", "layout", "where", "columns"))
     joins = reader.table(top.get("join", {}), "join")
     where = reader.table(top.get("where", {}), "where", ("drop", "keep", "distinct", "once"))
+    once = reader.names(where["once"], "where.once") if "once" in where else ()
+    if len(once) == 1:
+        reader.refuse(
+            "where.once", f"{once[0]!r} must name the columns of a player and of the opponent, and those of when"
+        )
     known_columns = reader.table(top.get("columns", {}), "columns")
     if is_partial:  # what refines a rule that the headings make waits for it
         known_columns = {name: rule for name, rule in known_columns.items() if not is_refinement(rule)}
@@ -65,7 +70,7 @@ def build_map(document: Mapping[str, Any], name: str = "map", *, is_partial: boo
         tuple(reader.condition(each, "where.drop") for each in reader.items(where.get("drop", []), "where.drop")),
         tuple(reader.condition(each, "where.keep") for each in reader.items(where.get("keep", []), "where.keep")),
         reader.truth(where.get("distinct", False), "where.distinct"),
-        reader.pair(where["once"], "where.once") if "once" in where else (),
+        once,
         columns,
         document,
         is_preset="preset" in top,
@@ -117,13 +122,6 @@ class Reader:
         found = self.texts(value, place)
         if not all(found) or not found:
             self.refuse(place, f"{value!r} must be the name of a column, or a list of names")
-        return found
-
-    def pair(self, value: Any, place: str) -> tuple[str, ...]:
-        """The columns of two who met, and those of when."""
-        found = self.names(value, place)
-        if len(found) <= 1:
-            self.refuse(place, f"{value!r} must name the columns of a player and of the opponent, and those of when")
         return found
 
     def scalar(self, value: Any, place: str) -> Scalar:

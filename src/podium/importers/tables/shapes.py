@@ -92,13 +92,10 @@ class Shapes(Lines):
         return self.from_one_side(document, one, other) if one == player else document
 
     def commas(self, *headings: str) -> str | None:
-        """What parts three members and more in a cell, as no name is; asks where some cells have fewer."""
+        """What parts three members in a cell, below heads that are of so many; asks where some cells have fewer."""
         cells = self.cells(headings)
-        cells = cells.filter(~cells.str.contains(heads.BYE))
-        are_three = cells.str.count_matches(",") >= TWO
-        are_names = cells.str.split(",").list.eval(pl.element().str.contains(r"\S\s+\S")).list.all()
-        is_of_three = not heads.THREES.isdisjoint(fold(headings[0]).split("_"))
-        if not are_three.any() or not (is_of_three or are_names.all()):
+        are_three = cells.filter(~cells.str.contains(heads.BYE)).str.count_matches(",") >= TWO
+        if heads.THREES.isdisjoint(fold(headings[0]).split("_")) or not are_three.any():
             return None
         if not are_three.all():
             self.ask(Question("has more names in some cells than in others; part all of them by /", (), headings[0]))

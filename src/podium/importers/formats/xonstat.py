@@ -63,7 +63,6 @@ class Player:
 @dataclass(slots=True)
 class Report:
     event: Event
-    line: int
     top: dict[str, tuple[str, int]] = field(default_factory=dict)
     teams: dict[str, Player] = field(default_factory=dict)
     players: dict[str, Player] = field(default_factory=dict)
@@ -115,12 +114,11 @@ def reports(source: Source) -> Iterator[Report]:
 def cut_off(source: Source, begun: int) -> Report:
     event = Event(source.name, f"line {begun}")
     event.refuse(None, "begins a report whose end is missing: the log is cut off")
-    return Report(event, begun)
+    return Report(event)
 
 
 def parse(lines: Sequence[tuple[int, bytes]], file: str, first: int = 1) -> Report:
-    at = lines[0][0] if lines else first
-    report = Report(Event(file, f"line {at}"), at)
+    report = Report(Event(file, f"line {lines[0][0] if lines else first}"))
     owner: Player | None = None
     begun = False
     for number, raw in lines:

@@ -209,10 +209,6 @@ class Pool:
     def is_counted(self) -> bool:
         return self.order == COUNTED
 
-    def when(self, time: int) -> When:
-        """When something is, from microseconds since 1970: a moment, or a number in a counted pool."""
-        return number_at(time) if self.is_counted else instant(time)
-
     def moment(self, time: int) -> datetime | None:
         """The moment of something, from microseconds since 1970; None in a counted pool."""
         return None if self.is_counted else instant(time)

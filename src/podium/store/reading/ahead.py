@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -62,16 +62,13 @@ Sides = Sequence[Sequence[Member]]
 Known = Before | None  # how those of a race stood, where that is known
 
 
-class Starters(NamedTuple):
-    """A race of a pool, and what its table needs beside it."""
+def starters_at(
+    pool: PoolView, sides: Sides, started_at: int | None, key: OrderKey, before: Known = None
+) -> tuple[Race, bool]:
+    """A race of these sides, as everyone and the pool stood before a position; and whether duels there may be drawn.
 
-    race: Race
-    numbers: list[int | None]  # of its players; None of a newcomer
-    draws: bool  # whether duels of the pool may be drawn
-
-
-def starters_at(pool: PoolView, sides: Sides, started_at: int | None, key: OrderKey, before: Known = None) -> Starters:
-    """A race of these sides, as everyone and the pool stood before a position; in a counted pool without a date."""
+    In a counted pool it has no date.
+    """
     refuse_other_arithmetic(pool)
     names = [each.player for side in sides for each in side]
     if len(names) > MOST_STARTERS:
@@ -98,8 +95,7 @@ def starters_at(pool: PoolView, sides: Sides, started_at: int | None, key: Order
         given={each.player: each for side in sides for each in side if each.shared or each.side},
         things={name: kind(*state.tolist()) for name, state in zip(things, states[len(names) :], strict=True)},
     )
-    draws = recent is not None and has_draws(recent, pool.name)
-    return Starters(race, [number_of.get(name) for name in names], draws)
+    return race, recent is not None and has_draws(recent, pool.name)
 
 
 def recent_events(pool: PoolView, key: OrderKey) -> Events | None:
@@ -161,7 +157,7 @@ def stakes_of(
     when = None if started_at is None else round(started_at.timestamp() * 1e6)
 
     def find() -> Stakes:
-        race, _, draws = starters_at(pool, starting, when, FOREVER)
+        race, draws = starters_at(pool, starting, when, FOREVER)
         board = settled_board(pool, race)
         return stakes(race, chosen or race.players[:1], board, heats=heats, draws=draws)
 
@@ -210,7 +206,7 @@ def running_race(pool: PoolView, answers: Answers, race_id: str) -> RunningRace:
             sides = rated_members(planned.members, pool)
         number_of = {side[0].player: number for number, side in enumerate(sides)}
         order, out = ([number_of[side[0]] for side in each] for each in (in_place, gone))
-        race = starters_at(pool, sides, round(planned.starts_at.timestamp() * 1e6), FOREVER).race
+        race = starters_at(pool, sides, round(planned.starts_at.timestamp() * 1e6), FOREVER)[0]
         found = RunningRace(stands.places, stands.out, stands.posted_at, {}, {})
         if len(sides) < 2:  # noqa: PLR2004  (nobody met)
             return found
@@ -253,7 +249,7 @@ def promise_of(
     """As `promised`, of a rated event of which the row and the results are known."""
     newest, key = newest_seq(pool), OrderKey(row.started_at, row.seq)
 
-    def find_starters() -> Starters | None:
+    def find_starters() -> tuple[Race, bool] | None:
         sides = sides_in(pool, results.frame)
         return None if sides is None else starters_at(pool, sides, row.started_at, key, before)
 
@@ -261,7 +257,7 @@ def promise_of(
         starters = answers.value(("before", pool.id, row.event_id), newest, find_starters)
         if starters is None:
             return None
-        race, _, draws = starters
+        race, draws = starters
         nobody = np.zeros(len(race.players), np.bool_)
         board = Board(lambda ratings: np.zeros(ratings.size, np.int64), nobody, nobody)
         return stakes(race, [player], board, draws=draws, promise=True)

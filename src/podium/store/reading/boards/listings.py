@@ -235,7 +235,6 @@ SPACES = dict.fromkeys(map(ord, JOINTS), " ")
 
 class Hit(NamedTuple):
     account: int
-    folded: str
     former: str | None  # the name, where it is a former one
     distance: float  # from what was searched: the same, begins so, or more where it is only similar
 
@@ -261,11 +260,11 @@ def beginnings(pool: PoolView, folded: str, most: int) -> list[Hit]:
     """The names that begin so; where they are fewer than wanted, those with a word that does, too."""
     params = {"first": folded, "last": folded + END, "top": MOST_HITS}
     begun = names(pool, SELECT_BEGINNINGS, params)
-    hits = [Hit(account, name, former, EXACT if name == folded else BEGINS) for account, name, former in begun]
+    hits = [Hit(account, former, EXACT if name == folded else BEGINS) for account, name, former in begun]
     if len(hits) >= most:  # which those with a word would stand behind; to find these takes a look at every name
         return hits
     words = names(pool, SELECT_WORDS, {"word": escaped(folded), "top": MOST_HITS})
-    return hits + [Hit(account, name, former, IN_A_WORD) for account, name, former in words]
+    return hits + [Hit(account, former, IN_A_WORD) for account, _, former in words]
 
 
 def similar(pool: PoolView, folded: str, _most: int) -> list[Hit]:
@@ -278,7 +277,7 @@ def similar(pool: PoolView, folded: str, _most: int) -> list[Hit]:
     for account, name, former in rows[:MOST_COMPARED]:
         nearest = max(ratio(matcher, each) for each in {name, *name.translate(SPACES).split()})
         if nearest >= LEAST_SIMILAR:
-            hits.append(Hit(account, name, former, BEGINS + 2.0 - nearest))
+            hits.append(Hit(account, former, BEGINS + 2.0 - nearest))
     return hits
 
 

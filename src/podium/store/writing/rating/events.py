@@ -28,6 +28,7 @@ from podium.store.log.schema import change, event
 from podium.store.log.statements import among, of_players, of_pool
 from podium.store.writing.rating.ledger_rows import Integers, Ledger, PoolState
 from podium.store.writing.rating.standing_rows import Standing, columns_of, states_of
+from podium.support.answers import described
 
 FIRST_PLACEHOLDER = 2**61  # for numbers of log entries that are not drawn yet: after every number that is
 RATED, UNRATED, VOIDED, SUPERSEDED = EVENT_STATUSES = "rated", "unrated", "voided", "superseded"
@@ -148,14 +149,12 @@ class StaleError(StoreError):
 class Change:
     """A change of a player's rating by an event."""
 
-    player: str = field(metadata={"description": "The player's name as it is now."})
-    rating_before: float = field(metadata={"description": "The rating before, in points."})
-    rating: float = field(metadata={"description": "The rating after, in points."})
-    delta: float = field(metadata={"description": "The change, in points."})
-    deviation: float | None = field(
-        metadata={"description": "How uncertain the rating is then, in points; null if the system does not say."}
-    )
-    provisional: bool = field(metadata={"description": "Whether the rating is not settled yet then."})
+    player: str = described("The player's name as it is now.")
+    rating_before: float = described("The rating before, in points.")
+    rating: float = described("The rating after, in points.")
+    delta: float = described("The change, in points.")
+    deviation: float | None = described("How uncertain the rating is then, in points; null if the system does not say.")
+    provisional: bool = described("Whether the rating is not settled yet then.")
 
 
 def get_event(pool: PoolView, event_id: str) -> Any:

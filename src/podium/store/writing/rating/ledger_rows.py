@@ -62,18 +62,6 @@ SELECT_LEDGER = sa.select(*(column for column in change.c if column.name != "gen
 DELETE_CHANGE = sa.delete(change).where(is_at(change), change.c.player_id == sa.bindparam("player"))
 
 
-class LedgerRow(NamedTuple):
-    started_at: int  # microseconds since 1970, UTC
-    seq: int
-    player: int
-    place: int  # the order of the row in its event, from 1; 0 where a season begins
-    before: float
-    rating: float
-    state: bytes
-    rank: int | None  # in the overall result of the event; None where there is none
-    field: int  # rated entrants of the event; 0 where a season begins
-
-
 @dataclass(frozen=True, slots=True)
 class Ledger:
     """Rows of the ledger, a column each; those of one event stand together. No two have the same key."""
@@ -81,12 +69,12 @@ class Ledger:
     started_at: Integers  # microseconds since 1970, UTC
     seq: Integers
     player: Integers
-    place: Integers
+    place: Integers  # the order of the row in its event, from 1; 0 where a season begins
     before: Floats
     rating: Floats
     state: Packed  # after the event: exact doubles, little-endian
-    rank: Integers  # or NO_RANK
-    field: Integers
+    rank: Integers  # in the overall result of the event; NO_RANK where there is none
+    field: Integers  # rated entrants of the event; 0 where a season begins
 
     @classmethod
     def of(cls, rows: Iterable[Sequence[Any]]) -> Self:
@@ -119,10 +107,6 @@ class Ledger:
     def table_columns(self) -> Iterator[list[Any]]:
         *columns, rank, field = (column.tolist() for column in self.columns)
         yield from (*columns, [None if each == NO_RANK else each for each in rank], field)
-
-    def rows(self) -> Iterator[LedgerRow]:
-        """Every row, as the table has it, without its generation."""
-        return map(LedgerRow._make, zip(*self.table_columns(), strict=True))
 
     def only(self, chosen: Mask) -> "Ledger":
         return self if chosen.all() else self.at(np.flatnonzero(chosen))

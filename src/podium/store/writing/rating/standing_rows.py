@@ -258,13 +258,13 @@ def apply_ledger(standings: dict[int, Standing], ledger: Ledger) -> None:
 
 def apply_rows(standings: dict[int, Standing], ledger: Ledger) -> None:
     """As `apply_ledger`, row by row, of which some may be older than the standings."""
-    for row in ledger.rows():
-        standing = standings.get(row.player)
-        if standing is None or (standing.started_at, standing.seq) < (row.started_at, row.seq):
-            played_at = row.started_at if row.place else standings[row.player].played_at
-            standings[row.player] = Standing(row.rating, row.started_at, row.seq, played_at, row.state)
-        elif row.place and standing.played_at < row.started_at:  # only a season has begun since
-            standings[row.player] = standing._replace(played_at=row.started_at)
+    for started_at, seq, who, place, _, rating, state, *_ in zip(*ledger.table_columns(), strict=True):
+        standing = standings.get(who)
+        if standing is None or (standing.started_at, standing.seq) < (started_at, seq):
+            played_at = started_at if place else standings[who].played_at
+            standings[who] = Standing(rating, started_at, seq, played_at, state)
+        elif place and standing.played_at < started_at:  # only a season has begun since
+            standings[who] = standing._replace(played_at=started_at)
 
 
 def player_counts(

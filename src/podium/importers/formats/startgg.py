@@ -17,28 +17,24 @@ DISQUALIFIED_SCORE = -1
 
 def read(files: Sequence[Source], collector: Collector) -> None:
     for answer, file in records(files, collector):
-        read_answer(answer, file, collector)
-
-
-def read_answer(answer: Node, file: str, collector: Collector) -> None:
-    if not isinstance(answer.value, dict) or not {"data", "success", "errors"} & set(answer.value):
-        refuse_file(file, f"is no answer of start.gg at {answer.place}: it has no data")
-    event = answer.get("data").get("event")
-    sets = event.get("sets").get("nodes")
-    error = answer.get("success").value is False or answer.get("errors").value
-    if error or not isinstance(sets.value, list):
-        refused = Event(file, answer.place)
-        messages = (each.get("message").text() for each in answer.get("errors"))
-        message = answer.get("message").text() or next(messages, "")
-        if error:
-            refused.refuse(message, "is what start.gg answered, and no sets; fetch this page again")
-        else:
-            refused.refuse(sets.value, "must be a list of sets", place=sets.place)
-        collector.refuse(refused.faults)
-        return
-    pool = event.get("videogame").get("name").text() or event.get("slug").text()
-    for each in sets:
-        take(each, pool, file, collector)
+        if not isinstance(answer.value, dict) or not {"data", "success", "errors"} & set(answer.value):
+            refuse_file(file, f"is no answer of start.gg at {answer.place}: it has no data")
+        event = answer.get("data").get("event")
+        sets = event.get("sets").get("nodes")
+        error = answer.get("success").value is False or answer.get("errors").value
+        if error or not isinstance(sets.value, list):
+            refused = Event(file, answer.place)
+            messages = (each.get("message").text() for each in answer.get("errors"))
+            message = answer.get("message").text() or next(messages, "")
+            if error:
+                refused.refuse(message, "is what start.gg answered, and no sets; fetch this page again")
+            else:
+                refused.refuse(sets.value, "must be a list of sets", place=sets.place)
+            collector.refuse(refused.faults)
+            continue
+        pool = event.get("videogame").get("name").text() or event.get("slug").text()
+        for each in sets:
+            take(each, pool, file, collector)
 
 
 def take(node: Node, pool: str | None, file: str, collector: Collector) -> None:

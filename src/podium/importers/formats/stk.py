@@ -6,7 +6,7 @@ Source: `doc/fork/Database specifications.md` of kimden/stk-code, versions 1 to 
 import re
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby
@@ -74,21 +74,16 @@ class Game:
 
 def read(files: Sequence[Source], collector: Collector) -> None:
     for source in files:
+        content = source.content()
+        is_database = content.startswith(SQLITE)
         try:
-            with open_results(source) as connection:
+            with connect(content if is_database else b"", source.name) as connection:
+                if not is_database:
+                    run_dump(connection, source)
+                connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
                 read_database(connection, source.name, collector)
         except (sqlite3.Error, sqlite3.Warning) as error:
             refuse_file(source.name, f"is no SQLite database that can be read ({error})")
-
-
-@contextmanager
-def open_results(source: Source) -> Iterator[sqlite3.Connection]:
-    content = source.content()
-    with connect(content if content.startswith(SQLITE) else b"", source.name) as connection:
-        if not content.startswith(SQLITE):
-            run_dump(connection, source)
-        connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
-        yield connection
 
 
 def run_dump(connection: sqlite3.Connection, source: Source) -> None:

@@ -22,15 +22,13 @@ from podium.large import is_folder, is_parquet
 from podium.large.long_periods import LongPeriod, read_rows, write_rows
 from podium.large.parts import Read
 from podium.large.slices import FILES, SLICE_ROWS, Position, SeenIds, parquet_files
-from podium.ledger.saved import Start, parameters, refuse_other
+from podium.ledger.saved import PARQUET, Start, parameters, refuse_other
 from podium.support.part_files import lock, part_file, remove_unfinished
 from podium.version import ARITHMETIC, __version__
 
 STATE, LOCK, IDS, PIECES = "state.json", "lock", "ids", "pieces"  # the second of earlier versions
 PLAYER_COLUMNS = ("pool", "player", "last_event_id", "last_played_at")
 
-
-PARQUET = b"PAR1"
 TAIL = 8  # bytes after a Parquet file's footer: its length, and the mark
 
 

@@ -184,7 +184,11 @@ def read_identities(frame: pl.DataFrame, name: str, pools: Sequence[str]) -> tup
     faults = []
     for column in (*PLAYER_KEYS, *LAST_EVENT, *([KIND] if KIND in frame.columns else [])):
         blank = pl.Series(column, [None], pl.String).new_from_index(0, frame.height)
-        columns[column], wrong = read_identity(blank_as_null(frame[column]) if column in frame.columns else blank)
+        series = blank_as_null(frame[column]) if column in frame.columns else blank
+        if column in (*PLAYER_KEYS, KIND):
+            columns[column], wrong, _ = names(series, none_known)
+        else:
+            columns[column], wrong = instants(series) if column == "last_played_at" else text(series)
         faults += wrong
     if not faults and columns["pool"].null_count():
         if len(pools) > 1:
@@ -196,16 +200,6 @@ def read_identities(frame: pl.DataFrame, name: str, pools: Sequence[str]) -> tup
         return pl.DataFrame(columns) if not faults else frame, faults
     thing = pl.concat_str(pl.lit(MARK), KIND, pl.lit(MARK), "player")  # null of a player
     return pl.DataFrame(columns).with_columns(player=pl.coalesce(thing, "player")).drop(KIND), []
-
-
-def read_identity(series: pl.Series) -> tuple[pl.Series, list[Fault]]:
-    """A column of names or instants, and what is wrong with it."""
-    if series.name == "last_played_at":
-        return instants(series)
-    if series.name in (*PLAYER_KEYS, KIND):
-        cells = names(series, none_known)
-        return cells.column, cells.faults
-    return text(series)
 
 
 def blank_as_null(series: pl.Series) -> pl.Series:

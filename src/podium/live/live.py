@@ -32,7 +32,7 @@ from podium.ledger.reasons.explaining import explain
 from podium.ledger.reasons.what_if import WhatIf, what_if
 from podium.ledger.saved import read_start
 from podium.live import saving
-from podium.live.one_event import FIRST, Moment, RatedEvent, note_newest, player_change, rows_of_teams, untimely
+from podium.live.one_event import FIRST, Moment, PlayerChange, RatedEvent, note_newest, rows_of_teams, untimely
 from podium.live.saving import LiveRatings, PlayerKey, RowNumbers, refuse_share, resumed_ratings, starting_ratings
 from podium.rated import Rated
 from podium.results.columns import DEFAULTS
@@ -191,7 +191,8 @@ class Live(Standings):
             states = {name: self._ratings.state(chosen, name) for name in results.frame["player"]}
         moved = history(self.system, events, replayed).select("player", "rating_before", "delta")
         changes: dict[str, tuple[float, float]] = {name: (before, delta) for name, before, delta in moved.iter_rows()}
-        every = iter(player_change(name, state, changes.get(name)) for name, state in states.items())
+        moves = ((name, state, *changes.get(name, (state.rating, 0.0))) for name, state in states.items())
+        every = iter([PlayerChange(name, before, state.rating, delta, state) for name, state, before, delta in moves])
         as_given = tuple(tuple(next(every) for _ in ([team] if isinstance(team, str) else team)) for team in teams)
         return RatedEvent(results.frame["event_id"][0], chosen, bool(changes), as_given)
 

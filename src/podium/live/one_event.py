@@ -27,12 +27,6 @@ class PlayerChange:
     state: Any  # the whole state after the event: the system's own NamedTuple
 
 
-def player_change(player: str, state: Any, change: tuple[float, float] | None) -> PlayerChange:
-    """The change of a player who is in `state` now: the rating before and the points; None moved nothing."""
-    before, delta = (state.rating, 0.0) if change is None else change
-    return PlayerChange(player, before, state.rating, delta, state)
-
-
 @dataclass(frozen=True, slots=True)
 class RatedEvent:
     """What an event did to all who were in it."""
@@ -84,7 +78,8 @@ def rows_of_teams(
     in_teams = any(len(team) > 1 for team in members)
     values: dict[str, Sequence[float | str]] = {"team": [str(k + 1) for k in range(len(members))]} if in_teams else {}
     if ranks is not None:
-        values["position"] = as_places(numbers(ranks, members, "ranks"))
+        given = numbers(ranks, members, "ranks")  # which may begin anywhere
+        values["position"] = [1 + sum(other < rank for other in given) for rank in given]
     if scores is not None:
         values["team_score" if in_teams else "score"] = numbers(scores, members, "scores")
     return [
@@ -102,11 +97,6 @@ def numbers(values: Sequence[float], members: Sequence[Sequence[str]], subject: 
         if isinstance(value, str) or not math.isfinite(value):
             raise ParameterError(f"{subject} has {value!r}; it must be numbers")
     return [float(value) for value in values]
-
-
-def as_places(ranks: Sequence[float]) -> list[int]:
-    """Places from 1, by ranks that may begin anywhere; equal ranks share a place."""
-    return [1 + sum(other < rank for other in ranks) for rank in ranks]
 
 
 FIRST = -math.inf  # the sequence of an event that has none

@@ -16,6 +16,7 @@ from podium.kernels.logarithm import LN_10
 from podium.probability.logistic import logistic, score
 from podium.probability.ranks import Performances
 from podium.probability.uncertain import uncertain_performances
+from podium.systems._normal_skill import State
 
 Q = LN_10 / 400.0
 
@@ -24,12 +25,6 @@ class Params(NamedTuple):
     idle_variance: float  # c^2, a day
     max_deviation: float
     min_deviation: float
-
-
-class State(NamedTuple):
-    rating: float
-    deviation: float
-    events: float
 
 
 class Entering(NamedTuple):

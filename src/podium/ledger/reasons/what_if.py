@@ -22,7 +22,7 @@ from podium.ledger.history import system_at
 from podium.ledger.reasons.duels import Account
 from podium.ledger.reasons.explaining import Found, find_entrant, settlement_number, states_before
 from podium.ledger.reasons.wording import heat_words
-from podium.results.derived_heats import OVERALL
+from podium.results.derived_heats import OVERALL, number_column
 from podium.results.reading import Results
 from podium.support.words import counted, lines_html, ordinal, shown_change, signed
 
@@ -250,12 +250,7 @@ def altered_results(account: Account, altered: Sequence[Altered]) -> Results:
     rows = np.unique(events.entry_row[int(settlement.start[0]) : int(settlement.stop[-1])])
     once = events.results.frame[rows]
     copies = pl.concat([once.with_columns(pool=pl.lit(f"{k}")) for k in range(len(altered))])
-    numbers = {
-        name: (copies[name] if name in copies.columns else pl.Series([None] * copies.height, dtype=pl.Float64))
-        .to_numpy()
-        .astype(np.float64)
-        for name in NUMBERS
-    }
+    numbers = {name: number_column(copies, name) for name in NUMBERS}
     finishes = np.zeros(copies.height, np.bool_)  # who quit, and is imagined to have stayed to the end
     for k, each in enumerate(altered):
         place_of = {int(row): k * once.height + number for number, row in enumerate(rows)}

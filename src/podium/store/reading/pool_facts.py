@@ -5,7 +5,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,7 @@ from podium.engine.inputs import PRESENT
 from podium.engine.rules import enter, expect
 from podium.engine.system import ELO_SCALE
 from podium.ledger.pair_predictions import ReliabilityBin
-from podium.ledger.performance import performances
+from podium.ledger.performance import Bound, performances
 from podium.ledger.reasons import Explanation
 from podium.results.reading import Results
 from podium.store.log.chain import newest_head
@@ -39,8 +39,6 @@ from podium.store.writing.rating.plan import met_in
 from podium.store.writing.rating.rating import as_table, events_from
 from podium.store.writing.rating.standing_rows import newest_standings, states_of
 from podium.support.answers import answer, described
-
-Bound = Literal["at least", "at most"]
 
 
 @answer

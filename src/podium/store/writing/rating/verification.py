@@ -36,6 +36,7 @@ from podium.store.writing.rating.ledger_rows import (
 from podium.store.writing.rating.rating import events_from, rate_segments, statuses_of
 from podium.store.writing.rating.standing_rows import Standing, rank_counts, standing_rows
 from podium.support.collector import paused_collection
+from podium.support.words import counted
 from podium.version import ARITHMETIC
 
 MAX_DIFFERENCES = 20  # of a kind, that are reported
@@ -61,8 +62,7 @@ class Verification:
         return [*self.waits, *self.differences]
 
     def __str__(self) -> str:
-        counts = {"pool": self.pools, "event": self.events, "change": self.changes}
-        return ", ".join(f"{count:,} {name}{'' if count == 1 else 's'}" for name, count in counts.items())
+        return ", ".join([counted(self.pools, "pool"), counted(self.events, "event"), counted(self.changes, "change")])
 
 
 def differences(pool: PoolView, compared: Counter[str]) -> Iterator[str]:

@@ -27,6 +27,15 @@ def test_numbers_under_the_names_of_players_that_are_no_places_are_a_question(tm
         read(tmp_path, "Week,Ana,Ben,Cy\n1,10,8,6\n2,8,10,4\n")
 
 
+@pytest.mark.parametrize(
+    ("heads", "encoding", "name"),
+    [("Lopp;Namn;Plac", "cp1252", "Åsa Ekström"), ("Bieg;Zawodnik;Miejsce", "cp1250", "Łucja Żak")],
+)
+def test_text_that_is_not_utf_8_is_of_the_language_of_its_heads(heads, encoding, name, tmp_path):
+    (tmp_path / "season.csv").write_bytes(f"{heads}\n1;{name};1\n1;Bo;2\n".encode(encoding))
+    assert podium.read_results(tmp_path / "season.csv", lenient=True).frame["player"].to_list() == [name, "Bo"]
+
+
 def test_given_and_family_names_are_one_name(tmp_path):
     frame = read(
         tmp_path, "Race,First name,Last name,Pos\nr1,Ana,Abel,1\nr1,Ben,Berg,2\nr2,Ben,Berg,1\nr2,Ana,Abel,2\n"

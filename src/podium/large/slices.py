@@ -220,7 +220,8 @@ class SeenIds:
     def again(self) -> Iterator[Again]:
         """The ids that were there before; each time but the first."""
         if self._folder is None:
-            yield from repeated(self._lines())
+            lines, self._held = np.concatenate([np.empty((0, 3), np.uint64), *self._held]), []
+            yield from repeated(lines)
             return
         for path in self._files(self._write()):
             if path.exists():
@@ -248,11 +249,6 @@ class SeenIds:
     @staticmethod
     def _files(folder: Path) -> Iterator[Path]:
         return (folder / f"{number:02}" for number in range(FILES))
-
-    def _lines(self) -> Lines:
-        lines = np.concatenate([np.empty((0, 3), np.uint64), *self._held])
-        self._held = []
-        return lines
 
     def _write(self) -> Path:
         """Put what is held in the files; the folder they are in."""

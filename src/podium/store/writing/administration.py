@@ -28,7 +28,6 @@ from podium.store.log.pools import (
     DescriptionChanges,
     Order,
     OrderKey,
-    Pool,
     PoolDescription,
     PoolView,
     When,
@@ -49,21 +48,18 @@ from podium.version import ARITHMETIC
 SECRET_BYTES = 32
 
 
-def create(connection: sa.Connection, name: str, system: System, actor: str, description: PoolDescription) -> Pool:
+def create(connection: sa.Connection, name: str, system: System, actor: str, description: PoolDescription) -> None:
     refuse_reserved(normalise(name))
     pool = insert_pool(connection, name, system)
     append(pool, CONFIGURE, [system_entry(system, actor)])
     describe(pool, description, actor)
-    return pool
 
 
-def describe(pool: PoolView, description: PoolDescription, actor: str) -> bool:
-    """Let a pool say this of itself; False where it says so already."""
-    if description == pool.description:
-        return False
-    append(pool, DESCRIBE, [json_entry("", description.body(), actor)])
-    pool.connection.execute(sa.update(pools).where(pools.c.id == pool.id).values(description.columns()))
-    return True
+def describe(pool: PoolView, description: PoolDescription, actor: str) -> None:
+    """Let a pool say this of itself, unless it says so already."""
+    if description != pool.description:
+        append(pool, DESCRIBE, [json_entry("", description.body(), actor)])
+        pool.connection.execute(sa.update(pools).where(pools.c.id == pool.id).values(description.columns()))
 
 
 def describe_pool(pool: PoolView, *, actor: str = "", **changes: Unpack[DescriptionChanges]) -> PoolDescription:

@@ -122,7 +122,9 @@ def choose_events(
     every_reset = [Reset(OrderKey(*key), keep) for *key, keep in pool.run(SELECT_RESETS, **first._asdict())]
     merged = merges(pool)
     if proposal is not None:
-        events = proposed_events(pool, proposal, events, first, end)
+        others = [row for row in events if row.event_id not in proposal.events]
+        rows = [*others, *proposal.counting_events(pool, first, end)]
+        events = sorted(rows, key=lambda row: (row.started_at, row.seq))
         season = proposal.season
         if season is not None:
             every_reset.append(Reset(OrderKey(season.started_at, season.seq), season.keep))
@@ -138,28 +140,17 @@ def segments_of(batch: EventBatch) -> list[SeasonSegment]:
         stop = start
         while stop < len(events) and (reset is None or OrderKey(events[stop].started_at, events[stop].seq) < reset.key):
             stop += 1
-        table = rows_of(events[start:stop])
+        chosen = events[start:stop]
+        table = read_bodies(((row.body, row.started_at) for row in chosen), seq=[row.seq for row in chosen])
         if batch.merged and table.height:
             ends = {str(k): str(v) for k, v in batch.merged.items()}
             table = table.with_columns(pl.col([*filter(is_numbered, table.columns)]).replace(ends))
         duplicate_players = find_duplicate_players(table)
         if duplicate_players:
             table = table.filter(~pl.col("event_id").is_in(list(duplicate_players)))
-        segments.append(SeasonSegment(events[start:stop], table, reset, duplicate_players))
+        segments.append(SeasonSegment(chosen, table, reset, duplicate_players))
         start = stop
     return segments
-
-
-def rows_of(events: Sequence[Any]) -> pl.DataFrame:
-    return read_bodies(((row.body, row.started_at) for row in events), seq=[row.seq for row in events])
-
-
-def proposed_events(
-    pool: PoolView, proposal: Proposal, events: Sequence[Any], first: OrderKey, end: OrderKey
-) -> list[Any]:
-    others = [row for row in events if row.event_id not in proposal.events]
-    rows = [*others, *proposal.counting_events(pool, first, end)]
-    return sorted(rows, key=lambda row: (row.started_at, row.seq))
 
 
 def counting_results(pool: PoolView) -> Results:

@@ -153,8 +153,7 @@ def are_settled(system: System, states: npt.NDArray[Any]) -> npt.NDArray[np.bool
     """Which players' ratings are settled: by the system's rule, or else from the fifth event on; (players, fields)."""
     if can_be_unsettled(system):
         return ~system.unsettled(states)
-    found: npt.NDArray[np.bool_] = states[:, system.column("events")] >= FINDING_EVENTS
-    return found
+    return states[:, system.column("events")] >= FINDING_EVENTS
 
 
 def is_provisional(system: System, by_rule: object, events: int) -> bool:

@@ -123,8 +123,7 @@ class Race:
     @cached_property
     def before(self) -> Floats:
         """Everyone's rating now."""
-        ratings: Floats = self.states[:, self.system.column("rating")]
-        return ratings
+        return self.states[:, self.system.column("rating")]
 
     def performances(self, sides: Sequence[int]) -> Performances:
         """How some of the sides perform, by the system's own model."""

@@ -299,8 +299,7 @@ class Table:
         """The mean change, (lines, players)."""
         every = np.concatenate(self.moved)
         weights = np.full(len(every), 1.0 / len(every)) if self.weights is None else self.weights / self.weights.sum()
-        mean: Floats = np.tensordot(weights, every, 1)
-        return mean
+        return np.tensordot(weights, every, 1)
 
     def mine(self) -> tuple[Floats, Floats]:
         """The player's own mean change, and twice its standard error: (lines) each."""

@@ -50,8 +50,7 @@ class OpenskillTm(shared.WengLin):
         """Which players are so far from a newcomer that one of the two chances is cut off."""
         lead = np.abs(states[:, self.column("rating")] - self.initial)
         variance = states[:, self.column("deviation")] ** 2 + self.deviation**2 + 2.0 * self.beta**2
-        beyond: npt.NDArray[np.bool_] = lead > CUT_OFF * self.spread * np.sqrt(variance)
-        return beyond
+        return lead > CUT_OFF * self.spread * np.sqrt(variance)
 
 
 @shared.judge_pair.register

@@ -2,36 +2,34 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import sqlalchemy as sa
 
-from podium.engine.system import System
 from podium.ledger import history
 from podium.store.log.players import SELECT_ALIASES, merges, names_of
 from podium.store.log.pools import BOUND_KEY, FOREVER, Pool, PoolView, When, key_of, newest_first, time_of
 from podium.store.log.schema import change, event, log
-from podium.store.log.statements import among, of_generation, of_pool
+from podium.store.log.statements import among, of_pool
 from podium.store.reading import player_models
 from podium.store.reading.boards.listings import Board, open_board
 from podium.store.reading.boards.pages import earlier_ranks, place_of
 from podium.store.reading.events.events import encounters
 from podium.store.reading.events.headlines import read_cursor
 from podium.store.reading.moments import Answers
+from podium.store.writing.rating.ledger_rows import SELECT_ROWS, Integers, Ledger
 from podium.store.writing.rating.standing_rows import get_standing, states_of
 from podium.support.words import shown, shown_change
 
 EVER = -(2**62)  # microseconds: no change is older
-SELECT_ROWS = sa.select(
-    *(change.c[name] for name in ("started_at", "seq", "place", "rating_before", "rating", "rank", "field", "state"))
-).where(of_generation(change), change.c.player_id == sa.bindparam("who"))
-SELECT_CHANGES = SELECT_ROWS.where(change.c.started_at >= sa.bindparam("since")).order_by(
+OF_PLAYER = SELECT_ROWS.where(change.c.player_id == sa.bindparam("who"))
+SELECT_CHANGES = OF_PLAYER.where(change.c.started_at >= sa.bindparam("since")).order_by(
     change.c.started_at, change.c.seq
 )
 SELECT_CHANGES_BEFORE = (
-    SELECT_ROWS.where(key_of(change) < BOUND_KEY).order_by(*newest_first(change)).limit(sa.bindparam("top"))
+    OF_PLAYER.where(key_of(change) < BOUND_KEY).order_by(*newest_first(change)).limit(sa.bindparam("top"))
 )
 SELECT_EVENT_NAMES = (  # by the numbers of their submissions, which are a key of the log
     sa.select(log.c.seq, event.c.event_id, event.c.title)
@@ -41,56 +39,33 @@ SELECT_EVENT_NAMES = (  # by the numbers of their submissions, which are a key o
 EventNames = dict[int, tuple[str, str | None]]  # id and title by the number of the submission
 
 
-class Career(NamedTuple):
-    """Changes of one player in the order of rating, a column each."""
+class Career(Ledger):
+    """Changes of one player in the order of rating."""
 
-    started_at: npt.NDArray[np.int64]  # microseconds since 1970
-    seq: npt.NDArray[np.int64]
-    place: npt.NDArray[np.int64]  # 0 where a season began
-    before: npt.NDArray[np.float64]
-    after: npt.NDArray[np.float64]
-    rank: npt.NDArray[np.int64]  # 0 where none is known
-    field: npt.NDArray[np.int64]  # 0 where a season began
-    states: npt.NDArray[np.float64]  # (rows, fields): after each
-
-    @classmethod
-    def from_rows(cls, pool: Pool, rows: Sequence[Any]) -> "Career":
-        started_at, seq, place, before, after, rank, field, states = zip(*rows, strict=True) if rows else [()] * 8
-        return cls(
-            started_at=np.array(started_at, np.int64),
-            seq=np.array(seq, np.int64),
-            place=np.array(place, np.int64),
-            before=np.array(before, np.float64),
-            after=np.array(after, np.float64),
-            rank=np.array([each or 0 for each in rank], np.int64),
-            field=np.array(field, np.int64),
-            states=states_of(pool, states),
-        )
-
-    def part(self, rows: Any) -> "Career":
-        return Career(*(column[rows] for column in self))
-
-    def of_events(self) -> "Career":
-        return self.part(self.place > 0)
+    __slots__ = ()
 
     @property
     def gain(self) -> npt.NDArray[np.float64]:
-        return self.after - self.before
+        return self.rating - self.before
 
     def shown_gains(self, digits: int) -> list[float]:
         """What each moved as people read it, to so many decimals."""
-        pairs = zip(self.before.tolist(), self.after.tolist(), strict=True)
+        pairs = zip(self.before.tolist(), self.rating.tolist(), strict=True)
         return [float(shown_change(before, after, digits)) for before, after in pairs]
+
+    def states(self, pool: Pool) -> npt.NDArray[np.float64]:
+        """The states after each, (rows, fields)."""
+        return states_of(pool, self.state.tolist())
 
     def deviations(self, pool: Pool) -> list[float | None]:
         """How uncertain the rating was after each; None where the system has no such number."""
         if "deviation" not in pool.system.state_type._fields:
-            return [None] * self.seq.size
-        return list(self.states[:, pool.system.column("deviation")].tolist())
+            return [None] * len(self)
+        return list(self.states(pool)[:, pool.system.column("deviation")].tolist())
 
 
 def career_of(pool: PoolView, number: int, since: int = EVER) -> Career:
-    return Career.from_rows(pool, pool.fetch(SELECT_CHANGES, who=number, since=since))
+    return Career.of(pool.fetch(SELECT_CHANGES, who=number, since=since))
 
 
 def event_names(pool: PoolView, careers: Iterable[Career]) -> EventNames:
@@ -106,7 +81,7 @@ def event_names_of(pool: PoolView, seqs: Sequence[int]) -> EventNames:
 
 
 def form_lines(pool: Pool, career: Career, names: EventNames) -> tuple[player_models.FormLine, ...]:
-    columns = (career.started_at, career.seq, career.gain, career.after, career.rank, career.field)
+    columns = (career.started_at, career.seq, career.gain, career.rating, career.rank, career.field)
     shown = career.shown_gains(pool.system.digits)
     lines = []
     for k, (started_at, seq, gain, rating, rank, field) in enumerate(zip(*(c.tolist() for c in columns), strict=True)):
@@ -138,7 +113,7 @@ def changes_page(pool: PoolView, name: str, *, before: str | None = None, top: i
     number = get_standing(pool, name).player_id
     rows = pool.execute(SELECT_CHANGES_BEFORE, who=number, top=top + 1, **key._asdict()).all()
     following = f"{rows[top - 1].started_at},{rows[top - 1].seq}" if len(rows) > top else None
-    career = Career.from_rows(pool, rows[:top])
+    career = Career.of(rows[:top])
     return player_models.ChangesPage(form_lines(pool, career, event_names(pool, [career])), following)
 
 
@@ -163,16 +138,18 @@ def player_card(
     """
     stands = get_standing(pool, name)
     whole, digits = career_of(pool, stands.player_id), pool.system.digits
-    career = whole.of_events()
-    provisional, deviation = not history.are_settled(pool.system, whole.states[-1:])[0], whole.deviations(pool)[-1]
+    career = whole.at(whole.place > 0)
+    newest_state, deviation = whole.at(slice(-1, None)).states(pool), whole.deviations(pool)[-1]
+    provisional = not history.are_settled(pool.system, newest_state)[0]
     takes_no_rank = provisional and history.can_be_unsettled(pool.system)
     board, place = open_board(pool, listing, answers), place_of(stands)
     rank = board.ranks_of([stands.player_id]).get(stands.player_id) if board.rows_of([stands.player_id]) else None
     beside = nearby(board, stands, rank, digits)
-    newest, first_five = career.part(slice(-history.FORM_EVENTS, None)), career.part(slice(history.FINDING_EVENTS))
-    judged = career.part(slice(max(history.FINDING_EVENTS, len(career.gain) - history.FORM_EVENTS), None))
-    best, worst = (career.part(record_days(sign * career.gain)) for sign in (1.0, -1.0))
-    highest = career.part(peak_row(pool.system, career))
+    newest, first_five = career.at(slice(-history.FORM_EVENTS, None)), career.at(slice(history.FINDING_EVENTS))
+    judged = career.at(slice(max(history.FINDING_EVENTS, len(career) - history.FORM_EVENTS), None))
+    best, worst = (career.at(record_days(sign * career.gain)) for sign in (1.0, -1.0))
+    settled = found_rows(pool, career)
+    highest = career.at(peak_row(pool, career, settled))
     earlier = earlier_ranks(board, [stands.player_id])
     names = event_names(pool, (newest, best, worst, highest))
     form = form_lines(pool, newest, names)
@@ -196,10 +173,10 @@ def player_card(
         peak=peak(pool, highest, names),
         last_ten=moved,
         last_ten_shown=shown_sum(judged, digits),
-        last_ten_events=len(judged.gain),
+        last_ten_events=len(judged),
         trend=history.trend(pool.system, moved, deviation, settled=not provisional),
         chance=history.own_interval(pool.system, deviation),
-        is_highest=is_highest(pool.system, career),
+        is_highest=is_highest(career, settled),
         streaks=player_models.Streaks(*runs(career.rank == 1), *runs(career.gain > 0.0)),
         form=form[::-1],
         best_days=form_lines(pool, best, names),
@@ -222,25 +199,25 @@ def record_days(gain: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
     return found[np.argsort(-gain[found], kind="stable")][:RECORDS]
 
 
-def peak_row(system: System, career: Career) -> npt.NDArray[np.int64]:
-    """The row of the settled rating that was surely highest, two deviations below; none of the events that find it."""
-    settled = found_rows(system, career)
-    surely = career.after[settled]
-    if "deviation" in system.state_type._fields:
-        surely = surely - history.SURE_DEVIATIONS * career.states[settled, system.column("deviation")]
-    return settled[surely.argmax()][None] if settled.size else settled
-
-
-def found_rows(system: System, career: Career) -> npt.NDArray[np.int64]:
+def found_rows(pool: Pool, career: Career) -> Integers:
     """The rows of a player's events, but for those that found the rating, after which it was settled."""
-    settled = np.flatnonzero(history.are_settled(system, career.states))
+    settled = np.flatnonzero(history.are_settled(pool.system, career.states(pool)))
     return settled[settled >= history.FINDING_EVENTS]
 
 
-def is_highest(system: System, career: Career) -> bool:
+def peak_row(pool: Pool, career: Career, settled: Integers) -> Integers:
+    """The row of the settled rating that was surely highest, two deviations below; none of the events that find it."""
+    surely = career.rating[settled]
+    if "deviation" in pool.system.state_type._fields:
+        deviation = career.states(pool)[settled, pool.system.column("deviation")]
+        surely = surely - history.SURE_DEVIATIONS * deviation
+    return settled[surely.argmax()][None] if settled.size else settled
+
+
+def is_highest(career: Career, settled: Integers) -> bool:
     """Whether a player's rating is above all that it was before, since it was found."""
-    ratings = career.after[found_rows(system, career)]
-    return bool(ratings.size > 1 and ratings[-1] > ratings[:-1].max() and career.after[-1] == ratings[-1])
+    ratings = career.rating[settled]
+    return bool(ratings.size > 1 and ratings[-1] > ratings[:-1].max() and career.rating[-1] == ratings[-1])
 
 
 def peak(pool: Pool, highest: Career, names: EventNames) -> player_models.Peak | None:
@@ -249,7 +226,7 @@ def peak(pool: Pool, highest: Career, names: EventNames) -> player_models.Peak |
     event_id, _ = names[int(highest.seq[0])]
     (time,) = highest.started_at.tolist()
     moment, number = pool.moment(time), pool.sequence(time)
-    return player_models.Peak(float(highest.after[0]), highest.deviations(pool)[0], event_id, moment, sequence=number)
+    return player_models.Peak(float(highest.rating[0]), highest.deviations(pool)[0], event_id, moment, sequence=number)
 
 
 def runs(flags: npt.NDArray[np.bool_]) -> tuple[int, int]:
@@ -302,9 +279,9 @@ def rating_curve(
     """
     number = get_standing(pool, name).player_id
     whole = career_of(pool, number, EVER if since is None else time_of(since))
-    career = whole.part(history.thinned(whole.started_at, whole.after, most))
+    career = whole.at(history.thinned(whole.started_at, whole.rating, most))
     names = event_names(pool, [career])
-    columns = (career.started_at, career.seq, career.gain, career.after)
+    columns = (career.started_at, career.seq, career.gain, career.rating)
     return tuple(
         player_models.CurvePoint(
             pool.moment(started_at), names.get(seq, (None, None))[0], gain, shown, rating, deviation,

@@ -56,9 +56,8 @@ Floats = npt.NDArray[np.float64]
 LedgerKey = tuple[int, int, int]  # start, sequence, player
 PART_ROWS = 2_000  # that are objects at a time, on their way to arrays
 NO_RANK = 0  # in the array, for what is empty in the table
-SELECT_LEDGER = sa.select(*(column for column in change.c if column.name != "generation_id")).where(
-    of_generation(change), key_of(change) >= BOUND_KEY, key_of(change) < END_KEY
-)
+SELECT_ROWS = sa.select(*(column for column in change.c if column.name != "generation_id")).where(of_generation(change))
+SELECT_LEDGER = SELECT_ROWS.where(key_of(change) >= BOUND_KEY, key_of(change) < END_KEY)
 DELETE_CHANGE = sa.delete(change).where(is_at(change), change.c.player_id == sa.bindparam("player"))
 
 
@@ -108,13 +107,13 @@ class Ledger:
         *columns, rank, field = (column.tolist() for column in self.columns)
         yield from (*columns, [None if each == NO_RANK else each for each in rank], field)
 
-    def only(self, chosen: Mask) -> "Ledger":
+    def only(self, chosen: Mask) -> Self:
         return self if chosen.all() else self.at(np.flatnonzero(chosen))
 
-    def at(self, where: Integers) -> "Ledger":
-        return Ledger(*(column[where] for column in self.columns))
+    def at(self, where: Any) -> Self:
+        return type(self)(*(column[where] for column in self.columns))
 
-    def in_order(self) -> "Ledger":
+    def in_order(self) -> Self:
         return self.at(np.lexsort(tuple(reversed(self.keys))))
 
     def counterparts(self, other: "Ledger") -> Integers:

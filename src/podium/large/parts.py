@@ -16,11 +16,10 @@ from podium.errors import Fault, ResultsError
 from podium.large import long_periods
 from podium.large.long_periods import LongPart, LongPeriod, LongPeriods, Part
 from podium.large.slices import Position, Rows, SeenIds, Slice, check_events, grouped_slices
-from podium.results.columns import in_order, normalise_table
+from podium.results.columns import FILLED, in_order, normalise_table
 from podium.results.consistency import SEQUENCE, Places
 from podium.results.reading import Results, header_faults, refuse
 
-FILLED = {"ranked": True, "handicap": False, "weight": 1.0}  # what an empty cell means, where a part has no such column
 ALL_OR_NONE = ("started_at", SEQUENCE)
 LATER = "does not follow what an earlier part has of the pool; parts come in order of time: sort them by started_at"
 

@@ -14,8 +14,8 @@ import polars as pl
 from podium.errors import OutputError
 from podium.large import MANIFEST, Dataset, PoolFiles, is_dataset, is_folder, is_parquet, is_url, slices
 from podium.large.files import Storage, manifest_text, open_dataset, pool_folder, read_file, storage_at, write_part
-from podium.large.parts import FILLED, Tables
-from podium.results.columns import DEFAULTS, in_order
+from podium.large.parts import Tables
+from podium.results.columns import DEFAULTS, FILLED, in_order
 from podium.results.consistency import SEQUENCE, order_keys
 from podium.results.hashing import runs
 from podium.results.reading import Results, read_results

@@ -28,6 +28,7 @@ TRUTHS = ("ranked", "handicap")
 STATUSES = tuple(status.name for status in column_guide.STATUSES)
 ALL = tuple(column.name for column in column_guide.COLUMNS)
 DEFAULTS = {"pool": "default", "status": "finished"}
+FILLED = {"ranked": True, "handicap": False, "weight": 1.0}  # what an empty cell means, as does a missing column
 SYNONYMS = dict.fromkeys(("disconnected", "disconnect", "left", "leave"), "quit") | {"dns": "did_not_start"}
 SYNONYMS |= {"dsq": "disqualified", "dq": "disqualified", "retired": "dnf", "ret": "dnf", "ok": "finished"}
 # Words that mean something to systems, however they are written: a heat `Overall` is no other heat.

@@ -16,8 +16,8 @@ import polars as pl
 from podium.engine.tables.things import called, thing_name
 from podium.errors import Fault, ResultsError
 from podium.ledger.reasons.standings import plain
-from podium.results.columns import ALL, FOR_PAGES, REQUIRED, SHARED, TYPES, Known, in_order, is_shared
-from podium.results.columns import DEFAULTS as OF_TABLES
+from podium.results.columns import ALL, DEFAULTS, FILLED, FOR_PAGES, REQUIRED, SHARED, TYPES, Known, in_order, is_shared
+from podium.results.columns import UTC as INSTANT
 from podium.results.consistency import SEQUENCE, in_sequence
 from podium.results.names import normalise
 from podium.results.plain_rows import PlainRows, read_plainly
@@ -31,14 +31,12 @@ SCHEMA = {
     for name in ALL
     if name not in ("pool", SEQUENCE, "started_at", *FOR_PAGES)
 }  # the pool is the log's, order and dates are the events', and no rating reads what is for pages
-DEFAULT_POOL = OF_TABLES["pool"]
-UTC_DATETIME = pl.Datetime("us", "UTC")
+DEFAULT_POOL = DEFAULTS["pool"]
 SMALL_BODY_ROWS = 1000
 REPEATED = 4  # times that a value stands in a column, or more, where each different one is written once
 JSON_BOOLEANS = {True: "true", False: "false"}
 ENCODERS: dict[Any, Callable[[Any], str]] = {pl.Float64: float.__repr__, pl.Boolean: JSON_BOOLEANS.__getitem__}
 encode_text = json.encoder.encode_basestring  # as json.dumps without ensure_ascii
-DEFAULTS = {"ranked": True, "handicap": False, "weight": 1.0}  # of columns that an event leaves out
 WRITTEN_APART = ("event_id", "player")  # of the columns: the first of a row, and the last
 PLAYER_NEXT, LINE_END = ',"player":', "}\n"  # before the player of a row, and after that and the things
 PAGE_FIELDS = re.compile(r',"(?:title|url)":"(?:[^"\\]|\\.)*"')  # in a line of JSON; in no text, as above
@@ -307,7 +305,7 @@ def row_set(text: str) -> tuple[str, ...]:
 
 def json_fields(name: str, values: list[Any]) -> list[str]:
     """A column's values as fields of JSON objects, each after a comma; empty text for nulls and defaults."""
-    prefix, default = f',"{name}":', DEFAULTS.get(name)
+    prefix, default = f',"{name}":', FILLED.get(name)
     encode = ENCODERS.get(TYPES[name], encode_text)
     distinct = {*values}
     if 0.0 in distinct or REPEATED * len(distinct) > len(values):  # a zero may be below 0, which is no other key
@@ -323,8 +321,8 @@ def read_bodies(events: Iterable[tuple[bytes, int]], **numbers: Sequence[int]) -
     sizes = [body.count(b"\n") for body, _ in bodies]
     columns = parse_rows(text) if sum(sizes) <= SMALL_BODY_ROWS else parse_many_rows(text)
     starts = np.repeat(np.array([start for _, start in bodies], np.int64), sizes)
-    columns["started_at"] = pl.Series("started_at", starts).cast(UTC_DATETIME)
-    for name, value in DEFAULTS.items():
+    columns["started_at"] = pl.Series("started_at", starts).cast(INSTANT)
+    for name, value in FILLED.items():
         if name in columns and 0 < columns[name].null_count() < len(columns[name]):
             columns[name] = columns[name].fill_null(value)
     given = in_order(columns)

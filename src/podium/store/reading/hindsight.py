@@ -24,7 +24,7 @@ from podium.store.log.statements import is_thing, of_pool, upsert
 from podium.store.reading.boards.ranks import IN_POOL, IS_SETTLED
 from podium.store.reading.models import STARTED, Started
 from podium.store.reading.moments import Moments
-from podium.store.reading.pool_facts import rated_rows, system_text
+from podium.store.reading.pool_facts import SELECT_FACT, rated_rows, system_text
 from podium.store.writing.rating.facts import date_of, today
 from podium.store.writing.rating.rating import as_table, events_from
 from podium.store.writing.rating.standing_rows import get_standing
@@ -36,7 +36,6 @@ CHUNK_EVENTS, CHUNK_ROWS = 20_000, 1_000  # read and written at once
 MOST_POINTS = 300  # of a curve that are kept: those that tell its shape
 MOST_BEST = 50  # players of the board
 POINT = np.dtype([("at", "<i8"), ("rating", "<f8"), ("deviation", "<f8")])  # microseconds since 1970, and points
-SELECT_FACT = sa.select(pool_fact.c.body).where(of_pool(pool_fact), pool_fact.c.name == NAME)
 SELECT_SETTLED = sa.select(standing.c.player_id).where(IN_POOL, IS_SETTLED)
 SELECT_ENTRIES = sa.select(sa.func.sum(standing.c.events)).where(IN_POOL)
 SELECT_CURVE = sa.select(hindsight.c.curve).where(of_pool(hindsight), hindsight.c.player_id == sa.bindparam("who"))
@@ -79,7 +78,7 @@ class Kept(NamedTuple):
 
 def kept_of(pool: PoolView) -> Kept | None:
     """What is kept; None where nothing is, or of another system."""
-    body = pool.execute(SELECT_FACT).scalar()
+    body = pool.execute(SELECT_FACT, fact=NAME).scalar()
     kept = None if body is None else Kept(*json.loads(body))
     return kept if kept is not None and kept.system == system_text(pool) else None
 

@@ -9,8 +9,8 @@ import sqlalchemy as sa
 
 from podium.engine.tables.things import called, kind_and_name
 from podium.ledger.reasons.standings import STATUS_WORDS, plain
-from podium.results.columns import SHARED, is_shared
-from podium.store.log.content import DEFAULTS, numbers_in
+from podium.results.columns import FILLED, SHARED, is_shared
+from podium.store.log.content import numbers_in
 from podium.store.log.log import MERGE, PSEUDONYMISE, RENAME, SUBMIT, UNMERGE, WITH_CONTENT
 from podium.store.log.players import names_of, present_names
 from podium.store.log.pools import PoolView
@@ -225,7 +225,7 @@ def words(before: Line, after: Line, columns: tuple[str, ...]) -> tuple[str, str
 
 def cell(line: Line, name: str) -> Any:
     """A cell of a line; what a line leaves out has its default."""
-    return line.get(name, FINISHED if name == "status" else DEFAULTS.get(name))
+    return line.get(name, FINISHED if name == "status" else FILLED.get(name))
 
 
 def in_words(line: Line, other: Line, columns: tuple[str, ...]) -> str:

@@ -219,7 +219,7 @@ NAME = "facts"  # under which they are kept
 GAPS = range(-800, 801, 40)  # points of Elo by which a player is ahead
 MIDDLE_OF = 10_000  # settled players of whom the middle one is taken
 GROWTH = 0.1  # of the log, up to which facts that were worked out before are still shown
-SELECT_FACTS = sa.select(pool_fact.c.body).where(of_pool(pool_fact), pool_fact.c.name == NAME)
+SELECT_FACT = sa.select(pool_fact.c.body).where(of_pool(pool_fact), pool_fact.c.name == sa.bindparam("fact"))
 SELECT_SETTLED_STATES = (
     sa.select(standing.c.state).where(IN_POOL, IS_SETTLED).order_by(standing.c.player_id).limit(MIDDLE_OF)
 )
@@ -287,7 +287,7 @@ def pool_facts(pool: PoolView, answers: Answers) -> PoolFacts:
 
 
 def kept_facts(pool: PoolView) -> KeptFacts | None:
-    rows = pool.fetch(SELECT_FACTS)
+    rows = pool.fetch(SELECT_FACT, fact=NAME)
     return KeptFacts.from_json(rows[0].body) if rows else None
 
 

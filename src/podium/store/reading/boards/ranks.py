@@ -12,8 +12,8 @@ import sqlalchemy as sa
 from podium.errors import ParameterError, UnknownError
 from podium.ledger import leaderboard
 from podium.ledger.leaderboard import Eligibility
+from podium.results.columns import UTC
 from podium.results.names import normalise
-from podium.store.log.content import UTC_DATETIME
 from podium.store.log.log import newest_seq
 from podium.store.log.players import names_of
 from podium.store.log.pools import NUMBER_US, Order, OrderKey, PoolView, When, season_time, settings_of, time_of
@@ -167,7 +167,7 @@ def board_before(pool: PoolView, rules: Eligibility, key: OrderKey | None) -> pl
         {
             "pool": pl.repeat(pool.name, len(rows), dtype=pl.String, eager=True),
             "player": pl.Series([names[who] for who, _, _ in rows], dtype=pl.String),
-            "last_played_at": pl.Series([moment for _, moment, _ in rows], dtype=pl.Int64).cast(UTC_DATETIME),
+            "last_played_at": pl.Series([moment for _, moment, _ in rows], dtype=pl.Int64).cast(UTC),
         }
     )
     if rules.active_within is not None:
@@ -179,9 +179,7 @@ def board_before(pool: PoolView, rules: Eligibility, key: OrderKey | None) -> pl
     if not pool.is_counted:
         return listed
     last = pl.col("last_played_at")
-    return listed.with_columns(
-        pl.lit(None, UTC_DATETIME).alias("last_played_at"), last_sequence=last.dt.epoch("us") / NUMBER_US
-    )
+    return listed.with_columns(pl.lit(None, UTC).alias("last_played_at"), last_sequence=last.dt.epoch("us") / NUMBER_US)
 
 
 def pool_order(pool: PoolView) -> Order | None:

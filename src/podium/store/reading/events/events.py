@@ -18,9 +18,10 @@ from podium.ledger.reasons import Explanation
 from podium.ledger.reasons.explaining import explain
 from podium.ledger.reasons.what_if import MOST_IMAGINED, WhatIf, is_quickly_imagined, what_if
 from podium.live import Live
+from podium.results.columns import UTC
 from podium.results.derived_heats import OVERALL, overall_rows
 from podium.results.reading import Results
-from podium.store.log.content import UTC_DATETIME, read_bodies
+from podium.store.log.content import read_bodies
 from podium.store.log.log import REGISTER, RESTORE, SEASON, VOID, WITH_CONTENT, bodies_of, entries_after, newest_seq
 from podium.store.log.players import known_numbers, merges, names_of, number_of, unrated_error
 from podium.store.log.pools import FOREVER, OrderKey, Pool, PoolView, newest_first, refuse_other_arithmetic, same_event
@@ -248,7 +249,7 @@ def history(pool: PoolView) -> pl.DataFrame:
         {
             "event_id": pl.Series([row.event_id for row in rows], dtype=pl.String),
             "pool": pl.repeat(pool.name, len(rows), dtype=pl.String, eager=True),
-            "started_at": pl.Series(moments, dtype=pl.Int64).cast(UTC_DATETIME),
+            "started_at": pl.Series(moments, dtype=pl.Int64).cast(UTC),
             "player": pl.Series([names[row.player_id] for row in rows], dtype=pl.String),
             "rating_before": pl.Series([row.rating_before for row in rows], dtype=pl.Float64),
             "delta": pl.Series([row.rating - row.rating_before for row in rows], dtype=pl.Float64),

@@ -72,6 +72,16 @@ def test_a_sheet_whose_points_are_sums_of_the_others_is_no_race(at, tmp_path):
     assert frame["event_id"].unique(maintain_order=True).to_list() == ["1", "2"]
 
 
+def test_a_race_whose_few_bonus_points_are_as_many_as_before_it_is_a_race(tmp_path):
+    heads = ["Pos", "Name", "Points", "Bonus", "Penalty"]
+    rows = {
+        race: [heads, [1, first, 25, bonus, 0], [2, other, 18, 0, 0], [3, "Cy", 15, 0, 0]]
+        for race, first, other, bonus in (("1", "Ana", "Ben", 1), ("2", "Ben", "Ana", 0), ("3", "Ana", "Ben", 1))
+    }
+    write_xlsx(tmp_path / "cup.xlsx", **rows)
+    assert podium.read_results(tmp_path / "cup.xlsx", lenient=True).frame["event_id"].n_unique() == 3
+
+
 def test_crews_that_only_times_compare_are_sides(tmp_path):
     frame = read(tmp_path, "Crew,Time\nAna / Ben,3:20\nCy / Dee,3:18\nEve / Fay,DNF\n")
     assert frame.sort("player")["position"].to_list() == [200.0, 200.0, 198.0, 198.0, None, None]

@@ -17,7 +17,7 @@ import polars as pl
 from podium.importers.grid import EVERY, LINES, SHEET, TITLE, Choice, Grid, SourceRule, decide, find_head
 from podium.importers.sources import MAX_EXPANSION, is_database, refuse_file
 from podium.results.columns import FREE_CELLS, MAX_BOX, refuse_repeated, refuse_wide
-from podium.results.headings import is_heading, is_total
+from podium.results.headings import fold, is_heading, is_total, meanings
 
 LONG_TIME = re.compile(rb'office:time-value="-?PT(?:2[4-9]|[3-9][0-9]|[0-9]{3,})H')  # what calamine leaves out
 ROW_OR_CELL = re.compile(rb"<(?:\w+:)?(row|c)(?=[\s/>])([^>]*)")  # of a sheet of .xlsx
@@ -28,6 +28,7 @@ FAR_AWAY = 10**8
 SHEET_FILE = re.compile(r"xl/worksheets/[^/]+\.xml")
 OLD_DATE = r"^(1899-12-3[01]|1900-0[12]-\d\d)[ T]"  # a time alone, as a date of Excel's first days
 BUSY_S = 5
+SUM, COUNT = "\0sum", "\0count"  # behind the name of a column
 ARCHIVE = b"PK\x03\x04"
 
 
@@ -88,17 +89,18 @@ def alike(tables: dict[str, SheetTable], name: str) -> dict[str, SheetTable]:
 
 
 def sums_up(table: pl.DataFrame, others: list[pl.DataFrame]) -> bool:
-    """Whether each line of a sheet has in some column the sum of what its name has in that of two sheets or more."""
-    numbers = {each.name: each.cast(pl.Float64, strict=False) for each in table}
-    summed = [name for name, own in numbers.items() if own.null_count() == 0]
-    ways = [(name, each) for name, own in numbers.items() if own.count() == 0 for each in summed]
-    for name, number in ways if len(others) > 1 and table.height > 1 else ():
-        whole = pl.concat([each.select(name, number) for each in others])
-        sums = whole.group_by(name).agg(pl.col(number).cast(pl.Float64, strict=False).sum().round(6).alias("\0sum"))
-        found = table.select(name, numbers[number].round(6)).join(sums, on=name, how="left")
-        if found[number].eq_missing(found["\0sum"]).all():
-            return True
-    return False
+    """Whether each player of a sheet has in some column the sum of the other sheets, most of several numbers."""
+    name = next((each for each in table.columns if meanings().get(fold(each)) in ("player", "team")), None)
+    if name is None or len(others) == 1 or table.height == 1:
+        return False
+    numbers = pl.all().exclude(name, TITLE).cast(pl.Float64, strict=False)
+    own = table.select(name, numbers)
+    sums, counts = pl.all().sum().round(6), (pl.all() != 0).sum().name.suffix(COUNT)
+    parts = pl.concat(others).select(name, numbers).group_by(name).agg(sums, counts)
+    both = own.join(parts, on=name, how="left", suffix=SUM)
+    whole = [each for each in own.columns if each != name and own[each].null_count() == 0]
+    is_sum = (both[each].round(6).eq_missing(both[each + SUM]).all() for each in whole)
+    return any(all_are and both[each + COUNT].median() > 1 for each, all_are in zip(whole, is_sum, strict=True))  # type: ignore[operator]
 
 
 def is_results(table: pl.DataFrame) -> bool:

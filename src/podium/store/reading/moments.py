@@ -92,33 +92,26 @@ class Moments:
         Yields:
             The store as it is at the first read; it is one thread's, and ends with the block.
         """
-        if self._moment is not None:
-            yield self
-            return
-        with read_transaction(self.engine) as connection:
+        with self._reading_all() as moment:
             view = copy.copy(self)
-            view._moment = Moment(connection)  # noqa: SLF001  (its own)
+            view._moment = moment  # noqa: SLF001  (its own)
             yield view
 
     @contextmanager
-    def _reading_all(self) -> Iterator[sa.Connection]:
+    def _reading_all(self) -> Iterator[Moment]:
         if self._moment is not None:
-            yield self._moment.connection
+            yield self._moment
             return
         with read_transaction(self.engine) as connection:
-            yield connection
+            yield Moment(connection)
 
     @contextmanager
     def reading(self, pool_name: str) -> Iterator[PoolView]:
         """A transaction that sees one moment of a pool."""
-        with self._reading_all() as connection:
-            if self._moment is None:
-                yield get_pool(connection, pool_name)
-                return
-            pools = self._moment.pools
-            if pool_name not in pools:
-                pools[pool_name] = get_pool(connection, pool_name)
-            yield pools[pool_name]
+        with self._reading_all() as moment:
+            if pool_name not in moment.pools:
+                moment.pools[pool_name] = get_pool(moment.connection, pool_name)
+            yield moment.pools[pool_name]
 
     def pool(self, pool_name: str) -> Pool:
         """Find a pool.

@@ -61,8 +61,8 @@ class Reader(Moments):
         Returns:
             The pools with their systems, by name.
         """
-        with self._reading_all() as connection:
-            return [*every_pool(connection)]
+        with self._reading_all() as moment:
+            return [*every_pool(moment.connection)]
 
     def public_pools(self) -> frozenset[str]:
         """Name the pools that everybody may read.
@@ -70,8 +70,8 @@ class Reader(Moments):
         Returns:
             Their names.
         """
-        with self._reading_all() as connection:
-            return frozenset(connection.execute(SELECT_PUBLIC).scalars())
+        with self._reading_all() as moment:
+            return frozenset(moment.connection.execute(SELECT_PUBLIC).scalars())
 
     def pool_summaries(self) -> tuple[PoolSummary, ...]:
         """List every pool with its parameters, and a warning where its system does not suit its players.
@@ -79,8 +79,8 @@ class Reader(Moments):
         Returns:
             A summary each, by name.
         """
-        with self._reading_all() as connection:
-            return tuple(ranks.pool_summary(each) for each in every_pool(connection))
+        with self._reading_all() as moment:
+            return tuple(ranks.pool_summary(each) for each in every_pool(moment.connection))
 
     pool_summary = reads(ranks.pool_summary)
     limit_notice = reads(ranks.limit_notice)
@@ -173,8 +173,8 @@ class Reader(Moments):
         Returns:
             The newest day that has ranks, since 1970, by pool; none of a pool that has no such day.
         """
-        with self._reading_all() as connection:
-            return facts.newest_days(connection)
+        with self._reading_all() as moment:
+            return facts.newest_days(moment.connection)
 
     def search(self, text: str, pools: Sequence[str] | None = None, *, most: int = 10) -> tuple[FoundPlayer, ...]:
         """Find players by how their names begin, former names too.
@@ -187,8 +187,8 @@ class Reader(Moments):
         Returns:
             The players, best rated first; similar names where nothing is found.
         """
-        with self._reading_all() as connection:
-            known = [each for each in every_pool(connection) if pools is None or each.name in pools]
+        with self._reading_all() as moment:
+            known = [each for each in every_pool(moment.connection) if pools is None or each.name in pools]
             return listings.search(known, text, most)
 
     # Players

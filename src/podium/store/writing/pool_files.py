@@ -238,19 +238,13 @@ def export_lines(pool: PoolView) -> Iterator[str]:
 
 
 def entry_fields(row: Any, reason: Any) -> dict[str, Any]:
-    return {
-        "place": row.place,
-        "received_at": row.received_at,
-        "kind": row.kind,
-        "actor": row.actor,
-        "subject": row.subject,
+    written = {
         "body": row.body.decode(),
-        "match_id": row.match_id,
-        "present": row.present,
         "reason_hash": None if row.reason_hash is None else row.reason_hash.hex(),
         "reason": None if reason is None else {"salt": reason.salt.hex(), "text": reason.text},
         "hash": row.hash.hex(),
     }
+    return {name: written[name] if name in written else getattr(row, name) for name in ENTRY}
 
 
 def line(fields: dict[str, Any]) -> str:

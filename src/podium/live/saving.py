@@ -250,9 +250,8 @@ def system_of(path: Path, header: dict[str, Any], system: System | None) -> Syst
 def as_saved(system: System, players: pl.DataFrame, events: pl.DataFrame, pools: pl.DataFrame) -> Saved:
     """The tables as live rating has them."""
     rows = {key: row for row, key in enumerate(players.select("pool", "player").iter_rows())}
-    states = np.empty((players.height, len(system.state_type._fields)))
-    for k, name in enumerate(system.state_type._fields):
-        states[:, k] = players[f"{STATE}{name}"].to_numpy()
+    fields_of_state = (f"{STATE}{name}" for name in system.state_type._fields)
+    states = players.select(fields_of_state).to_numpy(order="c").astype(np.float64)
     last_events = np.array(players["last_event_id"].to_list(), object)
     kept = pools.select(pool_columns(system)).to_numpy().astype(np.float64)
     pool_states = {name: kept[k] for k, name in enumerate(pools["pool"])} if system.pool_fields else {}

@@ -19,7 +19,7 @@ from podium.store.reading.events.headlines import headlines
 from podium.store.reading.models import BoardPage, BoardRow, DailyRank, RankedPlayer
 from podium.store.reading.moments import Answers
 from podium.store.reading.player_models import ListedPage, ListedRow, Listing
-from podium.store.writing.rating.facts import day_shown, days, stored_ranks
+from podium.store.writing.rating.facts import date_of, day_shown, days, stored_ranks
 from podium.store.writing.rating.standing_rows import get_standing, shared_ranks
 from podium.support.words import shown_change
 
@@ -111,12 +111,10 @@ def ranks_of_player(pool: PoolView, name: str) -> tuple[DailyRank, ...]:
         .where(snapshot.c.pool_id == pool.id, snapshot.c.player_id == number, ~snapshot_day.c.stale)
         .order_by(snapshot.c.day)
     )
+    counted = pool.is_counted
     return tuple(
-        DailyRank(day, row.rank, row.rating)
-        if isinstance(day, date)
-        else DailyRank(None, row.rank, row.rating, sequence=day)
+        DailyRank(None if counted else date_of(row.day), row.rank, row.rating, sequence=row.day if counted else None)
         for row in rows
-        for day in [day_shown(pool.order, row.day)]
     )
 
 

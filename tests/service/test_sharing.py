@@ -2,6 +2,7 @@
 
 import re
 import struct
+from itertools import pairwise
 from xml.etree import ElementTree as ET
 
 import polars as pl
@@ -10,6 +11,8 @@ from leagues import HOSTILE, add_names, add_season
 from starlette.testclient import TestClient
 
 from podium import rate
+from podium.pages.share_picture import TALL, WIDE, share_picture
+from podium.pages.why import why_view
 from podium.service import create_app
 from podium.service.site.pages import Extent, public_pages
 from podium.service.web import sharing
@@ -156,6 +159,20 @@ def test_a_picture_is_drawn_once_and_anew_after_a_correction(season, visitor, mo
     season.restore("bikes", "bikes-001", actor="test")
     assert visitor.get("/bikes/events/bikes-058/nobody/picture.png").status_code == 404
     assert visitor.get(address, params={"size": "huge"}).status_code == 422
+
+
+@pytest.mark.parametrize("players", [2, 6, 8, 9, 10, 30])
+def test_no_line_of_a_picture_lies_on_another(players):
+    """Baselines at each edge are at least the height of letters apart."""
+    field = [{"event_id": "e", "player": f"player {k:02} of many", "position": k} for k in range(1, players + 1)]
+    view = why_view(rate(field, "elo").explain("e", "player 01 of many"))
+    for size in (WIDE, TALL):
+        root = ET.fromstring(share_picture(view, "heading", "address", size))  # noqa: S314  (our own)
+        for anchor in ("start", "end"):
+            texts = [each for each in root.findall(".//{*}text") if each.get("text-anchor") == anchor]
+            lines = sorted((float(each.attrib["y"]), float(each.attrib["font-size"])) for each in texts)
+            assert len(lines) > 1
+            assert all(below - above >= 0.85 * letter for (above, _), (below, letter) in pairwise(lines)), lines
 
 
 def test_what_is_private_is_shared_with_nobody_else(season, visitor):

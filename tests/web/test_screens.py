@@ -194,3 +194,9 @@ def test_a_long_pool_leaves_a_hit_its_line(screens):
     )
     assert max(pools.evaluate_all("each => each.map(bdi => bdi.offsetHeight)")) < 60
     assert min(pools.evaluate_all("each => each.map(bdi => bdi.closest('td').offsetWidth)")) >= 80
+
+
+def test_the_reference_of_the_api_fits_a_phone(screens):
+    page = screens(390)
+    page.goto("/api/docs")
+    assert page.evaluate(SIDEWAYS) <= 0

@@ -56,8 +56,9 @@ MARGIN = 64
 LETTER = 0.56  # of the size of the type, on average
 WIDE_LETTER = 1.02
 MOST_BARS = 9
-MOST_ROW = 110.0
-LABEL_WIDTH = 250
+LEAST_ROW, MOST_ROW = 26.0, 110.0
+TOTAL_ROW = 48.0
+LABEL_WIDTH, MOST_LABEL = 250, 18  # pixels, and letters of 24 that they take
 
 
 class Size(NamedTuple):
@@ -101,18 +102,18 @@ def share_picture(view: WhyView, heading: str, address: str, size: Size) -> Mark
 
 def waterfall(view: WhyView, top: float, bottom: float, width: int) -> Markup:
     """The bars between two heights, each beginning where the one above ends."""
-    bars = bars_of(view)
+    bars = bars_of(view, min(MOST_BARS, int((bottom - top - TOTAL_ROW) / LEAST_ROW)))
     ends = [float(view.before), *(end for _, _, end, _ in bars)]
     scale = Scale(min(ends), max(ends))
     left, right = MARGIN + LABEL_WIDTH, width - MARGIN - 130
-    row = min(MOST_ROW, (bottom - top) / max(len(bars) + 1, 1))
+    row = min(MOST_ROW, (bottom - top - TOTAL_ROW) / max(len(bars), 1))
     thick = 0.5 * row
 
     parts = []
     for k, (label, start, end, points) in enumerate(bars):
         y = top + k * row
         first, last = (left + scale.share(value) * (right - left) for value in (start, end))
-        parts.append(text(MARGIN, y + 0.62 * row, shortened(label, 20), 24, INK))
+        parts.append(text(MARGIN, y + 0.62 * row, shortened(label, MOST_LABEL), 24, INK))
         parts.append(
             Markup('<rect x="{}" y="{}" width="{}" height="{}" rx="4" fill="{}"/>').format(
                 f"{min(first, last):.1f}", f"{y + (row - thick) / 2:.1f}", f"{max(abs(last - first), 3.0):.1f}",
@@ -124,17 +125,17 @@ def waterfall(view: WhyView, top: float, bottom: float, width: int) -> Markup:
         parts.append(text(width - MARGIN, y + 0.62 * row, points, 26, shade, weight=700, anchor="end"))
     y = top + len(bars) * row
     total = f"{rating(view.before, view.digits)} → {rating(view.after, view.digits)}"
-    parts.append(text(MARGIN, y + 0.66 * row, total, 28, INK, weight=700))
+    parts.append(text(MARGIN, y + 0.8 * TOTAL_ROW, total, 28, INK, weight=700))
     shade = GAIN if view.change > 0 else LOSS if view.change < 0 else INK
     parts.append(
-        text(width - MARGIN, y + 0.68 * row, change(view.change, view.digits), 40, shade, weight=700, anchor="end")
+        text(width - MARGIN, y + 0.8 * TOTAL_ROW, change(view.change, view.digits), 40, shade, weight=700, anchor="end")
     )
     return Markup().join(parts)
 
 
-def bars_of(view: WhyView) -> list[tuple[str, float, float, str]]:
+def bars_of(view: WhyView, most: int) -> list[tuple[str, float, float, str]]:
     """The bars of a change, each its label, start, end and points; beyond so many, the last ones together."""
-    groups = view.groups if len(view.groups) <= MOST_BARS else view.groups[: MOST_BARS - 1]
+    groups = view.groups if len(view.groups) <= most else view.groups[: most - 1]
     total, bars = view.before, []
     for group in groups:
         after = total + group.points

@@ -109,6 +109,11 @@ class Fault(NamedTuple):
         """Whether it is about several rows, which its place lists in brackets."""
         return self.place.endswith(")")
 
+    @property
+    def is_placed(self) -> bool:
+        """Whether it says where; what stands beside such faults and does not is a remark, not a fault."""
+        return bool(self.place) or self.row is not None or self.column is not None
+
     def __str__(self) -> str:
         place = self.place or (f"row {self.row}" if self.row is not None else "")
         column = f"column {self.column}" if self.column is not None else ""

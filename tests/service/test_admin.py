@@ -141,6 +141,7 @@ def test_what_is_seen_before_is_what_comes_after(store, page, form, changes, lan
         dry = admin.send(admin.get(page), form, **changes)
     assert dry.status_code == 200, words(dry.text)
     assert ratings(store) == before
+    assert ("The beginning of a season" in dry.text) == (page == "/seasons")
     moved = re.findall(r'class="name"><bdi>(.+?)</bdi>.*?</th><td[^>]*>(.+?)</td><td[^>]*>(.+?)</td>', dry.text)
     assert moved
     fields = {name for name, _ in form_of(dry.text, "/apply")[1]}
@@ -212,7 +213,9 @@ def test_a_file_with_faults_is_refused_whole_and_nothing_written_is_lost(store):
         assert f"faults in {name} . Nothing was stored." in words(refused.text).replace("../../", "")
         assert "Row 4, column position: 'first' must be a place" in words(refused.text)
         assert ["pasted", pasted] in form_of(refused.text, "/upload")[1]
-    other = admin.send(admin.get("/upload"), "/upload", pasted="hello\nworld\n")  # whose last line tells what a table is
+    other = admin.send(
+        admin.get("/upload"), "/upload", pasted="hello\nworld\n"
+    )  # whose last line tells what a table is
     assert "2 faults in pasted.csv . Nothing was stored." in words(other.text)
     assert "A results table has a row for each entrant" in words(other.text)
     table = admin.send(admin.get("/events/e3"), "/events/e3", **{"position-1": "second", "player-0": "é"})

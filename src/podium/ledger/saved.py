@@ -40,10 +40,6 @@ class Start:
     states: States  # (players, fields)
     pools: Mapping[str, PoolNumbers] = field(default_factory=dict)  # by name, the states of pools that have one
 
-    def pools_of(self, system: System, events: Events) -> PoolNumbers:
-        """The states of the pools of the events, new ones where none is known: (pools, fields)."""
-        return pool_table(system, [pool.name for pool in events.pools], self.pools)
-
     @property
     def seen(self) -> Integers:
         """The instant of each player's last dated event in microseconds since 1970, `NEVER` without one: (players)."""
@@ -71,14 +67,6 @@ class Start:
         seen = np.full(rows.size, NEVER)
         seen[rows >= 0] = self.seen[rows[rows >= 0]]
         return seen
-
-
-def pools_after(system: System, events: Events, pools: PoolNumbers, start: Start | None) -> Mapping[str, PoolNumbers]:
-    """The state of every pool after the last event, by name; of none where pools have no state."""
-    if not system.pool_fields:
-        return {}
-    known = {} if start is None else dict(start.pools)
-    return known | {pool.name: pools[k] for k, pool in enumerate(events.pools)}
 
 
 def pool_table(system: System, names: Sequence[str], known: Mapping[str, PoolNumbers]) -> PoolNumbers:

@@ -8,7 +8,7 @@ import polars as pl
 from podium.engine.replay import replay, with_idle_before
 from podium.engine.system import System
 from podium.engine.tables.encoding import encode
-from podium.ledger.saved import Start, parameters, read_start, refuse_earlier, refuse_other
+from podium.ledger.saved import Start, parameters, pool_table, read_start, refuse_earlier, refuse_other
 from podium.rated.rated import Rated
 from podium.results.columns import REQUIRED
 from podium.results.hashing import Numbered
@@ -29,7 +29,7 @@ def rate_table(
         return Rated(system, period, events, replay(system, events, workers=workers))
     rows = start.rows(events)
     events = with_idle_before(events, system, period, start.seen_of(rows))
-    known = start.states_of(system, rows), start.pools_of(system, events)
+    known = start.states_of(system, rows), pool_table(system, [pool.name for pool in events.pools], start.pools)
     return Rated(system, period, events, replay(system, events, *known, workers=workers), start)
 
 

@@ -17,7 +17,7 @@ from podium.engine.tables.selection import EVENT
 from podium.errors import OutputError, ParameterError, UnknownError
 from podium.ledger import history
 from podium.ledger import leaderboard as boards
-from podium.ledger.saved import Start, metadata, pools_after, with_pool_columns
+from podium.ledger.saved import Start, metadata, with_pool_columns
 from podium.results.reading import Results
 from podium.support.part_files import part_file
 from podium.support.words import counted, table_html
@@ -342,7 +342,10 @@ class Rated(boards.Standings):
     @functools.cached_property
     def _pool_states(self) -> Mapping[str, PoolNumbers]:
         """The state of every pool after the last event, by name; of none where pools have no state."""
-        return pools_after(self.system, self.events, self.replayed.pools, self.start)
+        if not self.system.pool_fields:
+            return {}
+        known = {} if self.start is None else dict(self.start.pools)
+        return known | {pool.name: self.replayed.pools[k] for k, pool in enumerate(self.events.pools)}
 
     def learnt(self, *, pool: str | None = None) -> pl.DataFrame:
         """The parameters that a pool has learnt after each event, for systems that learn them.

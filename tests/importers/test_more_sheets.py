@@ -138,6 +138,15 @@ TWO_READINGS = {
     ),
     "after penalties": ("On the road,Final,Name,Time,Penalty,Corrected\n1,2,Ana,61,5,66\n2,1,Ben,62,0,62\n", "Ben"),
     "a finish that is a place": ("Lane,Crew,Finish,Time\n1,Ana,2nd,3:26\n2,Ben,1st,3:20\n", "Ben"),
+    "places at start and end": (
+        "Name,Start position,Finish position\nAna,1,2\nBen,2,1\nCy,3,3\n",
+        "Ben",
+    ),
+    "places at start and end, in German": (
+        "Startplatz;Name;Punkte;Zielplatz\n1;Ana;18;2\n2;Ben;25;1\n3;Cy;15;3\n",
+        "Ben",
+    ),
+    "who gave up, in a note": ("No,Naam,Ronden,Tijd,Gat\n4,Ana,8,58:12,\n9,Ben,3,,opgegeven\n2,Cy,7,58:20,\n", "Ana"),
     "a round that was dropped": ("Pos,Name,Spa,Monza,Dropped,Net\n1,Ana,25,10,10,25\n2,Ben,12,25,12,25\n", "Ana Ben"),
     "a run beside a swim": (
         "Place,Name,Natação,Corrida,Tempo final\n1,Ana,10:00,20:00,30:00\n2,Ben,9:00,,DNF\n",
@@ -196,6 +205,15 @@ OPEN = {
         "Player 1,Player 2,Score 1,Score 2,Winner\nAna,Ben,1,3,Ana\n",
         "names Ana where Score 1 and Score 2",
     ),
+    "games and sets": (
+        "Player 1,Player 2,Games,Games,Sets\nAna,Ben,12,13,2-1\nCy,Dee,12,3,2-0\n",
+        "says 2-1 where Games 1 and Games 2 say another won",
+    ),
+    "rounds of one day": (
+        "Cup 15.8.2026\nPlace;Name;Round 1;Round 2;Total\n1;Ana;280;281;561\n2;Ben;279;280;559\n",
+        "parts of one event",
+    ),
+    "a ladder": ("Rank,Player,Rating,Won,Lost\n1,Ana,1844,12,3\n2,Ben,1790,9,5\n", "may be a standing after many"),
     "several in a cell": (
         'Day,1st,2nd,3rd,DNF\n1.3.2025,Ana,Ben,Cy,"Dee, Eve"\n2.3.2025,Ben,Cy,Ana,\n',
         "leave DNF aside",

@@ -238,7 +238,7 @@ class Columns:
     def ask_what_times(self, chosen: dict[str, str], unknown: Sequence[str]) -> None:
         """Ask where times may not say who beat whom: beside distances, or as times of day beside when each started."""
         time = chosen.get("time_s")
-        if time is None or "position" in chosen or not {"time_s", "position"}.isdisjoint(self.named):
+        if time is None or "position" in chosen or not {"time_s", "position", "score"}.isdisjoint(self.named):
             return
         for other in (each for each in (*unknown, *self.asides) if each not in self.taken):
             is_clock = self.texts(other).str.contains(":").any()
@@ -247,7 +247,8 @@ class Columns:
             may_count = is_far or is_added or (is_total(other) and not is_clock) or words & heads.BESIDE_TIMES
             if may_count and self.varies(other, chosen.get("event_id")) and (is_far or self.is_against(other, chosen)):
                 choices = [Choice(f"{time} does", "source.aside", other)]
-                choices += [] if is_added else [Choice(f"{other} does", "source.aside", time)]
+                for way, key in (("more", "columns.score"), ("less", "columns.position")) if not is_added else ():
+                    choices.append(Choice(f"{other} does, the {way} the better", key, other))
                 which = f"{time} alone say who beat whom" if is_added else f"{time} say who beat whom, or {other}"
                 self.ask(Question(f"differs within an event; does {which}", tuple(choices), other))
                 break

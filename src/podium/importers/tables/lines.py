@@ -274,7 +274,11 @@ class Lines:
 
     def place_of_rounds(self, headings: list[str]) -> str:
         """What stands behind the rounds in headings of two lines, where it is the place."""
-        ends = [end for start, _, end in (each.rpartition(" ") for each in headings) if start]
+        ends = [
+            end
+            for start, _, end in (each.rpartition(" ") for each in headings)
+            if start and fold(start) not in heads.STARTS
+        ]
         places = [end for end in ends if meanings().get(fold(end)) == "position"]
         return f" {places[0]}" if len(places) >= TWO and places.count(places[0]) == len(places) else ""
 
@@ -351,7 +355,9 @@ class Lines:
         by_place, are_places = self.standing(sums), all(map(self.are_ranks, rounds))
         if by_place is None and not are_places:
             by_place = 1 if len({max(column) for column in columns}) == 1 else None
-        if by_place is None or least < 0:
+        are_unlike = len({max(column) for column in columns}) > 1
+        may_be_parts = are_unlike and self.title_dates().n_unique() == 1 and all(map(is_round, rounds))  # of one day
+        if by_place is None or least < 0 or may_be_parts:
             return {}
         if by_place > 0:
             return {"score": {"from": "cell", "as": "result"}}

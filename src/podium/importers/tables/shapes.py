@@ -57,10 +57,10 @@ class Shapes(Lines):
         goals = [each for each in self.grid.headings if fold(each) in heads.GOALS and self.are_pairs(each)]
         if results := goals[:1] or self.sum_of_pairs():
             parts.setdefault("result", results[0])
-        player = self.first("player")
+        player = self.first("player", "team")
         if "opponent" in parts and "first" in parts:
             parts.setdefault("second", parts["opponent"])
-        if player is not None and "opponent" in parts and "first" not in parts:
+        if player is not None and parts.get("opponent", player) != player and "first" not in parts:
             parts |= {"first": player, "second": parts["opponent"]}
         names = next((each for each in (("winner", "loser"), ("first", "second")) if parts.keys() >= {*each}), None)
         if names is None:
@@ -251,6 +251,8 @@ class Shapes(Lines):
         if winner and written and self.wins_draws(winner, parts, written):
             return self.by_winner(winner, parts), []
         if len(scores) == TWO:
+            if isinstance(result, str):
+                self.ask_which_score(result, scores)
             conditions = [each for name in scores for each in self.condition(name, UNPLAYED, *["no result"] * TWO)]
             pair = next(filter(PAIR_ALONE.fullmatch, self.cells(scores)), None)
             if pair is not None:
@@ -292,6 +294,19 @@ class Shapes(Lines):
                 self.ask(Question(f"names {named} where {' and '.join(scores)} say another", tuple(choices), winner))
                 return False
         return is_draw
+
+    def ask_which_score(self, result: str, scores: list[str]) -> None:
+        """Ask what decides where a result says that one side won, and the scores beside it that the other did."""
+        for written, *cells in zip(*map(self.texts, (result, *scores)), strict=True):
+            read = [parse_result(each) for each in (written or "", ":".join(each or "" for each in cells))]
+            whole = ((own or 0.0, its or 0.0) for own, its in filter(None, read))
+            signs = {own > its for own, its in whole if own != its}
+            if len(signs) > 1:
+                choices = [Choice(f"leave {each} aside", "source.aside", each) for each in (result, scores[0])]
+                self.ask(
+                    Question(f"says {written} where {' and '.join(scores)} say another won", tuple(choices), result)
+                )
+                return
 
     def sets(self) -> list[str] | None:
         """The columns of sets, one after the other, whose cells are the points of both sides."""

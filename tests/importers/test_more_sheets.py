@@ -82,6 +82,14 @@ def test_a_race_whose_few_bonus_points_are_as_many_as_before_it_is_a_race(tmp_pa
     assert podium.read_results(tmp_path / "cup.xlsx", lenient=True).frame["event_id"].n_unique() == 3
 
 
+def test_clubs_of_a_race_a_sheet_are_no_sides_where_two_of_one_share_a_place(tmp_path):
+    heads = ["Pos", "Name", "Club"]
+    first = [[1, "Ana", "Red"], [1, "Ben", "Red"], [3, "Cy", "Blue"]]
+    later = [[1, "Cy", "Blue"], [2, "Ana", "Red"], [3, "Ben", "Red"]]
+    write_xlsx(tmp_path / "cup.xlsx", Spa=[heads, *first], Monza=[heads, *later])
+    assert "team" not in podium.read_results(tmp_path / "cup.xlsx", lenient=True).frame.columns
+
+
 def test_crews_that_only_times_compare_are_sides(tmp_path):
     frame = read(tmp_path, "Crew,Time\nAna / Ben,3:20\nCy / Dee,3:18\nEve / Fay,DNF\n")
     assert frame.sort("player")["position"].to_list() == [200.0, 200.0, 198.0, 198.0, None, None]
@@ -118,6 +126,7 @@ def test_a_total_tells_points_from_places_by_who_stands_first(rounds, compared, 
 
 
 TWO_READINGS = {
+    "two teams, in Portuguese": ("Data;Equipa 1;Equipa 2;Resultado\n02.02.2025;Ana;Rui;6:4\n", "Ana"),
     "after extra time": ("Home,Away,FT,AET,Pens\nAna,Ben,1-0,,\nCy,Dee,1-1,1-2,\nEve,Fay,0-0,1-1,4-3\n", "Ana Dee Eve"),
     "a winner of a draw": ("Home,Away,Score,Winner\nAna,Ben,1-0,Ana\nCy,Dee,1-1,Dee\n", "Ana Dee"),
     "with a handicap": ("Event,Bowler,Score,Hcp,Total\n1,Ana,150,60,210\n1,Ben,190,10,200\n", "Ana"),

@@ -47,7 +47,9 @@ MET = ("first", "second", "winner", "loser", "opponent")  # sides of a match
 A_NAME = re.compile(r"_(?:user|player|display|full)?_?name$")
 SIDE = re.compile(r"(?:p|player|team|side)?_?([12ab])_(.+)|(.+?)_?([12abx])")  # of a head like Player 1 or Team B
 MEMBER_OF_SIDE = re.compile(rf"^(.+_[12ab])_(?:{'|'.join(PAIRS)})_?[12ab]$")  # team_a_player_1
-MEMBER = re.compile(rf"((?:{'|'.join(PAIRS)})_?(?:[12](?=_?[ab]$)|[ab](?=_?[12]$))).*")  # and of one of it: p1a
+MEMBER = re.compile(
+    rf"(?<![a-z])((?:{'|'.join(PAIRS)})_?(?:[12](?=_?[ab]$)|[ab](?=_?[12]$))).*"
+)  # and of one of it: p1a
 ROUND_HEAD = re.compile(
     rf"(?:[a-z]{{1,8}}_?)?fina(?:l|le|ale)|(?:(?:{'|'.join(ROUND)})_*)?\d{{1,2}}_*(?:{'|'.join(ROUND)})?"
 )

@@ -217,6 +217,8 @@ class Columns:
             self.asides[chosen.pop("team")] = "clubs, of which some have several teams"
         if not {"team", "position", "player"} <= chosen.keys():
             return
+        apart = (each for each in (SHEET, TITLE) if each in self.grid.frame.columns and not event)
+        event += [each for each in apart if self.grid.frame[each].null_count() == 0]
         sides = self.grid.frame.select(*event, chosen["team"], chosen["position"]).drop_nulls()
         has_alone = sides.is_duplicated().any() and sides.drop(chosen["position"]).is_unique().any()
         if has_alone and self.shapes.are_ranks(chosen["position"], event):

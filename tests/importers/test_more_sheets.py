@@ -72,6 +72,14 @@ def test_a_sheet_whose_points_are_sums_of_the_others_is_no_race(at, tmp_path):
     assert frame["event_id"].unique(maintain_order=True).to_list() == ["1", "2"]
 
 
+@pytest.mark.parametrize(
+    "beside", [{"Notes": [["Wet"], ["Cold"]]}, {"Standings": [["Pos", "Name"], [1, "Ben"], [2, "Ana"]]}]
+)
+def test_one_sheet_of_results_beside_another_is_read(beside, tmp_path):
+    write_xlsx(tmp_path / "cup.xlsx", Spa=[["Pos", "Name"], [1, "Ana"], [2, "Ben"]], **beside)
+    assert podium.read_results(tmp_path / "cup.xlsx", lenient=True).frame["player"].to_list() == ["Ana", "Ben"]
+
+
 def test_a_race_whose_few_bonus_points_are_as_many_as_before_it_is_a_race(tmp_path):
     heads = ["Pos", "Name", "Points", "Bonus", "Penalty"]
     rows = {

@@ -91,7 +91,7 @@ def alike(tables: dict[str, SheetTable], name: str) -> dict[str, SheetTable]:
 def sums_up(table: pl.DataFrame, others: list[pl.DataFrame]) -> bool:
     """Whether each player of a sheet has in some column the sum of the other sheets, most of several numbers."""
     name = next((each for each in table.columns if meanings().get(fold(each)) in ("player", "team")), None)
-    if name is None or len(others) == 1 or table.height == 1:
+    if name is None or len(others) <= 1 or table.height == 1:
         return False
     numbers = pl.all().exclude(name, TITLE).cast(pl.Float64, strict=False)
     own = table.select(name, numbers)

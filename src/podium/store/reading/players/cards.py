@@ -8,6 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import sqlalchemy as sa
 
+from podium.engine.replay import States
+from podium.engine.system import System
 from podium.ledger import history
 from podium.store.log.players import SELECT_ALIASES, merges, names_of
 from podium.store.log.pools import BOUND_KEY, FOREVER, Pool, PoolView, When, key_of, newest_first, time_of
@@ -139,8 +141,9 @@ def player_card(
     stands = get_standing(pool, name)
     whole, digits = career_of(pool, stands.player_id), pool.system.digits
     career = whole.at(whole.place > 0)
-    newest_state, deviation = whole.at(slice(-1, None)).states(pool), whole.deviations(pool)[-1]
-    provisional = not history.are_settled(pool.system, newest_state)[0]
+    newest_change = whole.at(slice(-1, None))
+    provisional = not history.are_settled(pool.system, newest_change.states(pool))[0]
+    (deviation,) = newest_change.deviations(pool)
     takes_no_rank = provisional and history.can_be_unsettled(pool.system)
     board, place = open_board(pool, listing, answers), place_of(stands)
     rank = board.ranks_of([stands.player_id]).get(stands.player_id) if board.rows_of([stands.player_id]) else None
@@ -148,8 +151,9 @@ def player_card(
     newest, first_five = career.at(slice(-history.FORM_EVENTS, None)), career.at(slice(history.FINDING_EVENTS))
     judged = career.at(slice(max(history.FINDING_EVENTS, len(career) - history.FORM_EVENTS), None))
     best, worst = (career.at(record_days(sign * career.gain)) for sign in (1.0, -1.0))
-    settled = found_rows(pool, career)
-    highest = career.at(peak_row(pool, career, settled))
+    states = career.states(pool)
+    settled = found_rows(pool.system, states)
+    highest = career.at(peak_row(pool.system, career, states, settled))
     earlier = earlier_ranks(board, [stands.player_id])
     names = event_names(pool, (newest, best, worst, highest))
     form = form_lines(pool, newest, names)
@@ -199,18 +203,17 @@ def record_days(gain: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
     return found[np.argsort(-gain[found], kind="stable")][:RECORDS]
 
 
-def found_rows(pool: Pool, career: Career) -> Integers:
+def found_rows(system: System, states: States) -> Integers:
     """The rows of a player's events, but for those that found the rating, after which it was settled."""
-    settled = np.flatnonzero(history.are_settled(pool.system, career.states(pool)))
+    settled = np.flatnonzero(history.are_settled(system, states))
     return settled[settled >= history.FINDING_EVENTS]
 
 
-def peak_row(pool: Pool, career: Career, settled: Integers) -> Integers:
+def peak_row(system: System, career: Career, states: States, settled: Integers) -> Integers:
     """The row of the settled rating that was surely highest, two deviations below; none of the events that find it."""
     surely = career.rating[settled]
-    if "deviation" in pool.system.state_type._fields:
-        deviation = career.states(pool)[settled, pool.system.column("deviation")]
-        surely = surely - history.SURE_DEVIATIONS * deviation
+    if "deviation" in system.state_type._fields:
+        surely = surely - history.SURE_DEVIATIONS * states[settled, system.column("deviation")]
     return settled[surely.argmax()][None] if settled.size else settled
 
 

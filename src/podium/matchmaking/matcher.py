@@ -159,9 +159,11 @@ def match_waiting(waiting: Waiting, now: float, policy: Policy) -> Matching:
     since = np.full(lead.size, np.inf)
     np.minimum.at(since, unit, waiting.since)
     order = np.lexsort((lead, rating))
+    position = np.empty(order.size, np.int64)
+    position[order] = np.arange(order.size)
     wait = np.maximum(now - since[order], 0.0)
     region = waiting.region[lead][order]
-    units = Units(rating[order], size[order], wait, region, np.argsort(order)[unit], np.argsort(-wait, kind="stable"))
+    units = Units(rating[order], size[order], wait, region, position[unit], np.argsort(-wait, kind="stable"))
     groups, chosen = np.full(order.size, -1), np.empty(order.size, np.int64)
     links = np.arange(-1, order.size - 1), np.arange(1, order.size + 1)
     limits = policy.size, max(policy.teams, 1), policy.least, policy.target_s

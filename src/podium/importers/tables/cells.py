@@ -231,7 +231,8 @@ def as_numbers(table: Table, rule: Rule, texts: pl.Series) -> Cells:
     thousands = table.rule.thousands or " "
     mark = "[ \u00a0\u202f]" if thousands in " \u00a0\u202f" else f"[{thousands}]"
     grouped = texts.str.contains(rf"^[+-]?[0-9]{{1,3}}({mark}[0-9]{{3}})+([.,][0-9]*)?$")
-    plain = texts.str.replace_all(mark, "").zip_with(grouped, texts)
+    if grouped.any():
+        plain = texts.str.replace_all(mark, "").zip_with(grouped, texts)
     if table.rule.decimal == ".,":
         plain = plain.str.replace(",", ".", literal=True)
     elif table.rule.decimal == ",":

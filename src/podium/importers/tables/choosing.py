@@ -270,7 +270,7 @@ class Columns:
         return bool(((steps > 0) if is_total(heading) else (steps < 0)).any())
 
     def steps(self, heading: str, chosen: Mapping[str, str], place: str | None = None) -> pl.Series:
-        """What numbers or times add from one to the next in each event, by places or as the rows stand."""
+        """What numbers or times add from one to the next in each event, by places, by times or as the rows stand."""
         events = [chosen[each] for each in ("event_id", "heat") if each in chosen]
         values = times.parse_column(self.shapes.texts(heading), decimal=".,")
         signed = pl.when(pl.col("sign") == "-").then(-pl.col("seconds")).otherwise("seconds").alias("\0value")

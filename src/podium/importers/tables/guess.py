@@ -58,15 +58,7 @@ class Guesser(Columns):
         for name in self.refined.keys() & columns.keys() - {"started_at", "status"}:
             rule = columns[name]
             columns[name] = (rule if isinstance(rule, dict) else {"from": rule}) | self.refined[name]
-        if (
-            "split" in (columns.get("player") or {})
-            and "time_s" in columns
-            and {"position", "team_score"}.isdisjoint(columns)
-        ):
-            time = columns["time_s"]
-            columns["position"] = (
-                time if isinstance(time, dict) else {"from": time, "as": "number"}
-            )  # of sides, which times are not
+        columns |= self.order_of_sides(columns)
         self.refuse()
         self.check_compared(columns)
         self.refuse()
@@ -133,6 +125,13 @@ class Guesser(Columns):
         self.taken.add(heading)
         self.words.append(f"{heading} before times")
         return {LAPS: {"from": heading, "as": "number"}}
+
+    def order_of_sides(self, columns: Mapping[str, Any]) -> dict[str, Any]:
+        """The times of sides as their order, where nothing else compares these: times compare players alone."""
+        time, player = columns.get("time_s"), columns.get("player")
+        if time is None or "split" not in (player or {}) or not {"position", "team_score"}.isdisjoint(columns):
+            return {}
+        return {"position": time if isinstance(time, dict) else {"from": time, "as": "number"}}
 
     def source(self) -> dict[str, Any]:
         rule, source = self.grid.rule, dict(self.written)

@@ -55,9 +55,9 @@ def notes_below(grid: Grid, numbers: pl.Series) -> dict[int, tuple[str, str]]:
     found = dict[int, tuple[str, str]]()
     for number, cells in zip(reversed(numbers), notes, strict=False):
         first = next(iter(cells.items()))
-        lacks = is_apart or any(rows[name].null_count() == 0 for name in names if name not in cells)
         has_place = any(meanings().get(fold(name)) == "position" for name in cells)
-        lacks = lacks or (is_statistic(first[1]) and not has_place)
+        is_none = is_apart or (is_statistic(first[1]) and not has_place)
+        lacks = is_none or any(rows[name].null_count() == 0 for name in names if name not in cells)
         if not lacks or first in found.values():
             break
         found[number] = first

@@ -353,10 +353,10 @@ class Lines:
         """
         least = min(map(min, columns))
         by_place, are_places = self.standing(sums), all(map(self.are_ranks, rounds))
+        are_alike = len({max(column) for column in columns}) == 1
         if by_place is None and not are_places:
-            by_place = 1 if len({max(column) for column in columns}) == 1 else None
-        are_unlike = len({max(column) for column in columns}) > 1
-        may_be_parts = are_unlike and self.title_dates().n_unique() == 1 and all(map(is_round, rounds))  # of one day
+            by_place = 1 if are_alike else None
+        may_be_parts = not are_alike and self.title_dates().n_unique() == 1 and all(map(is_round, rounds))  # of one day
         if by_place is None or least < 0 or may_be_parts:
             return {}
         if by_place > 0:

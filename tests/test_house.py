@@ -66,7 +66,7 @@ def test_no_file_holds_two_concepts():
 
 
 # What the code may weigh. A change that adds a feature may raise these two, by what the feature weighs.
-MOST_FILES, MOST_LINES = 329, 70_607
+MOST_FILES, MOST_LINES = 329, 70_609
 MEAN_LINES, MOST_NAMES = 180, 12
 
 

@@ -1,6 +1,7 @@
 """Sheets that clubs keep by hand: what of each is read bare."""
 
 import re
+from contextlib import suppress
 
 import pytest
 from workbooks import write_xlsx
@@ -256,6 +257,24 @@ def test_a_sheet_that_says_two_things_is_a_question(name, tmp_path):
     text, question = OPEN[name]
     with pytest.raises(ResultsError, match=re.escape(question)):
         read(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "100 m,16/05/2026\n",
+        "Pareja 1 - Jugador A,Pareja 1 - Jugador B,Pareja 2 - Jugador A,Pareja 2 - Jugador B,Set 1,Set 2\n",
+        "Datum,Uit,Uitslag,Winnaar\n",
+        "Winner,Loser\n",
+        ",,,\n,,,\n",
+    ],
+)
+def test_a_head_without_rows_is_read_as_none_or_refused_in_words(text, tmp_path):
+    write_xlsx(tmp_path / "cup.xlsx", Cup=[line.split(",") for line in text.splitlines()])
+    (tmp_path / "cup.csv").write_text(text, encoding="utf-8")
+    for name in ("cup.csv", "cup.xlsx"):
+        with suppress(ResultsError):
+            assert podium.read_results(tmp_path / name, lenient=True).frame.is_empty()
 
 
 def test_a_workbook_of_other_bytes_is_no_workbook(tmp_path):

@@ -155,7 +155,7 @@ def names_round(title: str) -> bool:
 def in_blocks(grid: Grid) -> Grid:
     """A table in blocks, whose titles are the lines above each: its head stands again, or they tell of a round."""
     names, frame = grid.headings, grid.frame.select(grid.headings)
-    if any(kind != pl.String for kind in frame.dtypes) or len(names) < TWO:
+    if any(kind != pl.String for kind in frame.dtypes) or len(names) < TWO or not frame.height:
         return grid
     is_again = all(each and (frame[each] == each).any() for each in names)
     if not is_again and sum(frame[each].null_count() > 0 for each in names) < len(names) - TWO:
@@ -171,6 +171,8 @@ def in_blocks(grid: Grid) -> Grid:
     sums = [title for title, head in others.items() if is_total(title) or is_of_teams(head, first)]
     named = zip(dated_titles(titles), blocks, strict=True)
     parts = [block._replace(title=title) for title, block in named if block.rows and block.title not in sums]
+    if not parts:
+        return grid
     notes = (f"without {' and '.join(sums)}",) if sums else ()
     return replace(stacked(grid, parts), notes=(*grid.notes, *notes))
 

@@ -36,7 +36,7 @@ def from_text(
     text: str, name: str, rule: SourceRule, wanted: Collection[str], *, skip_bad: bool = False
 ) -> tuple[pl.DataFrame, int, SourceRule, list[Fault]]:
     """A table of delimited text, every cell as text without spaces around it."""
-    if not text.strip():
+    if not text.strip('," \r\n'):
         raise ResultsError.whole(name, "is empty; it needs a header with event_id and player")
     above = rule.header - 1 if isinstance(rule.header, int) and rule.header else 0  # lines of other delimiters, perhaps
     delimiter = rule.delimiter or find_delimiter(text.split("\n", above)[-1].lstrip("\r\n"), name)

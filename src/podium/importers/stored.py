@@ -50,7 +50,7 @@ def from_spreadsheet(content: bytes, name: str, rule: SourceRule, wanted: Collec
         texts = {each: sheet_texts(book, each) for each in names}
     except fastexcel.FastExcelError as error:
         refuse_file(name, f"is not a workbook that can be read ({str(error).splitlines()[0]})")
-    filled = {each: frame for each, frame in texts.items() if frame.height}
+    filled = {each: frame for each, frame in texts.items() if any(column.count() for column in frame)}
     if not filled:
         what = f"sheet {names[0]} is empty; it needs a header with event_id and player" if names else "has no sheet"
         refuse_file(name, what)

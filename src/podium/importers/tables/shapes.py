@@ -82,9 +82,9 @@ class Shapes(Lines):
         are_members = (heads.SIDE.fullmatch(word) or heads.MEMBER.fullmatch(word) for word in words)
         mate, third, fourth = (f"{one[:-1]}{number}" for number in "234")
         if one.endswith("1") and other == mate and {third, fourth} <= {*self.grid.headings}:  # two by two
-            players = [[one, other], [third, fourth]]
+            players, mark = [[one, other], [third, fourth]], None
         elif len(several[0]) == len(several[1]) > 1 and (names[0] == "winner" or all(are_members)):
-            players = several
+            players, mark = several, None
         names_of = [each if isinstance(each, list) else [each] for each in (players if not mark else (one, other))]
         met = " - ".join(" / ".join(f"{{{each}}}" for each in side) for side in names_of)
         event = f"{self.lead('started_at', 'event_id')} {met}"
@@ -175,7 +175,7 @@ class Shapes(Lines):
             texts = self.texts(heading)
             marks = VERSUS if is_pairing(heading) else VERSUS[:1]
             counts = {mark: texts.str.count_matches(rf"(?i)\s{mark}\s").fill_null(0) for mark in marks}
-            mark = next((mark for mark, count in counts.items() if (count == 1).all()), None)
+            mark = next((mark for mark, count in counts.items() if count.len() and (count == 1).all()), None)
             if mark is None:
                 continue
             rule = {"from": [heading], "regex": [rf"(?i)^(.*?)\s+{mark}\s+(.*)$", "$1"]}

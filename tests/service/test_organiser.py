@@ -15,7 +15,7 @@ from test_admin import Admin, form_of, words
 from test_webhooks import receiving
 
 from podium.client import verify_webhook
-from podium.errors import PodiumError
+from podium.errors import ParameterError, PodiumError
 from podium.service import create_app
 from podium.store import Store
 from podium.store.keys import list_keys, list_webhooks, store_progress
@@ -207,6 +207,39 @@ def test_a_race_without_a_place_has_no_result_and_one_open_to_anybody_has_who_ca
     dry = admin.client.post(path.replace("/gp/places", "/open/result"), data=dict([token]))
     follow(admin, admin.send(dry, "/apply"))
     assert [(each.player, each.position) for each in store.event("main", "open").entries] == [("b", 1), ("d", 2)]
+
+
+def test_names_that_contradict_a_race_open_to_anybody_are_refused_and_stay_in_the_form(store):
+    admin = Admin(store)
+    store.plan_fixture("main", "open", starts_at=datetime.now(UTC))
+    sent = {"entrants": "a\nb\nzoe", "anybody": "yes", "starts": "2030-01-01T10:00"}
+    for path, more in (("/races", {"race_id": "gp"}), ("/races/open", {})):
+        page = admin.get(path)
+        token = form_of(page.text, path)[1][0][1]
+        refused = admin.client.post(f"/admin/main{path}", data={"token": token, **sent, **more})
+        assert (refused.status_code, "and 3 names contradict each other" in words(refused.text)) == (422, True)
+        assert ["entrants", "a\nb\nzoe"] in form_of(refused.text, path)[1]
+        assert admin.client.post(f"/admin/main{path}", data={"token": token, **sent, **more, "anybody": ""}).is_success
+    for race in ("gp", "open"):
+        assert [each.player for each in store.fixture("main", race).entrants] == ["a", "b", "zoe"]
+        with pytest.raises(ParameterError, match="1 name contradict"):
+            store.plan_fixture("main", race, entrants=["a"], anybody=True)
+        assert store.plan_fixture("main", race, entrants=[], anybody=True).entrants is None
+
+
+def test_a_new_line_of_a_correction_is_not_dropped_for_want_of_a_name(store):
+    admin = Admin(store)
+    page = admin.get("/events/e3")
+    refused = admin.send(page, "/events/e3", **{"position-4": "5"})
+    assert (refused.status_code, "player" in words(refused.text)) == (422, True)
+    assert ["position-4", "5"] in form_of(refused.text, "/events/e3")[1]
+    assert admin.send(refused, "/events/e3").status_code == 422  # the second time, too
+    named = admin.send(refused, "/events/e3", **{"player-4": "zoe"})
+    follow(admin, admin.send(named, "/apply", reason="zoe was there"))
+    assert [each.player for each in store.event("main", "e3").entries] == ["a", "b", "c", "d", "zoe"]
+    page = admin.get("/events/e3")
+    follow(admin, admin.send(admin.send(page, "/events/e3", **{"player-4": ""}), "/apply", reason="no"))
+    assert len(store.event("main", "e3").entries) == 4
 
 
 def test_an_export_is_the_command_s(store):

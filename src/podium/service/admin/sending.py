@@ -14,7 +14,7 @@ from fastapi.concurrency import run_in_threadpool
 from podium.errors import Fault, ParameterError, PodiumError, ResultsError, UnknownError
 from podium.ledger.reasons.standings import plain
 from podium.results.column_guide import COMPARED
-from podium.results.columns import SHARED, STATUSES, is_shared
+from podium.results.columns import DEFAULTS, SHARED, STATUSES, is_shared
 from podium.service.admin.dry_run import look_at, look_at_sheet
 from podium.service.admin.intents import POOL_ADDRESS, Admin, Admission, Intent, Sender, rows_of
 from podium.service.admin.reading import MAX_UPLOAD_BYTES, PASTED, RESULTS, Interview, Upload, formats, sheet_name
@@ -103,12 +103,19 @@ def table_of(details: EventDetails) -> EventTable:
 
 
 def table_in(form: Form, event_id: str) -> EventTable:
-    """What a form sends of an event; a line without a player is left out."""
+    """The event that a form sends, without lines that are empty or whose name was removed."""
     columns = tuple(name for name in form.fields.get("column", ()) if name in OF_LINE or is_shared(name))
-    count = min(int(form.text("lines") or 0), MAX_LINES + EMPTY_LINES) if form.text("lines").isdecimal() else 0
-    lines = ({name: form.text(f"{name}-{k}").strip() for name in columns} for k in range(count))
+    count, known = (int(text) if text.isdecimal() else 0 for text in map(form.text, ("lines", "known")))
+    count = min(count, MAX_LINES + EMPTY_LINES)
+    lines = [{name: form.text(f"{name}-{k}").strip() for name in columns} for k in range(count)]
+    kept = (line for k, line in enumerate(lines) if line.get("player") or (k >= known and is_filled(line)))
     shared = {name: form.text(name).strip() for name in OF_EVENT if name in form.fields}
-    return EventTable(event_id, shared, columns, tuple(line for line in lines if line.get("player")))
+    return EventTable(event_id, shared, columns, tuple(kept))
+
+
+def is_filled(line: Mapping[str, str]) -> bool:
+    """Return True if somebody wrote in a line that was empty."""
+    return any(text for name, text in line.items() if (name, text) != ("status", DEFAULTS["status"]))
 
 
 def cell(value: Any) -> str:
@@ -155,6 +162,7 @@ class EventFormPage(Page, template="event_form.html"):
     """An event as a table that can be filled in otherwise."""
 
     table: EventTable
+    known: int  # lines that the event has now; the form shows empty ones below them
     statuses: tuple[str, ...] = STATUSES
     pasted: str
     is_voided: bool
@@ -307,6 +315,7 @@ def event_form_page(
         title=f"Correct {event_id}",
         pool=pool_header(pool),
         table=table or stored,
+        known=len(stored.lines),
         pasted=pasted or stored.csv(),
         is_voided=details.status == "voided",
         faults=error.faults if isinstance(error, ResultsError) else (),

@@ -27,6 +27,7 @@ from podium.store.log.schema import event, fixture, log, registration, running
 from podium.store.log.statements import DAY_US, instant, microseconds, now, of_pool, upsert
 from podium.store.writing.accounts import refuse_entrant_twice
 from podium.support.answers import answer, described
+from podium.support.words import counted
 
 PLANNED, STARTED, REPORTED, CANCELLED, NO_RESULT = "planned", "started", "reported", "cancelled", "no result"
 WAITS_US = DAY_US  # for a result, after the start, before it counts as having none
@@ -125,11 +126,17 @@ def plan_fixture(
         The fixture as it stands.
 
     Raises:
-        ParameterError: a new one without a start, an entrant twice, or a name that the rule refuses.
+        ParameterError: a new one without a start, an entrant twice, a name that the rule refuses, or entrants of a
+            race that is open to anybody.
         ResultsError: one player stands there twice, by two names.
         StoreError: it has its result, or an event or a registered match has its id.
     """
     admit(fixture_id, "a fixture's id")
+    if anybody and entrants:
+        raise ParameterError(
+            f"“whoever comes starts” (anybody) and {counted(len(entrants), 'name')} contradict each other. Remove the "
+            "names, or leave that out"
+        )
     known = pool.execute(SELECT_FIXTURE, fixture=fixture_id).first()
     if known is None:
         refuse_taken(pool, fixture_id)

@@ -62,6 +62,7 @@ def carried_rows(store, pool):
         places = dict(seqs.all())
         apart = (
             "log",
+            "removed",
             "correction",
             "webhook",
             "pool_fact",

@@ -16,6 +16,7 @@ from podium.results.names import admit, are_alike, key, normalise, refusal, sear
 from podium.store.log.database import StoreError
 from podium.store.log.log import MERGE, PSEUDONYMISE, RENAME, UNMERGE, append, blank_naming, json_entry
 from podium.store.log.pools import Pool, PoolView
+from podium.store.log.removed import give_back, keep_removed, removed_players
 from podium.store.log.schema import alias, log, merged, player, thing
 from podium.store.log.statements import FIRST_THING, among, insert, is_thing, of_pool
 
@@ -106,6 +107,13 @@ def known_numbers(pool: PoolView, names: Sequence[str]) -> dict[str, int]:
     return numbers
 
 
+def sent_numbers(pool: PoolView, names: Sequence[str]) -> dict[str, int]:
+    """Return the players whom a sender means: by `known_numbers`, or by a name that was removed."""
+    numbers = known_numbers(pool, names)
+    unknown = [name for name in names if name not in numbers and not name.startswith(MARK)]
+    return numbers | removed_players(pool, unknown)
+
+
 def admit_names(pool: PoolView, names: Sequence[str], what: str = "player") -> list[str]:
     """The names, normalised; a name stays as it is where a player is called exactly so."""
     changed = [name for name in names if normalise(name) != name or refusal(name)]
@@ -159,7 +167,7 @@ def known_and_newcomers(pool: PoolView, names: Iterable[str]) -> tuple[Numbered,
     distinct = list(dict.fromkeys(names))
     current = current_numbers(pool, distinct)
     others = [name for name in distinct if name not in current]
-    numbers = current | known_numbers(pool, others) if others else current
+    numbers = current | sent_numbers(pool, others) if others else current
     known = Numbered(numbers, {}, {number: name for name, number in current.items()})
     return known, [name for name in others if name not in numbers]
 
@@ -244,6 +252,7 @@ def rename(pool: PoolView, name: str, new: str) -> int:
         raise StoreError(f"there is a {kind or 'player'} {bare!r} already; merge the two if they are one")
     (old,) = names_of(pool, [number]).values()
     forget_alias(pool, new)
+    give_back(pool, new)
     if old != new:
         forget_alias(pool, old)
         insert_aliases(pool, [(old, number)])
@@ -288,7 +297,7 @@ def pseudonymise(pool: PoolView, name: str, *, actor: str = "") -> str:
     """
     number = number_of(pool, name)
     accounts = [number, *(merged_number for merged_number, into in merges(pool).items() if into == number)]
-    forgotten: set[str] = set()
+    forgotten: dict[str, int] = {}
     for account in accounts:
         names = {*names_of(pool, [account]).values(), *pool.execute(SELECT_ALIASES, player=account).scalars()}
         pool.connection.execute(DELETE_ALIASES, {"pool": pool.id, "player": account})
@@ -296,7 +305,8 @@ def pseudonymise(pool: PoolView, name: str, *, actor: str = "") -> str:
         while known_numbers(pool, [pseudonym]).get(pseudonym, account) != account:
             pseudonym += "'"
         update_name(pool, account, pseudonym)
-        forgotten |= names - {pseudonym}
+        forgotten |= dict.fromkeys(names - {pseudonym}, account)
+    keep_removed(pool, forgotten, {})
     append(pool, PSEUDONYMISE, [json_entry(str(number), None, actor)])
     blank_naming(pool, forgotten, actor)
     return names_of(pool, [number])[number]

@@ -75,6 +75,13 @@ thing = of_pools(  # what entrants share and has a rating of its own: a car, a c
     sqlite_with_rowid=False,
 )
 
+removed = of_pools(  # names and ids that were removed when a player was anonymized
+    "removed",
+    Column("hash", String(32), primary_key=True),  # `podium.store.log.removed.removed_hash`
+    Column("player_id", Number, nullable=True),  # whose name it was
+    Column("public_id", Text, nullable=True),  # the id instead of it
+)
+
 alias = of_pools(  # names that players or things had, under which servers may still send them
     "alias",
     Column("name", Text, primary_key=True),

@@ -164,7 +164,7 @@ def event_record(pool: PoolView, event_id: str) -> tuple[CorrectionRecord, ...]:
     """
     rows = pool.fetch(SELECT_RECORDS_OF_EVENT, event=event_id)
     if not rows:
-        get_event(pool, event_id)  # which says that there is none
+        rows = pool.fetch(SELECT_RECORDS_OF_EVENT, event=get_event(pool, event_id).event_id)
     contents = [lines_of(row.body) if row.kind in WITH_CONTENT else None for row in rows]
     name_of = names_in(pool, [each for each in contents if each is not None])
     records, before = [], None

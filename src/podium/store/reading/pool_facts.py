@@ -330,7 +330,7 @@ def event_field(pool: PoolView, answers: Answers, event_id: str) -> EventField:
 
 
 def rated_field(pool: PoolView, event_id: str) -> EventField:
-    events, replayed = rated_event(pool, event_id)
+    events, replayed, _ = rated_event(pool, event_id)
     rated = performances(pool.system, events, replayed, entrant=0)
     return EventField(
         len(rated),

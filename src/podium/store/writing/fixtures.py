@@ -21,7 +21,7 @@ from podium.store.log.chain import announce
 from podium.store.log.content import is_numbered
 from podium.store.log.database import StoreError
 from podium.store.log.log import CANCEL, PLAN, append, json_entry, newest_seq
-from podium.store.log.players import admit_names, known_numbers, merges, names_of, numbers_of, present_names
+from podium.store.log.players import admit_names, merges, names_of, numbers_of, present_names, sent_numbers
 from podium.store.log.pools import PoolView, admit_title
 from podium.store.log.schema import event, fixture, log, registration, running
 from podium.store.log.statements import DAY_US, instant, microseconds, now, of_pool, upsert
@@ -310,7 +310,7 @@ def post_places(
     if planned.status in (REPORTED, CANCELLED):
         raise StoreError(f"race {race_id!r} {'has its result' if planned.status == REPORTED else 'is cancelled'}")
     names = [*places, *out]
-    known = known_numbers(pool, names)
+    known = sent_numbers(pool, names)
     entered = None if planned.entrants is None else {each.player for each in planned.entrants}
     merged = merges(pool)
     numbers = {name: merged.get(number, number) for name, number in known.items()}

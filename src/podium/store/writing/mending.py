@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from podium.store.log.content import difference, head_begin, numbers_in, rate_alike
 from podium.store.log.database import StoreError
 from podium.store.log.log import AMEND, MOVE, RESTORE, SUBMIT, VOID, LogEntry, json_entry
-from podium.store.log.players import Numbered, Numbering, known_numbers, names_of
+from podium.store.log.players import Numbered, Numbering, names_of, sent_numbers
 from podium.store.log.pools import DATED, NUMBER_US, OrderKey, Pool, PoolView, number_at
 from podium.store.writing import administration, submission
 from podium.store.writing.accounts import refuse_player_twice
@@ -340,7 +340,7 @@ class Draft:
             return "it comes at another place"
         body = other.row.body or b""
         logged = {number for line in body.decode().split("\n") if line for number in numbers_in(json.loads(line))}
-        numbers = known_numbers(self.pool, sorted(set(one.content.names)))
+        numbers = sent_numbers(self.pool, sorted(set(one.content.names)))
         names = names_of(self.pool, logged | {*numbers.values()})
         content = one.content.called({name: names[number] for name, number in numbers.items()})
         at = content.at(self.pool.order or DATED, one.start or other.row.started_at)

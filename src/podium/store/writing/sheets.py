@@ -20,7 +20,7 @@ import sqlalchemy as sa
 from podium.errors import UnknownError
 from podium.store.log.content import Content, head_begin, row_set
 from podium.store.log.database import read_transaction, write_transaction
-from podium.store.log.players import Numbering, known_numbers
+from podium.store.log.players import Numbering, sent_numbers
 from podium.store.log.pools import DATED, PoolView
 from podium.store.log.schema import brought, event, log, sheet, waiting
 from podium.store.log.statements import among, instant, now, of_pool
@@ -177,7 +177,7 @@ def brought_by(pool: PoolView, sheet: Sheet) -> dict[str, BroughtEvent]:
 
 def sent_events(pool: PoolView, contents: Mapping[str, Content]) -> list[Sent]:
     """The events of a sheet, by what it calls them."""
-    numbers = known_numbers(pool, sorted({name for each in contents.values() for name in each.names}))
+    numbers = sent_numbers(pool, sorted({name for each in contents.values() for name in each.names}))
 
     def numbered(content: Content) -> str:
         return content.lines(content.rests, lambda names: (str(numbers.get(name, repr(name))) for name in names))

@@ -16,8 +16,9 @@ from podium.results.names import warning
 from podium.store.log.content import Content, difference, numbers_in, plain_contents, rate_alike, read_contents, row_set
 from podium.store.log.database import StoreError
 from podium.store.log.log import AMEND, RESTORE, SUBMIT, VOID, LogEntry, json_entry
-from podium.store.log.players import Numbering, confusables_of, exact_numbers, known_numbers, names_of
+from podium.store.log.players import Numbering, confusables_of, exact_numbers, names_of, sent_numbers
 from podium.store.log.pools import COUNTED, DATED, NUMBER_US, Order, OrderKey, Pool, PoolView
+from podium.store.log.removed import public_ids
 from podium.store.log.schema import log, season
 from podium.store.log.statements import of_pool
 from podium.store.writing import administration
@@ -96,7 +97,7 @@ def submit_contents(
     sent = {
         event_id: event
         for checked, submission in zip(contents, sent_by, strict=True)
-        for event_id, event in to_sent_events(checked, submission).items()
+        for event_id, event in to_sent_events(pool, checked, submission).items()
     }
     order = order_with(pool, (each.content for each in sent.values()))
     senders = {event_id: sender for sender, checked in enumerate(contents) for event_id in checked}
@@ -166,9 +167,9 @@ def set_voided(
     known = EventRow.from_row(get_event(pool, event_id))
     kind, status = (VOID, VOIDED) if voided else (RESTORE, "")
     if (known.status == VOIDED) == voided:
-        return Proposal(pool, kind, sent={event_id: 0}, known={event_id: known.key})
+        return Proposal(pool, kind, sent={known.event_id: 0}, known={known.event_id: known.key})
     require_version(known, versions)
-    entry = json_entry(event_id, None, actor, reason)
+    entry = json_entry(known.event_id, None, actor, reason)
     return corrected(pool, kind, entry, known, known._replace(status=status, reason=status))
 
 
@@ -193,14 +194,27 @@ def check_contents(pool: PoolView, submissions: Sequence[Submission]) -> list[di
         owner = {row["event_id"]: k for k in others for row in submissions[k].rows}
         by_sender: dict[int, dict[str, Content]] = {k: {} for k in others}
         rows = [row for k in others for row in submissions[k].rows]
-        for event_id, content in check_rows(pool, rows).items():
+        for event_id, content in read_rows(pool, rows).items():
             by_sender[owner[event_id]][event_id] = content
         contents = [by_sender[k] if each is None else each for k, each in enumerate(contents)]
-    return [each or {} for each in contents]
+    return [with_public_ids(pool, each or {}) for each in contents]
 
 
-def to_sent_events(contents: Mapping[str, Content], submission: Submission) -> dict[str, SentEvent]:
-    _, actor, match_ids, received, reason = submission
+def with_public_ids(pool: PoolView, contents: Mapping[str, Content]) -> dict[str, Content]:
+    """Return the contents by the ids that their events have now; an id with a removed name was replaced."""
+    public = public_ids(pool, contents)
+    return {
+        public.get(event_id, event_id): replace(content.renamed(public[event_id]), sent=content)
+        if event_id in public
+        else content
+        for event_id, content in contents.items()
+    }
+
+
+def to_sent_events(pool: PoolView, contents: Mapping[str, Content], submission: Submission) -> dict[str, SentEvent]:
+    _, actor, sent_ids, received, reason = submission
+    public = public_ids(pool, [*sent_ids, *sent_ids.values()])
+    match_ids = {public.get(each, each): public.get(match_id, match_id) for each, match_id in sent_ids.items()}
     unknown = next((each for each in match_ids if each not in contents), None)
     if unknown is not None:
         raise UnknownError(f"there is no event {unknown!r} among the results, but a match is given for it")
@@ -210,6 +224,10 @@ def to_sent_events(contents: Mapping[str, Content], submission: Submission) -> d
 
 
 def check_rows(pool: PoolView, rows: Any) -> dict[str, Content]:
+    return with_public_ids(pool, read_rows(pool, rows))
+
+
+def read_rows(pool: PoolView, rows: Any) -> dict[str, Content]:
     return read_contents(rows, pool.name, functools.partial(names_in_use, pool))
 
 
@@ -319,7 +337,7 @@ def is_logged(body: bytes | None, rows: Sequence[Any]) -> bool:
 def present_body(pool: PoolView, known: Any, content: Content) -> bytes | None:
     """What would be logged of an event with this content now; None where it has a new player."""
     names = set(content.names)
-    numbers = known_numbers(pool, sorted(names))
+    numbers = sent_numbers(pool, sorted(names))
     if not numbers.keys() >= names:
         return None
     _, absent = administration.attendance(pool, known.match_id, content, numbers, late=True)

@@ -115,7 +115,7 @@ def explanation(pool: PoolView, event_id: str, name: str) -> Explanation:
     Raises:
         UnknownError: no such pool or event, or the player is not rated in it.
     """
-    return explain(pool.system, *rated_event(pool, event_id), event_id, name_of(pool, name))
+    return explain(pool.system, *rated_event(pool, event_id), name_of(pool, name))
 
 
 def alternatives(pool: PoolView, event_id: str, name: str) -> WhatIf:
@@ -128,7 +128,7 @@ def alternatives(pool: PoolView, event_id: str, name: str) -> WhatIf:
         UnknownError: no such pool or event, or the player is not rated in it.
         ParameterError: the field is too large to be rated again while somebody waits.
     """
-    events, replayed = rated_event(pool, event_id)
+    events, replayed, event_id = rated_event(pool, event_id)
     if not is_quickly_imagined(pool.system, events):
         raise ParameterError(
             f"event {event_id!r} has {len(replayed.before):,} entrants; what would have been is worked out here for "
@@ -137,14 +137,14 @@ def alternatives(pool: PoolView, event_id: str, name: str) -> WhatIf:
     return what_if(pool.system, events, replayed, event_id, name_of(pool, name))
 
 
-def rated_event(pool: PoolView, event_id: str) -> tuple[Events, Replayed]:
-    """An event as its pool has rated it, by `replay_of`."""
+def rated_event(pool: PoolView, event_id: str) -> tuple[Events, Replayed, str]:
+    """An event as its pool has rated it, by `replay_of`, and the id that it has now."""
     refuse_other_arithmetic(pool)
     row = get_event(pool, event_id)
     if row.status != RATED:
         raise UnknownError(f"event {event_id!r} is not rated: {row.reason}")
     found = replay_of(pool, row, event_results(pool, row))
-    return found.events, found.replayed
+    return found.events, found.replayed, row.event_id
 
 
 class Before(NamedTuple):

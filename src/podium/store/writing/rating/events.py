@@ -24,6 +24,7 @@ from podium.store.log.database import StoreError
 from podium.store.log.log import LogEntry, bodies_of
 from podium.store.log.players import names_of
 from podium.store.log.pools import OrderKey, Pool, PoolView, is_at
+from podium.store.log.removed import public_ids
 from podium.store.log.schema import change, event
 from podium.store.log.statements import among, of_players, of_pool
 from podium.store.writing.rating.ledger_rows import Integers, Ledger, PoolState
@@ -159,6 +160,7 @@ class Change:
 
 def get_event(pool: PoolView, event_id: str) -> Any:
     rows = pool.fetch(SELECT_EVENTS, among=[event_id])
+    rows = rows or pool.fetch(SELECT_EVENTS, among=public_ids(pool, [event_id]).values())
     if not rows:
         raise UnknownError(f"there is no event {event_id!r} in pool {pool.name!r}")
     return rows[0]

@@ -1,0 +1,60 @@
+"""Names and ids that were removed from a pool: only their hashes are kept, keyed with the secret of the pool.
+
+A sender may go on using them. Results under a removed name count for the anonymized player, and a replaced id still
+means the same event, fixture, match or season.
+"""
+
+from collections.abc import Iterable, Mapping
+from itertools import chain
+from typing import Any, Literal
+
+import sqlalchemy as sa
+
+from podium.results.names import normalise
+from podium.store.log.log import keyed_digest
+from podium.store.log.pools import PoolView
+from podium.store.log.schema import removed
+from podium.store.log.statements import among, of_pool, upsert
+
+Kind = Literal["player", "id"]
+HAS_REMOVED = sa.select(removed.c.pool_id).where(of_pool(removed)).limit(1)
+SELECT_REMOVED = sa.select(removed.c.hash, removed.c.player_id, removed.c.public_id).where(
+    of_pool(removed), among(removed.c.hash)
+)
+DELETE_REMOVED = sa.delete(removed).where(of_pool(removed), removed.c.hash == sa.bindparam("given"))
+
+
+def removed_hash(pool: PoolView, kind: Kind, text: str) -> str:
+    """Return the keyed hash of a name or an id."""
+    return keyed_digest(f"{kind} {normalise(text)}".encode(errors="surrogatepass"), pool.secret).hex()
+
+
+def removed_players(pool: PoolView, names: Iterable[str]) -> dict[str, int]:
+    """Return the numbers of the anonymized players who had these names, by the given name."""
+    return {name: row[1] for name, row in rows_of(pool, "player", names).items()}
+
+
+def public_ids(pool: PoolView, ids: Iterable[str]) -> dict[str, str]:
+    """Return the ids that replaced these ids, by the given id. Ids that were never replaced are left out."""
+    return {each: row[2] for each, row in rows_of(pool, "id", ids).items()}
+
+
+def rows_of(pool: PoolView, kind: Kind, texts: Iterable[str]) -> dict[str, Any]:
+    given = [*texts]
+    if not given or not pool.run(HAS_REMOVED):
+        return {}
+    hashes = {text: removed_hash(pool, kind, text) for text in given}
+    found = {row[0]: row for row in pool.run(SELECT_REMOVED, among={*hashes.values()})}
+    return {text: found[each] for text, each in hashes.items() if each in found}
+
+
+def keep_removed(pool: PoolView, players: Mapping[str, int], ids: Mapping[str, str]) -> None:
+    """Keep the hashes of removed names, with their players, and of replaced ids, with the new ones."""
+    named = ((pool.id, removed_hash(pool, "player", name), number, None) for name, number in players.items())
+    replaced = ((pool.id, removed_hash(pool, "id", old), None, new) for old, new in ids.items())
+    upsert(pool.connection, removed, chain(named, replaced))
+
+
+def give_back(pool: PoolView, name: str) -> None:
+    """Delete the hash of a removed name that a player has again."""
+    pool.run(DELETE_REMOVED, given=removed_hash(pool, "player", name))

@@ -1,0 +1,22 @@
+"""Hashes of names and ids that were removed when a player was anonymized."""
+
+from alembic import op
+
+revision, down_revision, branch_labels, depends_on = "0020", "0019", None, None
+
+NUMBERS = {"sqlite": "INTEGER", "postgresql": "BIGINT"}
+TABLE = """
+CREATE TABLE removed (
+    pool_id {number} NOT NULL, hash VARCHAR(32) NOT NULL, player_id {number}, public_id TEXT,
+    CONSTRAINT pk_removed PRIMARY KEY (pool_id, hash),
+    CONSTRAINT fk_removed_pool_id FOREIGN KEY (pool_id) REFERENCES pool (id)
+);
+UPDATE compatibility SET earliest = '0020'
+"""
+
+
+def upgrade() -> None:
+    """Create the table. A version that does not know it would bring removed names back."""
+    connection = op.get_bind()
+    for statement in TABLE.format(number=NUMBERS[connection.dialect.name]).split(";"):
+        connection.exec_driver_sql(statement)

@@ -193,13 +193,12 @@ def test_a_mended_sheet_is_sent_again(tmp_path):
         CLUB.replace("Cleo;Dan", "Dan;Cleo").replace("13.01", "14.01") + "20.01.2025;Dan;Ben\n", encoding="utf-8"
     )
     words, listed = streams("ingest", club, "--pool", "club", "--amend", "--dry-run", "--format", "json")
-    assert "club.csv: 2 new, 1 differs, 1 gone, 1 the same" in words
+    assert "club.csv: 1 new, 2 differ, 0 gone, 1 the same" in words
     assert "changes of ratings of 4 players would move" in words
     assert [(each["is"], each["event_id"]) for each in json.loads(listed)] == [
-        ("new", "03.01.2025 Dan - Cleo"),
-        ("new", "20.01.2025 Dan - Ben"),
-        ("differs", "13.01.2025 Ana - Cleo"),
-        ("gone", "03.01.2025 Cleo - Dan"),
+        ("new", "2025-01-20 #1"),
+        ("differs", "2025-01-03 #2"),
+        ("differs", "2025-01-13 #1"),
     ]
     run("ingest", club, "--pool", "club", "--amend")
     words, _ = streams("ingest", club, "--pool", "club", "--amend")
@@ -207,26 +206,24 @@ def test_a_mended_sheet_is_sent_again(tmp_path):
     assert json.loads(run("pool", "sheets", "club", "--format", "json")) == [
         {"sheet": "club.csv", "map": "", "events": 4}
     ]
-    assert "say which it is with --sheet" in run("ingest", "-", "--pool", "club", "--amend", stdin=CLUB, status=2)
+    assert "Name the sheet with --sheet" in run("ingest", "-", "--pool", "club", "--amend", stdin=CLUB, status=2)
     assert "everything stored equals what the log gives" in run("verify")
 
 
-def test_what_a_sheet_has_no_more_is_named_with_what_to_type(tmp_path):
-    club = tmp_path / "club.csv"
-    club.write_text(CLUB, encoding="utf-8")
+def test_events_that_a_sheet_does_not_have_any_more_stay_and_are_named(tmp_path):
+    league = tmp_path / "league.csv"
+    rounds = [f"{number},{name},{place}\n" for number in "123" for place, name in enumerate("ab", start=1)]
+    league.write_text("Race,Driver,Place\n" + "".join(rounds), encoding="utf-8")
     run("pool", "create", "club", "--system", "elo")
     for _ in range(2):
-        assert "gone" not in streams("ingest", club, "--pool", "club")[0]
-    club.write_text(CLUB.replace("03.01.2025;Cleo;Dan\n", "") + "20.01.2025;Dan;Ben\n", encoding="utf-8")
-    line = f"podium: club.csv: 1 gone: type podium ingest {club} --pool club --amend to void it\n"
-    for words in (("--dry-run",), ()):
-        assert line in streams("ingest", club, "--pool", "club", *words)[0]
-    club.write_text("Datum;Sieger;Verlierer\n20.01.2025;Dan;Ben\n", encoding="utf-8")
-    assert "3 gone: type podium" in streams("ingest", club, "--pool", "club")[0]
-    assert "3 gone" in streams("ingest", club, "--pool", "club", "--amend")[0]
-    assert "gone" not in streams("ingest", club, "--pool", "club")[0]
-    club.write_text("Datum;Sieger;Verlierer\n27.01.2025;Ana;Ben\n", encoding="utf-8")
-    assert "gone" not in streams("ingest", club, "--pool", "club")[0]  # another week's sheet
+        assert "before" not in streams("ingest", league, "--pool", "club")[0]
+    league.write_text("Race,Driver,Place\n" + "".join(rounds[2:]), encoding="utf-8")
+    words, _ = streams("ingest", league, "--pool", "club")
+    assert "league.csv: 1 event that it brought before is not in it, and stays in the pool" in words
+    assert f"compare it with podium ingest {league} --pool club --amend --dry-run" in words
+    assert "void" not in words
+    assert "1 gone" in streams("ingest", league, "--pool", "club", "--amend")[0]
+    assert "before" not in streams("ingest", league, "--pool", "club")[0]
 
 
 def test_a_map_is_kept_and_read_by(tmp_path):

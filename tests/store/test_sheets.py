@@ -302,23 +302,6 @@ def test_a_kill_within_it_leaves_all_of_the_old_or_all_of_the_new(store, league)
     assert (again.new, again.other, again.gone, again.same) == ((), (), (), 4)
 
 
-def test_events_that_are_in_the_pool_under_other_ids_are_refused_and_adopted(store, league):
-    old = [row | {"event_id": f"m{place // 2}"} for place, row in enumerate(rows_of(league))]
-    for pool, rows in (("dated", old), ("undated", [{k: row[k] for k in row if k != "started_at"} for row in old])):
-        store.create_pool(pool, find("elo")())
-        store.submit(pool, rows)
-        sent = rows_of(league, dated=pool == "dated")
-        with pytest.raises(
-            StoreError, match=r"4 of the 4 events of league.csv are in pool .* under other ids, as 'm0'"
-        ):
-            store.submit(pool, sent, sheet=LEAGUE)
-        done = store.amend_sheet(pool, sent, sheet=LEAGUE)
-        assert (done.same, done.new, done.is_first) == (4, (), True)
-        assert [each.event_id for each in store.event_list(pool).events] == ["m3", "m2", "m1", "m0"]
-        assert all(each.duplicate for each in store.submit(pool, sent, sheet=LEAGUE))
-    assert not any(each.duplicate for each in store.submit("dated", rows_of([a_match(5, "Ana", "Ben")]), sheet=LEAGUE))
-
-
 def test_a_new_season_gets_a_prefix_and_is_no_mended_old_one(store):
     rounds = [{"event_id": "Round 1", "player": name, "position": place} for place, name in enumerate("abc", 1)]
     old = [row | {"started_at": "2025-01-01T00:00:00Z"} for row in rounds]

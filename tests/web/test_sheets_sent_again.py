@@ -104,15 +104,51 @@ def test_a_new_season_with_known_rounds_is_offered_ids_of_its_own(site, league, 
     assert places(site, league, "Round 1") == ["Ana", "Ben", "Cleo", "Dan"]
 
 
-def test_results_that_are_there_under_other_ids_are_named(site, league, screens):
-    page = screens(1280, script=False)
+PAIRS = "Date,Winner,Loser\n"
+EVENING = PAIRS + "2026-10-02,Jonas,Henk\n"
+
+
+@pytest.mark.parametrize(("width", "script"), WAYS)
+def test_results_that_look_like_known_ones_are_asked_about(site, league, screens, width, script):
+    page = screens(width, script=script)
     sign_in(page, league)
-    send(page, league, sheet_of(*SEASON))
+    send(page, league, EVENING, name="w1.csv")
     store_it(page)
-    send(page, league, sheet_of(*SEASON).replace("Round", "R"), name="other.csv")
-    shown = page.inner_text("main")
-    assert "6 of the 6 events of other.csv are in pool" in shown
-    assert "There is nothing to do" in shown
+    send(page, league, EVENING, name="w2.csv")
+    assert "This looks like a result you already sent. Add it again, or skip it?" in page.inner_text("main")
+    if script:
+        assert_readable(page)
+    page.click("button[value=again]")
+    store_it(page)
+    send(page, league, EVENING, name="w3.csv")
+    page.click("button[value=skip_known]")
+    assert "There is nothing to do" in page.inner_text("main")
+    send(page, league, EVENING + "2026-10-03,Bo,Henk\n", name="w2.csv")
+    store_it(page)
+    send(page, league, PAIRS + "2026-10-03,Henk,Bo\n", name="w2.csv")
+    assert "Is it the old sheet, corrected, or a new one?" in page.inner_text("main")
+    page.click("button[value=amend]")
+    assert "0 new, 1 differs, 1 gone, 0 the same" in page.inner_text("main")
+    page.go_back()
+    page.click("button[value=again]")
+    store_it(page)
+    assert {each.event_id for each in site.store.event_list(league[0]).events} == {
+        "2026-10-02 #1", "2026-10-02 #2", "2026-10-03 #1", "2026-10-03 #2"
+    }  # fmt: skip
+    assert site.store.verify(league[0]) == []
+
+
+def test_a_pasted_result_is_asked_about_too(site, league, screens):
+    page = screens(390, script=False)
+    sign_in(page, league)
+    for again in (False, True):
+        page.goto(f"/admin/{league[0]}/upload")
+        page.fill("[name=pasted]", EVENING)
+        page.click("main form button.main")
+        if again:
+            page.click("button[value=again]")
+        store_it(page)
+    assert len(site.store.event_list(league[0]).events) == 2
 
 
 def test_a_key_that_only_writes_takes_new_events_and_corrects_none(site, league, screens):

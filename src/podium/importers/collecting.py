@@ -66,6 +66,7 @@ class Collector:
         self._bad_events = 0
         self._columns: dict[str, list[Any]] = {name: [] for name in SCHEMA}
         self._chunks: list[pl.DataFrame] = []
+        self.made: dict[str, str] = {}  # event ids, as `Results` has them
         self._repeats: Counter[str] = Counter()  # of ids that other events have
         self._contents: dict[str, int] = {}  # of each event, to tell one that is sent twice from two
 
@@ -142,7 +143,8 @@ class Collector:
         filled = [name for name in ALL if name in ("event_id", "player") or table[name].null_count() < table.height]
         names = {player: (name, event_id) for player, name, event_id in last.iter_rows()}
         skipped = self._bad_events if self.options.skip_bad else 0
-        return Imported(table.select(filled), dict(self.dropped), tuple(self._bad), skipped, names, self.times.notes())
+        notes = self.times.notes()
+        return Imported(table.select(filled), dict(self.dropped), tuple(self._bad), skipped, names, notes, self.made)
 
     def _without_undated(self, table: pl.DataFrame) -> pl.DataFrame:
         undated = table["started_at"].is_null()

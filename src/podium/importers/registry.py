@@ -64,6 +64,7 @@ class Imported:
     skipped: int = 0  # events left out because of bad records (only where those are skipped)
     names: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # player id -> display name, last event
     notes: tuple[str, ...] = ()  # what was understood or decided, a line each
+    made: Mapping[str, str] = field(default_factory=dict)  # as `Results` has it
 
 
 def read_format(name: str, files: Sequence[str | Path], options: Options | None = None) -> Imported:

@@ -4,7 +4,7 @@ import io
 import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -176,13 +176,15 @@ class Results:
 
     `frame` has the columns that the input had values in, and always `event_id, player, pool, status`. `sent` is the
     same with names as they came, where any was not in its normal form; None where all were. `notes` say what was
-    understood of a table in another shape, a line each.
+    understood of a table in another shape, a line each. `made` has the event ids that Podium made, each with the round
+    or game number that it holds, or an empty text.
     """
 
     frame: pl.DataFrame
     source: str
     sent: pl.DataFrame | None = None
     notes: tuple[str, ...] = ()
+    made: Mapping[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         events, players = (self.frame[name].n_unique() for name in ("event_id", "player"))

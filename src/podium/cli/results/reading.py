@@ -1,7 +1,7 @@
 """How commands read results: a results file, or one of a foreign format, a map, or columns that options name."""
 
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -216,9 +216,9 @@ class Input:
             raise ParameterError(f"{self.path}: has no event of pool {pool}, but {', '.join(others)}")
         if others:
             typer.echo(f"podium: {self.path}: left aside are the events of other pools: {', '.join(others)}", err=True)
-        return own
+        return replace(results, frame=own, sent=None)
 
-    def events_as(self, pool: str | None) -> "pl.DataFrame":
+    def events_as(self, pool: str | None) -> "Results | pl.DataFrame":
         """The events of one pool, for a pool of any name: of an exported one those that count, with today's names."""
         import polars as pl
 
@@ -229,14 +229,17 @@ class Input:
                 with Path(self.path).open(encoding="utf-8", newline="\n") as lines:
                     exported = store.import_pool(lines, source=self.path).pool
                 return store.results(exported).frame.drop("pool")
-        frame = self.read().frame
+        from podium.results.columns import DEFAULTS
+
+        results = self.read()
+        frame = results.frame
         pools = frame["pool"].unique(maintain_order=True).to_list()
         if pool is None and len(pools) > 1:
             raise ParameterError(f"{self.path}: has events of {', '.join(pools)}: name the one to take with --pool")
         own = frame if pool is None else frame.filter(pl.col("pool") == pool)
         if own.is_empty():
             raise ParameterError(f"{self.path}: has no event of pool {pool}, but of {', '.join(pools)}")
-        return own.drop("pool")
+        return replace(results, frame=own.with_columns(pl.lit(DEFAULTS["pool"]).alias("pool")), sent=None)
 
     def is_exported(self) -> bool:
         """Whether it is a whole pool, as `podium pool export` writes it."""
@@ -277,8 +280,8 @@ class Input:
         if self.format is not None and self.format != "csv":
             from podium.importers import Options, read_format
 
-            table = read_format(self.format, [self.path], Options(map=self.map)).table
-            results = podium.read_results(table, name=self.path)
+            imported = read_format(self.format, [self.path], Options(map=self.map))
+            results = replace(podium.read_results(imported.table, name=self.path), made=imported.made)
         elif self.map is not None:
             results = podium.read_results(self.path, map=self.map)
         else:

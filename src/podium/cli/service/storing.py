@@ -5,12 +5,13 @@ import json
 import shlex
 import sys
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import typer
+from click import Choice
 from typer import Option
 
 from podium.cli.results.reading import PRINTED, Input, input_option
@@ -19,6 +20,7 @@ from podium.cli.terminal.app import Made, database_of_settings, examples, pool_o
 from podium.cli.terminal.options import read_table
 from podium.cli.terminal.show import Format
 from podium.errors import ParameterError, PodiumError, needs_extra
+from podium.support.words import counted
 
 if TYPE_CHECKING:
     from podium.store import Store
@@ -154,8 +156,14 @@ class SheetFlags:
 
     amend: bool = Option(False, "--amend", help="FILE was sent before: take all that is new, other and gone in it.")
     overrule: bool = Option(False, "--overrule", help="With --amend: undo what was corrected by hand in the pool, too.")
+    again: bool = Option(False, "--again", help="Add results again that look like known ones, or FILE as a new sheet.")
+    skip_known: bool = Option(False, "--skip-known", help="Leave out results that look like known ones.")
     sheet: str | None = Option(None, metavar="NAME", help="What the pool calls FILE; its own name if not given.")
     prefix: str = Option("", metavar="TEXT", help="What stands before the ids of its events, as 2027/.")
+
+    @property
+    def answer(self) -> str:
+        return "again" if self.again else "skip_known" if self.skip_known else ""
 
 
 SHEET_FLAGS: Any = Made(SheetFlags)
@@ -187,26 +195,60 @@ def ingest(
     called = {} if names is None else names_by_id(names)
     target = own or pool or pool_of_settings()
     file, sheet = read_as_kept(store, target, file, flags)
-    rows, made = options.dated(file.events_of(target) if own is None else file.events_as(pool), started_at, every)
-    with show.progress("rating"):
-        if flags.amend:
-            if sheet is None:
-                raise ParameterError("--amend compares a file with what it had brought: say which it is with --sheet")
-            changes = store.amend_sheet(
-                target, rows, sheet=sheet, actor=actor, reason=made, overrule=flags.overrule, dry_run=dry_run
+    events = file.events_of(target) if own is None else file.events_as(pool)
+    sheet = with_answers(sheet, getattr(events, "made", {}), flags)
+    rows, made = options.dated(events, started_at, every)
+
+    def run(flags: SheetFlags) -> "list[Receipt] | SheetChanges":
+        answered = sheet and sheet._replace(answer=flags.answer)
+        with show.progress("rating"):
+            if not flags.amend:
+                return store.submit(target, rows, actor=actor, reason=made, sheet=answered, dry_run=dry_run)
+            if not answered or not answered.name:
+                raise ParameterError("--amend compares FILE with what it brought before. Name the sheet with --sheet.")
+            return store.amend_sheet(
+                target, rows, sheet=answered, actor=actor, reason=made, overrule=flags.overrule, dry_run=dry_run
             )
-        else:
-            receipts = store.submit(target, rows, actor=actor, reason=made, sheet=sheet, dry_run=dry_run)
+
+    done = run_or_ask(run, flags)
     for refusal in [] if dry_run else store.name_players(target, called, actor=actor):
         typer.echo(f"podium: {refusal}", err=True)
-    if flags.amend:
-        show_changes(changes, form, dry_run=dry_run)
-    else:
-        if sheet and (gone := store.find_gone(target, sheet, {each.event_id: each.duplicate for each in receipts})):
-            typed = shlex.join(["podium", *(each for each in sys.argv[1:] if each != "--dry-run"), "--amend"])
-            them = "them" if gone[1:] else "it"
-            typer.echo(f"podium: {sheet.name}: {len(gone):,} gone: type {typed} to void {them}", err=True)
-        show_receipts(receipts, form)
+    if not isinstance(done, list):
+        show_changes(done, form, dry_run=dry_run)
+        return
+    known = {each.event_id: each.duplicate for each in done}
+    if sheet and not sheet.made and (gone := store.find_gone(target, sheet, known)):
+        typed = shlex.join(["podium", *(each for each in sys.argv[1:] if each != "--dry-run"), "--amend", "--dry-run"])
+        are, stay = ("are", "stay") if gone[1:] else ("is", "stays")
+        missing = f"{counted(len(gone), 'event')} that it brought before {are} not in it, and {stay} in the pool"
+        typer.echo(f"podium: {sheet.name}: {missing}. If it was corrected, compare it with {typed}", err=True)
+    show_receipts(done, form)
+
+
+def with_answers(sheet: "Sheet | None", made: Mapping[str, str], flags: SheetFlags) -> "Sheet | None":
+    """The sheet with the event ids that Podium made; one without a name for standard input."""
+    from podium.store.writing.rating.events import Sheet
+
+    if flags.again and flags.skip_known:
+        raise ParameterError("--again and --skip-known are opposites. Give one of them.")
+    return (sheet or Sheet(""))._replace(made=made) if made else sheet
+
+
+def is_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def run_or_ask(run: Callable[[SheetFlags], Any], flags: SheetFlags) -> Any:
+    """Store a sheet; on a terminal, ask what only the sender knows."""
+    from podium.store.writing.sheets import SheetError
+
+    try:
+        return run(flags)
+    except SheetError as error:
+        if not error.answers or not is_terminal():
+            raise
+        words = typer.prompt(error.question, type=Choice([*error.answers]), err=True)
+        return run_or_ask(run, replace(flags, **cast("dict[str, Any]", {error.answers[words]: True})))
 
 
 def read_as_kept(store: "Store", pool: str, file: Input, flags: SheetFlags) -> "tuple[Input, Sheet | None]":

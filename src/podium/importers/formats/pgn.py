@@ -253,8 +253,11 @@ def event_id(game: Game, collector: Collector) -> str:
     address = next((each[1] for each in addresses if each), None)
     unknown = {"Event": "?", "Date": "????.??.??", "Round": "?"}
     tags = (game.tag(tag) or unknown.get(tag, "?") for tag in ("Event", "Date", "Round", "White", "Black"))
-    name = address or "/".join(tags)
-    return collector.unused_id(name)
+    name = collector.unused_id(address or "/".join(tags))
+    if address is None:
+        number = normalise(game.tag("Round")).strip("?-")
+        collector.made[name] = f"round {number}" if number else ""
+    return name
 
 
 def started_at(game: Game, event: Event, times: LocalTimes) -> int | None:

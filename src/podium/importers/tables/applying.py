@@ -21,9 +21,11 @@ from podium.importers.times import LocalTimes
 from podium.results.columns import ALL, STATUSES, SYNONYMS
 from podium.results.hashing import runs
 from podium.results.headings import FINISHED, OUTCOME_LETTERS, OUTCOMES, fold
+from podium.results.names import normalise
 
 NO_LEADER = "is a gap, and nobody before it in its event has a whole time"
 NOT_OF_TABLES = (ROW, FILE, ROW_NAME, COLUMN, CELL, PAIR, *BESIDE)
+ROUND = "\0round"
 BAD, WRITTEN = "\0bad ", "\0written "  # before the name of a results column: which cells are bad, and as they were
 
 
@@ -37,6 +39,7 @@ class Mapped:
     headings: Mapping[str, str]  # the grid's column that a results column is made of, where it is one
     dropped: Counter[str] = field(default_factory=Counter)
     notes: tuple[str, ...] = ()
+    rounds: Mapping[str, str] = field(default_factory=dict)  # of event ids that Podium made; empty text if unknown
 
     def only_rows(self, rows: pl.Series) -> "Mapped":
         numbers = rows.arg_true() if rows.dtype == pl.Boolean else rows
@@ -61,6 +64,7 @@ def apply_map(grid: Grid, mapping: Map) -> Mapped:
     parts: list[pl.DataFrame] = []
     remedies: dict[str, str] = {}
     headings: dict[str, str] = {}
+    made = mapping.round_of_made_ids
     unfolded_sides = layouts.unfold(frame, mapping, grid, dropped)
     for side, (unfolded, rules) in enumerate(zip(unfolded_sides, mapping.rules(), strict=True)):
         rows = layouts.filter_rows(unfolded, mapping, dropped) if mapping.layout.rows is not None else unfolded
@@ -74,15 +78,31 @@ def apply_map(grid: Grid, mapping: Map) -> Mapped:
                 headings.setdefault(name, cells.sources[0].lstrip("^." if mapping.is_preset else ""))
         split = rules["player"].split if "player" in rules else None
         laid = laid_out(columns, rows[ROW_NUMBER], side)
+        if made is not None:
+            laid = laid.with_columns(round_names(table, made).alias(ROUND))
         parts.append(with_members(laid, split) if split else laid)
     laid = parts[0] if len(parts) == 1 else pl.concat(parts, how="diagonal_relaxed").sort(ROW_NUMBER, "\0side")
     names = [name for name in ALL if name in laid.columns]
     are_bad = {name: laid[BAD + name].fill_null(value=False) for name in names if BAD + name in laid.columns}
     bad = {name: (which, laid[WRITTEN + name]) for name, which in are_bad.items()}
-    mapped = Mapped(grid, laid.select(names), laid[ROW_NUMBER], bad, remedies, headings, dropped, local.notes())
+    made_ids = zip(laid["event_id"], laid[ROUND], strict=True) if made is not None else ()
+    rounds = {form: name or "" for each, name in made_ids if each for form in (each, normalise(each))}
+    mapped = Mapped(grid, laid.select(names), laid[ROW_NUMBER], bad, remedies, headings, dropped, local.notes(), rounds)
     if mapping.is_distinct and not bad:  # bad cells are all empty, and not the same
         mapped = mapped.only_rows(mapped.table.to_struct().is_first_distinct())
     return by_event(mapped)
+
+
+def round_names(table: Table, headings: tuple[str, ...]) -> pl.Series:
+    """The round or game number of each row, as "R2" or "Game 3"; empty text if the table has none."""
+    cells = pl.DataFrame([table.texts(each).alias(each) for each in headings])
+    if not headings:
+        return pl.Series([""], dtype=pl.String).new_from_index(0, table.frame.height)
+    shown = [
+        pl.when(pl.col(each).str.contains(r"^\d+$")).then(pl.format(f"{each} {{}}", each)).otherwise(each)
+        for each in headings
+    ]
+    return cells.select(pl.concat_str(shown, separator=" ", ignore_nulls=True)).to_series()
 
 
 def load_side(file: str, grid: Grid, mapping: Map) -> Grid:

@@ -155,6 +155,7 @@ def without_bad_events(mapped: Mapped) -> tuple[Mapped, list[Fault], int]:
 def read(files: Sequence[Source], options: Options) -> Imported:
     tables: list[pl.DataFrame] = []
     bad: list[Fault] = []
+    made: dict[str, str] = {}
     dropped: Counter[str] = Counter()
     notes: list[str] = []
     skipped = 0
@@ -172,10 +173,11 @@ def read(files: Sequence[Source], options: Options) -> Imported:
         dropped += mapped.dropped
         notes += mapped.notes
         tables.append(mapped.table)
+        made |= mapped.rounds
     table = pl.concat(tables, how="diagonal_relaxed")
     if len(tables) > 1 and not bad:
         read_results(table, name="the files together")
-    return Imported(table, dict(dropped), tuple(bad), skipped, notes=tuple(dict.fromkeys(notes)))
+    return Imported(table, dict(dropped), tuple(bad), skipped, notes=tuple(dict.fromkeys(notes)), made=made)
 
 
 def map_of(options: Options) -> Map | None:

@@ -112,6 +112,19 @@ class Map:
     needs: tuple[str, ...] = ()  # what a file has that a preset is of
 
     @property
+    def round_of_made_ids(self) -> tuple[str, ...] | None:
+        """The columns of the round or game number in event ids that Podium makes; None if the sender chose the ids."""
+        rule = self.columns.get("event_id")
+        if rule is None or self.is_preset or rule.value is not None:
+            return None
+        sides = [side[name] for side in self.rules() for name in ("player", "team") if name in side]
+        when = self.columns.get("started_at", Rule())
+        others = {FILE, *BESIDE, *when.names, *(name for each in sides for name in each.names)}
+        lines = {ROW_NAME: self.layout.rows or ROW_NAME}
+        rounds = tuple(name for name in rule.names if not others & {name, lines.get(name, name)})
+        return rounds if rule.count or not rounds else None
+
+    @property
     def names(self) -> frozenset[str]:
         conditions = (each.column for each in (*self.drop, *self.keep))
         columns = (name for rules in self.rules() for each in rules.values() for name in each.names)

@@ -27,7 +27,7 @@ def read_understood(path: str, name: str, content: bytes | None = None) -> Resul
     if form or (content is None and len(sources(path)) > 1):
         imported = read_format(form or "csv", [path])
         frame, notes = read_results(imported.table, name=name).frame, imported.notes
-        return Results(frame, name, None, notes + left_out(imported.dropped))
+        return Results(frame, name, None, notes + left_out(imported.dropped), imported.made)
     note, mapped = understand(path, content, name)
     return checked(mapped, name, (note,) if note else ())
 
@@ -61,7 +61,7 @@ def checked(mapped: Mapped, name: str, notes: tuple[str, ...] = ()) -> Results:
     if findings.faults:
         raise ResultsError(name, [fault._replace(file=name) for fault in findings.faults])
     frame, sent = findings.checked
-    return Results(frame, name, sent, (*notes, *mapped.notes, *left_out(mapped.dropped)))
+    return Results(frame, name, sent, (*notes, *mapped.notes, *left_out(mapped.dropped)), mapped.rounds)
 
 
 def as_they_were(mapped: Mapped) -> pl.DataFrame:

@@ -124,9 +124,10 @@ class Shapes(Lines):
         return {"first": names[0], "second": names[1], "result": results[0]}
 
     def lead(self, *columns: str) -> str:
-        """What a match's name begins with: the value of a column, or what is above the head."""
-        named = self.first(*columns)
-        return f"{{{named}}}" if named else self.event()
+        """What a match's name begins with: the values of columns that are full, or what is above the head."""
+        named = [each for column in columns if (each := self.first(column))]
+        named = named[:1] + [each for each in named[1:] if not self.texts(each).null_count()]
+        return " ".join(f"{{{each}}}" for each in named) or self.event()
 
     def match_rows(
         self, players: list[Any], mark: str | None, compared: list[Document], conditions: list[Document], event: str

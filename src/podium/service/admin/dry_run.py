@@ -13,6 +13,7 @@ from fastapi.concurrency import run_in_threadpool
 from podium.errors import Fault, PodiumError, ResultsError
 from podium.results.names import normalise
 from podium.service.admin.intents import (
+    ADMIN,
     POOL_ADDRESS,
     Admission,
     Intent,
@@ -30,7 +31,7 @@ from podium.store import Store
 from podium.store.reading.previews import MovedRating, Preview
 from podium.store.writing.execution import Receipt
 from podium.store.writing.mending import SheetChanges
-from podium.store.writing.rating.events import Sheet, StaleError
+from podium.store.writing.rating.events import StaleError
 from podium.store.writing.sheets import SheetError
 from podium.support.words import shown_change
 
@@ -39,6 +40,7 @@ MAX_PACKED_BYTES = MAX_UPLOAD_BYTES - 100_000  # of a form that is sent back, be
 VERSION = re.compile("[0-9]{1,18}")
 LOGGER = logging.getLogger(__name__)
 MAX_ROWS = 100  # that are listed of ratings and of events that were sent
+LABELS = {"again": "Add again", "skip": "Skip", "corrected": "The old sheet, corrected", "new": "A new sheet"}
 MAX_NAMES = 30  # of players whose ratings hardly move
 router = PageRouter(prefix=POOL_ADDRESS, include_in_schema=False)
 
@@ -81,8 +83,10 @@ class RefusalPage(Page, template="refusal.html"):
     faults: tuple[Fault, ...] = ()  # of a file
     source: str = ""  # its name
     detail: str = ""
-    packed: str = ""  # results that are others' with another prefix
+    packed: str = ""  # results that are others' with another prefix, or that a question is about
     prefix: str = ""
+    question: str = ""
+    answers: tuple[tuple[str, str], ...] = ()  # each with its label
 
 
 async def look_at(
@@ -151,11 +155,13 @@ async def look_at_sheet(
     known = await run_in_threadpool(store.sheets, admission.pool)
 
     async def refused(error: PodiumError) -> Response:
-        if not may_amend or not isinstance(error, SheetError):
+        asks = isinstance(error, SheetError) and error.answers
+        if not may_amend or asks or details.get("made") or not isinstance(error, SheetError):
             return await refusal(request, store, admission, error, sent.heading, sent)
         return await look_at(request, store, admission, amended, notes=(error.what, *notes))
 
-    if may_amend and any(each.name == details["sheet"][0] for each in known):
+    is_known = any(each.name == details["sheet"][0] for each in known) and not details.get("made")
+    if may_amend and (is_known or details.get("is_corrected")):
         return await look_at(request, store, admission, amended, notes=notes)
     return await look_at(request, store, admission, sent, notes=notes, refused=refused)
 
@@ -167,8 +173,10 @@ async def look_again(request: Request, admission: Sender, store: CurrentStore) -
     intent = await run_in(request.app.state.threads.planning, unpack, "sheet", form.text("details"))
     sheet, prefix = sheet_in(intent.details), normalise(form.text("prefix"))
     if prefix:
-        sheet = Sheet(prefix + sheet.name.removeprefix(sheet.prefix), sheet.map, prefix)
-    details = {**intent.details, "sheet": [*sheet], "overrule": bool(form.text("overrule"))}
+        sheet = sheet._replace(name=prefix + sheet.name.removeprefix(sheet.prefix), prefix=prefix)
+    details = {**intent.details, "sheet": [*sheet[:3]], "overrule": bool(form.text("overrule"))}
+    if answer := form.text("answer"):
+        details |= {"is_corrected": True} if answer == "amend" else {"answer": answer}
     return await look_at_sheet(request, store, admission, details)
 
 
@@ -226,13 +234,18 @@ async def refusal(
 ) -> Response:
     """Return why nothing was stored, as a page."""
     prefix = error.prefix if isinstance(error, SheetError) else ""
+    may_amend = admission.key.may(ADMIN, admission.pool) and admission.key.reach_s is None
+    every = error.answers.items() if isinstance(error, SheetError) else ()
+    answers = tuple((each, LABELS[label]) for label, each in every if each != "amend" or may_amend)
     page = RefusalPage(
         title=heading,
         pool=pool_header(await run_in_threadpool(store.pool, admission.pool)),
         faults=error.faults if isinstance(error, ResultsError) else (),
         source=error.source if isinstance(error, ResultsError) else "",
         detail=error.what if isinstance(error, SheetError) else "" if isinstance(error, ResultsError) else str(error),
-        packed=intent.packed() if prefix and intent is not None else "",
+        packed=intent.packed() if (prefix or answers) and intent is not None else "",
         prefix=prefix,
+        question=error.question if isinstance(error, SheetError) else "",
+        answers=answers,
     )
     return render(request, page, status=status_of(error))

@@ -93,7 +93,7 @@ def event_path(details: Mapping[str, Any]) -> tuple[str, ...]:
 
 def sheet_in(details: Mapping[str, Any]) -> Sheet:
     name, map_, prefix = map(str, details["sheet"])
-    return Sheet(name, map_, prefix)
+    return Sheet(name, map_, prefix, details.get("made") or {}, answer=str(details.get("answer", "")))
 
 
 KINDS = {

@@ -3,7 +3,7 @@
 import tomllib
 from collections.abc import Collection, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -43,6 +43,7 @@ class Upload:
     notes: tuple[str, ...]  # what was understood or left aside, a line each
     made_up: str = ""  # for the log, where dates were
     map: str = ""  # what its columns mean, as TOML has it; empty where its headings say all
+    made: Mapping[str, str] = field(default_factory=dict)  # event ids that Podium made, as `Results` has them
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,33 +90,34 @@ def read_file(
             read = read_table(str(path), kept, answers, strict=strict)
             if isinstance(read, Interview):
                 return replace(read, faults=tuple(called_by_sender(each, path, name) for each in read.faults))
-            frame, notes, understood = read
+            results, understood = read
+            frame, notes, made = results.frame, results.notes, results.made
             names: Mapping[str, str] = {}
         else:
             imported = read_format(form, [str(path)], Options(player="name" if by_name else "id", most_rows=MAX_ROWS))
             frame, note = of_pool(podium.read_results(imported.table, name=name).frame, pool, name)
             dropped = tuple(f"left out: {count:,} {reason}" for reason, count in imported.dropped.items())
             names = {player: called for player, (called, _) in imported.names.items()}
-            notes = (*imported.notes, *dropped, *note)
+            notes, made = (*imported.notes, *dropped, *note), imported.made
     except ResultsError as error:
         faults = [called_by_sender(each, path, name) for each in error.faults]
         raise type(error)(of_sender(error.source, path, name), faults) from None
     if not start and not every:
-        return Upload(rows_of(frame), names, notes, map=understood)
+        return Upload(rows_of(frame), names, notes, map=understood, made=made)
     first = instant(start, whole_day=False)
-    made = made_up(first, every)
-    return Upload(rows_of(with_made_dates(frame, first, every)), names, (*notes, made), made, understood)
+    dates = made_up(first, every)
+    return Upload(rows_of(with_made_dates(frame, first, every)), names, (*notes, dates), dates, understood, made)
 
 
 def read_table(
     path: str, kept: str, answers: Collection[str] | None, *, strict: bool
-) -> tuple[pl.DataFrame, tuple[str, ...], str] | Interview:
-    """The results of a table, notes on them and the map that they were read by; or what it leaves open."""
+) -> tuple[podium.Results, str] | Interview:
+    """The results of a table, with notes, and the map that they were read by; or what it leaves open."""
     document = tomllib.loads(kept) if kept and not answers else {}
     if document and "join" not in document:  # which would read other files
         with suppress(PodiumError):
-            frame, notes = by_map(path, Options(map=document))
-            return frame, ("read by the map that the pool keeps for it", *notes), kept
+            mapped = by_map(path, Options(map=document))
+            return replace(mapped, notes=("read by the map that the pool keeps for it", *mapped.notes)), kept
     if not answers:
         try:
             results = podium.read_results(path, lenient=not strict)
@@ -123,13 +125,13 @@ def read_table(
             if answers is None:
                 raise
         else:
-            return results.frame, results.notes, ""
+            return results, ""
     posed, document_of_answers = interview(path, answers or ())
     options = Options(map=document_of_answers, guess=True)
     faults: tuple[Fault, ...] = ()
     if all(choice for _, choice in posed):
         try:
-            return *by_map(path, options), write_map(understand([path], options).document)
+            return by_map(path, options), write_map(understand([path], options).document)
         except ResultsError as error:
             if not posed:
                 raise
@@ -142,10 +144,11 @@ def read_table(
     return Interview(questions, tuple(shown.columns), rows, faults)
 
 
-def by_map(path: str, options: Options) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """The results of a table as a map says, and notes on them."""
+def by_map(path: str, options: Options) -> podium.Results:
+    """The results of a table as a map says, with notes on them."""
     imported = read_format(TABLES, [path], options)
-    return podium.read_results(imported.table).frame, (*imported.notes, *left_out(imported.dropped))
+    notes = (*imported.notes, *left_out(imported.dropped))
+    return replace(podium.read_results(imported.table), notes=notes, made=imported.made)
 
 
 def refuse_large(path: Path) -> None:

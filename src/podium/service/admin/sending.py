@@ -244,11 +244,9 @@ async def show_sent(
         )
         return render(request, refused, status=status_of(error))
     details: dict[str, Any] = {"rows": sent.rows, "names": dict(sent.names), "made_up": sent.made_up}
-    if not file.name:
-        return await look_at(request, store, admission, Intent("submit", details), notes=sent.notes)
-    return await look_at_sheet(
-        request, store, admission, details | {"sheet": [sheet_name(name), sent.map, ""]}, sent.notes
-    )
+    sheet = [sheet_name(name) if file.name else "", sent.map, ""]
+    details |= {"sheet": sheet, "made": dict(sent.made)}
+    return await look_at_sheet(request, store, admission, details, sent.notes)
 
 
 def kept_map(store: Store, pool: str, name: str) -> str:

@@ -25,13 +25,16 @@ from podium.store.writing.sheets import (
     SheetError,
     Stored,
     brought_by,
+    by_content,
     by_id,
+    match_elsewhere,
+    name_made,
     pair,
+    read_sheet,
     sent_events,
     sheets,
     stored_events,
     suggested_prefix,
-    under_other_ids,
 )
 
 
@@ -82,17 +85,18 @@ def amend_sheet(
     Raises:
         SheetError: an event that another sheet brought has other content, or nothing that this one brought is in it.
     """
-    contents = submission.check_rows(pool, rows)
+    contents = read_sheet(pool, sheet, rows)
     order, settles_order = submission.order_with(pool, contents.values()), pool.order is None
     pool = replace(pool, order=order)
     sent = sent_events(pool, contents)
-    sheet, is_first = as_known(pool, sheet, sent)
+    sheet, is_first = as_known(pool, sheet._replace(has_made_dates=bool(reason)), sent)
     stored = events_of(pool, sheet, sent)
     pair(pool, sheet, sent, stored)
-    if is_first:
-        new = [each for each in sent if each.stored is None]
-        for one, same in under_other_ids(pool, sheet, new, len(sent)).items():
-            one.stored, one.is_same = same, True
+    made = [one for one in sent if one.stored is None and one.own_id in sheet.made]
+    match_elsewhere(pool, sheet, made, brought_by(pool, sheet))
+    for one in made:
+        one.is_same = one.stored is not None
+    name_made(pool, sheet, [one for one in made if one.stored is None])
     prefix = suggested_prefix(sheet, contents.values())
     refuse_others(pool, sheet, sent, stored, prefix)
     for one in sent:
@@ -101,7 +105,7 @@ def amend_sheet(
         one.is_kept = by_hand and not overrule  # is other than the sheet has it because people made it so in the pool
     place(pool, [one for one in sent if not one.is_kept])
     draft = Draft(pool, actor, reason or f"{sheet.name} was mended")
-    draft.take(numbering, sent, sheet.prefix, {each.row.event_id for each in stored})
+    draft.take(numbering, sent, sheet, {each.row.event_id for each in stored})
     paired = {one.stored for one in sent}
     draft.void([each for each in stored if each.is_live and each not in paired], overrule=overrule)
     lists = tuple(draft.new), tuple(draft.other), tuple(draft.gone), tuple(draft.kept)
@@ -123,8 +127,9 @@ def as_known(pool: PoolView, sheet: events.Sheet, sent: Sequence[Sent]) -> tuple
         most = max(each.events, len(sent))
         if each.map == sheet.map and 2 * min(each.events, len(sent)) > most:
             named = sheet._replace(name=each.name)
-            same = by_id(pool, named, sent, events_of(pool, named, sent))
-            if 2 * sum(other.is_live for _, other in same) > most:
+            stored = events_of(pool, named, sent)
+            find = by_content if sheet.made else by_id
+            if 2 * sum(other.is_live for _, other in find(pool, named, [*sent], stored)) > most:
                 return named, False
     return sheet, True
 
@@ -132,7 +137,7 @@ def as_known(pool: PoolView, sheet: events.Sheet, sent: Sequence[Sent]) -> tuple
 def events_of(pool: PoolView, sheet: events.Sheet, sent: Sequence[Sent]) -> list[Stored]:
     """The events of the pool that a sheet brought, and those that have the ids of what is sent."""
     known = brought_by(pool, sheet)
-    wanted = known.keys() | {sheet.prefix + each.own_id for each in sent}
+    wanted = known.keys() | {sheet.prefix + each.own_id for each in sent if each.own_id not in sheet.made}
     found = pool.execute(SELECT_BY_ID, among=wanted).all()
     return stored_events(pool, known, sheet, found)
 
@@ -255,20 +260,22 @@ class Draft:
         """The placeholder of the next entry's number."""
         return events.FIRST_PLACEHOLDER + len(self.entries)
 
-    def take(self, numbering: Numbering, sent: Sequence[Sent], prefix: str, taken: set[str]) -> None:
+    def take(self, numbering: Numbering, sent: Sequence[Sent], sheet: events.Sheet, taken: set[str]) -> None:
         """Take what is new, other and back, in the order of the sheet; `taken` are the ids of events of the pool."""
         logged = [one for one in sent if not one.is_same and not one.is_kept]
         self.numbered = numbering(self.pool, (name for one in logged for name in one.content.names))
         for one in sent:
             other = one.stored
             if other is None:
-                one.content = one.content.renamed(self.unused_id(prefix + one.own_id, taken))
+                if one.own_id not in sheet.made:
+                    one.content = one.content.renamed(self.unused_id(sheet.prefix + one.own_id, taken))
                 taken.add(one.content.event_id)
                 seq = self.submit(one)
             else:
                 one.content = one.content.renamed(other.row.event_id)
                 seq = self.keep(one, other) if one.is_kept else self.correct(one, other)
-            record = events.BroughtEvent(one.content.event_id, one.own_id, seq)
+            event_id = one.content.event_id
+            record = events.BroughtEvent(event_id, event_id if one.own_id in sheet.made else one.own_id, seq)
             if other is None or other.brought != record:
                 self.brought.append(record)
         contents = [one.content for one in logged]

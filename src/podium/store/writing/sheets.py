@@ -5,29 +5,44 @@ at once, so that it is as if the mended sheet had been sent first. What people c
 """
 
 import hashlib
+import json
 import re
 import secrets
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import partial
 from pathlib import PurePath
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
 from podium.errors import UnknownError
-from podium.store.log.content import Content, head_begin, row_set
+from podium.results.names import normalise
+from podium.store.log.content import Content, head_begin, row_set, start_in
 from podium.store.log.database import read_transaction, write_transaction
+from podium.store.log.log import bodies_of
 from podium.store.log.players import Numbering, sent_numbers
-from podium.store.log.pools import DATED, PoolView
+from podium.store.log.pools import DATED, Pool, PoolView
 from podium.store.log.schema import brought, event, log, sheet, waiting
 from podium.store.log.statements import among, instant, now, of_pool
 from podium.store.writing import submission
-from podium.store.writing.rating.events import VOIDED, BroughtEvent, EventRow, Proposal, Sheet, SheetRecord
+from podium.store.writing.rating.events import (
+    AGAIN,
+    SKIP,
+    VOIDED,
+    BroughtEvent,
+    EventRow,
+    Proposal,
+    Sheet,
+    SheetRecord,
+)
+from podium.support.words import counted
 
 COUNT = re.compile(r" #[0-9]+$")  # after what else would be the id of two events
+MOST_SHOWN = 3  # results that a question names
 MOST_COMPARED = 20_000  # events whose contents are looked for under other ids
 SELECT_STORED = (
     sa.select(event, log.c.body, log.c.digest).join(log, log.c.seq == event.c.content_seq).where(of_pool(event))
@@ -50,8 +65,40 @@ class SheetError(submission.ConflictError):
     """A sheet is not taken as it was sent: what is wrong, what to type, and what would make its events others."""
 
     def __init__(self, what: str, ways: str, prefix: str = "") -> None:
-        super().__init__(f"{what}{'' if what.endswith('?') else ';'} {ways}")
+        super().__init__(f"{what}{'' if what.endswith(('?', '.')) else ';'} {ways}")
         self.what, self.prefix = what, prefix
+
+    question = ""  # for the sender
+    answers: Mapping[str, str] = MappingProxyType({})  # the option of `podium ingest` for each answer
+
+
+class KnownResultsError(SheetError):
+    """Some results of a sheet look like results of the pool."""
+
+    answers = MappingProxyType({"again": "again", "skip": "skip_known"})
+
+    def __init__(self, sheet: Sheet, sent: Sequence["Sent"]) -> None:
+        several = bool(sent[1:])
+        looks = f"These {len(sent):,} look like results" if several else "This looks like a result"
+        them = "them" if several else "it"
+        self.question = f"{looks} you already sent. Add {them} again, or skip {them}?"
+        what = f"{sheet.name or 'standard input'}: {looks} of the pool ({shown(sent)})."
+        super().__init__(what, f"Add {them} with --again, or leave {them} out with --skip-known.")
+
+
+class MissingResultsError(SheetError):
+    """A sheet does not have all results that it brought before."""
+
+    answers = MappingProxyType({"corrected": "amend", "new": "again"})
+
+    def __init__(self, sheet: Sheet, missing: Sequence["Stored"]) -> None:
+        ids = ", ".join(each.row.event_id for each in missing[:MOST_SHOWN])
+        lost = f"{counted(len(missing), 'result')} that it brought before ({ids})"
+        self.question = f"{sheet.name} does not have {lost}. Is it the old sheet, corrected, or a new one?"
+        super().__init__(
+            f"{sheet.name}: {lost} are not in it now." if missing[1:] else f"{sheet.name}: {lost} is not in it now.",
+            "If it is the old sheet, corrected, use --amend. If it is a new sheet of the same name, use --again.",
+        )
 
 
 class KnownSheet(NamedTuple):
@@ -72,6 +119,7 @@ class Stored:
     brought: BroughtEvent | None  # by this sheet
     others: int  # sheets that have it, too
     is_corrected: bool  # its content is not what a sheet brought
+    brought_body: bytes | None = None  # what this sheet brought, where people corrected it
 
     @property
     def own_id(self) -> str:
@@ -99,6 +147,10 @@ class Sent:
     is_kept: bool = False  # as people corrected it in the pool
     start: int = 0  # when it is to be, microseconds since 1970
     moves: bool = False  # whether it is to follow those that are at its moment already
+
+    @property
+    def is_dated(self) -> bool:
+        return self.content.order == DATED
 
 
 def sheets(pool: PoolView) -> tuple[KnownSheet, ...]:
@@ -133,13 +185,18 @@ def submit_sheet(pool: PoolView, numbering: Numbering, *, sent: submission.Submi
     """Log and rate the events of a sheet, each once, and keep which it brought.
 
     Raises:
-        SheetError: an event is known with other content, or more than half of them are there under other ids.
+        SheetError: an event is known with other content, or only the sender knows if a result is a known one.
     """
-    contents = submission.check_rows(pool, sent.rows)
-    known = brought_by(pool, sheet)
+    contents = read_sheet(pool, sheet, sent.rows)
+    known, sheet = brought_by(pool, sheet), sheet._replace(has_made_dates=bool(sent.reason))
+    made = sent_events(pool, {each: content for each, content in contents.items() if each in sheet.made})
+    lost = match_made(pool, sheet, made, known)
+    name_made(pool, sheet, [one for one in made if one.stored is None])
+    stored = {one.own_id: one.stored.row for one in made if one.stored is not None}
     called = {each.own_id: each.event_id for each in known.values() if not each.is_gone}
+    called |= {one.own_id: one.content.event_id for one in made} | {each: row.event_id for each, row in stored.items()}
     own_ids = {called.get(each, sheet.prefix + each): each for each in contents}
-    named = {event_id: contents[each].renamed(event_id) for event_id, each in own_ids.items()}
+    named = {event_id: contents[each].renamed(event_id) for event_id, each in own_ids.items() if each not in stored}
     try:
         proposal = submission.submit_contents(pool, numbering, [named], [sent])
     except submission.ConflictError as error:
@@ -149,19 +206,24 @@ def submit_sheet(pool: PoolView, numbering: Numbering, *, sent: submission.Submi
             f"are other events, --prefix {prefix} gives them ids of their own"
         )
         raise SheetError(str(error), ways, prefix) from None
-    new = {own_ids[each.subject]: named[each.subject] for each in proposal.entries}
-    found = under_other_ids(pool, sheet, sent_events(pool, new), len(named))
-    if found:
-        one = next(iter(found))
-        raise SheetError(
-            f"{len(found):,} of the {len(named):,} events of {sheet.name} are in pool {pool.name!r} under other ids, "
-            f"as {found[one].row.event_id!r} for {one.own_id!r}",
-            f"read it by the map that they came by, or type podium ingest {sheet.name} --amend, which keeps the ids "
-            "that they have",
-        )
+    proposal = replace(
+        proposal,
+        sent=dict.fromkeys(own_ids, 0),
+        known={**proposal.known, **{row.event_id: row.key for row in stored.values()}},
+    )
     keys = proposal.keys.items()
-    events = [BroughtEvent(each, own_ids[each], key.seq) for each, key in keys if each not in known]
-    return replace(proposal, sheet=SheetRecord(sheet.name, sheet.map, events))
+    content_seqs = {row.event_id: row.content_seq for row in stored.values()}
+    events = lost + [
+        BroughtEvent(each, each if own_ids[each] in sheet.made else own_ids[each], content_seqs.get(each, key.seq))
+        for each, key in keys
+        if each not in known or known[each].is_gone
+    ]
+    return replace(proposal, sheet=SheetRecord(sheet.name, sheet.map, events) if sheet.name else None)
+
+
+def read_sheet(pool: PoolView, sheet: Sheet, rows: Any) -> dict[str, Content]:
+    """The events of a sheet by what it calls them, or by the ids instead of those that the sender chose."""
+    return submission.read_rows(pool, rows) if sheet.made else submission.check_rows(pool, rows)
 
 
 def suggested_prefix(sheet: Sheet, contents: Iterable[Content]) -> str:
@@ -196,25 +258,151 @@ def stored_events(pool: PoolView, known: Mapping[str, BroughtEvent], sheet: Shee
         one = EventRow.from_row(row)._replace(body=row.body)
         corrected = row.content_seq != newest.get(row.event_id, row.seq)
         stored.append(Stored(one, row.digest, lines, known.get(row.event_id), others[row.event_id], corrected))
+    by_hand = {each.brought.content_seq: each for each in stored if each.is_corrected and each.brought is not None}
+    for seq, body in bodies_of(pool, by_hand).items():
+        by_hand[seq].brought_body = body
     return stored
 
 
-def under_other_ids(pool: PoolView, sheet: Sheet, sent: Sequence[Sent], count: int) -> dict[Sent, Stored]:
-    """The events of the pool that are those of a sheet but for their ids, in their order; none unless most are."""
-    if pool.order is None or 2 * len(sent) <= count or len(sent) > MOST_COMPARED:
-        return {}
-    starts = {each.content.started_at for each in sent}
-    is_undated = sent[0].content.order is None
-    rows = pool.execute(SELECT_STORED if is_undated else SELECT_BY_START, among=starts).all()
-    if 2 * len(rows) <= count or len(rows) > MOST_COMPARED:
-        return {}
-    stored = sorted(stored_events(pool, {}, sheet, rows), key=lambda each: each.row.key)
-    ordered = sorted(sent, key=lambda each: each.content.started_at)  # all alike where none has a date
-    one = [(0 if is_undated else each.row.started_at, each.lines) for each in stored]
-    other = [(each.content.started_at, each.lines) for each in ordered]
-    blocks = SequenceMatcher(None, one, other, autojunk=False).get_matching_blocks()
-    found = {ordered[b + k]: stored[a + k] for a, b, size in blocks for k in range(size)}
-    return found if 2 * len(found) > count else {}
+# Results whose ids Podium made
+
+
+def match_made(
+    pool: PoolView, sheet: Sheet, sent: Sequence[Sent], known: Mapping[str, BroughtEvent]
+) -> list[BroughtEvent]:
+    """Find the stored event of each result: the n-th equal one of this sheet, or one that another source sent.
+
+    Returns:
+        Events that the sheet gives up because it is a new one of the same name.
+
+    Raises:
+        MissingResultsError: results that the sheet brought before are not in it.
+        KnownResultsError: results look like those of another source.
+    """
+    if not sent:
+        return []
+    rows = pool.execute(SELECT_BY_ID, among=known.keys()).all()
+    own = [each for each in stored_events(pool, known, sheet, rows) if each.is_live]
+    pair_equal(sent, own, lambda each: contents_brought(pool, each))
+    taken = {one.stored for one in sent}
+    missing = [each for each in own if each not in taken and each.row.status != VOIDED]
+    lost = list[BroughtEvent]()
+    if missing and sheet.answer == AGAIN:
+        lost = [each.brought._replace(is_gone=True) for each in own if each.brought]
+        for one in sent:
+            one.stored = None
+    elif missing:
+        raise MissingResultsError(sheet, missing)
+    match_elsewhere(pool, sheet, sent, known)
+    return lost
+
+
+def match_elsewhere(pool: PoolView, sheet: Sheet, sent: Sequence[Sent], known: Mapping[str, BroughtEvent]) -> None:
+    """Find the events of other sources that results are, by their ids or by the answer that came with the sheet."""
+    left = [one for one in sent if one.stored is None]
+    if not left or pool.order is None or sheet.prefix or sheet.answer == AGAIN:
+        return
+    starts = {one.content.started_at for one in left}
+    select = SELECT_BY_START if left[0].is_dated else SELECT_STORED.order_by(event.c.seq.desc()).limit(MOST_COMPARED)
+    rows = [each for each in pool.execute(select, among=starts).all() if each.event_id not in known]
+    stored = stored_events(pool, {}, sheet, rows)
+    pair_equal(left, stored, lambda each: [(each.row.started_at, each.lines)], apart=True)
+    refuse_other_result(pool, sheet, left, stored)
+    found = [one for one in left if one.stored is not None]
+    sure = [one for one in found if one.stored and is_proven(sheet, one, one.stored)]
+    if len(sure) < len(found) and sheet.answer != SKIP:
+        raise KnownResultsError(sheet, [one for one in found if one not in sure])
+
+
+def refuse_other_result(pool: PoolView, sheet: Sheet, sent: Sequence[Sent], stored: Sequence[Stored]) -> None:
+    """Refuse another result of players whose result at that time or in that round another source sent."""
+    taken = {one.stored for one in sent}
+    others = {(each.row.started_at, players_in(each.lines)): each for each in stored if each not in taken}
+    for one in sent:
+        other = others.get((one.content.started_at, players_in(one.lines)))
+        if one.stored is None and other is not None and is_proven(sheet, one, other):
+            content = one.content.renamed(other.row.event_id).at(pool.order or DATED, other.row.started_at)
+            try:
+                submission.refuse_other_content(pool, other.row, content)
+            except submission.ConflictError as error:
+                ways = "correct it with podium amend, or add another event with podium ingest --again"
+                raise SheetError(str(error), ways, suggested_prefix(sheet, [one.content])) from None
+
+
+def players_in(lines: Sequence[str]) -> tuple[str, ...]:
+    """The players of an event's lines, by number; those who are new by name."""
+    _, *rows = lines
+    return tuple(sorted(each.rpartition('"player":')[2].partition(',"shared:')[0] for each in rows))
+
+
+Key = tuple[int, tuple[str, ...]]
+
+
+def pair_equal(
+    sent: Sequence[Sent], stored: Iterable[Stored], keys: Callable[[Stored], Sequence[Key]], *, apart: bool = False
+) -> None:
+    """Pair results with equal stored ones, the n-th with the n-th; `apart` from titles and addresses."""
+    is_placed = any(one.is_dated or (one.content.order is not None and not apart) for one in sent)
+    for k in range(2):
+        waiting = defaultdict[Any, list[Stored]](list)
+        taken = {one.stored for one in sent}
+        for other in sorted(
+            (each for each in stored if each not in taken), key=lambda each: each.row.key, reverse=True
+        ):
+            for start, lines in keys(other)[k : k + 1]:
+                waiting[start if is_placed else 0, lines[apart:]].append(other)
+        for one in sent:
+            same = waiting[one.content.started_at if is_placed else 0, one.lines[apart:]]
+            if one.stored is None and same:
+                one.stored = same.pop()
+
+
+def contents_brought(pool: Pool, each: Stored) -> list[Key]:
+    """When an event was and what it had: as the sheet brought it, and as people corrected it since."""
+    now_ = each.row.started_at, each.lines
+    if each.brought_body is None:
+        return [now_]
+    text = each.brought_body.decode()
+    start = start_in(json.loads(text.partition("\n")[0]))
+    return [(start, row_set(text.replace(head_begin(each.row.event_id, pool.order, start), ""))), now_]
+
+
+def id_of_made(sheet: Sheet, one: Sent) -> tuple[str, bool]:
+    """The id of a result without names and number, and whether it proves that two results are the same."""
+    whole, content, round_ = COUNT.sub("", one.own_id), one.content, sheet.made[one.own_id]
+    start = instant(content.started_at) if one.is_dated else None
+    clock = (
+        f"{start:%H:%M}" if start and not sheet.has_made_dates and (start.hour or start.minute or start.second) else ""
+    )
+    if any(normalise(name) in normalise(whole) for name in content.names):
+        whole = " ".join(filter(None, [f"{start:%Y-%m-%d}" if start else "", clock, round_]))
+    return sheet.prefix + whole, bool(clock or round_)
+
+
+def is_proven(sheet: Sheet, one: Sent, other: Stored) -> bool:
+    """Return True if the id of an equal result proves that it is a stored one."""
+    base, proves = id_of_made(sheet, one)
+    return proves and COUNT.sub("", other.row.event_id) in (base, COUNT.sub("", one.own_id))
+
+
+def name_made(pool: PoolView, sheet: Sheet, sent: Sequence[Sent]) -> None:
+    """Give new results ids without names: the date, the round and the next number of such ids in the pool."""
+    newest = dict[str, int]()
+    for one in sent:
+        base, _ = id_of_made(sheet, one)
+        if base not in newest:
+            same = event.c.event_id.startswith(f"{base} #".lstrip(), autoescape=True)
+            ids = pool.execute(sa.select(event.c.event_id).where(of_pool(event), same | (event.c.event_id == base)))
+            found = [each[len(base) :].lstrip(" #") or "1" for (each,) in ids]
+            newest[base] = max((int(each) for each in found if each.isdecimal()), default=0)
+        newest[base] += 1
+        is_bare = base == sheet.prefix + COUNT.sub("", one.own_id) and newest[base] == 1
+        one.content = one.content.renamed(base if is_bare else f"{base} #{newest[base]}".lstrip())
+
+
+def shown(sent: Sequence[Sent]) -> str:
+    more = len(sent) - MOST_SHOWN
+    return ", ".join([*(one.own_id for one in sent[:MOST_SHOWN]), *([f"and {more:,} more"] if more > 0 else [])])
 
 
 # Which event of the pool is which of a sheet
@@ -227,7 +415,12 @@ def pair(pool: PoolView, sheet: Sheet, sent: Sequence[Sent], stored: Sequence[St
     order; else one that is the same but for its id; else one that is the same but for its id and its date.
     """
     left = sorted(stored, key=lambda each: each.is_live, reverse=True)
-    for find in (by_id, by_count, by_content, by_lines):
+    if sheet.made:
+        pair_equal(sent, [each for each in left if each.is_live], lambda each: contents_brought(pool, each))
+        for one in sent:
+            one.is_same = one.stored is not None and has_content(pool, one, one.stored)
+        left = [each for each in left if each not in {one.stored for one in sent}]
+    for find in (by_count, by_lines) if sheet.made else (by_id, by_count, by_content, by_lines):
         alone = [one for one in sent if one.stored is None]
         for one, other in [*find(pool, sheet, alone, left)]:
             one.stored, one.is_same = other, has_content(pool, one, other)
@@ -248,12 +441,18 @@ def by_id(pool: PoolView, sheet: Sheet, sent: Sequence[Sent], left: list[Stored]
 
 
 def by_count(pool: PoolView, sheet: Sheet, sent: list[Sent], left: list[Stored]) -> Pairs:
-    """Events whose ids differ in their count alone: those that are the same, then those of one id, then the others."""
-    groups = defaultdict[str, tuple[list[Sent], list[Stored]]](lambda: ([], []))
+    """Events whose ids differ in their count alone: those that are the same, then those of one id, then the others.
+
+    If Podium made the ids, those of one date and the same players are compared instead.
+    """
+    groups = defaultdict[Any, tuple[list[Sent], list[Stored]]](lambda: ([], []))
     for one in sent:
-        groups[COUNT.sub("", one.own_id)][0].append(one)
+        by_players = one.content.started_at, players_in(one.lines)
+        groups[by_players if sheet.made else COUNT.sub("", one.own_id)][0].append(one)
+    is_placed = any(one.content.order for one in sent)
     for other in sorted(left, key=lambda each: each.row.key):
-        groups[COUNT.sub("", other.own_id.removeprefix(sheet.prefix))][1].append(other)
+        by_players = other.row.started_at if is_placed else 0, players_in(other.lines)
+        groups[by_players if sheet.made else COUNT.sub("", other.own_id.removeprefix(sheet.prefix))][1].append(other)
     for ours, theirs in groups.values():
         keys = [each.lines for each in theirs], [each.lines for each in ours]
         for kind, a, end_a, b, end_b in SequenceMatcher(None, *keys, autojunk=False).get_opcodes():

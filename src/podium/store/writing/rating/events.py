@@ -63,6 +63,9 @@ class EventRow(NamedTuple):
         return self.status not in (VOIDED, SUPERSEDED)
 
 
+AGAIN, SKIP = "again", "skip_known"  # store results that look like known ones, or leave them out
+
+
 class NewSeason(NamedTuple):
     name: str
     started_at: int  # microseconds since 1970, UTC
@@ -81,6 +84,9 @@ class Sheet(NamedTuple):
     name: str
     map: str = ""  # what its columns mean, as TOML has it; empty where the headings say all
     prefix: str = ""  # of the ids of its new events, where others have those that it calls them by
+    made: Mapping[str, str] = {}  # ids that Podium made: `podium.Results` has them
+    has_made_dates: bool = False  # whether its dates were made up, and prove nothing
+    answer: str = ""  # AGAIN or SKIP, for results that look like known ones
 
 
 class SheetRecord(NamedTuple):

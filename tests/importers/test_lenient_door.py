@@ -81,7 +81,7 @@ CHOICES = [
         "format=%d/%m/%Y (3 November 2024), or --set columns.started_at.format=%m/%d/%Y (11 March 2024)",
     ),
     ("Race;Driver;Time\nr;a;1,5\nr;b;1.5\n", "has both 1.5 and 1,5; which is the decimal mark: type podium import"),
-    ("Race,Driver,Total\nr,a,10\nr,b,20\n", "is it Total (whole numbers, which may be seconds, places or points)?"),
+    ("Race,Driver,Total\nr,a,10\nr,b,20\n", "is it Total (numbers, which may be seconds, places or points)?"),
     ("event_id,player,time_s\nr1,Max,91.7\nr1,Pia,+22.457\n", "row 3, column time_s: '+22.457' looks like a gap"),
     ("Race,Driver,Time\nr1,Max,91.7\nr1,Pia,+22.457\n", "--set columns.time_s.gap=leader (a gap to the winner)"),
     ("Race,Driver,Pos\nr,a,1\n,,\nr,b,Engine\n", "row 4, column Pos: 'Engine' must be a place"),
@@ -265,8 +265,8 @@ def test_the_service_and_its_client_say_it_in_plain_words():
 
 
 THOUSANDS = [
-    ('race,driver,score\nr1,Ana,"1,234"\nr1,Ben,999\nr1,Cleo,"12,500"\n', ",", "1234 or 1.234"),
-    ("race;driver;score\nr1;Ana;1.234.567\nr1;Ben;999\nr1;Cleo;12.500\n", ".", "1234567 or"),
+    ('event_id,player,score\nr1,Ana,"1,234"\nr1,Ben,999\nr1,Cleo,"12,500"\n', ",", "1234 or 1.234"),
+    ("event_id;player;score\nr1;Ana;1.234.567\nr1;Ben;999\nr1;Cleo;12.500\n", ".", "1234567 or"),
 ]
 
 
@@ -284,7 +284,7 @@ def test_thousands_are_asked_about(text, mark, readings, tmp_path, capsys):
     "cells", [("1,5", "2,250"), ("1,234", "1000"), ("1,2345", "2,000"), ("1.234,5", "2.000,0"), ("999", "12")]
 )
 def test_other_scores_are_read_as_they_were(cells, tmp_path):
-    text = "race;driver;score\n" + "".join(f"r1;p{number};{cell}\n" for number, cell in enumerate(cells))
+    text = "event_id;player;score\n" + "".join(f"r1;p{number};{cell}\n" for number, cell in enumerate(cells))
     if "1.234,5" in cells:
         assert "may be" not in refusal(tmp_path, text)
     else:

@@ -14,7 +14,7 @@ from podium.results.columns import ALL
 WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
 SYNONYMS, SIDES, OTHERWISE = WORDS["columns"], WORDS["sides"], WORDS["otherwise"]
 HEADS = {key: words.split() for key, words in WORDS["heads"].items()}
-DISTANCES, STARTS, QUARTERS, BESIDE_TIMES, LEGS, WEIGHTS, PEGS, LANES, SETS, EITHER, THREES = (
+DISTANCES, STARTS, QUARTERS, BESIDE_TIMES, LEGS, WEIGHTS, PEGS, LANES, SETS, EITHER, LESS, THREES = (
     {*HEADS[key]}
     for key in [
         "distances",
@@ -27,6 +27,7 @@ DISTANCES, STARTS, QUARTERS, BESIDE_TIMES, LEGS, WEIGHTS, PEGS, LANES, SETS, EIT
         "lanes",
         "sets",
         "either",
+        "less",
         "threes",
     ]
 )

@@ -22,6 +22,8 @@ from podium.results.headings import fold, is_total, meanings, near_miss, sides
 
 TWO = 2
 MOST_LOOKED_AT = 10_000  # rows in which players are looked for again
+DOUBT = "numbers, which may be seconds, places or points"
+PLAIN_NUMBER = re.compile(r"[+-]?[\d\s.,]+")  # and no time on a clock
 LEAST_STEPS = 3  # from one row to the next, that show an order
 LOOKED_AT = 1000  # cells of a column that nothing is known of
 
@@ -289,16 +291,16 @@ class Columns:
         return bool(self.grid.frame.select(names).head(most or self.grid.frame.height).is_duplicated().any())
 
     def take_what_compares(self, chosen: dict[str, str], unknown: Sequence[str]) -> None:
-        """Take what surely are places; or points in whose order the rows of all events stand: most or least first."""
-        name, heading = "position", next((each for each in self.asides if self.shapes.are_places(each, chosen)), None)
-        for points in (each for each in (*self.asides, *unknown) if is_total(each) and heading is None):
-            steps = self.steps(points, chosen)
-            if steps.len() >= LEAST_STEPS and (steps != 0).any():
-                ways = {"score": (steps <= 0).all(), "position": (steps >= 0).all()}
-                name, heading = next(((way, points) for way, is_so in ways.items() if is_so), (name, None))
-        if heading is not None:
-            chosen[name] = heading
-            self.asides.pop(heading, None)
+        """Take points that the rows of all events have most first, or places that they have in order."""
+        for heading in dict.fromkeys((*self.asides, *filter(is_total, unknown))):
+            steps, is_sum = self.steps(heading, chosen), is_total(heading)
+            if (steps == 0).all() or (is_sum and steps.len() < LEAST_STEPS):
+                continue
+            are_places = (steps >= 0).all() and self.shapes.are_places(heading, chosen)
+            if are_places or (is_sum and (steps <= 0).all()):
+                chosen["position" if are_places else "score"] = heading
+                self.asides.pop(heading, None)
+                break
 
     def candidates(self) -> tuple[dict[str, list[str]], list[str]]:
         """The headings that may be of each results column, and those that mean none."""
@@ -378,13 +380,17 @@ class Columns:
             return not texts.len() or bool(texts.head(LOOKED_AT).str.contains(r"\d").any())
         words = texts.unique().to_list()
         plain = [each for each in words if times.status_word(each) is None and not times.is_lapped(each)]
+        is_doubtful = fold(heading) in heads.DOUBTFUL and all(map(PLAIN_NUMBER.fullmatch, plain))
         if column == "position":
+            events = [each for each in (self.shapes.first("event_id"),) if each]
+            if is_doubtful and plain and not self.shapes.are_ranks(heading, events):
+                self.asides[heading] = DOUBT
+                return False
             return not plain or placed(pl.Series(plain)).null_count() < len(plain)
         if column == "status" and (not plain or any(map(str.isalpha, "".join(plain)))):
             return fold(heading) not in heads.DOUBTFUL or bool(status_words(words))
-        if column == "status" or (fold(heading) in heads.DOUBTFUL and all(each.isdecimal() for each in plain)):
-            kind = "numbers" if column == "status" else "whole numbers"
-            self.asides[heading] = f"{kind}, which may be seconds, places or points"
+        if column == "status" or is_doubtful:
+            self.asides[heading] = DOUBT
             return False
         return not plain or any(times.parse(each, decimal=mark) for mark in ".," for each in plain[:1000])
 

@@ -169,14 +169,7 @@ class Guesser(Columns):
             return self.event
         texts = self.texts(heading)
         if name == "position":
-            if not texts.str.contains(r"^[0-9]+$").all():
-                return {"from": heading, "as": "place"}
-            event = [self.chosen["event_id"]] if "event_id" in self.chosen else []
-            is_full = (texts == "0").any() and texts.len() == self.grid.frame.height
-            if not is_full or not self.shapes.are_ranks(heading, event, 0):
-                return heading
-            self.words.append("places from 0")
-            return {"from": heading, "as": "number", "offset": 1}
+            return self.place_rule(heading, texts)
         if name in TIMES:
             return self.time_rule(name, heading, texts)
         if name == "started_at":
@@ -192,6 +185,21 @@ class Guesser(Columns):
             self.words += [", ".join(f"{word} as {status}" for word, status in others.items())] if others else []
             return {"from": heading, "map": changed} if changed else heading
         return heading
+
+    def place_rule(self, heading: str, texts: pl.Series) -> Any:
+        """Return how places are read, or numbers of which the reader said that less is better: these end above 0."""
+        numbers = texts.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False).drop_nulls()
+        least = float(numbers.min() or 0.0)  # type: ignore[arg-type]
+        if "position" in self.named and numbers.len() and (least < 1 or (numbers % 1 != 0).any()):
+            return {"from": heading, "as": "number"} | ({"offset": 1 - least} if least < 1 else {})
+        if not texts.str.contains(r"^[0-9]+$").all():
+            return {"from": heading, "as": "place"}
+        event = [self.chosen["event_id"]] if "event_id" in self.chosen else []
+        is_full = (texts == "0").any() and texts.len() == self.grid.frame.height
+        if not is_full or not self.shapes.are_ranks(heading, event, 0):
+            return heading
+        self.words.append("places from 0")
+        return {"from": heading, "as": "number", "offset": 1}
 
     def moments(self, origin: str, distinct: pl.Series) -> Any:
         """How dates are read; asks where they may be a day and a month either way."""
@@ -333,12 +341,7 @@ class Guesser(Columns):
         return [each for each in once if not each.isdecimal()] or headings
 
     def check_compared(self, columns: Mapping[str, Any]) -> None:
-        score, own = self.chosen.get("score"), {*self.chosen, *self.given}
-        if score and fold(score) in heads.EITHER and own.isdisjoint({"event_id", "position", "time_s"}):
-            steps = self.steps(score, self.chosen)
-            if "score" not in self.named and (steps.len() < LEAST_STEPS or not (steps <= 0).all()):
-                text = "has nothing beside it that says whether more of it is better, or less"
-                self.ask(Question(text, tuple(self.comparisons(score)), score))
+        self.ask_which_is_better(self.chosen.get("score", ""))
         if any(name in columns for name in COMPARED) or self.grid.frame.height <= 1:
             return
         doubtful = [f"{heading} ({why})" for heading, why in self.asides.items()]
@@ -350,18 +353,27 @@ class Guesser(Columns):
         text = f"no column says who beat whom: it needs a position, a score or a time{hint}"
         self.ask(Question(text, choices)) if choices else self.fault(None, text)
 
+    def ask_which_is_better(self, score: str) -> None:
+        """Ask whether more or less of a score is better, unless places or the order of the rows say so."""
+        names, is_decided = {*self.grid.headings}, "score" in self.named or "position" in {*self.chosen, *self.given}
+        if fold(score) not in heads.EITHER or is_decided or {*REQUIRED, "score"} <= names:
+            return
+        steps, less = self.steps(score, self.chosen), heads.LESS & {*map(fold, names)}
+        if less or steps.len() < LEAST_STEPS or not (steps <= 0).all():
+            aside = [Choice("neither: the time decides", "source.aside", score)] * ("time_s" in self.chosen)
+            text = "has nothing beside it that says whether more of it is better, or less"
+            self.ask(Question(text, (*self.comparisons(score), *aside), score))
+
     def comparisons(self, heading: str) -> list[Choice]:
         if heads.LANES & {*fold(heading).split("_")}:
             return []
         plain = [each for each in self.texts(heading).head(LOOKED_AT).unique() if times.status_word(each) is None]
         cells = pl.Series(plain, dtype=pl.String).str.strip_chars()
+        are_numbers = cells.str.contains(r"^[+-]?[0-9][0-9 ]*([.,][0-9]+)?\s?[€£$%]?$").all()
         ways = {
-            "position": ("places, or what is better the less", not placed(cells).null_count()),
+            "position": ("places, or what is better the less", are_numbers or not placed(cells).null_count()),
             "time_s": ("times", all(times.is_lapped(each) or times.parse(each.replace(",", ".")) for each in cells)),
-            "score": (
-                "points, the more the better",
-                cells.str.contains(r"^[+-]?[0-9][0-9 ]*([.,][0-9]+)?\s?[€£$%]?$").all(),
-            ),
+            "score": ("points, the more the better", are_numbers),
         }
         fitting = {name: words for name, (words, fits) in ways.items() if fits and plain}
         return [Choice(f"{heading}: {words}", f"columns.{name}", heading) for name, words in fitting.items()]

@@ -356,6 +356,10 @@ class Lines:
         are_alike = len({max(column) for column in columns}) == 1
         if by_place is None and not are_places:
             by_place = 1 if are_alike else None
+        is_placed = are_places or self.first("position") or any(map(times.status_word, self.cells(rounds)))
+        may_be_less = by_place == -1 or not heads.LESS.isdisjoint(map(fold, self.grid.headings))
+        if may_be_less and not is_placed:  # the lines may stand in any order
+            by_place = None
         may_be_parts = not are_alike and self.title_dates().n_unique() == 1 and all(map(is_round, rounds))  # of one day
         if by_place is None or least < 0 or may_be_parts:
             return {}

@@ -83,7 +83,9 @@ def from_lines(text: str, name: str, rule: SourceRule) -> Grid:
         over = above.str.replace(rule.names or "$^", "")[0] if above.len() else ""
         for start in range(0, max(map(len, rest)), rule.width):
             name_above = over[start : start + rule.width].strip()
-            cells = rest.str.slice(start, rule.width).str.replace_all(" ", "")
+            cells = rest.str.slice(start, rule.width)
+            cells = cells.str.replace(r"^(..[ \d]{3}\d(?: \S)?)\s*$", "${1}Z") if rule.names else cells  # no result
+            cells = cells.str.replace_all(" ", "")
             frame = frame.with_columns(cells.alias(f"{start // rule.width + 1} {name_above}".strip()))
     frame = frame.select(pl.all().str.strip_chars()).select(each for each in frame.columns if frame[each].count())
     titles = pl.lit("\n".join(lines.filter(~lines.str.contains(pattern)))) if rule.width else titles_of(lines, rows)

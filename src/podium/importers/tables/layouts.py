@@ -19,6 +19,9 @@ from podium.results.headings import fold, is_statistic, is_total, meanings
 from podium.support.words import suggestion
 
 GAME, RESULT_FIRST, ALONE = (re.compile(RESULTS[name]) for name in ["game", "result_first", "alone"])
+ABSENT = re.compile(r"(?i)0+[a-z-]*")  # no opponent
+BYES = "hfuza"  # letters that FIDE has for rounds without a game
+UNRATED, UNRATED_MARK = re.compile(r"(?i)\d+[wb][wdl]"), "*"  # a game of less than one move, and what its points get
 SHOWN_NAMES = 20
 MOST_FOOT, TWO = 5, 2  # rows below a table that are none of it
 BY_ORDER = "#"  # what numbers lines where no column does
@@ -319,7 +322,9 @@ def games(cells: pl.DataFrame, names: list[str], layout: Layout, grid: Grid, dro
         for line, game in enumerate(read):
             other = None if game is None else line_of.get(game.opponent)
             mirror = None if other is None else read[other]
-            if game is None:
+            is_open = other is not None and mirror is None
+            dropped["forfeit"] += is_open
+            if game is None or is_open:
                 continue
             if other is None or mirror is None or line_of.get(mirror.opponent) != line or not agree(game, mirror):
                 remedy = "does not fit its opponent's cell"
@@ -328,7 +333,9 @@ def games(cells: pl.DataFrame, names: list[str], layout: Layout, grid: Grid, dro
                 dropped["forfeit"] += line < other
             elif line < other:
                 pair = f"{players[line]} - {players[other]}"
-                rows += [(line, name, str(game.points), pair), (other, name, str(mirror.points), pair)]
+                both = (cells[name][each] or "" for each in (line, other))
+                mark = UNRATED_MARK if any(UNRATED.fullmatch(each.replace(" ", "")) for each in both) else ""
+                rows += [(own, name, f"{each.points}{mark}", pair) for own, each in ((line, game), (other, mirror))]
     if faults:
         raise ResultsError(grid.name, faults)
     dropped += Counter()  # without zeros
@@ -357,11 +364,11 @@ def parse_game(text: str) -> Game | None:
     bare = game_text(text)
     match = GAME.fullmatch(bare)
     if match is None:
-        if ALONE.fullmatch(bare) or bare.lstrip("+-=").isalpha():
+        if ALONE.fullmatch(bare) or bare.lstrip("+-=").isalpha() or ABSENT.fullmatch(bare):
             return None
         raise ValueError(text)
     number, result = match[1], match[2].lower()
-    if not int(number):
+    if not int(number) or result in BYES:
         return None
     points = POINTS.get(result, float(result) if re.fullmatch(RESULTS["points"], result) else None)
     if points is not None and points not in WHOLE:

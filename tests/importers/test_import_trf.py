@@ -1,0 +1,58 @@
+"""FIDE's tournament reports: codes for rounds without a rated game, and blanks."""
+
+import pytest
+from test_lenient_door import refusal
+from test_sheets_of_others import heats_in, read
+
+REPORT = """012 Open of the Harbour
+042 2025/01/12
+001    1 m    Berg, Ana                         1800 AUT     1234567 1990/01/01  2.5    1     4 w {first}     2 b =
+001    2 m    Carl, Ben                         1750 AUT     1234568 1990/01/01  2.5    2     3 b 1     1 w =
+001    3 f    Dahl, Cy                          1700 AUT     1234569 1990/01/01  0.0    4     2 w 0  {absent}
+001    4 m    Ek, Dee                           1600 AUT     1234570 1990/01/01  1.0    3     1 b {second}
+"""
+DRAWN = "Berg, Ana=Carl, Ben"
+
+
+def report(first="1", second="0", absent="0000 - -"):
+    return REPORT.format(first=first, second=second, absent=absent)
+
+
+@pytest.mark.parametrize(("codes", "points"), [("WL", 1.0), ("LW", 0.0), ("DD", 0.5), ("wl", 1.0)])
+def test_a_game_of_less_than_one_move_is_not_rated(codes, points, tmp_path):
+    frame = read(tmp_path, report(*codes), "open.trf").frame
+    ranked = frame.select("heat", "ranked").unique().rows()
+    assert sorted(ranked) == [
+        ("Berg, Ana - Carl, Ben", True), ("Berg, Ana - Ek, Dee", False), ("Carl, Ben - Dahl, Cy", True),
+    ]  # fmt: skip
+    assert frame.filter(~frame["ranked"], player="Berg, Ana")["score"].to_list() == [points]
+
+
+@pytest.mark.parametrize(
+    "absent",
+    [
+        "0000    ",
+        "0000 -  ",
+        "0000 - A",
+        "0000 - Z",
+        "0000 - H",
+        "0000 - F",
+        "0000 - U",
+        "  62 b Z",
+        "   4 b Z",
+        "   4 b  ",
+    ],
+)
+def test_a_round_without_a_game_leaves_the_others(absent, tmp_path):
+    heats = heats_in(read(tmp_path, report(absent=absent), "open.trf").frame)
+    assert heats == ["Berg, Ana>Ek, Dee", "Carl, Ben>Dahl, Cy", DRAWN]
+
+
+def test_a_result_that_only_one_side_has_is_left_out(tmp_path):
+    results = read(tmp_path, report(second="Z"), "open.trf")
+    assert heats_in(results.frame) == ["Carl, Ben>Dahl, Cy", DRAWN]
+    assert "1 forfeit" in str(results.notes)
+
+
+def test_two_winners_of_one_game_are_refused_with_their_lines(tmp_path):
+    assert "line 3, column 1: '4w1' does not fit its opponent's cell" in refusal(tmp_path, report("1", "1"), "open.trf")

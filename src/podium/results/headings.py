@@ -54,8 +54,12 @@ MEMBER = re.compile(
 ROUND_HEAD = re.compile(
     rf"(?:[a-z]{{1,8}}_?)?fina(?:l|le|ale)|(?:(?:{'|'.join(ROUND)})_*)?\d{{1,2}}_*(?:{'|'.join(ROUND)})?"
 )
+# between the members of a pair
+MATES = rf"(?i)\s*[/&+\uFF0F\uFF06\uFF0B]\s*|\s+(?:{'|'.join(HEADS['and'])}|with|mit|avec|con)\s+"
 BYE = rf"(?i)^({'|'.join(HEADS['bye'])}|wolny los|-+)$"
-NOBODY = rf"(?i)^(?:{'|'.join(HEADS['nobody'])}|n\.?n\.?)$"
+NAMELESS = rf"(?:{'|'.join(HEADS['nobody'])}|n\.?n\.?)"
+NOBODY = rf"(?i)^(?:.*[/&+]\s*)?{NAMELESS}(?:\s*[/&+].*)?$"
+ABSENT = rf"{BYE}|{NOBODY}"
 FORFEIT = (
     r"(?i)^(?:[+-] ?[-:/]? ?[+-]{1,2}|[+-]|.*(?:^|[\d½ (+-])(?:ff?|kl?|wo|w\.\s?o|w/o|kont\w*|bez gry|no show|"
     rf"falta de comparência|{'|'.join(HEADS['forfeit'])})\.?\)?)$"

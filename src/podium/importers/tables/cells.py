@@ -142,9 +142,9 @@ def build(table: Table, name: str, rule: Rule) -> Cells:
     if rule.started:
         has_part = reduce(or_, (table.texts(each).str.contains(PLAYED).fill_null(value=False) for each in rule.started))
         texts = texts.set((texts == "did_not_start") & has_part, "dnf")
-    if rule.count:  # one that stands again gets its number, from #2 on
-        count = pl.int_range(1, pl.len() + 1).over("text").cast(pl.String)
-        counts = pl.DataFrame({"text": texts}).select(count).to_series()
+    if rule.count:  # one that stands in another row again gets its number, from #2 on
+        count = pl.col("row").rank("dense").over("text").cast(pl.String)
+        counts = pl.DataFrame({"text": texts, "row": table.rows}).select(count).to_series()
         texts = texts.zip_with(counts == "1", texts + " #" + counts)
     cells, sources = as_kind(table, name, rule, texts), tuple(each for each in rule.names if each not in rule.started)
     return Cells(cells.column.alias(name), cells.bad, texts, cells.remedy, sources, cells.statuses, cells.gaps)

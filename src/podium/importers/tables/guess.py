@@ -37,6 +37,8 @@ class Guesser(Columns):
         """The map that a table says, as TOML has it, and a line of what was understood."""
         self.check_holes()
         self.check_standing()
+        if own := self.refined.pop("player", {}):
+            self.shapes.pairs = "pairs" if "split" in own else "names"
         is_of_entrants = self.members or {"event_id", "player"} <= {*self.given, *self.named}
         shape = None if is_of_entrants else self.shapes.document()
         self.refuse()
@@ -176,8 +178,8 @@ class Guesser(Columns):
             return self.moments(heading, texts.unique(maintain_order=True))
         if name in ("score", "team_score") and self.outcomes.keys() >= {*texts.unique()}:
             return {"from": heading, "map": self.outcomes}
-        if name == "player" and (mark := self.shapes.mates(heading)):
-            return {"from": heading, "split": mark}
+        if name == "player" and (way := self.shapes.mates_rule(heading)):
+            return {"from": heading, **way}
         if name == "status":
             words = self.codes(heading) or status_words(texts.unique(maintain_order=True).to_list())
             changed = {word: status for word, status in words.items() if word != status}

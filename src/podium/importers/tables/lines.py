@@ -31,6 +31,7 @@ class Lines:
 
     def __init__(self, grid: Grid, given: Document, named: Mapping[str, str], ask: Callable[[Question], None]) -> None:
         self.grid, self.given, self.ask = grid, given, ask
+        self.pairs = ""  # or what the reader answered: pairs, or names
         self.known: dict[str, pl.Series] = {}  # the cells of columns that were looked at
         self.of_column: dict[str, list[str]] = {name: [heading] for name, heading in named.items()}
         for heading in sorted(grid.headings, key=lambda each: fold(each) in heads.WEAK):
@@ -66,7 +67,7 @@ class Lines:
         if not all(self.texts(each).head(FEW).str.contains(mark, literal=True).any() for each in headings):
             return False
         cells = self.cells(headings)
-        parts = cells.filter(~cells.str.contains(heads.BYE)).str.split(mark)
+        parts = cells.filter(~cells.str.contains(heads.ABSENT)).str.split(mark)
         return bool((parts.list.eval(pl.element().str.strip_chars() != "").list.sum() == TWO).all())
 
     def mates(self, heading: str) -> str | None:
@@ -74,6 +75,27 @@ class Lines:
         is_apart = self.texts(heading).head(FEW).str.contains(" / ", literal=True).any()
         marks = "/", " & ", " + ", *((" - ", " \u2013 ") if fold(heading) in heads.PAIRING else ())
         return " / " if is_apart else next((mark for mark in marks if self.all_have(mark, heading)), None)
+
+    def mates_rule(self, heading: str) -> Document:
+        """Return how the names of a column are parted into the members of pairs."""
+        mark = self.mates(heading)
+        return {"split": mark} if mark and self.pairs != "names" else self.pair_rule(heading)
+
+    def pair_rule(self, *headings: str) -> Document:
+        """Return how cells are parted into pairs that are written in several ways; ask if only some look like pairs."""
+        cells, known = self.cells(headings).unique(), self.pairs
+        cells = cells.filter(~cells.str.contains(heads.ABSENT))
+        are_pairs = cells.str.contains(heads.MATES)
+        if known == "names" or not are_pairs.any():
+            return {}
+        parts = cells.filter(are_pairs).str.replace_all(heads.MATES, "\0").str.split("\0").explode()
+        again = pl.concat([parts, cells.filter(~are_pairs)]).is_duplicated().any()
+        if not known and not are_pairs.all() and (again or are_pairs.sum() * 2 > cells.len()):
+            text = f"has {cells.filter(are_pairs)[0]!r}, which may be a pair, and {cells.filter(~are_pairs)[0]!r}"
+            names = Choice("each is one name", "columns.player.as", "text")
+            self.ask(Question(text, (Choice("they are pairs", "columns.player.split", "/"), names), headings[0]))
+        is_split = known or are_pairs.all()
+        return {"regex": [heads.MATES, " / "], "split": " / "} if is_split else {}
 
     def event(self) -> str:
         """What names the event of a sheet that has one only; empty where nothing does."""
@@ -118,8 +140,8 @@ class Lines:
         both = [self.first("started_at") or year, self.first("event_id", "heat")]
         both = [each for each in both if each not in (None, *columns)]
         ways = [*([each] for each in reversed(both)), both]
-        named = next((way for way in ways if way and not self.grid.frame.select(way).is_duplicated().any()), None)
-        if named is None or not self.cells(columns).str.contains(r"\p{L}{2}").all():
+        named = next((way for way in ways if way and not self.grid.frame.select(way).is_duplicated().any()), both)
+        if not named or not self.cells(columns).str.contains(r"^\p{L}|\p{L}{2}").all():
             return None
         fallen = [each for each in self.grid.headings if times.status_word(each) and each not in columns]
         for each in fallen:
@@ -128,7 +150,8 @@ class Lines:
                 self.ask(Question(text, (Choice(f"leave {each} aside", "source.aside", each),), each))
         position = {"from": "column", "map": dict(zip(columns, numbers, strict=True))}
         event = "{row_name}" if len(named) == 1 else " ".join(f"{{{each}}}" for each in named)
-        rules = {"event_id": event, "player": "cell", "position": position}
+        player = {"from": "cell", **self.pair_rule(*columns)}
+        rules = {"event_id": {"from": event, "count": True}, "player": player, "position": position}
         return self.matrix(named[0], columns + fallen, rules, "nobody")
 
     def places_down(self) -> Document | None:
@@ -229,7 +252,8 @@ class Lines:
         if all(map(self.are_ranks, rounds)) or not any(are_games):
             return None
         numbers = [each for each in aside if sides().get(fold(each)) == "number"]
-        columns = {"event_id": event, "heat": "{pair}", "score": {"from": "cell", "as": "number"}}
+        columns: Document = {"event_id": event, "heat": "{pair}"}
+        columns["score"] = {"from": "cell", "regex": [r"\*$", ""], "as": "number"}
         refusal = None
         for name in (*numbers, *self.of_column.get("position", []), BY_ORDER):
             excluded = [each for each in aside if each != name]
@@ -251,8 +275,8 @@ class Lines:
         if "time_s" in columns and {*map(fold, rounds)} <= heads.LEGS:
             self.ask(Question(f"{', '.join(rounds)} are legs of one event: add a column of the whole times", ()))
         columns |= self.dates_of(rounds)
-        mark = self.mates(player)
-        columns |= {"player": {"from": "row_name", "split": mark}} if mark else {}
+        if rule := self.mates_rule(player):
+            columns["player"] = {"from": "row_name", **rule}
         return self.matrix(player, rounds, columns, "no result")
 
     def matrix(self, rows: str | None, cells: Sequence[str], columns: Document, reason: str) -> Document:

@@ -29,6 +29,8 @@ MOST_LINES = 10_000  # of a grid
 class Shapes(Lines):
     def document(self) -> Document | None:
         """The map of the shape, without dates; None where rows are entrants."""
+        if self.grid.frame.height == 1 and (found := self.places()):
+            return found
         if {"event_id", "player"} <= self.of_column.keys() and self.of_column.keys() & {"position", "time_s"}:
             return None
         player = self.first("player", "team") or self.corner()
@@ -72,10 +74,13 @@ class Shapes(Lines):
         one, other = (parts[name] for name in names)
         compared, conditions = self.decided(parts) if names[0] == "winner" else self.compared(parts)
         conditions += [each for name in (other, one) for each in self.condition(name, heads.BYE, "bye", "no opponent")]
+        conditions += [each for name in (one, other) for each in self.condition(name, heads.NOBODY, "nobody")]
         are_lists = bool(self.cells((one, other)).str.starts_with('["').all())  # of JSON
         mark = '", "' if are_lists else next((mark for mark in MARKS if self.all_have(mark, one, other)), None)
         mark = mark or self.commas(one, other)
-        rest = {"regex": [r'^\["|"\]$', ""]} if are_lists else {}
+        of_list = {"regex": [r'^\["|"\]$', ""]} if are_lists else {}
+        rest: Document = of_list if mark else self.pair_rule(one, other)
+        mark = rest.get("split", mark)
         players: list[Any] = [{"from": [each], **rest} for each in (one, other)] if mark else [one, other]
         several = [members.get(name, []) for name in names]
         words = map(fold, chain(*several))

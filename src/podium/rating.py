@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from podium.engine.system import System
 from podium.errors import ParameterError
+from podium.importers.tables import read_any
 from podium.large import is_dataset, is_folder
 from podium.rated import Rated, begin, rate_table
-from podium.results.reading import Results, read_numbered
 from podium.systems import make_system
 
 if TYPE_CHECKING:
@@ -30,7 +30,8 @@ def rate(
     """Rate results.
 
     Args:
-        results: a path to CSV, Parquet or JSON lines, a pandas, Polars or Arrow frame, rows as dicts, or Results. Or
+        results: a file, a pandas, Polars or Arrow frame, rows as dicts, or Results. A table in another shape is read
+            as its headings and cells surely mean, and a warning says how. Or
             the path of a folder of Parquet files, which is rated in bounded memory as `rate_stream` does. Or a dataset,
             its path or an address such as `s3://bucket/results`, which is rated pool by pool.
         system: a system's name, with parameters where it is `elo:k=20`, or an instance.
@@ -72,7 +73,7 @@ def rate(
         from podium.large.rating import rate_folder
 
         return rate_folder(results, chosen, period, start)
-    checked, numbered = (results, None) if isinstance(results, Results) else read_numbered(results)
+    checked, numbered = read_any(results)
     saved = None if start is None else begin(start, chosen, period, checked)
     return rate_table(checked, chosen, period, saved, numbered)
 

@@ -151,8 +151,8 @@ WRONG: Any = {"system": lambda: 0, "class": find("elo"), "name": ["a"], "number"
         (lambda: find("podium")(shared="a/b/c/d/e/f/g/h"), "podium: shared names 8 kinds; at most"),
         (lambda: podium.rate(podium.simulate(events=3), "elo"), "a Simulated is not a table; give its `results`"),
         (
-            lambda: podium.rate(SEASON.rename({"player": "driver_name"})),
-            r"podium\.read_results\(…, columns=\{'player': …\}\)",
+            lambda: podium.rate(SEASON.rename({"player": "xyz"})),
+            r"which column has the players: give podium\.read_results answers=\['columns\.player=xyz'\]",
         ),
     ],
 )

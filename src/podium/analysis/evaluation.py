@@ -26,8 +26,9 @@ from podium.engine.system import System
 from podium.engine.tables.encoding import encode
 from podium.engine.tables.selection import EVENT
 from podium.errors import ParameterError
+from podium.importers.tables import read_any
 from podium.large import is_dataset
-from podium.results.reading import Results, read_results
+from podium.results.reading import Results
 from podium.systems import make_system
 
 RESAMPLES = 1000
@@ -110,7 +111,7 @@ def evaluate(
         judged = judge_dataset(open_dataset(results), chosen_systems, chosen, period, weight, how)
     else:
         refuse_engine(engine, scheduler, workers)
-        checked = read_results(results)
+        checked = read_any(results)[0]
         judged = judge_table(checked, chosen_systems, chosen, period, weight)
     for name, each in zip(names, judged, strict=True):
         if not each.events:

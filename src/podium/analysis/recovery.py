@@ -14,8 +14,9 @@ import polars as pl
 from podium.analysis.scores import system_labels
 from podium.engine.system import System
 from podium.errors import ParameterError
+from podium.importers.tables import read_any
 from podium.rating import rate
-from podium.results.reading import Results, read_results
+from podium.results.reading import Results
 
 SETTLED_EVENTS = 10
 CLOSE_POINTS = 50.0  # points of skill
@@ -52,7 +53,7 @@ def recover(
         ResultsError: the results are refused.
         ParameterError: skills are missing for an event, or too few events to compare.
     """
-    checked = read_results(results)
+    checked = read_any(results)[0]
     names = system_labels(labels, [system.name for system in systems])
     truth = check_skills(skills)
     summaries, tables = [], []

@@ -12,13 +12,14 @@ import numpy as np
 import polars as pl
 
 from podium.errors import OutputError
+from podium.importers.tables import read_any
 from podium.large import MANIFEST, Dataset, PoolFiles, is_dataset, is_folder, is_parquet, is_url, slices
 from podium.large.files import Storage, manifest_text, open_dataset, pool_folder, read_file, storage_at, write_part
 from podium.large.parts import Tables
 from podium.results.columns import DEFAULTS, FILLED, in_order
 from podium.results.consistency import SEQUENCE, order_keys
 from podium.results.hashing import runs
-from podium.results.reading import Results, read_results
+from podium.results.reading import Results
 from podium.support.part_files import synchronise
 
 
@@ -307,4 +308,4 @@ def as_tables(source: Any) -> Any:
         or slices.is_several(source)
     ):
         return source
-    return read_results(source)
+    return read_any(source)[0]

@@ -15,6 +15,7 @@ from podium.engine.system import System
 from podium.engine.tables.encoding import Events, encode
 from podium.engine.tables.selection import EVENT
 from podium.errors import ParameterError, ResultsError
+from podium.importers.tables import read_any
 from podium.ledger.forecast import (
     Forecast,
     Named,
@@ -147,7 +148,7 @@ class Live(Standings):
             ResultsError: the rows are refused, the event was rated before, or it is older than the newest.
             NotFiniteError: a rating would be no finite number.
         """
-        results = read_results(rows)
+        results = read_any(rows)[0]
         with self._lock:
             events, replayed = self._advance(results)
         return history(self.system, events, replayed)
@@ -332,7 +333,7 @@ class Live(Standings):
 
     def _foreseen(self, rows: Any) -> tuple[Events, Replayed]:
         """What an event would do as players stand."""
-        results = read_results(rows)
+        results = read_any(rows)[0]
         with self._lock:
             known = len(self._ratings.rows)
             events, numbers = self._encode(results)

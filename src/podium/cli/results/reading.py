@@ -88,12 +88,10 @@ class TableFlags:
                 {"format": self.date_format} if self.date_format else {}
             )
         if self.winner or self.loser:
-            from podium.importers.tables.open_table import matches_map
-
             if not (self.winner and self.loser):
                 raise ParameterError("--winner and --loser belong together")
-            event = split(self.event) if self.event else None
-            return matches_map(split(self.winner), split(self.loser), event, None, columns)
+            values = [{"position": {"value": place}} for place in (1, TWO)]
+            return self.matches(self.winner, self.loser, values, columns)
         if self.event:
             several = split(self.event)
             name = {"from": several} if len(several) == 1 else "-".join(f"{{{each}}}" for each in several)
@@ -127,17 +125,19 @@ class TableFlags:
 
     def two_sides(self, columns: dict[str, Any]) -> dict[str, Any]:
         """A match a row, with the result of the first side or the scores of both."""
+        from podium.importers.tables.open_table import sides_of
+
         players, scores = split(self.sides or ""), split(self.scores or "")
         if len(players) != TWO or bool(self.result) == bool(scores) or len(scores) not in (0, TWO):
             raise ParameterError("--sides A,B needs --result COLUMN, of the first side, or --scores A,B")
-        values: list[dict[str, Any]] = [{"score": {"from": [score]}} for score in scores]
-        if self.result:
-            values = [{"position": {"from": [self.result], "as": "result", "side": side}} for side in (1, TWO)]
-        sides = [{"player": {"from": [each]}, **value} for each, value in zip(players, values, strict=True)]
-        from podium.importers.tables.open_table import match_id
+        return self.matches(players[0], players[1], sides_of(scores, self.result), columns)
 
-        columns = {"event_id": match_id(players[:1], players[1:], columns)} | columns
-        return {"layout": {"kind": "wide", "sides": sides}, "columns": columns}
+    def matches(self, first: str, second: str, values: list[dict[str, Any]], columns: dict[str, Any]) -> dict[str, Any]:
+        """The map of a match a row."""
+        from podium.importers.tables.open_table import matches_map
+
+        event = split(self.event) if self.event else None
+        return matches_map(split(first), split(second), values, event, None, columns)
 
 
 TABLE_FLAGS: Any = Made(TableFlags)

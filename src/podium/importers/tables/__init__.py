@@ -6,16 +6,18 @@ none of it.
 
 import io
 import sys
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from podium.errors import ParameterError, ResultsError
-from podium.results.reading import STDIN, Results
+from podium.results.reading import STDIN, Results, read_numbered
 from podium.results.reading import read_results as read_strictly
 
 if TYPE_CHECKING:
     from podium.importers.tables.open_table import Names
+    from podium.results.hashing import Numbered
 
 
 def read_results(
@@ -26,6 +28,7 @@ def read_results(
     ignore: "Names" = (),
     map: Mapping[str, Any] | str | Path | None = None,  # noqa: A002  (as the command line has it)
     lenient: bool = False,
+    answers: Iterable[str] = (),
 ) -> Results:
     """Read and check results.
 
@@ -37,7 +40,8 @@ def read_results(
             columns that have such a name already keep their meaning.
         ignore: columns to leave aside, or `rest` for all that have no meaning.
         map: a whole map, as TOML has it, or the path of its file; then `columns` must be left out.
-        lenient: whether a file in another shape is read as its headings and cells surely mean; `notes` say how.
+        lenient: whether a table in another shape is read as its headings and cells surely mean; `notes` say how.
+        answers: answers to the questions that a lenient reading asks, such as `columns.started_at.format=%d/%m/%Y`.
 
     Returns:
         The checked table, rows in the order of the source.
@@ -49,8 +53,8 @@ def read_results(
     if map is not None and (columns is not None or ignore):
         raise ParameterError("give a map or columns, not both: a map says all of a table")
     if map is None and columns is None and not ignore:
-        if lenient and isinstance(source, str | Path):
-            return read_leniently(str(source))
+        if lenient or answers:
+            return read_leniently(source, name, answers)[0]
         return read_strictly(source, name=name)
     from podium.importers.tables import maps, open_table  # noqa: PLC0415
 
@@ -60,16 +64,40 @@ def read_results(
     return open_table.read_mapped(source, mapping, name)
 
 
-def read_leniently(path: str) -> Results:
-    """Read a results table as it is; or where that is refused, as its headings and cells surely mean it."""
-    content = sys.stdin.buffer.read() if path == STDIN else None
-    name = "standard input" if content is not None else Path(path).name
-    try:
-        return read_strictly(path if content is None else io.BytesIO(content), name=name)
-    except ResultsError:
-        if content is None and not Path(path).is_file():
-            raise
+def read_any(source: Any) -> "tuple[Results, Numbered | None]":
+    """Read and check results in any shape; warn how a table in another shape was understood.
 
-    from podium.importers.tables.open_table import read_understood  # noqa: PLC0415
+    Returns:
+        The results, and the numbers of their events if the table was read as it is.
+    """
+    results, numbered = read_leniently(source)
+    if source is not results:
+        for note in results.notes:
+            warnings.warn(f"{results.source}: {note}", stacklevel=3)
+    return results, numbered
 
-    return read_understood(path, name, content)
+
+def read_leniently(
+    source: Any, name: str | None = None, answers: Iterable[str] = ()
+) -> "tuple[Results, Numbered | None]":
+    """Read a results table as it is; or if that is refused, as its headings and cells surely mean it."""
+    if isinstance(source, Results):
+        return source, None
+    path = str(source) if isinstance(source, str | Path) else None
+    stream = sys.stdin.buffer if path == STDIN else source
+    content = stream.read() if hasattr(stream, "read") and path in (None, STDIN) else None
+    if name is None:
+        given = getattr(source, "name", "results") if path is None else Path(path).name
+        name = "standard input" if path == STDIN else str(given)
+    if not answers:
+        try:
+            return read_numbered(source if content is None else io.BytesIO(content), name)
+        except ResultsError:
+            if path is not None and content is None and not Path(path).is_file():
+                raise
+
+    from podium.importers.tables.open_table import read_frame, read_understood  # noqa: PLC0415
+
+    if path is None and content is None:
+        return read_frame(source, name, answers), None
+    return read_understood(path or name, name, content, answers), None

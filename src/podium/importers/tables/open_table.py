@@ -1,35 +1,99 @@
 """Tables as their headings, or a map, say what they mean; and matches with winners and losers in one row."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import csv
+import io
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import time
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from podium.errors import ResultsError
+from podium.errors import ParameterError, ResultsError
 from podium.importers.files import load
 from podium.importers.grid import Grid, SourceRule, UndecidedError
 from podium.importers.registry import Options, read_format
 from podium.importers.sources import format_of, of_bytes, sources
 from podium.importers.tables.applying import Mapped, apply_map
-from podium.importers.tables.csv import find_faults, understood
+from podium.importers.tables.csv import answer, find_faults, understood
 from podium.importers.tables.maps import build_map
 from podium.importers.tables.model import Map
 from podium.results.columns import ALL, text
-from podium.results.reading import STDIN, Results, loaded, read_results, unknown_columns
+from podium.results.reading import STDIN, Results, header_faults, loaded, read_results, unknown_columns
 
 
-def read_understood(path: str, name: str, content: bytes | None = None) -> Results:
-    """Read a table that is no results table as its headings and cells surely mean it."""
+def read_understood(path: str, name: str, content: bytes | None = None, answers: Iterable[str] = ()) -> Results:
+    """Read a table that is no results table as its headings, its cells and answers surely mean it."""
     form = format_of(path) if content is None else None
     if form or (content is None and len(sources(path)) > 1):
         imported = read_format(form or "csv", [path])
         frame, notes = read_results(imported.table, name=name).frame, imported.notes
         return Results(frame, name, None, notes + left_out(imported.dropped), imported.made)
-    note, mapped = understand(path, content, name)
+    note, mapped = understand(path, content, name, answers)
     return checked(mapped, name, (note,) if note else ())
+
+
+TYPED = re.compile(r"type podium import (?:'[^']*'|\S+) (?=--set)|--set ('[^']*'|\S+)")
+SKIPPED = re.compile(r", or leave [\w ]+ out: type podium import .* --skip-bad")
+
+
+def read_frame(source: Any, name: str, answers: Iterable[str] = ()) -> Results:
+    """Read a frame, or rows, in another shape, as a file of it would be read.
+
+    Raises:
+        ResultsError: the cells of a results table are wrong, or another table leaves a question open.
+    """
+    if hasattr(source, "reset_index") and any(each is not None for each in source.index.names):
+        source = source.reset_index()
+    frame, name = loaded(source, name)
+    try:
+        return read_understood(name, name, content_of(frame), answers)
+    except ResultsError as error:
+        if not header_faults(frame) and not answers:
+            read_results(frame, name=name)
+        raise ResultsError(
+            name, [each._replace(file=name, remedy=in_python(each.remedy)) for each in error.faults]
+        ) from None
+
+
+def in_python(remedy: str) -> str:
+    """The end of a message that names a command to type, for somebody who has no file."""
+    way = "give podium.read_results "
+    typed = SKIPPED.sub("", remedy)
+    return TYPED.sub(lambda found: f"answers={shlex.split(found[1])}" if found[1] else way, typed)
+
+
+def content_of(frame: pl.DataFrame) -> bytes:
+    """A frame as the file that it may have come from: CSV, or JSON if a cell has parts."""
+    columns = [as_written(frame[name]) for name in frame.columns]
+    written = pl.DataFrame(columns)
+    if any(each.dtype.is_nested() for each in columns):
+        return written.write_json().encode()
+    heads = io.StringIO()
+    csv.writer(heads).writerow("" if BLANK_HEAD.fullmatch(name) else name for name in frame.columns)
+    return heads.getvalue().encode() + written.write_csv(include_header=False).encode()
+
+
+BLANK_HEAD = re.compile(r"Unnamed: \d+|_duplicated_\d+")  # what pandas and Polars call a column without a heading
+
+
+def as_written(column: pl.Series) -> pl.Series:
+    """A column as people write it: spans in seconds, days without a time, whole numbers without a decimal point."""
+    kind = column.dtype
+    if kind == pl.Duration:
+        return column.dt.total_microseconds() / 1e6
+    if kind == pl.Datetime and (column.dt.time() == time()).all():
+        return column.dt.date()
+    column = column.fill_nan(None) if kind.is_float() else column
+    return (
+        column.cast(pl.Int64)
+        if kind.is_float() and column.null_count() and (column == column.round()).all()
+        else column
+    )
 
 
 def left_out(dropped: Mapping[str, int]) -> tuple[str, ...]:
@@ -37,12 +101,17 @@ def left_out(dropped: Mapping[str, int]) -> tuple[str, ...]:
     return (f"left out {counts}",) if counts else ()
 
 
-def understand(path: str, content: bytes | None = None, name: str | None = None) -> tuple[str, Mapped]:
+def understand(
+    path: str, content: bytes | None = None, name: str | None = None, answers: Iterable[str] = ()
+) -> tuple[str, Mapped]:
     """What a file's table says, in a line, and its rows as results."""
     source = of_bytes(content, "standard input") if content is not None else sources(path)[0]
     own_name = name or Path(path).name
+    document: dict[str, Any] | None = None
+    for key, _, value in (each.partition("=") for each in answers):
+        document = answer(key, value, document)
     with called(own_name):
-        grid, mapping, note = understood(source, Options())
+        grid, mapping, note = understood(source, Options(map=document, guess=document is not None))
     return note, apply_map(replace(grid, name=own_name), mapping)
 
 
@@ -92,45 +161,88 @@ def read_columns(source: Any, columns: Mapping[str, Any], ignore: Names, name: s
 def from_matches(
     matches: Any,
     *,
-    winner: Names,
-    loser: Names,
+    winner: Names | None = None,
+    loser: Names | None = None,
+    home: Names | None = None,
+    away: Names | None = None,
+    scores: Sequence[str] = (),
+    result: str | None = None,
+    draw: str | None = None,
     event: Names | None = None,
     date: str | Mapping[str, Any] | None = None,
     name: str | None = None,
     **columns: Any,
 ) -> Results:
-    """Read matches that have the winner and the loser in one row.
+    """Read matches that have both sides in one row: winner and loser, or home and away.
 
     Args:
         matches: a table, as `read_results` takes it.
-        winner: the column with who won; several where a team did, a column for each of its members.
-        loser: as `winner`.
-        event: the columns that together name the match; its date and players where None, and a count of repeats.
-        date: the column with the day or moment, or its rule: `{"from": "Day", "format": "%d.%m.%Y"}`.
-        name: what faults call the table.
+        winner: the column with the winner. For a team, one column for each of its members.
+        loser: the column, or columns, with the loser.
+        home: the column, or columns, with the first side: at home, or White.
+        away: the column, or columns, with the second side.
+        scores: the columns with the two sides' scores, the first side's first. Equal scores are a draw.
+        result: the column with the first side's result: `H`, `D` and `A`; `W` and `L`; `1-0`; or 1, 0.5 and 0.
+        draw: the column that says whether a match of `winner` and `loser` was a draw: true, yes, 1 or `D`.
+        event: the columns that together name the match. Default: its date, its sides and a count of repeats.
+        date: the column with the day or time, or its rule: `{"from": "Day", "format": "%d.%m.%Y"}`.
+        name: the table's name in error messages.
         columns: other results columns of the match, such as `pool` or `mode`, by their column or rule.
 
     Returns:
-        The checked results: a row for each player, positions 1 and 2, and teams where there are several a side.
+        The checked results: one row for each player, and teams where a side has several.
+
+    Raises:
+        ResultsError: a cell is wrong.
+        ParameterError: a side is missing, or it is not clear how the match ended.
     """
-    document = matches_map(winner, loser, event, date, columns)
+    first, second = (winner, loser) if home is None else (home, away)
+    if first is None or second is None or None not in (home, winner):
+        raise ParameterError("from_matches: the sides are not clear. Name winner and loser, or home and away.")
+    if len(scores) not in (0, 2) or ((scores or result) if home is None else draw or bool(scores) == bool(result)):
+        way = "draw=COLUMN, or nothing" if home is None else "scores=(FIRST, SECOND) or result=COLUMN"
+        raise ParameterError(f"from_matches: it is not clear how the matches ended. Give it {way}.")
+    place = {"from": [draw], "map": dict.fromkeys(DRAWS, 1), "null": 2, "default": 2} if draw else {"value": 2}
+    values = sides_of(scores, result) or [{"position": {"value": 1}}, {"position": place}]
+    if home is not None:
+        values = [value | {"side": {"value": side}} for value, side in zip(values, ("home", "away"), strict=True)]
+    document = matches_map(first, second, values, event, date, columns)
     grid = grid_of(matches, name)
     return checked(apply_map(grid, build_map(document, "from_matches")), grid.name)
 
 
+DRAWS = ("true", "True", "TRUE", "yes", "Yes", "1", "D", "d", "draw", "Draw", "X", "x")
+RESULTS = {"H": "1-0", "W": "1-0", "D": "1/2-1/2", "A": "0-1", "L": "0-1"}
+
+
+def sides_of(scores: Sequence[str], result: str | None) -> list[dict[str, Any]]:
+    """The rules by which scores, or a result, compare two sides; no rules without either."""
+    if result:
+        return [{"position": {"from": [result], "map": RESULTS, "as": "result", "side": side}} for side in (1, 2)]
+    return [{"score": {"from": [score]}} for score in scores]
+
+
 def matches_map(
-    winner: Names, loser: Names, event: Names | None, date: str | Mapping[str, Any] | None, columns: Mapping[str, Any]
+    first: Names,
+    second: Names,
+    values: Sequence[Mapping[str, Any]],
+    event: Names | None,
+    date: str | Mapping[str, Any] | None,
+    columns: Mapping[str, Any],
 ) -> dict[str, Any]:
+    """The map of a table with a match in each row; `values` are the rules of each side."""
     sides = []
-    for position, (side, members) in enumerate((("winners", winner), ("losers", loser)), start=1):
-        players = as_list(members)
-        team = {"team": {"value": side}} if len(players) > 1 else {}
-        sides += [{"player": {"from": [player]}, "position": {"value": position}, **team} for player in players]
+    for members, side, rules in zip((first, second), ("winners", "losers"), values, strict=True):
+        players, own = as_list(members), dict(rules)
+        if len(players) > 1:
+            own["team"] = {"value": side}
+            own |= {"team_score": own.pop("score")} if "score" in own else {}
+        sides += [{"player": {"from": [player]}, **own} for player in players]
     if date is not None:
         columns = {**columns, "started_at": {"from": [date]} if isinstance(date, str) else date}
     names = as_list(event) if event is not None else []
     written = "-".join(f"{{{each}}}" for each in names) if len(names) != 1 else {"from": names}
-    rules = {"event_id": written or match_id(as_list(winner), as_list(loser), columns), **columns}
+    rules = {"event_id": written or match_id(as_list(first), as_list(second), columns), **columns}
     return {"layout": {"kind": "wide", "sides": sides}, "columns": rules}
 
 

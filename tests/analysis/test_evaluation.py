@@ -121,3 +121,34 @@ def test_nothing_to_judge_says_so():
     rows = [{key: value for key, value in row.items() if key != "started_at"} for row in races("ab")]
     with pytest.raises(podium.ParameterError, match="started_at"):
         evaluate(rows, [find("elo")()], window=Window(since="2026-01-01"))
+
+
+def team_games(**compared):
+    """Two games of two against two, with what compares the sides, of the first and of the second."""
+    return [
+        {"event_id": event, "player": player, "team": "ab"[k // 2]}
+        | {name: both[k // 2] for name, both in compared.items()}
+        for event in ("g1", "g2")
+        for k, player in enumerate(["ana", "ben", "cleo", "dan"])
+    ]
+
+
+@pytest.mark.parametrize("name", ["elo-mmr", "codeforces"])
+@pytest.mark.parametrize("compared", [{"team_score": (1, 3)}, {"position": (2, 1)}])
+def test_a_system_of_single_players_is_not_judged_by_games_of_teams(name, compared):
+    games = team_games(**compared)
+    changes = podium.rate(games, name).history.filter(event_id="g1")
+    assert changes["delta"].head(2).max() < 0 < changes["delta"].tail(2).min()  # by the sides' order, and no tie of all
+    with pytest.raises(
+        podium.ParameterError, match=f"{name}: it rates each player alone, and in g1 the members of a team"
+    ):
+        podium.evaluate(games, ["elo", name])
+    with pytest.raises(podium.ParameterError, match="the members of a team share a result"):
+        podium.tune(games, name, train_until="50%", trials=2)
+
+
+def test_a_team_that_is_a_label_leaves_players_to_be_judged_alone():
+    own = [row | {"position": place} for place, row in enumerate(team_games(), start=1)]
+    assert podium.evaluate(own, ["elo", "elo-mmr"]).scores["pairs"].to_list() == [12, 12]
+    label = [row | {"position": 1.0} for row in own if row["player"] in ("ana", "cleo")]
+    assert podium.evaluate(label, ["elo", "elo-mmr"]).scores["pairs"].n_unique() == 1

@@ -95,3 +95,9 @@ def test_what_cannot_be_tuned_says_why(tmp_path):
     study.write_text("no database")
     with pytest.raises(TuningError, match="not a study"):
         tune(results, find("elo")(), "2025-03-20", trials=1, study=study)
+
+
+def test_a_system_without_numbers_to_search_has_nothing_to_tune(tmp_path):
+    with pytest.raises(podium.ParameterError, match="podium: it has nothing to tune"):
+        tune(RACES, "podium", train_until="60%", trials=2, study=tmp_path / "study.db")
+    assert not (tmp_path / "study.db").exists()

@@ -95,7 +95,7 @@ def judge_pool(task: JudgeTask) -> list[Sums]:
         seen += ids.height
         first: pl.DataFrame | None = None
         for part, own in zip(parts, sums, strict=True):
-            selection = HeatSelection(judged_heats(part.events, task.window), task.window.min_events)
+            selection = HeatSelection(judged_heats(part.events, task.window, part.system), task.window.min_events)
             predictions = predict(part.system, part.events, selection, part.replayed)
             table = event_sums(part.events, predictions)
             own.bins += predictions.bins
@@ -203,7 +203,7 @@ def encoded_pool(task: BlockTask) -> Encoded | None:
     encoded = None
     if whole.height:
         events = encode(Results(whole, task.pool.name), system)
-        encoded = Encoded(events, judged_heats(events, Window(since=task.fit_since)), whole.height)
+        encoded = Encoded(events, judged_heats(events, Window(since=task.fit_since), system), whole.height)
     _held[key] = encoded
     while len(_held) > 1 and sum(each.rows for each in _held.values() if each) > HELD_ROWS:
         _held.popitem(last=False)

@@ -69,7 +69,7 @@ def own_scores(
 ) -> dict[str, float]:
     """What metrics of the caller's say of the judged pairs."""
     events = encode(results, system, period)
-    heats = judged_heats(events, window)
+    heats = judged_heats(events, window, system)
     pairs = pair_predictions(system, events, replay(system, events), heats=heats, min_events=window.min_events)
     result, expected = pairs["result"].to_numpy(), pairs["expected"].to_numpy()
     return {name: float(metric(result, expected)) for name, metric in metrics.items()}
@@ -77,7 +77,7 @@ def own_scores(
 
 def judge_events(events: Events, system: System, window: Window) -> tuple[pl.DataFrame, Predictions]:
     """Judge events that are encoded: the sums of each that has a pair to judge, and all predictions."""
-    selection = HeatSelection(judged_heats(events, window), window.min_events, by_player=window.by_player)
+    selection = HeatSelection(judged_heats(events, window, system), window.min_events, by_player=window.by_player)
     return judge_heats(events, system, selection)
 
 
@@ -100,8 +100,14 @@ def event_sums(events: Events, predictions: Predictions) -> pl.DataFrame:
     return pl.DataFrame(sums, schema=list(SUMS), orient="row").with_columns(event_id=ids.gather(first))
 
 
-def judged_heats(events: Events, window: Window) -> npt.NDArray[np.bool_]:
-    """The heats that the window holds; an overall result only where it is all there is of an event."""
+def judged_heats(events: Events, window: Window, system: System | None = None) -> npt.NDArray[np.bool_]:
+    """The heats that the window holds; an overall result only where it is all there is of an event.
+
+    Raises:
+        ParameterError: the system rates each player alone, and members of a team share a result.
+    """
+    if system is not None and not system.teams:
+        refuse_shared_results(events.results.frame, system.name)
     selected = held_heats(events)
     if window.since is None and window.until is None:
         return selected
@@ -115,6 +121,22 @@ def judged_heats(events: Events, window: Window) -> npt.NDArray[np.bool_]:
     if window.until is not None:
         selected &= (when <= instant(window.until)).to_numpy()
     return selected
+
+
+def refuse_shared_results(frame: pl.DataFrame, name: str) -> None:
+    """Refuse to judge a system of single players by heats between teams: members of a team would count as draws."""
+    if "team" not in frame.columns:
+        return
+    heat = ["pool", "event_id", *(["heat"] if "heat" in frame.columns else [])]
+    own = [pl.col(each) for each in ("position", "score", "time_s") if each in frame.columns]
+    sides = frame.filter(pl.col("team").is_not_null(), status="finished").group_by(*heat, "team")
+    sizes = sides.agg(size=pl.len(), results=pl.coalesce(*own, pl.lit(0.0)).n_unique()).group_by(heat)
+    shared = sizes.agg(pl.col("size").max(), pl.col("results").max()).filter(pl.col("size") > 1, results=1)
+    if shared.height:
+        raise ParameterError(
+            f"{name}: it rates each player alone, and in {shared['event_id'].min()} the members of a team share a "
+            f"result. Leave {name} out, or judge systems that rate teams, for example elo and trueskill."
+        )
 
 
 def kendall(scores: Floats) -> Floats:

@@ -32,6 +32,7 @@ from podium.engine import rules
 from podium.engine.system import System, kinds
 from podium.engine.tables.encoding import encode
 from podium.errors import ParameterError, PodiumError, needs_extra
+from podium.importers.tables import read_any
 from podium.kernels.records import LANES
 from podium.large import Dataset, PoolFiles, is_dataset
 from podium.large.executors import Engine, Executor, Local, executor
@@ -39,7 +40,7 @@ from podium.large.files import open_dataset
 from podium.large.rating import warm
 from podium.ledger.leaderboard import instant
 from podium.results.consistency import in_sequence
-from podium.results.reading import Results, read_results
+from podium.results.reading import Results
 from podium.systems import make_system
 from podium.systems._outside import PortableSystem, is_portable
 
@@ -110,7 +111,7 @@ def tune(
         raise ParameterError(f"trials is {trials}; it must be at least 1")
     if not is_dataset(results):
         refuse_engine(engine, scheduler, workers)
-        dated = with_dates(read_results(results))
+        dated = with_dates(read_any(results)[0])
         starts = starts_of(dated.frame)
         until = last_training(starts, train_until)
         train = Results(dated.frame.filter(pl.col("started_at") <= until), dated.source)
@@ -228,7 +229,7 @@ class TableLosses(Losses):
         key = reading_key(system)
         if key not in self._encoded:
             events = encode(self._train, system)
-            heats = judged_heats(events, Window(since=self._fit_since))
+            heats = judged_heats(events, Window(since=self._fit_since), system)
             self._encoded[key] = Encoded(events, heats, self._train.frame.height)
         return self._encoded[key]
 
@@ -266,6 +267,10 @@ def run_search(
     with needs_extra("tune", "tuning"):
         import optuna  # noqa: PLC0415  (an extra)
     optuna.logging.set_verbosity(optuna.logging.ERROR)
+    space = optuna.create_study().ask()
+    candidate_from_trial(system, space)
+    if all(isinstance(each, bool) for each in space.params.values()):
+        raise ParameterError(f"{system.name}: it has nothing to tune. Use it as it is; podium evaluate compares it.")
     batch_size = os.cpu_count() or 1
     if can_share(system):
         batch_size = LANES * min(batch_size, max(1, trials // (MIN_BATCHES * LANES)))

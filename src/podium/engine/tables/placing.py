@@ -45,7 +45,7 @@ def known(column: Any, finished: Any, start: int, stop: int) -> bool:
 
 @kernel
 def own_results(reported: Reported, start: int, stop: int, result: Any) -> None:
-    """Fill `result` (lower is better) with each finisher's own result: position, else score, else time."""
+    """Fill `result` (lower is better) with each finisher's own result: position, else score, time or team score."""
     finished = reported.finished
     for i in range(start, stop):
         result[i - start] = 0.0
@@ -58,6 +58,9 @@ def own_results(reported: Reported, start: int, stop: int, result: Any) -> None:
     elif known(reported.time_s, finished, start, stop):
         for i in range(start, stop):
             result[i - start] = reported.time_s[i]
+    elif known(reported.team_score, finished, start, stop):
+        for i in range(start, stop):
+            result[i - start] = -reported.team_score[i]
 
 
 @kernel

@@ -137,3 +137,16 @@ def test_equals_gain_nothing_by_playing_each_other(name):
         assert drift == pytest.approx(0.0, abs=1e-6)
     if not rated.system.equals_drift:
         assert drift / players < 0.1 * rated.ratings["rating"].std()
+
+
+def test_the_command_counts_no_others_below_zero_and_shortens_long_lists(tmp_path, capsys):
+    farmed = duels(*[("farmer", "friend")] * 20)
+    islands = [("x", f"x{k:02d}") for k in range(60)] + [("y", f"y{k:02d}") for k in range(50)]
+    path = tmp_path / "results.csv"
+    pl.DataFrame(farmed + duels(*islands, start=20)).write_csv(path)
+    assert audit(pl.read_csv(path)).farming["others"].to_list() == [0] * audit(pl.read_csv(path)).farming.height
+    build()(["audit", str(path)], standalone_mode=False)
+    shown = capsys.readouterr().out
+    assert "4294967295" not in shown
+    assert "and 43 more" in shown
+    assert len(shown.splitlines()) < 60

@@ -227,7 +227,7 @@ def farming(rated: Rated, changes: pl.DataFrame) -> pl.DataFrame:
         opponents=pl.col("opponent").head(FEW_OPPONENTS),
         points=pl.col("points").head(FEW_OPPONENTS).sum(),
         share=pl.col("points").head(FEW_OPPONENTS).sum() / pl.col("points").sum(),
-        others=pl.len() - FEW_OPPONENTS,
+        others=(pl.len().cast(pl.Int64) - FEW_OPPONENTS).clip(0),
     )
     much = (pl.col("share") >= MIN_FARMED_SHARE) & (pl.col("points") >= MIN_FARMED_POINTS)
     return by_player.filter(much).sort("points", descending=True)

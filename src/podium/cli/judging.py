@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from podium.engine.system import System
 
 SHOWN_FINDINGS = 40
+SHOWN_MONTHS = 240
 AUDIT_TABLES = {  # the name in JSON, the attribute of Audit and the title of each
     "months": ("months", "Points by month"),
     "broken": ("unbalanced", "Events whose points do not sum to zero"),
@@ -82,8 +83,10 @@ def audit(
     elif form is Format.csv:
         show.show(findings.months, form)
     else:
-        show.show(findings.months.select(POINTS_OF_MONTHS), form, AUDIT_TABLES["months"][1])
-        show.show(findings.months.drop(POINTS_OF_MONTHS[1:]), form, "Players and ratings by month")
+        show.show(findings.months.select(POINTS_OF_MONTHS), form, AUDIT_TABLES["months"][1], max_rows=SHOWN_MONTHS)
+        show.show(
+            findings.months.drop(POINTS_OF_MONTHS[1:]), form, "Players and ratings by month", max_rows=SHOWN_MONTHS
+        )
         for name, (_, title) in AUDIT_TABLES.items():
             if name != "months" and tables[name].height:
                 show.show(tables[name], form, title, max_rows=SHOWN_FINDINGS)

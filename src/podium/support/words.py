@@ -50,6 +50,7 @@ def signed(number: Decimal) -> str:
     return f"+{number}" if number > 0 else f"{MINUS}{-number}" if number < 0 else str(number)
 
 
+MOST_LISTED = 8  # values of a list
 SMALL = 2.0  # numbers below it are read to four decimals
 
 
@@ -66,7 +67,8 @@ def cell(value: object, decimals: int = 2, instants: str = "%Y-%m-%d %H:%M") -> 
     if isinstance(value, float):
         return f"{value:z.4f}" if abs(value) < 1.0 else f"{value:,.{decimals}f}"
     if isinstance(value, list):
-        return ", ".join(cell(each, decimals, instants) for each in value)
+        more = [f"and {len(value) - MOST_LISTED:,} more"] if len(value) > MOST_LISTED + 1 else []
+        return ", ".join([cell(each, decimals, instants) for each in value[: MOST_LISTED + 1 - len(more)]] + more)
     return str(value.strftime(instants)) if hasattr(value, "strftime") else str(value)
 
 

@@ -5,10 +5,12 @@ import os
 from pathlib import Path
 from types import SimpleNamespace
 
+import polars as pl
 import pytest
 from commands import run
 
 from podium.cli import demo, systems
+from podium.cli.terminal import show
 from podium.cli.terminal.app import find_settings
 from podium.cli.terminal.options import say_that_it_compiles
 from podium.errors import MissingExtraError
@@ -164,12 +166,26 @@ def test_the_demo_explains_first_and_does_without_a_picture(folder, monkeypatch)
     monkeypatch.setattr(demo, "draw", refuse)
     monkeypatch.setattr("podium.systems.names", lambda: ("trials",))  # one of those that it shows
     shown = run("demo")
-    assert "Why did the winner lose points?" in shown
+    assert shown.startswith("Why did the winner lose points?")
     assert shown.splitlines()[-2:] == [
         "No picture is drawn: a chart needs the extra 'charts': pip install 'podium-ratings[charts]'",
         "Its pages, live on this machine: podium demo --serve",
     ]
     assert list(Path.cwd().iterdir()) == []
+
+
+def test_people_read_the_number_of_disconnects_and_programs_the_bits(capsys):
+    board = pl.DataFrame({"player": ["ana"], "disconnects": pl.Series([4295036928], dtype=pl.UInt64)})
+    show.show(board, show.Format.table)
+    show.show(board, show.Format.csv)
+    assert capsys.readouterr().out.split() == [
+        "player",
+        "disconnects",
+        "ana",
+        "3",
+        "player,disconnects",
+        "ana,4295036928",
+    ]
 
 
 def test_the_first_run_says_that_it_compiles(capsys):

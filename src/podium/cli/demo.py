@@ -166,10 +166,10 @@ def rate_season(out: Path) -> None:
             rows = podium.Results(season.frame.filter(pl.col("pool") == pool), season.source)
             rated[name] = podium.rate(rows, name)
             steps.next()
+    explain_surprise(rated)
     for name, each in rated.items():
         events = each.history["event_id"].n_unique()
         show.show(each.leaderboard().head(SHOWN_RANKS), show.Format.table, f"{name}: {pools[name]}, {events} events")
-    explain_surprise(rated)
     try:
         draw(rated, pools, out)
     except MissingExtraError as missing:

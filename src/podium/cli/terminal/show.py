@@ -93,6 +93,8 @@ def lay_out(frame: "pl.DataFrame", shown: "pl.DataFrame", width: int | None) -> 
 def as_column(series: "pl.Series") -> Column:
     """The texts of a column; of instants the time of day only where it says something."""
     days = None
+    if str(series.dtype) == "UInt64":  # a bit for each of the newest events: people read how many are set
+        series = series.bitwise_count_ones()
     texts = column_texts(series, MINUTE)
     if series.dtype.is_temporal():
         days = column_texts(series, WHOLE_DAY)

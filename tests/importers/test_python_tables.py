@@ -3,6 +3,7 @@
 import io
 import warnings
 from datetime import timedelta
+from functools import partial
 
 import polars as pl
 import pytest
@@ -121,9 +122,8 @@ def places(results):
 
 
 def test_home_and_away_with_scores_or_results_are_the_sheet():
-    sides = {"home": "HomeTeam", "away": "AwayTeam", "date": DAY}
-    by_scores = podium.from_matches(MATCHES, **sides, scores=("FTHG", "FTAG"))
-    by_results = podium.from_matches(MATCHES, **sides, result="FTR")
+    read = partial(podium.from_matches, MATCHES, home="HomeTeam", away="AwayTeam", date=DAY)
+    by_scores, by_results = read(scores=("FTHG", "FTAG")), read(result="FTR")
     sheet = podium.read_results(MATCHES, lenient=True)
     assert places(by_scores) == places(by_results) == places(sheet)
     assert by_scores.frame["side"].to_list() == ["home", "away"] * 4

@@ -134,8 +134,8 @@ def refuse_shared_results(frame: pl.DataFrame, name: str) -> None:
     shared = sizes.agg(pl.col("size").max(), pl.col("results").max()).filter(pl.col("size") > 1, results=1)
     if shared.height:
         raise ParameterError(
-            f"{name}: it rates each player alone, and in {shared['event_id'].min()} the members of a team share a "
-            f"result. Leave {name} out, or judge systems that rate teams, for example elo and trueskill."
+            f"{name}: it rates each player alone, and in {min(shared['event_id'].to_list())} the members of a team "
+            f"share a result. Leave {name} out, or judge systems that rate teams, for example elo and trueskill."
         )
 
 

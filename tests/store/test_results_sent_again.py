@@ -258,3 +258,17 @@ def test_a_removed_name_stays_removed_in_a_sheet_that_is_sent_again(club):
         assert {each.player for each in store.leaderboard("club").players} <= {player, "Henk", "Bo"}
         assert [each.player for each in store.event("club", "2026-10-16 #1").entries] == [player, "Henk"]
     assert b"Jonas" not in Path("podium.db").read_bytes()
+
+
+def test_races_that_are_called_by_their_day_keep_their_ids_and_never_collide(club):
+    head = "Date,1st,2nd,3rd\n"
+    first, second = "2026-10-02,Ana,Ben,Clo\n", "2026-10-09,Ben,Ana,Clo\n"
+    assert new_ids(head + first + second) == ["2026-10-02", "2026-10-09"]
+    words, _ = streams("ingest", "results.csv", "--pool", "club", "--amend")
+    assert "2 the same" in words
+    send(head + first.replace("Clo", "Cleo") + second, status=2)
+    assert "0 new, 1 differs, 0 gone, 1 the same" in streams("ingest", "results.csv", "--pool", "club", "--amend")[0]
+    other = head + "2026-10-02,Ben,Cleo,Ana\n2026-10-16,Ana,Ben,Dan\n"
+    assert new_ids(other, name="other.csv") == ["2026-10-02 #2", "2026-10-16"]
+    assert "--again" in send(other, name="renamed.csv", status=2)
+    assert listed() == ["2026-10-02", "2026-10-02 #2", "2026-10-09", "2026-10-16"]

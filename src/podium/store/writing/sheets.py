@@ -443,16 +443,17 @@ def by_id(pool: PoolView, sheet: Sheet, sent: Sequence[Sent], left: list[Stored]
 def by_count(pool: PoolView, sheet: Sheet, sent: list[Sent], left: list[Stored]) -> Pairs:
     """Events whose ids differ in their count alone: those that are the same, then those of one id, then the others.
 
-    If Podium made the ids, those of one date and the same players are compared instead.
+    If Podium made the ids of names, those of one date and the same players are compared instead.
     """
+    are_names = any(name in one.own_id for one in sent if one.own_id in sheet.made for name in one.content.names)
     groups = defaultdict[Any, tuple[list[Sent], list[Stored]]](lambda: ([], []))
     for one in sent:
         by_players = one.content.started_at, players_in(one.lines)
-        groups[by_players if sheet.made else COUNT.sub("", one.own_id)][0].append(one)
+        groups[by_players if are_names else COUNT.sub("", one.own_id)][0].append(one)
     is_placed = any(one.content.order for one in sent)
     for other in sorted(left, key=lambda each: each.row.key):
         by_players = other.row.started_at if is_placed else 0, players_in(other.lines)
-        groups[by_players if sheet.made else COUNT.sub("", other.own_id.removeprefix(sheet.prefix))][1].append(other)
+        groups[by_players if are_names else COUNT.sub("", other.own_id.removeprefix(sheet.prefix))][1].append(other)
     for ours, theirs in groups.values():
         keys = [each.lines for each in theirs], [each.lines for each in ours]
         for kind, a, end_a, b, end_b in SequenceMatcher(None, *keys, autojunk=False).get_opcodes():

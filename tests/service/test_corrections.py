@@ -40,19 +40,39 @@ def test_of_two_who_correct_the_same_version_the_second_is_refused(client, store
 
 
 def test_the_same_correction_again_is_one_entry_of_the_log(client, store):
-    """Also with the version that it had been of: the first answer may have been lost."""
+    """Without a version it is a duplicate; with the version before the first one it is refused."""
     read = {"If-Match": client.get(EVENT).headers["etag"]}
     first = client.put(EVENT, json=event(1, "cab"), headers=read).json()
     logged = store.version("main")
-    for headers in (read, {}):
-        again = client.put(EVENT, json=event(1, "cab"), headers=headers)
-        assert again.status_code == 200
-        assert again.json() == first | {"duplicate": True, "rerated": 0}
+    again = client.put(EVENT, json=event(1, "cab"))
+    assert again.status_code == 200
+    assert again.json() == first | {"duplicate": True, "rerated": 0}
+    assert client.put(EVENT, json=event(1, "cab"), headers=read).status_code == 412
     client.post(f"{EVENT}/void")
-    assert client.post(f"{EVENT}/void", headers=read).json()["duplicate"]
+    assert client.post(f"{EVENT}/void").json()["duplicate"]
     assert store.version("main") == logged + 1
     moved = client.put(EVENT, json=event(1, "cab", minute=7)).json()
     assert not moved["duplicate"]
     assert client.put(EVENT, json=event(1, "cab")).json()["duplicate"] is False
     assert store.version("main") == logged + 3
     assert store.verify() == []
+
+
+@pytest.mark.parametrize("dry_run", ["true", "false"])
+def test_every_correction_of_an_outdated_version_is_refused(client, store, dry_run):
+    """Also one that would change nothing, because somebody else has done the same."""
+    path = {"void": f"{EVENT}/void", "restore": f"{EVENT}/restore"}
+    read = client.get(EVENT).headers["etag"]
+    outdated = {"headers": {"If-Match": read}, "params": {"dry_run": dry_run}}
+    client.post(path["void"])
+    logged = store.version("main")
+    assert client.post(path["void"], **outdated).status_code == 412
+    assert client.post(path["restore"], **outdated).status_code == 412
+    assert client.put(EVENT, json=event(1, "abc"), **outdated).status_code == 412
+    voided = client.get(EVENT).headers["etag"]
+    client.post(path["restore"])
+    assert client.post(path["restore"], headers={"If-Match": voided}).status_code == 412
+    assert client.post(path["restore"], headers={"If-Match": read}).json()["duplicate"]
+    assert store.version("main") == logged + 1
+    for tag in (f"W/{read}", '"none"'):  # a weak tag and an unknown one match no version
+        assert client.put(EVENT, json=event(1, "abc"), headers={"If-Match": tag}).status_code == 412

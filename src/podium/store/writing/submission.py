@@ -131,10 +131,10 @@ def amend(
         raise ResultsError("results", [Fault(None, "event_id", None, "an amendment is of one event")])
     ((event_id, content),) = contents.items()
     known = EventRow.from_row(get_event(pool, event_id))
+    require_version(known, versions)
     content = content.at(order_with(pool, [content]), known.started_at)  # it stays where it was
     if has_content(pool, known, content):
         return Proposal(pool, AMEND, sent={event_id: 0}, known={event_id: known.key})
-    require_version(known, versions)
     numbers, newcomers, names = numbering(pool, content.names)
     refuse_player_twice(pool, [content], numbers)
     sent = SentEvent(content, actor, known.match_id)
@@ -165,10 +165,10 @@ def set_voided(
 ) -> Proposal:
     """Let an event count for nothing, or again; a duplicate where it does so already."""
     known = EventRow.from_row(get_event(pool, event_id))
+    require_version(known, versions)
     kind, status = (VOID, VOIDED) if voided else (RESTORE, "")
     if (known.status == VOIDED) == voided:
         return Proposal(pool, kind, sent={known.event_id: 0}, known={known.event_id: known.key})
-    require_version(known, versions)
     entry = json_entry(known.event_id, None, actor, reason)
     return corrected(pool, kind, entry, known, known._replace(status=status, reason=status))
 

@@ -196,7 +196,9 @@ def version_of(row: Any) -> str:
 def require_version(row: Any, versions: Collection[str] | None) -> None:
     """Refuse a correction of another version than the event has."""
     if versions is not None and version_of(row) not in versions:
-        raise StaleError(f"event {row.event_id!r} has changed since; read it again, and then correct it")
+        raise StaleError(
+            f"event {row.event_id!r} has changed since you read it. Read it again, and correct that version."
+        )
 
 
 def entrant_numbers(names: pl.Series) -> Integers:

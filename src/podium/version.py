@@ -4,4 +4,4 @@ __version__ = "0.1.0"
 
 # Raised where the same results get other ratings than before, if only in a last digit; pools and files of an earlier
 # revision are rated again.
-ARITHMETIC = 10
+ARITHMETIC = 11

@@ -23,6 +23,9 @@ SCALE = 173.7178  # points per unit of the Glicko-2 scale (step 2)
 TOLERANCE = 1e-8  # of the last step of ln(volatility^2): Newton's next would be about its square
 MAX_STEPS = 200
 LEAST_INFORMATION = 1e-100  # below, the opponents were too far away for the result to say anything
+MAX_VOLATILITY = 0.2  # more than any published example has; without it step 5 can run away
+MOST_DEVIATIONS, MOST_POINTS = 9.0, 700.0  # a rating update moves a rating by the larger of the two at most
+ROUNDING = 1e-9  # points below it, so that no last digit is beyond
 
 
 class Params(NamedTuple):
@@ -80,12 +83,13 @@ class Glicko2(System):
         "E = 1 / (1 + exp(-g(phi_j) (mu - mu_j))), 1/v = sum of g^2 E (1 - E), delta = v * sum of g (s - E)",
         "volatility solves f(ln sigma^2) = 0 (step 5); phi* = sqrt(phi^2 + sigma^2)",
         "phi' = 1 / sqrt(1 / phi*^2 + 1 / v), mu' = mu + phi'^2 * sum of g (s - E)",
+        "no update moves a rating by more than 9 deviations (as they were before it) or 700 points, the larger of both",
         "a missed period: phi' = sqrt(phi^2 + sigma^2)",
     )
     limits: ClassVar[tuple[str, ...]] = (
-        "the volatility is capped at `max_volatility`, which the paper does not do",
-        "a race of many entrants is a duel with each, and step 5 may drive volatility and ratings beyond all bounds",
-        "a step of the paper's may end far beyond what a result says: after a long absence it has moved 1,000 points",
+        "the volatility is capped at `max_volatility`, which the paper does not do: without a cap, step 5 can run away",
+        "the paper has no largest move: there, one upset in a race of 60 can cost a favourite 9,000 points",
+        "a race of many entrants counts as a duel with each, so its ratings move far and volatility reaches the cap",
     )
     instead: ClassVar[str] = (
         "rate fields of many with elo, folyami or elo-mmr, or settle duels at the end of rating periods"
@@ -104,7 +108,7 @@ class Glicko2(System):
         None, "cap of the deviation while it grows", unit="points", low=1e-3, high=1e6
     )
     max_volatility: float | None = parameter(
-        10.0, "cap of the volatility, which races of many entrants can drive beyond all bounds", low=1e-6, high=1e6
+        MAX_VOLATILITY, "cap of the volatility, or a newcomer's if that is higher", low=1e-6, high=1e6
     )
     conservative: float = conservatism()
 
@@ -114,13 +118,16 @@ class Glicko2(System):
             self.tau,
             idle_growth=self.idle_growth,
             max_deviation=self.max_deviation,
-            max_volatility=self.max_volatility,
+            max_volatility=self.highest_volatility,
         )
 
+    @property
+    def highest_volatility(self) -> float:
+        """The cap of the volatility, never below a newcomer's; infinite without one."""
+        return math.inf if self.max_volatility is None else max(self.max_volatility, self.volatility)
+
     def at_limit(self, states: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
-        if self.max_volatility is None:
-            return System.at_limit(self, states)
-        return at_volatility(states, self.max_volatility)
+        return at_volatility(states, self.highest_volatility)
 
     def performances(self, entering_states: Sequence[Any]) -> Performances:
         """Elo's performances around uncertain skills."""
@@ -137,12 +144,11 @@ def at_volatility(states: npt.NDArray[np.float64], cap: float) -> npt.NDArray[np
 
 
 def glicko2_params(
-    initial: float, tau: float, *, idle_growth: bool, max_deviation: float | None, max_volatility: float | None
+    initial: float, tau: float, *, idle_growth: bool, max_deviation: float | None, max_volatility: float
 ) -> Params:
     """The numbers that the rules read, from parameters in points."""
     max_phi = math.inf if max_deviation is None else max_deviation / SCALE
-    max_variance = math.inf if max_volatility is None else max_volatility * max_volatility
-    return Params(initial, tau * tau, float(idle_growth), max_phi, max_variance)
+    return Params(initial, tau * tau, float(idle_growth), max_phi, max_volatility * max_volatility)
 
 
 @kernel
@@ -195,11 +201,19 @@ def after_period(params: Params, me: Entering, totals: Evidence, entrant: Entran
     sigma_squared = settled_variance(spread, delta * delta, me.volatility, params.tau_squared, params.max_variance)
     phi_squared = 1.0 / (1.0 / (me.phi * me.phi + sigma_squared) + totals.information)
     return State(
-        rating=me.rating + SCALE * phi_squared * totals.surprise,
+        rating=me.rating + SCALE * phi_squared * totals.surprise * share_kept(me, phi_squared, totals.surprise),
         deviation=SCALE * math.sqrt(phi_squared),
         volatility=math.sqrt(sigma_squared),
         events=me.events + entrant.events,
     )
+
+
+@kernel
+def share_kept(me: Entering, phi_squared: float, surprise: float) -> float:
+    """Return the share of step 8's move that stays within the largest move of an update."""
+    move = SCALE * phi_squared * abs(surprise)
+    most = max(MOST_DEVIATIONS * SCALE * me.phi, MOST_POINTS) - ROUNDING
+    return most / move if move > most else 1.0
 
 
 @kernel
@@ -214,10 +228,8 @@ def settled_variance(
     the first step needs no exponential and the second is mostly the last.
     """
     excess = delta_squared - spread
-    start = volatility * volatility
+    start = min(volatility * volatility, max_variance)
     low = -0.5 * tau_squared
-    if start >= max_variance:
-        return max_variance
     high = min(max(0.0, tau_squared * excess / (8.0 * spread)), LARGEST)
     moved, e = 0.0, start
     for _ in range(MAX_STEPS):
@@ -247,7 +259,7 @@ def points_of(params: Params, me: Entering, totals: Evidence, after: State, comp
     if totals.information < LEAST_INFORMATION:
         return Credit(0.0, 0.0)
     phi = after.deviation / SCALE
-    weight = SCALE * phi * phi * comparison.weight
+    weight = SCALE * phi * phi * comparison.weight * share_kept(me, phi * phi, totals.surprise)
     return Credit(weight, weight * (comparison.result - comparison.expected))
 
 

@@ -15,8 +15,6 @@ from podium.kernels.logarithm import LN_10
 from podium.probability.logistic import logistic
 from podium.systems import glicko2
 
-MAX_VOLATILITY = 10.0  # races of many entrants can drive it beyond all bounds
-
 
 class Params(glicko2.Params):
     """Glicko-2's, as a type of its own: only the win expectancy shown to people differs."""
@@ -39,7 +37,10 @@ class Trials(System):
     game: ClassVar[str] = "Trials Fusion"
     weight_repeats: ClassVar[bool] = False  # the overall result is one comparison more
     state_type = glicko2.State
-    limits: ClassVar[tuple[str, ...]] = (f"the volatility is capped at {MAX_VOLATILITY:g}, as in glicko2",)
+    limits: ClassVar[tuple[str, ...]] = (
+        f"the volatility is capped at {glicko2.MAX_VOLATILITY:g}, or at a newcomer's if that is higher",
+        "the text has no largest move: there, one upset in a field of 60 can cost a favourite thousands of points",
+    )
     instead: ClassVar[str] = glicko2.Glicko2.instead
     entering_type = glicko2.Entering
     evidence_type = glicko2.Evidence
@@ -70,12 +71,21 @@ class Trials(System):
         """The early behaviour that the text calls a bug."""
         return self.quit_policy == "remaining"
 
+    @property
+    def highest_volatility(self) -> float:
+        """The cap of the volatility, never below a newcomer's."""
+        return max(glicko2.MAX_VOLATILITY, self.volatility)
+
     def at_limit(self, states: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
-        return glicko2.at_volatility(states, MAX_VOLATILITY)
+        return glicko2.at_volatility(states, self.highest_volatility)
 
     def params(self) -> Params:
         shared = glicko2.glicko2_params(
-            self.initial, self.tau, idle_growth=self.idle_growth, max_deviation=None, max_volatility=MAX_VOLATILITY
+            self.initial,
+            self.tau,
+            idle_growth=self.idle_growth,
+            max_deviation=None,
+            max_volatility=self.highest_volatility,
         )
         return Params(*shared)
 

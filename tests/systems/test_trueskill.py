@@ -1,13 +1,13 @@
 """TrueSkill against the trueskill package, and where the package's arithmetic ends."""
 
 import math
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 import trueskill as package
-from scipy import special
 from weng_lin import PLAYERS, season, table
 
 import podium
@@ -29,38 +29,64 @@ def test_equals_the_trueskill_package(seed):
         assert deviation == pytest.approx(known[player].sigma, rel=1e-6)
 
 
-def density(x):
-    """Of the standard normal distribution."""
-    return math.exp(-0.5 * x * x) / math.sqrt(2.0 * math.pi)
-
-
 @pytest.mark.parametrize("seed", range(3))
-def test_partial_play_equals_the_trueskill_package(seed):
-    """The package's weights are the parts of the game that players were there for; with SciPy's distribution.
+@pytest.mark.parametrize("drawn", [False, True])
+def test_partial_play_of_two_teams_is_the_closed_form(seed, drawn):
+    """Two teams need no iteration: c^2 = sum of w^2 (sigma^2 + beta^2), margin = t beta sqrt(sum of w^2)."""
+    rng, normal_law = np.random.default_rng(seed), NormalDist()
+    system = podium.systems.find("trueskill")()
+    teams = [[f"{team}{k}" for k in range(1 + seed + (team == "b"))] for team in "ab"]
+    parts = {name: part for team in teams for name, part in zip(team, rng.uniform(0.05, 1.0, len(team)), strict=True)}
+    states = {name: (25.0 + 3.0 * rng.standard_normal(), rng.uniform(1.0, 8.0)) for name in parts}
+    start = [{"player": name, "rating": mu, "deviation": sigma} for name, (mu, sigma) in states.items()]
+    rows = [
+        {"event_id": "e", "player": name, "team": f"{k}", "position": 1 if drawn else k + 1}
+        | {"played_s": 600.0 * parts[name], "duration_s": 600.0}
+        for k, team in enumerate(teams)
+        for name in team
+    ]
+    variance = {name: sigma**2 + system.tau**2 for name, (_, sigma) in states.items()}
+    c = math.sqrt(sum(parts[name] ** 2 * (variance[name] + system.beta**2) for name in parts))
+    lead = sum((1 if name in teams[0] else -1) * parts[name] * states[name][0] for name in parts)
+    margin = normal_law.inv_cdf(0.5 * (system.draw_probability + 1.0)) * system.beta
+    margin *= math.sqrt(sum(part**2 for part in parts.values()))
+    corrections = normal.draw_corrections if drawn else normal.win_corrections
+    v, w = corrections(lead / c, margin / c)
+    for player, rating, deviation in (
+        podium.rate(rows, "trueskill", start=start).ratings.select("player", "rating", "deviation").iter_rows()
+    ):
+        share = parts[player] * variance[player] / c
+        sign = 1.0 if player in teams[0] else -1.0
+        assert rating == pytest.approx(states[player][0] + sign * share * v, rel=1e-9)
+        left = variance[player] * (1.0 - share * parts[player] / c * w)
+        assert deviation == pytest.approx(math.sqrt(left), rel=1e-9)
 
-    The package's own distribution function has an error of 1e-7, to which small parts are sensitive. Its choice of
-    SciPy takes the same functions by way of `scipy.stats`, a hundred times as slow.
-    """
-    rng = np.random.default_rng(seed)
-    environment = package.TrueSkill(backend=(special.ndtr, density, special.ndtri))
-    known = {player: environment.create_rating() for player in PLAYERS}
-    rows = []
-    for number, teams, ranks in season(seed, 30):
-        parts = [tuple(rng.choice([0.25, 0.5, 1.0]) for _ in team) for team in teams]
-        groups = [tuple(known[player] for player in team) for team in teams]
-        for team, new in zip(teams, environment.rate(groups, ranks=ranks, weights=parts), strict=True):
-            known.update(zip(team, new, strict=True))
-        for k, (team, rank, there) in enumerate(zip(teams, ranks, parts, strict=True)):
-            for player, part in zip(team, there, strict=True):
-                times = {"played_s": 600.0 * part, "duration_s": 600.0}
-                row = {"event_id": f"e{number}", "player": player, "team": f"t{k}", "position": rank + 1}
-                rows.append(row | times)
-    rated = podium.rate(rows, "trueskill").ratings
-    for player, rating, deviation in rated.select("player", "rating", "deviation").iter_rows():
-        assert rating == pytest.approx(known[player].mu, rel=1e-6, abs=1e-6)
-        assert deviation == pytest.approx(known[player].sigma, rel=1e-6)
-    whole = podium.rate(rows, "trueskill", partial_play=False).ratings
-    assert whole["rating"].to_list() != rated["rating"].to_list()
+
+@pytest.mark.parametrize("part", [0.5, 1 / 3, 1e-3, 1e-6, 0.0])
+@pytest.mark.parametrize("positions", ["1122", "1111", "1234", "1335"])
+def test_a_match_that_all_played_equally_long_counts_in_full(part, positions):
+    """Also when seconds stand beside milliseconds, or the server reports 0 for everyone."""
+    teams = [{"team": name} for name in "aabb"] if positions in ("1122", "1111") else [{}] * 4
+    rows: list[dict[str, Any]] = [
+        {"event_id": "e", "player": player, "position": int(position)} | team
+        for player, position, team in zip("abcd", positions, teams, strict=True)
+    ]
+    played = [row | {"played_s": 600.0 * part, "duration_s": 600.0} for row in rows]
+    assert podium.rate(played, "trueskill").ratings.equals(podium.rate(rows, "trueskill").ratings)
+
+
+def test_who_played_less_moves_less():
+    """The three others played all of it; `partial_play=false` counts everyone in full."""
+    rows = [
+        {"event_id": "e", "player": player, "team": team, "position": position, "played_s": played, "duration_s": 600}
+        for player, team, position, played in (("a", "x", 1, 600), ("b", "x", 1, 150), ("c", "y", 2, 600))
+    ]
+    rated = podium.rate([*rows, rows[2] | {"player": "d"}], "trueskill").history["delta"].to_list()
+    assert 0.0 < rated[1] < 0.5 * rated[0]
+    whole = podium.rate([*rows, rows[2] | {"player": "d"}], "trueskill", partial_play=False).history["delta"].to_list()
+    assert whole[0] == whole[1]
+    never = podium.rate([rows[0], rows[1] | {"played_s": 0}, rows[2]], "trueskill").history["delta"].to_list()
+    assert abs(never[1]) < 1e-2 * never[0]
 
 
 def test_the_tails_are_stable():

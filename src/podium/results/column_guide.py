@@ -137,7 +137,7 @@ COLUMNS: tuple[Column, ...] = (
         "the whole duration",
         "How long the player was in the heat. With duration_s it says which part of it the player was there for, and "
         "so what a player who came late or left early has at stake (xonstat, xonstat-2015) or counts in the team "
-        "(trueskill, openskill).",
+        "(trueskill, openskill). If it is 0 for everyone in a heat, it counts as not known.",
         "540",
         unit="seconds",
     ),

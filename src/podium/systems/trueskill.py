@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any, ClassVar, NamedTuple
 
-from podium.engine.inputs import PRESENT, Columns, Entrant, Scratch, nobody_finished, slot_at, weight_at
+from podium.engine.inputs import PRESENT, Columns, Entrant, Scratch, nobody_finished, part_at, slot_at, weight_at
 from podium.engine.rules import enter, expect, expect_side, judge_heat, kernel, rate_event, rate_heats, rate_two, settle
 from podium.engine.steps import face_off, judge_result, judge_two_heats, rate_in_steps, update_two
 from podium.engine.system import conservatism, parameter
 from podium.engine.tables.sides import Sides
-from podium.engine.tables.teams import MU, VARIANCE, counted_part, gather_teams, part_in_team, row_of
+from podium.engine.tables.teams import MU, VARIANCE, counted_part, gather_teams, row_of
 from podium.kernels.records import add, read
 from podium.probability.normal import distribution, draw_corrections, win_corrections
 from podium.systems import _trueskill_messages as messages
@@ -24,7 +24,7 @@ from podium.systems._normal_skill import NormalSkill, State, add_uncertainty
 class Params(NamedTuple):
     beta_squared: float
     tau_squared: float
-    margin: float  # of a draw, for the square root of the players in both teams
+    margin: float  # of a draw, for the root of the sum of the squared parts of the players in both teams
     idle_variance: float  # a day
     max_deviation: float
     tolerance: float
@@ -76,7 +76,8 @@ class TrueSkill(NormalSkill):
         "a win: the difference of neighbours in the ranking is above the margin; a draw: within it",
         "v(x, t) = N(x - t) / Phi(x - t), w = v (v + x - t); messages are passed until the largest moves little",
         "partial play: a player's performance counts in the sum by the part of the game played",
-        "margin = Phi^-1((draw_probability + 1) / 2) sqrt(players in both teams) beta",
+        "a part is the time played over the longest in the heat: a match that all played equally long counts in full",
+        "margin = Phi^-1((draw_probability + 1) / 2) sqrt(sum of squared parts in both teams) beta",
     )
     evidence_type = Evidence
     duel_types = Difference, Verdict
@@ -156,17 +157,29 @@ def line_up(params: Any, prototypes: Any, columns: Columns, start: int, stop: in
     teams = gather_teams(columns, start, stop, lines)
     if teams < 2:
         return 0
+    longest = longest_part(columns, start, stop)
     for k in range(teams):
         lines[k, messages.SIZE] = 0.0
     for i in range(start, stop):
         me = read(scratch.entering_states, slot_at(columns, i, first), entering)
         row = row_of(lines, i - start)
-        part = part_in_team(columns, i, params.partial_play)
+        part = counted_part(part_at(columns, i) / longest, params.partial_play)
         lines[row, MU] += part * me.rating
         lines[row, VARIANCE] += part * part * (me.deviation * me.deviation + params.beta_squared)
-        lines[row, messages.SIZE] += 1.0
+        lines[row, messages.SIZE] += part * part
     messages.clear_messages(lines, teams)
     return teams
+
+
+@kernel
+def longest_part(columns: Columns, start: int, stop: int) -> float:
+    """Return the largest part of the game that anyone in a heat was there for."""
+    if not columns.played_s.size:
+        return 1.0
+    longest = 0.0
+    for i in range(start, stop):
+        longest = max(longest, part_at(columns, i))
+    return longest if longest > 0.0 else 1.0
 
 
 @kernel
@@ -175,7 +188,7 @@ def tell_players(
 ) -> None:
     """Add to each player's evidence what the messages to the team say of the player."""
     _, entering, _ = prototypes
-    lines, weight = scratch.lines, weight_at(columns, heat)
+    lines, weight, longest = scratch.lines, weight_at(columns, heat), longest_part(columns, start, stop)
     for i in range(start, stop):
         slot = slot_at(columns, i, first)
         me = read(scratch.entering_states, slot, entering)
@@ -184,7 +197,7 @@ def tell_players(
         if precision <= 0.0:
             continue
         mean = (lines[row, messages.LEFT_MEAN] + lines[row, messages.RIGHT_MEAN]) / precision
-        part = part_in_team(columns, i, params.partial_play)
+        part = counted_part(part_at(columns, i) / longest, params.partial_play)
         squared = part * part
         # The team's sum less the mates is the player's performance; beta^2 more is the player's skill.
         message = squared / (1.0 / precision + lines[row, VARIANCE] - squared * me.deviation * me.deviation)

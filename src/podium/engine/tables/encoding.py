@@ -244,11 +244,20 @@ def entry_columns(
         "weight": heat_weights(frame, entries),
         "time_s": reported.time_s,
         "score": reported.score,
-        "played_s": frozen(selection.float_column(frame, "played_s")),
+        "played_s": frozen(stated_times(frame, entries, system)),
         "duration_s": frozen(selection.float_column(frame, "duration_s")),
         "handicap": frozen(handicap),
         "home": frozen(home_entries(frame) if system.rates_sides else ABSENT),
     }
+
+
+def stated_times(frame: pl.DataFrame, entries: Integers, system: System) -> selection.Floats:
+    """Return how long each entry played; NaN throughout a heat in which it is 0 for everyone, so not stated."""
+    played = selection.float_column(frame, "played_s")
+    if played.size and "played_s" not in system.needs:
+        stated = np.add.reduceat(played != 0.0, entries[:-1]) > 0  # NaN, too, is not 0
+        return np.where(np.repeat(stated, np.diff(entries)), played, np.nan)
+    return played
 
 
 def home_entries(frame: pl.DataFrame) -> selection.Floats:

@@ -182,14 +182,79 @@ def test_draws_are_a_line_where_the_pool_has_them():
     assert rated.stakes(FIELD, "ana").frame["place"].to_list() == [1.0, 2.0, 3.0, 4.0, None]
 
 
-def test_heats_add_up():
-    rated = rated_by("glicko2")
-    one, three = rated.stakes(FIELD, "ana").frame, rated.stakes(FIELD, "ana", heats=3).frame
-    assert three["delta"].to_list() == pytest.approx([3.0 * delta for delta in one["delta"]])
+def heats_of_race(order, heats, system, quitter=None, **more):
+    """The race in so many heats, as it is sent: in each the same places, with times where the system reads them."""
+    shared = {"event_id": "race", "started_at": "2025-01-04"} | more
+    rows = [
+        shared | {"player": player, "position": k, "heat": str(number)} | (line(k) if system.needs else {})
+        for number in range(1, heats + 1)
+        for k, player in enumerate(order, 1)
+    ]
+    quits = [shared | {"player": quitter, "status": "quit", "heat": str(number)} for number in range(1, heats + 1)]
+    return rows + (quits if quitter else [])
+
+
+@every_system
+def test_a_race_of_heats_is_rated_as_one(name):
+    """Each line is what the same result of a whole race of four heats brings, not four times that of one heat."""
+    rated = rated_by(name)
+    lines = rated.stakes(("ana", "ben"), "ana", heats=4).frame
+    for delta, order in zip(lines["delta"], (("ana", "ben"), ("ben", "ana")), strict=True):
+        after = podium.rate(heats_of_race(order, 4, rated.system), name, start=rated)
+        assert delta == pytest.approx(after.history.filter(player="ana")["delta"].item(), abs=1e-9)
     now = rated.ratings.filter(player="ana")["rating"].item()
-    assert three["rating"].to_list() == pytest.approx([now + delta for delta in three["delta"]])
-    with pytest.raises(podium.ParameterError, match="at least 1"):
-        rated.stakes(FIELD, "ana", heats=0)
+    assert lines["rating"].to_list() == pytest.approx([now + delta for delta in lines["delta"]])
+
+
+@pytest.mark.parametrize("name", ["glicko2", "podium", "stk", "trueskill"])
+def test_heats_of_a_field_are_the_mean_over_the_orders(name):
+    rated = rated_by(name)
+    lines = rated.stakes(FIELD[:3], "ana", heats=3).frame
+    deltas = {
+        (order, place): podium.rate(
+            heats_of_race((*order[:place], "ana", *order[place:]), 3, rated.system), name, start=rated
+        )
+        .history.filter(player="ana")["delta"]
+        .item()
+        for order in (("ben", "cleo"), ("cleo", "ben"))
+        for place in range(3)
+    }
+    for place, delta in enumerate(lines["delta"][:3]):
+        low, high = sorted(deltas[order, place] for order in (("ben", "cleo"), ("cleo", "ben")))
+        assert low - 1e-9 <= delta <= high + 1e-9
+    if lines.height > 3:
+        quits = [
+            podium.rate(heats_of_race(order, 3, rated.system, "ana"), name, start=rated)
+            .history.filter(player="ana")["delta"]
+            .item()
+            for order in (("ben", "cleo"), ("cleo", "ben"))
+        ]
+        assert min(quits) - 1e-9 <= lines["delta"][3] <= max(quits) + 1e-9
+
+
+def test_heats_of_sides_with_cars_and_of_rating_periods():
+    """A car stands behind the players in the arrays, and in a period every race is a heat already."""
+    cars = ["red", "blue"]
+    race = heats_of_race(("ana", "ben"), 2, podium.systems.find("podium")())
+    driven = [row | {"shared:car": cars[row["position"] - 1]} for row in race]
+    rated = podium.rate(EARLIER, "podium", shared="car")
+    field = [{"player": name, "shared": {"car": car}} for name, car in zip(("ana", "ben"), cars, strict=True)]
+    won = rated.stakes(field, "ana", heats=2).frame["delta"][0]
+    after = podium.rate(driven, "podium", shared="car", start=rated).history
+    assert won == pytest.approx(after.filter(player="ana")["delta"].item(), abs=1e-9)
+    monthly = podium.rate(EARLIER, "glicko2", period="1mo")
+    for heats in (1, 2):
+        found = monthly.stakes(("ana", "ben"), "ana", heats=heats, at="2025-02-04").frame["delta"]
+        for delta, order in zip(found, (("ana", "ben"), ("ben", "ana")), strict=True):
+            rows = heats_of_race(order, heats, monthly.system, started_at="2025-02-04")
+            after = podium.rate(rows, "glicko2", period="1mo", start=monthly).history
+            assert delta == pytest.approx(after.filter(player="ana")["delta"].item(), abs=1e-9)
+
+
+@pytest.mark.parametrize("heats", [-1, 0, 101])
+def test_a_number_of_heats_that_no_race_has_is_an_error(heats):
+    with pytest.raises(podium.ParameterError, match="Choose a whole number from 1 to 100"):
+        rated_by("glicko2").stakes(FIELD, "ana", heats=heats)
 
 
 @pytest.mark.parametrize("name", ["trueskill", "openskill-pl", "elo", "podium"])

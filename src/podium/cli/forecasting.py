@@ -124,7 +124,7 @@ def stakes(
     player: str | None = Option(
         None, "--player", "-p", help="Whose table; one who is not in the field joins it. Everyone's if not given."
     ),
-    heats: int = Option(1, min=1, help="The sum of so many heats, the same place in each."),
+    heats: int = Option(1, min=1, max=100, help="Heats of the race, with the same place in each."),
     at: str | None = Option(None, metavar="TIME", help="When the race starts; as the last event if not given."),
     pool: str | None = POOL,
     period: str = options.PERIOD,

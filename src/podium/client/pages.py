@@ -316,7 +316,7 @@ class FixtureRoutes:
 
         Args:
             player: whose table; one who is not among the entrants joins them. The first one's where None.
-            heats: the table is the sum of so many.
+            heats: of the race, from 1 to 100, with the same place in each.
 
         Returns:
             `stakes`, a line a place; `entrants`, each with the break-even place; and the table in words.
@@ -329,7 +329,7 @@ class FixtureRoutes:
         Args:
             entrants: up to 200 names, or dicts as of a result: `player`, `shared`, `side`.
             player: whose table; one who is not among the entrants joins them. The first one's where None.
-            heats: the table is the sum of so many.
+            heats: of the race, from 1 to 100, with the same place in each.
 
         Returns:
             `stakes`, a line a place; `entrants`, each with the break-even place; and the table in words.

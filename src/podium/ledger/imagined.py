@@ -110,6 +110,7 @@ class Race:
     lines: Lines | None = None  # where times or scores rate
     given: Mapping[str, Member] = field(default_factory=dict)  # by name, who starts with something or on a side
     things: Mapping[str, Any] = field(default_factory=dict)  # states of what they share, by its kept name
+    heats: int = 1  # all with the same result
 
     @cached_property
     def players(self) -> tuple[str, ...]:
@@ -150,7 +151,7 @@ class Race:
     def is_plain(self) -> bool:
         """Whether all start alone and with nothing, in a race of which nothing but places is read."""
         reads_more = self.lines or self.things or self.given or self.system.reads_days or self.system.idle_unit
-        return not reads_more and len(self.players) == len(self.sides)
+        return not reads_more and len(self.players) == len(self.sides) and self.heats == 1
 
     @cached_property
     def whole(self) -> Events:
@@ -165,7 +166,7 @@ class Race:
     def ended(self, *quits: int) -> Events:
         """The race as it might have ended, encoded, for `changes`, which places who finished; sides may have quit."""
         lines = self.lines
-        if 0 < len(quits) < len(self.sides) and lines is None and not self.things:
+        if 0 < len(quits) < len(self.sides) and lines is None and not self.things and self.heats == 1:
             out = np.isin(self.side_of[self.seats(self.whole)], quits)
             return replace(self.whole, columns=self.whole.columns._replace(finished=frozen(~out), quit=frozen(out)))
         last = 0 if lines is None else lines.measures.height - 1
@@ -174,7 +175,7 @@ class Race:
             name: {"side": each.side} | {f"{SHARED}{kind}": thing for kind, thing in each.shared.items()}
             for name, each in self.given.items()
         }
-        rows: list[dict[str, Any]] = []
+        rows: list[dict[str, Any]] = []  # of the first heat
         for side, members in enumerate(self.sides):
             measures = {} if lines is None else lines.measures.row(min(side, last), named=True)
             of_side: dict[str, Any] = {"status": "quit"} if side in quits else {"position": side + 1} | measures
@@ -187,6 +188,8 @@ class Race:
                 | given.get(name, {})
                 for name in members
             ]
+        if self.heats > 1:
+            rows = [row | {"heat": str(heat)} for heat in range(1, self.heats + 1) for row in rows]
         events = encode(read_results(rows), self.system, self.period)
         if not self.seen.size:
             return events
@@ -213,9 +216,12 @@ class Race:
         Who quit in the race as it is encoded quits here; `places`, (races, sides) from 1, tie where they are equal.
         """
         seats, columns, count = self.seats(ended), ended.columns, len(places)
-        size, entries = seats.size, columns.place.size  # behind the players' entries stand the things that they share
+        size, entries = seats.size, columns.place.size
+        alone = size - int(np.count_nonzero(columns.kind))  # behind the players stand the things that they share
+        seat = seats[columns.entrant] if columns.entrant.size else seats[:entries]  # (entries)
+        sizes = np.diff(columns.entries) if columns.entries.size else np.array([entries])  # of each heat
         tiled = {name: np.tile(getattr(columns, name), count) for name in TILED if getattr(columns, name).size}
-        position = places[:, self.side_of[seats[:entries]]].ravel()
+        position = places[:, self.side_of[seat]].ravel()
         if self.lines is not None:
             measures = self.lines.measures
             line = np.minimum(np.nan_to_num(position, nan=1.0), measures.height).astype(np.int64) - 1
@@ -224,7 +230,7 @@ class Race:
                     known = measures[name].to_numpy().astype(np.float64)[line]
                     tiled[name] = np.where(np.isnan(position), np.nan, known)
         reported = Reported(
-            heats=frozen(np.arange(count + 1) * entries, np.int64),
+            heats=frozen(np.concatenate([[0], np.cumsum(np.tile(sizes, count))]), np.int64),
             finished=frozen(tiled.get("finished", ABSENT), np.bool_),
             position=frozen(position),
             score=frozen(tiled.get("score", ABSENT)),
@@ -234,8 +240,9 @@ class Race:
         )
         whole = {name: frozen(values, values.dtype.type) for name, values in tiled.items()}
         whole |= place_columns(place_heats(reported, teams=self.system.teams), reported)
-        whole |= {"entrants": frozen(np.arange(count + 1) * size, np.int64), "entries": reported.heats}
-        whole |= {"heats": frozen(np.arange(count + 1), np.int64)} if size > entries else {"entries": columns.entries}
+        whole |= {"entrants": frozen(np.arange(count + 1) * size, np.int64)}
+        if columns.entries.size:
+            whole |= {"heats": frozen(np.arange(count + 1) * sizes.size, np.int64), "entries": reported.heats}
         whole |= {"player": frozen(np.arange(count * size), np.int32)}
         apart = [(k, k + 1) for k in range(count)] if self.system.pool_fields else [(0, count)]
         imagined = replace(
@@ -253,7 +260,7 @@ class Race:
             raise NotFiniteError(self.system.name, error.settlement, error.entrant, IMAGINED, name) from None
         changes = np.full((count, len(self.players)), np.nan)
         moved = replayed.after[:, self.system.column("rating")] - replayed.before
-        changes[:, seats[:entries]] = moved.reshape(count, size)[:, :entries]
+        changes[:, seats[:alone]] = moved.reshape(count, size)[:, :alone]
         return changes
 
 

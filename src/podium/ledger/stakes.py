@@ -4,7 +4,7 @@ import functools
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,7 @@ LINE = {
 }  # fmt: skip
 STARTER = {"player": pl.String, "rating": pl.Float64, "rank": pl.Int64, "win": pl.Float64, "break_even": pl.Int64}
 Row = dict[str, Any]
+MOST_HEATS = 100
 MOST_CELLS = 4_000_000  # numbers of states, in one call of the engine
 
 
@@ -157,17 +158,18 @@ def stakes(
 
     Args:
         chosen: whose tables.
-        heats: of such heats the table is the sum, each place the same in all of them.
+        heats: of the race, from 1 to 100; everybody comes in at the same place in each.
         draws: whether two can draw, which makes a line in a duel.
         promise: only what holds at any look: orders are drawn until the table is close, whatever time that takes, and
             the last place that loses nothing is sought for nobody but who is chosen.
 
     Raises:
-        ParameterError: fewer than two sides, a name twice, or less than one heat.
+        ParameterError: fewer than two sides, a name twice, or not 1 to 100 heats.
     """
     names_of_field([[Member(name) for name in side] for side in race.sides])
-    if heats < 1:
-        raise ParameterError(f"heats is {heats}; it must be at least 1")
+    if not 1 <= heats <= MOST_HEATS:
+        raise ParameterError(f"heats: {heats} is not a number of heats. Choose a whole number from 1 to {MOST_HEATS}.")
+    race = replace(race, heats=heats)
     ranks, digits, sides = race.ranks, race.system.digits, len(race.sides)
     if race.system.needs and race.lines is None:
         lacking = " and ".join(name.removesuffix("_s") for name in race.system.needs)
@@ -184,7 +186,7 @@ def stakes(
     others = [] if promise else [k for k in range(len(race.players)) if k not in known]
     known |= break_evens(race, others, first, SHARE_OF_OTHERS * budget)
     places = [known.get(k) for k in range(len(race.players))]
-    lines = tuple(line for table in tables for line in table.lines(ranks, board, heats))
+    lines = tuple(line for table in tables for line in table.lines(ranks, board))
     drawn = max(table.draws for table in tables)
     event_id = race.lines.event_id if race.lines else None
     return Stakes(lines, field_of(race, ranks, board, places), sides, heats, drawn, is_exact(race), digits, event_id)
@@ -314,15 +316,15 @@ class Table:
         place = int(self.places[-1]) if not loses.size else int(math.ceil(self.places[loses[0]]) - 1)
         return place or None
 
-    def lines(self, ranks: Floats, board: Board, heats: int) -> list[Row]:
+    def lines(self, ranks: Floats, board: Board) -> list[Row]:
         """The table: `player, place, chance, delta, rating, rank, error`."""
         mean, error = self.mine()
         scores, rating = self.race.system.scores(self.race.states), self.race.before[self.number]
         chance = [float(ranks[self.side, int(each) - 1]) if each == int(each) else None for each in self.places]
-        then = scores + heats * self.means()
+        then = scores + self.means()
         rivals = [k for k in np.flatnonzero(board.will_be_listed) if k != self.number]
-        rank = board.ranks(scores[self.number] + heats * mean, then[:, rivals])
-        numbers = (each.tolist() for each in (heats * mean, rating + heats * mean, rank, heats * error))
+        rank = board.ranks(scores[self.number] + mean, then[:, rivals])
+        numbers = (each.tolist() for each in (mean, rating + mean, rank, error))
         quits, name = [None] * (len(mean) - len(self.places)), self.race.players[self.number]
         rows = zip([*self.places, *quits], [*chance, *quits], *numbers, strict=True)
         return [dict(zip(LINE, (name, *row), strict=True)) for row in rows]
@@ -330,7 +332,7 @@ class Table:
 
 def changes_in_parts(race: Race, ended: Any, places: Floats) -> Floats:
     """`Race.changes` of many races, in as many calls as memory asks for."""
-    most = max(1, MOST_CELLS // race.states.size)
+    most = max(1, MOST_CELLS // (race.states.size * race.heats))
     return np.concatenate([race.changes(ended, places[first : first + most]) for first in range(0, len(places), most)])
 
 

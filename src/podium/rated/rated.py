@@ -266,7 +266,7 @@ class Rated(boards.Standings):
         Args:
             entrants: the names of those who start alone; `sides` and `pool` as `predict` takes them.
             player: whose table; one who is not among them joins them. Everyone's where None.
-            heats: the table is the sum of so many.
+            heats: of the race, from 1 to 100; everybody comes in at the same place in each.
             at: when it starts; as the last event where None.
 
         Returns:

@@ -45,7 +45,7 @@ RaceTitle = Annotated[
 Named = Annotated[
     str | None, Query(max_length=MAX_SENT_CHARACTERS, description="Whose table; who is not in the field joins it.")
 ]
-Heats = Annotated[int, Query(ge=1, le=100, description="The table is the sum of so many heats.")]
+Heats = Annotated[int, Query(ge=1, le=100, description="Heats of the race, with the same place in each.")]
 Names = Annotated[
     list[Annotated[str, Field(max_length=MAX_SENT_CHARACTERS)]],
     Query(max_length=200, description="Who starts; once for each."),

@@ -137,7 +137,7 @@ def stakes_of(
         player: whose table; one who is not among them joins them. The first one's where None.
         sides: those of each side's members, where several start together.
         fixture: the race of this id instead; those who start, and when.
-        heats: the table is the sum of so many.
+        heats: of the race, from 1 to 100; everybody comes in at the same place in each.
 
     Returns:
         The table, as `podium.Rated.stakes` has it; ranks are among the settled.

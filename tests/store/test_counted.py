@@ -8,10 +8,12 @@ import pytest
 from races import ratings
 
 import podium
+from podium.ledger.leaderboard import Eligibility
 from podium.results.derived_heats import with_made_dates
 from podium.store import Store
 from podium.store.log.pools import earlier
 from podium.store.log.statements import microseconds
+from podium.store.reading.player_models import Listing
 from podium.systems import find
 
 SYSTEMS = ("elo", "podium", "glicko:idle_growth=1", "elo-mmr:drift=1")
@@ -147,6 +149,27 @@ def test_a_season_begins_with_the_event_of_its_number(store):
     (found,) = store.seasons("main")
     assert (found.starts_at, found.sequence) == (None, 5.0)
     assert store.verify() == []
+
+
+@pytest.mark.parametrize("step", [1, 10, 0.5])
+@pytest.mark.parametrize("events", [1, 2, 3, 90])
+def test_a_span_counts_events_whatever_their_numbers_are(step, events):
+    """Nine duels of other players each; a voided one does not count."""
+    duels = [race(n, (f"a{n}", f"b{n}"), sequence=1 + n * step) for n in range(10)]
+    with closing(Store("sqlite://")) as store:
+        store.create_pool("main", find("elo")())
+        store.submit("main", [row for rows in duels for row in rows])
+        store.void("main", "e8")
+        rated = [9, 7, 6, 5, 4, 3, 2, 1, 0]
+        listed = {f"{side}{n}" for n in rated[:events] for side in "ab"}
+        within = timedelta(days=events)
+        board = store.board("main", Eligibility(active_within=within, min_events=0))
+        assert set(board["player"]) == listed
+        page = store.listed_board("main", Listing(active_within=within, min_events=0), top=100)
+        assert {row.player for row in page.rows} == listed
+        earlier_board = store.board("main", Eligibility(active_within=within, min_events=0), at=1 + 5 * step)
+        assert set(earlier_board["player"]) == {f"{side}{n}" for n in (5, 4, 3, 2, 1, 0)[:events] for side in "ab"}
+        assert len(store.movers("main", days=events, most=100).gained) == len(rated[:events])
 
 
 def test_ranks_are_kept_before_an_event_and_taken_again_after_a_late_one(store):

@@ -222,10 +222,6 @@ class Pool:
         """The microseconds of a day; of one event in a counted pool."""
         return NUMBER_US if self.is_counted else DAY_US
 
-    def span_us(self, span: timedelta) -> int:
-        """The microseconds of a span, of which each day is an event in a counted pool."""
-        return round(span / DAY * self.unit_us)
-
     @property
     def is_outdated(self) -> bool:
         """Whether an earlier version's arithmetic rated the pool, so that it waits to be rated again."""

@@ -27,6 +27,7 @@ from podium.store.reading.boards.ranks import (
     count_better,
     count_players,
     ranks_of,
+    span_begins,
 )
 from podium.store.reading.events.headlines import newest_rated
 from podium.store.reading.moments import T, VersionCache
@@ -172,7 +173,7 @@ def open_board(pool: PoolView, listing: Listing, cache: VersionCache) -> Board:
     newest = newest_rated(pool)
     params: dict[str, Any] = {"min_events": listing.min_events}
     if listing.active_within is not None:
-        params["active_from"] = 0 if newest is None else newest.started_at - pool.span_us(listing.active_within)
+        params["active_from"] = 0 if newest is None else span_begins(pool, listing.active_within, newest.started_at)
     return Board(pool, listing, cache, newest_seq(pool), newest, params)
 
 

@@ -16,10 +16,23 @@ from podium.results.columns import UTC
 from podium.results.names import normalise
 from podium.store.log.log import newest_seq
 from podium.store.log.players import names_of
-from podium.store.log.pools import NUMBER_US, Order, OrderKey, PoolView, When, season_time, settings_of, time_of
-from podium.store.log.schema import rank_count, season, standing
-from podium.store.log.statements import among, floored, instant, of_generation, of_players
+from podium.store.log.pools import (
+    DAY,
+    NUMBER_US,
+    START,
+    Order,
+    OrderKey,
+    PoolView,
+    When,
+    newest_first,
+    season_time,
+    settings_of,
+    time_of,
+)
+from podium.store.log.schema import event, rank_count, season, standing
+from podium.store.log.statements import DAY_US, among, floored, instant, of_generation, of_players, of_pool
 from podium.store.reading.models import PlayerRank, PoolSummary, RatingCount, Season
+from podium.store.writing.rating.events import RATED
 from podium.store.writing.rating.standing_rows import FINE_PER_POINT, bucket, get_standing, newest_among, states_of
 
 IN_POOL = sa.and_(of_generation(standing), of_players(standing))
@@ -154,6 +167,24 @@ def board(pool: PoolView, rules: Eligibility, at: When | None = None) -> pl.Data
     return board_before(pool, rules, None if at is None else OrderKey(time_of(at), 2**62))
 
 
+SELECT_RATED_START = (
+    sa.select(event.c.started_at)
+    .where(of_pool(event), event.c.status == RATED, event.c.started_at <= sa.bindparam("until"))
+    .order_by(*newest_first(event))
+    .offset(sa.bindparam("above"))
+    .limit(1)
+)
+
+
+def span_begins(pool: PoolView, span: timedelta, until: int) -> int:
+    """Return when a span up to a time begins: in a counted pool with the first of its last events, one for each day."""
+    if not pool.is_counted:
+        return until - round(span / DAY * DAY_US)
+    above = max(1, round(span / DAY)) - 1
+    begins: int | None = pool.execute(SELECT_RATED_START, until=until, above=above).scalar()
+    return START.started_at if begins is None else begins
+
+
 def board_before(pool: PoolView, rules: Eligibility, key: OrderKey | None) -> pl.DataFrame:
     """`rank, player, rating`, the state's other fields, `events, last_played_at, provisional` of those listed."""
     if key is None:
@@ -170,8 +201,10 @@ def board_before(pool: PoolView, rules: Eligibility, key: OrderKey | None) -> pl
             "last_played_at": pl.Series([moment for _, moment, _ in rows], dtype=pl.Int64).cast(UTC),
         }
     )
+    until = max((moment for _, moment, _ in rows), default=0) if key is None else key.started_at
     if rules.active_within is not None:
-        rules = replace(rules, active_within=timedelta(microseconds=pool.span_us(rules.active_within)))
+        active = until - span_begins(pool, rules.active_within, until)
+        rules = replace(rules, active_within=timedelta(microseconds=active))
     at = None if key is None else instant(key.started_at)
     listed = leaderboard.listed(pool.system, leaderboard.as_board(pool.system, players, shown, states), rules, at).drop(
         "pool"

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -27,7 +27,7 @@ from podium.store.log.pools import (
 )
 from podium.store.log.schema import change, event, log, standing
 from podium.store.log.statements import among, of_generation, of_players, of_pool
-from podium.store.reading.boards.ranks import IS_SETTLED
+from podium.store.reading.boards.ranks import IS_SETTLED, span_begins
 from podium.store.reading.events.events import Winners, sent_winners
 from podium.store.reading.moments import Answers
 from podium.store.reading.player_models import (
@@ -342,8 +342,8 @@ def find_movers(pool: PoolView, days: int, most: int) -> Movers:
     newest = newest_rated(pool)
     if newest is None:
         return Movers(None, (), (), None, 0.0)
-    since = newest.started_at - days * pool.unit_us
-    params = {"since": since, "most": most}
+    since = span_begins(pool, timedelta(days=days), newest.started_at)
+    params: dict[str, Any] = {"since": since, "most": most}
     gained, lost = (pool.execute(select, **params).all() for select in (SELECT_GAINED, SELECT_LOST))
     numbers = [row.player_id for row in (*gained, *lost)]
     names = names_of(pool, numbers)

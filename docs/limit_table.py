@@ -17,7 +17,7 @@ from podium.store.log import log, pools
 from podium.store.reading.ahead import MOST_STARTERS
 from podium.store.reading.players.rivals import MAX_MEETINGS
 from podium.store.writing.rating.rerating import SHORT_EVENTS
-from podium.store.writing.sheets import MOST_BYTES, WAITS_US
+from podium.store.writing.sheets import LEAST_SHARES, MOST_BYTES, WAITS_US
 
 MARKS = "<!-- limits -->", "<!-- end of limits -->"
 
@@ -60,7 +60,7 @@ LIMITS = (  # what is limited, to how much, and what is beyond
         f"{keys.REFUSED_BURST:g}, then {keys.REFUSED_PER_S:g} a second",
         "429, `Retry-After`",
     ),
-    ("a form without a file", bytes_of(MAX_FORM_BYTES), "413"),
+    ("a form that is URL-encoded", bytes_of(MAX_FORM_BYTES), "413"),
     ("an uploaded file", bytes_of(reading.MAX_UPLOAD_BYTES), "413"),
     (
         "one that is compressed, and what it becomes",
@@ -68,9 +68,9 @@ LIMITS = (  # what is limited, to how much, and what is beyond
         "422",
     ),
     (
-        "a file that waits for answers, all of a session",
-        f"{WAITS_US // 3_600_000_000} hour, {bytes_of(MOST_BYTES)}",
-        "it is to be sent again; the oldest go first",
+        "files and changes between two forms: time, size for one key, size for all (compressed)",
+        f"{WAITS_US // 3_600_000_000} hour, {bytes_of(MOST_BYTES // LEAST_SHARES)}, {bytes_of(MOST_BYTES)}",
+        "404; the key's oldest go first",
     ),
     ("rows of an uploaded file, columns of any", f"{reading.MAX_ROWS:,}, {MAX_COLUMNS:,}", "422"),
     (

@@ -3,8 +3,6 @@
 import json
 import re
 import shutil
-import zlib
-from base64 import urlsafe_b64encode
 from dataclasses import asdict
 from datetime import UTC, datetime
 from html import unescape
@@ -16,7 +14,7 @@ from starlette.testclient import TestClient
 
 import podium
 from podium.service import create_app
-from podium.service.admin import dry_run, sending
+from podium.service.admin import sending
 from podium.service.admin.reading import Upload, read_file
 from podium.service.admin.uploads import stored
 from podium.store import Store, keys
@@ -251,9 +249,8 @@ def test_a_kept_map_reads_its_file_and_no_other(tmp_path):
     assert [each.map for each in others] == ["", ""]
 
 
-def test_a_foreign_format_calls_players_by_their_names(store):
-    store.create_pool("oot/any", find("elo")())
-    admin = Admin(store, "write", "oot/any")
+def race(number, *names):
+    """A race of racetime.gg, whose entrants have ids and names."""
     entrants = [
         {
             "user": {"id": f"id{k}", "full_name": name},
@@ -261,22 +258,35 @@ def test_a_foreign_format_calls_players_by_their_names(store):
             "place": k,
             "finish_time": f"P0DT00H{k}0M00S",
         }
-        for k, name in ((1, "Ann"), (2, "Bea"))
+        for k, name in enumerate(names, start=1)
     ]
-    race = {
-        "name": "oot/clean-link-1",
-        "started_at": "2025-01-03T18:00:00Z",
-        "status": {"value": "finished"},
-        "goal": {"name": "any"},
-        "category": {"slug": "oot"},
-        "entrants": entrants,
-    }
-    content = json.dumps(race).encode()
+    return json.dumps(
+        {
+            "name": f"oot/clean-link-{number}",
+            "started_at": f"2025-01-0{number}T18:00:00Z",
+            "status": {"value": "finished"},
+            "goal": {"name": "any"},
+            "category": {"slug": "oot"},
+            "entrants": entrants,
+        }
+    ).encode()
+
+
+def send_race(admin, content):
     action, fields = form_of(admin.client.get("/admin/oot%2Fany/upload").text, "/upload")
-    dry = admin.client.post(action, data=dict(fields) | {"format": "racetime"}, files={"file": ("race.json", content)})
+    dry = admin.client.post(
+        action, data=dict(fields) | {"format": "racetime"}, files={"file": (f"{hash(content)}.json", content)}
+    )
     assert dry.status_code == 200, words(dry.text)
-    assert admin.send(dry, "/apply").status_code == 303
+    return dry
+
+
+def test_a_foreign_format_calls_players_by_their_names(store):
+    store.create_pool("oot/any", find("elo")())
+    admin, content = Admin(store, "write", "oot/any"), race(3, "Ann", "Bea")
+    assert admin.send(send_race(admin, content), "/apply").status_code == 303
     assert ratings(store, "oot/any").keys() == {"Ann", "Bea"}
+    action, fields = form_of(admin.client.get("/admin/oot%2Fany/upload").text, "/upload")
     refused = admin.client.post(
         action.replace("oot%2Fany", "main"), data=dict(fields), files={"file": ("race.json", content)}
     )
@@ -332,14 +342,15 @@ def test_each_role_has_its_pages_and_those_of_its_pool_alone(store, role):
     assert "other" not in words(listed)
 
 
-def test_a_form_of_another_role_is_refused_where_it_is_stored(store):
+def test_a_form_of_another_session_is_refused_where_it_is_stored(store):
     admin = Admin(store)
     dry = admin.send(admin.get("/events/e3"), "/events/e3/void")
     writer = Admin(store, "write", "main")
     token = form_of(writer.get("/upload").text, "/upload")[1][0][1]
     action, fields = form_of(dry.text, "/apply")
     sent = dict(fields) | {"token": token, "reason": "mine"}
-    assert writer.client.post(action, data=sent).status_code == 403
+    refused = writer.client.post(action, data=sent)
+    assert (refused.status_code, "belongs to another session" in words(refused.text)) == (404, True)
     assert store.event("main", "e3").status == "rated"
 
 
@@ -437,13 +448,6 @@ def test_a_form_that_cannot_be_meant_so_is_shown_again_as_it_was_filled_in(store
     assert (store.version("main"), len(keys.list_keys(store.engine))) == (version, 1)
 
 
-def test_what_an_intent_does_is_shown_up_to_a_size(store, monkeypatch):
-    monkeypatch.setattr(dry_run, "MAX_PACKED_BYTES", 10)
-    admin = Admin(store)
-    large = admin.send(admin.get("/events/e3"), "/events/e3/void")
-    assert (large.status_code, "send it in parts, or by podium ingest" in words(large.text)) == (413, True)
-
-
 def test_a_reason_is_forgotten(store):
     store.void("main", "e3", reason="Ann saw it")
     admin = Admin(store)
@@ -458,15 +462,8 @@ def test_a_reason_is_forgotten(store):
 def test_what_a_browser_sends_back_otherwise_is_refused(store):
     admin = Admin(store)
     dry = admin.send(admin.get("/events/e3"), "/events/e3/void")
-    for change in (
-        {"details": "x"},
-        {"kind": "delete"},
-        {"details": ""},
-        {"kind": "season"},
-        {"details": "eJwDAAAAAAE="},
-        {"details": urlsafe_b64encode(zlib.compress(b"[]")).decode()},
-    ):
-        assert admin.send(dry, "/apply", **change, reason="r").status_code == 422
+    for number in ("x", "", "é" * 1000, "eJwDAAAAAAE="):
+        assert admin.send(dry, "/apply", number=number, reason="r").status_code == 404
     assert admin.send(dry, "/apply", version="", reason="r").status_code == 409
     assert admin.client.post("/admin/main/apply", content=b"{}").status_code == 403
     parts = {"Content-Type": "multipart/form-data"}  # without what stands between them

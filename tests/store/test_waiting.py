@@ -1,14 +1,16 @@
-"""Files that wait until it is answered what they mean: of one session, for an hour, up to a size."""
+"""Files and changes that wait for the next form: one session, key and pool, an hour, and a share of the space."""
 
 import pytest
 import sqlalchemy as sa
 
 from podium.errors import UnknownError
+from podium.store.log.database import UnavailableError
 from podium.store.log.schema import waiting as table
 from podium.store.writing import sheets
-from podium.store.writing.sheets import WaitingFile, forget_waiting, keep_waiting, waiting_file
+from podium.store.writing.sheets import Owner, WaitingFile, forget_waiting, keep_waiting, waiting_file
 
 FILE = WaitingFile("league.csv", b"\x00Name\xff;Punkte")
+MINE = Owner(1, "mine", "main", "file")
 
 
 def count(store):
@@ -16,41 +18,72 @@ def count(store):
         return connection.execute(sa.select(sa.func.count()).select_from(table)).scalar_one()
 
 
-def test_a_file_is_read_by_its_session_alone(store):
-    number = keep_waiting(store.engine, "mine", FILE)
-    assert waiting_file(store.engine, "mine", number) == FILE
-    for session, other in (("yours", number), ("mine", f"{number}x"), ("", "")):
-        with pytest.raises(UnknownError, match="send it again"):
-            waiting_file(store.engine, session, other)
-    assert waiting_file(store.engine, "mine", number) == FILE
+def test_a_file_is_read_by_its_owner_alone(store):
+    number = keep_waiting(store.engine, MINE, FILE)
+    assert waiting_file(store.engine, MINE, number) == FILE
+    others = (Owner(2, "mine", "main", "file"), MINE._replace(session="yours"), MINE._replace(pool="other"))
+    for owner in (*others, MINE._replace(use="change"), MINE._replace(session="", pool="mine\0main")):
+        with pytest.raises(UnknownError, match="Open its page again"):
+            waiting_file(store.engine, owner, number)
+    for other in (f"{number}x", number[:-1], "", "%"):
+        with pytest.raises(UnknownError):
+            waiting_file(store.engine, MINE, other)
+    assert waiting_file(store.engine, MINE, number) == FILE
     with store.engine.connect() as connection:
         assert b"mine" not in connection.execute(sa.select(table.c.session)).scalar_one()
 
 
 def test_a_file_waits_for_an_hour(store, monkeypatch):
-    number, hour = keep_waiting(store.engine, "mine", FILE), 3_600_000_000
+    number, hour = keep_waiting(store.engine, MINE, FILE), 3_600_000_000
     later = sheets.now()
     monkeypatch.setattr(sheets, "now", lambda: later + hour - 60_000_000)
     forget_waiting(store.engine)
-    assert waiting_file(store.engine, "mine", number) == FILE
+    assert waiting_file(store.engine, MINE, number) == FILE
     monkeypatch.setattr(sheets, "now", lambda: later + hour)
-    with pytest.raises(UnknownError, match="does not wait here any more; send it again"):
-        waiting_file(store.engine, "mine", number)
+    with pytest.raises(UnknownError, match="This has expired"):
+        waiting_file(store.engine, MINE, number)
     assert count(store) == 0  # reading looks after it
-    keep_waiting(store.engine, "mine", FILE)
+    keep_waiting(store.engine, MINE, FILE)
     monkeypatch.setattr(sheets, "now", lambda: later + 2 * hour)
     forget_waiting(store.engine)
     assert count(store) == 0
 
 
-def test_the_oldest_files_of_a_session_go_where_they_are_too_large(store, monkeypatch):
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that goes on by a second whenever it is read."""
     moments = iter(range(10**9, 10**10, 10**6))
     monkeypatch.setattr(sheets, "now", lambda: next(moments))
-    monkeypatch.setattr(sheets, "MOST_BYTES", 250)
-    large = WaitingFile("large.csv", bytes(100))
-    other = keep_waiting(store.engine, "yours", large)
-    numbers = [keep_waiting(store.engine, "mine", large) for _ in range(3)]
-    with pytest.raises(UnknownError):
-        waiting_file(store.engine, "mine", numbers[0])
-    kept = [waiting_file(store.engine, "mine", each) for each in numbers[1:]]
-    assert [*kept, waiting_file(store.engine, "yours", other)] == [large] * 3
+
+
+def is_kept(store, owner, number):
+    try:
+        return waiting_file(store.engine, owner, number) == FILE
+    except UnknownError:
+        return False
+
+
+@pytest.mark.usefixtures("clock")
+def test_the_oldest_files_of_a_key_go_in_whatever_session_and_nobody_elses(store, monkeypatch):
+    monkeypatch.setattr(sheets, "MOST_BYTES", 25 * sheets.LEAST_BYTES)
+    monkeypatch.setattr(sheets, "LEAST_SHARES", 8)  # so that a key has room for 3
+    yours = Owner(2, "yours", "main", "file")
+    first = keep_waiting(store.engine, yours, FILE)
+    owners = [MINE._replace(session=f"session {k}") for k in range(5)]
+    numbers = [keep_waiting(store.engine, owner, FILE) for owner in owners]
+    kept = [is_kept(store, owner, number) for owner, number in zip(owners, numbers, strict=True)]
+    assert kept == [False, False, True, True, True]
+    assert is_kept(store, yours, first)
+
+
+@pytest.mark.usefixtures("clock")
+def test_all_that_waits_stays_below_a_size_however_many_keys_send(store, monkeypatch):
+    monkeypatch.setattr(sheets, "MOST_BYTES", 4 * sheets.LEAST_BYTES)
+    monkeypatch.setattr(sheets, "LEAST_SHARES", 2)
+    for key in range(1, 5):
+        for _ in range(3):
+            keep_waiting(store.engine, MINE._replace(key=key), FILE)
+        assert count(store) <= 4
+    with pytest.raises(UnavailableError, match="in a few minutes"):  # the fifth key's share has room for none
+        keep_waiting(store.engine, MINE._replace(key=5), FILE)
+    assert count(store) == 4

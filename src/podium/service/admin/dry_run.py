@@ -18,13 +18,13 @@ from podium.service.admin.intents import (
     Admission,
     Intent,
     Sender,
+    kept_intent,
     refuse_beyond_key,
     sheet_in,
     undo_of,
-    unpack,
 )
-from podium.service.admin.reading import MAX_UPLOAD_BYTES
-from podium.service.http.errors import TooLargeError, status_of
+from podium.service.http.errors import status_of
+from podium.service.http.json import RefusedError
 from podium.service.http.requests import CurrentStore, run_in
 from podium.service.web.rendering import Page, PageRouter, go_on, pool_address, pool_header, render
 from podium.store import Store
@@ -36,7 +36,6 @@ from podium.store.writing.sheets import SheetError
 from podium.support.words import shown_change
 
 OK, CONFLICT = 200, 409
-MAX_PACKED_BYTES = MAX_UPLOAD_BYTES - 100_000  # of a form that is sent back, beside its other fields
 VERSION = re.compile("[0-9]{1,18}")
 LOGGER = logging.getLogger(__name__)
 MAX_ROWS = 100  # that are listed of ratings and of events that were sent
@@ -50,7 +49,7 @@ class DryRunPage(Page, template="dry_run.html"):
     """What would be other, and the form that stores it."""
 
     intent: Intent
-    packed: str
+    number: str  # of the change that is kept
     preview: Preview
     reason: str
     is_stale: bool  # whether something else was done since it was looked at before
@@ -83,7 +82,7 @@ class RefusalPage(Page, template="refusal.html"):
     faults: tuple[Fault, ...] = ()  # of a file
     source: str = ""  # its name
     detail: str = ""
-    packed: str = ""  # results that are others' with another prefix, or that a question is about
+    number: str = ""  # of the kept results, which another prefix would make other events or a question is about
     prefix: str = ""
     question: str = ""
     answers: tuple[tuple[str, str], ...] = ()  # each with its label
@@ -95,26 +94,28 @@ async def look_at(
     admission: Admission,
     intent: Intent,
     *,
+    number: str = "",
     notes: tuple[str, ...] = (),
     reason: str = "",
     is_stale: bool = False,
     refused: Callable[[PodiumError], Awaitable[Response]] | None = None,
 ) -> Response:
-    """Return the dry run of an intent, or why it is refused: on a page of its own, or as `refused` has it."""
+    """Return the dry run of an intent, or why it is refused: on a page of its own, or as `refused` has it.
+
+    Args:
+        number: of the intent, if it is kept already.
+    """
 
     def find_effect() -> DryRunPage:
         refuse_beyond_key(request, store, admission, intent)
-        packed = intent.packed()
         seen, pool = store.preview(admission.pool, intent.act()), store.pool(admission.pool)
-        if len(packed) > MAX_PACKED_BYTES:
-            raise TooLargeError("that is too much to be shown first; send it in parts, or by podium ingest")
         rows = [(each, change_of(each, pool.system.digits)) for each in seen.ratings]
         receipts: tuple[Receipt, ...] = tuple(seen.answer) if isinstance(seen.answer, list) else ()
         return DryRunPage(
             title=f"{intent.heading}: dry run",
             pool=pool_header(pool),
             intent=intent,
-            packed=packed,
+            number=number or intent.keep(store, admission),
             preview=seen,
             reason=reason,
             is_stale=is_stale,
@@ -169,8 +170,10 @@ async def look_at_sheet(
 @router.post("/sheet")
 async def look_again(request: Request, admission: Sender, store: CurrentStore) -> Response:
     """Show what a sheet does where it overrules corrections by hand, or where its events have a prefix."""
-    form = await admission.form(request, MAX_UPLOAD_BYTES)
-    intent = await run_in(request.app.state.threads.planning, unpack, "sheet", form.text("details"))
+    form = await admission.form(request)
+    intent = await run_in(request.app.state.threads.planning, kept_intent, store, admission, form.text("number"))
+    if "sheet" not in intent.details:
+        raise RefusedError("number", "this is not of a sheet; open its page again and send it from there")
     sheet, prefix = sheet_in(intent.details), normalise(form.text("prefix"))
     if prefix:
         sheet = sheet._replace(name=prefix + sheet.name.removeprefix(sheet.prefix), prefix=prefix)
@@ -183,37 +186,37 @@ async def look_again(request: Request, admission: Sender, store: CurrentStore) -
 @router.post("/apply")
 async def apply(request: Request, admission: Sender, store: CurrentStore) -> Response:
     """Store what was seen; or show the dry run again where something else was done since."""
-    form = await admission.form(request, MAX_UPLOAD_BYTES)
-    intent = await run_in(request.app.state.threads.planning, unpack, form.text("kind"), form.text("details"))
+    form = await admission.form(request)
+    number = form.text("number")
+    intent = await run_in(request.app.state.threads.planning, kept_intent, store, admission, number)
     reason, sent = form.text("reason").strip(), form.text("version")
     if intent.kind.has_reason and not reason:
-        return await look_at(request, store, admission, intent)
+        return await look_at(request, store, admission, intent, number=number)
     version = int(sent) if VERSION.fullmatch(sent) else 0
 
-    def run() -> tuple[tuple[str, ...], Any]:
+    def run() -> tuple[str, Mapping[str, str], Any]:
         refuse_beyond_key(request, store, admission, intent)
-        undo, actor = undo_of(store, admission.pool, intent), admission.key.name
-        return undo, store.run(admission.pool, intent.act(), version=version, actor=actor, reason=reason)
+        undo, names = undo_of(store, admission, intent), intent.details.get("names", {})
+        done = store.run(admission.pool, intent.act(), version=version, actor=admission.key.name, reason=reason)
+        return undo, names, done
 
     try:
-        undo, answer = await run_in(request.app.state.threads.writing, run)
+        undo, names, answer = await run_in(request.app.state.threads.writing, run)
     except StaleError:
-        return await look_at(request, store, admission, intent, reason=reason, is_stale=True)
+        return await look_at(request, store, admission, intent, number=number, reason=reason, is_stale=True)
     except PodiumError as error:
         return await refusal(request, store, admission, error, intent.heading, intent)
     count(request, admission.pool, answer)
-    await run_in(request.app.state.threads.writing, name_players, store, admission, intent)
+    await run_in(request.app.state.threads.writing, name_players, store, admission, names)
     path = pool_address(admission.pool, *intent.kind.lands(intent.details))
-    return go_on(request, path, intent.kind.done(intent.details), *undo)
+    return go_on(request, path, intent.kind.done(intent.details), undo)
 
 
-def name_players(store: Store, admission: Admission, intent: Intent) -> None:
+def name_players(store: Store, admission: Admission, names: Mapping[str, str]) -> None:
     """Call players by the names that came with their ids; the results are stored, whatever becomes of that."""
-    names = intent.details.get("names")
-    if isinstance(names, dict) and names:
-        called = {str(player): str(name) for player, name in names.items()}
+    if names:
         try:
-            store.name_players(admission.pool, called, actor=admission.key.name)
+            store.name_players(admission.pool, names, actor=admission.key.name)
         except PodiumError as error:
             LOGGER.warning("pool %s: players could not be called by the names of a file: %s", admission.pool, error)
 
@@ -243,7 +246,7 @@ async def refusal(
         faults=error.faults if isinstance(error, ResultsError) else (),
         source=error.source if isinstance(error, ResultsError) else "",
         detail=error.what if isinstance(error, SheetError) else "" if isinstance(error, ResultsError) else str(error),
-        packed=intent.packed() if (prefix or answers) and intent is not None else "",
+        number=await run_in_threadpool(intent.keep, store, admission) if (prefix or answers) and intent else "",
         prefix=prefix,
         question=error.question if isinstance(error, SheetError) else "",
         answers=answers,

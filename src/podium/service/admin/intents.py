@@ -1,8 +1,6 @@
-"""What an admin means to do: as the forms of a dry run carry it from page to page, and as the store takes it."""
+"""Changes that an admin looks at before they are stored: kept in the database between the two forms."""
 
 import json
-import zlib
-from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -12,7 +10,6 @@ from fastapi import Depends, Request
 
 from podium.results.columns import SHARED
 from podium.service.http.errors import AccessError
-from podium.service.http.json import RefusedError
 from podium.service.http.keys import KeyGuard, lacking, pool_in_path, refuse_limited_reach, refuse_out_of_reach
 from podium.service.http.visitors import MAX_FORM_BYTES, Form, Session, find_visitor, read_form, refuse_forged
 from podium.store import Store
@@ -22,6 +19,7 @@ from podium.store.reading import previews
 from podium.store.reading.models import EventDetails
 from podium.store.reading.previews import Act
 from podium.store.writing.rating.events import Sheet
+from podium.store.writing.sheets import Owner, WaitingFile, keep_waiting, waiting_file
 from podium.support.words import counted
 from podium.systems import find
 
@@ -36,6 +34,10 @@ class Admission:
     key: ApiKey
     session: Session
     pool: str = ""  # empty where the address names none
+
+    def owner(self, use: str) -> Owner:
+        """Return the owner of what waits for the next form of this session in this pool."""
+        return Owner(self.key.id, self.session.token, self.pool, use)
 
     async def form(self, request: Request, max_bytes: int = MAX_FORM_BYTES) -> Form:
         """Return the form that a page of this session sends."""
@@ -66,9 +68,8 @@ Admin = Annotated[Admission, Depends(admitting("admin"))]
 AdminOfAll = Annotated[Admission, Depends(admitting("admin", of_all=True))]
 
 
-MAX_DETAILS_BYTES = 100_000_000  # once expanded
 WRITE, ADMIN = "write", "admin"
-UNREADABLE = "cannot be read; open the page again and send it from there"
+CHANGE = "change"  # the use of what is kept here
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +163,7 @@ def when_in(value: str | float) -> When:
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """Something that is to be done, with all that it takes, as JSON has it."""
+    """A change, with all that it takes, as JSON has it."""
 
     name: str  # one of KINDS
     details: Mapping[str, Any]
@@ -178,24 +179,29 @@ class Intent:
     def act(self) -> Act:
         return self.kind.act(self.details)
 
-    def packed(self) -> str:
-        """Its details as a field of a form."""
-        text = json.dumps(self.details, ensure_ascii=False, separators=(",", ":"))
-        return urlsafe_b64encode(zlib.compress(text.encode(), 6)).decode()
+    def keep(self, store: Store, admission: Admission) -> str:
+        """Keep the change for the form that confirms it, and return its number."""
+        file = WaitingFile(self.name, json.dumps(self.details, separators=(",", ":")).encode())
+        return keep_waiting(store.engine, admission.owner(CHANGE), file)
+
+
+def kept_intent(store: Store, admission: Admission, number: str) -> Intent:
+    """Return the change that a form of this session and pool names."""
+    name, content = waiting_file(store.engine, admission.owner(CHANGE), number)
+    return Intent(name, json.loads(content))
 
 
 UNDONE_BY = {"void": "restore", "restore": "void", "merge": "unmerge", "amend": "amend"}
 
 
-def undo_of(store: Store, pool: str, intent: Intent) -> tuple[str, ...]:
-    """What would take an intent back once it is carried out, as a form has it; empty where nothing does."""
+def undo_of(store: Store, admission: Admission, intent: Intent) -> str:
+    """Keep the change that would undo another, and return its number; empty where nothing does."""
     if intent.name not in UNDONE_BY:
-        return ()
+        return ""
     details = {name: intent.details[name] for name in ("event_id", "player") if name in intent.details}
     if intent.name == "amend":
-        details["rows"] = rows_of(store.event(pool, details["event_id"]))
-    other = Intent(UNDONE_BY[intent.name], details)
-    return other.name, other.packed()
+        details["rows"] = rows_of(store.event(admission.pool, details["event_id"]))
+    return Intent(UNDONE_BY[intent.name], details).keep(store, admission)
 
 
 def rows_of(details: EventDetails) -> list[dict[str, Any]]:
@@ -208,21 +214,6 @@ def rows_of(details: EventDetails) -> list[dict[str, Any]]:
         row |= {f"{SHARED}{kind}": name for kind, name in (row.pop("shared", None) or {}).items()}
         rows.append({name: value for name, value in (row | event).items() if value is not None})
     return rows
-
-
-def unpack(name: str, packed: str) -> Intent:
-    """Read an intent from its name and its details in a form."""
-    if name not in KINDS:
-        raise RefusedError("kind", UNREADABLE)
-    expander = zlib.decompressobj()
-    try:
-        text = expander.decompress(urlsafe_b64decode(packed.encode()), MAX_DETAILS_BYTES)
-        intent = Intent(name, json.loads(text))  # which a longer text is not, cut as it is
-        intent.act()
-        _ = intent.heading
-    except (zlib.error, ValueError, LookupError, TypeError, RecursionError):
-        raise RefusedError("details", UNREADABLE) from None
-    return intent
 
 
 def refuse_beyond_key(request: Request, store: Store, admission: Admission, intent: Intent) -> None:

@@ -45,6 +45,7 @@ LABELS = {
     "played_s": "Played, s", "duration_s": "Duration, s", "handicap": "Handicap", "side": "Side: home, away",
 }  # fmt: skip
 EMPTY_LINES = 3  # at the end, to be filled in
+FILE = "file"  # the use of what is kept here
 MAX_LINES = 1_000  # of a table that is filled in: a longer one is pasted
 
 
@@ -190,7 +191,7 @@ async def answer(request: Request, admission: Sender, number: str, store: Curren
     form = await admission.form(request)
     try:
         file = await run_in(
-            request.app.state.threads.writing, waiting_file, store.engine, admission.session.token, number
+            request.app.state.threads.writing, waiting_file, store.engine, admission.owner(FILE), number
         )
     except UnknownError as error:
         page = UploadPage(pool=pool_header(await run_in_threadpool(store.pool, admission.pool)), refusal=str(error))
@@ -219,7 +220,7 @@ async def show_sent(
             answers=[each for each in form.fields.get("answer", ()) if each],
         )
         if isinstance(sent, Interview):
-            keep = partial(keep_waiting, store.engine, admission.session.token, file)
+            keep = partial(keep_waiting, store.engine, admission.owner(FILE), file)
             page = QuestionsPage(
                 title=f"What {name} means",
                 pool=pool_header(await run_in_threadpool(store.pool, admission.pool)),

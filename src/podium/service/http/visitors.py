@@ -22,7 +22,7 @@ from podium.store import Store
 from podium.store.keys import ApiKey, SessionKey, session_secret
 from podium.store.writing.sheets import WaitingFile
 
-MAX_FORM_BYTES = 100_000  # of one without a file
+MAX_FORM_BYTES = 100_000  # of one that is URL-encoded
 MAX_FIELDS = 20_000
 T = TypeVar("T")
 
@@ -46,11 +46,12 @@ async def read_bytes(request: Request, max_bytes: int) -> bytes:
 
 
 async def read_form(request: Request, max_bytes: int = MAX_FORM_BYTES) -> Form:
-    """Return the fields of a form, and its file if it has one."""
+    """Return the fields of a form, and its file if it has one; only forms of parts may have more than 100 kB."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    body = await read_bytes(request, max_bytes)
+    has_parts = kind == "multipart/form-data"
+    body = await read_bytes(request, max_bytes if has_parts else MAX_FORM_BYTES)
     try:
-        if kind == "multipart/form-data":
+        if has_parts:
             limits = {"max_files": 1, "max_fields": MAX_FIELDS, "max_part_size": max_bytes}
             sent = await MultiPartParser(request.headers, whole(body), **limits).parse()
         else:

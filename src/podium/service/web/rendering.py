@@ -224,7 +224,7 @@ class Site:
     signed_in: str = ""  # the name of the visitor's key, if any
     token: str = ""  # that a form of the visitor's session sends; empty where nobody has signed in
     done: str = ""  # a sentence of what was done just now, where that led here
-    undo: tuple[str, ...] = ()  # what would take it back: its kind and its details, as a form has them
+    undo: str = ""  # the number of the kept change that would undo it
     is_static: bool = False  # whether it becomes a file, which answers no form
 
 
@@ -246,7 +246,7 @@ def templates_digest() -> str:
 
 
 def site(request: Request) -> Site:
-    done, *undo = done_just_now(request).split("\n")
+    done, _, undo = done_just_now(request).partition("\n")
     return Site(
         static=STATIC_ADDRESS,
         origin=origin_of(request),
@@ -255,27 +255,26 @@ def site(request: Request) -> Site:
         signed_in=getattr(request.state, "signed_in", ""),
         token=getattr(request.state, "token", ""),
         done=done,
-        undo=tuple(undo) if len(undo) == len(("kind", "details")) else (),
+        undo=undo,
         is_static=getattr(request.state, "is_static", False),
     )
 
 
 DONE = "podium_done"  # the cookie of a sentence, which the page that follows shows once
 DONE_S = 60
-MAX_DONE_CHARACTERS, MAX_UNDO_CHARACTERS = 300, 2_500  # of a cookie, which browsers keep up to 4,096
+MAX_DONE_CHARACTERS = 300
 
 
-def go_on(request: Request, path: str, sentence: str, *undo: str) -> Response:
-    """Lead a browser to a page, which says what was done, and takes it back where that is not too long."""
+def go_on(request: Request, path: str, sentence: str, undo: str = "") -> Response:
+    """Lead a browser to a page, which says what was done, and can undo it with the kept change `undo`."""
     response = RedirectResponse(path, SEE_OTHER)
-    undo = undo if sum(map(len, undo)) < MAX_UNDO_CHARACTERS else ()
-    words = quote("\n".join([" ".join(sentence.split())[:MAX_DONE_CHARACTERS], *undo]), safe="")
+    words = quote(f"{' '.join(sentence.split())[:MAX_DONE_CHARACTERS]}\n{undo}", safe="")
     send_cookie(request, response, DONE, words, DONE_S, path)
     return response
 
 
 def done_just_now(request: Request) -> str:
-    """The sentence of what led to this page, and lines that would take it back; empty where nothing was done."""
+    """Return the sentence on what led to this page, then the number of its undoing; empty where nothing was done."""
     return unquote(request.cookies.get(DONE, ""))
 
 

@@ -157,12 +157,12 @@ webhook = table(  # where a pool's log is sent, entry by entry
     Column("under_way_since", String(32), nullable=True),  # where a delivery takes long at this moment
 )
 
-waiting = table(  # a file, until it is answered what its columns mean
+waiting = table(  # for an hour: a file until its questions are answered, or a change until its dry run is confirmed
     "waiting",
     Column("id", String(32), primary_key=True),
-    Column("session", LargeBinary, nullable=False),  # that alone may read it: a digest
-    Column("name", Text, nullable=False),  # empty of a text that was pasted
-    Column("content", LargeBinary, nullable=False),
+    Column("session", LargeBinary, nullable=False),  # that alone may read it: its key, and a digest
+    Column("name", Text, nullable=False),  # of the file, or of the kind of change; empty of a text that was pasted
+    Column("content", LargeBinary, nullable=False),  # compressed
     Column("expires_at", BigInteger, nullable=False),  # microseconds since 1970, UTC
 )
 

@@ -8,7 +8,8 @@ import hashlib
 import json
 import re
 import secrets
-from collections import defaultdict
+import zlib
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
@@ -22,7 +23,7 @@ import sqlalchemy as sa
 from podium.errors import UnknownError
 from podium.results.names import normalise
 from podium.store.log.content import Content, head_begin, row_set, start_in
-from podium.store.log.database import read_transaction, write_transaction
+from podium.store.log.database import UnavailableError, read_transaction, write_transaction
 from podium.store.log.log import bodies_of
 from podium.store.log.players import Numbering, sent_numbers
 from podium.store.log.pools import DATED, Pool, PoolView
@@ -495,17 +496,18 @@ def has_content(pool: PoolView, one: Sent, other: Stored) -> bool:
 
 
 WAITS_US = 3_600_000_000
-MOST_BYTES = 32_000_000  # of a session's files: the oldest go first
-ID_BYTES = 16
-GONE = "the file does not wait here any more; send it again"
+MOST_BYTES = 128_000_000  # of all that waits, compressed; the keys share it
+LEAST_SHARES = 8  # a key has at most this part of it
+LEAST_BYTES = 16_000  # that anything counts for, so that a key has at most 1,000
+ID_BYTES, KEY_BYTES = 16, 8
+GONE = "This has expired, or belongs to another session or pool. Open its page again and send it from there."
+FULL = "Too many files wait here. Send yours again in a few minutes."
 IS_EXPIRED = waiting.c.expires_at <= sa.bindparam("now")
 SELECT_FILE = sa.select(waiting.c.name, waiting.c.content).where(
     waiting.c.id == sa.bindparam("id"), waiting.c.session == sa.bindparam("session"), ~IS_EXPIRED
 )
-SELECT_SIZES = (
-    sa.select(waiting.c.id, sa.func.length(waiting.c.content))
-    .where(waiting.c.session == sa.bindparam("session"))
-    .order_by(waiting.c.expires_at.desc(), waiting.c.id)
+SELECT_SIZES = sa.select(waiting.c.id, waiting.c.session, sa.func.length(waiting.c.content)).order_by(
+    waiting.c.expires_at.desc(), waiting.c.id
 )
 
 
@@ -514,44 +516,56 @@ class WaitingFile(NamedTuple):
     content: bytes
 
 
-def keep_waiting(engine: sa.Engine, session: str, file: WaitingFile) -> str:
-    """Keep a file for an hour.
+class Owner(NamedTuple):
+    """The only form that may read a file: of one key, session, pool and use."""
 
-    Args:
-        session: what its forms send; nobody else reads the file.
+    key: int
+    session: str
+    pool: str
+    use: str
+
+    def digest(self) -> bytes:
+        """Return the key's number and a digest of all, as bytes."""
+        own = hashlib.blake2b("\0".join(map(str, self)).encode(), digest_size=16)
+        return self.key.to_bytes(KEY_BYTES) + own.digest()
+
+
+def keep_waiting(engine: sa.Engine, owner: Owner, file: WaitingFile) -> str:
+    """Keep a file for an hour; the oldest files of a key go when it has too many.
 
     Returns:
         The file's id, which no one can guess.
+
+    Raises:
+        UnavailableError: so many keys have files here that there is no room for this one.
     """
     forget_waiting(engine)
-    number, owner = secrets.token_urlsafe(ID_BYTES), digest(session)
-    row = {"id": number, "session": owner, "expires_at": now() + WAITS_US, **file._asdict()}
+    number = secrets.token_urlsafe(ID_BYTES)
+    row = {"id": number, "session": owner.digest(), "expires_at": now() + WAITS_US, "name": file.name}
     with write_transaction(engine) as connection:
-        connection.execute(sa.insert(waiting), row)
-        total = 0
-        for each, size in connection.execute(SELECT_SIZES, {"session": owner}).all():
-            total += size
-            if total > MOST_BYTES:
+        connection.execute(sa.insert(waiting), row | {"content": zlib.compress(file.content, 1)})
+        sizes = [(each, owned[:KEY_BYTES], size) for each, owned, size in connection.execute(SELECT_SIZES)]
+        share, held = MOST_BYTES / max(LEAST_SHARES, len({key for _, key, _ in sizes})), Counter[bytes]()
+        for each, key, size in sizes:
+            held[key] += max(size, LEAST_BYTES)
+            if held[key] > share:
                 connection.execute(sa.delete(waiting).where(waiting.c.id == each))
+                if each == number:
+                    raise UnavailableError(FULL)
     return number
 
 
-def waiting_file(engine: sa.Engine, session: str, number: str) -> WaitingFile:
-    """Return a file of a session that has not waited for an hour yet."""
+def waiting_file(engine: sa.Engine, owner: Owner, number: str) -> WaitingFile:
+    """Return a file that its owner has kept within the last hour."""
     forget_waiting(engine)
     with read_transaction(engine) as connection:
-        row = connection.execute(SELECT_FILE, {"id": number, "session": digest(session), "now": now()}).first()
+        row = connection.execute(SELECT_FILE, {"id": number, "session": owner.digest(), "now": now()}).first()
     if row is None:
         raise UnknownError(GONE)
-    return WaitingFile(*row)
+    return WaitingFile(row.name, zlib.decompress(row.content))
 
 
 def forget_waiting(engine: sa.Engine) -> None:
     """Delete the files that have waited for an hour."""
     with write_transaction(engine) as connection:
         connection.execute(sa.delete(waiting).where(IS_EXPIRED), {"now": now()})
-
-
-def digest(session: str) -> bytes:
-    """What is stored of a session in its stead."""
-    return hashlib.blake2b(session.encode(), digest_size=16).digest()

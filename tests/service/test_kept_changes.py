@@ -1,0 +1,143 @@
+"""Changes between a dry run and its confirmation: kept by the service, for one session and pool."""
+
+import shutil
+
+import pytest
+import sqlalchemy as sa
+from races import rows
+from test_admin import CSV, Admin, form_of, words
+
+from podium.service import create_app
+from podium.service.http.visitors import MAX_FORM_BYTES
+from podium.store import Store
+from podium.store.log.schema import waiting
+from podium.store.writing import sheets
+from podium.systems import find
+
+URLENCODED = {"Content-Type": "application/x-www-form-urlencoded"}
+UPLOADED = CSV.replace("2025-01-02,", "2025-01-02T12:00:00Z,")
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    path = tmp_path_factory.mktemp("kept") / "podium.db"
+    opened = Store(str(path))
+    for pool in ("main", "other"):
+        opened.create_pool(pool, find("elo")())
+        opened.submit(pool, [row for number in range(1, 4) for row in rows(number, "abcd")])
+    opened.close()
+    return path
+
+
+@pytest.fixture
+def store(filled, tmp_path):
+    opened = Store(str(shutil.copy(filled, tmp_path)))
+    opened.app = create_app(opened)
+    yield opened
+    opened.close()
+
+
+def upload(admin, content=UPLOADED, name="evening.csv"):
+    action, fields = form_of(admin.get("/upload").text, "/upload")
+    sent = {name: value for name, value in fields if name != "pasted"}
+    return admin.client.post(action, data=sent, files={"file": (name, content.encode())})
+
+
+def test_a_form_carries_a_number_and_nothing_of_the_change(store):
+    dry = upload(Admin(store))
+    fields = dict(form_of(dry.text, "/apply")[1])
+    assert fields.keys() == {"token", "number", "version"}
+    assert max(map(len, fields.values())) < 100
+
+
+def test_a_kept_change_is_of_its_pool_alone(store):
+    admin = Admin(store)
+    fields = dict(form_of(upload(admin).text, "/apply")[1])
+    other = admin.client.post("/admin/other/apply", data=fields)
+    assert (other.status_code, "Open its page again" in words(other.text)) == (404, True)
+    assert admin.client.post("/admin/other/sheet", data=fields).status_code == 404
+    assert store.log("other")[-1].subject == "e3"
+    assert admin.client.post("/admin/main/apply", data=fields, follow_redirects=False).status_code == 303
+
+
+def test_no_file_that_waits_is_taken_for_a_change(store):
+    """A file has a number, too; its content is the sender's."""
+    admin = Admin(store)
+    forged = '{"rows":[{"event_id":"x","player":"ana","position":1}],"names":{"a":"HACKED"}}'
+    asked = upload(admin, "Name;Punkte;Zahl\na;3;4\nb;2;1\n" + forged, "submit")
+    numbers = [each.id for each in kept(store)]
+    token = form_of(admin.get("/upload").text, "/upload")[1][0][1]
+    for number in numbers:
+        sent = {"token": token, "number": number, "version": str(store.version("main"))}
+        assert admin.client.post("/admin/main/apply", data=sent).status_code == 404
+    assert (asked.status_code, len(numbers)) == (200, 1), words(asked.text)
+
+
+def kept(store):
+    with store.engine.connect() as connection:
+        return connection.execute(sa.select(waiting)).all()
+
+
+def test_only_a_sheet_is_looked_at_as_a_sheet(store):
+    admin = Admin(store)
+    fields = dict(form_of(admin.send(admin.get("/events/e3"), "/events/e3/void").text, "/apply")[1])
+    refused = admin.client.post("/admin/main/sheet", data=fields)
+    assert (refused.status_code, "not of a sheet" in words(refused.text)) == (422, True)
+
+
+def test_a_change_outlives_a_restart_and_another_process_stores_it(store):
+    admin = Admin(store)
+    fields = dict(form_of(upload(admin).text, "/apply")[1])
+    other = Store(str(store.engine.url.database))
+    admin.client.app = admin.client._transport.app = create_app(other)
+    done = admin.client.post("/admin/main/apply", data=fields, follow_redirects=False)
+    assert (done.status_code, done.headers["location"]) == (303, "/main/events/new")
+    other.close()
+    assert store.event("main", "new").status == "rated"
+
+
+def test_an_expired_change_says_so_and_stores_nothing(store, monkeypatch):
+    admin, version = Admin(store), store.version("main")
+    fields, later = dict(form_of(upload(admin).text, "/apply")[1]), sheets.now() + sheets.WAITS_US
+    monkeypatch.setattr(sheets, "now", lambda: later)
+    late = admin.client.post("/admin/main/apply", data=fields)
+    assert (late.status_code, "This has expired" in words(late.text)) == (404, True)
+    assert (store.version("main"), kept(store)) == (version, [])
+
+
+def test_a_change_that_is_undone_is_kept_too(store):
+    admin = Admin(store)
+    dry = admin.send(admin.get("/events/e3"), "/events/e3", **{"player-0": "d", "player-3": "a"})
+    done = admin.send(dry, "/apply", reason="a slip")
+    page = admin.client.get(done.headers["location"])
+    undo = admin.client.post("/admin/main/apply", data=dict(form_of(page.text, "/apply")[1]))
+    assert admin.send(undo, "/apply", reason="it was right").status_code == 303
+    assert [each.player for each in store.event("main", "e3").entries] == ["a", "b", "c", "d"]
+
+
+def test_no_form_that_is_urlencoded_has_more_than_100_kb(store):
+    admin = Admin(store)
+    for path in ("upload", "apply", "sheet", "events/e3", "merge"):
+        for size, status in ((MAX_FORM_BYTES, 403), (MAX_FORM_BYTES + 1, 413)):
+            content = b"x=".ljust(size, b"%")
+            assert admin.client.post(f"/admin/main/{path}", content=content, headers=URLENCODED).status_code == status
+
+
+def test_a_large_event_is_corrected_in_a_form_of_parts(store):
+    players = [f"player number {k} of a large field" for k in range(1_500)]
+    store.submit("main", rows(9, players))
+    admin = Admin(store)
+    page = admin.get("/events/e9")
+    assert page.text.count('enctype="multipart/form-data"') == 1
+    sent = dict(form_of(page.text, "/events/e9")[1])
+    assert len(sent["pasted"]) > MAX_FORM_BYTES // 2
+    dry = admin.client.post("/admin/main/events/e9", data=sent, files={"file": ("", b"")})
+    assert "There is nothing to do" in words(dry.text)
+
+
+@pytest.mark.parametrize("field", ["number", "reason", "version", "token"])
+@pytest.mark.parametrize("path", ["apply", "sheet", "merge", "upload"])
+def test_half_of_a_surrogate_pair_is_refused(store, path, field):
+    admin = Admin(store)
+    content = f"token=x&{field}=%ED%A0%80".encode()
+    assert admin.client.post(f"/admin/main/{path}", content=content, headers=URLENCODED).status_code == 422

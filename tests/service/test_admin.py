@@ -293,6 +293,16 @@ def test_a_foreign_format_calls_players_by_their_names(store):
     assert refused.status_code == 403
 
 
+@pytest.mark.parametrize(("role", "called"), [("write", "Ann"), ("admin", "HACKED")])
+def test_only_an_admin_renames_players_with_a_file(store, role, called):
+    store.create_pool("oot/any", find("elo")())
+    writer = Admin(store, "write", "oot/any")
+    assert writer.send(send_race(writer, race(3, "Ann", "Bea")), "/apply").status_code == 303
+    sender = Admin(store, role, "oot/any")
+    assert sender.send(send_race(sender, race(4, "HACKED", "Bea", "Cleo")), "/apply").status_code == 303
+    assert ratings(store, "oot/any").keys() == {called, "Bea", "Cleo"}  # a newcomer has the name of any file
+
+
 def test_a_slip_of_the_pen_is_named(store):
     store.submit("main", rows(20, ["Dragana", "Otto"]))
     admin = Admin(store)

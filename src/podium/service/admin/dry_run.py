@@ -28,6 +28,7 @@ from podium.service.http.json import RefusedError
 from podium.service.http.requests import CurrentStore, run_in
 from podium.service.web.rendering import Page, PageRouter, go_on, pool_address, pool_header, render
 from podium.store import Store
+from podium.store.log.players import known_numbers
 from podium.store.reading.previews import MovedRating, Preview
 from podium.store.writing.execution import Receipt
 from podium.store.writing.mending import SheetChanges
@@ -196,7 +197,7 @@ async def apply(request: Request, admission: Sender, store: CurrentStore) -> Res
 
     def run() -> tuple[str, Mapping[str, str], Any]:
         refuse_beyond_key(request, store, admission, intent)
-        undo, names = undo_of(store, admission, intent), intent.details.get("names", {})
+        undo, names = undo_of(store, admission, intent), names_to_give(store, admission, intent)
         done = store.run(admission.pool, intent.act(), version=version, actor=admission.key.name, reason=reason)
         return undo, names, done
 
@@ -210,6 +211,16 @@ async def apply(request: Request, admission: Sender, store: CurrentStore) -> Res
     await run_in(request.app.state.threads.writing, name_players, store, admission, names)
     path = pool_address(admission.pool, *intent.kind.lands(intent.details))
     return go_on(request, path, intent.kind.done(intent.details), undo)
+
+
+def names_to_give(store: Store, admission: Admission, intent: Intent) -> Mapping[str, str]:
+    """Return the names that came with players' ids; only an admin's key renames players who are in the pool."""
+    names: Mapping[str, str] = intent.details.get("names", {})
+    if not names or admission.key.may(ADMIN, admission.pool):
+        return names
+    with store.reading(admission.pool) as pool:
+        known = known_numbers(pool, [*names])
+    return {player: name for player, name in names.items() if player not in known}
 
 
 def name_players(store: Store, admission: Admission, names: Mapping[str, str]) -> None:

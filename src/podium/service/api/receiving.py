@@ -43,6 +43,7 @@ from podium.service.api.bodies import (
 from podium.service.api.dependencies import CurrentIntake, CurrentMetrics
 from podium.service.http.errors import DESCRIPTIONS, MEDIA_TYPE, WRITE_ERRORS, AccessError, podium_error
 from podium.service.http.json import RefusedError, loads
+from podium.service.http.keys import refuse_out_of_reach
 from podium.service.http.requests import CurrentStore, CurrentThreads, run_in
 from podium.service.http.visitors import CurrentKeyGuard, read_bytes
 from podium.store import Store
@@ -98,7 +99,7 @@ async def submit_signed(
     if fingerprint is None:
         message = "the signature is missing or not verified; put a key at the end of the address"
         raise await guard.refusal(request, 401, message)
-    return await store_report(store, intake, metrics, body, fingerprint)
+    return await store_report(request, store, intake, metrics, body, fingerprint)
 
 
 @router.post("/{secret}", response_model=None, response_class=PlainTextResponse, responses=ANSWERS, openapi_extra=BODY)
@@ -112,12 +113,12 @@ async def submit_with_key(
     guard: CurrentKeyGuard,
 ) -> str:
     """Submit the report of a Xonotic server whose address for it ends with a key; its game type is the pool."""
-    key = await guard.key(secret)
+    key = request.state.key = await guard.key(secret)
     if key is None:
         raise await guard.refusal(request, 401, "the key at the end of the address is unknown, expired or revoked")
     await guard.count(key)
     body = await read_bytes(request, MAX_BODY_BYTES)
-    return await store_report(store, intake, metrics, body, key.name, key)
+    return await store_report(request, store, intake, metrics, body, key.name, key)
 
 
 def verify_signature(body: bytes, query: str, signature: str) -> str | None:
@@ -144,10 +145,16 @@ def verify_signature(body: bytes, query: str, signature: str) -> str | None:
 
 
 async def store_report(
-    store: Store, intake: CurrentIntake, metrics: CurrentMetrics, body: bytes, sender: str, key: ApiKey | None = None
+    request: Request,
+    store: Store,
+    intake: CurrentIntake,
+    metrics: CurrentMetrics,
+    body: bytes,
+    sender: str,
+    key: ApiKey | None = None,
 ) -> str:
     """Store a report; the name of its sender begins the ids of its events, and it may have come with a key."""
-    pool, rows, reason = await run_in_threadpool(read_report, store, body, sender, key, time.time_ns() // 1000)
+    pool, rows, reason = await run_in_threadpool(read_report, request, store, body, sender, key, time.time_ns() // 1000)
     if not rows:
         return f"dropped: {reason}\n"
     receipts = await intake.submit(pool, rows, sender, {})
@@ -156,7 +163,7 @@ async def store_report(
 
 
 def read_report(
-    store: Store, body: bytes, sender: str, key: ApiKey | None, received_us: int
+    request: Request, store: Store, body: bytes, sender: str, key: ApiKey | None, received_us: int
 ) -> tuple[str, list[dict[str, Any]], str]:
     """Read a report: its pool, its rows, and where it has none why.
 
@@ -166,7 +173,7 @@ def read_report(
 
     Raises:
         FormatError: it is no report.
-        AccessError: the key may not write to that pool.
+        AccessError: the key may not write to that pool, or not so far back.
     """
     report = xonstat.parse(list(enumerate(body.split(b"\n"), start=1)), "report")
     if report.event.faults:
@@ -182,6 +189,8 @@ def read_report(
     if imported.bad:
         raise FormatError("report", imported.bad)
     table = imported.table
+    if key is not None and table.height:
+        refuse_out_of_reach(request, table["started_at"])
     if table.height and not xonstat.tells_start(report):
         started = stored_start(store, pool, table["event_id"][0])
         if started is not None:  # the same report again

@@ -240,10 +240,21 @@ def counted_from(faults: list[Fault], header_row: int) -> list[Fault]:
     return [fault if fault.row is None else fault._replace(row=fault.row + header_row) for fault in faults]
 
 
+LONG_CELL = (
+    f"has a cell of more than {csv.field_size_limit():,} characters. Shorten it, or close the quotation mark where it "
+    "begins"
+)
+
+
 def rows_of(content: bytes, delimiter: str, *, strict: bool = False) -> Iterator[list[str]]:
     """The rows as Python reads them, the header first; decoded as they are read."""
     text = io.TextIOWrapper(io.BytesIO(content.lstrip(b"\n\r")), "utf-8", newline="")
-    return csv.reader(text, delimiter=delimiter, strict=strict)
+    try:
+        yield from csv.reader(text, delimiter=delimiter, strict=strict)
+    except csv.Error:
+        if strict:
+            raise
+        raise ResultsError("the table", [Fault(None, None, None, LONG_CELL)]) from None
 
 
 def header(content: bytes, table_name: str, delimiter: str) -> list[str]:

@@ -16,6 +16,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from podium.errors import NotFiniteError, ParameterError, PodiumError, ResultsError, UnknownError
 from podium.service.http.json import RefusedError, decode_name
@@ -208,6 +209,11 @@ async def podium_error(_request: Request, error: PodiumError) -> ProblemResponse
     return problem(status, str(error), field, error.retry_after_s if isinstance(error, AccessError) else passes)
 
 
+async def sender_left(_request: Request, _error: ClientDisconnect) -> ProblemResponse:
+    """Answer nobody: the sender is gone, which is no failure of the service."""
+    return problem(400, "The request ended before its body was complete. Send it again.")
+
+
 async def unexpected_error(_request: Request, _error: Exception) -> ProblemResponse:
     """Answer what nobody expected, without its text; the server logs it with its traceback."""
     answer = problem(500, "the service failed to answer this; the reason is logged")
@@ -233,5 +239,6 @@ ERROR_HANDLERS: dict[int | type[Exception], Callable[[Request, Any], Any]] = {
     PodiumError: podium_error,
     HTTPException: http_error,
     RequestValidationError: invalid_parameter,
+    ClientDisconnect: sender_left,
     Exception: unexpected_error,
 }

@@ -9,6 +9,7 @@ from io import BytesIO
 import pytest
 from pydantic import ValidationError
 from races import calling, event, rows
+from starlette.testclient import TestClient
 
 from podium.service.api.bodies import (
     MAX_ENTRIES,
@@ -24,7 +25,8 @@ from podium.service.http.errors import BusyError
 from podium.service.http.json import MAX_DEPTH, MAX_KEYS, MAX_SENT_CHARACTERS, RefusedError, reject_duplicate_keys
 from podium.service.http.requests import OpenFile
 from podium.service.http.visitors import MAX_FORM_BYTES
-from podium.service.web.ahead.calendar import MOST_WAITING, KeptStakes
+from podium.service.web.ahead import calendar
+from podium.service.web.ahead.calendar import MOST_KEYLESS, MOST_WAITING, KeptStakes
 from podium.service.web.chances import MOST_ENTRANTS
 from podium.store.log.log import MAX_CHARACTERS
 from podium.store.reading.players import rivals
@@ -173,11 +175,74 @@ def test_so_many_wait_for_stakes_and_keep_no_thread_from_others(store):
         begun.acquire(timeout=60.0)
         while kept._places._value:
             assert not any(each.done() for each in tables)
-        with pytest.raises(BusyError, match="too many wait for what races would bring"):
+        with pytest.raises(BusyError, match="Too many people wait for what races would bring"):
             kept.find(store, "main", ("one more",), find)
         ends.set()
         assert all(each.result().stakes.sides == 3 for each in tables)
     assert kept.find(store, "main", ("one more",), find).age_s == 0.0
+
+
+def test_whoever_waits_too_long_for_stakes_is_asked_to_come_back(store, monkeypatch):
+    """Tables of all pools take turns: each takes a core."""
+    monkeypatch.setattr(calendar, "WAITING_S", 0.01)
+    store.create_pool("other", find("elo")())
+    kept, ends, begun = KeptStakes(), threading.Event(), threading.Event()
+
+    def find_slowly():
+        begun.set()
+        ends.wait(60.0)
+        return "a table"
+
+    with ThreadPoolExecutor(1) as threads:
+        slow = threads.submit(kept.find, store, "main", ("slow",), find_slowly)
+        assert begun.wait(60.0)
+        with pytest.raises(BusyError, match="Look again in a few seconds"):
+            kept.find(store, "other", ("another",), find_slowly)
+        ends.set()
+        assert slow.result().stakes == "a table"
+    assert kept.find(store, "other", ("another",), find_slowly).age_s == 0.0
+
+
+def test_tables_of_large_races_take_a_key(store):
+    store.describe_pool("main", public=True)
+    names = [f"p{k}" for k in range(MOST_KEYLESS + 1)]
+    starts_at = datetime.now(UTC) + timedelta(days=1)
+    store.submit("main", rows(1, "ab"))
+    store.plan_fixture("main", "gp", starts_at=starts_at, entrants=names)
+    store.plan_fixture("main", "small", starts_at=starts_at, entrants=names[1:])
+    with calling(store, "read") as client:
+        keyless = TestClient(client.app)
+        for path, params in (("stakes", {"entrants": names}), ("fixtures/gp/stakes", {})):
+            refused = keyless.get(f"{POOL}/{path}", params=params)
+            assert (refused.status_code, "more than 64 needs a key" in refused.json()["detail"]) == (422, True)
+            wrong = client.get(f"{POOL}/{path}", params=params, headers={"Authorization": "Bearer podium_wrong"})
+            assert wrong.status_code == 422
+        assert keyless.get(f"{POOL}/fixtures/small/stakes").status_code == 200
+        assert client.get(f"{POOL}/fixtures/gp/stakes").status_code == 200
+        page = keyless.get("/main/matches/gp")
+        assert (page.status_code, "more than 64 needs a key" in page.text) == (200, True)
+        assert keyless.get("/main/matches/gp", params={"player": "p1"}).status_code == 422
+
+
+def test_a_sender_who_leaves_a_form_is_no_failure_of_the_service(store, caplog):
+    """Nobody is there to answer, and nothing is logged as an error."""
+
+    async def receive():
+        return {"type": "http.disconnect"}
+
+    async def send(message):
+        sent.append(message)
+
+    with calling(store) as client:
+        for path in ("/sign-in", "/admin/main/apply", "/admin/main/upload", f"{POOL}/events", f"{POOL}/predict"):
+            sent = []
+            headers = [(b"content-type", b"application/x-www-form-urlencoded"), (b"content-length", b"100")]
+            headers += [(b"authorization", client.headers["authorization"].encode())] if POOL in path else []
+            scope = {"type": "http", "method": "POST", "path": path, "raw_path": path.encode(), "query_string": b""}
+            scope |= {"headers": headers, "scheme": "http", "server": ("t", 80), "client": ("t", 1), "state": {}}
+            asyncio.run(client.app({**scope, "root_path": "", "http_version": "1.1"}, receive, send))
+            assert sent[0]["status"] < 500, path
+    assert [each for each in caplog.records if each.levelname == "ERROR"] == []
 
 
 def test_a_race_for_whose_stakes_too_many_wait_is_to_be_asked_for_again(store):

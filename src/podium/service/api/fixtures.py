@@ -1,9 +1,10 @@
 """The routes of fixtures, and of what is at stake in them."""
 
+from contextlib import suppress
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import Query, Request
+from fastapi import Depends, Query, Request
 from pydantic import AfterValidator, Field
 
 from podium.ledger.forecast import Member, members_in
@@ -20,10 +21,12 @@ from podium.service.api.bodies import (
     with_example,
 )
 from podium.service.api.dependencies import ReadAccess, Writer
-from podium.service.http.errors import error_responses
+from podium.service.http.errors import AccessError, error_responses
 from podium.service.http.json import MAX_SENT_CHARACTERS, FixtureId, Identifier, PoolName, SentName
+from podium.service.http.keys import pool_in_path
 from podium.service.http.requests import CurrentStore, CurrentThreads, ReadRouter, run_in
-from podium.service.web.ahead.calendar import CurrentStakes
+from podium.service.http.visitors import find_visitor
+from podium.service.web.ahead.calendar import CurrentStakes, refuse_large_field
 from podium.store.reading.ahead import RaceStakes, RunningRace, race_stakes
 from podium.store.writing.fixtures import MOST_ENTRANTS, Fixture, Places
 
@@ -114,6 +117,16 @@ def fixture(pool: PoolName, fixture_id: FixtureId, store: CurrentStore, _key: Re
     return store.fixture(pool, fixture_id)
 
 
+async def sends_key(request: Request, reader: ReadAccess) -> bool:
+    """Return True if the request has a key, also in a public pool, where it needs none."""
+    with suppress(AccessError):
+        reader = reader if reader.key else await find_visitor(request)
+    return reader.may("read", pool_in_path(request))
+
+
+HasKey = Annotated[bool, Depends(sends_key)]
+
+
 @router.get("/{pool}/fixtures/{fixture_id}/stakes")
 def fixture_stakes(
     pool: PoolName,
@@ -121,11 +134,12 @@ def fixture_stakes(
     store: CurrentStore,
     kept: CurrentStakes,
     _key: ReadAccess,
+    has_key: HasKey,
     player: Named = None,
     heats: Heats = 1,
 ) -> RaceStakes:
     """What each place of a race to come would bring, at most a minute old; of the first entrant, or of a player."""
-    aged = kept.of_race(store, pool, store.fixture(pool, fixture_id), player, heats=heats)
+    aged = kept.of_race(store, pool, store.fixture(pool, fixture_id), player, heats=heats, has_key=has_key)
     return race_stakes(aged.stakes, aged.age_s)
 
 
@@ -135,6 +149,7 @@ def stakes(
     store: CurrentStore,
     kept: CurrentStakes,
     _key: ReadAccess,
+    has_key: HasKey,
     entrants: Names,
     player: Named = None,
     heats: Heats = 1,
@@ -143,6 +158,7 @@ def stakes(
     """What each place of a race of these entrants would bring, as of a fixture; everyone starts alone."""
     given = members_in(having or [])
     members = [given.pop(name, Member(name)) for name in entrants] + [*given.values()]
+    refuse_large_field(len(members), has_key=has_key)
     key = str(members), player, heats
     aged = kept.find(store, pool, key, lambda: store.stakes(pool, members, player, heats=heats))
     return race_stakes(aged.stakes, aged.age_s)

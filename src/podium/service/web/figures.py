@@ -116,7 +116,9 @@ class Upcoming:
         return [] if self.stakes is None else [line for line in self.stakes.lines() if line["place"] is not None]
 
 
-def upcoming(store: Store, kept: KeptStakes, pool: PoolHeader, player: str, *, draws: bool) -> Upcoming | None:
+def upcoming(
+    store: Store, kept: KeptStakes, pool: PoolHeader, player: str, *, draws: bool, has_key: bool
+) -> Upcoming | None:
     """The next race of a player, or of all, if any is planned. `draws` allows what takes longer than a page."""
     ahead = store.fixtures(pool.name, ahead=True, most=MOST_AHEAD)
     own = [each for each in ahead if any(player == starter.player for starter in each.entrants or ())]
@@ -128,7 +130,7 @@ def upcoming(store: Store, kept: KeptStakes, pool: PoolHeader, player: str, *, d
     if len(race.sides) > MOST_EXACT and not draws:
         return Upcoming(pool, race, True, None, waits=True)
     try:
-        stakes = kept.of_race(store, pool.name, race, player).stakes
+        stakes = kept.of_race(store, pool.name, race, player, has_key=has_key).stakes
     except PodiumError:  # the page of the race says why
         stakes = None
     return Upcoming(pool, race, True, stakes, waits=False)

@@ -75,7 +75,8 @@ def player(
     since = None if length is None else earlier(card.last_when, length)
     curve = store.rating_curve(visit.pool, player, since, most=MOST_POINTS)
     hindsight = store.hindsight_curve(visit.pool, player, since) if header.has_hindsight else ()
-    verdict, ahead = verdict_on(header, card), upcoming(store, kept, header, card.player, draws=draws)
+    verdict, has_key = verdict_on(header, card), visit.visitor.key is not None
+    ahead = upcoming(store, kept, header, card.player, draws=draws, has_key=has_key)
     settled = "settled " if can_be_unsettled(pool.system) else ""
     played = "" if active == "any" else f" who played {boards.spans_of(pool)[active].words}"
     rank = rank_tile(card, f"{counted(card.listed, f'{settled}{header.word}')}{played}")

@@ -1,17 +1,17 @@
 """Races to come: the calendar, for people and for their calendars; and the stakes that are kept.
 
-One table of stakes at a time is worked out for a pool, and a minute old one may be shown.
+One table of stakes is worked out at a time, and one that is a minute old may be shown.
 """
 
 import threading
 import time
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, NamedTuple
 
 from fastapi import Request, Response
 
+from podium.errors import ParameterError
 from podium.ledger.stakes import Stakes
 from podium.service.http.errors import BusyError
 from podium.service.http.requests import CurrentStore, from_state
@@ -24,6 +24,9 @@ from podium.store.writing.fixtures import CANCELLED, Fixture
 MOST_AGE_S: Final = 60.0
 MOST_TABLES: Final = 256
 MOST_WAITING: Final = 8  # who wait for a table, or work one out; each holds a thread, of which others need some
+WAITING_S: Final = 5.0  # so that a table is there within 10 s
+MOST_KEYLESS: Final = 64  # players of a table that takes no key
+BUSY: Final = "Too many people wait for what races would bring. Look again in a few seconds."
 
 
 class Aged(NamedTuple):
@@ -38,13 +41,22 @@ class KeptStakes:
 
     def __init__(self) -> None:
         self._tables = VersionCache(most=MOST_TABLES)
-        self._turns: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
+        self._turn = threading.Lock()
         self._places = threading.Semaphore(MOST_WAITING)
 
     def of_race(
-        self, store: Store, pool: str, planned: Fixture, player: str | None, *, heats: int = 1, is_fixture: bool = True
+        self,
+        store: Store,
+        pool: str,
+        planned: Fixture,
+        player: str | None,
+        *,
+        heats: int = 1,
+        is_fixture: bool = True,
+        has_key: bool = False,
     ) -> Aged:
         """Return the stakes of a planned race or a registered match, a minute old at most."""
+        refuse_large_field(sum(map(len, planned.members)), has_key=has_key)
         members = planned.members
 
         def find() -> Stakes:
@@ -61,14 +73,18 @@ class KeptStakes:
         if found is not None:
             return found
         if not self._places.acquire(blocking=False):
-            raise BusyError("too many wait for what races would bring; look again in a few seconds")
+            raise BusyError(BUSY)
         try:
-            with self._turns[pool]:
+            if not self._turn.acquire(timeout=WAITING_S):
+                raise BusyError(BUSY)
+            try:
                 found = self._kept(pool, key, version)  # by who had the turn before
                 if found is None:
                     found = Aged(find(), 0.0)
                     self._tables.keep((pool, key), None, (version, time.monotonic(), found.stakes))
                 return found
+            finally:
+                self._turn.release()
         finally:
             self._places.release()
 
@@ -79,6 +95,15 @@ class KeptStakes:
         of_version, made, table = kept
         age_s = 0.0 if of_version == version else time.monotonic() - made
         return Aged(table, age_s) if age_s <= MOST_AGE_S else None
+
+
+def refuse_large_field(players: int, *, has_key: bool) -> None:
+    """Refuse to say what a large race would bring to somebody without a key."""
+    if players > MOST_KEYLESS and not has_key:
+        raise ParameterError(
+            f"There are {players} players, and a table for more than {MOST_KEYLESS} needs a key. Send a key, or name "
+            "fewer players."
+        )
 
 
 CurrentStakes = Annotated[KeptStakes, from_state("stakes")]

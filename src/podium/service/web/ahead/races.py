@@ -125,7 +125,9 @@ def race(
     player = chosen.strip() or default_player(request, planned)
     if planned.entrants is not None and player:
         try:
-            aged = kept.of_race(store, visit.pool, planned, player, is_fixture=not is_match)
+            aged = kept.of_race(
+                store, visit.pool, planned, player, is_fixture=not is_match, has_key=visit.visitor.key is not None
+            )
             view = stakes_view(aged, player, is_entrant=any(player in side for side in planned.sides))
             reason = aged.stakes.notice or ""
         except (BusyError, ParameterError) as error:

@@ -11,7 +11,7 @@ from podium.service.api import bodies, dependencies
 from podium.service.http import json, keys
 from podium.service.http.visitors import MAX_FORM_BYTES
 from podium.service.server import MAX_CONNECTIONS, MAX_HEADER_BYTES, Phase
-from podium.service.web.ahead.calendar import MOST_WAITING
+from podium.service.web.ahead.calendar import MOST_KEYLESS, MOST_WAITING, WAITING_S
 from podium.service.web.chances import MOST_ENTRANTS
 from podium.store.log import log, pools
 from podium.store.reading.ahead import MOST_STARTERS
@@ -49,8 +49,12 @@ LIMITS = (  # what is limited, to how much, and what is beyond
     ("events that are rated again at once", f"{SHORT_EVENTS:,}", "worked out beside the ladder's other results"),
     ("players to predict, through the API", f"{bodies.MAX_PREDICTED}", "422"),
     ("players to predict, on the page", f"{MOST_ENTRANTS}", "the first of them are predicted"),
-    ("players of a race of which it is told what each place would bring", f"{MOST_STARTERS}", "422"),
-    ("who wait for such tables", f"{MOST_WAITING}", "503, `Retry-After`"),
+    (
+        "players of a race in a table of stakes, and without a key",
+        f"{MOST_STARTERS}, {MOST_KEYLESS}",
+        "422",
+    ),
+    ("requests that wait for such tables, and how long", f"{MOST_WAITING}, {WAITING_S:g} s", "503, `Retry-After`"),
     ("tickets of matchmaking", f"{bodies.MAX_TICKETS:,}", "422"),
     ("meetings of two that are listed", f"{MAX_MEETINGS:,}", "counted, and the newest listed"),
     ("connections", f"{MAX_CONNECTIONS:,}", "who has waited longest makes room"),
@@ -72,10 +76,15 @@ LIMITS = (  # what is limited, to how much, and what is beyond
         f"{WAITS_US // 3_600_000_000} hour, {bytes_of(MOST_BYTES // LEAST_SHARES)}, {bytes_of(MOST_BYTES)}",
         "404; the key's oldest go first",
     ),
+    (
+        "uploaded files of one key that wait to be read, and how long",
+        f"1, {uploads.WAITING_S:g} s",
+        "503, `Retry-After`",
+    ),
     ("rows of an uploaded file, columns of any", f"{reading.MAX_ROWS:,}, {MAX_COLUMNS:,}", "422"),
     (
         "reading an uploaded file",
-        f"{uploads.READING_S:g} s, {bytes_of(uploads.MAX_RESIDENT)} of memory",
+        f"{uploads.READING_S:g} s ({uploads.WAITING_S:g} s if others wait), {bytes_of(uploads.MAX_RESIDENT)} of memory",
         "422",
     ),
     ("a delivery to a webhook", f"{webhooks.EXCHANGE_S:g} s", "it has failed, and is tried again"),

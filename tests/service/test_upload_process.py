@@ -16,7 +16,8 @@ from races import calling
 
 from podium.errors import ParameterError, ResultsError
 from podium.service.admin import uploads
-from podium.service.admin.uploads import UploadProcess
+from podium.service.admin.uploads import Turns, UploadProcess
+from podium.service.http.errors import AccessError
 from podium.service.http.requests import run_in
 from podium.support.part_files import PREFIX, temporary_folder
 
@@ -152,6 +153,88 @@ def test_a_sender_who_leaves_ends_the_work(process):
     with pytest.raises(ParameterError, match="left"):
         read(process, MANY, left=left)
     wait_for_end(first)
+
+
+def take_turns(*names):
+    """The order in which files are read whose names are of a pool and a key: the first keeps the others waiting."""
+    turns, order, all_wait = Turns(), [], asyncio.Event()
+
+    async def send(name, is_first):
+        pool, key = name
+        async with turns.take(pool, int(key)):
+            order.append(name)
+            if is_first:
+                await all_wait.wait()
+
+    async def send_all():
+        tasks = []
+        for name in names:
+            tasks.append(asyncio.create_task(send(name, not tasks)))
+            await asyncio.sleep(0)
+        all_wait.set()
+        await asyncio.gather(*tasks)
+
+    asyncio.run(send_all())
+    assert not turns.are_wanted
+    assert not turns._is_taken
+    return order
+
+
+def test_pools_take_turns():
+    assert take_turns("a1", "a2", "a3", "a4", "b5", "c6", "b7") == ["a1", "a2", "b5", "c6", "a3", "b7", "a4"]
+
+
+def test_one_file_of_a_key_waits_and_nobody_waits_for_long(monkeypatch):
+    monkeypatch.setattr(uploads, "WAITING_S", 0.01)
+
+    async def send():
+        turns = Turns()
+        async with turns.take("main", 1):
+            waiting = asyncio.create_task(turns.take("main", 1).__aenter__())
+            await asyncio.sleep(0)
+            with pytest.raises(AccessError, match="Another file of this key") as refused:
+                await turns.take("other", 1).__aenter__()
+            assert (refused.value.status, refused.value.retry_after_s) == (503, 10)
+            with pytest.raises(AccessError, match="Other files are being read"):
+                await waiting
+            assert not turns.are_wanted
+        async with turns.take("main", 1):
+            pass
+
+    asyncio.run(send())
+
+
+def test_a_turn_that_comes_as_its_sender_leaves_is_passed_on():
+    async def send():
+        turns = Turns()
+        first = turns.take("main", 1)
+        await first.__aenter__()
+        leaving = asyncio.create_task(turns.take("main", 2).__aenter__())
+        await asyncio.sleep(0)
+        await first.__aexit__(None, None, None)
+        leaving.cancel()
+        with suppress(asyncio.CancelledError):
+            await leaving
+        async with turns.take("main", 3):
+            return turns.are_wanted
+
+    assert not asyncio.run(send())
+
+
+def test_what_takes_long_ends_when_others_wait(process, monkeypatch):
+    monkeypatch.setattr(uploads, "WAITING_S", 0.0)
+    assert len(read(process, MANY).rows) == 90_000
+    monkeypatch.setattr(Turns, "are_wanted", True)
+    with pytest.raises(ParameterError, match="others wait"):
+        read(process, MANY)
+
+
+@pytest.mark.parametrize(
+    "content", ["x" * 140_000 + ";Punkte\na;3\nb;2\n", '"Name;Punkte\n' + "x;y\n" * 50_000, '"' + "x" * 140_000]
+)
+def test_a_cell_beyond_what_a_row_may_have_is_named(shared, content):
+    with pytest.raises(ResultsError, match="has a cell of more than 131,072 characters"):
+        read(shared, content.encode())
 
 
 def test_the_process_ends_when_nothing_comes(process, monkeypatch):

@@ -19,7 +19,7 @@ from podium.service.admin.dry_run import look_at, look_at_sheet
 from podium.service.admin.intents import POOL_ADDRESS, Admin, Admission, Intent, Sender, rows_of
 from podium.service.admin.reading import MAX_UPLOAD_BYTES, PASTED, RESULTS, Interview, Upload, formats, sheet_name
 from podium.service.admin.uploads import UploadProcess, note_leaving
-from podium.service.http.errors import status_of
+from podium.service.http.errors import AccessError, status_of
 from podium.service.http.json import EventId
 from podium.service.http.requests import CurrentStore, in_background, run_in
 from podium.service.http.visitors import Form
@@ -209,6 +209,7 @@ async def show_sent(
             raise ParameterError("choose a file, or paste its text")
         sent = await read_apart(
             request,
+            admission,
             file.content,
             name,
             chosen,
@@ -243,7 +244,10 @@ async def show_sent(
             faults=error.faults if isinstance(error, ResultsError) else (),
             refusal="" if isinstance(error, ResultsError) else str(error),
         )
-        return render(request, refused, status=status_of(error))
+        answer = render(request, refused, status=status_of(error))
+        if isinstance(error, AccessError) and error.retry_after_s:
+            answer.headers["Retry-After"] = str(error.retry_after_s)
+        return answer
     details: dict[str, Any] = {"rows": sent.rows, "names": dict(sent.names), "made_up": sent.made_up}
     sheet = [sheet_name(name) if file.name else "", sent.map, ""]
     details |= {"sheet": sheet, "made": dict(sent.made)}
@@ -255,11 +259,12 @@ def kept_map(store: Store, pool: str, name: str) -> str:
     return next((each.map for each in store.sheets(pool) if name and each.name == sheet_name(name)), "")
 
 
-async def read_apart(request: Request, *sent: Any, **options: Any) -> Upload | Interview:
-    """Read an upload in the process that reads them, until its sender leaves."""
+async def read_apart(request: Request, admission: Admission, *sent: Any, **options: Any) -> Upload | Interview:
+    """Read an upload in the process that reads them, when its turn comes and until its sender leaves."""
     left = threading.Event()
     uploads: UploadProcess = request.app.state.uploads
-    async with in_background(note_leaving(request, left)):
+    turn = uploads.turns.take(admission.pool, admission.key.id)
+    async with in_background(note_leaving(request, left)), turn:
         return await run_in(request.app.state.threads.uploading, uploads.read, left, *sent, **options)
 
 
@@ -276,7 +281,9 @@ async def amend(request: Request, admission: Admin, event_id: EventId, store: Cu
     table = table_in(form, event_id)
     content = (pasted or table.csv()).encode()
     try:
-        sent = cast("Upload", await read_apart(request, content, PASTED, RESULTS, admission.pool, strict=not pasted))
+        sent = cast(
+            "Upload", await read_apart(request, admission, content, PASTED, RESULTS, admission.pool, strict=not pasted)
+        )
         others = {row["event_id"] for row in sent.rows} - {event_id}
         if others:
             raise ParameterError(f"the event of every line is {event_id}, not {min(others)}")

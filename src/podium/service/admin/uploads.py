@@ -9,8 +9,9 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections import deque
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -50,6 +51,11 @@ TOO_MUCH_MEMORY = "reading it takes more memory than an upload may have; look at
 TOO_LONG = f"reading it takes more than {READING_S:g} s; send it in parts, or by podium ingest"
 UNREADABLE = "it cannot be read; is it whole, and what its name says?"
 LEFT = "its sender left"
+WAITING_S = 10.0  # for a turn, and for reading while others wait
+RETRY_AFTER_S = 10
+OTHERS_WAIT = "Other files are being read. Send yours again in 10 seconds."
+ONE_WAITS = "Another file of this key waits to be read. Send this one again in 10 seconds."
+IN_THE_WAY = "Reading this file takes more than 10 seconds, and others wait. Send it in parts, or use `podium ingest`."
 
 
 class Reader:
@@ -85,10 +91,69 @@ class Reader:
             pass
 
 
+class Turns:
+    """The turns of files that wait to be read: pool after pool, and one file of each key."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[str, deque[asyncio.Future[None]]] = {}  # by pool, the next pool first
+        self._keys: set[int] = set()
+        self._is_taken = False
+
+    @property
+    def are_wanted(self) -> bool:
+        return any(not each.done() for queue in [*self._waiting.values()] for each in [*queue])
+
+    @asynccontextmanager
+    async def take(self, pool: str, key: int) -> AsyncIterator[None]:
+        """Wait for the turn of a file.
+
+        Raises:
+            AccessError: another file of the key waits, or the turn did not come in time.
+        """
+        from podium.service.http.errors import AccessError  # noqa: PLC0415  (large, and no use to the process)
+
+        if key in self._keys:
+            raise AccessError(503, ONE_WAITS, RETRY_AFTER_S)
+        if self._is_taken:
+            turn = asyncio.get_running_loop().create_future()
+            self._waiting.setdefault(pool, deque()).append(turn)
+            self._keys.add(key)
+            try:
+                async with asyncio.timeout(WAITING_S):
+                    await turn
+            except BaseException as error:
+                if turn.done() and not turn.cancelled():  # it came as its sender left
+                    self._pass_on()
+                if isinstance(error, TimeoutError):
+                    raise AccessError(503, OTHERS_WAIT, RETRY_AFTER_S) from None
+                raise
+            finally:
+                self._keys.discard(key)
+        self._is_taken = True
+        try:
+            yield
+        finally:
+            self._pass_on()
+
+    def _pass_on(self) -> None:
+        """Give the turn to the next pool that waits, whose other files are behind all pools then."""
+        while self._waiting:
+            pool, queue = next(iter(self._waiting.items()))
+            del self._waiting[pool]
+            turn = queue.popleft()
+            if queue:
+                self._waiting[pool] = queue
+            if not turn.done():
+                turn.set_result(None)
+                return
+        self._is_taken = False
+
+
 class UploadProcess:
     """Reads uploads in a process that is started for the first, and ended when none has come for a while."""
 
     def __init__(self) -> None:
+        self.turns = Turns()
         self._lock = threading.Lock()
         self._reader: Reader | None = None
         self._idle: threading.Timer | None = None
@@ -129,7 +194,7 @@ class UploadProcess:
 
     def _wait(self, reader: Reader, left: threading.Event) -> Answer:
         """Return what the process answers; kill one that takes too much, or whose answer nobody waits for."""
-        ends_at, refusal = time.monotonic() + READING_S, ""
+        began_at, refusal = time.monotonic(), ""
         while not refusal:
             with suppress(queue.Empty):
                 answer = reader.answers.get(timeout=WATCH_S)
@@ -138,8 +203,10 @@ class UploadProcess:
                 refusal = TOO_MUCH_MEMORY  # which ended it
             if memory_of(reader.process.pid).resident > MAX_RESIDENT:
                 refusal = TOO_MUCH_MEMORY
-            elif time.monotonic() > ends_at:
+            elif time.monotonic() - began_at > READING_S:
                 refusal = TOO_LONG
+            elif time.monotonic() - began_at > WAITING_S and self.turns.are_wanted:
+                refusal = IN_THE_WAY
             elif left.is_set():
                 refusal = LEFT
         self._discard()

@@ -5,6 +5,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from io import BytesIO
+from typing import Any
 
 import pytest
 from pydantic import ValidationError
@@ -187,11 +188,12 @@ def test_whoever_waits_too_long_for_stakes_is_asked_to_come_back(store, monkeypa
     monkeypatch.setattr(calendar, "WAITING_S", 0.01)
     store.create_pool("other", find("elo")())
     kept, ends, begun = KeptStakes(), threading.Event(), threading.Event()
+    table: Any = "a table"
 
     def find_slowly():
         begun.set()
         ends.wait(60.0)
-        return "a table"
+        return table
 
     with ThreadPoolExecutor(1) as threads:
         slow = threads.submit(kept.find, store, "main", ("slow",), find_slowly)
@@ -199,7 +201,7 @@ def test_whoever_waits_too_long_for_stakes_is_asked_to_come_back(store, monkeypa
         with pytest.raises(BusyError, match="Look again in a few seconds"):
             kept.find(store, "other", ("another",), find_slowly)
         ends.set()
-        assert slow.result().stakes == "a table"
+        assert slow.result().stakes == table
     assert kept.find(store, "other", ("another",), find_slowly).age_s == 0.0
 
 
@@ -238,8 +240,15 @@ def test_a_sender_who_leaves_a_form_is_no_failure_of_the_service(store, caplog):
             sent = []
             headers = [(b"content-type", b"application/x-www-form-urlencoded"), (b"content-length", b"100")]
             headers += [(b"authorization", client.headers["authorization"].encode())] if POOL in path else []
-            scope = {"type": "http", "method": "POST", "path": path, "raw_path": path.encode(), "query_string": b""}
-            scope |= {"headers": headers, "scheme": "http", "server": ("t", 80), "client": ("t", 1), "state": {}}
+            scope: dict[str, Any] = {"type": "http", "method": "POST", "path": path, "raw_path": path.encode()}
+            scope |= {
+                "query_string": b"",
+                "headers": headers,
+                "scheme": "http",
+                "server": ("t", 80),
+                "client": ("t", 1),
+                "state": {},
+            }
             asyncio.run(client.app({**scope, "root_path": "", "http_version": "1.1"}, receive, send))
             assert sent[0]["status"] < 500, path
     assert [each for each in caplog.records if each.levelname == "ERROR"] == []

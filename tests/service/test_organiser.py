@@ -17,6 +17,7 @@ from test_webhooks import receiving
 from podium.client import verify_webhook
 from podium.errors import ParameterError, PodiumError
 from podium.service import create_app
+from podium.service.site.folder import StoreSource, write_site
 from podium.store import Store
 from podium.store.keys import list_keys, list_webhooks, store_progress
 from podium.systems import find
@@ -90,6 +91,28 @@ def test_another_system_is_looked_at_first(store):
     assert Admin(store, reach_s=60.0).send(admin.get("/system"), "/system").status_code == 403
 
 
+def test_ids_that_mention_a_name_are_listed_before_it_is_removed(store, tmp_path):
+    store.rename("main", "a", "Zebedee Quux")
+    event = [each | {"event_id": "zebedee-quux 1", "title": "ZEBEDEE QUUX!"} for each in rows(20, "bc")]
+    store.submit("main", event)
+    store.plan_fixture("main", "next", starts_at=datetime(2100, 1, 1, tzinfo=UTC), title="Quux, Zebedee v b")
+    store.describe_pool("main", public=True)
+    admin = Admin(store)
+    asked = admin.send(admin.get("/players"), "/forget", player="Zebedee Quux", again="Zebedee Quux")
+    assert "zebedee-quux 1" in words(asked.text)
+    assert "Copies made earlier keep it" in words(asked.text)
+    assert "Zebedee Quux" in ratings(store)
+    assert "Every name is removed" in follow(admin, admin.send(asked, "/forget")).text
+    addresses = "", "/events", "/events/event 8", "/calendar", "/calendar.ics", "/feed.xml", "/search?q=zebedee"
+    pages = [admin.client.get(f"/main{each}") for each in addresses] + [admin.get("/log")]
+    write_site(tmp_path / "site", StoreSource(str(tmp_path / "podium.db")))
+    written = [each.read_text("utf-8") for each in (tmp_path / "site").rglob("*.*") if each.suffix in (".html", ".xml")]
+    assert written
+    found = [each for each in [*(page.text for page in pages), *written] if "zebedee" in each.casefold()]
+    assert len(found) <= 1  # the words that were searched for
+    assert store.verify() == []
+
+
 def test_a_player_has_another_name_and_is_forgotten(store):
     admin, before = Admin(store), ratings(store)
     for changes, status in (({"player": "nobody", "name": "Ann"}, 404), ({"player": "a", "name": "b"}, 409)):
@@ -102,7 +125,7 @@ def test_a_player_has_another_name_and_is_forgotten(store):
     assert admin.send(admin.get("/players"), "/forget", player="Ann <1>", again="Ann").status_code == 422
     assert "Ann <1>" in ratings(store)
     gone = follow(admin, admin.send(admin.get("/players"), "/forget", player="Ann <1>", again="Ann <1>"))
-    assert (gone.status_code, "Every name is forgotten" in gone.text) == (200, True)
+    assert (gone.status_code, "Every name is removed" in gone.text) == (200, True)
     assert "Ann" not in gone.text
     assert sorted(ratings(store).values()) == sorted(before.values())
     assert ratings(store).keys() & {"a", "Ann <1>"} == set()

@@ -167,7 +167,10 @@ def test_seasons_days_and_names(client, store):
     for day in ("2025-02-30", "x"):
         json_of(client.get(f"{POOL}/snapshots/{day}"), 422)
     assert json_of(client.post(f"{POOL}/players/a/rename", json={"name": "anna"})) == {"name": "anna"}
+    seen = json_of(client.post(f"{POOL}/players/anna/pseudonymise", params={"dry_run": True}))
+    assert (seen["player"], seen["ids"], seen["reasons"]) == ("anna", {}, 0)
     pseudonym = json_of(client.post(f"{POOL}/players/anna/pseudonymise"))["name"]
+    assert pseudonym == seen["name"]
     assert json_of(client.get(f"{POOL}/players/{pseudonym}"))["player"] == pseudonym
     assert json_of(client.get(f"{POOL}/players/anna"), 404)
     kinds = [each["kind"] for each in json_of(client.get(f"{POOL}/log", params={"after": 10}))]

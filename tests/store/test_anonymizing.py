@@ -1,11 +1,25 @@
 """An anonymized player's names are gone everywhere; results under them still count for the player."""
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
+import sqlalchemy as sa
 
 import podium
+from podium.results.mentions import Mentions
+from podium.store import Store
+from podium.store.log.chain import parse_head
+from podium.store.log.database import StoreError
+from podium.store.log.schema import log
+from podium.store.log.statements import metadata
+from podium.store.writing import anonymizing
+from podium.store.writing.rating.events import Sheet
+from podium.store.writing.sheets import WaitingFile, keep_waiting
+from podium.store.writing.submission import ConflictError
 from podium.systems import find
 
 NAME = "Zebedee Quux"
+SOON = datetime.now(UTC) + timedelta(days=1)
 
 
 def a_race(event_id, winner, *others, **more):
@@ -41,3 +55,116 @@ def test_a_name_can_be_given_back(pool):
     pool.rename("main", "Ben", NAME)
     pool.submit("main", a_race("2", NAME, player, "Cleo"))
     assert pool.rank("main", NAME).events == 2
+
+
+def tables_of(store):
+    with store.engine.connect() as connection:
+        return {table.name: connection.execute(sa.select(table)).all() for table in metadata.sorted_tables}
+
+
+def mentions_of(store, *names):
+    """The tables, pages of the log and exports that still mention a name."""
+    found = Mentions(names or (NAME,))
+    cells = ((table, text_of(each)) for table, rows in tables_of(store).items() for row in rows for each in row)
+    stored = {table for table, text in cells if text in found}
+    return stored | {"export" for line in store.export_pool("main") if line in found}
+
+
+def text_of(value):
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
+@pytest.fixture
+def full(pool):
+    """A pool that mentions one player wherever a text can stand."""
+    pool.submit("main", a_race("1", NAME, "Ben"), actor=f"{NAME}'s phone")
+    pool.submit("main", a_race("2025 zebedee_quux-ben", "Ben", NAME, title="Quux, Zebedee wins"))
+    teams = [{"team": "Zebedée Quux & Ben", "heat": "ZebedeeQuux 1"}, {"team": "Cleo & Dan", "heat": "ZebedeeQuux 1"}]
+    rows = a_race("3", NAME, "Cleo", url=f"https://example.org/{NAME.replace(' ', '%20')}")
+    pool.submit("main", [row | team for row, team in zip(rows, teams, strict=True)])
+    pool.register("main", "m-zebedee-quux", [NAME, "Ben"])
+    pool.submit("main", a_race("4", "Ben", NAME, "Cleo"), match_ids={"4": "m-zebedee-quux"})
+    pool.plan_fixture("main", "next zebedee quux", starts_at=SOON, title=f"{NAME} v Ben", entrants=[NAME, "Ben"])
+    pool.post_places("main", "next zebedee quux", [NAME, "Ben"])
+    pool.begin_season("main", f"Season of {NAME}", datetime(2025, 1, 3, tzinfo=UTC), keep=0.5)
+    pool.void("main", "1", reason=f"{NAME.upper()} said so")
+    pool.restore("main", "1")
+    pool.describe_pool("main", title=f"The {NAME} Cup", public=True)
+    pool.submit("main", a_race("2024-05-08 Cleo - Zebedee Quux", NAME, "Cleo"), sheet=Sheet("zebedee quux.csv"))
+    keep_waiting(pool.engine, "session", WaitingFile("x.csv", f"a,b\n{NAME},Ben".encode()))
+    return pool
+
+
+def test_no_table_and_no_export_mentions_a_removed_name(full, tmp_path):
+    before = {row.rating for row in full.leaderboard("main").players}
+    head = full.verification("main").heads[0].split()[2]
+    assert mentions_of(full) > {"player", "event", "log", "reason", "export"}
+    seen = full.anonymization("main", NAME)
+    assert full.anonymization("main", NAME) == seen  # which stores nothing
+    assert seen.player == NAME
+    assert {"2025 zebedee_quux-ben", "m-zebedee-quux", "next zebedee quux"} <= {*seen.ids}
+    assert full.pseudonymise("main", NAME, actor=f"{NAME}'s phone") == seen.name
+    assert mentions_of(full) == set()
+    assert {row.rating for row in full.leaderboard("main").players} == before
+    checked = full.verification("main", [parse_head(head)])
+    assert checked.findings == []
+    assert f"{seen.entries} entries are redacted" in checked.heads[0]
+    other = Store(str(tmp_path / "other.db"))
+    imported = other.import_pool(full.export_pool("main"))
+    assert str(imported.head) in checked.heads[0]
+    assert other.verify() == []
+    other.close()
+
+
+def test_a_sender_of_a_replaced_id_gets_the_same_event(full):
+    old, rows = "2025 zebedee_quux-ben", a_race("2025 zebedee_quux-ben", "Ben", NAME, title="Quux, Zebedee wins")
+    public = full.anonymization("main", NAME).ids[old]
+    full.pseudonymise("main", NAME)
+    assert [(each.event_id, each.duplicate) for each in full.submit("main", rows)] == [(public, True)]
+    assert full.event("main", old).event_id == public
+    assert full.void("main", old).status == "voided"
+    assert full.restore("main", old).status == "rated"
+    with pytest.raises(ConflictError):
+        full.submit("main", a_race(old, NAME, "Ben"))
+    assert full.amend("main", a_race(old, NAME, "Ben", title="ZEBEDEE QUUX, at last")).event_id == public
+    with pytest.raises(StoreError, match="there is an event of that id"):
+        full.plan_fixture("main", old, starts_at=SOON)
+    full.plan_fixture("main", "next zebedee quux", title=f"{NAME} v Ben")
+    full.register("main", "m-zebedee-quux", [NAME, "Ben"])
+    assert full.verify() == []
+    assert mentions_of(full) == set()
+
+
+def test_a_redacted_entry_that_is_altered_is_found(full):
+    full.pseudonymise("main", NAME)
+    with full.engine.begin() as connection:
+        connection.execute(sa.update(log).where(log.c.match_id.is_not(None)).values(present=1))
+    assert any("was altered" in each for each in full.verify())
+
+
+def test_nothing_is_half_removed(full, monkeypatch):
+    before = tables_of(full)
+    monkeypatch.setattr(anonymizing, "keep_removed", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        full.pseudonymise("main", NAME)
+    assert tables_of(full) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "mentions"),
+    [
+        ("Ana Sample", "Race of ANA  SAMPLE", True), ("Ana Sample", "cleo-ana-sample", True),
+        ("Ana Sample", "cleo_ana_sample_2", True), ("Ana Sample", "Sample, Ana", True),
+        ("Ana Sample", "AnaSample", True), ("Ana Sample", "2024anasample", True),
+        ("Ana Sample", "https://a.example/ana%20sample", True), ("Ana Sample", "Ana of Sample", False),
+        ("Ana Sample", "Ana", False), ("José", "JOSE\u0301's cup", True), ("José", "Joseph", False),
+        ("Ben", "Bens Rennen", True), ("Ben", "Bench", False), ("李娜", "李娜对王", True), ("racer1", "racer12", False),
+        ("racer1", "racer1-x", True), ("7", "Round 7", False), ("7656119", "match-7656119", True),
+        ("🔥", "a 🔥 b", True),
+        ("a", "a v b", False), ("Łukasz", "lukasz", True), ("Zoë", "zoe", True),
+    ],
+)  # fmt: skip
+def test_mentions(name, text, mentions):
+    found = Mentions([name])
+    assert (text in found) == mentions
+    assert found.may_be_in(text) or not mentions

@@ -71,7 +71,8 @@ def test_a_pool_over_the_years(tmp_path):
     assert (season["name"], season["keep"]) == ("second", 0.5)
     assert len(json.loads(run("season", "board", "second", "--pool", "duels", "--format", "json"))) == 2
     assert "anna" in run("rename", "--player", "a", "--to", "anna", "--pool", "duels")
-    assert "player" in run("pseudonymise", "--player", "anna", "--pool", "duels")
+    assert "Copies made earlier" in run("pseudonymise", "--player", "anna", "--pool", "duels", "--dry-run")
+    assert "is now called player" in run("pseudonymise", "--player", "anna", "--pool", "duels")
     assert "rated with glicko2" in run("pool", "configure", "duels", "--system", "glicko2")
     key = run("key", "create", "bot", "--rate", "5").strip()
     assert run("key", "rotate", "1", "--grace", "5").strip() not in ("", key)

@@ -112,7 +112,9 @@ def test_what_is_deleted_is_overwritten(filled):
 
 
 def test_a_pseudonymised_name_stands_in_no_file(path, filled):
-    """Also while others have the database open."""
+    """Also while others have the database open; titles and ids in the log included."""
+    ids = {"event_id": f"{NAME} 1", "title": f"{FORMER} v Ben"}
+    filled.submit("main", [each | ids for each in rows(39, ["ben", "x1"])])
     assert files_with(path, NAME)
     assert files_with(path, FORMER)
     with closing(sqlite3.connect(path)) as idle, closing(Store(str(path))) as other:

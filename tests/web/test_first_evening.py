@@ -79,8 +79,8 @@ def run(page, store, look_at):
     fill(page, "Rename a player", player="Ana", name="Ana B.")
     assert done(page) == "Ana is now called Ana B.."
     page.goto("/admin/karts/players")
-    fill(page, "Forget a player", player="Ben", again="Ben")
-    assert "Every name is forgotten" in done(page)
+    fill(page, "Anonymize a player", player="Ben", again="Ben")
+    assert "Every name is removed" in done(page)
     page.goto("/admin/karts/keys")
     fill(page, "Create a key", name="race server", opens="all")
     look_at(page, "8-keys")

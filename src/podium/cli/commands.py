@@ -52,7 +52,7 @@ COMMANDS = {
         ("service.storing:merge", "merge", "Merge two accounts of one player."),
         ("service.storing:unmerge", "unmerge", "Undo a merge."),
         ("service.storing:rename", "rename", "Rename a player everywhere."),
-        ("service.storing:pseudonymise", "pseudonymise", "Forget every name that a player had."),
+        ("service.storing:pseudonymise", "pseudonymise", "Remove every name that a player had."),
         ("service.storing:snapshot", "snapshot", "Store the ranks of a day."),
         ("service.storing:verify", "verify", "Compare all that is stored with the log."),
         ("service.pools:pool", "pool", None),

@@ -196,7 +196,7 @@ class WriteRoutes:
 
     @route
     def pseudonymise(self, pool: str, player: str) -> Call[str]:
-        """Forget every name that a player had.
+        """Remove every name that a player had, also from titles, ids and reasons.
 
         Returns:
             The pseudonym.

@@ -15,7 +15,16 @@ from podium.store.reading import hindsight, pool_facts, previews
 from podium.store.reading.moments import reads, writes
 from podium.store.reading.previews import Act
 from podium.store.reading.reader import Reader
-from podium.store.writing import accounts, administration, execution, fixtures, pool_files, staging, submission
+from podium.store.writing import (
+    accounts,
+    administration,
+    anonymizing,
+    execution,
+    fixtures,
+    pool_files,
+    staging,
+    submission,
+)
 from podium.store.writing.execution import Done, Propose, Receipt
 from podium.store.writing.mending import SheetChanges, amend_sheet
 from podium.store.writing.rating import facts, generations
@@ -238,7 +247,8 @@ class Store(Reader):
     # Players
 
     rename, name_players = writes(players.rename_player), writes(players.name_players)
-    pseudonymise = writes(players.pseudonymise, even_closed=True, forgets=True)
+    pseudonymise = writes(anonymizing.pseudonymise, even_closed=True, forgets=True)
+    anonymization = reads(anonymizing.anonymization)
     blank_reason = writes(log.blank_reason, even_closed=True, forgets=True)
 
     def merge(self, pool_name: str, name: str, into: str, *, kind: str = "", actor: str = "", reason: str = "") -> int:

@@ -387,8 +387,25 @@ def rename(
 
 
 @examples("podium pseudonymise --player ana --pool karts")
-def pseudonymise(player: str = PLAYER, pool: str = POOL_NAME, actor: str = ACTOR, store: "Store" = STORE) -> None:
-    """Forget every name that a player had, everywhere; no rating moves."""
+def pseudonymise(
+    player: str = PLAYER,
+    pool: str = POOL_NAME,
+    actor: str = ACTOR,
+    dry_run: bool = Option(False, "--dry-run", help="Only list what would be replaced; store nothing."),
+    yes: bool = Option(False, "--yes", help="Replace ids that mention a name without asking."),
+    store: "Store" = STORE,
+) -> None:
+    """Remove every name that a player had, also from titles, ids and reasons. No rating moves."""
+    seen = store.anonymization(pool, player)
+    for old, new in seen.ids.items():
+        typer.echo(f"{old} gets the id {new}")
+    typer.echo(str(seen))
+    if dry_run:
+        return
+    if seen.ids and not yes:
+        if not sys.stdin.isatty():
+            raise ParameterError(f"{player}: {len(seen.ids)} ids mention the name. Add --yes to replace them.")
+        typer.confirm("Replace these ids and remove every name?", abort=True)
     typer.echo(f"the player is now called {store.pseudonymise(pool, player, actor=actor)}")
 
 

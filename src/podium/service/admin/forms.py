@@ -94,7 +94,7 @@ class Secret(NamedTuple):
     what: str
 
 
-Act = Callable[[Store, Admission, Form], Done | Secret]
+Act = Callable[[Store, Admission, Form], Done | Secret | FormsPage]
 Build = Callable[[Store, Admission], FormsPage]
 
 
@@ -125,6 +125,8 @@ def acts(router: PageRouter, path: str, build: Build, admission_of: Any = Admin)
                 done = await run_in(request.app.state.threads.writing, act, store, admission, sent)
             except PodiumError as error:
                 return await show_again(request, form, built, error)
+            if isinstance(done, FormsPage):
+                return render(request, done)
             if isinstance(done, Done):
                 return go_on(request, *done)
             page = await run_in_threadpool(built)

@@ -24,6 +24,7 @@ from podium.store import Store
 from podium.store.log.pools import Order, read_when
 from podium.store.reading.events.events import EVENT_KINDS
 from podium.store.reading.models import LogRecord
+from podium.store.writing.anonymizing import COPIES, Anonymization
 
 PAGE_ENTRIES = 50
 DEEDS = {  # what was done, in words before whom or what it was done to
@@ -38,13 +39,14 @@ DEEDS = {  # what was done, in words before whom or what it was done to
     "merge": "Merged",
     "unmerge": "Took the merge back of",
     "rename": "Renamed a player, who is now",
-    "pseudonymise": "Forgot the names of",
+    "pseudonymise": "Removed the names of",
     "season": "Began the season",
     "configure": "Changed the system",
     "rerate": "Rated all anew by a new version",
     "close": "Closed the pool",
     "reopen": "Opened the pool again",
     "describe": "Changed what the pool says of itself",
+    "redact": "Removed a name from earlier entries",
     "blank": "Forgot the reason of the entry with the place",
 }
 router = PageRouter(include_in_schema=False)
@@ -129,8 +131,8 @@ def players_page(store: Store, admission: Admission, player: str = "") -> FormsP
             ("player", "The name so far"), ("name", "The name from now on"),
         ),
         section(
-            f"Forget a {word}", "forget", "Forget every name",
-            "Every name that they had is forgotten, everywhere and for good; their results stay, under a number.",
+            f"Anonymize a {word}", "forget", "Remove every name",
+            f"Every name goes for good, also from titles, ids and reasons. The results stay under a number. {COPIES}",
             ("player", "The name"), ("again", "The name again"),
         ),
     )  # fmt: skip
@@ -164,12 +166,31 @@ def rename(store: Store, admission: Admission, form: Form) -> Done:
 
 
 @acts(router, POOL_ADDRESS + "/forget", players_page)
-def forget(store: Store, admission: Admission, form: Form) -> Done:
+def forget(store: Store, admission: Admission, form: Form) -> Done | FormsPage:
     player = form.text("player").strip()
     if form.text("again").strip() != player:
         raise ParameterError("the two names differ; type the same name twice, as nothing brings it back")
+    seen = store.anonymization(admission.pool, player)
+    if seen.ids and form.text("ids") != str(len(seen.ids)):
+        return ids_page(store, admission, player, seen)
     name = store.pseudonymise(admission.pool, player, actor=admission.key.name)
-    return Done(pool_address(admission.pool, "players", name), f"Every name is forgotten; here is {name} now.")
+    return Done(pool_address(admission.pool, "players", name), f"Every name is removed. The player is now {name}.")
+
+
+def ids_page(store: Store, admission: Admission, player: str, seen: Anonymization) -> FormsPage:
+    """Return the page that lists the ids with a name in them, and asks."""
+    sent = {"player": player, "again": player, "ids": str(len(seen.ids))}
+    fields = tuple(Field(name=name, label="", value=value, hidden=True) for name, value in sent.items())
+    ask = Section(
+        heading="These ids mention the name",
+        action=address("admin", admission.pool, "forget"),
+        fields=fields,
+        button="Replace them and remove every name",
+        notes=("A sender who goes on using an old id still means the same event.", str(seen)),
+        items=tuple(Item(name=old, note=f"gets the id {new}") for old, new in seen.ids.items()),
+    )
+    pool = pool_header(store.pool(admission.pool))
+    return FormsPage(title=f"Anonymize {player}", pool=pool, current="Players", sections=(ask,))
 
 
 @shows(router, POOL_ADDRESS + "/seasons")

@@ -20,6 +20,7 @@ from podium.service.http.requests import CurrentStore, CurrentThreads, IfMatch, 
 from podium.store.log.statements import now
 from podium.store.reading.models import PoolSummary
 from podium.store.writing.administration import RegisteredMatch
+from podium.store.writing.anonymizing import Anonymization
 from podium.store.writing.execution import Receipt
 from podium.store.writing.rating import facts
 
@@ -33,6 +34,7 @@ Kind = Annotated[
 DryRun = Annotated[
     bool, Query(description="Store nothing; return how much would move, and the largest thousand effects.")
 ]
+ListsOnly = Annotated[bool, Query(description="Store nothing; return the ids that would be replaced.")]
 EffectsAfter = Annotated[
     str | None, Query(description="Of a dry run: the `next` of the receipt before, for the next smaller effects.")
 ]
@@ -249,6 +251,10 @@ async def rename(pool: PoolName, player: PlayerName, act: RequestedAct, *, kind:
 
 
 @router.post("/{pool}/players/{player}/pseudonymise", tags=["players"])
-async def pseudonymise(pool: PoolName, player: PlayerName, act: RequestedAct) -> bodies.NewName:
-    """Forget every name that a player had, everywhere; no rating moves."""
+async def pseudonymise(
+    pool: PoolName, player: PlayerName, act: RequestedAct, *, dry_run: ListsOnly = False
+) -> bodies.NewName | Anonymization:
+    """Remove every name that a player had, also from titles, ids and reasons. No rating moves."""
+    if dry_run:
+        return await run_in(act.threads.planning, act.store.anonymization, pool, player)
     return bodies.NewName(name=await act.run(act.store.pseudonymise, pool, player))

@@ -82,6 +82,11 @@ class Content:
         sent = None if self.sent is None else self.sent.renamed(event_id)
         return replace(self, event_id=event_id, heads=tuple(begin + rest for rest in self.rests), sent=sent)
 
+    def without_texts(self) -> "Content":
+        """The content without what it has for pages."""
+        head, *rest = self.heads
+        return replace(self, heads=(PAGE_FIELDS.sub("", head), *rest), title=None, url=None)
+
     def called(self, names: Mapping[str, str]) -> "Content":
         shared = tuple({column: names.get(name, name) for column, name in each.items()} for each in self.shared)
         return replace(self, players=tuple(names.get(name, name) for name in self.players), shared=shared)

@@ -5,7 +5,7 @@ import hmac
 import json
 import secrets
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -27,9 +27,10 @@ SEASON, CONFIGURE, RERATE = "season", "configure", "rerate"  # of the pool; the 
 CLOSE, REOPEN = "close", "reopen"  # of the pool
 DESCRIBE = "describe"  # of the pool: all that it says of itself from now on
 BLANK = "blank"  # of the reason of an entry, by the entry's place in the chain
+REDACT = "redact"  # of texts of earlier entries that mentioned a removed name; with the hashes of what they hold now
 KINDS = (
     SUBMIT, AMEND, VOID, RESTORE, REGISTER, MERGE, UNMERGE, RENAME, PSEUDONYMISE, SEASON, CONFIGURE, RERATE, CLOSE,
-    REOPEN, DESCRIBE, BLANK, PLAN, CANCEL, MOVE,
+    REOPEN, DESCRIBE, BLANK, PLAN, CANCEL, MOVE, REDACT,
 )  # fmt: skip
 WITH_CONTENT = (SUBMIT, AMEND, MOVE)  # whose body is an event's content, and whose digest tells a repeat
 DIGEST_BYTES = SALT_BYTES = 16
@@ -147,6 +148,19 @@ COUNT_REASONS_GIVEN = sa.select(sa.func.count()).where(of_pool(log), log.c.reaso
 COUNT_REASONS = sa.select(sa.func.count()).select_from(reason).where(of_pool(reason))
 
 
+SELECT_REDACTIONS = sa.select(log.c.body).where(of_pool(log), log.c.kind == REDACT).order_by(log.c.seq)
+Redactions = dict[int, bytes]  # by place: the hash of what a redacted entry holds now; its own hash is that of before
+
+
+def redactions(pool: PoolView) -> Redactions:
+    return {place: digest for body in pool.execute(SELECT_REDACTIONS).scalars() for place, digest in redacted(body)}
+
+
+def redacted(body: bytes) -> list[tuple[int, bytes]]:
+    """Return the places and the hashes in the body of an entry that says what was redacted."""
+    return [(int(place), bytes.fromhex(digest)) for place, digest in json.loads(body)["hashes"].items()]
+
+
 class Checked(NamedTuple):
     """The entry that was checked last."""
 
@@ -157,6 +171,7 @@ class Checked(NamedTuple):
 
 def chain_faults(pool: PoolView) -> Iterator[str]:
     reasons = {row.seq: row for row in pool.execute(SELECT_HASHED_REASONS)}
+    changed = redactions(pool)
     last, without_reason, blanked = Checked(0, 0, (chain.GENESIS,)), dict[int, str](), set[str]()
     for row in chain.chained_entries(pool):
         seq, _, place, _, kind, _, subject, *_, given_hash = row  # by position: half as long as by name
@@ -166,7 +181,7 @@ def chain_faults(pool: PoolView) -> Iterator[str]:
             yield f"{named(row)} has the place of another"
         if seq <= last.seq:
             yield f"{named(row)} was moved: it stands before entry {last.place}, which has the number {last.seq}"
-        last, fits = follow(last, row)
+        last, fits = follow(last, row, changed)
         if not fits:
             yield f"{named(row)} was altered, or the entry before it: its hash is not that of what they hold"
         if kind == BLANK:
@@ -198,14 +213,17 @@ def missing(first: int, last: int) -> str:
     return f"log entry {first} was" if first == last else f"log entries {first} to {last} were"
 
 
-def follow(last: Checked, row: Any) -> tuple[Checked, bool]:
-    """The next entry, and whether its hash is that of its columns after the entry before it."""
+def follow(last: Checked, row: Any, changed: Redactions) -> tuple[Checked, bool]:
+    """Return the next entry, and True if its hash is that of its columns after the entry before it.
+
+    Of an entry that was redacted, the hash of its columns is that in the entry that says so.
+    """
     seq, stored_hash, *hashed = row
     place = hashed[0]
     if place != last.place + 1:
         return Checked(place, seq, (stored_hash or b"",)), True  # without the entry before it, nobody can say
     expected = [chain.entry_hash(each, hashed) for each in last.hashes]
-    fits = stored_hash in expected
+    fits = stored_hash in expected or changed.get(place) in expected
     hashes = (stored_hash,) if fits else (stored_hash or b"", *expected)
     return Checked(place, seq, hashes), fits
 
@@ -227,11 +245,13 @@ def head_fault(pool: PoolView, head: chain.Head) -> str:
 
 
 def head_note(pool: PoolView) -> str:
-    """The head of a log, and how many of its reasons are blanked, in words."""
+    """Return the head of a log, and how many reasons are blanked and how many entries redacted, in words."""
     counts = COUNT_REASONS_GIVEN, COUNT_REASONS
     given, stored = (pool.execute(each).scalar_one() for each in counts)
     blanked = given - stored
     note = f"; {blanked} {'reason is' if blanked == 1 else 'reasons are'} blanked" if blanked else ""
+    changed = len(redactions(pool))
+    note += f"; {changed} {'entry is' if changed == 1 else 'entries are'} redacted" if changed else ""
     return f"{pool.name}: head {stored_head(pool)}{note}"
 
 
@@ -270,21 +290,6 @@ def blank_reason(pool: PoolView, seq: int, *, actor: str = "") -> None:
     if place is None:
         raise UnknownError(f"log entry {seq} of pool {pool.name!r} has no reason that could be blanked")
     blank_all(pool, [(seq, place)], actor)
-
-
-def blank_naming(pool: PoolView, names: Collection[str], actor: str) -> None:
-    """Forget every reason in which one of these names stands, as a part of another word too."""
-    folded = [fold(name) for name in names]
-    rows = pool.execute(SELECT_REASONS).all()
-    blank_all(
-        pool,
-        [(row.seq, row.place) for row in rows if any(each in fold(row.text) for each in folded)],
-        actor,
-    )
-
-
-def fold(text: str) -> str:
-    return unicodedata.normalize("NFC", text.casefold())
 
 
 def blank_all(pool: PoolView, entries: Sequence[tuple[int, int]], actor: str) -> None:

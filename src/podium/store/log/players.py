@@ -14,9 +14,9 @@ from podium.engine.tables.things import MARK, kind_and_name, thing_name
 from podium.errors import ParameterError, UnknownError
 from podium.results.names import admit, are_alike, key, normalise, refusal, search_key
 from podium.store.log.database import StoreError
-from podium.store.log.log import MERGE, PSEUDONYMISE, RENAME, UNMERGE, append, blank_naming, json_entry
+from podium.store.log.log import MERGE, RENAME, UNMERGE, append, json_entry
 from podium.store.log.pools import Pool, PoolView
-from podium.store.log.removed import give_back, keep_removed, removed_players
+from podium.store.log.removed import give_back, removed_players
 from podium.store.log.schema import alias, log, merged, player, thing
 from podium.store.log.statements import FIRST_THING, among, insert, is_thing, of_pool
 
@@ -284,32 +284,6 @@ def insert_aliases(pool: PoolView, aliases: Iterable[tuple[str, int]]) -> None:
 def forget_alias(pool: PoolView, name: str) -> None:
     """Delete a former name, so that another player may have it."""
     pool.connection.execute(sa.delete(alias).where(alias.c.pool_id == pool.id, alias.c.name == name))
-
-
-def pseudonymise(pool: PoolView, name: str, *, actor: str = "") -> str:
-    """Forget every name that a player had, everywhere, and every reason that has one in it. No rating moves.
-
-    Returns:
-        The pseudonym.
-
-    Raises:
-        UnknownError: no such pool or player.
-    """
-    number = number_of(pool, name)
-    accounts = [number, *(merged_number for merged_number, into in merges(pool).items() if into == number)]
-    forgotten: dict[str, int] = {}
-    for account in accounts:
-        names = {*names_of(pool, [account]).values(), *pool.execute(SELECT_ALIASES, player=account).scalars()}
-        pool.connection.execute(DELETE_ALIASES, {"pool": pool.id, "player": account})
-        pseudonym = f"player {account}"
-        while known_numbers(pool, [pseudonym]).get(pseudonym, account) != account:
-            pseudonym += "'"
-        update_name(pool, account, pseudonym)
-        forgotten |= dict.fromkeys(names - {pseudonym}, account)
-    keep_removed(pool, forgotten, {})
-    append(pool, PSEUDONYMISE, [json_entry(str(number), None, actor)])
-    blank_naming(pool, forgotten, actor)
-    return names_of(pool, [number])[number]
 
 
 SELECT_MERGE_ENTRIES = (

@@ -10,13 +10,15 @@ from typing import Any, Literal
 
 import sqlalchemy as sa
 
+from podium.results.mentions import words_in
 from podium.results.names import normalise
 from podium.store.log.log import keyed_digest
 from podium.store.log.pools import PoolView
 from podium.store.log.schema import removed
 from podium.store.log.statements import among, of_pool, upsert
 
-Kind = Literal["player", "id"]
+Kind = Literal["player", "id", "mention"]
+MOST_WORDS = 6  # of a name that is looked for in texts
 HAS_REMOVED = sa.select(removed.c.pool_id).where(of_pool(removed)).limit(1)
 SELECT_REMOVED = sa.select(removed.c.hash, removed.c.player_id, removed.c.public_id).where(
     of_pool(removed), among(removed.c.hash)
@@ -39,6 +41,23 @@ def public_ids(pool: PoolView, ids: Iterable[str]) -> dict[str, str]:
     return {each: row[2] for each, row in rows_of(pool, "id", ids).items()}
 
 
+def public_id(pool: PoolView, text: str) -> str:
+    """Return the id that replaced this one, or the id itself."""
+    return public_ids(pool, [text]).get(text, text)
+
+
+def mentions_removed(pool: PoolView, *texts: str | None) -> bool:
+    """Return True if one of the texts mentions a name that was removed."""
+    every = [words_in(text) for text in texts if text]
+    spans = {
+        "".join(words[start:stop])
+        for words in every
+        for start in range(len(words))
+        for stop in range(start + 1, min(start + MOST_WORDS, len(words)) + 1)
+    }
+    return bool(rows_of(pool, "mention", spans))
+
+
 def rows_of(pool: PoolView, kind: Kind, texts: Iterable[str]) -> dict[str, Any]:
     given = [*texts]
     if not given or not pool.run(HAS_REMOVED):
@@ -48,11 +67,12 @@ def rows_of(pool: PoolView, kind: Kind, texts: Iterable[str]) -> dict[str, Any]:
     return {text: found[each] for text, each in hashes.items() if each in found}
 
 
-def keep_removed(pool: PoolView, players: Mapping[str, int], ids: Mapping[str, str]) -> None:
-    """Keep the hashes of removed names, with their players, and of replaced ids, with the new ones."""
+def keep_removed(pool: PoolView, players: Mapping[str, int], ids: Mapping[str, str], forms: Iterable[str]) -> None:
+    """Keep the hashes of removed names with their players, of replaced ids with the new ones, and of forms in texts."""
     named = ((pool.id, removed_hash(pool, "player", name), number, None) for name, number in players.items())
     replaced = ((pool.id, removed_hash(pool, "id", old), None, new) for old, new in ids.items())
-    upsert(pool.connection, removed, chain(named, replaced))
+    mentioned = ((pool.id, removed_hash(pool, "mention", form), None, None) for form in forms)
+    upsert(pool.connection, removed, chain(named, replaced, mentioned))
 
 
 def give_back(pool: PoolView, name: str) -> None:

@@ -35,6 +35,7 @@ from podium.store.log.pools import (
     season_time,
     settings_of,
 )
+from podium.store.log.removed import public_id
 from podium.store.log.schema import api_key, event, fixture, generation, log, pools, registration, season
 from podium.store.log.statements import instant, metadata, now, of_pool
 from podium.store.writing.accounts import refuse_entrant_twice
@@ -148,6 +149,7 @@ def new_season(name: str, starts: When, keep: float, actor: str) -> Propose:
 
 
 def begin_season(pool: PoolView, _numbering: Numbering, *, begun: NewSeason, order: Order, actor: str) -> Proposal:
+    begun = begun._replace(name=public_id(pool, begun.name))
     name, at, keep, seq = begun
     if order != (pool.order or DATED):
         needed = "the number of its first event" if pool.is_counted else "a date"
@@ -255,7 +257,7 @@ def register(
     rows = [each if isinstance(each, Mapping) else {"player": each} for each in entrants]
     names = admit_names(pool, [str(each["player"]) for each in rows])
     teams = [None if each.get("team") is None else admit(str(each["team"]), "team") for each in rows]
-    admit(match_id, "a match's id")
+    match_id = public_id(pool, admit(match_id, "a match's id"))
     if not names or len(set(names)) < len(names):
         raise ParameterError("entrants: a match has one at least, and none twice")
     if not 0.0 < held_s <= MAX_HOLD_S:
@@ -280,7 +282,7 @@ def register(
 
 
 def get_registration(pool: PoolView, match_id: str) -> Any:
-    row = pool.execute(SELECT_REGISTRATION, match=match_id).first()
+    row = pool.execute(SELECT_REGISTRATION, match=public_id(pool, match_id)).first()
     if row is None:
         raise UnknownError(f"no match {match_id!r} is registered in pool {pool.name!r}")
     return row
@@ -295,6 +297,7 @@ def match_of(pool: PoolView, match_id: str) -> RegisteredMatch:
     Raises:
         UnknownError: no such pool or match.
     """
+    match_id = public_id(pool, match_id)
     row = get_registration(pool, match_id)
     numbers = [each["player"] for each in json.loads(row.body)["entrants"]]
     names = names_of(pool, numbers)

@@ -23,6 +23,7 @@ from podium.store.log.database import StoreError
 from podium.store.log.log import CANCEL, PLAN, append, json_entry, newest_seq
 from podium.store.log.players import admit_names, merges, names_of, numbers_of, present_names, sent_numbers
 from podium.store.log.pools import PoolView, admit_title
+from podium.store.log.removed import mentions_removed, public_id
 from podium.store.log.schema import event, fixture, log, registration, running
 from podium.store.log.statements import DAY_US, instant, microseconds, now, of_pool, upsert
 from podium.store.writing.accounts import refuse_entrant_twice
@@ -131,7 +132,7 @@ def plan_fixture(
         ResultsError: one player stands there twice, by two names.
         StoreError: it has its result, or an event or a registered match has its id.
     """
-    admit(fixture_id, "a fixture's id")
+    fixture_id = public_id(pool, admit(fixture_id, "a fixture's id"))
     if anybody and entrants:
         raise ParameterError(
             f"“whoever comes starts” (anybody) and {counted(len(entrants), 'name')} contradict each other. Remove the "
@@ -148,7 +149,7 @@ def plan_fixture(
     if starts_at is not None:
         body["starts_at"] = microseconds(starts_at)
     if title is not None:
-        body["title"] = admit_title(title) or None
+        body["title"] = None if mentions_removed(pool, title) else admit_title(title) or None
     if anybody:
         body["entrants"] = None
     elif entrants is not None:
@@ -202,6 +203,7 @@ def cancel_fixture(pool: PoolView, fixture_id: str, *, actor: str = "") -> Fixtu
     known = get_fixture(pool, fixture_id)
     if known.status == REPORTED:
         raise StoreError(f"fixture {fixture_id!r} has its result; void the event instead")
+    fixture_id = known.fixture_id
     if known.status != CANCELLED:
         append(pool, CANCEL, [json_entry(fixture_id, None, actor)])
         of_id = fixture.c.pool_id == pool.id, fixture.c.fixture_id == fixture_id
@@ -219,7 +221,7 @@ def get_fixture(pool: PoolView, fixture_id: str) -> Fixture:
     Raises:
         UnknownError: no such pool or fixture.
     """
-    row = pool.execute(SELECT_FIXTURE, fixture=fixture_id).first()
+    row = pool.execute(SELECT_FIXTURE, fixture=public_id(pool, fixture_id)).first()
     if row is None:
         raise UnknownError(f"no fixture {fixture_id!r} is planned in pool {pool.name!r}")
     return as_fixtures(pool, [row])[0]
@@ -307,6 +309,7 @@ def post_places(
         StoreError: the race has its result, is cancelled, or was posted within this second.
     """
     planned = get_fixture(pool, race_id)
+    race_id = planned.fixture_id
     if planned.status in (REPORTED, CANCELLED):
         raise StoreError(f"race {race_id!r} {'has its result' if planned.status == REPORTED else 'is cancelled'}")
     names = [*places, *out]

@@ -130,16 +130,19 @@ def names_in(fields: Mapping[str, Any]) -> list[str]:
 
 
 def import_log(pool: PoolView, lines: Iterator[Line], numbers: set[int]) -> Head:
-    place, previous = 0, GENESIS
+    place, previous, others = 0, GENESIS, dict[int, tuple[str, bytes]]()
+    changed: entries.Redactions = {}
     for chunk in chunks(lines):
         rows, reasons = [], []
         seqs = entries.draw_numbers(pool.connection, len(chunk))
         for (where, _), fields, seq in zip(chunk, (checked(each, ENTRY) for each in chunk), seqs, strict=True):
             place += 1
             row = entry_row(where, fields, numbers) | {"pool_id": pool.id, "seq": seq}
-            previous = entry_hash(previous, (row[name] for name in HASHED))
-            if row["place"] != place or row["hash"] != previous:
-                raise StoreError(f"{where}: the chain is broken: log entry {place} was altered, removed or moved")
+            expected, previous = entry_hash(previous, (row[name] for name in HASHED)), row["hash"]
+            if row["place"] != place:
+                raise broken(where, place)
+            others |= {place: (where, expected)} if previous != expected else {}
+            changed |= entries.redacted(row["body"]) if row["kind"] == entries.REDACT else {}
             rows.append(row)
             if fields["reason"] is not None:
                 salt, text = bytes.fromhex(fields["reason"]["salt"]), fields["reason"]["text"]
@@ -149,7 +152,14 @@ def import_log(pool: PoolView, lines: Iterator[Line], numbers: set[int]) -> Head
         insert(pool.connection, log, map(itemgetter(*log.columns.keys()), rows))
         if reasons:
             pool.connection.execute(entries.INSERT_REASON, reasons)
+    altered = ((where, each) for each, (where, expected) in others.items() if changed.get(each) != expected)
+    for where, each in altered:
+        raise broken(where, each)
     return Head(place, previous.hex())
+
+
+def broken(where: str, place: int) -> StoreError:
+    return StoreError(f"{where}: the chain is broken: log entry {place} was altered, removed or moved")
 
 
 def entry_row(where: str, fields: Mapping[str, Any], numbers: set[int]) -> dict[str, Any]:
@@ -227,10 +237,10 @@ def export_lines(pool: PoolView) -> Iterator[str]:
         (kind, name), *others = map(kind_and_name, [things[number], *former.get(number, [])])
         yield line({"player": number, "name": name, "former": [each for _, each in others], "kind": kind})
     reasons = {row.seq: row for row in pool.execute(entries.SELECT_HASHED_REASONS)}
-    last = entries.Checked(0, 0, (GENESIS,))
+    last, changed = entries.Checked(0, 0, (GENESIS,)), entries.redactions(pool)
     for row in chained_entries(pool):
         in_place = row.place == last.place + 1
-        last, fits = entries.follow(last, row)
+        last, fits = entries.follow(last, row, changed)
         if not (in_place and fits):
             where = f"pool {pool.name!r}: the chain is broken at log entry {row.place} ({entries.describe(row)})"
             raise StoreError(f"{where}; podium verify says what is wrong")

@@ -18,7 +18,7 @@ from podium.store.log.database import StoreError
 from podium.store.log.log import AMEND, RESTORE, SUBMIT, VOID, LogEntry, json_entry
 from podium.store.log.players import Numbering, confusables_of, exact_numbers, names_of, sent_numbers
 from podium.store.log.pools import COUNTED, DATED, NUMBER_US, Order, OrderKey, Pool, PoolView
-from podium.store.log.removed import public_ids
+from podium.store.log.removed import mentions_removed, public_ids
 from podium.store.log.schema import log, season
 from podium.store.log.statements import of_pool
 from podium.store.writing import administration
@@ -201,14 +201,13 @@ def check_contents(pool: PoolView, submissions: Sequence[Submission]) -> list[di
 
 
 def with_public_ids(pool: PoolView, contents: Mapping[str, Content]) -> dict[str, Content]:
-    """Return the contents by the ids that their events have now; an id with a removed name was replaced."""
-    public = public_ids(pool, contents)
-    return {
-        public.get(event_id, event_id): replace(content.renamed(public[event_id]), sent=content)
-        if event_id in public
-        else content
-        for event_id, content in contents.items()
-    }
+    """Return the contents by the ids that their events have now, without titles that mention a removed name."""
+    public, found = public_ids(pool, contents), dict[str, Content]()
+    for event_id, sent in contents.items():
+        content = sent.without_texts() if mentions_removed(pool, sent.title, sent.url) else sent
+        content = content.renamed(public.get(event_id, event_id))
+        found[content.event_id] = content if content is sent else replace(content, sent=sent)
+    return found
 
 
 def to_sent_events(pool: PoolView, contents: Mapping[str, Content], submission: Submission) -> dict[str, SentEvent]:

@@ -1,0 +1,74 @@
+"""Mentions of names in texts, whatever their case, their accents and the signs between their words.
+
+A mention has all words of a name, in their order or with the last one first ("Sample, Ana"). Signs between them do not
+matter: "ana_sample", "AnaSample" and "ana%20sample" mention Ana Sample. A name of fewer than five letters is only found
+as a word of its own. Names of one letter, and numbers of fewer than five digits, are not searched.
+"""
+
+import functools
+import unicodedata
+from collections.abc import Iterable
+from itertools import accumulate
+from typing import Any
+from urllib.parse import unquote
+
+from podium.results.names import normalise, search_key
+
+LONG = 5  # letters that also mention a name within a longer word
+BETWEEN = r"[\W_]+"
+EDGES = r"(?<=\p{Ll})(?=\p{Lu})|(?<=\p{N})(?=\p{L})|(?<=\p{L})(?=\p{N})|(?<=\p{Lo})|(?=\p{Lo})"  # Lo: without case
+
+
+@functools.cache
+def patterns() -> tuple[Any, Any]:
+    import regex  # noqa: PLC0415  (few who run Podium ever remove a name)
+
+    return regex.compile(BETWEEN, regex.VERSION1), regex.compile(f"{BETWEEN}|{EDGES}", regex.VERSION1)
+
+
+def plain(text: str) -> str:
+    """Return the text without accents and percent signs of addresses."""
+    text = unquote(text) if "%" in text else text
+    if text.isascii():
+        return text
+    return "".join(each for each in unicodedata.normalize("NFKD", text) if not unicodedata.combining(each))
+
+
+def words_in(text: str) -> list[str]:
+    return [search_key(each) for each in patterns()[1].split(plain(text)) if each]
+
+
+class Mentions:
+    """The texts that mention one of several names."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        words = {name: words_in(name) for name in names}
+        forms = {"".join(each) for some in words.values() for each in (some, some[-1:] + some[:-1])}
+        self.forms = [each for each in forms if len(each) > 1 and not (each.isdigit() and len(each) < LONG)]
+        self._signs = [normalise(name) for name, some in words.items() if not some]  # names without a letter
+
+    def may_be_in(self, text: str) -> bool:
+        """Return False if a quick look shows that no part of the text mentions a name."""
+        letters = patterns()[0].sub("", search_key(plain(text)))
+        return any(each in letters for each in self.forms) or any(each in text for each in self._signs)
+
+    def __contains__(self, text: str) -> bool:
+        words = words_in(text)
+        letters, edges = "".join(words), {0, *accumulate(map(len, words))}
+        if any(is_mentioned(form, letters, edges) for form in self.forms if form in letters):
+            return True
+        return any(each in normalise(text) for each in self._signs)
+
+
+def is_mentioned(form: str, letters: str, edges: set[int]) -> bool:
+    start = letters.find(form)
+    while start >= 0:
+        stop = start + len(form)
+        genitive = letters[stop : stop + 1] == "s" and stop + 1 in edges
+        long = len(form) >= LONG
+        begins = start in edges or (long and not form[0].isdigit())
+        ends = stop in edges or genitive or (long and not form[-1].isdigit())
+        if begins and ends:
+            return True
+        start = letters.find(form, start + 1)
+    return False

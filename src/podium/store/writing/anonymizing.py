@@ -1,0 +1,281 @@
+"""Anonymizing a player: every name is removed from the tables of a pool and from the texts of its log.
+
+Players are numbers in the log, but titles, teams, ids and other texts may mention a name. Such an entry is redacted:
+its texts are replaced, and its hash in the chain stays. One entry `redact` has the hashes of what the redacted entries
+hold now, so that nobody can change them unnoticed.
+"""
+
+import json
+from collections.abc import Collection
+from dataclasses import replace
+from itertools import count
+from typing import Any
+
+import sqlalchemy as sa
+
+from podium.results.mentions import Mentions
+from podium.store.log import chain
+from podium.store.log.log import (
+    CANCEL,
+    DESCRIBE,
+    PLAN,
+    PSEUDONYMISE,
+    REDACT,
+    REGISTER,
+    RESTORE,
+    SEASON,
+    SELECT_REASONS,
+    VOID,
+    WITH_CONTENT,
+    append,
+    blank_all,
+    json_entry,
+)
+from podium.store.log.players import (
+    DELETE_ALIASES,
+    SELECT_ALIASES,
+    known_numbers,
+    merges,
+    names_of,
+    number_of,
+    update_name,
+)
+from podium.store.log.pools import PoolView
+from podium.store.log.removed import keep_removed
+from podium.store.log.schema import (
+    api_key,
+    brought,
+    event,
+    fixture,
+    log,
+    pools,
+    registration,
+    running,
+    season,
+    sheet,
+    waiting,
+)
+from podium.store.log.statements import of_pool
+from podium.support.answers import answer, described
+from podium.support.words import counted
+
+OF_EVENTS = (*WITH_CONTENT, VOID, RESTORE, CANCEL)
+WORDS = dict.fromkeys(OF_EVENTS, "event") | {REGISTER: "match", PLAN: "race", SEASON: "season"}  # that begin new ids
+TEXTS, LABELS = ("title", "url", "contact", "player_word"), ("team", "heat")
+IDS = (
+    (event, "event_id"),
+    (event, "match_id"),
+    (registration, "match_id"),
+    (fixture, "fixture_id"),
+    (running, "race_id"),
+    (season, "name"),
+    (brought, "event_id"),
+)
+TITLES = (event, "title"), (event, "url"), (fixture, "title")
+COPIES = (
+    "Copies made earlier keep it: backups, exports, static sites, sheets, and what feeds and webhooks have sent. So do "
+    "the names of other players, cars, clubs and pools."
+)
+REDACTED = ("subject", "body", "actor", "match_id")
+UPDATE_ENTRY = (
+    sa.update(log)
+    .where(of_pool(log), log.c.place == sa.bindparam("at"))
+    .values({name: sa.bindparam(f"new_{name}") for name in REDACTED})
+)
+SELECT_SUBJECT = sa.select(log.c.seq).where(of_pool(log), log.c.subject == sa.bindparam("subject")).limit(1)
+
+
+@answer
+class Anonymization:
+    """What anonymizing a player replaces."""
+
+    player: str = described("The player's name now.")
+    name: str = described("The name that the player gets.")
+    ids: dict[str, str] = described("New ids of events, matches, fixtures and seasons whose ids mention a name, by id.")
+    entries: int = described("Log entries with a title, a team, an id or another text that mentions a name.")
+    reasons: int = described("Reasons that mention a name; their texts are deleted.")
+
+    def __str__(self) -> str:
+        """Say what is replaced and what stays."""
+        found = counted(len(self.ids), "id"), counted(self.entries, "log entry"), counted(self.reasons, "reason")
+        return f"The name is in {', '.join(found)}. {COPIES}"
+
+
+class Redaction:
+    """The entries of a log that mention names, and what replaces their texts."""
+
+    def __init__(self, pool: PoolView, mentions: Mentions) -> None:
+        self.pool, self.mentions = pool, mentions
+        self.ids: dict[str, str] = {}
+        self.entries: dict[int, dict[str, Any]] = {}  # the new columns by place
+        self.hashes: dict[int, str] = {}
+        previous = chain.GENESIS
+        for row in chain.chained_entries(pool):
+            texts = row.subject, row.match_id or "", row.actor, row.body.decode()
+            if mentions.may_be_in("\n".join(texts)):
+                self._look_at(row, previous)
+            previous = row.hash
+        rows = pool.execute(SELECT_REASONS).all()
+        self.reasons = [(row.seq, row.place) for row in rows if row.text in mentions]
+
+    def _look_at(self, row: Any, previous: bytes) -> None:
+        columns = {name: getattr(row, name) for name in chain.HASHED}
+        new = {
+            "subject": self._public_id(row, row.subject, WORDS[row.kind]) if row.kind in WORDS else row.subject,
+            "match_id": row.match_id and self._public_id(row, row.match_id, "match"),
+            "actor": "anonymized" if row.actor in self.mentions else row.actor,
+            "body": self._body(row),
+        }
+        if any(columns[name] != value for name, value in new.items()):
+            self.entries[row.place] = new
+            self.hashes[row.place] = chain.entry_hash(previous, (columns | new).values()).hex()
+
+    def _public_id(self, row: Any, text: str, word: str) -> str:
+        """Return the id that replaces one with a name in it; any other stays."""
+        if text not in self.ids and text in self.mentions:
+            new = f"{word} {row.place}"
+            while self.pool.execute(SELECT_SUBJECT, subject=new).first() is not None or new in self.ids.values():
+                new += "'"
+            self.ids[text] = new
+        return self.ids.get(text, text)
+
+    def _body(self, row: Any) -> bytes:
+        text, labels = row.body.decode(), dict[tuple[str, str], str]()
+        if row.kind in WITH_CONTENT:
+            lines = (self._without(json.loads(each), None, text, labels) for each in text.split("\n") if each)
+            kept = ({name: value for name, value in line.items() if value is not None} for line in lines)
+            return "".join(json.dumps(each, ensure_ascii=False, separators=(",", ":")) + "\n" for each in kept).encode()
+        if row.kind not in (PLAN, REGISTER, DESCRIBE):
+            return bytes(row.body)
+        empty = "" if row.kind == DESCRIBE else None
+        return json.dumps(self._without(json.loads(text), empty, text, labels), ensure_ascii=False).encode()
+
+    def _without(self, item: Any, empty: str | None, text: str, labels: dict[tuple[str, str], str]) -> Any:
+        """Return a part of a body without its texts and labels that mention a name."""
+        if isinstance(item, list):
+            return [self._without(each, empty, text, labels) for each in item]
+        if not isinstance(item, dict):
+            return item
+        found = {}
+        for name, value in item.items():
+            if name == "event_id":
+                found[name] = self.ids.get(value, value)
+            elif not isinstance(value, str) or name not in (*TEXTS, *LABELS) or value not in self.mentions:
+                found[name] = self._without(value, empty, text, labels)
+            elif name in TEXTS:
+                found[name] = empty
+            else:
+                found[name] = labels.setdefault((name, value), self._label(name, text, labels.values()))
+        return found
+
+    @staticmethod
+    def _label(name: str, text: str, taken: Collection[str]) -> str:
+        """Return a label that no other team or heat of the entry has. Ratings only ask which labels are equal."""
+        labels = (f"{name} {k}" for k in count(1))
+        return next(each for each in labels if each not in taken and f'"{each}"' not in text)
+
+    def write(self, actor: str) -> None:
+        """Write what the reading found, in the transaction that has the pool."""
+        pool, connection = self.pool, self.pool.connection
+        if self.entries:
+            append(pool, REDACT, [json_entry("", {"hashes": self.hashes}, actor)])
+            rows = [
+                {"pool": pool.id, "at": place} | {f"new_{name}": value for name, value in new.items()}
+                for place, new in self.entries.items()
+            ]
+            connection.execute(UPDATE_ENTRY, rows)
+        ids = [{"pool": pool.id, "old": old, "new": new} for old, new in self.ids.items()]
+        for table, column in IDS if ids else ():
+            update = sa.update(table).where(of_pool(table), table.c[column] == sa.bindparam("old"))
+            connection.execute(update.values({column: sa.bindparam("new")}), ids)
+        for table, column in TITLES:
+            for text in self._mentioning(table, column):
+                self._update(table, table.c[column] == text, **{column: None})
+        self._write_sheets()
+        texts: Any = {name: "" for name in TEXTS if getattr(pool.description, name, "") in self.mentions}
+        columns = replace(pool.description, **texts).columns() | {"staging_id": None}  # what is staged has the old ids
+        connection.execute(sa.update(pools).where(pools.c.id == pool.id).values(columns))
+        of_this = sa.or_(api_key.c.pool.is_(None), api_key.c.pool == pool.name)
+        for number, name in connection.execute(sa.select(api_key.c.id, api_key.c.name).where(of_this)).all():
+            if name in self.mentions:
+                connection.execute(sa.update(api_key).where(api_key.c.id == number).values(name=f"key {number}"))
+        connection.execute(sa.delete(waiting))  # files of the last hour may have the name in any form
+        blank_all(pool, self.reasons, actor)
+
+    def _mentioning(self, table: sa.Table, column: str) -> list[str]:
+        """Return the texts of a column that mention a name."""
+        found = self.pool.execute(sa.select(table.c[column]).where(of_pool(table)).distinct()).scalars().all()
+        return [text for text in found if text and text in self.mentions]
+
+    def _update(self, table: sa.Table, condition: Any, **values: Any) -> None:
+        self.pool.connection.execute(sa.update(table).where(table.c.pool_id == self.pool.id, condition).values(values))
+
+    def _write_sheets(self) -> None:
+        for text in self._mentioning(brought, "own_id"):
+            self._update(brought, brought.c.own_id == text, own_id=brought.c.event_id)
+        for text in self._mentioning(sheet, "map"):
+            self._update(sheet, sheet.c.map == text, map="")
+        for name in self._mentioning(sheet, "name"):
+            names = self.pool.execute(sa.select(sheet.c.name).where(of_pool(sheet))).scalars().all()
+            new = next(each for each in map("sheet {}".format, count(1)) if each not in names)
+            of_name = sheet.c.pool_id == self.pool.id, sheet.c.name == name
+            row = sa.select(sheet.c.pool_id, sa.literal(new), sheet.c.map).where(*of_name)
+            self.pool.connection.execute(sa.insert(sheet).from_select(["pool_id", "name", "map"], row))
+            self._update(brought, brought.c.sheet == name, sheet=new)
+            self.pool.connection.execute(sa.delete(sheet).where(*of_name))
+            self.ids[name] = new
+
+
+def names_removed(pool: PoolView, number: int) -> dict[str, int]:
+    """Return every name that a player and the accounts merged into it have or had, with the accounts."""
+    accounts = [number, *(account for account, into in merges(pool).items() if into == number)]
+    names: dict[str, int] = {}
+    for account in accounts:
+        own = {*names_of(pool, [account]).values(), *pool.execute(SELECT_ALIASES, player=account).scalars()}
+        names |= dict.fromkeys(own - {pseudonym(pool, account)}, account)
+    return names
+
+
+def pseudonym(pool: PoolView, account: int) -> str:
+    name = f"player {account}"
+    while known_numbers(pool, [name]).get(name, account) != account:
+        name += "'"
+    return name
+
+
+def anonymization(pool: PoolView, name: str) -> Anonymization:
+    """Show what anonymizing a player replaces; nothing is stored.
+
+    Returns:
+        The new name, the new ids of events, and how many entries and reasons mention a name.
+
+    Raises:
+        UnknownError: no such pool or player.
+    """
+    number = number_of(pool, name)
+    found = Redaction(pool, Mentions(names_removed(pool, number)))
+    (current,) = names_of(pool, [number]).values()
+    return Anonymization(current, pseudonym(pool, number), found.ids, len(found.entries), len(found.reasons))
+
+
+def pseudonymise(pool: PoolView, name: str, *, actor: str = "") -> str:
+    """Remove every name that a player had, also from titles, ids and other texts. No rating moves.
+
+    Returns:
+        The name that the player has now.
+
+    Raises:
+        UnknownError: no such pool or player.
+    """
+    number = number_of(pool, name)
+    names = names_removed(pool, number)
+    found = Redaction(pool, Mentions(names))
+    actor = "anonymized" if actor in found.mentions else actor
+    for account in {number, *names.values()}:
+        new = pseudonym(pool, account)
+        pool.connection.execute(DELETE_ALIASES, {"pool": pool.id, "player": account})
+        update_name(pool, account, new)
+    append(pool, PSEUDONYMISE, [json_entry(str(number), None, actor)])
+    found.write(actor)
+    keep_removed(pool, names, found.ids, found.mentions.forms)
+    return names_of(pool, [number])[number]

@@ -15,6 +15,7 @@ from urllib.parse import unquote
 from podium.results.names import normalise, search_key
 
 LONG = 5  # letters that also mention a name within a longer word
+SIGNS = bytes(code for code in range(128) if not chr(code).isalnum())
 BETWEEN = r"[\W_]+"
 EDGES = r"(?<=\p{Ll})(?=\p{Lu})|(?<=\p{N})(?=\p{L})|(?<=\p{L})(?=\p{N})|(?<=\p{Lo})|(?=\p{Lo})"  # Lo: without case
 
@@ -49,7 +50,11 @@ class Mentions:
 
     def may_be_in(self, text: str) -> bool:
         """Return False if a quick look shows that no part of the text mentions a name."""
-        letters = patterns()[0].sub("", search_key(plain(text)))
+        text = plain(text)
+        if text.isascii():  # as most entries of a log are
+            letters = text.lower().encode().translate(None, SIGNS).decode()
+        else:
+            letters = patterns()[0].sub("", search_key(text))
         return any(each in letters for each in self.forms) or any(each in text for each in self._signs)
 
     def __contains__(self, text: str) -> bool:

@@ -193,7 +193,8 @@ class Redaction:
                 self._update(table, table.c[column] == text, **{column: None})
         self._write_sheets()
         texts: Any = {name: "" for name in TEXTS if getattr(pool.description, name, "") in self.mentions}
-        columns = replace(pool.description, **texts).columns() | {"staging_id": None}  # what is staged has the old ids
+        columns = replace(pool.description, **texts).columns()
+        columns |= {"staging_id": None} if ids else {}  # what is staged has the old ids
         connection.execute(sa.update(pools).where(pools.c.id == pool.id).values(columns))
         of_this = sa.or_(api_key.c.pool.is_(None), api_key.c.pool == pool.name)
         for number, name in connection.execute(sa.select(api_key.c.id, api_key.c.name).where(of_this)).all():

@@ -135,6 +135,19 @@ def test_a_sender_of_a_replaced_id_gets_the_same_event(full):
     assert mentions_of(full) == set()
 
 
+def test_a_sheet_that_is_sent_again_never_brings_a_removed_name_back(full):
+    sheet, row = Sheet("zebedee quux.csv"), a_race("2024-05-08 Cleo - Zebedee Quux", NAME, "Cleo")
+    player = full.pseudonymise("main", NAME)
+    assert [each.duplicate for each in full.submit("main", row, sheet=sheet)] == [True]
+    corrected = a_race("2024-05-08 Cleo - Zebedee Quux", "Cleo", NAME, title=f"{NAME} lost")
+    done = full.amend_sheet("main", [*corrected, *a_race("new", NAME, "Ben")], sheet=sheet)
+    assert (done.new, len(done.other), done.gone) == (("new",), 1, ())
+    assert [each.name for each in full.sheets("main")] == ["sheet 1"]
+    assert full.rank("main", player).events == 6
+    assert mentions_of(full) == set()
+    assert full.verify() == []
+
+
 def test_a_redacted_entry_that_is_altered_is_found(full):
     full.pseudonymise("main", NAME)
     with full.engine.begin() as connection:

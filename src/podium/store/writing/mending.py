@@ -13,6 +13,7 @@ from podium.store.log.database import StoreError
 from podium.store.log.log import AMEND, MOVE, RESTORE, SUBMIT, VOID, LogEntry, json_entry
 from podium.store.log.players import Numbered, Numbering, names_of, sent_numbers
 from podium.store.log.pools import DATED, NUMBER_US, OrderKey, Pool, PoolView, number_at
+from podium.store.log.removed import public_id
 from podium.store.writing import administration, submission
 from podium.store.writing.accounts import refuse_player_twice
 from podium.store.writing.execution import Receipt
@@ -120,6 +121,7 @@ def as_known(pool: PoolView, sheet: events.Sheet, sent: Sequence[Sent]) -> tuple
     Returns:
         The sheet, and whether nothing is known of it.
     """
+    sheet = sheet._replace(name=public_id(pool, sheet.name))
     known = {each.name: each for each in sheets(pool)}
     if sheet.name in known:
         return sheet, False

@@ -27,6 +27,7 @@ from podium.store.log.database import UnavailableError, read_transaction, write_
 from podium.store.log.log import bodies_of
 from podium.store.log.players import Numbering, sent_numbers
 from podium.store.log.pools import DATED, Pool, PoolView
+from podium.store.log.removed import public_id
 from podium.store.log.schema import brought, event, log, sheet, waiting
 from podium.store.log.statements import among, instant, now, of_pool
 from podium.store.writing import submission
@@ -188,6 +189,7 @@ def submit_sheet(pool: PoolView, numbering: Numbering, *, sent: submission.Submi
     Raises:
         SheetError: an event is known with other content, or only the sender knows if a result is a known one.
     """
+    sheet = sheet._replace(name=public_id(pool, sheet.name))
     contents = read_sheet(pool, sheet, sent.rows)
     known, sheet = brought_by(pool, sheet), sheet._replace(has_made_dates=bool(sent.reason))
     made = sent_events(pool, {each: content for each, content in contents.items() if each in sheet.made})

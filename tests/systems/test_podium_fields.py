@@ -6,6 +6,8 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import podium
 from podium.engine.pool_state import sharpness
@@ -90,3 +92,46 @@ def test_evaluate_judges_the_winner_by_it_and_pairs_without_it():
 
 def test_other_systems_have_fields_as_their_pairs_say():
     assert sharpness(find("elo")().params()) == 1.0
+
+
+def standing(order, out, teams, event="race", day=40):
+    """An event in which sides finish in an order, and the others quit; each has so many members."""
+    shared = {"event_id": event, "started_at": f"2025-{1 + day // 28:02}-{1 + day % 28:02}"}
+    placed = [(side, {"position": place}) for place, side in enumerate(order, 1)]
+    placed += [(side, {"status": "quit"}) for side in out]
+    return [
+        shared | how | {"player": player} | ({"team": side} if teams > 1 else {})
+        for side, how in placed
+        for player in [f"{side}{k}" for k in range(teams)]
+    ]
+
+
+@settings(max_examples=30, deadline=None)
+@given(data=st.data(), sides=st.integers(2, 6), teams=st.integers(1, 3), events=st.integers(0, 6), dnf=st.booleans())
+def test_quitting_never_costs_less_than_finishing_last(data, sides, teams, events, dnf):
+    """Whoever else has quit, and whatever the pool has learnt of races that somebody did not finish."""
+    names = "abcdef"[:sides]
+    rows = []
+    for number in range(events):
+        order = data.draw(st.permutations(names))
+        cut = data.draw(st.integers(1, sides)) if dnf else sides
+        rows += standing(order[:cut], order[cut:], teams, f"e{number}", number)
+    start = podium.rate(rows, "podium") if rows else None
+    order = data.draw(st.permutations(names))
+    cut = data.draw(st.integers(2, sides))
+    finished, out, mine = order[:cut], order[cut:], f"{order[cut - 1]}0"
+    last = podium.rate(standing(finished, out, teams), "podium", start=start)
+    quit_ = podium.rate(standing(finished[:-1], [finished[-1], *out], teams), "podium", start=start)
+    changes = [each.history.filter(player=mine, event_id="race")["delta"].item() for each in (last, quit_)]
+    assert changes[1] <= changes[0] + 1e-9
+
+
+@pytest.mark.parametrize("dnf", [False, True])
+def test_stakes_never_show_a_quit_that_costs_less_than_the_last_place(dnf):
+    rows = [row for k, order in enumerate(("abcd", "bacd", "cabd")) for row in standing(order, "", 1, f"e{k}", k)]
+    if dnf:
+        rows += standing("dab", "c", 1, "e9", 9)
+    rated = podium.rate(rows, "podium")
+    for player in ("a0", "b0", "c0", "d0"):
+        lines = rated.stakes(["a0", "b0", "c0", "d0"], player).frame["delta"].to_list()
+        assert lines[4] <= lines[3] + 1e-9

@@ -11,7 +11,7 @@ from podium.kernels.exponential import exp
 from podium.kernels.fours import FOUR, four, four_at, logistics, number_of, put_four
 from podium.kernels.records import add, read, times
 from podium.systems._podium_entering import GROWTH_DAYS, YEAR, apart, things_of
-from podium.systems._podium_rules import comparisons, expected_log_odds, steepness
+from podium.systems._podium_rules import by_unfinished, comparisons, expected_log_odds, steepness
 from podium.systems._podium_state import (
     MOST_SHARPNESS,
     SCALE,
@@ -169,7 +169,8 @@ def carry_pair(
     Args:
         off: result less chance, as much as the pair counts in what theta learns.
     """
-    d, w, steep, noise = pair.gap, weight * for_a.worth, pair.steepness, pair.noise
+    d, steep, noise = pair.gap, pair.steepness, pair.noise
+    w_i, w_j = weight * for_a.worth, weight * for_b.worth
     slope = d * -0.5 * C * steep * steep * steep
     g_i, g_j = for_a.g, for_b.g
     off_i, off_j = for_a.result - for_a.expected, for_b.result - for_b.expected
@@ -177,11 +178,11 @@ def carry_pair(
     bend_i, bend_j = (1.0 - 2.0 * for_a.expected) * v_i, (1.0 - 2.0 * for_b.expected) * v_j
     # By the difference of the means, and by the variance of the other side, which g attenuates.
     g_by_i, g_by_j = -0.5 * C * g_i * g_i * g_i, -0.5 * C * g_j * g_j * g_j
-    s_gap_i, s_gap_j = -w * g_i * g_i * v_i, -w * g_j * g_j * v_j
-    s_other_i, s_other_j = w * (off_i - g_i * v_i * d) * g_by_i, w * (off_j + g_j * v_j * d) * g_by_j
-    j_gap_i, j_gap_j = w * g_i * g_i * g_i * bend_i, w * g_j * g_j * g_j * bend_j
-    j_other_i = w * (2.0 * g_i * v_i + g_i * g_i * bend_i * d) * g_by_i
-    j_other_j = w * (2.0 * g_j * v_j - g_j * g_j * bend_j * d) * g_by_j
+    s_gap_i, s_gap_j = -w_i * g_i * g_i * v_i, -w_j * g_j * g_j * v_j
+    s_other_i, s_other_j = w_i * (off_i - g_i * v_i * d) * g_by_i, w_j * (off_j + g_j * v_j * d) * g_by_j
+    j_gap_i, j_gap_j = w_i * g_i * g_i * g_i * bend_i, w_j * g_j * g_j * g_j * bend_j
+    j_other_i = w_i * (2.0 * g_i * v_i + g_i * g_i * bend_i * d) * g_by_i
+    j_other_j = w_j * (2.0 * g_j * v_j - g_j * g_j * bend_j * d) * g_by_j
     for k in range(0, width, FOUR):
         gap = four_at(room, i, k) - four_at(room, j, k)
         mine, theirs = variances_at(room, i, width, k, noise), variances_at(room, j, width, k, noise)
@@ -196,10 +197,11 @@ def carry_pair(
         carry_by(room, learner, k, off * u)
         put_four(room, learner, width + k, u)
     by_reach, by_terms = 2.0 * (1.0 - for_a.near), BLOCKS * width + BY_TERMS
-    terms = four(by_reach, by_reach, pair.unfinished, pair.unfinished)
-    says_i, says_j = w * g_i * off_i, w * g_j * off_j
-    carry_by(room, i, by_terms, terms * four(says_i, -s_gap_i, says_i, -s_gap_i))
-    carry_by(room, j, by_terms, terms * four(says_j, -s_gap_j, says_j, -s_gap_j))
+    terms_i = four(by_reach, by_reach, pair.unfinished, pair.unfinished)
+    terms_j = four(by_reach, by_reach, pair.other_unfinished, pair.other_unfinished)
+    says_i, says_j = w_i * g_i * off_i, w_j * g_j * off_j
+    carry_by(room, i, by_terms, terms_i * four(says_i, -s_gap_i, says_i, -s_gap_i))
+    carry_by(room, j, by_terms, terms_j * four(says_j, -s_gap_j, says_j, -s_gap_j))
 
 
 @kernel
@@ -261,8 +263,10 @@ def judge_pairs(
             for_a, for_b = comparisons(params, a, b, mine, theirs, course, of_a, of_b)
             add(scratch.sums, me, times(evidence(params, for_a), weight))
             add(scratch.sums, you, times(evidence(params, for_b), weight))
-            unfinished = 0.0 if mine.finished and theirs.finished else 1.0
-            pair, off = Pair(gap, steepness(params, a, b), unfinished, params.noise, common), (for_a.result - p) * each
+            by_finish = by_unfinished(params, mine.finished, theirs.finished)
+            by_other = by_unfinished(params, theirs.finished, mine.finished)
+            pair = Pair(gap, steepness(params, a, b), by_finish, by_other, params.noise, common)
+            off = (for_a.result - p) * each
             carry_pair(pair, for_a, for_b, weight, off, scratch.room, me, you, learner, layout.width)
             learn_curvature(scratch.room, learner, layout.full, p * (1.0 - p) * each)
 

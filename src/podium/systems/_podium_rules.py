@@ -56,11 +56,26 @@ def comparisons(
     """What two units say about each other, from what is expected of both."""
     result = score(mine.place, theirs.place)
     near = nearness(params, mine.place, theirs.place, heat.entries)
-    worth = near if mine.finished and theirs.finished else near * params.unfinished
+    worth_a = near * finish_weight(params, mine.finished, theirs.finished)
+    worth_b = near * finish_weight(params, theirs.finished, mine.finished)
     return (
-        Comparison(result, of_a, worth * b.g, b.g, worth, near),
-        Comparison(1.0 - result, of_b, worth * a.g, a.g, worth, near),
+        Comparison(result, of_a, worth_a * b.g, b.g, worth_a, near),
+        Comparison(1.0 - result, of_b, worth_b * a.g, a.g, worth_b, near),
     )
+
+
+@kernel
+def finish_weight(params: Any, mine: float, theirs: float) -> Any:
+    """Return what a pair counts for one of two: who did not finish loses at least as much as for the last place."""
+    if mine and theirs:
+        return 1.0
+    return params.unfinished if mine else max(params.unfinished, 1.0)
+
+
+@kernel
+def by_unfinished(params: Any, mine: float, theirs: float) -> float:
+    """Return 1 if the learnt weight of unfinished races is in what a pair counts for one of two, else 0."""
+    return 1.0 if not (mine and theirs) and (mine or params.unfinished > 1.0) else 0.0
 
 
 @kernel

@@ -61,7 +61,8 @@ class Pair(NamedTuple):
 
     gap: float  # of their means
     steepness: float  # of the log-odds, by the gap
-    unfinished: float  # 1 where one of them did not finish, else 0
+    unfinished: float  # 1 if the weight of unfinished races is in what it counts for the first, else 0
+    other_unfinished: float  # and for the other
     noise: float  # of a day
     common: bool  # whether they share a thing
 

@@ -179,7 +179,7 @@ def line_up(columns: Columns, settlement: int, first: int, base: int, entering: 
                 for b in range(at, at + count):
                     ahead += 1.0 if lines[b, RANK] < lines[a, RANK] else 0.0
                     level += 1.0 if lines[b, RANK] == lines[a, RANK] else 0.0
-                lines[a, PLACE] = ahead + 0.5 * (level + 1.0)
+                lines[a, PLACE] = ahead + (0.5 * (level + 1.0) if lines[a, FINISHED] else 1.0)
         lines[at, SIZE] = float(count)
     return units
 
@@ -187,8 +187,9 @@ def line_up(columns: Columns, settlement: int, first: int, base: int, entering: 
 @kernel
 def put_line(columns: Columns, entry: int, row: int, place: float, lines: Any, at: int) -> None:
     """Write the line of a unit that an entry stands for."""
-    lines[at, UNIT], lines[at, PLACE], lines[at, RANK] = float(row), place, rank_at(columns, entry)
+    lines[at, UNIT], lines[at, RANK] = float(row), rank_at(columns, entry)
     lines[at, FINISHED] = columns.finished[entry] if columns.finished.size else 1.0
+    lines[at, PLACE] = place if lines[at, FINISHED] else lines[at, RANK]  # right behind the last who finished
     lines[at, SIDE] = float(columns.side[entry]) if columns.side.size else -1.0 - entry
 
 

@@ -9,7 +9,7 @@ from podium.kernels.fours import FOUR, four, four_at, number_of, put_four
 from podium.kernels.records import read, write
 from podium.probability.logistic import logistic, score
 from podium.systems._podium_entering import Entering, apart, first_day, offset_in, things_of
-from podium.systems._podium_rules import Evidence, nearness
+from podium.systems._podium_rules import Evidence, by_unfinished, finish_weight, nearness
 from podium.systems._podium_state import (
     DEVIATION,
     EVENTS,
@@ -186,8 +186,8 @@ def look_at_land(
             if both.variance > 0.0:
                 you, common = apart(params, you, both), True
         near = nearness(params, place, lines[j, PLACE], size)
-        unfinished = 0.0 if finished and lines[j, FINISHED] else 1.0
-        worth = weight * (near * params.unfinished if unfinished else near)
+        unfinished = by_unfinished(params, finished, lines[j, FINISHED])
+        worth = weight * (near * finish_weight(params, finished, lines[j, FINISHED]))
         gap, g = landed - you.mean, you.g
         expected = logistic(g * gap)
         off, v = score(place, lines[j, PLACE]) - expected, expected * (1.0 - expected)

@@ -97,6 +97,7 @@ class Podium(System):
         "p(i beats j) = sigma((mu_i - mu_j) / sqrt(1 + C (U_i + U_j + 2 noise))), without the U of what both share",
         "g = 1 / sqrt(1 + C (U_j + noise)), e = sigma(g (mu_i - mu_j))",
         "w = unfinished^[one did not finish] / (1 + (pi (places apart - 1) / (reach n))^2)",
+        "for whoever did not finish: at least 1 in place of unfinished, at the place behind the last who finished",
         "S = sum of w g (s - e), J = sum of w g^2 e (1 - e), A = U + noise; step d = A S / (1 + A J)",
         "or to the mode, d = A S(d), or to 4, if that is nearer: then J = S / d - 1 / A",
         "m += c V S / (1 + A J), V -= c^2 V^2 J / (1 + A J); what is in several units moves by the sums of its shares",
@@ -121,8 +122,9 @@ class Podium(System):
         "Every event counts the same, unless it was sent with a weight. It moves those more of whom less is known."
     )
     unfinished: ClassVar[str] = (
-        "It loses to everyone who finished the heat, but such a duel counts for less, as much less as the pool's "
-        "results ask for; two who did not finish are not compared."
+        "It loses to everyone who finished the heat, at least as much as for the last place. For those who finished, "
+        "such a duel counts for less, as much less as the pool's results ask for. Two who did not finish are not "
+        "compared."
     )
     signed: ClassVar[tuple[str, ...]] = states_with(0, 0)._fields[MEANS:]
 

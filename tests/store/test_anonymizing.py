@@ -14,7 +14,7 @@ from podium.store.log.schema import log
 from podium.store.log.statements import metadata
 from podium.store.writing import anonymizing
 from podium.store.writing.rating.events import Sheet
-from podium.store.writing.sheets import WaitingFile, keep_waiting
+from podium.store.writing.sheets import Owner, WaitingFile, keep_waiting
 from podium.store.writing.submission import ConflictError
 from podium.systems import find
 
@@ -91,7 +91,7 @@ def full(pool):
     pool.restore("main", "1")
     pool.describe_pool("main", title=f"The {NAME} Cup", public=True)
     pool.submit("main", a_race("2024-05-08 Cleo - Zebedee Quux", NAME, "Cleo"), sheet=Sheet("zebedee quux.csv"))
-    keep_waiting(pool.engine, "session", WaitingFile("x.csv", f"a,b\n{NAME},Ben".encode()))
+    keep_waiting(pool.engine, Owner(1, "session", "main", "file"), WaitingFile("x.csv", f"a,b\n{NAME},Ben".encode()))
     return pool
 
 

@@ -47,6 +47,8 @@ REFUSED = {
     "a\u034fb": "nobody sees", "a\u180eb": "nobody sees", "\ufe0fa": "nobody sees", "a\ufe0f\ufe0f": "nobody sees",
     "a\U000e0041": "nobody sees", "a\ufff9b": "nobody sees",
     "a\u200db": "joiner", "a\u200cb": "joiner", "ana\u200d": "joiner", "👩\u200d\u200d🚀": "joiner",
+    "a\ufffe": "noncharacter", "\uffff": "noncharacter", "a\ufdd0b": "noncharacter", "a\ufdefb": "noncharacter",
+    "a\U0001fffe": "noncharacter", "\U0010ffff": "noncharacter",
     "\ud800": "surrogate", "a\udfffb": "surrogate",
     "x" * (LONGEST + 1): "201 characters",
 }  # fmt: skip

@@ -5,13 +5,16 @@ import math
 import struct
 from decimal import Decimal, localcontext
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.service.http.json import RefusedError, loads, parse, parse_quickly
+from podium.service.http.json import NONCHARACTER, RefusedError, loads, parse, parse_quickly
 
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(2**63) + 1, 2**63 - 1)
-TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
+TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")).filter(
+    lambda text: not NONCHARACTER.search(text)
+)
 VALUES = st.recursive(
     st.none() | st.booleans() | NUMBERS | TEXTS,
     lambda each: st.lists(each, max_size=4) | st.dictionaries(TEXTS, each, max_size=4),
@@ -76,3 +79,20 @@ def test_a_number_halfway_between_two_others_is_rounded_the_same(low, off, digit
         middle = (Decimal(low) + Decimal(math.nextafter(low, math.inf))) / 2
         text = format(middle + off * Decimal(10) ** (middle.adjusted() - digits), "e")
     assert outcome(parse_quickly, text.encode(), text) == outcome(parse, text)
+
+
+NONCHARACTERS = ["\ufdd0", "\ufdef", "\ufffe", "\uffff", "\U0001fffe", "\U000fffff", "\U0010ffff"]
+
+
+@pytest.mark.parametrize("escapes", [True, False])
+@pytest.mark.parametrize("character", NONCHARACTERS)
+def test_a_noncharacter_is_refused_in_any_text(character, escapes):
+    for value, field in (({"a": [{"b": f"x{character}"}]}, "a[0].b"), ({f"k{character}": 1}, "k")):
+        with pytest.raises(RefusedError, match="noncharacter") as caught:
+            loads(json.dumps(value, ensure_ascii=escapes).encode())
+        assert caught.value.field.startswith(field)
+
+
+@pytest.mark.parametrize("character", ["\ufdcf", "\ufdf0", "\ufffd", "\U0001fffd", "\U00020000", "\u7fbf", "\u7ffe"])
+def test_a_neighbour_of_a_noncharacter_is_text(character):
+    assert loads(json.dumps([character], ensure_ascii=False).encode()) == [character]

@@ -107,6 +107,14 @@ def test_a_file_that_has_no_system_is_told_in_a_sentence(here, text, old, new, w
     assert words in str(caught.value)
 
 
+@pytest.mark.parametrize("name", ["most", "label", "params", "newcomer", "score", "state_type", "standing", "digits"])
+def test_a_parameter_may_not_take_a_name_of_the_system(here, name):
+    text = TOY.replace("    def params(", f'    {name}: float = parameter(1.0, "of its own")\n\n    def params(', 1)
+    (here / "stakes.py").write_text(text, encoding="utf-8")
+    with pytest.raises(podium.ParameterError, match=f"Stakes: every system has an attribute '{name}'.*my_{name}"):
+        systems.load("stakes.py")()
+
+
 def test_an_edited_file_is_run_again(here):
     before = systems.load("stakes.py")
     assert systems.load("stakes.py") is before

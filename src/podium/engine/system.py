@@ -150,6 +150,11 @@ class System(PoolReader):
 
     def __post_init__(self) -> None:
         for setting in fields(self):
+            if setting.name in reserved_names():
+                raise ParameterError(
+                    f"{type(self).__qualname__}: every system has an attribute {setting.name!r}, so no parameter may "
+                    f"have that name. Rename the parameter, for example to my_{setting.name}."
+                )
             value = valid_value(type(self), setting, getattr(self, setting.name))
             object.__setattr__(self, setting.name, value)
 
@@ -330,6 +335,12 @@ def blank(kind: type[Any]) -> Any:
 def hints(cls: Any) -> dict[str, Any]:
     """The types of a system's settings."""
     return get_type_hints(cls)
+
+
+@functools.cache
+def reserved_names() -> frozenset[str]:
+    """Return the names of all attributes that every system has; no parameter may take one."""
+    return frozenset((*dir(System), *hints(System)))
 
 
 def kinds(cls: type[System], setting: Field[Any]) -> tuple[type, ...]:

@@ -34,10 +34,12 @@ JOINED = r"""
     | (?<=[^\s\p{Default_Ignorable_Code_Point}])\p{Variation_Selector}
     | (?<=\U0001F3F4)[\U000E0020-\U000E007E]+\U000E007F
 """
+NONCHARACTERS = "\ufdd0-\ufdef" + "".join(f"{chr(code)}{chr(code + 1)}" for code in range(0xFFFE, 0x110000, 0x10000))
 FILLERS = "\u115f\u1160\u3164\uffa0"  # as wide as a letter, and empty
 REFUSED = rf"""
     (?P<control>[\p{{Cc}}\p{{Zl}}\p{{Zp}}])
     | (?P<surrogate>\p{{Cs}})
+    | (?P<noncharacter>[{NONCHARACTERS}])
     | (?P<direction>\p{{Bidi_Control}})
     | (?P<joiner>\p{{Join_Control}})
     | (?P<invisible>[[\p{{Default_Ignorable_Code_Point}}\uFFF9-\uFFFB]--[{FILLERS}]])
@@ -45,6 +47,7 @@ REFUSED = rf"""
 WORDS = {
     "control": "has a control character",
     "surrogate": "has half of a surrogate pair",
+    "noncharacter": "has a Unicode noncharacter",
     "direction": "has a direction control, which nobody sees",
     "joiner": "has a joiner where no script and no emoji joins",
     "invisible": "has a character that nobody sees",

@@ -14,7 +14,7 @@ from fastapi import Path
 from pydantic import AfterValidator, Field
 from pydantic_core import from_json
 
-from podium.results.names import SPACES, normalise, refusal
+from podium.results.names import NONCHARACTERS, SPACES, normalise, refusal
 from podium.results.reading import repeated_key
 from podium.support.words import BEFORE_DOTS
 
@@ -22,9 +22,11 @@ MAX_DEPTH = 32
 MAX_INTEGER = 2**63 - 1
 MAX_KEYS = 1_000  # of an object: each that no model knows is an error to describe
 # What makes it worth checking each value: escapes that are no text, long numbers, and depth.
-SUSPICIOUS = re.compile(r"\\u(?:0000|[dD][89a-fA-F])|[0-9]{19}|[0-9][eE]\+?[0-9]{3}|[\[{](?:\s*[\[{]){8}")
+SUSPICIOUS = re.compile(
+    r"\\u(?:0000|[dD][89a-fA-F]|[fF](?:[fF]{2}[eEfF]|[dD][dDeE]))|[0-9]{19}|[0-9][eE]\+?[0-9]{3}|[\[{](?:\s*[\[{]){8}"
+)
 NESTS = frozenset({dict, list})  # what a value may be within
-NOT_TEXT = re.compile("[\x00\ud800-\udfff]")
+NOT_TEXT, NONCHARACTER = re.compile("[\x00\ud800-\udfff]"), re.compile(f"[{NONCHARACTERS}]")
 
 
 SHAPE = bytes.maketrans(b"123456789E{", b"000000000e[")  # of a text: its digits and brackets, each of one kind
@@ -44,7 +46,7 @@ def loads(body: bytes) -> Any:
 
     Raises:
         RefusedError: it is no JSON, or has a key twice, too many keys, NaN, an infinity, a whole number beyond 64
-            bits, a lone surrogate, a NUL, or is nested too deep.
+            bits, a lone surrogate, a NUL, a noncharacter, or is nested too deep.
     """
     try:
         text = body.decode()
@@ -55,7 +57,7 @@ def loads(body: bytes) -> Any:
     if b"\\" in body or shape.count(b'":') != count_keys(value):  # else each is a key, and none was there twice
         value = parse(text, object_pairs_hook=reject_duplicate_keys)
     may_be = b"\\u" in body or b"0" * 19 in shape or b"0e" in shape or b"[" * 9 in shape  # a quick look
-    if may_be and SUSPICIOUS.search(text):
+    if (may_be and SUSPICIOUS.search(text)) or may_have_noncharacter(body):
         check_value(value, "", 0)
     return value
 
@@ -137,6 +139,13 @@ def check_text(text: str, field: str) -> None:
     match = NOT_TEXT.search(text)
     if match is not None:
         raise RefusedError(field, "has a NUL character" if match[0] == "\x00" else "has half of a surrogate pair")
+    if may_have_noncharacter(text.encode()) and NONCHARACTER.search(text):
+        raise RefusedError(field, "has a Unicode noncharacter; leave it out")
+
+
+def may_have_noncharacter(text: bytes) -> bool:
+    """Return True if UTF-8 text has two bytes that each noncharacter has: the exact search is far slower."""
+    return b"\xef\xb7" in text or b"\xbf\xbe" in text or b"\xbf\xbf" in text
 
 
 MAX_SENT_CHARACTERS = 1000  # before a name is normalised

@@ -3,6 +3,7 @@
 import hashlib
 import hmac
 import json
+import re
 import secrets
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,6 +13,7 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from podium.errors import ParameterError, UnknownError
+from podium.results.names import NONCHARACTERS
 from podium.store.log import chain
 from podium.store.log.pools import PoolView
 from podium.store.log.schema import log, reason
@@ -256,7 +258,9 @@ def head_note(pool: PoolView) -> str:
 
 
 MAX_CHARACTERS = 500
-UNSEEN = ("Cc", "Cs", "Zl", "Zp")  # controls, halves of surrogate pairs, separators of lines and paragraphs
+UNSEEN = re.compile(  # controls, halves of surrogate pairs, separators of lines and paragraphs, noncharacters
+    f"[\x00-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029{NONCHARACTERS}]"
+)
 SELECT_REASONS = (
     sa.select(reason.c.seq, log.c.place, reason.c.text)
     .join(log, log.c.seq == reason.c.seq)
@@ -271,9 +275,11 @@ def admit_reason(text: str) -> str:
     normal = unicodedata.normalize("NFC", text.strip())
     if len(normal) > MAX_CHARACTERS:
         raise ParameterError(f"the reason has {len(normal)} characters; it has up to {MAX_CHARACTERS}")
-    unseen = next((each for each in normal if unicodedata.category(each) in UNSEEN), None)
+    unseen = UNSEEN.search(normal)
     if unseen is not None:
-        raise ParameterError(f"the reason has a control character (U+{ord(unseen):04X}); write it as one line of text")
+        raise ParameterError(
+            f"the reason has a character that is not text (U+{ord(unseen[0]):04X}). Write it as one line."
+        )
     return normal
 
 

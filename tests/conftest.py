@@ -21,6 +21,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:  # several processes share the cores: th
 if os.access("/dev/shm", os.W_OK) and shutil.disk_usage("/dev/shm").free > 4 << 30:  # noqa: S108  (folders are made in it)
     os.environ.setdefault("TMPDIR", "/dev/shm")  # noqa: S108  (on a disk a database waits for each commit)
     tempfile.tempdir = None  # it was looked up before
+os.environ["XDG_CONFIG_HOME"] = tempfile.mkdtemp(prefix="podium-tests-")  # not the user's own
 
 import pytest
 import sqlalchemy as sa

@@ -206,3 +206,51 @@ def test_the_first_run_says_that_it_compiles(capsys):
 
 def double(x):
     return 2.0 * x
+
+
+EVIL = "from pathlib import Path\nPath(__file__).with_name('ran').touch()\n"
+
+
+def test_code_that_settings_name_runs_only_once_it_is_trusted(folder):
+    (folder / "own.py").write_text(EVIL)
+    write(folder, 'system = "own.py:Own"\n')
+    for words in (("rate", RACE), ("leaderboard", RACE), ("evaluate", RACE), ("rate", RACE, "--set", "k=3")):
+        message = run(*words, status=2)
+        assert "line 1: it names Python code" in message
+        assert "`podium trust`" in message
+    assert not (folder / "ran").exists()
+    assert "may run" in run("trust")
+    run("rate", RACE, status=2)  # the file has no system
+    assert (folder / "ran").exists()
+
+
+@pytest.mark.parametrize("changed", ["own.py", "podium.toml"])
+def test_a_changed_file_is_not_trusted_any_more(folder, changed):
+    (folder / "own.py").write_text(EVIL)
+    write(folder, 'system = "own.py:Own"\n')
+    run("trust")
+    with (folder / changed).open("a") as file:
+        file.write("# more\n")
+    assert "changed since" in run("rate", RACE, status=2)
+    assert not (folder / "ran").exists()
+    run("trust")
+    assert "changed since" not in run("rate", RACE, status=2)
+
+
+def test_a_system_file_runs_no_code_that_is_not_trusted(folder):
+    (folder / "own.py").write_text(EVIL)
+    tuned = folder / "tuned.toml"
+    tuned.write_text(f'system = "{folder / "own.py"}:Own"\n')
+    assert f"`podium trust {tuned}`" in run("rate", RACE, "--system-file", tuned, status=2)
+    assert not (folder / "ran").exists()
+    run("trust", tuned)
+    run("rate", RACE, "--system-file", tuned, status=2)
+    assert (folder / "ran").exists()
+
+
+def test_trust_says_what_it_lacks(folder):
+    assert "podium init" in run("trust", status=2)
+    write(folder, 'system = "elo"\n')
+    assert "names no Python code" in run("trust")
+    write(folder, 'system = "none.py"\n')
+    assert "none.py: No such file" in run("trust", status=2)

@@ -13,6 +13,7 @@ COMMANDS = {
     "Begin": (
         ("demo:demo", "demo", "See what Podium does, on the example season."),
         ("systems:init", "init", "Write podium.toml: the file, system and pool you mean."),
+        ("systems:trust", "trust", "Allow podium.toml to run the Python file it names."),
     ),
     "Results": (
         ("results.checking:check", "check", "Say what is wrong in FILE, and how to mend it."),

@@ -1,6 +1,7 @@
-"""Commands that describe rating systems, and write down which one is meant: systems, init."""
+"""Commands that describe rating systems, and write down which one is meant: systems, init, trust."""
 
 import inspect
+import os
 import sys
 import textwrap
 from dataclasses import fields
@@ -11,9 +12,11 @@ import typer
 from typer import Argument, Option
 
 from podium.cli.terminal import options, show
-from podium.cli.terminal.app import FILE_NAME, MEANINGS, examples
-from podium.cli.terminal.options import DEFAULT_SYSTEM, complete_system, system_of, write_text
+from podium.cli.terminal.app import FILE_NAME, MEANINGS, examples, find_settings
+from podium.cli.terminal.options import DEFAULT_SYSTEM, complete_system, read_system_file, system_of, write_text
 from podium.cli.terminal.show import Format
+from podium.cli.terminal.trust import code_in
+from podium.cli.terminal.trust import trust as trust_files
 from podium.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -140,7 +143,32 @@ def init(
             typer.echo(f"podium: there is no {values[name]} yet", err=True)
     system_of(values["system"], {})
     write_text(settings_text({name: value for name, value in values.items() if value}), path)
+    code = code_in(values["system"])
+    if code is not None:
+        trust_files(path, code)
     typer.echo(f"{path} is written, and holds in this folder and those below it")
+
+
+@examples("podium trust", "podium trust tuned.toml")
+def trust(
+    file: Path | None = Argument(
+        None, metavar="TOML", help="A file for --system-file; if not given, the podium.toml that holds here."
+    ),
+) -> None:
+    """Allow podium.toml to run the Python file that it names, until one of the two files changes."""
+    if file is None:
+        settings = find_settings()
+        if settings.path is None:
+            raise ParameterError(f"there is no {FILE_NAME} here or above. Write one with `podium init`.")
+        path, named, folder = settings.path, settings.get("system"), Path(os.path.relpath(settings.path.parent))
+    else:
+        path, named, folder = file, read_system_file(file)[0], Path()
+    code = code_in(named)
+    if code is None:
+        typer.echo(f"{path} names no Python code; there is nothing to trust")
+        return
+    trust_files(path, folder / code)
+    typer.echo(f"{path} may run {folder / code}, until one of the two changes")
 
 
 def settings_text(values: dict[str, str]) -> str:

@@ -240,10 +240,16 @@ def chosen_system(
 ) -> "System":
     """The system that the options describe; `--set` goes before the file."""
     prepare()
+    from podium.cli.terminal.trust import require_trust
     from podium.systems import load, name_and_value, split_settings
 
     own = dict(name_and_value(text) for text in settings or [])
     name_in_file, in_file = (None, {}) if system_file is None else read_system_file(system_file)
+    if system is None:
+        try:
+            require_trust(system_file, name_in_file, f"podium trust {system_file}")
+        except ParameterError as error:
+            raise ParameterError(f"{system_file}: {error}") from None
     if system is not None and name_in_file is not None:
         name, _ = split_settings(system)
         if name_in_file not in (name, load(name).name):
@@ -304,6 +310,8 @@ def read_system_file(file: Path) -> tuple[str | None, dict[str, Any]]:
 
 def default_system() -> "System":
     """The system where no option names one: what PODIUM_SYSTEM says, then the settings, then plain Elo."""
+    from podium.cli.terminal.trust import require_trust
+
     in_environment = os.environ.get(SYSTEM_VARIABLE, "").strip()
     if in_environment:
         try:
@@ -317,6 +325,7 @@ def default_system() -> "System":
             raise settings.fault("system", "is another user's file, whose system is not run; name it with --system")
         text = os.path.join(os.path.relpath(settings.path.parent), text)  # noqa: PTH118  (the text is no path alone)
     try:
+        require_trust(settings.path, text, "podium trust")
         return system_of(text, parameters)
     except ParameterError as error:
         if settings.path is None:

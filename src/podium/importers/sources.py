@@ -16,9 +16,11 @@ from pathlib import Path
 from typing import Any, BinaryIO, NoReturn, cast
 
 from podium.errors import FormatError
-from podium.results.reading import STDIN, refused_constant, repeated_key
+from podium.results.reading import STDIN, refuse_device, refused_constant, repeated_key
 
 MAX_EXPANSION = 100  # times its size that a compressed file may become
+MAX_KEYS = 100_000  # of an object of JSON
+MAX_MEMBERS = 5_000  # files of an archive
 MAX_DEPTH = 64  # of JSON within JSON
 START_BYTES = 1 << 10  # that show how text is encoded
 SIGN_BYTES = 1 << 14  # that say the format of a file
@@ -140,6 +142,7 @@ def sources(path: str) -> list[Source]:
     """The files at a path: the one, those of a folder and below it by path, those of a zip; `-` is standard input."""
     if path == STDIN:
         return [of_bytes(sys.stdin.buffer.read(), "standard input")]
+    refuse_device(path)
     place = Path(path)
     if place.is_dir():
         inside = sorted(each for each in place.rglob("*") if each.is_file() and not each.name.startswith("."))
@@ -170,18 +173,23 @@ def of_bytes(content: bytes, name: str) -> Source:
 
 def members(path: Path) -> Iterator[Source]:
     try:
-        with zipfile.ZipFile(path) as archive:
-            infos = [each for each in archive.infolist() if not each.is_dir() and "__MACOSX" not in each.filename]
-    except (OSError, zipfile.BadZipFile) as error:
+        archive = zipfile.ZipFile(path)  # opened once: each time it reads the list of its files
+        infos = [each for each in archive.infolist() if not each.is_dir() and "__MACOSX" not in each.filename]
+    except (OSError, RuntimeError, ValueError, zipfile.BadZipFile) as error:
         refuse_file(str(path), f"is not a zip archive ({getattr(error, 'strerror', None) or error})")
+    if len(infos) > MAX_MEMBERS:
+        refuse_file(
+            str(path),
+            f"has {len(infos):,} files, and {MAX_MEMBERS:,} at most are read. Unpack it, and read its folder.",
+        )
     for info in infos:
-        yield Source(f"{path}/{info.filename}", partial(open_member, path, info))
+        yield Source(f"{path}/{info.filename}", partial(open_member, archive, path, info))
 
 
-def open_member(path: Path, info: zipfile.ZipInfo) -> BinaryIO:
+def open_member(archive: zipfile.ZipFile, path: Path, info: zipfile.ZipInfo) -> BinaryIO:
     """Read a file in a zip into memory, no further than its size and the limit allow."""
     limit = info.compress_size * MAX_EXPANSION
-    with zipfile.ZipFile(path) as archive, archive.open(info) as stream:
+    with archive.open(info) as stream:
         content = stream.read(limit + 1)
     if len(content) > limit:
         refuse_file(f"{path}/{info.filename}", f"expands to more than {MAX_EXPANSION} times its size")
@@ -227,6 +235,9 @@ def strict_json(content: str, name: str, *, literal_numbers: bool = False, place
 
     def make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         whole = dict(pairs)
+        if len(pairs) > MAX_KEYS:
+            message = f"an object has more than {MAX_KEYS:,} keys"
+            raise ValueError(message)
         if len(whole) < len(pairs):
             message = f"{repeated_key(pairs)!r} appears twice in one object"
             raise ValueError(message)

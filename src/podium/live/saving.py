@@ -11,6 +11,7 @@
 import io
 import json
 import zipfile
+import zlib
 from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass, field, fields
@@ -32,6 +33,7 @@ from podium.ledger.leaderboard import as_board
 from podium.ledger.saved import Start, parameters, pool_columns, pool_table, refuse_other, with_pool_columns
 from podium.live.one_event import Moment
 from podium.results.columns import UTC
+from podium.results.reading import PARQUET_ERRORS
 from podium.support.part_files import part_file
 from podium.systems import find
 from podium.version import ARITHMETIC, __version__
@@ -155,7 +157,10 @@ FORMAT, FORMAT_OF_POOLS = 1, 2  # the second where pools have a state: a reader 
 HEADER, PLAYERS, EVENTS, POOLS = "live.json", "players.parquet", "events.parquet", "pools.parquet"
 FIRST_YEAR = (1980, 1, 1, 0, 0, 0)  # the date of every member, so that equal ratings are equal files
 STATE = "state."
-UNREADABLE = (KeyError, TypeError, ValueError, zipfile.BadZipFile, pl.exceptions.PolarsError)
+UNREADABLE = (  # RuntimeError: of an archive with a password, or of a kind that zipfile does not read
+    LookupError, TypeError, ValueError, EOFError, RuntimeError, AttributeError, OverflowError, zlib.error,
+    zipfile.BadZipFile, *PARQUET_ERRORS,
+)  # fmt: skip
 
 
 Saved = tuple[LiveRatings, set[str], dict[str, Moment]]  # the events' ids, and the newest moment of each pool

@@ -167,6 +167,7 @@ def texts(name: str, values: list[Any], table_name: str) -> pl.Series:
 
 
 STDIN = "-"
+PARQUET_ERRORS = (pl.exceptions.PolarsError, pl.exceptions.PanicException)  # the second of some damaged files
 WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")  # how .xlsx and .ods begin, and .xls
 
 
@@ -321,6 +322,7 @@ def load_path(path: str, name: str | None) -> tuple[pl.DataFrame, str]:
     if path == STDIN:
         return parse_bytes(sys.stdin.buffer.read(), "standard input"), "standard input"
     table_name = name or Path(path).name
+    refuse_device(path)
     try:
         if path.lower().endswith(".parquet"):
             table = pl.scan_parquet(path, glob=False)
@@ -331,12 +333,19 @@ def load_path(path: str, name: str | None) -> tuple[pl.DataFrame, str]:
         return parse_bytes(Path(path).read_bytes(), table_name), table_name
     except OSError as error:
         remedy = f"cannot be read ({error.strerror or error})"
-    except pl.exceptions.PolarsError as error:
+    except PARQUET_ERRORS as error:
         remedy = f"is not a Parquet file ({first_line(error)})"
     raise ResultsError.whole(path, remedy)
 
 
-def first_line(error: Exception) -> str:
+def refuse_device(path: str) -> None:
+    """Refuse a device such as /dev/zero, which never ends."""
+    place = Path(path)
+    if place.is_char_device() or place.is_block_device():
+        raise ResultsError.whole(path, "is a device. Give a file, or - for standard input.")
+
+
+def first_line(error: BaseException) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0]
 
 
@@ -344,7 +353,7 @@ def parse_parquet(content: bytes, table_name: str) -> pl.DataFrame:
     try:
         refuse_wide(pl.read_parquet_schema(io.BytesIO(content)), table_name)
         return pl.read_parquet(io.BytesIO(content))
-    except pl.exceptions.PolarsError as error:
+    except PARQUET_ERRORS as error:
         raise ResultsError.whole(table_name, f"is not a Parquet file ({first_line(error)})") from None
 
 

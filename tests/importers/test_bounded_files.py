@@ -1,0 +1,69 @@
+"""Files that never end, have too many parts, or make a library panic: each ends in one clear error."""
+
+import zipfile
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import podium
+from podium.importers import sources
+from podium.results import reading
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no /dev/zero here")
+@pytest.mark.parametrize("options", [{}, {"lenient": True}])
+@pytest.mark.parametrize("path", ["/dev/zero", "/dev/urandom"])
+def test_a_device_is_not_read(path, options):
+    with pytest.raises(podium.PodiumError, match=r"is a device\. Give a file"):
+        podium.read_results(path, **options)
+
+
+def test_an_archive_of_too_many_files_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(sources, "MAX_MEMBERS", 3)
+    path = tmp_path / "many.zip"
+    for count, words in ((3, None), (4, "has 4 files, and 3 at most are read. Unpack it")):
+        with zipfile.ZipFile(path, "w") as archive:
+            for number in range(count):
+                archive.writestr(f"{number}.csv", "event_id,player,position\n1,a,1\n1,b,2\n")
+        if words is None:
+            assert len(sources.sources(str(path))) == count
+            assert all(each.content() for each in sources.sources(str(path)))
+        else:
+            with pytest.raises(podium.PodiumError, match=words):
+                sources.sources(str(path))
+
+
+def test_an_object_of_too_many_keys_is_refused(monkeypatch):
+    monkeypatch.setattr(sources, "MAX_KEYS", 3)
+    assert sources.strict_json('{"a": 1, "b": 2, "c": 3}', "x.json") == {"a": 1, "b": 2, "c": 3}
+    with pytest.raises(podium.PodiumError, match="more than 3 keys"):
+        sources.strict_json('[{"x": {"a": 1, "b": 2, "c": 3, "d": 4}}]', "x.json")
+
+
+def test_a_panic_of_polars_is_an_error_that_names_the_file(tmp_path, monkeypatch):
+    path = tmp_path / "r.parquet"
+    pl.DataFrame({"event_id": ["1"], "player": ["a"], "position": [1]}).write_parquet(path)
+
+    def panic(*_arguments, **_options):
+        raise pl.exceptions.PanicException("index out of bounds")
+
+    for name in ("scan_parquet", "read_parquet", "read_parquet_schema"):
+        monkeypatch.setattr(reading.pl, name, panic)
+    for read in (podium.read_results, lambda each: podium.read_results(each, lenient=True)):
+        with pytest.raises(podium.PodiumError, match=r"r.parquet.*is not a Parquet file .index out of bounds"):
+            read(path)
+
+
+@pytest.mark.parametrize("method", [1, 6, 99])
+def test_a_saved_live_rating_of_an_unknown_compression_is_refused(tmp_path, method):
+    path = tmp_path / "live.podium"
+    live = podium.Live("elo")
+    live.save(path)
+    content = bytearray(path.read_bytes())
+    at = content.rindex(b"PK\x01\x02", 0, content.index(b"PK\x05\x06"))
+    for start in (content.index(b"PK\x01\x02"), at):
+        content[start + 10] = method
+    path.write_bytes(content)
+    with pytest.raises(podium.ParameterError, match=r"is damaged, or no file that Live\.save wrote"):
+        podium.Live.load(path)

@@ -1,9 +1,11 @@
 """Keys that end, and requests that no key allows."""
 
 import asyncio
+import sqlite3
 from datetime import UTC, datetime, timedelta
 
 import pytest
+import sqlalchemy as sa
 from fastapi import Request
 from races import calling
 from starlette.testclient import TestClient
@@ -49,6 +51,74 @@ def test_no_clock_makes_a_revoked_or_expired_key_valid_again(store, monkeypatch)
     assert [is_valid(store, each) for each in (revoked, rotated, expiring, successor)] == [False, False, False, True]
     with pytest.raises(podium.UnknownError):
         rotate_key(store.engine, 3)
+
+
+def test_a_key_that_was_refused_as_expired_stays_expired(store, monkeypatch):
+    app = create_app(store)
+    secret = create_key(store.engine, "c", "read", lifetime=timedelta(hours=1))
+    watched = create_key(store.engine, "d", "read", lifetime=timedelta(hours=1))
+    with TestClient(app, headers={"Authorization": f"Bearer {secret}"}) as client:
+        set_clock(monkeypatch, timedelta(days=40))
+        assert client.get(BASE).status_code == 401
+        set_clock(monkeypatch, timedelta())
+        assert client.get(BASE).status_code == 401
+    assert not is_valid(store, secret)
+    assert not is_valid(store, watched)
+
+
+def test_a_key_that_ended_a_stream_stays_expired(store, monkeypatch):
+    secret = create_key(store.engine, "c", "read", lifetime=timedelta(hours=1))
+    set_clock(monkeypatch, timedelta(days=40))
+    assert keys.valid_keys(store.engine, [1]) == set()
+    set_clock(monkeypatch, timedelta())
+    assert not is_valid(store, secret)
+
+
+@pytest.mark.parametrize(
+    ("hosts", "status"),
+    [
+        ([], 400),
+        (["a", "b"], 400),
+        (["a", "a"], 400),
+        (["a/b"], 400),
+        ([""], 400),
+        (["a:8000"], 200),
+        (["[::1]:8"], 200),
+    ],
+)
+def test_a_request_has_exactly_one_host(store, hosts, status):
+    sent = []
+
+    async def send(message):
+        sent.append(message)
+
+    async def receive():
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    scope = {
+        "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "GET", "scheme": "http",
+        "path": "/healthz", "raw_path": b"/healthz", "query_string": b"", "root_path": "", "state": {},
+        "headers": [(b"host", each.encode()) for each in hosts],
+        "client": ("127.0.0.1", 1), "server": ("127.0.0.1", 80),
+    }  # fmt: skip
+    asyncio.run(create_app(store)(scope, receive, send))
+    assert sent[0]["status"] == status
+
+
+def test_readyz_says_that_the_database_is_damaged(store, monkeypatch):
+    def fail(*_arguments, **_options):
+        error = sqlite3.DatabaseError("database disk image is malformed")
+        error.sqlite_errorname = "SQLITE_CORRUPT"
+        raise sa.exc.DatabaseError("SELECT 1", {}, error) from error
+
+    key = create_key(store.engine, "a", "admin")
+    with TestClient(
+        create_app(store), raise_server_exceptions=False, headers={"Authorization": f"Bearer {key}"}
+    ) as client:
+        assert client.get("/readyz").status_code == 200
+        monkeypatch.setattr("podium.service.http.keys.find_key", fail)
+        assert client.get(BASE).status_code == 500
+        assert client.get("/readyz").status_code == 503
 
 
 def test_a_key_is_for_a_pool_that_exists(store):

@@ -70,6 +70,9 @@ def test_it_opens_nothing_too_late_forged_or_beside_an_admin(store, monkeypatch)
         ({"address": "http://podium.test"}, False),
         ({"client": ("203.0.113.9", 1)}, False),
         ({"X-Forwarded-For": "203.0.113.9"}, False),
+        ({"Via": "1.1 proxy"}, False),
+        ({"User-Agent": "Mozilla/5.0 (X11)"}, False),  # a browser on another machine, through a bare proxy_pass
+        ({"User-Agent": "Mozilla/5.0 (X11)", "Sec-Fetch-Site": "none"}, True),  # a browser on this machine
     ],
 )
 def test_nobody_reads_along(store, options, opens):

@@ -86,6 +86,7 @@ def test_a_badge_says_what_the_page_says_and_is_shown_anywhere(season, visitor):
     assert answer.json()["message"] == f"{card.rating:.0f} ±{2 * card.deviation:.0f} · #{card.rank} of {card.listed}"
     assert answer.headers["cross-origin-resource-policy"] == "cross-origin"
     assert answer.headers["cache-control"] == "public, max-age=300"
+    assert "public" not in visitor.get("/bikes/feed.xml").headers["cache-control"]  # it has the sender's Host
     again = visitor.get("/bikes/players/Dragana/badge.json", headers={"If-None-Match": answer.headers["etag"]})
     assert again.status_code == 304
     assert visitor.get("/bikes/players/nobody/badge.svg").status_code == 404

@@ -19,7 +19,7 @@ VALID_S = 900
 SALT = "podium first link"
 USED = "this link is used, or too old; podium serve prints another while no key administers all ladders"
 NOT_PRIVATE = "this link opens on the machine that serves, or over https; elsewhere others might read the key"
-FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
+FORWARDED = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip")
 router = PageRouter()
 
 
@@ -43,9 +43,19 @@ def is_private(request: Request) -> bool:
     """Whether nobody between the browser and this machine reads along."""
     if request.url.scheme == "https":
         return True
-    is_forwarded = any(name in request.headers for name in FORWARDED)
+    is_forwarded = any(name in request.headers for name in FORWARDED) or is_from_bare_proxy(request)
     client = request.client.host if request.client else ""
     return not is_forwarded and is_loopback(client) and is_loopback(request.url.hostname or "")
+
+
+def is_from_bare_proxy(request: Request) -> bool:
+    """Return True for signs of a proxy that adds no headers, such as a bare `proxy_pass` of nginx.
+
+    It speaks HTTP/1.0, which browsers do not. And a browser sends Sec-Fetch-Site over https and to its own machine,
+    but not to a site elsewhere over http.
+    """
+    is_browser = request.headers.get("user-agent", "").startswith("Mozilla/")
+    return request.scope["http_version"] == "1.0" or (is_browser and "sec-fetch-site" not in request.headers)
 
 
 def take(engine: sa.Engine, link: str) -> str | None:

@@ -243,10 +243,16 @@ async def healthz() -> dict[str, str]:
 
 
 @router.get("/readyz", responses=error_responses(500, 503), tags=["service"])
-async def readyz(store: CurrentStore, threads: CurrentThreads, watchers: CurrentWatchers) -> dict[str, str]:
-    """Whether the service can serve: its database answers within two seconds, and it is not about to stop."""
+async def readyz(
+    request: Request, store: CurrentStore, threads: CurrentThreads, watchers: CurrentWatchers
+) -> dict[str, str]:
+    """Whether the service can serve: its database answers within two seconds, is whole, and it is not about to stop."""
     if watchers.is_closed:
         raise UnavailableError("the service stops")
+    if getattr(request.app.state, "is_damaged", False):
+        raise UnavailableError(
+            "the database is damaged. Stop the service, and restore a backup with podium db restore."
+        )
     try:
         async with asyncio.timeout(READY_TIMEOUT_S):
             await to_thread.run_sync(query_pools, store, limiter=threads.probing, abandon_on_cancel=True)

@@ -21,6 +21,7 @@ from starlette.requests import ClientDisconnect
 from podium.errors import NotFiniteError, ParameterError, PodiumError, ResultsError, UnknownError
 from podium.service.http.json import RefusedError, decode_name
 from podium.store.log.database import StoreError, UnavailableError
+from podium.store.log.files import sqlite_code
 from podium.store.writing.rating.events import StaleError
 
 HEADER = b"x-request-id"
@@ -202,7 +203,16 @@ async def refused_body(_request: Request, error: RefusedError) -> ProblemRespons
     return problem(422, str(error), error.field or None)
 
 
-async def podium_error(_request: Request, error: PodiumError) -> ProblemResponse:
+def note_damage(request: Request, error: BaseException | None) -> None:
+    """Note that the database is damaged, for `/readyz`, if this is why an error arose."""
+    while error is not None:
+        if sqlite_code(getattr(error, "orig", error)).startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
+            request.app.state.is_damaged = True
+        error = error.__cause__ or error.__context__
+
+
+async def podium_error(request: Request, error: PodiumError) -> ProblemResponse:
+    note_damage(request, error)
     field = error.faults[0].column if isinstance(error, ResultsError) and error.faults else None
     status = status_of(error)
     passes = RETRY_AFTER_S if status == 503 else None  # noqa: PLR2004
@@ -214,8 +224,9 @@ async def sender_left(_request: Request, _error: ClientDisconnect) -> ProblemRes
     return problem(400, "The request ended before its body was complete. Send it again.")
 
 
-async def unexpected_error(_request: Request, _error: Exception) -> ProblemResponse:
+async def unexpected_error(request: Request, error: Exception) -> ProblemResponse:
     """Answer what nobody expected, without its text; the server logs it with its traceback."""
+    note_damage(request, error)
     answer = problem(500, "the service failed to answer this; the reason is logged")
     answer.headers[HEADER.decode()] = current_request_id.get() or ""  # this is sent past all middleware
     return answer

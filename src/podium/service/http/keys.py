@@ -13,7 +13,16 @@ from podium.service.http.errors import AccessError
 from podium.service.http.json import decode_name
 from podium.service.http.requests import Threads, run_in
 from podium.store import Store
-from podium.store.keys import ApiKey, SessionKey, draw, find_key, find_session_key, store_last_uses, timestamp
+from podium.store.keys import (
+    ApiKey,
+    SessionKey,
+    draw,
+    find_key,
+    find_session_key,
+    revoke_expired,
+    store_last_uses,
+    timestamp,
+)
 from podium.store.log.database import UnavailableError, read_transaction
 from podium.store.log.pools import When
 
@@ -137,7 +146,10 @@ class KeyGuard:
 
     def _look_up(self, sent: str | SessionKey) -> ApiKey | None:
         with read_transaction(self._store.engine) as connection:
-            return find_key(connection, sent) if isinstance(sent, str) else find_session_key(connection, sent)
+            key = find_key(connection, sent) if isinstance(sent, str) else find_session_key(connection, sent)
+        if key is None:  # an expired key must stay invalid if the clock goes back
+            revoke_expired(self._store.engine)
+        return key
 
     def store_last_uses(self) -> None:
         """Store when keys were last used; what cannot be stored stays for the next time."""

@@ -188,6 +188,7 @@ class CompressionMiddleware:
         await (self.app if is_signed_in else self.compressed)(scope, receive, send)
 
 
+HOST = re.compile(rb"[\w.:\[\]%~-]+")
 SANE = re.compile(rb"[A-Za-z0-9._:/+=-]{1,128}")
 PROCESS = secrets.token_hex(4)
 NUMBERS = count(1)
@@ -221,6 +222,11 @@ class RequestMiddleware:
             await send(message)
 
         try:
+            hosts = [value for name, value in scope["headers"] if name == b"host"]
+            needs_one = bool(hosts) or scope["http_version"] != "1.0"
+            if needs_one and (len(hosts) != 1 or not HOST.fullmatch(hosts[0])):
+                await problem(400, "the request needs exactly one Host header")(scope, receive, send_with_id)
+                return
             await self.app(scope, receive, send_with_id)
         except asyncio.CancelledError:  # the service stops, and this has taken longer than it waits
             if status:

@@ -29,15 +29,16 @@ MAX_AGE_S = 300
 
 
 def shared_response(request: Request, content: bytes, media_type: str) -> Response:
-    """What other sites show; a shared cache keeps it only where nobody had to sign in."""
+    """What other sites show. A shared cache may keep it if it needs no sign-in and has no address of this site."""
     tag = f'"{hashlib.blake2b(content, digest_size=12).hexdigest()}"'
-    is_private = "authorization" in request.headers or bool(getattr(request.state, "signed_in", ""))
+    is_signed_in = "authorization" in request.headers or bool(getattr(request.state, "signed_in", ""))
+    is_private = is_signed_in or origin_of(request).encode() in content  # the sender chose the Host in it
     headers = {
         "Cache-Control": f"{'private' if is_private else 'public'}, max-age={MAX_AGE_S}",
         "Content-Security-Policy": "default-src 'none'",
         "Cross-Origin-Resource-Policy": "cross-origin",
         "ETag": tag,
-        "Vary": "Authorization, Cookie",
+        "Vary": "Authorization, Cookie, Host",
         "X-Content-Type-Options": "nosniff",
     }
     if tag in {each.strip() for each in request.headers.get("if-none-match", "").split(",")}:

@@ -95,6 +95,7 @@ QUICK = [
     ("report", "r.csv"),
     ("site", "r.csv", "-o", "web"),
     ("init", "--file", "r.csv"),
+    ("trust",),
     ("tune", "r.csv", "-s", "elo", "--train-until", "60%"),
     ("pool", "list"),
     ("key", "list"),

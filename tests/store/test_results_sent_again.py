@@ -5,6 +5,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+import typer
 from commands import run, streams
 
 import podium
@@ -165,9 +166,11 @@ def test_a_terminal_asks_and_goes_on_with_the_answer(club, monkeypatch):
 
     asked = []
 
-    def answer(question, **options):
-        asked.append((question, [*options["type"].choices]))
-        return answers.pop()
+    def answer(question, *, value_proc, **_options):
+        asked.append(question)
+        with pytest.raises(typer.BadParameter, match="'maybe' is not an answer"):
+            value_proc("maybe")
+        return value_proc(answers.pop())
 
     monkeypatch.setattr(storing, "is_terminal", lambda: True)
     monkeypatch.setattr(storing.typer, "prompt", answer)
@@ -181,8 +184,8 @@ def test_a_terminal_asks_and_goes_on_with_the_answer(club, monkeypatch):
     answers = ["corrected"]
     send(HEAD + "Bo,Henk\n", name="w3.csv")
     assert listed() == ["#1", "#2", "#3"]
-    assert [choices for _, choices in asked] == [["again", "skip"]] * 2 + [["corrected", "new"]] * 2
-    assert asked[0][0] == "This looks like a result you already sent. Add it again, or skip it?"
+    assert [each.rpartition("? ")[2] for each in asked] == ["(again, skip)"] * 2 + ["(corrected, new)"] * 2
+    assert asked[0].startswith("This looks like a result you already sent. Add it again, or skip it?")
 
 
 def test_two_at_once_store_a_sheet_once(club, tmp_path):

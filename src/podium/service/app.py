@@ -37,6 +37,7 @@ from podium.store import Store
 from podium.store.keys import forget_budgets, revoke_expired
 from podium.store.log.database import Turn
 from podium.store.log.files import truncate_wal
+from podium.store.log.heads import keep_heads
 from podium.store.log.pools import Pool
 from podium.store.log.statements import DAY_US
 from podium.store.reading.moments import VersionCache
@@ -47,7 +48,7 @@ from podium.support.part_files import remove_left_over
 CHECK_INTERVAL_S = 60.0
 DAY_S = DAY_US / 1e6
 DAILY_RANKS, FACTS, HINDSIGHT, KEYS = "daily ranks", "facts", "hindsight", "keys"  # as metrics have it
-LEFT_OVERS, FILES, TURN = "left-overs", "files", "turn"
+LEFT_OVERS, FILES, TURN, HEADS = "left-overs", "files", "turn", "heads"
 LOGGER = logging.getLogger(__name__)
 T = TypeVar("T")
 
@@ -78,6 +79,7 @@ class Upkeep:
                 yield
         finally:
             await self._do(KEYS, self._key_guard.store_last_uses)
+            await self._do(HEADS, keep_heads, self._store.engine)
 
     async def _run(self) -> None:
         while True:
@@ -110,6 +112,7 @@ class Upkeep:
         await self._do(LEFT_OVERS, self._store.clear_unread)  # of a long correction, or of one that was killed
         await self._do(LEFT_OVERS, forget_budgets, self._store.engine)
         await self._do(LEFT_OVERS, forget_waiting, self._store.engine)
+        await self._do(HEADS, keep_heads, self._store.engine)
         await self._do(FILES, truncate_wal, self._store.engine, 0)  # a pseudonymised name may have had to wait there
 
     def _store_ranks_of(self, pool: Pool) -> None:

@@ -30,7 +30,15 @@ from podium.store.log.database import (
     require_database,
     write_transaction,
 )
-from podium.store.log.files import SIDE_FILES, connect_sealed, file_of, files_of, integrity_faults, is_sealed
+from podium.store.log.files import (
+    SIDE_FILES,
+    connect_sealed,
+    file_of,
+    files_of,
+    heads_beside,
+    integrity_faults,
+    is_sealed,
+)
 from podium.store.log.log import RERATE, head_note, json_entry
 from podium.store.log.players import Numbering
 from podium.store.log.pools import START, PoolView, every_pool, get_pool, lock_pool
@@ -122,7 +130,13 @@ def refuse_existing(target: Path) -> None:
 
 def database_part(target: Path) -> AbstractContextManager[Path]:
     """Where to prepare a database that is to appear whole, unless meanwhile there is another of that name."""
-    return part_file(target, StoreError, accept=refuse_existing, side_files=SIDE_FILES)
+    return part_file(target, StoreError, accept=make_way, side_files=SIDE_FILES, private=True)
+
+
+def make_way(target: Path) -> None:
+    """Refuse to replace a database; remove the heads that were kept of one that is gone."""
+    refuse_existing(target)
+    heads_beside(target).unlink(missing_ok=True)
 
 
 def copy(source: Path, part: Path) -> None:

@@ -154,6 +154,18 @@ def list_keys(engine: sa.Engine) -> list[ApiKey]:
         return [ApiKey.from_row(row) for row in connection.execute(sa.select(api_key).order_by(api_key.c.id))]
 
 
+def key_faults(engine: sa.Engine) -> list[str]:
+    """Return a sentence on each key in the database that Podium cannot have written."""
+    with read_transaction(engine) as connection:
+        known = {None, *connection.execute(sa.select(pools.c.name)).scalars()}
+        rows = connection.execute(sa.select(api_key).order_by(api_key.c.id)).all()
+    return [
+        f"key {row.id}: its role, pool or digest was altered. Revoke it with `podium key revoke {row.id}`."
+        for row in rows
+        if row.role not in ROLES or row.pool not in known or len(row.digest) != hashlib.sha256().digest_size
+    ]
+
+
 def revoke_key(engine: sa.Engine, number: int) -> None:
     with write_transaction(engine) as connection:
         get_valid_key(connection, number)
@@ -202,7 +214,10 @@ def store_last_uses(engine: sa.Engine, last_uses: Mapping[int, str]) -> None:
 
 def valid_keys(engine: sa.Engine, numbers: Collection[int]) -> set[int]:
     with read_transaction(engine) as connection:
-        return set(connection.execute(SELECT_VALID, {"among": values(numbers), "now": timestamp()}).scalars())
+        valid = set(connection.execute(SELECT_VALID, {"among": values(numbers), "now": timestamp()}).scalars())
+    if not valid.issuperset(numbers):
+        revoke_expired(engine)
+    return valid
 
 
 def find_key(connection: sa.Connection, secret: str) -> ApiKey | None:

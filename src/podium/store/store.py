@@ -9,6 +9,7 @@ from podium.engine.system import System
 from podium.store.log import log, players
 from podium.store.log.database import UnavailableError, write_transaction
 from podium.store.log.files import truncate_wal
+from podium.store.log.heads import forget_head
 from podium.store.log.log import admit_reason
 from podium.store.log.pools import SILENT, DescriptionChanges, Pool, When, locked_pool, refuse_closed, refuse_unwritable
 from podium.store.reading import hindsight, pool_facts, previews
@@ -341,6 +342,7 @@ class Store(Reader):
             administration.delete(pool)
         self.writes[pool_name] += 1
         truncate_wal(self.engine)
+        forget_head(self.engine, pool_name)
 
     def import_pool(
         self, lines: Iterable[str], *, name: str | None = None, source: str = "the export"

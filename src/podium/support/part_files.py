@@ -21,10 +21,14 @@ def part_file(
     *,
     accept: Callable[[Path], None] | None = None,
     side_files: tuple[str, ...] = (),
+    private: bool = False,
 ) -> Iterator[Path]:
     """A path beside another to write to; at the end it takes the other's place, and after an error it is gone.
 
     It is on the disk before its name is, and its name before the context ends. A link goes on to lead to the file.
+
+    Args:
+        private: create it for its owner alone; a file that is replaced passes its mode on either way.
     """
     file = target.resolve()
     if not file.parent.is_dir():
@@ -33,6 +37,8 @@ def part_file(
         raise error(f"{target}: cannot be written (it is no file)")
     part = file.with_name(f".{file.name}.{os.getpid()}.part")
     try:
+        if private:
+            create_private(part)
         yield part
         if file.exists():
             shutil.copymode(file, part)
@@ -50,6 +56,11 @@ def part_file(
         for ending in ("", *side_files):
             with suppress(OSError):
                 part.with_name(part.name + ending).unlink()
+
+
+def create_private(path: Path) -> None:
+    """Create an empty file that only its owner may read and write; a file that exists keeps its mode."""
+    os.close(os.open(path, os.O_CREAT, 0o600))
 
 
 def remove_unfinished(folder: Path) -> None:

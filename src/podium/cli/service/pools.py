@@ -178,7 +178,7 @@ def export_pool(
     if out is None:
         sys.stdout.writelines(lines)
         return
-    with part_file(out, OutputError) as part, part.open("w", encoding="utf-8", newline="\n") as file:
+    with part_file(out, OutputError, private=True) as part, part.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(lines)
     typer.echo(f"pool {name} is written to {out}")
 
@@ -198,6 +198,8 @@ def import_pool(
     except (OSError, UnicodeDecodeError) as error:
         raise ParameterError(f"{file}: cannot be read ({error})") from None
     typer.echo(f"pool {imported.pool} is stored: {imported.events} events, {imported.changes} changes of ratings")
+    if imported.notice:
+        typer.echo(imported.notice)
     typer.echo(f"{imported.pool}: head {imported.head}")
 
 

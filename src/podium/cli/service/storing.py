@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import typer
-from click import Choice
 from typer import Option
 
 from podium.cli.results.reading import PRINTED, Input, input_option
@@ -247,8 +246,15 @@ def run_or_ask(run: Callable[[SheetFlags], Any], flags: SheetFlags) -> Any:
     except SheetError as error:
         if not error.answers or not is_terminal():
             raise
-        words = typer.prompt(error.question, type=Choice([*error.answers]), err=True)
-        return run_or_ask(run, replace(flags, **cast("dict[str, Any]", {error.answers[words]: True})))
+        answers = error.answers
+
+        def option_of(words: str) -> str:
+            if words not in answers:
+                raise typer.BadParameter(f"{words!r} is not an answer. Type {' or '.join(answers)}.")
+            return answers[words]
+
+        option = typer.prompt(f"{error.question} ({', '.join(answers)})", value_proc=option_of, err=True)
+        return run_or_ask(run, replace(flags, **cast("dict[str, Any]", {option: True})))
 
 
 def read_as_kept(store: "Store", pool: str, file: Input, flags: SheetFlags) -> "tuple[Input, Sheet | None]":
@@ -451,5 +457,17 @@ def verify(
     if not verification.pools:
         raise NotVerifiedError(f"{url}: there are no pools, and nothing to compare")
     typer.echo(f"{url}: everything stored equals what the log gives ({verification})")
-    for note in verification.heads:
+    for note in (*verification.heads, *key_notes(store)):
         typer.echo(note)
+
+
+def key_notes(store: "Store") -> list[str]:
+    """Return a line that names the keys in use, which no log covers: their admin has to know them all."""
+    from podium.store.keys import list_keys
+
+    keys = [
+        f"{key.id} {key.name} ({key.role}, {key.pool or 'all pools'})"
+        for key in list_keys(store.engine)
+        if not key.revoked
+    ]
+    return [f"keys in use: {', '.join(keys)}"] if keys else []

@@ -12,8 +12,9 @@ from typing import Any
 import sqlalchemy as sa
 
 from podium.errors import PodiumError
-from podium.store.log.files import UNMAPPED, connect_sealed, file_of, is_sealed, pragmas, sqlite_code
+from podium.store.log.files import UNMAPPED, connect_sealed, file_of, heads_beside, is_sealed, pragmas, sqlite_code
 from podium.store.log.schema import compatibility
+from podium.support.part_files import create_private
 
 MIGRATIONS = Path(__file__).parents[1] / "migrations"
 CARRY_OVER = "run podium pool export with the version that wrote it, and podium pool import with this one"
@@ -58,7 +59,11 @@ def open_database(url: str, *, must_exist: bool = False) -> sa.Engine:
         require_database(url)
     with explain_failure(url):
         engine = engine_for(url)
+        path = file_of(engine.url)
         try:
+            if path is not None and not path.exists() and "uri" not in engine.url.query:
+                heads_beside(path).unlink(missing_ok=True)  # of a database that is gone
+                create_private(path)
             upgrade(engine)
         except BaseException:
             engine.dispose()

@@ -34,6 +34,11 @@ def files_of(path: Path) -> list[Path]:
     return [each for each in (path, *(path.with_name(path.name + end) for end in SIDE_FILES)) if each.exists()]
 
 
+def heads_beside(path: Path) -> Path:
+    """Return the file in which `podium serve` keeps the newest heads of a database's logs."""
+    return path.with_name(f"{path.name}-heads")
+
+
 def is_sealed(path: Path) -> bool:
     """Whether SQLite can read a database only as one that nobody changes: no file is, nor can be made, beside it."""
     has_log = any(each.stat().st_size for each in files_of(path) if each != path)

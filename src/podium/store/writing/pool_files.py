@@ -17,14 +17,15 @@ from podium.store.log.content import numbers_in
 from podium.store.log.database import StoreError
 from podium.store.log.players import insert_aliases, insert_players, names_of, things_of
 from podium.store.log.pools import START, PoolView, get_pool, settings_of, system_of
-from podium.store.log.schema import alias, brought, log, sheet, snapshot_day
-from podium.store.log.statements import insert, is_thing, of_pool
+from podium.store.log.schema import alias, brought, log, sheet, snapshot_day, standing
+from podium.store.log.statements import insert, is_thing, of_generation, of_pool
 from podium.store.writing.administration import insert_pool
 from podium.store.writing.rating import facts
 from podium.store.writing.rating.facts import SELECT_DAYS, facts_from_log, store_facts
 from podium.store.writing.rating.rerating import rerate
 from podium.store.writing.rating.verification import differences
-from podium.version import __version__
+from podium.support.words import counted
+from podium.version import ARITHMETIC, __version__
 
 FORMAT = 1  # of the lines
 CHUNK_LINES = 1_000  # that are written at once
@@ -39,10 +40,10 @@ UNREADABLE = (  # what fields raise that fit their hashes and make no sense
 )
 HEADER = {
     "podium_pool": int, "version": str, "pool": str, "system": str, "parameters": dict, "players": int, "entries": int,
-    "head": dict, "days": list, "things": int | None,
+    "head": dict, "days": list, "things": int | None, "arithmetic": int | None,
 }  # fmt: skip
-NEWER = ("things", "kind")  # which a file of players alone is without
-PLAYER = {"player": int, "name": str, "former": list, "kind": str | None}  # the last of a thing alone
+NEWER = ("things", "kind", "arithmetic", "rating")  # a file of an earlier version, or of players alone, lacks them
+PLAYER = {"player": int, "name": str, "former": list, "kind": str | None, "rating": float | None}
 ENTRY = {
     "place": int, "received_at": str, "kind": str, "actor": str, "subject": str, "body": str,
     "match_id": str | None, "present": int | None, "reason_hash": str | None, "reason": dict | None, "hash": str,
@@ -54,6 +55,16 @@ class Imported(NamedTuple):
     head: Head
     events: int
     changes: int  # rows of the ledger
+    moved: int | None  # ratings that are other than in the file; None if the file does not have them
+    revisions: str = ""  # of the arithmetic, in the file and here, in words; empty if they are the same
+
+    @property
+    def notice(self) -> str:
+        """A sentence on the ratings that another revision of the arithmetic moved; empty if none can have moved."""
+        if not self.revisions:
+            return ""
+        moved = "ratings may have moved" if self.moved is None else f"{counted(self.moved, 'rating')} moved"
+        return f"{self.revisions}: {moved}."
 
 
 class Line(NamedTuple):
@@ -69,7 +80,8 @@ def import_lines(connection: sa.Connection, lines: Iterable[str], source: str, n
     system = system_of(header["system"], json.dumps(header["parameters"]))
     pool = insert_pool(connection, header["pool"] if name is None else name, system)
     try:
-        numbers = import_players(pool, numbered, header["players"] + (header.get("things") or 0))
+        ratings = import_players(pool, numbered, header["players"] + (header.get("things") or 0))
+        numbers = {*ratings}
         head = import_log(pool, numbered, numbers)
         if (head.place, head.hash) != (header["entries"], header["head"].get("hash")):
             raise StoreError(
@@ -89,7 +101,24 @@ def import_lines(connection: sa.Connection, lines: Iterable[str], source: str, n
     found = list(differences(pool, compared))
     if found:
         raise StoreError("\n".join([f"{source}: is rated otherwise a second time; please report it", *found]))
-    return Imported(pool.name, head, compared["events"], compared["changes"])
+    revisions = revisions_in_words(header)
+    now = current_ratings(pool)
+    moved = sum(now.get(number) != before for number, before in ratings.items()) if header.get("arithmetic") else None
+    return Imported(pool.name, head, compared["events"], compared["changes"], moved, revisions)
+
+
+def revisions_in_words(header: Mapping[str, Any]) -> str:
+    revision = header.get("arithmetic")
+    if revision == ARITHMETIC:
+        return ""
+    written = f"revision {revision}" if revision else "an unknown revision"
+    return (
+        f"The file was rated by {written} of the arithmetic (Podium {header['version']}); this Podium has {ARITHMETIC}"
+    )
+
+
+def current_ratings(pool: PoolView) -> dict[int, float]:
+    return {row.player_id: row.rating for row in pool.execute(SELECT_RATINGS)}
 
 
 def parse(source: str, number: int, text: str) -> dict[str, Any]:
@@ -110,14 +139,15 @@ def checked(line: Line, kinds: Mapping[str, Any]) -> dict[str, Any]:
     return line.fields
 
 
-def import_players(pool: PoolView, lines: Iterator[Line], count: int) -> set[int]:
-    numbers: set[int] = set()
+def import_players(pool: PoolView, lines: Iterator[Line], count: int) -> dict[int, float | None]:
+    """Store the players and things of a file; return the rating that each number has in the file."""
+    ratings: dict[int, float | None] = {}
     for chunk in chunks((checked(each, PLAYER) for _, each in zip(range(count), lines, strict=False))):
         names = [(each["player"], name, former) for each in chunk for name, *former in [names_in(each)]]
-        numbers |= {number for number, _, _ in names}
+        ratings |= {each["player"]: each.get("rating") for each in chunk}
         insert_players(pool, ((number, name) for number, name, _ in names))
         insert_aliases(pool, ((name, number) for number, _, former in names for name in former))
-    return numbers
+    return ratings
 
 
 def names_in(fields: Mapping[str, Any]) -> list[str]:
@@ -207,6 +237,7 @@ SELECT_BROUGHT = (
     .where(of_pool(brought))
     .order_by(brought.c.sheet, log.c.place)
 )
+SELECT_RATINGS = sa.select(standing.c.player_id, standing.c.rating).where(of_generation(standing))
 SELECT_FORMER_NAMES = sa.select(alias.c.name, alias.c.player_id).where(of_pool(alias)).order_by(alias.c.name)
 
 
@@ -214,6 +245,7 @@ def export_lines(pool: PoolView) -> Iterator[str]:
     """A line that says what follows, then a line a player, then one a thing, then one an entry of the log."""
     head, names, things = newest_head(pool), names_of(pool), things_of(pool)
     former: dict[int, list[str]] = {}
+    ratings = current_ratings(pool)
     for row in pool.execute(SELECT_FORMER_NAMES):
         former.setdefault(row.player_id, []).append(row.name)
     yield line(
@@ -225,6 +257,7 @@ def export_lines(pool: PoolView) -> Iterator[str]:
             "parameters": settings_of(pool.system),
             "players": len(names),
             **({"things": len(things)} if things else {}),
+            "arithmetic": pool.arithmetic,
             "entries": head.place,
             "head": {"place": head.place, "hash": head.hash},
             "days": [str(facts.day_shown(pool.order, row.day)) for row in pool.execute(SELECT_DAYS)],
@@ -232,10 +265,20 @@ def export_lines(pool: PoolView) -> Iterator[str]:
         }
     )
     for number in sorted(names):
-        yield line({"player": number, "name": names[number], "former": former.get(number, [])})
+        yield line(
+            {"player": number, "name": names[number], "former": former.get(number, []), "rating": ratings.get(number)}
+        )
     for number in sorted(things):
         (kind, name), *others = map(kind_and_name, [things[number], *former.get(number, [])])
-        yield line({"player": number, "name": name, "former": [each for _, each in others], "kind": kind})
+        yield line(
+            {
+                "player": number,
+                "name": name,
+                "former": [each for _, each in others],
+                "kind": kind,
+                "rating": ratings.get(number),
+            }
+        )
     reasons = {row.seq: row for row in pool.execute(entries.SELECT_HASHED_REASONS)}
     last, changed = entries.Checked(0, 0, (GENESIS,)), entries.redactions(pool)
     for row in chained_entries(pool):

@@ -14,10 +14,12 @@ import sqlalchemy as sa
 from podium.engine.tables.things import called
 from podium.errors import UnknownError
 from podium.results.reading import first_line
+from podium.store.keys import key_faults
 from podium.store.log import log
 from podium.store.log.chain import Head
 from podium.store.log.database import UnavailableError, read_transaction, reading_once
 from podium.store.log.files import integrity_faults
+from podium.store.log.heads import lost_heads
 from podium.store.log.players import names_of
 from podium.store.log.pools import FOREVER, START, Pool, PoolView, every_pool, get_pool, other_arithmetic
 from podium.store.log.schema import player, rank_count, standing
@@ -211,10 +213,13 @@ def verify_database(engine: sa.Engine, pool_name: str | None = None, heads: Sequ
     It takes, returns and raises what `Store.verification` does.
     """
     with ThreadPoolExecutor(1) as thread:  # which is waited for, whatever comes of the comparison
+        lost: list[str] = []
         integrity_check = thread.submit(integrity_faults, engine)
         compared = compare_pools(engine, pool_name, heads)
+        with contextlib.suppress(sa.exc.DatabaseError):  # of a damaged database: its own check says so
+            lost = [*lost_heads(engine, pool_name), *key_faults(engine)]
         faults = [f"the database is damaged: {each}" for each in integrity_check.result()]
-    return replace(compared, differences=(*faults, *compared.differences))
+    return replace(compared, differences=(*faults, *lost, *compared.differences))
 
 
 def compare_pools(engine: sa.Engine, pool_name: str | None, heads: Sequence[Head]) -> Verification:

@@ -48,6 +48,12 @@ def store(tmp_path):
         yield opened
 
 
+def number(store):
+    """Order the events of all pools by numbers."""
+    for pool in store.pools():
+        store.set_order(pool.name, "sequence")
+
+
 def bits(history):
     return history.drop("pool").rows()
 
@@ -81,6 +87,7 @@ def send_all(store, table, path):
 
 
 def test_every_door_gives_the_ledger_of_the_library(store, history, tmp_path):
+    number(store)
     send_all(store, history, tmp_path)
     expected = bits(podium.rate(history, "podium").history)
     for pool in ("ingested", "uploaded", "posted"):
@@ -89,6 +96,7 @@ def test_every_door_gives_the_ledger_of_the_library(store, history, tmp_path):
 
 
 def test_zakstunts_through_every_door(store, shared, tmp_path):
+    number(store)
     table = read_results(shared("data/zakstunts.parquet")).frame
     send_all(store, table.drop("pool"), tmp_path)
     expected = bits(podium.rate(shared("data/zakstunts.parquet"), "podium").history)
@@ -98,6 +106,7 @@ def test_zakstunts_through_every_door(store, shared, tmp_path):
 
 
 def test_no_page_of_it_has_a_date(store, history):
+    number(store)
     store.submit("posted", history)
     store.snapshot("posted", 25)
     store.begin_season("posted", "late", 28.0, keep=0.5)
@@ -116,10 +125,11 @@ def test_no_page_of_it_has_a_date(store, history):
 
 
 def test_answers_have_numbers_in_the_place_of_dates(store, history):
+    number(store)
     store.submit("posted", history)
     with calling(store) as client:
         base = "/api/v1/pools/posted"
-        assert client.get(base).json()["order"] == "counted"
+        assert client.get(base).json()["order"] == "sequence"
         event = client.get(f"{base}/events/R4").json()
         assert (event["started_at"], event["sequence"]) == (None, 5.0)
         player = client.get(f"{base}/players/aaa?most=1").json()
@@ -172,8 +182,10 @@ def test_dates_that_are_made_up_are_said(store, history, tmp_path):
             for page in ("", "/system"):
                 assert "Dates made up: the first 2001-01-01" in words(client.get(f"/{pool}{page}").text)
 
-    refused = run("import", "csv", file, "-o", tmp_path / "out.csv", "--started-at", "2001-01-01", status=2)
-    assert "--every" in refused
+    refused = run("import", "csv", file, "-o", tmp_path / "out.csv", "--every", "1mo", status=2)
+    assert "--started-at" in refused
+    run("import", "csv", file, "-o", tmp_path / "out.csv", "--started-at", "2001-01-01")
+    assert read_results(tmp_path / "out.csv").frame["started_at"].n_unique() == 1
     run("import", "csv", file, "-o", tmp_path / "out.csv", *dates)
     assert read_results(tmp_path / "out.csv").frame["started_at"].n_unique() == 30
     assert store.verify() == []

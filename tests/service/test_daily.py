@@ -60,7 +60,7 @@ def test_ranks_have_an_age_in_every_process_where_there_are_days_and_a_pool(tmp_
     with closing(Store(str(tmp_path / "podium.db"))) as store:
         undated = [{name: cell for name, cell in row.items() if name != "started_at"} for row in rows(1, "ab")]
         for name, result in (("main", rows(1, "ab")), ("counted", undated)):
-            store.create_pool(name, find("elo")())
+            store.create_pool(name, find("elo")(), order="sequence" if name == "counted" else "dated")
             store.submit(name, result)
             store.snapshot(name)
         threads = Threads()

@@ -96,7 +96,7 @@ def test_a_mended_sheet_gives_the_pool_of_one_that_was_always_so(store, system, 
     rng = random.Random(f"{dated} {system}")  # noqa: S311  (no secret)
     for trial in range(times(4, 40)):
         pool = f"p{trial}"
-        store.create_pool(pool, find(system)())
+        store.create_pool(pool, find(system)(), order="dated" if dated else "sequence")
         sheet = [
             a_match(day, *rng.sample(NAMES, 2), rng.choice(["1-0", "0-1", "½-½"])) for day in (1, 1, 1, 2, 3, 3, 5, 8)
         ]
@@ -111,7 +111,7 @@ def test_a_mended_sheet_gives_the_pool_of_one_that_was_always_so(store, system, 
             assert seen.totals == done.totals
             assert len(done.new) + len(done.other) + done.same == len(sheet)
             fresh = f"fresh{trial}{step}"
-            store.create_pool(fresh, find(system)())
+            store.create_pool(fresh, find(system)(), order="dated" if dated else "sequence")
             store.submit(fresh, rows)
             assert bits(store, pool) == bits(store, fresh)
             before = store.version(pool)
@@ -177,7 +177,7 @@ def test_the_order_of_rows_within_an_event_says_nothing(store, dated, more):
     """Places do: where the order of a list is the place, another order gives other places."""
     when = {"started_at": "2025-01-02T00:00:00Z"} if dated else {}
     race = [{"event_id": "r1", "player": name, "position": place} | when | more for place, name in enumerate("abcd", 1)]
-    store.create_pool("main", find("elo")())
+    store.create_pool("main", find("elo")(), order="dated" if dated else "sequence")
     store.submit("main", race, sheet=LEAGUE)
     before = store.version("main"), bits(store)
     for rows in (race[::-1], [race[k] for k in (2, 0, 3, 1)]):
@@ -337,7 +337,7 @@ def test_a_sheet_is_known_by_its_name_or_by_its_map(store, league):
 
 
 def test_numbers_of_a_counted_pool_stay_and_new_ones_lie_between(store):
-    store.create_pool("main", find("elo")())
+    store.create_pool("main", find("elo")(), order="sequence")
     sheet = [a_match(1, "Ana", "Ben"), a_match(1, "Cleo", "Dan"), a_match(1, "Eve", "Fritz")]
     store.submit("main", rows_of(sheet, dated=False), sheet=LEAGUE)
     sheet.insert(1, a_match(1, "Ana", "Fritz"))

@@ -15,8 +15,8 @@ class PoolSummary(TypedDict):
     contact: str  # Who corrects results: a mail address, or that of a page; or empty.
     player_word: str  # What one player is called, like rider; empty for player.
     public: bool  # Whether its pages and reads need no key.
-    # `dated` where its events have dates, `counted` where numbers; null before the first.
-    order: Literal["dated", "counted"] | None
+    # `dated` if its events have dates, `sequence` if numbers. Null if neither an event nor the pool says it.
+    order: Literal["dated", "sequence"] | None
     version: int  # Its newest log entry; other answers name theirs in the header `Pool-Version`.
 
 
@@ -86,7 +86,9 @@ class Receipt(TypedDict):
     next: str | None  # For `effects_after`; null where no effect follows.
     warnings: list[str]  # Which new players have names like those of others.
     head: Head | None  # Keep it: `podium verify --head` finds what was removed since. Null in a dry run.
-    notice: NotRequired[str]  # Where a system learns from its pool: what a late result or a correction moves.
+    # If the system learns from its pool: what a late result or a correction moves. Of a pool's first events: that they
+    # have numbers and no dates.
+    notice: NotRequired[str]
 
 
 class ResultRow(TypedDict):
@@ -142,6 +144,16 @@ class NewName(TypedDict):
     """A player's new name."""
 
     name: str  # What the player is called from now on.
+
+
+class Anonymization(TypedDict):
+    """What anonymizing a player replaces."""
+
+    player: str  # The player's name now.
+    name: str  # The name that the player gets.
+    ids: dict[str, str]  # New ids of events, matches, fixtures and seasons whose ids mention a name, by id.
+    entries: int  # Log entries with a title, a team, an id or another text that mentions a name.
+    reasons: int  # Reasons that mention a name; their texts are deleted.
 
 
 class Moved(TypedDict):

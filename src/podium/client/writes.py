@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import date
-from typing import Any, TypedDict, Unpack
+from typing import Any, Literal, TypedDict, Unpack
 
 from podium.client.answers import NewName, PoolSummary, Receipt, RegisteredMatch, Rerated
 from podium.client.calls import EVENT, PLAYER, POOL, Call, Moment, json_call, route
 from podium.client.pages import Entrants, entrant_rows
 
+Order = Literal["dated", "sequence"]
 Parameter = float | str | bool | None
 Event = Mapping[str, Any]  # `event_id`, `started_at` and `entries`, each of which has a `player`
 
@@ -33,8 +34,14 @@ class WriteRoutes:
     """What can be done to ladders."""
 
     @route
-    def create_pool(self, /, name: str, system: str, **parameters: Parameter) -> Call[PoolSummary]:
+    def create_pool(
+        self, /, name: str, system: str, *, order: Order | None = None, **parameters: Parameter
+    ) -> Call[PoolSummary]:
         """Open a ladder; `describe_pool` gives it a title, and makes it public.
+
+        Args:
+            order: `dated`, or `sequence` if its events have numbers and no dates. None leaves it to the first event.
+            parameters: of the system.
 
         Returns:
             The pool: `name, system, parameters, notice, title, contact, player_word, public`.
@@ -42,7 +49,7 @@ class WriteRoutes:
         Raises:
             ClientError: 409 where there is one, 422 where the system or a parameter does not fit.
         """
-        body = {"name": name, "system": system, "parameters": parameters}
+        body = {"name": name, "system": system, "parameters": parameters, "order": order}
         return json_call("POST", "/pools", PoolSummary, body)
 
     @route
@@ -80,12 +87,36 @@ class WriteRoutes:
         return json_call("PUT", f"{POOL}/system", Rerated, body, pool=pool).then(rerated)
 
     @route
+    def set_order(
+        self,
+        pool: str,
+        order: Order,
+        *,
+        started_at: Moment | None = None,
+        every: str = "",
+        dry_run: bool = False,
+    ) -> Call[int]:
+        """Order a ladder of fewer than 50 events by dates or by numbers.
+
+        Args:
+            order: `dated`, or `sequence` for numbers and no dates.
+            started_at: the date of the first event. If None, each has the date that it had before, or that of receipt.
+            every: the time from each event to the next, such as 1w; empty if all were on one day.
+            dry_run: store nothing.
+
+        Returns:
+            How many rows of the history changed.
+        """
+        body = {"order": order, "started_at": started_at, "every": every}
+        return json_call("PUT", f"{POOL}/order", Rerated, body, write_params(dry_run=dry_run), pool=pool).then(rerated)
+
+    @route
     def submit(
         self, pool: str, events: Event | Iterable[Event], **options: Unpack[DryRunOptions]
     ) -> Call[list[Receipt]]:
         """Submit one event or several, each `{"event_id", "started_at", "entries": [{"player", …}]}`.
 
-        Without `started_at` it was now; in a counted pool it has a `sequence` in its stead, or the next.
+        Without `started_at` it was now. In a pool with the order `sequence` it has a number instead, or the next one.
 
         Returns:
             A receipt each: `event_id, seq, status, reason, duplicate, changes, rerated, effects, totals, next,

@@ -29,7 +29,15 @@ ORDINALS = re.compile(r"[,;]?\s*(?<!\S)(\d{1,2})(?:st|nd|rd|th|er|e|[.):º°])\s
 
 
 def one_by_one(text: str) -> str:
-    """A line for each who is listed behind a status below places, as DNF: Ana, Ben; a table of 1st Ana, 2nd Ben."""
+    """A line for each who is listed behind a status below places, as DNF: Ana, Ben; a table of 1st Ana, 2nd Ben.
+
+    A text of one line, as 1. Ana 2. Ben, gets a line for each.
+    """
+    start, *listed = ORDINALS.split(text.strip())
+    if not start and "\n" not in text.strip() and listed[::2] == [*map(str, range(1, len(listed) // 2 + 1))]:
+        text = "\n".join(
+            f"{place}. {name.strip(' .,;')}" for place, name in zip(listed[::2], listed[1::2], strict=True)
+        )
     if re.search(r"(?m)^\s*1[.)]\s", text):
         return LISTED.sub(lambda line: "\n".join(f"{line[1]} {each.strip()}" for each in line[2].split(",")), text)
     lines = [LABELLED.fullmatch(line.strip()) for line in text.splitlines() if line.strip()]
@@ -50,7 +58,8 @@ def pattern_of(text: str) -> str | None:
     for pattern in LINE_PATTERNS:
         rows = lines.str.contains(pattern)
         titles = lines.filter(~rows).str.replace(times.A_DATE, "")
-        if rows.sum() > 1 and not titles.str.contains(PATTERNS["no_title"]).any():
+        is_alone = rows.all() and "<Pos>" not in pattern  # one result, as Ana beat Ben 11-7
+        if (rows.sum() > 1 or is_alone) and not titles.str.contains(PATTERNS["no_title"]).any():
             places = lines.filter(rows).str.extract(r"^(\d+)").cast(pl.Int64).drop_nulls()
             are_places = places.len() and places[0] == 1 and (places.diff().fill_null(0) < TWO + 1).all()
             return pattern if "<Pos>" not in pattern or are_places else None

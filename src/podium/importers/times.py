@@ -5,8 +5,10 @@ sign where it is a gap. Units below the highest go up to 59, hours below days up
 """
 
 import re
+from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 from decimal import Decimal
+from itertools import pairwise
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -233,6 +235,20 @@ def with_english_months(text: str) -> str:
 
     words = re.sub(r"[^\W\d_]+", english, text).replace(",", " ").replace(".", " ")
     return " ".join(words.split())
+
+
+def recent_day(text: str) -> datetime | None:
+    """The newest day so far that a line of words has without its year, as 9 Oct or October 9; None if it has none."""
+    words, today = re.sub(r"[()\[\],:;|/]", " ", text).split(), datetime.now(UTC)
+    starts = MONTH | {each.casefold(): number for number, each in enumerate(NAMES, 1)}
+    for pair in pairwise(words):
+        for word, number in (pair, pair[::-1]):
+            month, day = starts.get(word.casefold().rstrip(".")), re.fullmatch(r"(\d{1,2})(?:st|nd|rd|th|\.)?", number)
+            with suppress(ValueError):
+                if month and day:
+                    made = datetime(today.year, month, int(day[1]), tzinfo=UTC)
+                    return made if made <= today else made.replace(year=today.year - 1)
+    return None
 
 
 def by_format(texts: pl.Series, form: str) -> pl.Series:

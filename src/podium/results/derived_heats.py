@@ -152,22 +152,28 @@ IN_A_YEAR = {"h": 8760, "d": 365, "w": 52, "mo": 12, "y": 1}  # of each unit, th
 
 def made_up(start: datetime, every: str) -> str:
     """What was made up, in words for the log."""
-    return f"dates made up: the first {start:%Y-%m-%d}, then one every {every}"
+    when = f"the first {start:%Y-%m-%d}, then one every {every}" if every else f"all on {start:%Y-%m-%d}"
+    return f"dates made up: {when}"
 
 
 def with_made_dates(frame: pl.DataFrame, start: datetime, every: str) -> pl.DataFrame:
-    """Give the events of a checked table dates: `start`, then `every` 12h, 7d, 2w, 1mo or 1y, in their order."""
-    span = SPAN.fullmatch(every.strip())
+    """Give the events of a checked table dates: `start`, then `every` 12h, 7d, 2w, 1mo or 1y, in their order.
+
+    With an empty `every`, all are at `start`.
+    """
+    span = SPAN.fullmatch(every.strip() or "1d")
     if span is None:
-        raise ParameterError(f"{every!r} is not a span from one event to the next; like 12h, 7d, 2w, 1mo or 1y")
+        raise ParameterError(
+            f"{every!r} is not the time from one event to the next. Write a number and h, d, w, mo or y, for example 1w"
+        )
     if "started_at" in frame.columns and frame["started_at"].null_count() < frame.height:
-        raise ParameterError("the events have dates, so none are made up; leave the first date and the span out")
+        raise ParameterError("the events have dates. Leave out the first date and the time from each to the next")
     orders = [pl.col(SEQUENCE).first()] if SEQUENCE in frame.columns else []
     events = frame.group_by("event_id", maintain_order=True).agg(orders)
     events = events.sort(SEQUENCE, maintain_order=True) if orders else events
-    if start.year + (events.height - 1) * int(span[1]) // IN_A_YEAR[span[2]] >= MAXYEAR:
+    if every.strip() and start.year + (events.height - 1) * int(span[1]) // IN_A_YEAR[span[2]] >= MAXYEAR:
         raise ParameterError("the last event would be thousands of years in the future; take a shorter span")
-    steps = pl.format(f"{{}}{span[2]}", pl.int_range(pl.len()) * int(span[1]))
+    steps = pl.format(f"{{}}{span[2]}", pl.int_range(pl.len()) * (int(span[1]) if every.strip() else 0))
     dated = events.select("event_id", started_at=pl.lit(start).cast(INSTANT).dt.offset_by(steps))
     last = dated["started_at"].max()
     if isinstance(last, datetime) and last > datetime.now(UTC):

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from datetime import datetime
 from functools import partial
 from typing import Any, Unpack, cast
 
@@ -11,7 +12,16 @@ from podium.store.log.database import UnavailableError, write_transaction
 from podium.store.log.files import truncate_wal
 from podium.store.log.heads import forget_head
 from podium.store.log.log import admit_reason
-from podium.store.log.pools import SILENT, DescriptionChanges, Pool, When, locked_pool, refuse_closed, refuse_unwritable
+from podium.store.log.pools import (
+    SILENT,
+    DescriptionChanges,
+    Order,
+    Pool,
+    When,
+    locked_pool,
+    refuse_closed,
+    refuse_unwritable,
+)
 from podium.store.reading import hindsight, pool_facts, previews
 from podium.store.reading.moments import reads, writes
 from podium.store.reading.previews import Act
@@ -22,6 +32,7 @@ from podium.store.writing import (
     anonymizing,
     execution,
     fixtures,
+    ordering,
     pool_files,
     staging,
     submission,
@@ -74,6 +85,7 @@ class Store(Reader):
         received: int | None = None,
         reason: str = "",
         sheet: Sheet | None = None,
+        order: Order | None = None,
         dry_run: bool = False,
         effects_after: str | None = None,
     ) -> list[Receipt]:
@@ -84,6 +96,7 @@ class Store(Reader):
             dry_run: store nothing, and list the largest changes that would come in the first receipt.
             effects_after: of a dry run, the `next` of the page of effects before.
             rows: as `podium.rate` takes results; a pool's first event settles whether all have a `started_at` or none.
+            order: of a pool without events, if the rows have neither `started_at` nor `sequence`.
             match_ids: the registered match of each event that is the result of one.
             received: microseconds since 1970, when dated events without a `started_at` were; refused where None.
             reason: for the log: what was made up, as dates.
@@ -93,12 +106,13 @@ class Store(Reader):
             A receipt for each event, in the order of the rows.
 
         Raises:
+            UndatedError: an event has no date, and nothing says when it was, or that the events are only numbered.
             ResultsError: the rows are refused, or an event lacks what the system needs, or the dates of the others.
             ConflictError: an event is known with other content; `amend` corrects one.
             UnknownError: no such pool or match.
             StoreError: a match has expired.
         """
-        sent = Submission(rows, actor, match_ids or {}, received, admit_reason(reason))
+        sent = Submission(rows, actor, match_ids or {}, received, admit_reason(reason), order)
         propose: Propose = partial(submission.submit, submissions=[sent])
         propose = partial(submit_sheet, sent=sent, sheet=sheet) if sheet else propose
         return [*self._run(pool_name, propose, dry_run=dry_run, effects_after=effects_after).receipts]
@@ -112,6 +126,7 @@ class Store(Reader):
         actor: str = "",
         reason: str = "",
         overrule: bool = False,
+        order: Order | None = None,
         dry_run: bool = False,
     ) -> SheetChanges:
         """Make a pool what it would be, had a sheet that is sent again always been as it is now.
@@ -123,7 +138,7 @@ class Store(Reader):
             How many events are the same, and which are new, other, gone or kept.
         """
         why = admit_reason(reason)
-        propose = partial(amend_sheet, rows=rows, sheet=sheet, actor=actor, reason=why, overrule=overrule)
+        propose = partial(amend_sheet, rows=rows, sheet=sheet, actor=actor, reason=why, overrule=overrule, order=order)
         return cast("SheetChanges", self._run(pool_name, propose, dry_run=dry_run).answer)
 
     def submit_each(
@@ -288,11 +303,18 @@ class Store(Reader):
     reopen_pool = writes(administration.reopen_pool, even_closed=True)
 
     def create_pool(
-        self, name: str, system: System, *, actor: str = "", **description: Unpack[DescriptionChanges]
+        self,
+        name: str,
+        system: System,
+        *,
+        actor: str = "",
+        order: Order | None = None,
+        **description: Unpack[DescriptionChanges],
     ) -> None:
         """Open a ladder.
 
         Args:
+            order: of its events: `dated`, or `sequence` if they have numbers and no dates. None leaves it to the first.
             description: as `describe_pool` takes it.
 
         Raises:
@@ -302,7 +324,7 @@ class Store(Reader):
         """
         admitted = SILENT.changed(**description)
         with write_transaction(self.engine) as connection:
-            administration.create(connection, name, system, actor, admitted)
+            administration.create(connection, name, system, actor, admitted, order)
 
     def configure(self, pool_name: str, system: System, *, actor: str = "") -> int:
         """Rate a pool with another system from its first event on.
@@ -315,6 +337,32 @@ class Store(Reader):
         """
         propose = partial(administration.configure, system=system, actor=actor)
         return self._run(pool_name, propose, refuse_closed).written
+
+    def set_order(
+        self,
+        pool_name: str,
+        order: Order,
+        *,
+        start: datetime | None = None,
+        every: str = "",
+        actor: str = "",
+        dry_run: bool = False,
+    ) -> int:
+        """Order a pool of fewer than 50 events by dates or by numbers, in one transaction.
+
+        Args:
+            order: `dated` or `sequence`.
+            start: the date of the first event; if None, each event gets its earlier date, or that of receipt.
+            every: the time from each event to the next, such as 1w; empty if all were on one day.
+
+        Returns:
+            How many rows of the ledger changed.
+
+        Raises:
+            StoreError: the pool has 50 events or more, or a season.
+        """
+        propose = partial(ordering.set_order, order=order, start=start, every=every, actor=actor)
+        return self._run(pool_name, propose, dry_run=dry_run).written
 
     def begin_season(self, pool_name: str, name: str, starts: When, *, keep: float, actor: str = "") -> int:
         """Shrink every lead over a newcomer to the share `keep` at a moment, or before an event.

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 import typer
 from typer import Argument, Option
 
-from podium.cli.service.storing import ACTOR, CREATED_STORE, DATABASE, POOL_NAME, STORE, open_store, ratings_changed
+from podium.cli.service.storing import (
+    ACTOR,
+    CREATED_STORE,
+    DATABASE,
+    POOL_NAME,
+    STORE,
+    OrderWord,
+    open_store,
+    ratings_changed,
+)
 from podium.cli.terminal import options, show
 from podium.cli.terminal.app import App, Made
 from podium.cli.terminal.options import SYSTEM, chosen_system
@@ -47,11 +56,14 @@ DESCRIPTION: Any = Made(description)
 def create_pool(
     name: str = NAME,
     system: "System" = SYSTEM,
+    order: OrderWord | None = Option(
+        None, help="Order of its events: by their dates, or by numbers if they have none. The first event's by default."
+    ),
     changes: "DescriptionChanges" = DESCRIPTION,
     store: "Store" = CREATED_STORE,
 ) -> None:
     """Open a ladder that is rated with a system."""
-    store.create_pool(name, system, **changes)
+    store.create_pool(name, system, order=None if order is None else order.value, **changes)
     typer.echo(f"pool {name} is rated with {system.name}")
 
 
@@ -108,6 +120,42 @@ def configure_pool(
     with show.progress("rating again"):
         changed = open_store(url).configure(name, rating_system, actor=actor)
     typer.echo(f"pool {name} is rated with {rating_system.name}; {ratings_changed(changed)}")
+
+
+@pool.command(
+    "order",
+    "podium pool order karts dated --started-at 2026-01-31 --every 1w --dry-run",
+    short_help="Order the events of a ladder by dates or by numbers.",
+)
+def set_order(
+    name: str = NAME,
+    order: OrderWord = Argument(help="dated, or sequence: events have numbers and no dates."),
+    started_at: str | None = Option(
+        None, metavar="DATE", help="The date of the first event [default: each one's earlier date, or that of receipt]."
+    ),
+    every: str = Option("", metavar="SPAN", help="With --started-at, the time from each event to the next: 7d or 1mo."),
+    actor: str = ACTOR,
+    dry_run: bool = Option(False, "--dry-run", help="Store nothing; show the ratings that would move."),
+    store: "Store" = STORE,
+    form: Format = options.FORM,
+) -> None:
+    """Order the events of a ladder by dates or by numbers, while it has fewer than 50."""
+    import polars as pl
+
+    from podium.ledger.leaderboard import instant
+    from podium.store.reading.previews import set_order as act
+
+    if every and not started_at:
+        raise ParameterError("--every needs the date of the first event. Add, for example, --started-at 2026-01-31")
+    start = None if started_at is None else instant(started_at, whole_day=False)
+    if not dry_run:
+        changed = store.set_order(name, order.value, start=start, every=every, actor=actor)
+        typer.echo(f"pool {name} has the order {order.value}; {ratings_changed(changed)}")
+        return
+    rows = [asdict(each) for each in store.preview(name, act(order.value, start, every)).ratings]
+    typer.echo(f"podium: pool {name} would have the order {order.value}", err=True)
+    kinds = {"player": pl.String, "before": pl.Float64, "after": pl.Float64}
+    show.show(pl.DataFrame([{key: row[key] for key in kinds} for row in rows], schema=kinds), form, max_rows=50)
 
 
 @pool.command("log", "podium pool log karts --most 20")

@@ -240,7 +240,7 @@ def list_seasons(pool: str = storing.POOL_NAME, store: "Store" = storing.STORE, 
     import polars as pl
 
     rows = [(each.name, each.when, each.keep) for each in store.seasons(pool)]
-    start = ("sequence", pl.Float64()) if store.order(pool) == "counted" else ("starts_at", pl.Datetime("us", "UTC"))
+    start = ("sequence", pl.Float64()) if store.order(pool) == "sequence" else ("starts_at", pl.Datetime("us", "UTC"))
     kinds = pl.Schema([("name", pl.String()), start, ("keep", pl.Float64())])
     show.show(pl.DataFrame(rows, schema=kinds, orient="row"), form)
 

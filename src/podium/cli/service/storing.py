@@ -7,6 +7,8 @@ import sys
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
@@ -89,6 +91,13 @@ ACTOR = Option("", help="Who does this, for the log.")
 REASON = Option("", help="Why, for the log; it can be blanked later.")
 
 
+class OrderWord(StrEnum):
+    """What orders the events of a pool."""
+
+    dated = "dated"
+    sequence = "sequence"
+
+
 class NotVerifiedError(PodiumError):
     """Stored ratings differ from what the log gives."""
 
@@ -129,6 +138,8 @@ def show_receipts(receipts: list["Receipt"], form: Format) -> None:
     """Print what became of events; of a dry run, the largest changes that would follow. Warnings go to stderr."""
     import polars as pl
 
+    for notice in dict.fromkeys(each.notice for each in receipts if each.notice):
+        typer.echo(f"podium: {notice}", err=True)
     for each in receipts:
         for warning in each.warnings:
             typer.echo(f"podium: event {each.event_id}: {warning}", err=True)
@@ -185,6 +196,9 @@ def ingest(
     ),
     started_at: str | None = options.STARTED_AT,
     every: str | None = options.EVERY,
+    order: OrderWord | None = Option(
+        None, help="sequence: number the first events of a ladder, which have no dates. dated: they need one."
+    ),
     flags: SheetFlags = SHEET_FLAGS,
     dry_run: bool = DRY_RUN,
     store: "Store" = STORE,
@@ -196,18 +210,22 @@ def ingest(
     file, sheet = read_as_kept(store, target, file, flags)
     events = file.events_of(target) if own is None else file.events_as(pool)
     sheet = with_answers(sheet, getattr(events, "made", {}), flags)
+    if started_at is None and order is None:
+        started_at, every, order = ask_when(store, target, events, every)
+    chosen: Any = None if order is None else order.value
     rows, made = options.dated(events, started_at, every)
 
     def run(flags: SheetFlags) -> "list[Receipt] | SheetChanges":
         answered = sheet and sheet._replace(answer=flags.answer)
         with show.progress("rating"):
             if not flags.amend:
-                return store.submit(target, rows, actor=actor, reason=made, sheet=answered, dry_run=dry_run)
+                return store.submit(
+                    target, rows, actor=actor, reason=made, sheet=answered, order=chosen, dry_run=dry_run
+                )
             if not answered or not answered.name:
                 raise ParameterError("--amend compares FILE with what it brought before. Name the sheet with --sheet.")
-            return store.amend_sheet(
-                target, rows, sheet=answered, actor=actor, reason=made, overrule=flags.overrule, dry_run=dry_run
-            )
+            how: Any = {"overrule": flags.overrule, "order": chosen, "dry_run": dry_run}
+            return store.amend_sheet(target, rows, sheet=answered, actor=actor, reason=made, **how)
 
     done = run_or_ask(run, flags)
     for refusal in [] if dry_run else store.name_players(target, called, actor=actor):
@@ -255,6 +273,40 @@ def run_or_ask(run: Callable[[SheetFlags], Any], flags: SheetFlags) -> Any:
 
         option = typer.prompt(f"{error.question} ({', '.join(answers)})", value_proc=option_of, err=True)
         return run_or_ask(run, replace(flags, **cast("dict[str, Any]", {option: True})))
+
+
+def ask_when(
+    store: "Store", pool: str, events: Any, every: str | None
+) -> tuple[str | None, str | None, OrderWord | None]:
+    """Ask on a terminal when events without dates were: the first date, the time to each next one, or the order."""
+    frame, order = getattr(events, "frame", events), store.order(pool)
+    is_settled = order == OrderWord.sequence or isinstance(frame, str) or {"started_at", "sequence"} & {*frame.columns}
+    if is_settled or not is_terminal():
+        return None, every, None
+    typer.echo("The events have no dates.", err=True)
+    none, today = "none", f"{datetime.now(UTC):%Y-%m-%d}"
+    question = f"Date of the first event, or {none} to number them" if order is None else "Date of the first event"
+    first = typer.prompt(
+        question, None if order is None else today, value_proc=date_or(none if order is None else ""), err=True
+    )
+    if first == none:
+        return None, None, OrderWord.sequence
+    if every is None and frame["event_id"].n_unique() > 1:
+        every = typer.prompt("Time to each next event, such as 1w; 0 for all on one day", "0", err=True)
+    return first, None if every == "0" else every, None
+
+
+def date_or(word: str) -> Callable[[str], str]:
+    """Return a check of what is typed: a date, or the word."""
+    from podium.ledger.leaderboard import instant
+
+    def check(text: str) -> str:
+        try:
+            return text if word and text == word else f"{instant(text, whole_day=False):%Y-%m-%dT%H:%M:%SZ}"
+        except ParameterError as error:
+            raise typer.BadParameter(str(error)) from None
+
+    return check
 
 
 def read_as_kept(store: "Store", pool: str, file: Input, flags: SheetFlags) -> "tuple[Input, Sheet | None]":
@@ -429,7 +481,7 @@ def snapshot(
     for name in [each.name for each in store.pools()] if pool is None else [pool]:
         order = store.order(name)
         taken = store.snapshot(name, None if day is None else facts.parse_day(day, order))
-        moment = "before no." if order == "counted" else "at 00:00 UTC on"
+        moment = "before no." if order == OrderWord.sequence else "at 00:00 UTC on"
         for each, players in taken.items():
             typer.echo(f"{name}: stored the ranks of {players} players {moment} {facts.day_shown(order, each)}")
         if not taken:

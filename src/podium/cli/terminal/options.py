@@ -109,23 +109,23 @@ def executor(
 
 EXECUTOR: Any = Made(executor)
 STARTED_AT = Option(
-    None, metavar="DATE", help="Make dates up for a history that has none: of its first event; with --every."
+    None, metavar="DATE", help="The date of the events if they have none; of the first one with --every."
 )
-EVERY = Option(None, metavar="SPAN", help="From each event to the next, where dates are made up: 7d, 2w, 1mo or 1y.")
+EVERY = Option(None, metavar="SPAN", help="With --started-at, the time from each event to the next: 7d, 2w, 1mo or 1y.")
 
 
 def dated(rows: Any, started_at: str | None, every: str | None) -> tuple[Any, str]:
-    """Results, with dates that are made up where both options are given, and what was made up, for the log."""
+    """Results, with the dates that the options give to events without any, and what was made up, for the log."""
     if started_at is None and every is None:
         return rows, ""
-    if started_at is None or every is None:
-        raise ParameterError("dates are made up by two options: --started-at 2001-01-01 --every 1mo")
+    if started_at is None:
+        raise ParameterError("--every needs the date of the first event. Add, for example, --started-at 2026-01-31")
     from podium.ledger.leaderboard import instant
     from podium.results.derived_heats import made_up, with_made_dates
     from podium.results.reading import read_results
 
     first = instant(started_at, whole_day=False)
-    return with_made_dates(read_results(rows).frame, first, every), made_up(first, every)
+    return with_made_dates(read_results(rows).frame, first, every or ""), made_up(first, every or "")
 
 
 SUFFIXES = (".csv", ".parquet", ".json", ".jsonl")

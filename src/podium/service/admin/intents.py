@@ -14,7 +14,7 @@ from podium.service.http.keys import KeyGuard, lacking, pool_in_path, refuse_lim
 from podium.service.http.visitors import MAX_FORM_BYTES, Form, Session, find_visitor, read_form, refuse_forged
 from podium.store import Store
 from podium.store.keys import ApiKey
-from podium.store.log.pools import When
+from podium.store.log.pools import DATED, When
 from podium.store.reading import previews
 from podium.store.reading.models import EventDetails
 from podium.store.reading.previews import Act
@@ -101,7 +101,8 @@ KINDS = {
     "submit": Kind(
         WRITE,
         lambda details: previews.submit(
-            details["rows"], details.get("made_up", ""), sheet_in(details) if "sheet" in details else None
+            details["rows"], details.get("made_up", ""), sheet_in(details) if "sheet" in details else None,
+            details.get("order"),
         ),
         lambda details: f"Store {counted(len(events_in(details)), 'event')}",
         "Store results", event_path, lambda details: f"Stored. {counted(len(events_in(details)), 'event')} came in.",
@@ -109,7 +110,8 @@ KINDS = {
     ),
     "sheet": Kind(
         ADMIN, lambda details: previews.amend_sheet(
-            details["rows"], sheet_in(details), details.get("made_up", ""), overrule=bool(details.get("overrule"))
+            details["rows"], sheet_in(details), details.get("made_up", ""), overrule=bool(details.get("overrule")),
+            order=details.get("order"),
         ),
         lambda details: f"Take {sheet_in(details).name} as it is now", "Correct these", lambda _details: ("events",),
         lambda details: f"Stored. The pool has {sheet_in(details).name} as it is now.", has_reason=False,
@@ -151,6 +153,15 @@ KINDS = {
         lambda details: f"Rate with {find(details['system']).title}", "Change system",
         lambda _details: ("system",),
         lambda details: f"Stored. All is rated with {find(details['system']).title}, from the first event on.",
+        has_reason=False,
+    ),
+    "order": Kind(
+        ADMIN, lambda details: previews.set_order(
+            details["order"], datetime.fromisoformat(details["start"]) if details["start"] else None, details["every"]
+        ),
+        lambda details: f"Order events by {'dates' if details['order'] == DATED else 'numbers'}", "Change order",
+        lambda _details: ("events",),
+        lambda details: f"Stored. Events now have {'dates' if details['order'] == DATED else 'numbers and no dates'}.",
         has_reason=False,
     ),
 }  # fmt: skip
@@ -224,7 +235,7 @@ def refuse_beyond_key(request: Request, store: Store, admission: Admission, inte
     if admission.key.reach_s is None:
         return
     details = intent.details
-    if intent.name in ("sheet", "merge", "unmerge", "configure"):
+    if intent.name in ("sheet", "merge", "unmerge", "configure", "order"):
         refuse_limited_reach(request)
     rows = details.get("rows", ())
     starts = [row[name] for row in rows for name in ("started_at", "sequence") if row.get(name) is not None]

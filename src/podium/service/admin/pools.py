@@ -3,13 +3,14 @@
 from dataclasses import fields
 from functools import cache, partial
 from tempfile import SpooledTemporaryFile
-from typing import Any
+from typing import Any, cast, get_args
 from urllib.parse import quote
 
 from fastapi import Request, Response
 
 from podium.engine.system import System, as_setting, kinds
-from podium.errors import ParameterError
+from podium.errors import ParameterError, PodiumError
+from podium.ledger.leaderboard import instant
 from podium.results.names import normalise
 from podium.service.admin.dry_run import look_at
 from podium.service.admin.forms import Choices, Done, Field, FormsPage, Item, Section, acts, show_again, shows
@@ -19,9 +20,11 @@ from podium.service.http.visitors import Form
 from podium.service.web.rendering import PageRouter, address, pool_header, render
 from podium.store import Store
 from podium.store.keys import ROLES
-from podium.store.log.pools import SILENT, DescriptionChanges, PoolDescription
+from podium.store.log.pools import SILENT, DescriptionChanges, Order, PoolDescription
 from podium.systems import find, names, outsiders
 
+DATES, NUMBERS = ("dated", "by their dates"), ("sequence", "by numbers; they have no dates")
+ORDERS: Choices = (("", "as the first results say; you are asked if they do not"), DATES, NUMBERS)
 READERS: Choices = (("no", "whoever has a key"), ("yes", "everybody"))
 PREFIX = "set-"  # of the fields of a system's parameters
 IN_MEMORY = 1_000_000  # bytes of an export
@@ -72,10 +75,11 @@ def admin_page(store: Store, admission: Admission) -> FormsPage:
         fields=(
             Field(name="name", label="Its name, in addresses", required=True, example="karts"),
             Field(name="system", label="Rated with", value="podium", choices=system_choices()),
+            Field(name="order", label="How its events are ordered", choices=ORDERS),
             *description_fields(SILENT),
         ),
         button="Create ladder",
-        notes=("All of it but the name can be changed later, the system with a dry run of what moves.",),
+        notes=("You can change all but the name later: the order while there are fewer than 50 events.",),
     )
     sections = (ladders, create) if admission.key.may("admin", None) else (ladders,)
     return FormsPage(title="Admin", sections=sections)
@@ -84,7 +88,8 @@ def admin_page(store: Store, admission: Admission) -> FormsPage:
 @acts(router, "/admin", admin_page, AdminOfAll)
 def create(store: Store, admission: Admission, form: Form) -> Done:
     name, system = normalise(form.text("name")), find(form.text("system"))()
-    store.create_pool(name, system, actor=admission.key.name, **description_in(form))
+    order = order_word(form.text("order")) if form.text("order") else None
+    store.create_pool(name, system, actor=admission.key.name, order=order, **description_in(form))
     sentence = f"The ladder {name} is open, rated with {system.title}. Send its first results."
     return Done(address("admin", name), sentence)
 
@@ -142,6 +147,21 @@ def settings_page(store: Store, admission: Admission) -> FormsPage:
         button="Store settings",
         notes=("All of it is kept in the log.",),
     )
+    order = Section(
+        heading="Order of events",
+        action=f"{base}/order",
+        fields=(
+            Field(name="order", label="Events are ordered", value=pool.order or "", choices=(DATES, NUMBERS)),
+            Field(
+                name="started_at",
+                label="Date of the first event; if empty, each has its earlier date or that of receipt",
+                example="2026-01-31",
+            ),
+            Field(name="every", label="Time from each event to the next; empty if all were on one day", example="1w"),
+        ),
+        button="Show what it does",
+        notes=("You can change this while the ladder has fewer than 50 events.",),
+    )
     note = "Its log, chain and names, a line of JSON each."
     file = Item(name=f"{pool.name}.jsonl", address=f"{base}/export", note=note)
     export = Section(heading="Export", notes=("All that there is, for another Podium or to keep.",), items=(file,))
@@ -155,7 +175,9 @@ def settings_page(store: Store, admission: Admission) -> FormsPage:
         notes = ("Its results, ratings and log, and the keys to it alone. Nothing brings them back but an export.",)
         end = f"{base}/delete"
         ends += [Section(heading="Delete for good", action=end, fields=(again,), button="Delete ladder", notes=notes)]
-    return FormsPage(title="Settings", pool=pool_header(pool), current="Settings", sections=(says, export, *ends))
+    return FormsPage(
+        title="Settings", pool=pool_header(pool), current="Settings", sections=(says, order, export, *ends)
+    )
 
 
 @acts(router, POOL_ADDRESS + "/settings", settings_page)
@@ -165,6 +187,28 @@ def describe(store: Store, admission: Admission, form: Form) -> Done:
     readers = "everybody may" if now.public else "only whoever has a key may"
     sentence = f"Stored. It is called {now.title or admission.pool}, and {readers} read it."
     return Done(address("admin", admission.pool, "settings"), sentence)
+
+
+@router.post(POOL_ADDRESS + "/order")
+async def set_order(request: Request, admission: Admin, store: CurrentStore) -> Response:
+    """Show what another order of the events would move; nothing is stored."""
+    form = await admission.form(request)
+    refused = partial(show_again, request, form, partial(settings_page, store, admission))
+    every, started_at = (form.text(name).strip() for name in ("every", "started_at"))
+    try:
+        if every and not started_at:
+            raise ParameterError("the time from each event to the next needs the date of the first event. Add it")
+        start = instant(started_at, whole_day=False).isoformat() if started_at else ""
+        intent = Intent("order", {"order": order_word(form.text("order")), "start": start, "every": every})
+    except PodiumError as error:
+        return await refused(error)
+    return await look_at(request, store, admission, intent, refused=refused)
+
+
+def order_word(text: str) -> Order:
+    if text not in get_args(Order):
+        raise ParameterError(f"{text!r} is not an order of events. Choose dated or sequence")
+    return cast("Order", text)
 
 
 @acts(router, POOL_ADDRESS + "/close", settings_page)

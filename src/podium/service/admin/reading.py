@@ -4,23 +4,26 @@ import tomllib
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import polars as pl
 
 import podium
 from podium.errors import Fault, ParameterError, PodiumError, ResultsError
+from podium.importers import times
 from podium.importers.collecting import shortened
-from podium.importers.grid import Question, UndecidedError
+from podium.importers.grid import Choice, Question, UndecidedError
 from podium.importers.registry import FORMATS, Options, read_format
 from podium.importers.tables.csv import first_rows, interview, understand
 from podium.importers.tables.maps import write_map
 from podium.importers.tables.open_table import left_out
 from podium.ledger.leaderboard import instant
 from podium.results.columns import DEFAULTS
+from podium.results.consistency import SEQUENCE
 from podium.results.derived_heats import made_up, with_made_dates
+from podium.store.log.pools import COUNTED, DATED, Order
 
 MAX_UPLOAD_BYTES = 8_000_000
 MAX_COMPRESSED_BYTES = 1_000_000  # which may become a hundred times as large
@@ -44,6 +47,7 @@ class Upload:
     made_up: str = ""  # for the log, where dates were
     map: str = ""  # what its columns mean, as TOML has it; empty where its headings say all
     made: Mapping[str, str] = field(default_factory=dict)  # event ids that Podium made, as `Results` has them
+    order: Order | None = None  # of a pool without events, as its sender answered
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +58,7 @@ class Interview:
     headings: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     faults: tuple[Fault, ...] = ()  # with these answers, where there is no other question
+    answers: tuple[str, ...] = ()  # to what was asked before
 
 
 def formats() -> dict[str, str]:
@@ -70,21 +75,27 @@ def read_file(
     *,
     by_name: bool = False,
     strict: bool = False,
+    title: str = "",
     start: str = "",
     every: str = "",
+    asks_order: bool = False,
     kept: str = "",
     answers: Collection[str] | None = None,
 ) -> Upload | Interview:
-    """Read a file; its events get dates from a first one on where that is given.
+    """Read a file.
 
     Args:
+        title: of events that have none.
+        start: the date of events that have none; of the first one with `every`, the time from each to the next.
+        asks_order: whether to ask if events without dates are dated or numbered.
         kept: the map that the pool has of a table, which is used where it still fits and nothing is answered.
         answers: to what a table leaves open; where None, it is refused for that.
     """
     if form not in formats():
         raise ParameterError(f"{form!r} is not a format; it is one of {', '.join(formats())}")
     refuse_large(path)
-    understood = ""
+    understood, order = "", next((each for each in get_args(Order) if f"order={each}" in (answers or ())), None)
+    answers = None if answers is None else [each for each in answers if not each.startswith("order=")]
     try:
         if form == RESULTS:
             read = read_table(str(path), kept, answers, strict=strict)
@@ -102,11 +113,38 @@ def read_file(
     except ResultsError as error:
         faults = [called_by_sender(each, path, name) for each in error.faults]
         raise type(error)(of_sender(error.source, path, name), faults) from None
+    upload = Upload([], names, notes, map=understood, made=made, order=order)
+    uploaded = with_dates(frame, upload, title, start, every, asks=asks_order, is_pasted=name == PASTED)
+    return replace(uploaded, answers=tuple(answers or ())) if isinstance(uploaded, Interview) else uploaded
+
+
+def with_dates(
+    frame: pl.DataFrame, upload: Upload, title: str, start: str, every: str, *, asks: bool, is_pasted: bool
+) -> Upload | Interview:
+    """The upload with its rows, which get the title and the dates that they lack; or the question what orders them."""
+    notes, typed = upload.notes, start != str(datetime.now(UTC).date())
+    if title and "title" in frame.columns:
+        notes = (*notes, "the results have titles of their own, so the name that you wrote is not used")
+    elif title:
+        frame = frame.with_columns(title=pl.lit(title))
     if not start and not every:
-        return Upload(rows_of(frame), names, notes, map=understood, made=made)
-    first = instant(start, whole_day=False)
-    dates = made_up(first, every)
-    return Upload(rows_of(with_made_dates(frame, first, every)), names, (*notes, dates), dates, understood, made)
+        return replace(upload, rows=rows_of(frame), notes=notes)
+    if {"started_at", SEQUENCE} & {*frame.columns}:
+        unused = "the results say when they were, so the date that you wrote is not used"
+        return replace(upload, rows=rows_of(frame), notes=(*notes, unused) if typed or every else notes)
+    ids = frame["event_id"].unique().to_list()
+    named = times.recent_day(ids[0]) if len(ids) == 1 and not typed else None
+    first = named or instant(start, whole_day=False)
+    if asks and upload.order is None and named is None and not typed and not every:
+        choices = Choice(f"by dates, from {first:%Y-%m-%d} on", "order", DATED), Choice("by numbers", "order", COUNTED)
+        question = Question("the results have no dates; how are all events of this ladder ordered?", choices)
+        return Interview(((question, ""),), (), ())
+    if upload.order == COUNTED:
+        return replace(upload, rows=rows_of(frame), notes=notes)
+    made, rows = made_up(first, every), rows_of(with_made_dates(frame, first, every))
+    is_stated = is_pasted and not every
+    note = f"date: {first:%Y-%m-%d}" if is_stated else made
+    return replace(upload, rows=rows, notes=(*notes, note), made_up="" if is_stated else made, order=None)
 
 
 def read_table(

@@ -4,7 +4,8 @@ import csv
 import io
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Literal, cast
 
@@ -44,6 +45,8 @@ LABELS = {
     "status": "How it ended",
     "played_s": "Played, s", "duration_s": "Duration, s", "handicap": "Handicap", "side": "Side: home, away",
 }  # fmt: skip
+CARRIED = ("title", "started_at", "every", "players", "format")  # from form to form
+WRITTEN = (*CARRIED, "pasted")
 EMPTY_LINES = 3  # at the end, to be filled in
 FILE = "file"  # the use of what is kept here
 MAX_LINES = 1_000  # of a table that is filled in: a longer one is pasted
@@ -138,9 +141,8 @@ class UploadPage(Page, template="upload.html"):
     title: str = "Send results"
     formats: tuple[tuple[str, str], ...] = tuple(formats().items())
     chosen: str = RESULTS
-    pasted: str = ""  # again, where it was refused; so are those of dates that were to be made up
-    started_at: str = ""
-    every: str = ""
+    form: Mapping[str, str] = field(default_factory=lambda: dict.fromkeys(WRITTEN, ""))  # again, if it was refused
+    today: str = field(default_factory=lambda: str(datetime.now(UTC).date()))
     max_megabytes: int = MAX_UPLOAD_BYTES // 1_000_000
     source: str = ""
     faults: tuple[Fault, ...] = ()
@@ -154,8 +156,7 @@ class QuestionsPage(Page, template="questions.html"):
     name: str
     number: str  # of the file that waits
     interview: Interview
-    started_at: str
-    every: str
+    form: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,10 +204,14 @@ async def show_sent(
     request: Request, store: Store, admission: Admission, form: Form, file: WaitingFile, number: str = ""
 ) -> Response:
     """Return what a file would do, what it leaves open, or why it is refused; one that leaves something open waits."""
-    chosen, pasted, name = form.text("format") or RESULTS, form.text("pasted"), file.name or PASTED
+    chosen, name = form.text("format") or RESULTS, file.name or PASTED
+    written = {each: form.text(each) for each in WRITTEN}
     try:
+        if form.file and written["pasted"].strip():
+            raise ParameterError("you chose a file and pasted text. Empty the text, or choose no file")
         if not file.content.strip():
             raise ParameterError("choose a file, or paste its text")
+        pool = await run_in_threadpool(store.pool, admission.pool)
         sent = await read_apart(
             request,
             admission,
@@ -215,8 +220,10 @@ async def show_sent(
             chosen,
             admission.pool,
             by_name=form.text("players") == "name",
-            start=form.text("started_at").strip(),
-            every=form.text("every").strip(),
+            title=written["title"].strip(),
+            start="" if pool.is_counted else written["started_at"].strip(),
+            every="" if pool.is_counted else written["every"].strip(),
+            asks_order=pool.order is None,
             kept="" if form.text("anew") else await run_in_threadpool(kept_map, store, admission.pool, file.name),
             answers=[each for each in form.fields.get("answer", ()) if each],
         )
@@ -224,12 +231,11 @@ async def show_sent(
             keep = partial(keep_waiting, store.engine, admission.owner(FILE), file)
             page = QuestionsPage(
                 title=f"What {name} means",
-                pool=pool_header(await run_in_threadpool(store.pool, admission.pool)),
+                pool=pool_header(pool),
                 name=name,
                 number=number or await run_in(request.app.state.threads.writing, keep),
                 interview=sent,
-                started_at=form.text("started_at"),
-                every=form.text("every"),
+                form={each: written[each] for each in CARRIED},
             )
             return render(request, page, status=422 if sent.faults else 200)
     except PodiumError as error:
@@ -237,9 +243,7 @@ async def show_sent(
         refused = UploadPage(
             pool=pool_header(pool),
             chosen=chosen,
-            pasted=pasted,
-            started_at=form.text("started_at"),
-            every=form.text("every"),
+            form=written,
             source=name,
             faults=error.faults if isinstance(error, ResultsError) else (),
             refusal="" if isinstance(error, ResultsError) else str(error),
@@ -251,6 +255,7 @@ async def show_sent(
     details: dict[str, Any] = {"rows": sent.rows, "names": dict(sent.names), "made_up": sent.made_up}
     sheet = [sheet_name(name) if file.name else "", sent.map, ""]
     details |= {"sheet": sheet, "made": dict(sent.made)}
+    details |= {} if sent.order is None else {"order": sent.order}
     return await look_at_sheet(request, store, admission, details, sent.notes)
 
 

@@ -23,6 +23,7 @@ from podium.results.columns import LONGEST_URL, MOST_KINDS, MOST_WEIGHT, SHARED
 from podium.results.headings import column_meant_by
 from podium.service.http.json import MAX_SENT_CHARACTERS, Identifier, Name, RefusedError, SentName, loads, printable
 from podium.service.http.visitors import read_bytes
+from podium.store.log.pools import Order
 
 MAX_BODY_BYTES = 4_000_000
 OFFLOAD_BYTES = 20_000  # a body that takes so long to read that other requests should not wait for it
@@ -203,7 +204,8 @@ class Event(Strict):
 
     event_id: Annotated[str, Field(min_length=1, max_length=200)]
     started_at: Annotated[Moment, AfterValidator(not_in_the_future)] | None = Field(
-        None, description="When it started: now where that is left out, in a pool whose events have dates."
+        None,
+        description="When it started. If left out: the time of receipt, except in a pool with the order `sequence`.",
     )
     sequence: float | None = Field(
         None, description="Its number in a pool whose events have no dates; the next one where it is left out."
@@ -240,6 +242,10 @@ class NewPool(Strict):
     name: Name
     system: SystemName
     parameters: Parameters = {}
+    order: Annotated[
+        Order | None,
+        Field(description="`dated` or `sequence` (events have numbers and no dates). The first event's if left out."),
+    ] = None
     title: Title = None
     contact: Contact = None
     player_word: PlayerWord = None
@@ -264,6 +270,18 @@ class Configuration(Strict):
 
     system: SystemName
     parameters: Parameters = {}
+
+
+class NewOrder(Strict):
+    """What orders a pool's events from now on."""
+
+    model_config = with_example({"order": "dated", "started_at": "2026-01-31T00:00:00Z", "every": "1w"})
+
+    order: Annotated[Order, Field(description="`dated`, or `sequence` for numbers and no dates.")]
+    started_at: Moment | None = Field(
+        None, description="Date of the first event. Each event has its earlier date or that of receipt if left out."
+    )
+    every: Annotated[str, Field(max_length=20, description="Time from each event to the next, such as 1w.")] = ""
 
 
 class Merge(Strict):
@@ -383,8 +401,8 @@ class Day(Strict):
 
 
 REQUEST_MODELS = (
-    Batch, Configuration, Day, Description, Event, Merge, NewMatch, NewName, NewPool, NewSeason, PredictRequest,
-    Tickets,
+    Batch, Configuration, Day, Description, Event, Merge, NewMatch, NewName, NewOrder, NewPool, NewSeason,
+    PredictRequest, Tickets,
 )  # fmt: skip
 
 

@@ -62,8 +62,8 @@ async def create_pool(act: RequestedAct) -> PoolSummary:
     """Open a ladder."""
     body = await bodies.read_body(act.request, bodies.NewPool)
     system = requested_system(body)
-    description = body.model_dump(exclude={"name", "system", "parameters"})
-    await act.run(act.store.create_pool, body.name, system, **description)
+    rest = body.model_dump(exclude={"name", "system", "parameters"})
+    await act.run(act.store.create_pool, body.name, system, **rest)
     return await run_in_threadpool(act.store.pool_summary, body.name)
 
 
@@ -81,6 +81,15 @@ async def configure(pool: PoolName, act: RequestedAct) -> bodies.Rerated:
     refuse_limited_reach(act.request)
     system = requested_system(await bodies.read_body(act.request, bodies.Configuration))
     return bodies.Rerated(rerated=await act.run(act.store.configure, pool, system))
+
+
+@router.put("/{pool}/order", tags=["pools"], openapi_extra=bodies.request_body(bodies.NewOrder))
+async def set_order(pool: PoolName, act: RequestedAct, *, dry_run: DryRun = False) -> bodies.Rerated:
+    """Order a pool of fewer than 50 events by dates or by numbers."""
+    refuse_limited_reach(act.request)
+    body = await bodies.read_body(act.request, bodies.NewOrder)
+    sent = {"start": body.started_at, "every": body.every, "dry_run": dry_run}
+    return bodies.Rerated(rerated=await act.run(act.store.set_order, pool, body.order, **sent))
 
 
 @router.post("/{pool}/seasons", status_code=201, tags=["seasons"], openapi_extra=bodies.request_body(bodies.NewSeason))

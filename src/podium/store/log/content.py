@@ -74,6 +74,12 @@ class Content:
         sent = None if self.sent is None else self.sent.at(order, started_at)
         return replace(self, order=order, started_at=started_at, heads=heads, sent=sent, sent_heads=self.heads)
 
+    def undated(self) -> "Content":
+        """The content without its date or number."""
+        begin = head_begin(self.event_id, None, 0)
+        sent = None if self.sent is None else self.sent.undated()
+        return replace(self, order=None, started_at=0, heads=tuple(begin + rest for rest in self.rests), sent=sent)
+
     def renamed(self, event_id: str) -> "Content":
         """The content under another id, before the store gives it its date or number."""
         if event_id == self.event_id:

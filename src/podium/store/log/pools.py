@@ -27,15 +27,16 @@ from podium.support.collector import paused_collection
 from podium.systems import find
 from podium.version import ARITHMETIC
 
-Order = Literal["dated", "counted"]
+Order = Literal["dated", "sequence"]
 When = datetime | float  # a moment, or the number of an event in a counted pool
 DATED: Order = "dated"
-COUNTED: Order = "counted"
+COUNTED: Order = "sequence"
 NUMBER_US = 1_000_000  # a decimal of a number is a rank between two
 LARGEST = 2_000_000_000  # a double holds every such number with five decimals
 DAY = timedelta(days=1)
 FIRST_MOMENT = datetime.min.replace(tzinfo=UTC)
 COUNTED_BODY = b'{"sequence":'  # how content begins in the log of a counted pool, and in that of no other
+ORDERED_BODY = b'{"order": "'  # how the entry of a configuration begins that says the order
 
 
 def time_of(when: When) -> int:
@@ -242,9 +243,8 @@ class PoolView(Pool):
     def from_row(cls, connection: sa.Connection, row: Any) -> Self:
         system = system_of(row.system, row.parameters)
         state = row.secret, row.arithmetic, row.closed, row.generation_id, row.staging_id
-        order = None if row.begins is None else COUNTED if row.begins == COUNTED_BODY else DATED
         description = PoolDescription.from_row(row)
-        return cls(row.id, row.name, system, *state, description, order, connection=connection)
+        return cls(row.id, row.name, system, *state, description, order_in(row.begins), connection=connection)
 
     def execute(self, select: sa.Executable, *, among: Iterable[str | int] = (), **params: Any) -> Any:
         """Select what a statement says, of whose parameters `pool` and `generation` are this pool's.
@@ -277,15 +277,23 @@ def settings_of(system: System) -> dict[str, Any]:
     return {name: "none" if value is None else value for name, value in parameters.items()}
 
 
-BEGINS = (  # of the content of its first event, which tells the kind of all
-    sa.select(sa.func.substr(log.c.body, 1, len(COUNTED_BODY)))
-    .join(event, event.c.content_seq == log.c.seq)
+def order_in(begins: bytes | None) -> Order | None:
+    """The order that the first bytes of an event or of a configuration say; None if they say none."""
+    if begins is None or begins.startswith(b'{"system"'):
+        return None
+    return COUNTED if begins.startswith((COUNTED_BODY, ORDERED_BODY + COUNTED.encode())) else DATED
+
+
+BEGINS = sa.select(sa.func.substr(log.c.body, 1, len(ORDERED_BODY + COUNTED.encode()))).limit(1)
+FIRST_EVENT = (  # which tells the order of all
+    BEGINS.join(event, event.c.content_seq == log.c.seq)
     .where(event.c.pool_id == pools.c.id)
     .order_by(event.c.started_at, event.c.seq)
-    .limit(1)
-    .scalar_subquery()
 )
-SELECT_EVERY = sa.select(pools, BEGINS.label("begins"))
+CONFIGURATION = BEGINS.where(log.c.pool_id == pools.c.id, log.c.kind == "configure").order_by(log.c.seq.desc())
+SELECT_EVERY = sa.select(
+    pools, sa.func.coalesce(FIRST_EVENT.scalar_subquery(), CONFIGURATION.scalar_subquery()).label("begins")
+)
 SELECT_POOL = SELECT_EVERY.where(pools.c.name == sa.bindparam("name"))
 SELECT_PUBLIC = sa.select(pools.c.name).where(pools.c.is_public)
 SELECT_POOLS = SELECT_EVERY.order_by(pools.c.name)

@@ -74,7 +74,7 @@ class PoolSummary:
     player_word: str = described("What one player is called, like rider; empty for player.")
     public: bool = described("Whether its pages and reads need no key.")
     order: Order | None = described(
-        "`dated` where its events have dates, `counted` where numbers; null before the first."
+        "`dated` if its events have dates, `sequence` if numbers. Null if neither an event nor the pool says it."
     )
     version: int = described("Its newest log entry; other answers name theirs in the header `Pool-Version`.")
 

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -13,12 +14,12 @@ from podium.engine.tables.things import kind_and_name
 from podium.store.log.content import numbers_in
 from podium.store.log.log import AMEND, admit_reason, bodies_of, newest_seq
 from podium.store.log.players import Numbering, names_of, present_names, provisional_numbers
-from podium.store.log.pools import OrderKey, PoolView, When, refuse_unwritable
+from podium.store.log.pools import Order, OrderKey, PoolView, When, refuse_unwritable
 from podium.store.log.schema import standing
 from podium.store.log.statements import is_thing
 from podium.store.reading.boards.ranks import IN_POOL, count_players
 from podium.store.reading.log import CorrectedLine, corrected_lines, lines_of
-from podium.store.writing import accounts, administration, mending, sheets, submission
+from podium.store.writing import accounts, administration, mending, ordering, sheets, submission
 from podium.store.writing.execution import Done, Propose, plan_through, with_receipts
 from podium.store.writing.rating.events import Proposal, Sheet, StaleError, get_event
 from podium.store.writing.rating.facts import ranked
@@ -28,11 +29,11 @@ from podium.store.writing.rating.rerating import Totals, event_ids, moves
 Act = Callable[[str, str], Propose]  # by whom, and why: what is then proposed
 
 
-def submit(rows: Any, made_up: str = "", sheet: Sheet | None = None) -> Act:
+def submit(rows: Any, made_up: str = "", sheet: Sheet | None = None, order: Order | None = None) -> Act:
     """Take new events; each once. Why they come is not logged, but what was made up of them."""
 
     def act(actor: str, _reason: str) -> Propose:
-        sent = submission.Submission(rows, actor, {}, reason=admit_reason(made_up))
+        sent = submission.Submission(rows, actor, {}, reason=admit_reason(made_up), order=order)
         if sheet is None:
             return partial(submission.submit, submissions=[sent])
         return partial(sheets.submit_sheet, sent=sent, sheet=sheet)
@@ -40,11 +41,13 @@ def submit(rows: Any, made_up: str = "", sheet: Sheet | None = None) -> Act:
     return act
 
 
-def amend_sheet(rows: Any, sheet: Sheet, made_up: str = "", *, overrule: bool = False) -> Act:
+def amend_sheet(
+    rows: Any, sheet: Sheet, made_up: str = "", *, overrule: bool = False, order: Order | None = None
+) -> Act:
     """Let a pool be as if a sheet that is sent again had always been as it is now."""
     return lambda actor, reason: partial(
         mending.amend_sheet, rows=rows, sheet=sheet, actor=actor, reason=admit_reason(reason or made_up),
-        overrule=overrule,
+        overrule=overrule, order=order,
     )  # fmt: skip
 
 
@@ -85,6 +88,11 @@ def begin_season(name: str, starts: When, keep: float) -> Act:
 def configure(system: System) -> Act:
     """Rate the pool with another system from its first event on. Why is not logged."""
     return lambda actor, _reason: partial(administration.configure, system=system, actor=actor)
+
+
+def set_order(order: Order, start: datetime | None = None, every: str = "") -> Act:
+    """Order the pool's events by dates or by numbers. Why is not logged."""
+    return lambda actor, _reason: partial(ordering.set_order, order=order, actor=actor, start=start, every=every)
 
 
 def propose_at(pool: PoolView, numbering: Numbering, *, propose: Propose, version: int) -> Proposal:

@@ -49,10 +49,12 @@ from podium.version import ARITHMETIC
 SECRET_BYTES = 32
 
 
-def create(connection: sa.Connection, name: str, system: System, actor: str, description: PoolDescription) -> None:
+def create(
+    connection: sa.Connection, name: str, system: System, actor: str, description: PoolDescription, order: Order | None
+) -> None:
     refuse_reserved(normalise(name))
     pool = insert_pool(connection, name, system)
-    append(pool, CONFIGURE, [system_entry(system, actor)])
+    append(pool, CONFIGURE, [system_entry(system, actor, order)])
     describe(pool, description, actor)
 
 
@@ -98,7 +100,7 @@ def configure(pool: PoolView, _numbering: Numbering, *, system: System, actor: s
     return Proposal(
         replace(pool, system=system, arithmetic=ARITHMETIC),
         CONFIGURE,
-        (system_entry(system, actor),),
+        (system_entry(system, actor, pool.order),),
         (START,),
         columns=configuration(system),
         refuses_unrateable=False,
@@ -109,9 +111,10 @@ def configuration(system: System) -> dict[str, Any]:
     return {"system": system.name, "parameters": json.dumps(settings_of(system)), "arithmetic": ARITHMETIC}
 
 
-def system_entry(system: System, actor: str) -> LogEntry:
+def system_entry(system: System, actor: str, order: Order | None) -> LogEntry:
     refuse_nameless(system)
-    return json_entry("", {"system": system.name, "parameters": settings_of(system)}, actor)
+    ordered = {} if order is None else {"order": order}  # which comes first, where a pool is read
+    return json_entry("", ordered | {"system": system.name, "parameters": settings_of(system)}, actor)
 
 
 def refuse_nameless(system: System) -> None:

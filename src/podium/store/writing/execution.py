@@ -37,7 +37,20 @@ from podium.store.writing.rating.rerating import NOTHING, Effect, LargestEffects
 from podium.support.answers import answer, described
 
 LARGE_EVENT_ROWS = 2_000
+NUMBERED = "these are the pool's first events, so its events have numbers and no dates; podium pool order changes that"
 CORRECTED = ("seq", "content_seq", "started_at", "status", "reason", "present", "title", "url")  # of an event's row
+FOLLOW_EVENT = (  # what sheets brought stays what they brought, in another order
+    sa.update(brought)
+    .where(
+        of_pool(brought),
+        brought.c.event_id == sa.bindparam("event"),
+        brought.c.content_seq
+        == sa.select(event.c.content_seq)
+        .where(of_pool(event), event.c.event_id == sa.bindparam("event"))
+        .scalar_subquery(),
+    )
+    .values(content_seq=sa.bindparam("new_content_seq"))
+)
 UPDATE_EVENT = (
     sa.update(event)
     .where(of_pool(event), event.c.event_id == sa.bindparam("event"))
@@ -62,7 +75,9 @@ class Receipt:
     warnings: tuple[str, ...] = described("Which new players have names like those of others.")
     head: Head | None = described("Keep it: `podium verify --head` finds what was removed since. Null in a dry run.")
     notice: str = described(
-        "Where a system learns from its pool: what a late result or a correction moves.", default=""
+        "If the system learns from its pool: what a late result or a correction moves. Of a pool's first events: that "
+        "they have numbers and no dates.",
+        default="",
     )
 
 
@@ -114,10 +129,10 @@ def execute(pool: PoolView, propose: Propose, *, refuse_long: bool = True) -> Do
     if not proposal.entries:
         keep_sheet(proposal)
         return with_receipts(Done(proposal, head=newest_head(pool)))
-    if refuse_long and proposal.affected and is_large(proposal):
+    if refuse_long and proposal.affected and is_large(proposal) and not proposal.changes_order:
         raise LongWorkError
     recorded, logged = record(proposal)
-    rerated = None
+    refuse_long, rerated = refuse_long and not recorded.changes_order, None
     if recorded.affected:
         refuse_long = refuse_long and len(recorded.entries) <= rerating.SHORT_EVENTS
         first, wanted = recorded.first_affected, recorded.wanted
@@ -183,8 +198,10 @@ def record(proposal: Proposal) -> tuple[Proposal, Logged]:
     other = [each for event_id, each in recorded.events.items() if event_id not in submitted]
     if new:
         insert(connection, event, [(pool.id, *each[:-1]) for each in new])
-    if recorded.settles_order and pool.is_counted:
+    if recorded.changes_order or (recorded.settles_order and pool.is_counted):
         forget_days(pool)
+    if other and recorded.changes_order:
+        connection.execute(FOLLOW_EVENT, [event_changes(pool, each) for each in other])
     if other:
         connection.execute(UPDATE_EVENT, [event_changes(pool, each) for each in other])
     if recorded.merged is not None:
@@ -253,6 +270,7 @@ def name_of(pool: PoolView, proposal: Proposal, number: int) -> str:
 def with_receipts(done: Done) -> Done:
     """What was done, with a receipt for each event that was sent, in their order."""
     proposal, rerated, keys = done.proposal, done.rerated, done.proposal.keys
+    numbered = NUMBERED if proposal.settles_order and proposal.pool.is_counted else ""
     statuses = rerated.statuses if rerated else {}
     changes = changes_among(done, [keys[each] for each in keys if each in statuses])
     own = [key for event_id, key in keys.items() if event_id not in proposal.known]
@@ -282,7 +300,7 @@ def with_receipts(done: Done) -> Done:
                 next=None,
                 warnings=proposal.warnings.get(event_id, ()),
                 head=done.head,
-                notice="" if duplicate or rerated is None else rerated.notice,
+                notice="" if duplicate or rerated is None else rerated.notice or numbered,
             )
         )
     return replace(done, receipts=tuple(answers))

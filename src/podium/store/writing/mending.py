@@ -12,7 +12,7 @@ from podium.store.log.content import difference, head_begin, numbers_in, rate_al
 from podium.store.log.database import StoreError
 from podium.store.log.log import AMEND, MOVE, RESTORE, SUBMIT, VOID, LogEntry, json_entry
 from podium.store.log.players import Numbered, Numbering, names_of, sent_numbers
-from podium.store.log.pools import DATED, NUMBER_US, OrderKey, Pool, PoolView, number_at
+from podium.store.log.pools import DATED, NUMBER_US, Order, OrderKey, Pool, PoolView, number_at
 from podium.store.log.removed import public_id
 from podium.store.writing import administration, submission
 from podium.store.writing.accounts import refuse_player_twice
@@ -77,17 +77,19 @@ def amend_sheet(
     actor: str,
     reason: str,
     overrule: bool = False,
+    order: Order | None = None,
 ) -> events.Proposal:
     """Make a pool what it would be if a sheet had always been as it is now, as far as it has the sheet's events.
 
     Args:
         overrule: whether the sheet holds against what people corrected in the pool.
+        order: as of a submission.
 
     Raises:
         SheetError: an event that another sheet brought has other content, or nothing that this one brought is in it.
     """
     contents = read_sheet(pool, sheet, rows)
-    order, settles_order = submission.order_with(pool, contents.values()), pool.order is None
+    order, settles_order = submission.order_with(pool, contents.values(), order), pool.order is None
     pool = replace(pool, order=order)
     sent = sent_events(pool, contents)
     sheet, is_first = as_known(pool, sheet._replace(has_made_dates=bool(reason)), sent)

@@ -42,17 +42,23 @@ SELECT_CONTENTS = (
 )
 
 
-OTHER_ORDER = {  # what is wrong with the `started_at` of events that are not in the order of their pool
-    DATED: "is missing, and the events of pool {pool!r} have dates; give each of these one, let dates be made up with "
-    "--started-at and --every (the form has both), or store them in a pool of their own",
-    COUNTED: "is given, and the events of pool {pool!r} have numbers and no dates; leave it out, with a sequence or "
-    "without, or store these in a pool of their own",
+OTHER_ORDER: Mapping[Order | None, str] = {  # what is wrong with `started_at` in a pool of each order
+    DATED: "is missing, and the events of pool {pool!r} have dates. Give the date of the first event, for example "
+    "--started-at 2026-01-31, and with --every 1w the time to each next one",
+    COUNTED: "is given, and the events of pool {pool!r} have numbers and no dates. Leave it out, or give them dates "
+    "with podium pool order {pool} dated",
+    None: "is missing, and pool {pool!r} has no events yet. Give the date of the first event, for example --started-at "
+    "2026-01-31, or number the events with --order sequence",
 }
-MIXED = "is given of some events and not of others; give it of each, or of none"
+MIXED = "is given for some events, and others have numbers. Give all events dates, or all numbers"
 
 
 class ConflictError(StoreError):
     """The event is there already, with other content."""
+
+
+class UndatedError(ResultsError):
+    """Events have no dates, and nothing says when they were, or that they are only numbered."""
 
 
 class Submission(NamedTuple):
@@ -61,6 +67,7 @@ class Submission(NamedTuple):
     match_ids: Mapping[str, str]  # of each event that is the result of a registered match
     received: int | None = None  # microseconds since 1970: when events without a date were; these are refused without
     reason: str = ""  # for the log: what was made up
+    order: Order | None = None  # of the pool, if its events have none yet and these have neither dates nor numbers
 
 
 class SentEvent(NamedTuple):
@@ -99,7 +106,8 @@ def submit_contents(
         for checked, submission in zip(contents, sent_by, strict=True)
         for event_id, event in to_sent_events(pool, checked, submission).items()
     }
-    order = order_with(pool, (each.content for each in sent.values()))
+    received = any(each.received is not None for each in sent_by)
+    order = order_with(pool, (each.content for each in sent.values()), DATED if received else sent_by[0].order)
     senders = {event_id: sender for sender, checked in enumerate(contents) for event_id in checked}
     known = known_keys(pool, sent)
     new_events = {event_id: each for event_id, each in sent.items() if event_id not in known}
@@ -211,7 +219,7 @@ def with_public_ids(pool: PoolView, contents: Mapping[str, Content]) -> dict[str
 
 
 def to_sent_events(pool: PoolView, contents: Mapping[str, Content], submission: Submission) -> dict[str, SentEvent]:
-    _, actor, sent_ids, received, reason = submission
+    _, actor, sent_ids, received, reason, _ = submission
     public = public_ids(pool, [*sent_ids, *sent_ids.values()])
     match_ids = {public.get(each, each): public.get(match_id, match_id) for each, match_id in sent_ids.items()}
     unknown = next((each for each in match_ids if each not in contents), None)
@@ -246,7 +254,8 @@ def known_keys(pool: PoolView, sent: Mapping[str, SentEvent]) -> dict[str, Order
     rows = pool.run(SELECT_EVENTS, among=sent)
     known = [EventRow(*columns) for _, *columns in rows]
     for row in known:  # what was sent without a date or a number is where it is
-        content = sent[row.event_id].content.at(pool.order or DATED, row.started_at)
+        content, is_made_up = sent[row.event_id].content, bool(sent[row.event_id].reason)
+        content = (content.undated() if is_made_up else content).at(pool.order or DATED, row.started_at)
         refuse_other_content(pool, row, content)
     return {row.event_id: OrderKey(row.started_at, row.seq) for row in known}
 
@@ -254,23 +263,28 @@ def known_keys(pool: PoolView, sent: Mapping[str, SentEvent]) -> dict[str, Order
 HAS_SEASON = sa.select(sa.exists().where(of_pool(season)))
 
 
-def order_with(pool: PoolView, contents: Iterable[Content]) -> Order:
-    """What orders a pool's events once it has these, too."""
-    orders = {each.order for each in contents}
+def order_with(pool: PoolView, contents: Iterable[Content], undated: Order | None = None) -> Order:
+    """Return the order of a pool's events once it has these also.
+
+    Args:
+        undated: the order if neither the pool nor an event says one.
+    """
+    orders = {each.order for each in contents} - {None}
     settled = pool.order
     if settled is None and pool.execute(HAS_SEASON).scalar_one():
         settled = DATED  # as its seasons are
+    if settled is None and len(orders) > 1:
+        raise ResultsError("results", [Fault(None, "started_at", None, MIXED)])
     if settled is None:
-        if len(orders) > 1:
-            raise ResultsError("results", [Fault(None, "started_at", None, MIXED)])
-        return orders.pop() or COUNTED
-    if orders - {settled, None}:
+        settled = next(iter(orders), undated)
+    if settled is None or orders - {settled}:
         raise other_order_error(pool, settled)
     return settled
 
 
-def other_order_error(pool: Pool, order: Order) -> ResultsError:
-    return ResultsError("results", [Fault(None, "started_at", None, OTHER_ORDER[order].format(pool=pool.name))])
+def other_order_error(pool: Pool, order: Order | None) -> ResultsError:
+    error = ResultsError if order == COUNTED else UndatedError
+    return error("results", [Fault(None, "started_at", None, OTHER_ORDER[order].format(pool=pool.name))])
 
 
 def with_starts(pool: PoolView, new_events: Mapping[str, SentEvent]) -> dict[str, SentEvent]:

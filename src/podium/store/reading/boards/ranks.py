@@ -216,10 +216,10 @@ def board_before(pool: PoolView, rules: Eligibility, key: OrderKey | None) -> pl
 
 
 def pool_order(pool: PoolView) -> Order | None:
-    """Say what orders a pool's events: `dated` or `counted`.
+    """Say what orders a pool's events: `dated` or `sequence`.
 
     Returns:
-        The order; None before the first event.
+        The order; None before the first event of a pool that was created without one.
     """
     return pool.order
 

@@ -21,7 +21,7 @@ from podium.ledger.history import are_settled
 from podium.live import refuse_share
 from podium.results.reading import Results
 from podium.store.log.database import StoreError
-from podium.store.log.log import LogEntry, bodies_of
+from podium.store.log.log import CONFIGURE, LogEntry, bodies_of
 from podium.store.log.players import names_of
 from podium.store.log.pools import OrderKey, Pool, PoolView, is_at
 from podium.store.log.removed import public_ids
@@ -113,9 +113,14 @@ class Proposal:
     merged: Mapping[int, int] | None = None  # as `merges` has them; None where they stay
     season: NewSeason | None = None
     columns: Mapping[str, Any] = field(default_factory=dict)  # of the pool's row, that are to be other
-    settles_order: bool = False  # whether its events are the pool's first
+    settles_order: bool = False  # whether its events are the pool's first, or all of them in another order
     sheet: SheetRecord | None = None  # where its events came in one
     refuses_unrateable: bool = True  # whether it is refused where an event cannot be rated that could be before
+
+    @property
+    def changes_order(self) -> bool:
+        """Whether each event of the pool gets a number in place of its date, or a date."""
+        return self.kind == CONFIGURE and self.settles_order
 
     @property
     def first_affected(self) -> OrderKey:

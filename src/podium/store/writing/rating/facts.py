@@ -208,8 +208,8 @@ def current_day(pool: PoolView) -> int:
     """The number of the current day; in a counted pool that of the next event."""
     if not pool.is_counted:
         return today()
-    newest: int = pool.execute(SELECT_NEWEST_START).scalar_one()
-    return newest // NUMBER_US + 1
+    newest: int | None = pool.execute(SELECT_NEWEST_START).scalar_one()
+    return (newest or 0) // NUMBER_US + 1
 
 
 def parse_day(text: str, order: Order | None = DATED) -> int:

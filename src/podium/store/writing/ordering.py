@@ -1,0 +1,104 @@
+"""A pool's order is changed: each event gets a number in place of its date, or a date in place of its number."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+import polars as pl
+import sqlalchemy as sa
+
+from podium.results.derived_heats import made_up, with_made_dates
+from podium.store.log.content import head_begin, start_in
+from podium.store.log.database import StoreError
+from podium.store.log.log import AMEND, CONFIGURE, WITH_CONTENT, LogEntry
+from podium.store.log.players import Numbering
+from podium.store.log.pools import COUNTED, COUNTED_BODY, DATED, NUMBER_US, START, Order, OrderKey, PoolView
+from podium.store.log.schema import event, log
+from podium.store.log.statements import microseconds, of_pool
+from podium.store.writing.administration import system_entry
+from podium.store.writing.rating.events import FIRST_PLACEHOLDER, EventRow, Proposal
+from podium.store.writing.rating.facts import first_row
+from podium.store.writing.sheets import SELECT_STORED
+from podium.store.writing.submission import HAS_SEASON
+
+MOST_EVENTS = 50  # a pool with as many keeps its order
+SELECT_IN_ORDER = SELECT_STORED.order_by(event.c.started_at, event.c.seq).limit(MOST_EVENTS)
+SELECT_CONTENTS = (
+    sa.select(log.c.subject, log.c.body, log.c.received_at)
+    .where(of_pool(log), log.c.kind.in_(WITH_CONTENT))
+    .order_by(log.c.seq)
+)
+
+
+def set_order(
+    pool: PoolView, _numbering: Numbering, *, order: Order, actor: str, start: datetime | None = None, every: str = ""
+) -> Proposal:
+    """Order a pool's events by dates or by numbers, with an amendment for each event that it has.
+
+    Args:
+        start: the date of the first event; if None, each event gets the date that it had before, or that of receipt.
+        every: the time from each event to the next, such as 1w; empty if all were on one day.
+
+    Raises:
+        StoreError: the pool has 50 events or more, or a season.
+    """
+    if order == pool.order:
+        return Proposal(pool, CONFIGURE)
+    if order != (pool.order or DATED) and pool.execute(HAS_SEASON).scalar_one():
+        raise StoreError(
+            f"pool {pool.name!r} has a season, so its order cannot change. Send its events to a new pool of the "
+            f"order {order}"
+        )
+    rows = pool.execute(SELECT_IN_ORDER).all()
+    if len(rows) == MOST_EVENTS:
+        raise StoreError(
+            f"pool {pool.name!r} has {MOST_EVENTS} events or more, so its order cannot change. Send them to a new pool "
+            f"with the order {order}"
+        )
+    if order == COUNTED:
+        starts, why = [NUMBER_US * number for number in range(1, len(rows) + 1)], "numbered, without dates"
+    elif start is None:
+        starts, why = in_order(rows, dates_in_log(pool)), "dated as before, or as it was received"
+    else:
+        ids = pl.DataFrame({"event_id": [row.event_id for row in rows]}, {"event_id": pl.String})
+        made = with_made_dates(ids, start, every)["started_at"].to_physical()
+        starts, why = in_order(rows, dict(zip(ids["event_id"], made, strict=True))), made_up(start, every)
+    entries, events = [system_entry(pool.system, actor, order)], dict[str, EventRow]()
+    for row, at in zip(rows, starts, strict=True):
+        was, begin = head_begin(row.event_id, pool.order, row.started_at), head_begin(row.event_id, order, at)
+        body = row.body.replace(was.encode(), begin.encode())
+        changed = EventRow.from_row(row)._replace(
+            content_seq=FIRST_PLACEHOLDER + len(entries), started_at=at, body=body
+        )
+        events[row.event_id] = changed
+        entries.append(
+            LogEntry(
+                row.event_id, body, actor, row.digest, row.match_id, row.present, f"order of the pool: {why}", AMEND
+            )
+        )
+    reordered = replace(pool, order=order)
+    affected = (START,) if rows else ()
+    return Proposal(reordered, CONFIGURE, tuple(entries), affected, events=events, settles_order=True)
+
+
+def dates_in_log(pool: PoolView) -> dict[str, int]:
+    """The newest date that the log has of each event, else when it was received first; microseconds since 1970."""
+    dates: dict[str, int] = {}
+    for subject, body, received_at in pool.execute(SELECT_CONTENTS):
+        if body.startswith(COUNTED_BODY):
+            dates.setdefault(subject, microseconds(datetime.fromisoformat(received_at)))
+        else:
+            dates[subject] = start_in(first_row(body.decode())[0])
+    return dates
+
+
+def in_order(rows: Sequence[Any], dates: Mapping[str, int]) -> list[int]:
+    """Dates of events that leave them in their order: each the event's own, or the earliest that is late enough."""
+    last = OrderKey(START.started_at, 0)
+    starts = []
+    for row in rows:
+        at = max(dates[row.event_id], last.started_at + (row.seq < last.seq))
+        last = OrderKey(at, row.seq)
+        starts.append(at)
+    return starts

@@ -1,0 +1,129 @@
+"""Results that are pasted or uploaded without dates: the form has a date and a name, and asks what it must."""
+
+from contextlib import closing
+from datetime import UTC, datetime
+
+import pytest
+from races import calling
+from test_admin import Admin, form_of, words
+
+from podium.service import create_app
+from podium.store import Store
+from podium.systems import find
+
+TODAY = datetime.now(UTC).date()
+PLACES = "1. Jonas\n2. mika\n3. Pipo\n"
+
+
+@pytest.fixture
+def store(tmp_path):
+    with closing(Store(str(tmp_path / "podium.db"))) as opened:
+        opened.create_pool("main", find("elo")(), public=True)
+        opened.app = create_app(opened)
+        yield opened
+
+
+def send(admin, text="", name="", **changes):
+    """The page that follows a text, or a file of that name."""
+    action, fields = form_of(admin.get("/upload").text, "/upload")
+    data = dict(fields) | {"pasted": "" if name else text} | changes
+    return admin.client.post(action, data=data, files={"file": (name, text.encode() if name else b"")})
+
+
+def answer(admin, page, choice):
+    """The page that follows an answer."""
+    action, fields = next((each for each in [form_of(page.text, "")] if "/upload/" in each[0]), form_of(page.text, ""))
+    return admin.client.post(action, data=[*map(tuple, fields)] and dict(fields) | {"answer": choice})
+
+
+def apply(admin, dry):
+    assert dry.status_code == 200, words(dry.text)
+    stored = admin.send(dry, "/apply")
+    assert stored.status_code == 303, words(stored.text)
+
+
+def events(store):
+    ids = store.results("main").frame["event_id"].unique(maintain_order=True)
+    return [store.event("main", each) for each in ids]
+
+
+def test_a_first_paste_asks_what_orders_the_ladder_and_a_second_never_collides(store):
+    admin = Admin(store)
+    asked = send(admin, PLACES, title="Mario Kart")
+    assert "how are all events of this ladder ordered?" in words(asked.text)
+    assert store.order("main") is None
+    apply(admin, answer(admin, asked, "order=dated"))
+    apply(admin, send(admin, "1. Tobi\n2. Jonas\n", title="Mario Kart"))
+    first, second = events(store)
+    assert [each.started_at.date() for each in (first, second)] == [TODAY, TODAY]
+    assert [each.title for each in (first, second)] == ["Mario Kart"] * 2
+    apply(admin, send(admin, "race;date;player;place\ns1;2026-10-02;Jonas;1\ns1;2026-10-02;Tobi;2\n", "season.csv"))
+    assert len(events(store)) == 3
+    assert not store.verification().findings
+
+
+def test_a_ladder_without_dates_is_chosen_and_has_no_date_to_fill_in(store):
+    admin = Admin(store)
+    apply(admin, answer(admin, send(admin, PLACES, "w1.csv"), "order=sequence"))
+    assert (store.order("main"), events(store)[0].sequence) == ("sequence", 1)
+    assert "started_at" not in dict(form_of(admin.get("/upload").text, "/upload")[1])
+    apply(admin, send(admin, "1. Tobi\n2. Jonas\n"))
+    assert [each.sequence for each in events(store)] == [1, 2]
+
+
+@pytest.mark.parametrize("text", ["Jonas beat Henk 11-7", "1. Jonas 2. Henk"])
+def test_a_line_alone_is_a_result(store, text):
+    store.set_order("main", "dated")
+    apply(admin := Admin(store), send(admin, text, started_at="2026-10-09"))
+    (event,) = events(store)
+    assert (str(event.started_at.date()), sorted(each.player for each in event.entries)) == (
+        "2026-10-09", ["Henk", "Jonas"],
+    )  # fmt: skip
+
+
+def test_the_date_of_a_title_is_read_and_others_are_not_dropped(store):
+    admin = Admin(store)
+    apply(admin, send(admin, "Mario Kart 9 Oct\n" + PLACES))
+    (event,) = events(store)
+    assert (event.started_at.month, event.started_at.day, event.started_at.date() <= TODAY) == (10, 9, True)
+    dry = send(admin, "race;date;player;place\ns1;2026-10-02;Jonas;1\ns1;2026-10-02;Tobi;2\n", started_at="2026-10-05")
+    assert "the date that you wrote is not used" in words(dry.text)
+    both = send(admin, PLACES, "w1.csv", pasted=PLACES)
+    assert (both.status_code, "you chose a file and pasted text" in words(both.text).replace("You", "you")) == (
+        422,
+        True,
+    )
+    span = send(admin, PLACES, every="monthly")
+    assert (span.status_code, "for example 1w" in words(span.text)) == (422, True)
+    assert ["every", "monthly"] in form_of(span.text, "/upload")[1]
+
+
+def test_the_order_is_set_in_forms_and_over_http(store):
+    admin = Admin(store)
+    entries = [{"player": each, "position": place} for place, each in enumerate("ab", 1)]
+    with calling(store) as client:
+        base = "/api/v1/pools"
+        new = {"name": "own", "system": "elo", "order": "sequence"}
+        assert client.post(base, json=new).json()["order"] == "sequence"
+        assert client.post(base, json=new | {"name": "other", "order": "counted"}).status_code == 422
+        for pool, when in (("own", None), ("main", str(TODAY))):
+            assert client.post(f"{base}/{pool}/events", json={"event_id": "g1", "entries": entries}).status_code == 201
+            started_at = client.get(f"{base}/{pool}/events/g1").json()["started_at"]
+            assert (started_at and started_at[:10]) == when
+        seen = client.put(f"{base}/main/order?dry_run=true", json={"order": "sequence"})
+        assert (seen.status_code, seen.json()["rerated"] > 0, store.order("main")) == (200, True, "dated")
+        assert client.put(f"{base}/main/order", json={"order": "sequence"}).status_code == 200
+        assert client.get(f"{base}/main").json()["order"] == "sequence"
+        made = {"order": "dated", "started_at": "2026-01-31T00:00:00Z", "every": "1w"}
+        assert client.put(f"{base}/own/order", json=made).status_code == 200
+        assert client.get(f"{base}/own/events/g1").json()["started_at"] == "2026-01-31T00:00:00Z"
+    with calling(store, "write") as writer:
+        assert writer.put(f"{base}/main/order", json={"order": "dated"}).status_code == 403
+    refused = admin.send(admin.get("/settings"), "/order", order="dated", every="1w")
+    assert (refused.status_code, "needs the date of the first event" in words(refused.text)) == (422, True)
+    dry = admin.send(admin.get("/settings"), "/order", order="dated", started_at="2026-02-01")
+    assert admin.send(dry, "/apply").status_code == 303
+    assert str(events(store)[0].started_at.date()) == "2026-02-01"
+    created = admin.send(admin.client.get("/admin"), "/admin", name="karts", order="sequence")
+    assert (created.status_code, store.order("karts")) == (303, "sequence")
+    assert admin.client.get("/karts").status_code == 200

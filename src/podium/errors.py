@@ -59,6 +59,15 @@ def needs_extra(extra: str, subject: str) -> Iterator[None]:
         raise MissingExtraError(subject, extra) from None
 
 
+class NearNameError(ParameterError):
+    """An unknown player whose name is nearly a known one."""
+
+    def __init__(self, name: str, near: str) -> None:
+        self.name, self.near = name, near
+        insist = f"{{'player': {name!r}, 'new': True}}"
+        super().__init__(f"{name!r} has not played, but {near!r} has. Write that name, or {insist} for a newcomer.")
+
+
 class UnknownError(PodiumError, LookupError):
     """The results have no event, player or pool of that name."""
 

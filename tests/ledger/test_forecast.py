@@ -164,10 +164,10 @@ def test_a_name_that_is_nobodys_is_reported_with_the_near_one(tmp_path, capsys):
         json.dumps([row | {"pool": "a"} for row in ROWS] + [row | {"pool": "b", "event_id": "b"} for row in ROWS[:3]])
     )
     file = str(table)
-    players, warning = predicted(capsys, file, "--entrants", "ana,CLEO,nobody at all", "--pool", "a")
+    players, warning = predicted(capsys, file, "--entrants", "ana,clello,nobody at all", "--pool", "a")
     assert players[0] == "ana"
     assert warning.splitlines() == [
-        f"podium: CLEO is not in pool a of {file} (did you mean cleo?); predicted as a newcomer",
+        f"podium: clello is not in pool a of {file} (did you mean cleo?); predicted as a newcomer",
         f"podium: nobody at all is not in pool a of {file}; predicted as a newcomer",
     ]
     assert predicted(capsys, file, "--entrants", "ana,dov", "--pool", "a") == (["ana", "dov"], "")

@@ -1,9 +1,11 @@
 """Commands that look ahead from a results file: predict, stakes, strength."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import shlex
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 from typer import Option
@@ -18,7 +20,9 @@ from podium.errors import ParameterError
 
 if TYPE_CHECKING:
     from podium.engine.system import System
-    from podium.ledger.forecast import Member
+    from podium.ledger.forecast import Forecast, Member
+
+Seen = TypeVar("Seen")
 
 
 def field_named(
@@ -40,6 +44,9 @@ def field_named(
         metavar="NAME,KIND=THING,...",
         help="What one of the field has, or is: Ana,car=Ferrari or Ana,side=white. Who is not in it joins. May repeat.",
     ),
+    new: list[str] | None = Option(
+        None, "--new", metavar="NAME", help="A newcomer of the field whose name is nearly a known one. May repeat."
+    ),
 ) -> tuple[list["Member"], list[list["Member"]]]:
     """Those who start alone, and each side's members, with what they have."""
     from podium.ledger.forecast import Member, members_in, names_in
@@ -52,7 +59,10 @@ def field_named(
     names += [name for name in given if name not in known]
     if not names and not sides:
         raise ParameterError("name the field with --entrants A,B,..., --entrant NAME or --side A,B,... for each")
-    alone, *several = ([given.get(name) or Member(name) for name in each] for each in (names, *sides))
+    alone, *several = (
+        [(given.get(name) or Member(name))._replace(new=name in (new or ())) for name in each]
+        for each in (names, *sides)
+    )
     return alone, several
 
 
@@ -66,6 +76,42 @@ def names_called(sides: Sequence[Sequence["Member"]], kinds: Sequence[str]) -> l
     from podium.ledger.forecast import names_to_rate
 
     return [called(name) for name in names_to_rate(sides, kinds)]
+
+
+def settle(
+    sides: list[list["Member"]], player: str | None, look: Callable[..., Seen]
+) -> tuple[Seen, list[list["Member"]]]:
+    """Look ahead, and ask on a terminal who is meant by a name that is nearly a known one.
+
+    Args:
+        sides: the members who start alone, then each side's.
+        player: whose table is asked for, if anybody's.
+        look: called with those who start alone, the player and the sides.
+
+    Raises:
+        ParameterError: such a name, without a terminal.
+    """
+    from podium.cli.service.storing import is_terminal
+    from podium.errors import NearNameError
+    from podium.ledger.forecast import Member
+
+    if player is not None and not any(player == each.player for side in sides for each in side):
+        sides = [[*sides[0], Member(player)], *sides[1:]]
+    while True:
+        try:
+            return look(sides[0], player, sides=sides[1:]), sides
+        except NearNameError as error:
+            name, near = error.name, error.near
+            if not is_terminal():
+                remedy = f"Write that name, or add --new {shlex.quote(name)}."
+                raise ParameterError(f"{name} has not played, but {near} has. {remedy}") from None
+            is_near = typer.confirm(f"{name} has not played. Do you mean {near}?", default=True, err=True)
+            now = Member(near) if is_near else Member(name, new=True)
+            player = now.player if player == name else player
+            sides = [
+                [each._replace(player=now.player, new=now.new) if each.player == name else each for each in side]
+                for side in sides
+            ]
 
 
 def warn(
@@ -100,11 +146,14 @@ def predict(
     form: Format = PRINTED,
 ) -> None:
     """Predict a field from the ratings that FILE leads to: chances to win, of the first places, of each pair."""
-    names, sides = field
     with show.progress("reading", "rating", "predicting") as steps:
         rated = rated_file(file, system, period, steps)
-        forecast = rated.predict(names, sides=sides, top=top, pool=pool)
-        strangers = rated.newcomers(names_called([names, *sides], rated.system.kinds), pool=pool)
+
+    def look(names: list["Member"], _: str | None, sides: list[list["Member"]]) -> "Forecast":
+        return rated.predict(names, sides=sides, top=top, pool=pool)
+
+    forecast, (names, *sides) = settle([field[0], *field[1]], None, look)
+    strangers = rated.newcomers(names_called([names, *sides], rated.system.kinds), pool=pool)
     warn(chain(names, *sides), rated.system, strangers, file, pool)
     if form is Format.json:
         tables = {"entrants": forecast.entrants, "ranks": forecast.ranks, "pairs": forecast.pairs}
@@ -132,12 +181,12 @@ def stakes(
     form: Format = PRINTED,
 ) -> None:
     """Show what each place of a race to come would bring, from the ratings that FILE leads to."""
-    names, sides = field
     with show.progress("reading", "rating", "imagining") as steps:
         rated = rated_file(file, system, period, steps)
-        found = rated.stakes(names, player, sides=sides, pool=pool, heats=heats, at=at)
-        things = names_called([names, *sides], rated.system.kinds)
-        strangers = rated.newcomers(list(dict.fromkeys([*found.field["player"].to_list(), *things])), pool=pool)
+    look = partial(rated.stakes, pool=pool, heats=heats, at=at)
+    found, (names, *sides) = settle([field[0], *field[1]], player, look)
+    things = names_called([names, *sides], rated.system.kinds)
+    strangers = rated.newcomers(list(dict.fromkeys([*found.field["player"].to_list(), *things])), pool=pool)
     warn(chain(names, *sides), rated.system, strangers, file, pool)
     if form is Format.json:
         show.show_json(found.to_dict())

@@ -22,13 +22,13 @@ from podium.engine.tables.encoding import Events
 from podium.engine.tables.sides import Sides
 from podium.engine.tables.teams import Shared, expected_scores, sides_of
 from podium.engine.tables.things import called, thing_name
-from podium.errors import ParameterError, UnknownError
+from podium.errors import NearNameError, ParameterError, UnknownError
 from podium.kernels.records import read
 from podium.ledger.history import events_of_settlements, states_brought, system_at
 from podium.probability.ranks import Floats, GumbelPerformances, Performances, field_strength, rank_distribution
 from podium.results.columns import BEGINNING, SIDES
 from podium.results.names import admit
-from podium.support.words import counted, nearest_name, table_html
+from podium.support.words import counted, is_nearly, nearest_name, table_html
 
 SHOWN_ENTRANTS = 3  # in a line
 
@@ -117,6 +117,7 @@ class Member(NamedTuple):
     player: str
     shared: Mapping[str, str] = {}  # the name of a thing, by kind
     side: str | None = None  # home or white, away or black
+    new: bool = False  # a newcomer, even if the name is nearly a known one
 
 
 Named = str | Mapping[str, Any] | Member  # a name, or a dict with `player`, and `shared` or `side`
@@ -129,13 +130,18 @@ def member_of(given: Named) -> Member:
     unknown = [key for key in given if key not in Member._fields]
     if unknown or not isinstance(given.get("player"), str):
         lacking = f"has no {unknown[0]!r}" if unknown else "needs a player"
-        raise ParameterError(f"an entrant {lacking}; it may say player, shared and side, as an entry of a result does")
+        raise ParameterError(f"an entrant {lacking}; it may say player, shared, side and new")
     shared, side = given.get("shared") or {}, given.get("side")
     if not isinstance(shared, Mapping) or not all(isinstance(each, str) for each in shared.values()):
         raise ParameterError(f"{given['player']}: shared is {shared!r}; write things by kind: {{'car': 'Ferrari'}}")
     if side is not None and side not in SIDES:
         raise ParameterError(f"{given['player']}: the side {side!r} is not one of {', '.join(SIDES)}")
-    return Member(given["player"], {kind.casefold(): admit(name, kind) for kind, name in shared.items()}, side)
+    return Member(
+        given["player"],
+        {kind.casefold(): admit(name, kind) for kind, name in shared.items()},
+        side,
+        bool(given.get("new")),
+    )
 
 
 def field_of(
@@ -165,6 +171,22 @@ def field_of(
 def begins(side: Iterable[Member]) -> bool:
     """Whether a side is at home, or has the first move."""
     return any(each.side in BEGINNING for each in side)
+
+
+def refuse_slips(
+    field: Iterable[Iterable[Member]], states: Mapping[str, Any], known: Callable[[], Iterable[str]]
+) -> None:
+    """Refuse a newcomer whose name is nearly the name of a known player, if nothing says that both exist.
+
+    Raises:
+        NearNameError: such a name.
+    """
+    fresh = [each.player for side in field for each in side if not each.new and not states[each.player].events]
+    names = sorted(known()) if fresh else []
+    for name in fresh:
+        near = next((each for each in names if is_nearly(name, each)), name)
+        if near != name and name not in names:
+            raise NearNameError(name, near)
 
 
 def things_of(field: Iterable[Iterable[Member]], kinds: Sequence[str]) -> list[str]:

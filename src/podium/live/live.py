@@ -24,6 +24,7 @@ from podium.ledger.forecast import (
     forecast,
     names_to_rate,
     only_pool,
+    refuse_slips,
     system_in,
 )
 from podium.ledger.history import history
@@ -298,7 +299,9 @@ class Live(Standings):
         """
         field = field_of(entrants, sides, lambda names: [admit(name, "entrant") for name in names])
         system, states = self._standing_of(names := names_to_rate(field, self.system.kinds), pool)
-        return forecast(system, field, dict(zip(names, states, strict=True)), top)
+        known = dict(zip(names, states, strict=True))
+        refuse_slips(field, known, lambda: [name for _, name in self.ratings])
+        return forecast(system, field, known, top)
 
     def _standing_of(self, names: Sequence[str], pool: str | None) -> tuple[System, list[Any]]:
         with self._lock:

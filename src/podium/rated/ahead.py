@@ -44,8 +44,10 @@ def field_standing(
     if joining is not None and not any(each.player == joining for side in field for each in side):
         field.append([forecast.Member(joining)])
     names = forecast.names_to_rate(field, rated.system.kinds)
-    system, states = standing_of(rated, names, pool)
-    return system, field, dict(zip(names, states, strict=True))
+    system, found = standing_of(rated, names, pool)
+    states = dict(zip(names, found, strict=True))
+    forecast.refuse_slips(field, states, lambda: rated.standing().players["player"])
+    return system, field, states
 
 
 def pool_among(rated: "Rated", pool: str | None) -> str | None:

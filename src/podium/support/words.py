@@ -4,6 +4,7 @@ Ratings are rounded to the digits that a system shows. A change is the differenc
 parts are rounded so that they add up to it, by largest remainder. What programs read has every digit.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from difflib import get_close_matches
@@ -159,6 +160,23 @@ def nearest_name(name: str, known: Iterable[str]) -> str | None:
     by_case = {each.casefold(): each for each in sorted(known, reverse=True)}
     near = get_close_matches(name.casefold(), by_case, 1, MIN_LIKENESS)
     return by_case[near[0]] if near else None
+
+
+PAIR = re.compile(r"\s*[/&+]\s*|\s+(?:and|und|et|y|e|og|och)\s+")  # between the names of a pair
+LEAST_SLIP = 4  # letters of a name in which one may be wrong
+
+
+def is_nearly(name: str, other: str) -> bool:
+    """Return True if two names differ by one letter, in case, or in how they write the same pair."""
+    one, two = name.casefold(), other.casefold()
+    if sorted(PAIR.split(one)) == sorted(PAIR.split(two)):
+        return True
+    start = next((k for k, (a, b) in enumerate(zip(one, two, strict=False)) if a != b), min(len(one), len(two)))
+    first, second = one[start:], two[start:]
+    if max(len(one), len(two)) < LEAST_SLIP or any(map(str.isdecimal, first[:1] + second[:1])):
+        return False
+    is_swapped = first[:2] == second[1::-1] and first[2:] == second[2:]
+    return is_swapped or not {first, first[1:]}.isdisjoint({second, second[1:]})
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:

@@ -39,9 +39,9 @@ def test_verify_names_entries_that_are_gone(path):
         keep_heads(store.engine)
         assert lost_heads(store.engine) == []
     shutil.copy(earlier, path)
-    said = run("verify", "--db", path, status=1)
-    assert "removed: the log ends before the head" in said
-    assert f"delete {path}-heads to accept it" in said
+    message = run("verify", "--db", path, status=1)
+    assert "removed: the log ends before the head" in message
+    assert f"delete {path}-heads to accept it" in message
     with closing(Store(str(path))) as store, pytest.raises(Exception, match="log ends before"):
         keep_heads(store.engine)  # `podium serve` does not replace the evidence
     path.with_name("own.db-heads").unlink()

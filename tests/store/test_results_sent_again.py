@@ -164,10 +164,10 @@ def test_what_people_corrected_or_voided_is_still_the_same_result(club):
 def test_a_terminal_asks_and_goes_on_with_the_answer(club, monkeypatch):
     from podium.cli.service import storing
 
-    asked = []
+    questions = []
 
     def answer(question, *, value_proc, **_options):
-        asked.append(question)
+        questions.append(question)
         with pytest.raises(typer.BadParameter, match="'maybe' is not an answer"):
             value_proc("maybe")
         return value_proc(answers.pop())
@@ -184,8 +184,8 @@ def test_a_terminal_asks_and_goes_on_with_the_answer(club, monkeypatch):
     answers = ["corrected"]
     send(HEAD + "Bo,Henk\n", name="w3.csv")
     assert listed() == ["#1", "#2", "#3"]
-    assert [each.rpartition("? ")[2] for each in asked] == ["(again, skip)"] * 2 + ["(corrected, new)"] * 2
-    assert asked[0].startswith("This looks like a result you already sent. Add it again, or skip it?")
+    assert [each.rpartition("? ")[2] for each in questions] == ["(again, skip)"] * 2 + ["(corrected, new)"] * 2
+    assert questions[0].startswith("This looks like a result you already sent. Add it again, or skip it?")
 
 
 def test_two_at_once_store_a_sheet_once(club, tmp_path):

@@ -51,7 +51,7 @@ def truth_of(seed: int) -> Truth:
 def new_store(url: str, seed: int) -> Store:
     """A store with an empty pool."""
     store = Store(url)
-    store.create_pool(POOL, make_system(system_of(seed), {}))
+    store.create_pool(POOL, make_system(system_of(seed), {}), order="sequence" if is_counted(seed) else None)
     return store
 
 

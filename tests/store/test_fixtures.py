@@ -159,7 +159,7 @@ def test_a_promise_is_the_table_from_just_before_and_a_correction_moves_it(pool)
 
 
 def test_in_a_counted_pool_a_race_has_a_start_and_its_stakes_no_date(store):
-    store.create_pool("main", find("podium")())
+    store.create_pool("main", find("podium")(), order="sequence")
     for number in range(5):
         order = "abcd" if number % 2 else "bacd"
         rows_of_event = [{"event_id": f"e{number}", "player": name, "position": k} for k, name in enumerate(order, 1)]

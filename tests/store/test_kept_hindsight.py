@@ -81,7 +81,7 @@ def test_a_pool_that_comes_in_the_place_of_another_meanwhile_keeps_none_of_its(s
 
 
 def test_seasons_and_missing_dates_are_no_hindrance(store):
-    store.create_pool("main", find("podium")())
+    store.create_pool("main", find("podium")(), order="sequence")
     dice = np.random.default_rng(2)
     for number in range(30):
         order = dice.permutation(6)[:3].tolist()

@@ -97,7 +97,7 @@ class ResultsSource:
                     title = (self.title or source.stem) if len(pools) == 1 else pool
                     store.create_pool(pool, self.system, title=title, public=True)
                     rows = frame.filter(pl.col("pool") == pool)
-                    store.submit(pool, rows, actor=source.name)
+                    store.submit(pool, rows, actor=source.name, order="sequence")
                     newest = rows["started_at"].max() if "started_at" in rows.columns else None
                     store.keep_hindsight(pool)
                     store.snapshot(pool, day_of(newest.date()) if isinstance(newest, datetime) else None)

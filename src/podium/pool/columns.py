@@ -1,0 +1,127 @@
+"""Immutable columns: equally long arrays in chunks, which snapshots share."""
+
+from collections.abc import Callable, Mapping
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+CHUNK_BITS = 13
+CHUNK_ROWS = 1 << CHUNK_BITS  # a write copies one unfinished chunk at most
+FEW_ROWS = 32  # up to which rows are read one by one
+
+Array = npt.NDArray[Any]
+Chunk = Mapping[str, Array]
+
+
+class Columns:
+    """Equally long arrays, in chunks of `CHUNK_ROWS` rows that are never written again.
+
+    A method that changes rows returns a new object. It shares every chunk that it did not touch with the old one, so
+    readers of the old object need no lock.
+    """
+
+    __slots__ = ("_chunks", "_types", "size")
+
+    def __init__(self, types: Mapping[str, Any], chunks: tuple[Chunk, ...] = (), size: int = 0) -> None:
+        self._types = {name: np.dtype(kind) for name, kind in types.items()}
+        self._chunks, self.size = chunks, size
+
+    @property
+    def nbytes(self) -> int:
+        """The memory of all chunks in bytes, shared ones included."""
+        return sum(array.nbytes for chunk in self._chunks for array in chunk.values())
+
+    def value(self, name: str, row: int) -> Any:
+        """Return one cell."""
+        return self._chunks[row >> CHUNK_BITS][name][row & CHUNK_ROWS - 1]
+
+    def part(self, name: str, first: int = 0, last: int | None = None) -> Array:
+        """Return the cells of rows `first` up to `last`, in one array; a view if they are in one chunk."""
+        last = self.size if last is None else last
+        if last <= first:
+            return np.empty(0, self._types[name])
+        begin, end = first >> CHUNK_BITS, last - 1 >> CHUNK_BITS
+        offset = begin << CHUNK_BITS
+        parts = [chunk[name] for chunk in self._chunks[begin : end + 1]]
+        joined = parts[0] if len(parts) == 1 else np.concatenate(parts)
+        return joined[first - offset : last - offset]
+
+    def at(self, name: str, rows: Array) -> Array:
+        """Return the cells of these rows, in their order."""
+        if not rows.size:
+            return np.empty(0, self._types[name])
+        if len(self._chunks) == 1:
+            return self._chunks[0][name][rows]
+        if rows.size <= FEW_ROWS:
+            return np.array([self.value(name, row) for row in rows.tolist()])
+        number = rows >> CHUNK_BITS
+        order = np.argsort(number, kind="stable") if (number[1:] < number[:-1]).any() else None
+        ordered, number = (rows, number) if order is None else (rows[order], number[order])
+        bounds = [0, *(np.flatnonzero(number[1:] != number[:-1]) + 1).tolist(), rows.size]
+        parts = [
+            self._chunks[number[start]][name][ordered[start:stop] & CHUNK_ROWS - 1] for start, stop in pairwise(bounds)
+        ]
+        joined = np.concatenate(parts)
+        if order is None:
+            return joined
+        found = np.empty_like(joined)
+        found[order] = joined
+        return found
+
+    def replaced_from(self, row: int, columns: Mapping[str, Any]) -> "Columns":
+        """Return the rows before `row`, followed by other rows."""
+        added = len(next(iter(columns.values())))
+        kept, size = row >> CHUNK_BITS, row + added
+        chunks = list(self._chunks[:kept])
+        for first in range(kept << CHUNK_BITS, size, CHUNK_ROWS):
+            chunk, at = {}, first - row  # `at` is below 0 in a chunk that begins with old rows
+            for name, kind in self._types.items():
+                array = np.asarray(columns[name][max(at, 0) : at + CHUNK_ROWS]).astype(kind.base, copy=False)
+                if at < 0:
+                    array = np.concatenate([self._chunks[kept][name][:-at], array])
+                chunk[name] = frozen(array)
+            chunks.append(chunk)
+        return Columns(self._types, tuple(chunks), size)
+
+    def appended(self, columns: Mapping[str, Any]) -> "Columns":
+        """Return these rows, followed by more."""
+        return self.replaced_from(self.size, columns)
+
+    def updated(self, rows: Array, columns: Mapping[str, Any]) -> "Columns":
+        """Return the same rows with other cells in some of them: a value for each of `rows`."""
+        chunks = list(self._chunks)
+        number = rows >> CHUNK_BITS
+        for each in np.unique(number).tolist():
+            chosen = number == each
+            chunk = dict(chunks[each])
+            for name, values in columns.items():
+                array = chunk[name].copy()
+                array[rows[chosen] & CHUNK_ROWS - 1] = values[chosen]
+                chunk[name] = frozen(array)
+            chunks[each] = chunk
+        return Columns(self._types, tuple(chunks), self.size)
+
+    def filled_to(self, size: int, values: Mapping[str, Any]) -> "Columns":
+        """Return the rows with new rows of the same values behind them, `size` in all."""
+        if size <= self.size:
+            return self
+        new = {name: np.full(size - self.size, values[name], kind) for name, kind in self._types.items()}
+        return self.appended(new)
+
+
+def frozen(array: Array) -> Array:
+    """Return an array of its own memory that nobody can write to."""
+    own = array if array.base is None and array.flags.owndata else array.copy()
+    own.flags.writeable = False
+    return own
+
+
+def bisected(size: int, is_before: Callable[[int], bool]) -> int:
+    """Return how many of the positions 0 to `size` - 1 are before something; those stand first."""
+    low, high = 0, size
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (middle + 1, high) if is_before(middle) else (low, middle)
+    return low

@@ -1,0 +1,139 @@
+"""The results of a pool's events, parsed once: what each entry of the log with a content holds, in columns."""
+
+import io
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from podium.results.columns import FILLED, REQUIRED, in_order
+from podium.results.columns import UTC as INSTANT
+from podium.store.log.content import SCHEMA, is_numbered, shared_names
+
+MAX_OPEN = 1_024  # contents that stay as bytes until they are parsed together
+Integers = Any
+
+
+class Part(NamedTuple):
+    """Consecutive contents, parsed."""
+
+    first: int  # number of the first content
+    bounds: Integers  # (contents + 1): the rows of each
+    frame: pl.DataFrame  # player numbers and results; null where a line has no value
+
+    @property
+    def size(self) -> int:
+        """How many contents there are."""
+        return int(self.bounds.size) - 1
+
+
+class Contents:
+    """Contents of events by number, in the order in which the log has them.
+
+    `appended` returns a new object, which shares all parsed parts with the old one.
+    """
+
+    __slots__ = ("_open", "_parts", "size")
+
+    def __init__(self) -> None:
+        self._parts: tuple[Part, ...] = ()
+        self._open: tuple[bytes, ...] = ()
+        self.size = 0
+
+    @property
+    def nbytes(self) -> int:
+        """The memory of all contents in bytes."""
+        parsed = sum(part.frame.estimated_size() + part.bounds.nbytes for part in self._parts)
+        return int(parsed) + sum(map(len, self._open))
+
+    def appended(self, bodies: Sequence[bytes]) -> "Contents":
+        """Return these contents, followed by more: lines of JSON, as the log has them."""
+        new = Contents()
+        new._parts, new._open, new.size = self._parts, (*self._open, *bodies), self.size + len(bodies)
+        if len(new._open) > MAX_OPEN:
+            new._parts = (*self._parts, parsed(new.size - len(new._open), new._open))
+            new._open = ()
+        return new
+
+    def rows(self, number: int) -> list[dict[str, Any]] | None:
+        """Return the rows of one content as its lines have them; None if it has been parsed together with others."""
+        at = number - self.size + len(self._open)
+        if at < 0:
+            return None
+        return [json.loads(line) for line in self._open[at].splitlines()]
+
+    def table(self, numbers: Integers, **values: Any) -> pl.DataFrame:
+        """Return the rows of several contents, in the order of `numbers`, as a results table has them.
+
+        Args:
+            numbers: of the contents; none may come twice.
+            values: columns of the table with a value for each content: `event_id`, `started_at` in microseconds
+                since 1970, and others.
+        """
+        frames, found = [], []
+        for part in [*self._parts, *self._parsed_open(numbers)]:
+            chosen = np.flatnonzero((numbers >= part.first) & (numbers < part.first + part.size))
+            if chosen.size:
+                local = numbers[chosen] - part.first
+                begins, lengths = part.bounds[local], part.bounds[local + 1] - part.bounds[local]
+                frames.append(part.frame[rows_of(begins, lengths)])
+                found.append((chosen, lengths))
+        if not frames:
+            return pl.DataFrame(schema=dict.fromkeys((*REQUIRED, *values), pl.Null))
+        frame = frames[0] if len(frames) == 1 else pl.concat(frames, how="diagonal")
+        place = np.concatenate([chosen for chosen, _ in found])
+        lengths = np.concatenate([lengths for _, lengths in found])
+        if (place[1:] < place[:-1]).any():
+            order = np.argsort(place)
+            begins = (np.cumsum(lengths) - lengths)[order]
+            lengths = lengths[order]
+            frame = frame[rows_of(begins, lengths)]
+        return as_results(frame, lengths, values)
+
+    def _parsed_open(self, numbers: Integers) -> list[Part]:
+        first = self.size - len(self._open)
+        wanted = numbers[numbers >= first]
+        if not wanted.size:
+            return []
+        begin = int(wanted.min())
+        return [parsed(begin, self._open[begin - first : int(wanted.max()) + 1 - first])]
+
+
+def parsed(first: int, bodies: Sequence[bytes]) -> Part:
+    """Parse contents whose numbers begin at `first`."""
+    text = b"".join(bodies)
+    equipment = {name.decode() for name in shared_names(text)} if b'"shared:' in text else ()
+    schema = SCHEMA | {"player": pl.Int32} | dict.fromkeys(sorted(equipment), pl.Int64)
+    frame = pl.read_ndjson(io.BytesIO(text), schema={name: kind for name, kind in schema.items() if name != "event_id"})
+    given = [compact(column) for column in frame if column.null_count() < len(column)]
+    sizes = np.fromiter((body.count(b"\n") for body in bodies), np.int64, len(bodies))
+    return Part(first, np.concatenate([[0], np.cumsum(sizes)]), pl.DataFrame(given).rechunk())
+
+
+def compact(column: pl.Series) -> pl.Series:
+    """Return a column that stores each of its texts once."""
+    return column.cast(pl.Categorical) if column.dtype == pl.String else column
+
+
+def rows_of(begins: Integers, lengths: Integers) -> Integers:
+    """Return the rows that begin at `begins`, so many each, one after the other."""
+    ends = np.cumsum(lengths)
+    return np.repeat(begins - ends + lengths, lengths) + np.arange(ends[-1] if ends.size else 0)
+
+
+def as_results(frame: pl.DataFrame, lengths: Integers, values: Mapping[str, Any]) -> pl.DataFrame:
+    """Return parsed rows as a checked results table has them, with a value for each content repeated in its rows."""
+    content = np.repeat(np.arange(lengths.size), lengths)
+    columns = {name: pl.Series(name, each)[content] for name, each in values.items()}
+    columns["started_at"] = columns["started_at"].cast(INSTANT)
+    for column in frame:
+        name, missing = column.name, column.null_count()
+        if missing == len(column):
+            continue
+        whole = column.cast(pl.String if is_numbered(name) else SCHEMA[name])
+        columns[name] = whole.fill_null(FILLED[name]) if missing and name in FILLED else whole
+    given = in_order(columns)
+    others = [name for name in values if name not in given]
+    return pl.DataFrame({name: columns[name] for name in (*given, *others)})

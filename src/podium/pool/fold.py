@@ -1,0 +1,283 @@
+"""The fold: what entries of the log make of a pool's events, before anything is rated."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from podium.pool.columns import Array
+from podium.pool.snapshot import (
+    EVENT_TYPES,
+    NONE,
+    RATED,
+    REASONS,
+    SEASON,
+    SUPERSEDED,
+    UNRATED,
+    VOIDED,
+    Events,
+    Season,
+    Snapshot,
+    slot_of,
+)  # fmt: skip
+from podium.store.log import log as kinds
+from podium.store.log.players import follow_entry, resolved
+from podium.store.log.pools import COUNTED, DATED, START, OrderKey, Pool, PoolDescription, system_of, time_of
+from podium.store.log.statements import microseconds
+from podium.version import ARITHMETIC
+
+# The head of an event's first line: its number or its date stand in it before all other results.
+HEAD = re.compile(rb'\{(?:"sequence":([^,]+),)?"event_id":"(?:[^"\\]|\\.)*"(?:,"started_at":"([^"]+)")?').match
+VOIDED_REASON, SUPERSEDED_REASON = REASONS.index("voided"), REASONS.index("superseded")
+
+
+class Entry(NamedTuple):
+    """An entry of the log, as a fold reads it."""
+
+    seq: int
+    kind: str
+    subject: str
+    body: bytes
+    match_id: str | None = None
+    present: int | None = None
+
+
+@dataclass
+class Draft:
+    """A pool on its way from one snapshot to the next: the facts of its events, and where ratings may change."""
+
+    base: Snapshot
+    pool: Pool
+    direct_merges: Mapping[int, int | None]
+    merged: Mapping[int, int]
+    seasons: Mapping[int, Season]
+    ids: list[str] = field(default_factory=list)  # of new events
+    new: dict[str, list[Any]] = field(default_factory=lambda: {name: [] for name in EVENT_TYPES})
+    uids: dict[str, int] = field(default_factory=dict)  # of new events, by id
+    changed: dict[int, dict[str, int]] = field(default_factory=dict)  # other cells of old events, by uid
+    bodies: list[bytes] = field(default_factory=list)  # new contents
+    match_ids: list[str] = field(default_factory=list)  # new matches
+    newest_results: dict[int, int] = field(default_factory=dict)  # uid by number of a match
+    affected: list[OrderKey] = field(default_factory=list)  # ratings may change from the first of them on
+    seq: int = 0  # of the newest entry
+
+    @classmethod
+    def of(cls, base: Snapshot) -> "Draft":
+        """Return a draft in which nothing differs from a snapshot yet."""
+        return cls(base, base.pool, base.direct_merges, base.merged, base.events.seasons, seq=base.seq)
+
+    def find(self, event_id: str) -> int:
+        """Return the uid of an event, or -1."""
+        return self.uids.get(event_id, NONE) if event_id in self.uids else self.base.events.find(event_id)
+
+    def value(self, name: str, uid: int) -> int:
+        """Return one cell of an event's columns."""
+        size = self.base.events.size
+        if uid >= size:
+            return int(self.new[name][uid - size])
+        changed = self.changed.get(uid)
+        return changed[name] if changed and name in changed else int(self.base.events.columns.value(name, uid))
+
+    def key(self, uid: int) -> OrderKey:
+        """Return what orders an event among the others."""
+        return OrderKey(self.value("started_at", uid), self.value("seq", uid))
+
+    def change(self, uid: int, **cells: int) -> None:
+        """Give an event other cells."""
+        size = self.base.events.size
+        if uid < size:
+            self.changed.setdefault(uid, {}).update(cells)
+            return
+        for name, value in cells.items():
+            self.new[name][uid - size] = value
+
+    def add_event(self, event_id: str, **cells: int) -> int:
+        """Add an event or a season, and return its uid."""
+        uid = self.base.events.size + len(self.ids)
+        self.ids.append(event_id)
+        self.uids[event_id] = uid
+        for name, values in self.new.items():
+            values.append(cells.get(name, 0 if name in ("status", "reason") else NONE))
+        return uid
+
+    def follow(self, entries: Iterable[Entry]) -> None:
+        """Bring the draft up to date with entries of the log, in their order."""
+        for entry in entries:
+            self.seq = entry.seq
+            match entry.kind:
+                case kinds.SUBMIT | kinds.AMEND | kinds.MOVE:
+                    self._follow_content(entry)
+                case kinds.VOID | kinds.RESTORE:
+                    self._follow_void(entry)
+                case kinds.MERGE | kinds.UNMERGE:
+                    self._follow_merge(entry)
+                case kinds.SEASON:
+                    season = json.loads(entry.body)
+                    uid = self.add_event(
+                        "\0" + entry.subject,
+                        seq=entry.seq,
+                        content_seq=entry.seq,
+                        started_at=season["started_at"],
+                        status=SEASON,
+                    )
+                    self.seasons = {**self.seasons, uid: Season(entry.subject, season["keep"])}
+                    self.affected.append(self.key(uid))
+                case kinds.CONFIGURE:
+                    setting = json.loads(entry.body)
+                    system = system_of(setting["system"], json.dumps(setting["parameters"]))
+                    self.pool = replace(self.pool, system=system, arithmetic=ARITHMETIC)
+                    self.affected.append(START)
+                case kinds.RERATE:
+                    self.pool = replace(self.pool, arithmetic=ARITHMETIC)
+                    self.affected.append(START)
+                case kinds.CLOSE | kinds.REOPEN:
+                    self.pool = replace(self.pool, closed=entry.kind == kinds.CLOSE)
+                case kinds.DESCRIBE:
+                    description = PoolDescription.from_body(json.loads(entry.body))
+                    self.pool = replace(self.pool, description=description)
+
+    def _follow_content(self, entry: Entry) -> None:
+        started_at = self._start_of(entry.body)
+        content = self.base.contents.size + len(self.bodies)
+        self.bodies.append(entry.body)
+        uid = self.find(entry.subject)
+        if uid < 0:
+            uid = self.add_event(
+                entry.subject, seq=entry.seq, content_seq=entry.seq, content=content, started_at=started_at
+            )
+        else:
+            self.affected.append(self.key(uid))
+            moved = {"seq": entry.seq} if entry.kind == kinds.MOVE else {}
+            self.change(uid, content_seq=entry.seq, content=content, started_at=started_at, **moved)
+        self.affected.append(self.key(uid))
+        if entry.match_id is not None:
+            self._follow_result(uid, entry.match_id, entry.present or 0)
+
+    def _start_of(self, body: bytes) -> int:
+        head = HEAD(body)
+        if head is None:
+            raise ValueError("a content begins with neither an event's number nor its date")
+        if self.pool.order is None:
+            self.pool = replace(self.pool, order=DATED if head[1] is None else COUNTED)
+        if head[1] is None:
+            return microseconds(datetime.fromisoformat(head[2].decode()))
+        return time_of(float(head[1]))
+
+    def _follow_void(self, entry: Entry) -> None:
+        uid = self.find(entry.subject)
+        voided = entry.kind == kinds.VOID
+        self.change(uid, status=VOIDED if voided else RATED, reason=VOIDED_REASON if voided else 0)
+        self.affected.append(self.key(uid))
+        match = self.value("match", uid)
+        if match >= 0:
+            self._choose_result(match)
+
+    def _follow_merge(self, entry: Entry) -> None:
+        number = int(entry.subject)
+        before = self.merged.get(number, number)
+        self.direct_merges = dict(self.direct_merges)
+        follow_entry(self.direct_merges, entry.kind, entry.subject, entry.body)
+        self.merged = resolved(self.direct_merges)
+        self.affected += self._keys_of(before if entry.kind == kinds.UNMERGE else number)
+
+    def _keys_of(self, number: int) -> list[OrderKey]:
+        """Return where a merge of an account may change ratings first."""
+        base = self.base
+        if self.ids or self.changed:
+            return [START]
+        order, columns = base.events.order.part("uid"), base.events.columns
+        unrated = order[np.flatnonzero(columns.at("status", order) == UNRATED)[:1]]  # it may have the account
+        career = base.career(slot_of(number))[:1]
+        return [base.events.key(uid) for uid in (*base.rows.at("event", career).tolist(), *unrated.tolist())]
+
+    def _follow_result(self, uid: int, match_id: str, present: int) -> None:
+        events = self.base.events
+        match = events.matches.find(match_id)
+        if match < 0:
+            if match_id not in self.match_ids:
+                self.match_ids.append(match_id)
+            match = events.matches.size + self.match_ids.index(match_id)
+        if self.value("match", uid) != match:
+            self.change(uid, match=match, earlier_result=self._newest_result(match))
+            self.newest_results[match] = uid
+        self.change(uid, present=present)
+        self._choose_result(match)
+
+    def _newest_result(self, match: int) -> int:
+        results = self.base.events.newest_results
+        stored = int(results.value("uid", match)) if match < results.size else NONE
+        return self.newest_results.get(match, stored)
+
+    def _results_of(self, match: int) -> Iterator[int]:
+        uid = self._newest_result(match)
+        while uid >= 0:
+            yield uid
+            uid = self.value("earlier_result", uid)
+
+    def _choose_result(self, match: int) -> None:
+        """Let the result with most of the entrants count; of equals, the one that was submitted first."""
+        results = [uid for uid in self._results_of(match) if self.value("status", uid) != VOIDED]
+        results.sort(key=lambda uid: (-self.value("present", uid), self.value("seq", uid)))
+        for place, uid in enumerate(results):
+            if (place > 0) != (self.value("status", uid) == SUPERSEDED):
+                status, reason = (SUPERSEDED, SUPERSEDED_REASON) if place else (RATED, 0)
+                self.change(uid, status=status, reason=reason)
+                self.affected.append(self.key(uid))
+
+    def events(self) -> Events:
+        """Return the events as the entries leave them, in their new order of rating."""
+        old = self.base.events
+        columns = old.columns
+        if self.changed:
+            for name in {name for cells in self.changed.values() for name in cells}:
+                cells = {uid: each[name] for uid, each in self.changed.items() if name in each}
+                columns = columns.updated(np.array([*cells]), {name: np.array([*cells.values()])})
+        if self.ids:
+            columns = columns.appended(self.new)
+        return Events(
+            old.ids.appended(self.ids),
+            columns,
+            self._order(columns),
+            self.seasons,
+            old.matches.appended(self.match_ids),
+            self._newest_results(),
+        )
+
+    def _newest_results(self) -> Any:
+        results = self.base.events.newest_results.filled_to(
+            self.base.events.matches.size + len(self.match_ids), {"uid": NONE}
+        )
+        if not self.newest_results:
+            return results
+        return results.updated(np.array([*self.newest_results]), {"uid": np.array([*self.newest_results.values()])})
+
+    def _order(self, columns: Any) -> Any:
+        """Return the order of rating; from the first affected position on without ledger rows."""
+        old, size = self.base.events, columns.size
+        added = np.arange(old.size, size)
+        if not self.affected:
+            return old.order
+        at = old.position(min(self.affected))
+        uids = np.concatenate([old.order.part("uid", at), added])
+        uids = uids[in_order(columns, uids)]
+        stop = self.base.row_at(at)
+        return old.order.replaced_from(
+            at, {"uid": uids, "stop": np.full(uids.size, stop), "field": np.zeros(uids.size, np.int32)}
+        )
+
+    @property
+    def position(self) -> int:
+        """The first position in the order of rating at which ratings may change."""
+        events = self.base.events
+        return events.position(min(self.affected)) if self.affected else events.order.size
+
+
+def in_order(columns: Any, uids: Array) -> Array:
+    """Return the positions of these events that bring them into the order of rating."""
+    started_at, seq = columns.at("started_at", uids), columns.at("seq", uids)
+    falls = (started_at[1:] < started_at[:-1]) | ((started_at[1:] == started_at[:-1]) & (seq[1:] < seq[:-1]))
+    return np.lexsort((seq, started_at)) if falls.any() else np.arange(uids.size)

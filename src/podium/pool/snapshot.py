@@ -1,0 +1,197 @@
+"""A pool at one point in time: its events, the changes of ratings, and what its system has learnt."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from podium.engine.pool_state import new_pools
+from podium.engine.replay import NEVER
+from podium.pool.columns import Array, Columns, bisected
+from podium.pool.contents import Contents
+from podium.pool.texts import Texts
+from podium.store.log.pools import OrderKey, Pool
+from podium.store.log.statements import FIRST_THING
+
+RATED, UNRATED, VOIDED, SUPERSEDED, SEASON = range(5)  # codes of `STATUSES`
+STATUSES = ("rated", "unrated", "voided", "superseded", "season")
+REASONS = (
+    "", "unranked", "nobody_finished", "too_few_entrants", "not_finite", "player_twice", "voided", "superseded",
+)  # fmt: skip
+NONE = -1  # in a column of row numbers or of other numbers from 0
+
+EVENT_TYPES = {
+    "seq": np.int64,  # of the log entry that submitted it; orders events that started together
+    "content_seq": np.int64,  # of the log entry with its current content
+    "content": np.int32,  # number of that content among `Contents`
+    "started_at": np.int64,  # microseconds since 1970, UTC
+    "status": np.int8,
+    "reason": np.int8,
+    "match": np.int32,  # number of the registered match whose result it is
+    "present": np.int32,  # how many of the match's entrants were in the result as it was sent
+    "earlier_result": np.int32,  # uid of an earlier result of the same match
+}
+POSITION_TYPES = {
+    "uid": np.int32,  # of the event or season at this position in the order of rating
+    "stop": np.int64,  # the ledger row after its last one
+    "field": np.int32,  # its rated entrants; 0 for a season
+}
+ROW_TYPES = {
+    "event": np.int32,  # uid
+    "slot": np.int32,  # of the player or thing
+    "previous": np.int32,  # row of the same slot before this one
+    "rank": np.int32,  # in the overall result; 0 if there is none
+    "place": np.int32,  # order of the row within its event, from 1; 0 for a season
+    "before": np.float64,  # the rating before
+}  # and `state`, (fields): the state after
+
+
+class Season(NamedTuple):
+    """A season of a pool."""
+
+    name: str
+    keep: float  # share of each lead over a newcomer that stays
+
+
+def slot_of(number: int) -> int:
+    """Return the slot of a player or a piece of equipment; its number is that of the log."""
+    return 2 * number if number < FIRST_THING else 2 * (number - FIRST_THING) + 1
+
+
+def slots_of(numbers: Array) -> Array:
+    """Return the slot of each number of the log."""
+    return np.where(numbers < FIRST_THING, 2 * numbers, 2 * (numbers - FIRST_THING) + 1).astype(np.int32)
+
+
+def numbers_of(slots: Array) -> Array:
+    """Return the number in the log of each slot."""
+    half = slots.astype(np.int64) >> 1
+    return np.where(slots & 1, half + FIRST_THING, half)
+
+
+@dataclass(frozen=True)
+class Events:
+    """Events and seasons by uid, which counts them in the order in which they came, and the order of rating."""
+
+    ids: Texts  # by uid; a season's begins with a null character
+    columns: Columns  # by uid: `EVENT_TYPES`
+    order: Columns  # by position in the order of rating: `POSITION_TYPES`
+    seasons: Mapping[int, Season]  # by uid
+    matches: Texts  # registered matches that have a result
+    newest_results: Columns  # by number of a match: `uid` of its newest result
+
+    @property
+    def size(self) -> int:
+        """How many events and seasons there are."""
+        return self.columns.size
+
+    def find(self, event_id: str) -> int:
+        """Return the uid of an event, or -1."""
+        return self.ids.find(event_id)
+
+    def key(self, uid: int) -> OrderKey:
+        """Return what orders an event among the others."""
+        return OrderKey(int(self.columns.value("started_at", uid)), int(self.columns.value("seq", uid)))
+
+    def position(self, key: tuple[int, int]) -> int:
+        """Return how many events and seasons are before a key in the order of rating."""
+        size = self.order.size
+        if not size or self.key(int(self.order.value("uid", size - 1))) < key:
+            return size
+        return bisected(size, lambda position: self.key(int(self.order.value("uid", position))) < key)
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A pool after one entry of its log. Nothing that it can reach is ever written again."""
+
+    pool: Pool
+    seq: int  # of that entry
+    events: Events
+    contents: Contents
+    rows: Columns  # the ledger, in the order of rating: `ROW_TYPES` and `state`
+    newest: Columns  # by slot: `row`, the newest of the slot
+    learnt: Columns  # by position: `state`, what the system has learnt of the pool after it
+    direct_merges: Mapping[int, int | None] = field(default_factory=dict)  # as they were logged, by number
+    merged: Mapping[int, int] = field(default_factory=dict)  # the number each merged account plays on as
+
+    @property
+    def nbytes(self) -> int:
+        """The memory of the columns in bytes."""
+        events = self.events
+        columns = self.rows, self.newest, self.learnt, events.columns, events.order
+        return sum(each.nbytes for each in columns) + events.ids.nbytes + self.contents.nbytes
+
+    def row_at(self, position: int) -> int:
+        """Return the first ledger row of a position in the order of rating."""
+        return int(self.events.order.value("stop", position - 1)) if position else 0
+
+    def pool_state(self, position: int) -> Array:
+        """Return what the system had learnt of the pool before a position, (1, fields)."""
+        if not position or not self.pool.system.pool_fields:
+            return new_pools(self.pool.system, 1)
+        state: Array = self.learnt.value("state", position - 1)
+        return state[None].copy()
+
+    def newest_rows(self, row: int, slots: Array | None = None) -> Array:
+        """Return the newest row of each of these slots (all, if None) before a row, or -1."""
+        if row >= self.rows.size and slots is not None:
+            found = np.full(slots.size, NONE, np.int32)
+            known = slots < self.newest.size
+            found[known] = self.newest.at("row", slots[known])
+            return found
+        newest = self.newest.part("row").copy()
+        if row < self.rows.size:  # the earliest of the later rows is assigned last
+            newest[self.rows.part("slot", row)[::-1]] = self.rows.part("previous", row)[::-1]
+        if slots is None:
+            return newest
+        newest = np.append(newest, np.int32(NONE))
+        return newest[np.minimum(slots, newest.size - 1)]
+
+    def career(self, slot: int) -> Array:
+        """Return the rows of a player in the order of rating."""
+        row, found = int(self.newest.value("row", slot)) if slot < self.newest.size else NONE, []
+        while row >= 0:
+            found.append(row)
+            row = int(self.rows.value("previous", row))
+        return np.array(found[::-1], np.int64)
+
+    def played_at(self, rows: Array) -> Array:
+        """Return when each slot last played, given its newest row or -1: microseconds since 1970, or `NEVER`."""
+        columns, at = self.events.columns, rows.astype(np.int64)
+        while self.events.seasons:
+            begun = np.flatnonzero(at >= 0)
+            begun = begun[columns.at("status", self.rows.at("event", at[begun])) == SEASON]
+            if not begun.size:
+                break
+            at[begun] = self.rows.at("previous", at[begun])
+        played = np.full(at.size, NEVER)
+        known = at >= 0
+        played[known] = columns.at("started_at", self.rows.at("event", at[known]))
+        return played
+
+    @cached_property
+    def slots(self) -> Array:
+        """The slots that have a rating: players and equipment."""
+        return np.flatnonzero(self.newest.part("row") >= 0)
+
+
+def empty(pool: Pool) -> Snapshot:
+    """Return a pool before the first entry of its log."""
+    events = Events(
+        Texts(), Columns(EVENT_TYPES), Columns(POSITION_TYPES), {}, Texts(), Columns({"uid": np.int32})
+    )  # fmt: skip
+    blank = Snapshot(
+        pool, 0, events, Contents(), Columns({}), Columns({"row": np.int32}), Columns({}),
+    )  # fmt: skip
+    return without_ratings(blank, pool)
+
+
+def without_ratings(snapshot: Snapshot, pool: Pool) -> Snapshot:
+    """Return a snapshot with the columns that a pool's system needs, and no ledger."""
+    system = pool.system
+    rows = Columns({**ROW_TYPES, "state": (np.float64, (len(system.state_type._fields),))})
+    learnt = Columns({"state": (np.float64, (system.pool_fields,))})
+    return replace(snapshot, pool=pool, rows=rows, newest=Columns({"row": np.int32}), learnt=learnt)

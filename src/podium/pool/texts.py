@@ -1,0 +1,116 @@
+"""Immutable texts by number, found by their hash."""
+
+import zlib
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+MAX_OPEN = 512  # texts that are copied by a write
+MERGE_RATIO = 4  # a level is at least so many times as large as the next
+
+
+class Level(NamedTuple):
+    """Consecutive texts that are never written again."""
+
+    first: int  # number of the first text
+    letters: bytes
+    ends: Any  # (texts + 1): uint32 or uint64, where each text begins and ends in `letters`
+    hashes: Any  # (texts): uint32, rising
+    numbers: Any  # (texts): int32, the text of each hash, counted from `first`
+
+    def text(self, number: int) -> str:
+        """Return one text."""
+        at = number - self.first
+        return self.letters[self.ends[at] : self.ends[at + 1]].decode()
+
+
+class Texts:
+    """Texts numbered from 0 in the order in which they came; equal texts may come twice.
+
+    `appended` returns a new object, which shares finished levels with the old one.
+    """
+
+    __slots__ = ("_levels", "_open", "_places", "size")
+
+    def __init__(self, texts: Iterable[str] = ()) -> None:
+        self._levels: tuple[Level, ...] = ()
+        self._open: tuple[str, ...] = ()
+        self._places: dict[str, int] = {}
+        self.size = 0
+        given = [*texts]
+        if given:
+            self._add(given)
+
+    def __getitem__(self, number: int) -> str:
+        first = self.size - len(self._open)
+        if number >= first:
+            return self._open[number - first]
+        return self._levels[bisect_right(self._levels, number, key=lambda level: level.first) - 1].text(number)
+
+    @property
+    def nbytes(self) -> int:
+        """The memory of finished levels in bytes."""
+        return sum(len(each.letters) + sum(array.nbytes for array in each[2:]) for each in self._levels)
+
+    def find(self, text: str) -> int:
+        """Return the newest number of a text, or -1."""
+        place = self._places.get(text)
+        if place is not None:
+            return place
+        if not self._levels:
+            return -1
+        key = zlib.crc32(text.encode())
+        for level in reversed(self._levels):
+            at = int(np.searchsorted(level.hashes, np.uint32(key), "right")) - 1
+            while at >= 0 and level.hashes[at] == key:
+                number = level.first + int(level.numbers[at])
+                if level.text(number) == text:
+                    return int(number)
+                at -= 1
+        return -1
+
+    def appended(self, texts: Sequence[str]) -> "Texts":
+        """Return these texts, followed by more."""
+        if not texts:
+            return self
+        new = Texts()
+        new._levels, new._open, new._places, new.size = self._levels, self._open, self._places, self.size
+        new._add(texts)
+        return new
+
+    def _add(self, texts: Sequence[str]) -> None:
+        self._open = (*self._open, *texts)
+        self._places = self._places | dict(zip(texts, range(self.size, self.size + len(texts)), strict=True))
+        self.size += len(texts)
+        if len(self._open) > MAX_OPEN:
+            level = level_of(self.size - len(self._open), self._open)
+            levels = [*self._levels]
+            while levels and levels[-1].numbers.size < MERGE_RATIO * level.numbers.size:
+                below = levels.pop()
+                level = joined(below, level)
+            self._levels, self._open, self._places = (*levels, level), (), {}
+
+
+def level_of(first: int, texts: Sequence[str]) -> Level:
+    """Return a level of texts whose numbers begin at `first`."""
+    encoded = [each.encode() for each in texts]
+    lengths = np.fromiter(map(len, encoded), np.int64, len(encoded))
+    hashes = np.fromiter(map(zlib.crc32, encoded), np.uint32, len(encoded))
+    return sorted_level(first, b"".join(encoded), np.concatenate([[0], np.cumsum(lengths)]), hashes)
+
+
+def joined(one: Level, other: Level) -> Level:
+    """Return one level of two that follow each other."""
+    hashes = np.empty(one.numbers.size + other.numbers.size, np.uint32)
+    hashes[one.numbers], hashes[one.numbers.size + other.numbers] = one.hashes, other.hashes
+    ends = np.concatenate([one.ends, other.ends[1:] + one.ends[-1]])
+    return sorted_level(one.first, one.letters + other.letters, ends, hashes)
+
+
+def sorted_level(first: int, letters: bytes, ends: Any, hashes: Any) -> Level:
+    """Return a level whose hashes are given in the order of its texts."""
+    order = np.argsort(hashes, kind="stable").astype(np.int32)
+    kind = np.uint32 if len(letters) < 1 << 32 else np.uint64
+    return Level(first, letters, ends.astype(kind), hashes[order], order)

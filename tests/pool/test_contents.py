@@ -1,0 +1,59 @@
+"""Contents give the tables that a reader of the log's lines gives."""
+
+import json
+from unittest import mock
+
+import numpy as np
+import polars as pl
+from hypothesis import given
+from hypothesis import strategies as st
+
+from podium.pool import contents as module
+from podium.pool.contents import Contents
+from podium.store.log.content import read_bodies
+
+OPTIONAL = {
+    "heat": st.sampled_from(["1", "2", "overall"]), "team": st.sampled_from(["red", "blue"]),
+    "position": st.integers(1, 9).map(float), "time_s": st.floats(0.001, 1e6), "ranked": st.booleans(),
+    "weight": st.sampled_from([0.5, 1.0, 2.0]), "handicap": st.booleans(),
+    "shared:car": st.integers(2**40 + 1, 2**40 + 3),
+}  # fmt: skip
+ROW = st.fixed_dictionaries(
+    {"status": st.sampled_from(["finished", "quit", "did_not_start"]), "player": st.integers(1, 9)}, optional=OPTIONAL
+)
+
+
+def body(number, rows):
+    lines = [json.dumps({"event_id": f"e{number}", "started_at": "2025-01-01T00:00:00+00:00"} | row) for row in rows]
+    return "".join(line.replace(", ", ",").replace(": ", ":") + "\n" for line in lines).encode()
+
+
+@given(st.lists(st.lists(ROW, min_size=1, max_size=4), min_size=1, max_size=9), st.data())
+def test_a_table_is_what_the_lines_say(events, data):
+    bodies = [body(number, rows) for number, rows in enumerate(events)]
+    with mock.patch.object(module, "MAX_OPEN", 3):
+        contents = Contents()
+        while contents.size < len(bodies):
+            stop = contents.size + data.draw(st.integers(1, 4))
+            contents = contents.appended(bodies[contents.size : stop])
+    chosen = data.draw(st.lists(st.sampled_from(range(len(bodies))), min_size=1, unique=True))
+    starts, seqs = [1_000_000 * each for each in chosen], [each + 10 for each in chosen]
+    table = contents.table(
+        np.array(chosen), event_id=[f"e{each}" for each in chosen], started_at=np.array(starts), seq=np.array(seqs)
+    )
+    expected = read_bodies(((bodies[each], start) for each, start in zip(chosen, starts, strict=True)), seq=seqs)
+    assert table.columns == expected.columns
+    assert table.schema == expected.schema
+    assert table.equals(expected)
+
+
+def test_an_empty_choice_has_no_rows():
+    contents = Contents().appended([body(0, [{"status": "finished", "player": 1}])])
+    assert contents.table(np.empty(0, np.int64), event_id=[], started_at=[], seq=[]).height == 0
+
+
+def test_texts_are_stored_once():
+    rows = [{"status": "finished", "player": player, "heat": "semi-final"} for player in range(1, 101)]
+    part = module.parsed(0, [body(0, rows)])
+    assert part.frame.schema["heat"] == pl.Categorical
+    assert part.frame.schema["player"] == pl.Int32

@@ -1,0 +1,101 @@
+"""A snapshot that follows a log act by act has the bits of the store's tables, and so has one folded at once."""
+
+import sys
+import tempfile
+from pathlib import Path
+from random import Random
+from unittest import mock
+
+import pytest
+from extent import times
+from folded import begin, differences, follow
+from hypothesis import settings
+from hypothesis.stateful import invariant
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "store"))
+import histories
+from test_any_order import Model
+
+from podium.errors import PodiumError
+from podium.pool import columns, contents, rating, texts
+from podium.store import Store
+from podium.systems import make_system
+
+ACTS = times(12, 40)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def small_parts():
+    """Let small pools reach the ends of chunks, levels, parts and spans."""
+    with (
+        mock.patch.multiple(columns, CHUNK_BITS=2, CHUNK_ROWS=4),
+        mock.patch.object(contents, "MAX_OPEN", 3),
+        mock.patch.object(texts, "MAX_OPEN", 3),
+        mock.patch.object(rating, "SPAN_EVENTS", 4),
+    ):
+        yield
+
+
+@pytest.mark.parametrize("seed", range(times(8, 60)))
+def test_random_histories_have_the_bits_of_the_tables(tmp_path, seed):
+    store, truth, rng = (
+        histories.new_store(f"sqlite:///{tmp_path}/podium.db", seed),
+        histories.truth_of(seed),
+        Random(seed),  # noqa: S311
+    )
+    snapshot = first = begin(store, histories.POOL)
+    for _ in range(ACTS):
+        act = histories.next_act(rng, truth)
+        try:
+            act.run(store)
+        except PodiumError:
+            continue
+        act.model(truth)
+        snapshot = follow(store, histories.POOL, snapshot)
+        assert differences(store, histories.POOL, snapshot) == [], act.name
+    assert differences(store, histories.POOL, follow(store, histories.POOL, first)) == []
+    store.close()
+
+
+class FoldModel(Model):
+    """Random acts with registered matches, followed by a snapshot."""
+
+    def __init__(self):
+        super().__init__()
+        self.snapshot_of_pool = begin(self.store, "main")
+
+    @invariant()
+    def it_is_what_a_replay_makes(self):
+        self.snapshot_of_pool = follow(self.store, "main", self.snapshot_of_pool)
+        assert differences(self.store, "main", self.snapshot_of_pool) == []
+
+
+FoldModel.TestCase.settings = settings(Model.TestCase.settings, max_examples=times(6, 500))
+TestFoldModel = FoldModel.TestCase
+
+
+class SequenceFoldModel(FoldModel):
+    """The same in a pool without dates."""
+
+    is_counted = True
+
+
+SequenceFoldModel.TestCase.settings = settings(Model.TestCase.settings, max_examples=times(3, 300))
+TestSequenceFoldModel = SequenceFoldModel.TestCase
+
+
+def test_another_system_rates_everything_again():
+    with tempfile.TemporaryDirectory() as folder:
+        store = Store(f"sqlite:///{folder}/podium.db")
+        store.create_pool("main", make_system("elo", {}))
+        snapshot = begin(store, "main")
+        for number in range(9):
+            rows = histories.event(number, number, ["ana", "ben", "cleo"])
+            store.submit("main", rows)
+        snapshot = follow(store, "main", snapshot)
+        old = snapshot.rows.part("state")
+        store.configure("main", make_system("podium", {}))
+        after = follow(store, "main", snapshot)
+        assert differences(store, "main", after) == []
+        assert snapshot.rows.part("state").tobytes() == old.tobytes()
+        store.close()

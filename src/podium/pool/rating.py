@@ -1,8 +1,9 @@
 """The ratings of a pool from the first affected event on, by the engine, and what differs from before."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -10,12 +11,22 @@ import polars as pl
 from podium.engine.heats import encode_small, entries_of
 from podium.engine.replay import NEVER, Replayed, by_columns, newcomers, replay_settlements
 from podium.errors import NotFiniteError
+from podium.pool.batches import (
+    NOT_FINITE,
+    PLAYER_TWICE,
+    Batch,
+    joined,
+    of_events,
+    players_twice,
+    rate_batch,
+    reasons_of,
+    rows_of_season,
+)  # fmt: skip
 from podium.pool.columns import Array
 from podium.pool.fold import Draft
 from podium.pool.snapshot import (
     NONE,
     RATED,
-    REASONS,
     ROW_TYPES,
     SEASON,
     SUPERSEDED,
@@ -29,25 +40,10 @@ from podium.pool.snapshot import (
 )  # fmt: skip
 from podium.store.log.content import is_numbered
 from podium.store.writing.rating.events import Roster
-from podium.store.writing.rating.rating import (
-    NOT_FINITE,
-    PLAYER_TWICE,
-    Reset,
-    SeasonSegment,
-    find_duplicate_players,
-    rate_segments,
-    reasons,
-)  # fmt: skip
 
 SPAN_EVENTS = 5_000  # that are rated between two chances for other threads
+ENDS = 2  # bounds of a span without seasons
 MAX_SINGLE_ROWS = 64  # an event with more is rated like a batch
-
-
-class Identified(NamedTuple):
-    """An event in a batch, found by its id."""
-
-    event_id: str
-    uid: int
 
 
 @dataclass
@@ -59,8 +55,8 @@ class Ratings:
     fields: list[Array] = field(default_factory=list)  # rated entrants of each event
     learnt: list[Array] = field(default_factory=list)  # state of the pool after each event
     statuses: dict[int, tuple[int, int]] = field(default_factory=dict)  # status and reason by uid, of changed ones
-    not_finite: list[NotFiniteError] = field(default_factory=list)
-    twice: list[tuple[str, int]] = field(default_factory=list)  # an event, and the player who is in it twice
+    errors: dict[int, NotFiniteError] = field(default_factory=dict)  # by uid, of events that cannot be rated
+    twice: dict[int, int] = field(default_factory=dict)  # by uid, the number of a player who is in the event twice
 
 
 def rate(draft: Draft) -> tuple[Snapshot, Ratings]:
@@ -96,100 +92,74 @@ class Rater:
 
     def rate_span(self, uids: Array) -> None:
         """Rate consecutive events and seasons."""
-        columns = self.after.events.columns
+        columns, system = self.after.events.columns, self.system
         status = columns.at("status", uids)
-        counting = uids[(status != VOIDED) & (status != SUPERSEDED) & (status != SEASON)]
-        if uids.size == 1 and counting.size == 1 and self.rate_single(int(uids[0])):
+        is_season = status == SEASON
+        counting = ~is_season & (status != VOIDED) & (status != SUPERSEDED)
+        if self.everyone is None and uids.size == 1 and counting[0] and self.rate_single(int(uids[0])):
             return
-        resets = [
-            Reset(self.after.events.key(uid), self.after.events.seasons[uid].keep)
-            for uid in uids[status == SEASON].tolist()
-        ]
-        segments = [*self.segments(counting, resets)]
+        table = self.table(uids[counting])
+        twice = players_twice(table) if table.height else {}
+        if twice:
+            table = table.filter(~pl.col("uid").is_in([*twice]))
         roster = self.everyone
         if roster is None:
-            met = np.unique(np.concatenate([numbers_in(segment.table) for segment in segments]))
-            roster = self.roster(self.base.slots if resets else slots_of(met))
+            roster = self.roster(self.base.slots if is_season.any() else slots_of(np.unique(numbers_in(table))))
         roster.pool = self.pool_state
-        rated = rate_segments(self.after.pool, roster, segments)
-        self.pool_state = roster.pool
-        ledger = rated.ledger
-        seq = columns.at("seq", uids)
-        starts = ledger.starts if len(ledger) else np.empty(0, np.int64)
-        by_seq = np.argsort(seq, kind="stable")
-        where = by_seq[np.searchsorted(seq[by_seq], ledger.seq[starts])]  # positions in the span
-        lengths, field = np.zeros(uids.size, np.int64), np.zeros(uids.size, np.int64)
-        lengths[where], field[where] = np.diff(starts, append=len(ledger)), ledger.field[starts]
-        width = len(self.system.state_type._fields)
-        self.ratings.parts.append({
-            "event": np.repeat(uids[where], lengths[where]), "slot": slots_of(ledger.player), "rank": ledger.rank,
-            "place": ledger.place, "before": ledger.before,
-            "state": ledger.state.view("<f8").reshape(-1, width) if len(ledger) else np.empty((0, width)),
-        })  # fmt: skip
+        batch = Batch()
+        bounds = [0, *(np.flatnonzero(is_season) + 1).tolist(), uids.size]
+        for first, last in pairwise(bounds):
+            part = table if len(bounds) == ENDS else of_events(table, uids[first:last])
+            if part.height:
+                rate_batch(self.after.pool, roster, part, batch)
+            if last > first and is_season[last - 1]:
+                uid = int(uids[last - 1])
+                batch.rows.append(rows_of_season(uid, roster, self.after.events.seasons[uid].keep))
+        before, self.pool_state = self.pool_state[0], roster.pool
+        rows = joined(batch.rows, len(system.state_type._fields))
+        starts = np.flatnonzero(np.diff(rows["event"], prepend=-1))
+        where = positions_of(rows["event"][starts], uids)
+        lengths, fields = np.zeros(uids.size, np.int64), np.zeros(uids.size, np.int64)
+        lengths[where], fields[where] = np.diff(starts, append=rows["event"].size), rows.pop("field")[starts]
+        self.ratings.parts.append(rows)
         self.ratings.lengths.append(lengths)
-        self.ratings.fields.append(field)
-        self.ratings.not_finite += rated.not_finite.values()
-        self.note_statuses(uids, counting, segments, lengths, rated.not_finite)
-        if self.system.pool_fields:
-            self.ratings.learnt.append(self.learnt_after(uids, rated.pools))
+        self.ratings.fields.append(fields)
+        self.note_statuses(uids[counting], lengths[counting] > 0, table, twice, batch.errors)
+        if system.pool_fields:
+            states = np.empty((uids.size, system.pool_fields))
+            for place, uid in enumerate(uids.tolist()):
+                before = states[place] = batch.learnt.get(uid, before)
+            self.ratings.learnt.append(states)
 
-    def learnt_after(self, uids: Array, pools: Any) -> Array:
-        """Return the pool's state after each event of a span; one that is not rated leaves it as it was."""
-        states = np.empty((uids.size, self.system.pool_fields))
-        state = self.before_span
-        for place, uid in enumerate(uids.tolist()):
-            packed = pools.get(self.after.events.key(uid))
-            state = state if packed is None else np.frombuffer(packed, "<f8")
-            states[place] = state
-        return states
-
-    def segments(self, counting: Array, resets: Sequence[Reset]) -> Iterator[SeasonSegment]:
-        """Yield the events between seasons, with their results."""
-        self.before_span = self.pool_state[0].copy()
-        events, columns = self.after.events, self.after.events.columns
-        started_at, seq = columns.at("started_at", counting), columns.at("seq", counting)
-        content, begin = columns.at("content", counting), 0
+    def table(self, uids: Array) -> pl.DataFrame:
+        """Return the results of events, with the numbers of accounts that play on."""
+        columns = self.after.events.columns
+        table = self.after.contents.table(
+            columns.at("content", uids), event_id=uids.astype(str), started_at=columns.at("started_at", uids), uid=uids
+        )
+        if not self.after.merged:
+            return table
         ends = {str(number): str(into) for number, into in self.after.merged.items()}
-        for reset in [*resets, None]:
-            end = counting.size
-            if reset is not None:
-                is_before = (started_at < reset.key.started_at) | (
-                    (started_at == reset.key.started_at) & (seq < reset.key.seq)
-                )
-                end = int(np.count_nonzero(is_before))
-            part = slice(begin, end)
-            ids = [events.ids[uid] for uid in counting[part].tolist()]
-            table = self.after.contents.table(content[part], event_id=ids, started_at=started_at[part], seq=seq[part])
-            if ends and table.height:
-                table = table.with_columns(pl.col([*filter(is_numbered, table.columns)]).replace(ends))
-            twice = find_duplicate_players(table) if table.height else {}
-            if twice:
-                table = table.filter(~pl.col("event_id").is_in([*twice]))
-            chosen = [Identified(event_id, uid) for event_id, uid in zip(ids, counting[part].tolist(), strict=True)]
-            yield SeasonSegment(chosen, table, reset, twice)
-            begin = end
+        return table.with_columns(pl.col([*filter(is_numbered, table.columns)]).replace(ends))
 
     def note_statuses(
-        self, uids: Array, counting: Array, segments: Sequence[SeasonSegment], lengths: Array, not_finite: Any
+        self, uids: Array, rated: Array, table: pl.DataFrame, twice: Mapping[int, int], errors: Mapping[int, Any]
     ) -> None:
         """Note the status of each event that has another than before."""
         columns = self.after.events.columns
-        unrated = {*uids[lengths == 0].tolist()}
-        status = columns.at("status", counting)
-        for uid in counting[status == UNRATED].tolist():
-            if uid not in unrated:
-                self.ratings.statuses[uid] = RATED, 0
-        for segment in segments:
-            without = [each for each in segment.events if each.uid in unrated]
-            if not without:
-                continue
-            why = reasons(self.after.pool, segment.table, [each.event_id for each in without])
-            why |= dict.fromkeys(not_finite, NOT_FINITE) | dict.fromkeys(segment.duplicate_players, PLAYER_TWICE)
-            for each in without:
-                code = UNRATED, REASONS.index(why[each.event_id])
-                if code != (columns.value("status", each.uid), columns.value("reason", each.uid)):
-                    self.ratings.statuses[each.uid] = code
-            self.ratings.twice += segment.duplicate_players.items()
+        was_unrated = columns.at("status", uids) == UNRATED
+        self.ratings.statuses |= dict.fromkeys(uids[was_unrated & rated].tolist(), (RATED, 0))
+        without = uids[~rated]
+        if not without.size:
+            return
+        why = reasons_of(self.after.pool, table, without.tolist())
+        why = {**why, **dict.fromkeys(errors, NOT_FINITE), **dict.fromkeys(twice, PLAYER_TWICE)}
+        was = zip(columns.at("status", without).tolist(), columns.at("reason", without).tolist(), strict=True)
+        for uid, old in zip(without.tolist(), was, strict=True):
+            if old != (UNRATED, why[uid]):
+                self.ratings.statuses[uid] = UNRATED, why[uid]
+        self.ratings.errors |= errors
+        self.ratings.twice |= twice
 
     def roster(self, slots: Array) -> Roster:
         """Return where these players stand before the first event that is rated."""
@@ -202,7 +172,7 @@ class Rater:
         return roster
 
     def rate_single(self, uid: int) -> bool:
-        """Rate the only event of a span the short way; return False if only a batch can rate it."""
+        """Rate the only event of all spans the short way; return False if only a batch can rate it."""
         columns, pool = self.after.events.columns, self.after.pool
         rows = self.after.contents.rows(int(columns.value("content", uid)))
         if (
@@ -246,6 +216,13 @@ class Rater:
         if columns.value("status", uid) == UNRATED:
             self.ratings.statuses[uid] = RATED, 0
         return True
+
+
+def positions_of(values: Array, among: Array) -> Array:
+    """Return where each value is among distinct others."""
+    order = np.argsort(among, kind="stable")
+    found: Array = order[np.searchsorted(among[order], values)]
+    return found
 
 
 def numbers_in(table: pl.DataFrame) -> Array:

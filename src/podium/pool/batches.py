@@ -1,0 +1,142 @@
+"""Ratings of consecutive events by the engine, as rows of the ledger."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+
+from podium.engine.replay import Replayed
+from podium.engine.tables.encoding import Events as Encoded
+from podium.errors import NotFiniteError
+from podium.ledger.history import changes
+from podium.ledger.reasons.standings import event_ranks
+from podium.pool.columns import Array
+from podium.pool.snapshot import REASONS, slots_of
+from podium.results.hashing import index_type, run_bounds, surely_distinct_within
+from podium.results.reading import Results
+from podium.store.log.pools import Pool
+from podium.store.writing.rating.events import Roster, entrant_numbers
+from podium.store.writing.rating.rating import as_table
+
+EVENTS_AFTER_ERROR = 64  # that are rated together after one that cannot be rated
+NOT_FINITE, PLAYER_TWICE = REASONS.index("not_finite"), REASONS.index("player_twice")
+Rows = dict[str, Array]
+
+
+@dataclass
+class Batch:
+    """Rows of the ledger for consecutive events, and what the events left of the pool's state."""
+
+    rows: list[Rows] = field(default_factory=list)  # of each part: columns as `ROW_TYPES`, `state` and `field`
+    learnt: dict[int, Array] = field(default_factory=dict)  # state of the pool after an event, by uid
+    errors: dict[int, NotFiniteError] = field(default_factory=dict)  # by uid; such an event changes nothing
+
+
+def rate_batch(pool: Pool, roster: Roster, table: pl.DataFrame, batch: Batch) -> None:
+    """Rate the events of a table, but not those whose ratings would not be finite numbers.
+
+    Args:
+        table: results in the order of rating, with `uid` and with the uid as text in `event_id`.
+        batch: gets the rows.
+    """
+    uids = table["uid"].unique(maintain_order=True).to_numpy()
+    start, count = 0, uids.size
+    while start < uids.size:
+        chosen = uids[start : start + count]
+        try:
+            rate_events(pool, roster, table if chosen.size == uids.size else of_events(table, chosen), batch)
+        except NotFiniteError as error:
+            wrong = int(str(error.event_id))
+            place = int(np.flatnonzero(chosen == wrong)[0])
+            if place:
+                rate_events(pool, roster, of_events(table, chosen[:place]), batch)
+            batch.errors[wrong] = error
+            start, count = start + place + 1, EVENTS_AFTER_ERROR
+        else:
+            start, count = start + chosen.size, 2 * count
+
+
+def of_events(table: pl.DataFrame, uids: Array) -> pl.DataFrame:
+    """Return the rows of some events."""
+    return table.filter(pl.col("uid").is_in(uids.tolist()))
+
+
+def rate_events(pool: Pool, roster: Roster, table: pl.DataFrame, batch: Batch) -> None:
+    """Rate all events of a table; if one cannot be rated, nothing has moved.
+
+    Raises:
+        NotFiniteError: a rating would not be a finite number.
+    """
+    encoded, replayed = roster.advance(Results(as_table(pool, table), pool.name), table["started_at"])
+    before, after = changes(pool.system, encoded, replayed)
+    uid = table["uid"].to_numpy()[encoded.ledger.row.array]
+    starts = np.flatnonzero(np.diff(uid, prepend=-1))
+    ranks = event_ranks(encoded)
+    rows = {
+        "event": uid, "slot": slots_of(table["player"].cast(pl.Int64).to_numpy()[encoded.ledger.row.array]),
+        "rank": ranks.rank, "field": ranks.field, "before": before, "state": after,
+        "place": np.arange(1, uid.size + 1) - np.repeat(starts, np.diff(starts, append=uid.size)),
+    }  # fmt: skip
+    if encoded.columns.kind.size:
+        rows = with_equipment(rows, starts, encoded, replayed)
+    batch.rows.append(rows)
+    if replayed.pool_history.size:
+        batch.learnt.update(zip(uid[starts].tolist(), replayed.pool_history, strict=True))
+
+
+def with_equipment(rows: Rows, starts: Array, encoded: Encoded, replayed: Replayed) -> Rows:
+    """Return the rows with those of equipment behind the players' rows of each event."""
+    where = np.flatnonzero(encoded.columns.kind)
+    event = np.searchsorted(encoded.columns.entrants, where, "right") - 1  # each event is rated by itself
+    sizes = np.diff(starts, append=rows["event"].size)
+    equipment = {
+        "event": rows["event"][starts[event]],
+        "slot": slots_of(entrant_numbers(encoded.player_names)[encoded.columns.player[where]]),
+        "rank": np.zeros(where.size, np.int64), "field": rows["field"][starts[event]],
+        "before": replayed.before[where], "state": replayed.after[where], "place": sizes[event] + 1,
+    }  # fmt: skip
+    order = np.argsort(np.concatenate([np.repeat(np.arange(starts.size), sizes), event]), kind="stable")
+    return {name: np.concatenate([rows[name], equipment[name]])[order] for name in rows}
+
+
+def rows_of_season(uid: int, roster: Roster, keep: float) -> Rows:
+    """Begin a season in a roster, and return a row for every player who has a rating."""
+    numbers, before, after = roster.reset(keep)
+    none = np.zeros(numbers.size, np.int64)
+    return {
+        "event": np.full(numbers.size, uid), "slot": slots_of(numbers), "rank": none, "field": none, "place": none,
+        "before": before[:, roster.system.column("rating")], "state": after,
+    }  # fmt: skip
+
+
+def joined(parts: list[Rows], width: int) -> Rows:
+    """Return the rows of all parts, one after the other; states have `width` fields."""
+    if not parts:
+        empty = np.empty(0, np.int64)
+        names = "event", "slot", "rank", "field", "place"
+        return dict.fromkeys(names, empty) | {"before": np.empty(0), "state": np.empty((0, width))}
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def players_twice(table: pl.DataFrame) -> dict[int, int]:
+    """Return, for each event with a player twice in a heat, the first such player's number, by uid."""
+    has_heats, uid = "heat" in table.columns, table["uid"].to_numpy()
+    places = table["player"] + "\n" + table["heat"].fill_null("") if has_heats else table["player"]
+    if surely_distinct_within(places, np.cumsum(run_bounds(uid)[:-1], dtype=index_type(uid.size))):
+        return {}
+    doubles = table.filter(table.select("uid", "player", *(["heat"] if has_heats else [])).is_duplicated())
+    return {each: int(number) for each, number in reversed(doubles.select("uid", "player").rows())}
+
+
+def reasons_of(pool: Pool, table: pl.DataFrame, unrated: list[int]) -> Mapping[int, int]:
+    """Return why each of these events is not rated: codes of `REASONS` by uid."""
+    rows = of_events(table, np.array(unrated))
+    ranked = pl.col("ranked").any() if "ranked" in table.columns else pl.lit(value=True)
+    finished = (pl.col("status") == "finished").any()
+    found = {}
+    for uid, is_ranked, has_finisher in rows.group_by("uid").agg(ranked=ranked, finished=finished).iter_rows():
+        lacks_finisher = pool.system.needs_finisher and not has_finisher
+        reason = "unranked" if not is_ranked else "nobody_finished" if lacks_finisher else "too_few_entrants"
+        found[uid] = REASONS.index(reason)
+    return found

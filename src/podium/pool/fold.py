@@ -32,6 +32,7 @@ from podium.version import ARITHMETIC
 
 # The head of an event's first line: its number or its date stand in it before all other results.
 HEAD = re.compile(rb'\{(?:"sequence":([^,]+),)?"event_id":"(?:[^"\\]|\\.)*"(?:,"started_at":"([^"]+)")?').match
+CELL = {name: place for place, name in enumerate(EVENT_TYPES)}
 VOIDED_REASON, SUPERSEDED_REASON = REASONS.index("voided"), REASONS.index("superseded")
 
 
@@ -48,7 +49,7 @@ class Entry(NamedTuple):
 
 @dataclass
 class Draft:
-    """A pool on its way from one snapshot to the next: the facts of its events, and where ratings may change."""
+    """A pool between two snapshots: the facts of its events, and from where on ratings may change."""
 
     base: Snapshot
     pool: Pool
@@ -56,13 +57,13 @@ class Draft:
     merged: Mapping[int, int]
     seasons: Mapping[int, Season]
     ids: list[str] = field(default_factory=list)  # of new events
-    new: dict[str, list[Any]] = field(default_factory=lambda: {name: [] for name in EVENT_TYPES})
+    new: list[list[int]] = field(default_factory=list)  # cells of new events, in the order of `EVENT_TYPES`
     uids: dict[str, int] = field(default_factory=dict)  # of new events, by id
     changed: dict[int, dict[str, int]] = field(default_factory=dict)  # other cells of old events, by uid
     bodies: list[bytes] = field(default_factory=list)  # new contents
     match_ids: list[str] = field(default_factory=list)  # new matches
     newest_results: dict[int, int] = field(default_factory=dict)  # uid by number of a match
-    affected: list[OrderKey] = field(default_factory=list)  # ratings may change from the first of them on
+    first: OrderKey | None = None  # of the event from which on ratings may change
     seq: int = 0  # of the newest entry
 
     @classmethod
@@ -78,7 +79,7 @@ class Draft:
         """Return one cell of an event's columns."""
         size = self.base.events.size
         if uid >= size:
-            return int(self.new[name][uid - size])
+            return self.new[uid - size][CELL[name]]
         changed = self.changed.get(uid)
         return changed[name] if changed and name in changed else int(self.base.events.columns.value(name, uid))
 
@@ -93,15 +94,20 @@ class Draft:
             self.changed.setdefault(uid, {}).update(cells)
             return
         for name, value in cells.items():
-            self.new[name][uid - size] = value
+            self.new[uid - size][CELL[name]] = value
 
-    def add_event(self, event_id: str, **cells: int) -> int:
+    def affect(self, key: OrderKey) -> None:
+        """Note that ratings may change from the event of this key on."""
+        if self.first is None or key < self.first:
+            self.first = key
+
+    def add_event(self, event_id: str, seq: int, started_at: int, content: int = NONE, status: int = RATED) -> int:
         """Add an event or a season, and return its uid."""
         uid = self.base.events.size + len(self.ids)
         self.ids.append(event_id)
         self.uids[event_id] = uid
-        for name, values in self.new.items():
-            values.append(cells.get(name, 0 if name in ("status", "reason") else NONE))
+        self.new.append([seq, seq, content, started_at, status, 0, NONE, NONE, NONE])  # as `EVENT_TYPES`
+        self.affect(OrderKey(started_at, seq))
         return uid
 
     def follow(self, entries: Iterable[Entry]) -> None:
@@ -117,23 +123,16 @@ class Draft:
                     self._follow_merge(entry)
                 case kinds.SEASON:
                     season = json.loads(entry.body)
-                    uid = self.add_event(
-                        "\0" + entry.subject,
-                        seq=entry.seq,
-                        content_seq=entry.seq,
-                        started_at=season["started_at"],
-                        status=SEASON,
-                    )
+                    uid = self.add_event("\0" + entry.subject, entry.seq, season["started_at"], status=SEASON)
                     self.seasons = {**self.seasons, uid: Season(entry.subject, season["keep"])}
-                    self.affected.append(self.key(uid))
                 case kinds.CONFIGURE:
                     setting = json.loads(entry.body)
                     system = system_of(setting["system"], json.dumps(setting["parameters"]))
                     self.pool = replace(self.pool, system=system, arithmetic=ARITHMETIC)
-                    self.affected.append(START)
+                    self.affect(START)
                 case kinds.RERATE:
                     self.pool = replace(self.pool, arithmetic=ARITHMETIC)
-                    self.affected.append(START)
+                    self.affect(START)
                 case kinds.CLOSE | kinds.REOPEN:
                     self.pool = replace(self.pool, closed=entry.kind == kinds.CLOSE)
                 case kinds.DESCRIBE:
@@ -146,14 +145,12 @@ class Draft:
         self.bodies.append(entry.body)
         uid = self.find(entry.subject)
         if uid < 0:
-            uid = self.add_event(
-                entry.subject, seq=entry.seq, content_seq=entry.seq, content=content, started_at=started_at
-            )
+            uid = self.add_event(entry.subject, entry.seq, started_at, content)
         else:
-            self.affected.append(self.key(uid))
+            self.affect(self.key(uid))
             moved = {"seq": entry.seq} if entry.kind == kinds.MOVE else {}
             self.change(uid, content_seq=entry.seq, content=content, started_at=started_at, **moved)
-        self.affected.append(self.key(uid))
+            self.affect(self.key(uid))
         if entry.match_id is not None:
             self._follow_result(uid, entry.match_id, entry.present or 0)
 
@@ -171,7 +168,7 @@ class Draft:
         uid = self.find(entry.subject)
         voided = entry.kind == kinds.VOID
         self.change(uid, status=VOIDED if voided else RATED, reason=VOIDED_REASON if voided else 0)
-        self.affected.append(self.key(uid))
+        self.affect(self.key(uid))
         match = self.value("match", uid)
         if match >= 0:
             self._choose_result(match)
@@ -182,7 +179,8 @@ class Draft:
         self.direct_merges = dict(self.direct_merges)
         follow_entry(self.direct_merges, entry.kind, entry.subject, entry.body)
         self.merged = resolved(self.direct_merges)
-        self.affected += self._keys_of(before if entry.kind == kinds.UNMERGE else number)
+        for key in self._keys_of(before if entry.kind == kinds.UNMERGE else number):
+            self.affect(key)
 
     def _keys_of(self, number: int) -> list[OrderKey]:
         """Return where a merge of an account may change ratings first."""
@@ -226,7 +224,7 @@ class Draft:
             if (place > 0) != (self.value("status", uid) == SUPERSEDED):
                 status, reason = (SUPERSEDED, SUPERSEDED_REASON) if place else (RATED, 0)
                 self.change(uid, status=status, reason=reason)
-                self.affected.append(self.key(uid))
+                self.affect(self.key(uid))
 
     def events(self) -> Events:
         """Return the events as the entries leave them, in their new order of rating."""
@@ -237,7 +235,7 @@ class Draft:
                 cells = {uid: each[name] for uid, each in self.changed.items() if name in each}
                 columns = columns.updated(np.array([*cells]), {name: np.array([*cells.values()])})
         if self.ids:
-            columns = columns.appended(self.new)
+            columns = columns.appended(dict(zip(EVENT_TYPES, np.array(self.new, np.int64).T, strict=True)))
         return Events(
             old.ids.appended(self.ids),
             columns,
@@ -259,9 +257,9 @@ class Draft:
         """Return the order of rating; from the first affected position on without ledger rows."""
         old, size = self.base.events, columns.size
         added = np.arange(old.size, size)
-        if not self.affected:
+        if self.first is None:
             return old.order
-        at = old.position(min(self.affected))
+        at = self.position
         uids = np.concatenate([old.order.part("uid", at), added])
         uids = uids[in_order(columns, uids)]
         stop = self.base.row_at(at)
@@ -273,7 +271,7 @@ class Draft:
     def position(self) -> int:
         """The first position in the order of rating at which ratings may change."""
         events = self.base.events
-        return events.position(min(self.affected)) if self.affected else events.order.size
+        return events.order.size if self.first is None else events.position(self.first)
 
 
 def in_order(columns: Any, uids: Array) -> Array:

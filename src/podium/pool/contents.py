@@ -50,6 +50,8 @@ class Contents:
 
     def appended(self, bodies: Sequence[bytes]) -> "Contents":
         """Return these contents, followed by more: lines of JSON, as the log has them."""
+        if not bodies:
+            return self
         new = Contents()
         new._parts, new._open, new.size = self._parts, (*self._open, *bodies), self.size + len(bodies)
         if len(new._open) > MAX_OPEN:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from podium.pool.columns import Array
+from podium.pool.contents import Contents
 from podium.pool.snapshot import (
     EVENT_TYPES,
     NONE,
@@ -56,11 +57,11 @@ class Draft:
     direct_merges: Mapping[int, int | None]
     merged: Mapping[int, int]
     seasons: Mapping[int, Season]
+    contents: Contents
     ids: list[str] = field(default_factory=list)  # of new events
     new: list[list[int]] = field(default_factory=list)  # cells of new events, in the order of `EVENT_TYPES`
     uids: dict[str, int] = field(default_factory=dict)  # of new events, by id
     changed: dict[int, dict[str, int]] = field(default_factory=dict)  # other cells of old events, by uid
-    bodies: list[bytes] = field(default_factory=list)  # new contents
     match_ids: list[str] = field(default_factory=list)  # new matches
     newest_results: dict[int, int] = field(default_factory=dict)  # uid by number of a match
     first: OrderKey | None = None  # of the event from which on ratings may change
@@ -69,7 +70,7 @@ class Draft:
     @classmethod
     def of(cls, base: Snapshot) -> "Draft":
         """Return a draft in which nothing differs from a snapshot yet."""
-        return cls(base, base.pool, base.direct_merges, base.merged, base.events.seasons, seq=base.seq)
+        return cls(base, base.pool, base.direct_merges, base.merged, base.events.seasons, base.contents, seq=base.seq)
 
     def find(self, event_id: str) -> int:
         """Return the uid of an event, or -1."""
@@ -112,11 +113,13 @@ class Draft:
 
     def follow(self, entries: Iterable[Entry]) -> None:
         """Bring the draft up to date with entries of the log, in their order."""
+        bodies: list[bytes] = []
         for entry in entries:
             self.seq = entry.seq
             match entry.kind:
                 case kinds.SUBMIT | kinds.AMEND | kinds.MOVE:
-                    self._follow_content(entry)
+                    self._follow_content(entry, self.contents.size + len(bodies))
+                    bodies.append(entry.body)
                 case kinds.VOID | kinds.RESTORE:
                     self._follow_void(entry)
                 case kinds.MERGE | kinds.UNMERGE:
@@ -138,11 +141,10 @@ class Draft:
                 case kinds.DESCRIBE:
                     description = PoolDescription.from_body(json.loads(entry.body))
                     self.pool = replace(self.pool, description=description)
+        self.contents = self.contents.appended(bodies)
 
-    def _follow_content(self, entry: Entry) -> None:
+    def _follow_content(self, entry: Entry, content: int) -> None:
         started_at = self._start_of(entry.body)
-        content = self.base.contents.size + len(self.bodies)
-        self.bodies.append(entry.body)
         uid = self.find(entry.subject)
         if uid < 0:
             uid = self.add_event(entry.subject, entry.seq, started_at, content)

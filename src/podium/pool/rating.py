@@ -62,13 +62,12 @@ class Ratings:
 def rate(draft: Draft) -> tuple[Snapshot, Ratings]:
     """Return the snapshot that a draft leads to, and the ratings that it took."""
     base, events = draft.base, draft.events()
-    contents = base.contents.appended(draft.bodies) if draft.bodies else base.contents
     if draft.pool.system != base.pool.system:
         base = without_ratings(base, draft.pool)
     position = draft.position
     first_row = base.row_at(position)
     after = replace(
-        base, pool=draft.pool, seq=draft.seq, events=events, contents=contents,
+        base, pool=draft.pool, seq=draft.seq, events=events, contents=draft.contents,
         direct_merges=draft.direct_merges, merged=draft.merged,
     )  # fmt: skip
     if position == events.size == base.events.size:

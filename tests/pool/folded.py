@@ -32,6 +32,8 @@ def follow(store, name, snapshot):
         return snapshot
     draft = Draft.of(snapshot)
     draft.follow(entries)
+    if draft.is_rewritten:
+        return follow(store, name, empty(snapshot.pool))
     after, _ = rate(draft)
     return after
 

@@ -66,6 +66,7 @@ class Draft:
     newest_results: dict[int, int] = field(default_factory=dict)  # uid by number of a match
     first: OrderKey | None = None  # of the event from which on ratings may change
     seq: int = 0  # of the newest entry
+    is_rewritten: bool = False  # whether an entry replaced texts of earlier ones, so that the whole log must be read
 
     @classmethod
     def of(cls, base: Snapshot) -> "Draft":
@@ -136,6 +137,8 @@ class Draft:
                 case kinds.RERATE:
                     self.pool = replace(self.pool, arithmetic=ARITHMETIC)
                     self.affect(START)
+                case kinds.REDACT:
+                    self.is_rewritten = self.base.seq > 0
                 case kinds.CLOSE | kinds.REOPEN:
                     self.pool = replace(self.pool, closed=entry.kind == kinds.CLOSE)
                 case kinds.DESCRIBE:

@@ -24,8 +24,8 @@ from pathlib import Path
 
 from serving import postgres
 
+from podium.log.schema import metadata
 from podium.store import Store
-from podium.store.log.schema import metadata
 from podium.store.reading import pool_facts
 from podium.store.reading.moments import Answers
 from podium.store.reading.player_models import Listing

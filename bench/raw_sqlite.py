@@ -11,9 +11,9 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from podium.store.log.database import PRAGMAS
-from podium.store.log.schema import change, event, log, rank_count, standing
-from podium.store.log.statements import insert_statement, upsert_statement
+from podium.log.database import PRAGMAS
+from podium.log.schema import change, event, log, rank_count, standing
+from podium.log.statements import insert_statement, upsert_statement
 
 NEWER = {  # the rows of a table that were written after an entry of the log; seq is rising
     log: "seq > :seq",

@@ -4,6 +4,7 @@ import re
 
 from podium.importers.sources import MAX_EXPANSION
 from podium.ledger.reasons.what_if import MOST_IMAGINED
+from podium.log import log, pools
 from podium.results.columns import MAX_COLUMNS
 from podium.service import watchers, webhooks
 from podium.service.admin import reading, uploads
@@ -13,7 +14,6 @@ from podium.service.http.visitors import MAX_FORM_BYTES
 from podium.service.server import MAX_CONNECTIONS, MAX_HEADER_BYTES, Phase
 from podium.service.web.ahead.calendar import MOST_KEYLESS, MOST_WAITING, WAITING_S
 from podium.service.web.chances import MOST_ENTRANTS
-from podium.store.log import log, pools
 from podium.store.reading.ahead import MOST_STARTERS
 from podium.store.reading.players.rivals import MAX_MEETINGS
 from podium.store.writing.rating.rerating import SHORT_EVENTS

@@ -31,9 +31,9 @@ from xdist.scheduler import LoadScopeScheduling
 
 from podium.cli import main
 from podium.cli.terminal import options
+from podium.log import database
+from podium.log.files import file_of
 from podium.store import Store
-from podium.store.log import database
-from podium.store.log.files import file_of
 from podium.systems import names
 
 gc.disable()  # until all tests are collected, of which nothing becomes garbage

@@ -8,8 +8,8 @@ import numpy as np
 import sqlalchemy as sa
 
 from podium.engine.replay import NEVER, with_idle_before
+from podium.log.schema import pools
 from podium.store import Store
-from podium.store.log.schema import pools
 from podium.store.writing.rating import events as roster
 from podium.store.writing.rating import plan
 from podium.store.writing.rating.facts import day_of

@@ -2,7 +2,7 @@
 
 import sqlalchemy as sa
 
-from podium.store.log.schema import compatibility
+from podium.log.schema import compatibility
 
 
 def set_schema(connection, revision, earliest):

@@ -14,8 +14,8 @@ from damaging import damage_root
 from newer import set_schema
 from races import rows
 
+from podium.log.files import files_of
 from podium.store import Store
-from podium.store.log.files import files_of
 from podium.systems import find
 
 

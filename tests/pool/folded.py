@@ -3,11 +3,11 @@
 import numpy as np
 import sqlalchemy as sa
 
+from podium.log.pools import START
+from podium.log.schema import event, log, merged, season
 from podium.pool.fold import Draft, Entry
 from podium.pool.rating import rate
 from podium.pool.snapshot import EVENT_TYPES, REASONS, SEASON, STATUSES, empty, numbers_of
-from podium.store.log.pools import START
-from podium.store.log.schema import event, log, merged, season
 from podium.store.writing.rating.ledger_rows import packed_states, stored_ledger, stored_pool_states
 
 

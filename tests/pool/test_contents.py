@@ -8,9 +8,9 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
+from podium.log.content import read_bodies
 from podium.pool import contents as module
 from podium.pool.contents import Contents
-from podium.store.log.content import read_bodies
 
 OPTIONAL = {
     "heat": st.sampled_from(["1", "2", "overall"]), "team": st.sampled_from(["red", "blue"]),

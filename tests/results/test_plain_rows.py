@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from races import rows as race
 
 from podium.errors import ResultsError
+from podium.log.content import check_results, contents_in, contents_of
 from podium.results.columns import none_known
 from podium.results.hashing import number_names
 from podium.results.plain_rows import read_plainly
 from podium.results.reading import frame_of, read_table
-from podium.store.log.content import check_results, contents_in, contents_of
 
 MOMENTS = [
     "2025-01-31", "2025-01-31T18:00:00Z", "2025-01-31 18:00", "2025-01-31T18:00:00.1234567+02:30", "1950-06-01T00:00Z",

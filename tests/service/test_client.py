@@ -17,9 +17,9 @@ import podium
 from podium.client import ClientError, answers, calls, clients
 from podium.client.calls import encode
 from podium.errors import ParameterError
+from podium.log import database
 from podium.service import create_app
 from podium.store.keys import create_key
-from podium.store.log import database
 from podium.systems import find
 
 

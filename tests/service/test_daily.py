@@ -7,12 +7,12 @@ from contextlib import closing
 from races import calling, rows
 from starlette.testclient import TestClient
 
+from podium.log import database
 from podium.service import app, create_app
 from podium.service.http.keys import KeyGuard
 from podium.service.http.requests import Threads
 from podium.service.metrics import Metrics
 from podium.store import Store
-from podium.store.log import database
 from podium.systems import find
 
 

@@ -11,13 +11,13 @@ import sqlalchemy as sa
 from races import calling, event, rows
 from starlette.testclient import TestClient
 
+from podium.log import database
+from podium.log.database import StoreError, UnavailableError
 from podium.service import app, create_app, watchers
 from podium.service.api import status
 from podium.service.http.errors import MEDIA_TYPE
 from podium.store import Store
 from podium.store.keys import create_key
-from podium.store.log import database
-from podium.store.log.database import StoreError, UnavailableError
 from podium.store.writing import submission
 from podium.store.writing.rating.rating import LongWorkError
 from podium.systems import find

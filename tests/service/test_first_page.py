@@ -5,9 +5,9 @@ import re
 from page_words import lines, main_of, people, words
 from races import rows
 
+from podium.log.statements import DAY_US, instant, now
 from podium.service.http import visitors
 from podium.service.web import front
-from podium.store.log.statements import DAY_US, instant, now
 from podium.store.writing import fixtures
 from podium.systems import find
 

@@ -7,10 +7,10 @@ import sqlalchemy as sa
 from races import rows
 from test_admin import CSV, Admin, form_of, words
 
+from podium.log.schema import waiting
 from podium.service import create_app
 from podium.service.http.visitors import MAX_FORM_BYTES
 from podium.store import Store
-from podium.store.log.schema import waiting
 from podium.store.writing import sheets
 from podium.systems import find
 

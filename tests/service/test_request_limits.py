@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from races import calling, event, rows
 from starlette.testclient import TestClient
 
+from podium.log.log import MAX_CHARACTERS
 from podium.service.api.bodies import (
     MAX_ENTRIES,
     MAX_EVENTS,
@@ -29,7 +30,6 @@ from podium.service.http.visitors import MAX_FORM_BYTES
 from podium.service.web.ahead import calendar
 from podium.service.web.ahead.calendar import MOST_KEYLESS, MOST_WAITING, KeptStakes
 from podium.service.web.chances import MOST_ENTRANTS
-from podium.store.log.log import MAX_CHARACTERS
 from podium.store.reading.players import rivals
 from podium.systems import find
 

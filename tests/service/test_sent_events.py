@@ -9,10 +9,10 @@ from extent import times
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from podium.log.content import read_contents
 from podium.service.api.bodies import Batch, Event, validate
 from podium.service.api.receiving import SentEvents, parse_events, read_plain_events
 from podium.service.http.json import RefusedError
-from podium.store.log.content import read_contents
 
 FUTURE = (datetime.now(UTC) + timedelta(days=3)).isoformat()
 DATES = [

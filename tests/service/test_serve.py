@@ -15,9 +15,9 @@ from extent import times
 from races import event
 from servers import PODIUM, client_of, free_port, listens, until
 
+from podium.log.files import files_of
 from podium.store import Store
 from podium.store.keys import create_key
-from podium.store.log.files import files_of
 
 
 @contextmanager

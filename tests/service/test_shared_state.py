@@ -11,14 +11,14 @@ from races import rows
 from starlette.testclient import TestClient
 from test_webhooks import receiving
 
+from podium.log.chain import Subscription
+from podium.log.database import Turn, UnavailableError
 from podium.service import create_app, watchers, webhooks
 from podium.service.http.keys import OwnBudgets, SharedBudgets
 from podium.service.http.requests import Threads
 from podium.service.metrics import Metrics
 from podium.store import Store
 from podium.store.keys import create_webhook, draw, forget_budgets
-from podium.store.log.chain import Subscription
-from podium.store.log.database import Turn, UnavailableError
 from podium.systems import find
 
 pytestmark = pytest.mark.parametrize("store", ["postgresql"], indirect=True)

@@ -11,12 +11,12 @@ from races import event, rows
 from starlette.testclient import TestClient
 
 import podium
+from podium.log.players import is_reserved
 from podium.service import create_app
 from podium.service.http import keys as access
 from podium.service.http import visitors
 from podium.store import Store, keys
 from podium.store.keys import create_key, rotate_session_secret
-from podium.store.log.players import is_reserved
 from podium.systems import find
 
 BASE = "/api/v1/pools"

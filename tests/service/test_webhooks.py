@@ -16,6 +16,7 @@ from races import calling, event, rows
 import podium
 from podium.client import SignatureError, verify_webhook
 from podium.client.webhooks import sign
+from podium.log.database import Turn, UnavailableError
 from podium.service import webhooks
 from podium.service.metrics import Metrics
 from podium.service.webhooks import Webhooks, is_found, is_public
@@ -27,7 +28,6 @@ from podium.store.keys import (
     store_progress,
     store_under_way,
 )
-from podium.store.log.database import Turn, UnavailableError
 from podium.systems import find
 
 

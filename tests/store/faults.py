@@ -13,9 +13,9 @@ from unittest import mock
 
 import sqlalchemy as sa
 
+from podium.log import log, statements
+from podium.log.files import files_of
 from podium.store import Store
-from podium.store.log import log, statements
-from podium.store.log.files import files_of
 from podium.store.writing.rating import facts
 
 TABLES = ("log", "event", "change", "standing", "player", "rank_count")

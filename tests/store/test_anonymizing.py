@@ -6,12 +6,12 @@ import pytest
 import sqlalchemy as sa
 
 import podium
+from podium.log.chain import parse_head
+from podium.log.database import StoreError
+from podium.log.schema import log
+from podium.log.statements import metadata
 from podium.results.mentions import Mentions
 from podium.store import Store
-from podium.store.log.chain import parse_head
-from podium.store.log.database import StoreError
-from podium.store.log.schema import log
-from podium.store.log.statements import metadata
 from podium.store.writing import anonymizing
 from podium.store.writing.rating.events import Sheet
 from podium.store.writing.sheets import Owner, WaitingFile, keep_waiting

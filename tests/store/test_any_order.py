@@ -16,8 +16,8 @@ from races import ratings
 
 import podium
 from podium.engine.system import System
+from podium.log.database import StoreError
 from podium.store import Store
-from podium.store.log.database import StoreError
 from podium.store.writing.rating import verification
 from podium.systems import find, make_system
 

@@ -16,10 +16,10 @@ from killed import restore_half, status_of
 from newer import set_schema
 from races import rows
 
+from podium.log.database import StoreError
+from podium.log.files import files_of
 from podium.store import Store
 from podium.store.backup import back_up, restore
-from podium.store.log.database import StoreError
-from podium.store.log.files import files_of
 from podium.systems import find
 
 

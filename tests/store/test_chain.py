@@ -10,12 +10,12 @@ import sqlalchemy as sa
 from races import calling, event, rows
 
 import podium
-from podium.store.log import log as chain_check
-from podium.store.log.chain import GENESIS, HASHED, Head, chained_entries, entry_hash, newest_head, reason_hash
-from podium.store.log.content import column_lists, contents_in
-from podium.store.log.database import StoreError
-from podium.store.log.pools import get_pool
-from podium.store.log.schema import log, pools, reason
+from podium.log import log as chain_check
+from podium.log.chain import GENESIS, HASHED, Head, chained_entries, entry_hash, newest_head, reason_hash
+from podium.log.content import column_lists, contents_in
+from podium.log.database import StoreError
+from podium.log.pools import get_pool
+from podium.log.schema import log, pools, reason
 from podium.systems import find
 
 LINKED = {"seq", "pool_id", "digest", *HASHED, "hash"}

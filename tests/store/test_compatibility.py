@@ -6,9 +6,9 @@ from alembic.script import ScriptDirectory
 from newer import set_schema
 from races import rows
 
+from podium.log.database import MIGRATIONS, StoreError, is_current, known_revisions
 from podium.store import Store
 from podium.store.backup import is_due
-from podium.store.log.database import MIGRATIONS, StoreError, is_current, known_revisions
 from podium.systems import find
 
 

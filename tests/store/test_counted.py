@@ -9,10 +9,10 @@ from races import ratings
 
 import podium
 from podium.ledger.leaderboard import Eligibility
+from podium.log.pools import earlier
+from podium.log.statements import microseconds
 from podium.results.derived_heats import with_made_dates
 from podium.store import Store
-from podium.store.log.pools import earlier
-from podium.store.log.statements import microseconds
 from podium.store.reading.player_models import Listing
 from podium.systems import find
 

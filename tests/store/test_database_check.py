@@ -11,9 +11,9 @@ from damaging import damage_root
 from races import rows
 
 from podium.errors import UnknownError
+from podium.log.database import UnavailableError
+from podium.log.files import integrity_faults
 from podium.store import Store
-from podium.store.log.database import UnavailableError
-from podium.store.log.files import integrity_faults
 from podium.store.writing.rating import verification as database_check
 from podium.store.writing.rating.verification import compare_pools, verify_database
 from podium.systems import find

@@ -10,10 +10,10 @@ import pytest
 import sqlalchemy as sa
 from races import rows
 
+from podium.log import files, players
+from podium.log.database import read_transaction
+from podium.log.files import files_of, truncate_wal
 from podium.store import Store
-from podium.store.log import files, players
-from podium.store.log.database import read_transaction
-from podium.store.log.files import files_of, truncate_wal
 from podium.store.reading import log
 from podium.store.reading.players import cards
 from podium.store.writing.rating.facts import day_of

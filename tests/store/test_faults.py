@@ -14,9 +14,9 @@ from killed import do_next_act, status_of
 from races import ratings
 
 from podium.errors import PodiumError
+from podium.log import database
+from podium.log.database import StoreError, UnavailableError
 from podium.store import Store, backup
-from podium.store.log import database
-from podium.store.log.database import StoreError, UnavailableError
 from podium.store.writing import planned
 from podium.store.writing.rating import generations, rerating
 

@@ -8,9 +8,9 @@ import sqlalchemy as sa
 from races import START, ratings, rows
 
 import podium
-from podium.store.log.database import StoreError
-from podium.store.log.log import CANCEL, PLAN
-from podium.store.log.schema import fixture, log
+from podium.log.database import StoreError
+from podium.log.log import CANCEL, PLAN
+from podium.log.schema import fixture, log
 from podium.systems import find
 
 SOON = datetime.now(UTC).replace(microsecond=0) + timedelta(days=1)

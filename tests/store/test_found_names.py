@@ -4,8 +4,8 @@ import pytest
 import sqlalchemy as sa
 from races import rows
 
+from podium.log.schema import player
 from podium.store import Store
-from podium.store.log.schema import player
 from podium.systems import find
 
 BOLD = "\N{MATHEMATICAL BOLD CAPITAL A}da"

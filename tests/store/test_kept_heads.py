@@ -8,8 +8,8 @@ from contextlib import closing
 import pytest
 from commands import run
 
+from podium.log.heads import keep_heads, lost_heads
 from podium.store import Store
-from podium.store.log.heads import keep_heads, lost_heads
 from podium.systems import find
 
 RACE = [{"event_id": "e1", "player": name, "position": place} for place, name in enumerate("AB", start=1)]

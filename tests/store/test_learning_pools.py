@@ -13,8 +13,8 @@ from races import START, rows
 
 import podium
 from podium.ledger.reasons import what_if
+from podium.log.schema import metadata, pool_state
 from podium.store import Store
-from podium.store.log.schema import metadata, pool_state
 from podium.store.writing import planned
 from podium.store.writing.rating import generations, rerating
 from podium.store.writing.rating.ledger_rows import newest_pool_state

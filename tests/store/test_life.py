@@ -11,11 +11,11 @@ from races import rows as race
 
 import podium
 from podium.ledger.leaderboard import Eligibility
+from podium.log.database import StoreError
+from podium.log.schema import log
+from podium.log.statements import microseconds
 from podium.store import Store
 from podium.store.keys import create_key, find_key, list_keys, rotate_key, valid_keys
-from podium.store.log.database import StoreError
-from podium.store.log.schema import log
-from podium.store.log.statements import microseconds
 from podium.store.writing import administration
 from podium.store.writing.rating.facts import day_of
 from podium.systems import find, names

@@ -13,7 +13,7 @@ from races import START, rows
 from podium.errors import ParameterError, PodiumError, UnknownError
 from podium.ledger.history import can_be_unsettled
 from podium.ledger.leaderboard import Eligibility
-from podium.store.log.schema import rank_count
+from podium.log.schema import rank_count
 from podium.store.reading.boards.listings import open_board
 from podium.store.reading.player_models import Listing
 from podium.store.writing.rating.facts import date_of

@@ -4,9 +4,9 @@ import pytest
 import sqlalchemy as sa
 from races import rows as race
 
-from podium.store.log.database import write_transaction
-from podium.store.log.schema import rank_count
-from podium.store.log.statements import STATEMENT_ROWS, insert, upsert
+from podium.log.database import write_transaction
+from podium.log.schema import rank_count
+from podium.log.statements import STATEMENT_ROWS, insert, upsert
 from podium.store.writing.rating.rerating import Rerated
 from podium.systems import find
 

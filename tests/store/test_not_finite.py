@@ -7,7 +7,7 @@ from races import rows as race
 
 import podium
 from podium.errors import NotFiniteError
-from podium.store.log.schema import event, log
+from podium.log.schema import event, log
 from podium.systems import find
 
 PLAYED = {"played_s": 10.0, "duration_s": 10.0}

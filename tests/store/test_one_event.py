@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from podium.engine.heats import encode_small, entries_of
 from podium.engine.tables.encoding import encode
+from podium.log.content import read_contents
+from podium.log.pools import FOREVER, Pool
+from podium.pool.roster import Roster, as_table
 from podium.results.reading import Results
-from podium.store.log.content import read_contents
-from podium.store.log.pools import FOREVER, Pool
-from podium.store.writing.rating.events import Roster
 from podium.store.writing.rating.ledger_rows import PoolState
 from podium.store.writing.rating.plan import only_event, rate_one
-from podium.store.writing.rating.rating import EventBatch, as_table, rate_segments, segments_of
+from podium.store.writing.rating.rating import EventBatch, rate_segments, segments_of
 from podium.store.writing.rating.standing_rows import Standing
 from podium.systems import find
 

@@ -9,10 +9,10 @@ from races import calling, event, ratings
 from races import rows as race
 
 import podium
+from podium.log.database import StoreError
+from podium.log.schema import metadata, pools
+from podium.log.statements import upsert
 from podium.store.backup import upgrade_pools
-from podium.store.log.database import StoreError
-from podium.store.log.schema import metadata, pools
-from podium.store.log.statements import upsert
 from podium.store.writing import submission
 from podium.store.writing.rating import ledger_rows, rating
 from podium.systems import find

@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from podium.errors import ResultsError
+from podium.log.database import StoreError
+from podium.log.statements import now
 from podium.store import Store
-from podium.store.log.database import StoreError
-from podium.store.log.statements import now
 from podium.store.writing.rating.events import Sheet
 from podium.store.writing.submission import UndatedError
 from podium.systems import find

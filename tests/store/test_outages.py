@@ -9,10 +9,10 @@ import sqlalchemy as sa
 from races import rows
 
 from podium.errors import PodiumError
+from podium.log import database
+from podium.log.database import StoreError, UnavailableError
 from podium.store import Store
 from podium.store.keys import create_key
-from podium.store.log import database
-from podium.store.log.database import StoreError, UnavailableError
 from podium.systems import find
 
 

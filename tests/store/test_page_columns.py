@@ -9,9 +9,9 @@ import sqlalchemy as sa
 from races import calling, event, rows
 from test_staging import planned
 
+from podium.log.schema import change, log, metadata, player, standing
+from podium.log.schema import event as events
 from podium.store import Store
-from podium.store.log.schema import change, log, metadata, player, standing
-from podium.store.log.schema import event as events
 from podium.store.writing.rating import rerating
 from podium.store.writing.submission import ConflictError
 from podium.systems import find

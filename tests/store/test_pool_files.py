@@ -11,11 +11,11 @@ from races import calling, event, rows
 
 import podium
 from podium.cli import main
+from podium.log.chain import Head
+from podium.log.database import StoreError
+from podium.log.schema import api_key, metadata
 from podium.store import Store
 from podium.store.keys import create_key, create_webhook, list_keys
-from podium.store.log.chain import Head
-from podium.store.log.database import StoreError
-from podium.store.log.schema import api_key, metadata
 from podium.store.writing.rating.events import Sheet
 from podium.store.writing.rating.facts import day_of
 from podium.systems import find

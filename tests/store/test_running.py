@@ -10,10 +10,10 @@ from killed import post_places_half, status_of
 from races import rows
 
 import podium
+from podium.log.database import StoreError
+from podium.log.schema import log, running
 from podium.store import Store
 from podium.store.backup import back_up, restore
-from podium.store.log.database import StoreError
-from podium.store.log.schema import log, running
 from podium.systems import find
 
 NOW = datetime.now(UTC)

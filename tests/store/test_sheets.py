@@ -10,8 +10,8 @@ import pytest
 from extent import times
 from killed import amend_sheet_half, status_of
 
+from podium.log.database import StoreError
 from podium.store import Store
-from podium.store.log.database import StoreError
 from podium.store.writing import execution
 from podium.store.writing.rating.events import Sheet
 from podium.store.writing.submission import ConflictError

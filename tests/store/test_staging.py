@@ -14,10 +14,10 @@ from races import calling, event, ratings
 from races import rows as race
 
 import podium
+from podium.log import pools as log_pools
+from podium.log.database import StoreError, write_transaction
+from podium.log.schema import change, generation, metadata, rank_count, staged_status, standing
 from podium.store import Store
-from podium.store.log import pools as log_pools
-from podium.store.log.database import StoreError, write_transaction
-from podium.store.log.schema import change, generation, metadata, rank_count, staged_status, standing
 from podium.store.writing import execution, staging
 from podium.store.writing import planned as small_correction
 from podium.store.writing.execution import Receipt

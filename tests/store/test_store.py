@@ -12,9 +12,9 @@ from races import ratings
 from races import rows as race
 
 import podium
+from podium.log.database import StoreError, engine_for, open_database, upgrade
+from podium.log.schema import change, metadata
 from podium.store import Store
-from podium.store.log.database import StoreError, engine_for, open_database, upgrade
-from podium.store.log.schema import change, metadata
 from podium.store.writing.submission import ConflictError
 from podium.systems import find
 

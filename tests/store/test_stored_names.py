@@ -8,8 +8,8 @@ import pytest
 from races import rows
 
 from podium.errors import ResultsError
+from podium.log import players
 from podium.results import columns
-from podium.store.log import players
 from podium.store.writing.submission import ConflictError
 from podium.systems import find
 

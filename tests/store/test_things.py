@@ -11,11 +11,11 @@ from alembic.config import Config
 from races import calling, event, ratings, rows
 
 import podium
+from podium.log import database
+from podium.log.database import StoreError
+from podium.log.schema import log, metadata, player, thing
+from podium.log.statements import FIRST_THING
 from podium.store import Store
-from podium.store.log import database
-from podium.store.log.database import StoreError
-from podium.store.log.schema import log, metadata, player, thing
-from podium.store.log.statements import FIRST_THING
 from podium.systems import make_system
 
 both_kinds = pytest.mark.parametrize("kind", ["sqlite", "postgresql"])

@@ -7,9 +7,9 @@ import sqlalchemy as sa
 from races import START, calling, ratings, rows
 
 import podium
+from podium.log.database import StoreError
+from podium.log.schema import merged, rank_count, snapshot, standing
 from podium.store import Store
-from podium.store.log.database import StoreError
-from podium.store.log.schema import merged, rank_count, snapshot, standing
 from podium.store.writing.rating.facts import day_of
 from podium.systems import find
 

@@ -13,12 +13,12 @@ from killed import status_of, upgrade_half
 from races import calling, event, ratings
 
 import podium
+from podium.log import database
+from podium.log.database import StoreError
+from podium.log.schema import change, metadata, pools
 from podium.service.api.dependencies import BoardCache
 from podium.store import Store, backup
 from podium.store.backup import due_pools, upgrade_pools
-from podium.store.log import database
-from podium.store.log.database import StoreError
-from podium.store.log.schema import change, metadata, pools
 from podium.store.writing.rating import rerating
 from podium.systems import find
 from podium.version import ARITHMETIC

@@ -10,7 +10,7 @@ from extent import times
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from podium.store.log import players
+from podium.log import players
 from podium.store.writing.rating import ledger_rows, standing_rows, verification
 from podium.systems import find
 

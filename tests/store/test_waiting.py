@@ -4,8 +4,8 @@ import pytest
 import sqlalchemy as sa
 
 from podium.errors import UnknownError
-from podium.store.log.database import UnavailableError
-from podium.store.log.schema import waiting as table
+from podium.log.database import UnavailableError
+from podium.log.schema import waiting as table
 from podium.store.writing import sheets
 from podium.store.writing.sheets import Owner, WaitingFile, forget_waiting, keep_waiting, waiting_file
 

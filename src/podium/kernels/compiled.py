@@ -153,7 +153,7 @@ def in_kernels(kinds: Callable[..., Any], *functions: Any) -> Callable[[Callable
 
 HOME = Path(__file__).parents[1]  # the package
 # Rooms that nothing compiled imports.
-WITHOUT_KERNELS = ("cli", "reporting", "pages", "service", "store", "client", "large", "importers")
+WITHOUT_KERNELS = ("cli", "reporting", "pages", "service", "store", "pool", "log", "client", "large", "importers")
 # Of machine code that checks every index (NUMBA_BOUNDSCHECK=1), which numba would not keep apart.
 BOUNDS_CHECKED_SUFFIX = "-checked"
 CACHE_VARIABLE = "PODIUM_CACHE_DIR"

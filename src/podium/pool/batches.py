@@ -11,13 +11,12 @@ from podium.engine.tables.encoding import Events as Encoded
 from podium.errors import NotFiniteError
 from podium.ledger.history import changes
 from podium.ledger.reasons.standings import event_ranks
+from podium.log.pools import Pool
 from podium.pool.columns import Array
+from podium.pool.roster import Roster, as_table, entrant_numbers
 from podium.pool.snapshot import REASONS, slots_of
 from podium.results.hashing import index_type, run_bounds, surely_distinct_within
 from podium.results.reading import Results
-from podium.store.log.pools import Pool
-from podium.store.writing.rating.events import Roster, entrant_numbers
-from podium.store.writing.rating.rating import as_table
 
 EVENTS_AFTER_ERROR = 64  # that are rated together after one that cannot be rated
 NOT_FINITE, PLAYER_TWICE = REASONS.index("not_finite"), REASONS.index("player_twice")

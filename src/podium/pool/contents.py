@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
+from podium.log.content import SCHEMA, is_numbered, shared_names
 from podium.results.columns import FILLED, REQUIRED, in_order
 from podium.results.columns import UTC as INSTANT
-from podium.store.log.content import SCHEMA, is_numbered, shared_names
 
 MAX_OPEN = 1_024  # contents that stay as bytes until they are parsed together
 Integers = Any

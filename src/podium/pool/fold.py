@@ -9,6 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from podium.log import log as kinds
+from podium.log.players import follow_entry, resolved
+from podium.log.pools import COUNTED, DATED, START, OrderKey, Pool, PoolDescription, system_of, time_of
+from podium.log.statements import microseconds
 from podium.pool.columns import Array
 from podium.pool.contents import Contents
 from podium.pool.snapshot import (
@@ -25,10 +29,6 @@ from podium.pool.snapshot import (
     Snapshot,
     slot_of,
 )  # fmt: skip
-from podium.store.log import log as kinds
-from podium.store.log.players import follow_entry, resolved
-from podium.store.log.pools import COUNTED, DATED, START, OrderKey, Pool, PoolDescription, system_of, time_of
-from podium.store.log.statements import microseconds
 from podium.version import ARITHMETIC
 
 # The head of an event's first line: its number or its date stand in it before all other results.
@@ -129,22 +129,27 @@ class Draft:
                     season = json.loads(entry.body)
                     uid = self.add_event("\0" + entry.subject, entry.seq, season["started_at"], status=SEASON)
                     self.seasons = {**self.seasons, uid: Season(entry.subject, season["keep"])}
-                case kinds.CONFIGURE:
-                    setting = json.loads(entry.body)
-                    system = system_of(setting["system"], json.dumps(setting["parameters"]))
-                    self.pool = replace(self.pool, system=system, arithmetic=ARITHMETIC)
-                    self.affect(START)
-                case kinds.RERATE:
-                    self.pool = replace(self.pool, arithmetic=ARITHMETIC)
-                    self.affect(START)
                 case kinds.REDACT:
                     self.is_rewritten = self.base.seq > 0
-                case kinds.CLOSE | kinds.REOPEN:
-                    self.pool = replace(self.pool, closed=entry.kind == kinds.CLOSE)
-                case kinds.DESCRIBE:
-                    description = PoolDescription.from_body(json.loads(entry.body))
-                    self.pool = replace(self.pool, description=description)
+                case _:
+                    self._follow_setting(entry)
         self.contents = self.contents.appended(bodies)
+
+    def _follow_setting(self, entry: Entry) -> None:
+        match entry.kind:
+            case kinds.CONFIGURE:
+                setting = json.loads(entry.body)
+                system = system_of(setting["system"], json.dumps(setting["parameters"]))
+                self.pool = replace(self.pool, system=system, arithmetic=ARITHMETIC)
+                self.affect(START)
+            case kinds.RERATE:
+                self.pool = replace(self.pool, arithmetic=ARITHMETIC)
+                self.affect(START)
+            case kinds.CLOSE | kinds.REOPEN:
+                self.pool = replace(self.pool, closed=entry.kind == kinds.CLOSE)
+            case kinds.DESCRIBE:
+                description = PoolDescription.from_body(json.loads(entry.body))
+                self.pool = replace(self.pool, description=description)
 
     def _follow_content(self, entry: Entry, content: int) -> None:
         started_at = self._start_of(entry.body)

@@ -11,6 +11,7 @@ import polars as pl
 from podium.engine.heats import encode_small, entries_of
 from podium.engine.replay import NEVER, Replayed, by_columns, newcomers, replay_settlements
 from podium.errors import NotFiniteError
+from podium.log.content import is_numbered
 from podium.pool.batches import (
     NOT_FINITE,
     PLAYER_TWICE,
@@ -24,6 +25,7 @@ from podium.pool.batches import (
 )  # fmt: skip
 from podium.pool.columns import Array
 from podium.pool.fold import Draft
+from podium.pool.roster import Roster
 from podium.pool.snapshot import (
     NONE,
     RATED,
@@ -38,8 +40,6 @@ from podium.pool.snapshot import (
     slots_of,
     without_ratings,
 )  # fmt: skip
-from podium.store.log.content import is_numbered
-from podium.store.writing.rating.events import Roster
 
 SPAN_EVENTS = 5_000  # that are rated between two chances for other threads
 ENDS = 2  # bounds of a span without seasons

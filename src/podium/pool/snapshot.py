@@ -9,11 +9,11 @@ import numpy as np
 
 from podium.engine.pool_state import new_pools
 from podium.engine.replay import NEVER
+from podium.log.pools import OrderKey, Pool
+from podium.log.statements import FIRST_THING
 from podium.pool.columns import Array, Columns, bisected
 from podium.pool.contents import Contents
 from podium.pool.texts import Texts
-from podium.store.log.pools import OrderKey, Pool
-from podium.store.log.statements import FIRST_THING
 
 RATED, UNRATED, VOIDED, SUPERSEDED, SEASON = range(5)  # codes of `STATUSES`
 STATUSES = ("rated", "unrated", "voided", "superseded", "season")

@@ -14,6 +14,11 @@ from starlette.routing import BaseRoute
 
 from podium import __version__
 from podium.errors import PodiumError
+from podium.log.database import Turn
+from podium.log.files import truncate_wal
+from podium.log.heads import keep_heads
+from podium.log.pools import Pool
+from podium.log.statements import DAY_US
 from podium.service.admin import connections, dry_run, first_link, pools, records, sending
 from podium.service.admin import races as race_forms
 from podium.service.admin.uploads import UploadProcess
@@ -35,11 +40,6 @@ from podium.service.web.rules import page as rules
 from podium.service.webhooks import Webhooks
 from podium.store import Store
 from podium.store.keys import forget_budgets, revoke_expired
-from podium.store.log.database import Turn
-from podium.store.log.files import truncate_wal
-from podium.store.log.heads import keep_heads
-from podium.store.log.pools import Pool
-from podium.store.log.statements import DAY_US
 from podium.store.reading.moments import VersionCache
 from podium.store.writing.rating.facts import day_shown
 from podium.store.writing.sheets import forget_waiting

@@ -25,12 +25,12 @@ from uvicorn.supervisors import multiprocess
 
 from podium.errors import ParameterError, PodiumError
 from podium.kernels.compiled import compile_without_blas
+from podium.log.database import full_url
 from podium.rating import rate
 from podium.service.app import create_app
 from podium.service.http.errors import LOG_CONFIG
 from podium.service.metrics import SHARED_FOLDER
 from podium.store import Store
-from podium.store.log.database import full_url
 from podium.support.collector import keep_loaded
 from podium.support.part_files import temporary_folder
 

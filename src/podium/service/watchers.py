@@ -12,13 +12,13 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any
 
 from podium.errors import PodiumError, UnknownError
+from podium.log.chain import Announcement, Subscription, announce_probe, newest_entries
+from podium.log.database import read_transaction
 from podium.service.http.errors import BusyError
 from podium.service.http.requests import Threads, in_background, run_in
 from podium.service.metrics import Metrics
 from podium.store import Store
 from podium.store.keys import valid_keys
-from podium.store.log.chain import Announcement, Subscription, announce_probe, newest_entries
-from podium.store.log.database import read_transaction
 
 LOOK_S = 0.25  # between two looks at the logs, while no announcement is heard
 HEARING_LOOK_S = 5.0  # and while they are

@@ -22,11 +22,11 @@ from anyio import CapacityLimiter, to_thread
 from podium import __version__
 from podium.client.webhooks import sign
 from podium.errors import ParameterError, PodiumError
+from podium.log.database import Turn
 from podium.service.http.requests import in_background, run_in
 from podium.service.metrics import Metrics
 from podium.store import Store
 from podium.store.keys import Webhook, list_webhooks, store_progress, store_under_way
-from podium.store.log.database import Turn
 
 EXCHANGE_S = 10.0  # of a whole delivery: the name's look-up, the connection and the answer
 CHUNK = 65_536  # bytes that are read at a time

@@ -16,7 +16,7 @@ from typing import TypeVar
 import sqlalchemy as sa
 
 from podium.errors import PodiumError
-from podium.store.log.database import (
+from podium.log.database import (
     StoreError,
     UnavailableError,
     engine_for,
@@ -30,7 +30,7 @@ from podium.store.log.database import (
     require_database,
     write_transaction,
 )
-from podium.store.log.files import (
+from podium.log.files import (
     SIDE_FILES,
     connect_sealed,
     file_of,
@@ -39,10 +39,10 @@ from podium.store.log.files import (
     integrity_faults,
     is_sealed,
 )
-from podium.store.log.log import RERATE, head_note, json_entry
-from podium.store.log.players import Numbering
-from podium.store.log.pools import START, PoolView, every_pool, get_pool, lock_pool
-from podium.store.log.schema import running
+from podium.log.log import RERATE, head_note, json_entry
+from podium.log.players import Numbering
+from podium.log.pools import START, PoolView, every_pool, get_pool, lock_pool
+from podium.log.schema import running
 from podium.store.store import Store
 from podium.store.writing.rating import facts
 from podium.store.writing.rating.events import Proposal

@@ -15,11 +15,11 @@ import sqlalchemy as sa
 
 from podium.client.webhooks import SECRET_PREFIX
 from podium.errors import ParameterError, UnknownError
-from podium.store.log.database import acquire_pool_lock, read_transaction, write_transaction
-from podium.store.log.log import newest_seq
-from podium.store.log.pools import get_pool
-from podium.store.log.schema import api_key, pools, signing_secret, webhook
-from podium.store.log.statements import among, values
+from podium.log.database import acquire_pool_lock, read_transaction, write_transaction
+from podium.log.log import newest_seq
+from podium.log.pools import get_pool
+from podium.log.schema import api_key, pools, signing_secret, webhook
+from podium.log.statements import among, values
 
 ROLES = ("read", "write", "admin")  # each includes those before it
 PREFIX = "podium_"

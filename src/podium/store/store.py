@@ -7,12 +7,12 @@ from functools import partial
 from typing import Any, Unpack, cast
 
 from podium.engine.system import System
-from podium.store.log import log, players
-from podium.store.log.database import UnavailableError, write_transaction
-from podium.store.log.files import truncate_wal
-from podium.store.log.heads import forget_head
-from podium.store.log.log import admit_reason
-from podium.store.log.pools import (
+from podium.log import log, players
+from podium.log.database import UnavailableError, write_transaction
+from podium.log.files import truncate_wal
+from podium.log.heads import forget_head
+from podium.log.log import admit_reason
+from podium.log.pools import (
     SILENT,
     DescriptionChanges,
     Order,

@@ -27,8 +27,8 @@ from podium.support.part_files import part_file
 
 if TYPE_CHECKING:
     from podium.engine.system import System
+    from podium.log.pools import DescriptionChanges
     from podium.store import Store
-    from podium.store.log.pools import DescriptionChanges
     from podium.store.writing.fixtures import Fixture
 
 pool = App(help="Open, list, close and carry over ladders.")

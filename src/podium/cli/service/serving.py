@@ -49,10 +49,10 @@ def serve(
     with needs_extra("service", "the service"):
         import uvicorn  # noqa: F401  (who has none hears of it before all the rest is loaded)
 
+        from podium.log.files import file_of, is_sealed
         from podium.service import create_app
         from podium.service.server import prepare_kernels, refuse_workers, run, run_workers
         from podium.store.backup import upgrade_pools
-        from podium.store.log.files import file_of, is_sealed
     if workers > 1:
         refuse_workers(url, workers)
     store = storing.create_store(url)
@@ -155,9 +155,9 @@ def upgrade(url: str = storing.DATABASE) -> None:
 
 def copy_before_upgrade(url: str) -> None:
     """Copy an SQLite file beside itself if an upgrade would change it; of another database say that none is taken."""
+    from podium.log.database import engine_for, explain_failure, require_database
+    from podium.log.files import file_of
     from podium.store.backup import back_up, is_due
-    from podium.store.log.database import engine_for, explain_failure, require_database
-    from podium.store.log.files import file_of
 
     require_database(url)
     with explain_failure(url):
@@ -228,7 +228,7 @@ def begin_season(
     store: "Store" = storing.STORE,
 ) -> None:
     """Draw every rating towards a newcomer's; the leaderboard as it stood before can still be read."""
-    from podium.store.log.pools import read_when
+    from podium.log.pools import read_when
 
     changed = store.begin_season(pool, name, read_when(store.order(pool), starts), keep=keep, actor=actor)
     typer.echo(f"season {name} begins; {storing.ratings_changed(changed)}")

@@ -24,8 +24,8 @@ from podium.errors import ParameterError, PodiumError, needs_extra
 from podium.support.words import counted
 
 if TYPE_CHECKING:
+    from podium.log.chain import Head
     from podium.store import Store
-    from podium.store.log.chain import Head
     from podium.store.writing.execution import Receipt
     from podium.store.writing.mending import SheetChanges
     from podium.store.writing.rating.events import Sheet
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 def read_heads(text: str) -> "list[Head]":
     """The heads in a file of that name, or the one that the text is."""
-    from podium.store.log.chain import parse_head
+    from podium.log.chain import parse_head
 
     path = Path(text)
     if not path.is_file():

@@ -11,6 +11,7 @@ from fastapi import Request, Response
 from fastapi.concurrency import run_in_threadpool
 
 from podium.errors import Fault, PodiumError, ResultsError
+from podium.log.players import known_numbers
 from podium.results.names import normalise
 from podium.service.admin.intents import (
     ADMIN,
@@ -28,7 +29,6 @@ from podium.service.http.json import RefusedError
 from podium.service.http.requests import CurrentStore, run_in
 from podium.service.web.rendering import Page, PageRouter, go_on, pool_address, pool_header, render
 from podium.store import Store
-from podium.store.log.players import known_numbers
 from podium.store.reading.previews import MovedRating, Preview
 from podium.store.writing.execution import Receipt
 from podium.store.writing.mending import SheetChanges

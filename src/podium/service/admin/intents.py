@@ -8,13 +8,13 @@ from typing import Annotated, Any
 
 from fastapi import Depends, Request
 
+from podium.log.pools import DATED, When
 from podium.results.columns import SHARED
 from podium.service.http.errors import AccessError
 from podium.service.http.keys import KeyGuard, lacking, pool_in_path, refuse_limited_reach, refuse_out_of_reach
 from podium.service.http.visitors import MAX_FORM_BYTES, Form, Session, find_visitor, read_form, refuse_forged
 from podium.store import Store
 from podium.store.keys import ApiKey
-from podium.store.log.pools import DATED, When
 from podium.store.reading import previews
 from podium.store.reading.models import EventDetails
 from podium.store.reading.previews import Act

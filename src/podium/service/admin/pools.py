@@ -11,6 +11,7 @@ from fastapi import Request, Response
 from podium.engine.system import System, as_setting, kinds
 from podium.errors import ParameterError, PodiumError
 from podium.ledger.leaderboard import instant
+from podium.log.pools import SILENT, DescriptionChanges, Order, PoolDescription
 from podium.results.names import normalise
 from podium.service.admin.dry_run import look_at
 from podium.service.admin.forms import Choices, Done, Field, FormsPage, Item, Section, acts, show_again, shows
@@ -20,7 +21,6 @@ from podium.service.http.visitors import Form
 from podium.service.web.rendering import PageRouter, address, pool_header, render
 from podium.store import Store
 from podium.store.keys import ROLES
-from podium.store.log.pools import SILENT, DescriptionChanges, Order, PoolDescription
 from podium.systems import find, names, outsiders
 
 DATES, NUMBERS = ("dated", "by their dates"), ("sequence", "by numbers; they have no dates")

@@ -20,10 +20,10 @@ from podium.importers.tables.csv import first_rows, interview, understand
 from podium.importers.tables.maps import write_map
 from podium.importers.tables.open_table import left_out
 from podium.ledger.leaderboard import instant
+from podium.log.pools import COUNTED, DATED, Order
 from podium.results.columns import DEFAULTS
 from podium.results.consistency import SEQUENCE
 from podium.results.derived_heats import made_up, with_made_dates
-from podium.store.log.pools import COUNTED, DATED, Order
 
 MAX_UPLOAD_BYTES = 8_000_000
 MAX_COMPRESSED_BYTES = 1_000_000  # which may become a hundred times as large

@@ -11,6 +11,7 @@ from fastapi.concurrency import run_in_threadpool
 from markupsafe import Markup
 
 from podium.errors import ParameterError, PodiumError
+from podium.log.pools import Order, read_when
 from podium.pages.numbers import day, percent
 from podium.results.names import normalise
 from podium.service.admin.dry_run import look_at, refusal
@@ -21,7 +22,6 @@ from podium.service.http.requests import CurrentStore, run_in
 from podium.service.http.visitors import Form
 from podium.service.web.rendering import Page, PageRouter, address, go_on, pool_address, pool_header, render
 from podium.store import Store
-from podium.store.log.pools import Order, read_when
 from podium.store.reading.events.events import EVENT_KINDS
 from podium.store.reading.models import LogRecord
 from podium.store.writing.anonymizing import COPIES, Anonymization

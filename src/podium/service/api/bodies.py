@@ -19,11 +19,11 @@ from pydantic import (
 )
 from pydantic.json_schema import models_json_schema
 
+from podium.log.pools import Order
 from podium.results.columns import LONGEST_URL, MOST_KINDS, MOST_WEIGHT, SHARED
 from podium.results.headings import column_meant_by
 from podium.service.http.json import MAX_SENT_CHARACTERS, Identifier, Name, RefusedError, SentName, loads, printable
 from podium.service.http.visitors import read_bytes
-from podium.store.log.pools import Order
 
 MAX_BODY_BYTES = 4_000_000
 OFFLOAD_BYTES = 20_000  # a body that takes so long to read that other requests should not wait for it

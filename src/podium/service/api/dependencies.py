@@ -12,6 +12,7 @@ from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel
 
 from podium.errors import ParameterError, PodiumError
+from podium.log.statements import now
 from podium.results.plain_rows import PlainRows
 from podium.service.api.bodies import adapter, read_body
 from podium.service.http.errors import BusyError, UnexpectedError
@@ -22,7 +23,6 @@ from podium.service.http.visitors import Visitor, check_reader
 from podium.service.metrics import Metrics
 from podium.service.watchers import Watchers
 from podium.store import Store
-from podium.store.log.statements import now
 from podium.store.reading.boards.ranks import Place, parse_cursor
 from podium.store.reading.models import BoardPage
 from podium.store.writing.execution import Receipt

@@ -5,12 +5,12 @@ from typing import Annotated
 from fastapi import Depends, Query
 
 from podium.ledger.leaderboard import span
+from podium.log.pools import read_when
 from podium.service.api.reads import ActiveWithin, Cursor, MinEvents
 from podium.service.http.errors import error_responses
 from podium.service.http.json import MAX_SENT_CHARACTERS, EventId, PlayerName, PoolName
 from podium.service.http.requests import CurrentStore, ReadRouter
 from podium.service.http.visitors import check_reader
-from podium.store.log.pools import read_when
 from podium.store.reading import player_models
 from podium.store.reading.log import CorrectionRecord
 from podium.store.reading.pool_facts import EventField, FairExpectation, PoolFacts

@@ -12,6 +12,7 @@ from fastapi.concurrency import run_in_threadpool
 from podium.errors import ParameterError
 from podium.ledger.forecast import Member, line_up, names_to_rate, things_of
 from podium.ledger.leaderboard import Eligibility, span
+from podium.log.pools import read_when
 from podium.matchmaking.matcher import Match, Policy, Ticket, match
 from podium.matchmaking.pairing import match_quality, odds_scale
 from podium.service.api.bodies import MAX_PREDICTED, PredictRequest, Tickets, json_response, request_body
@@ -28,7 +29,6 @@ from podium.service.http.json import (
 )
 from podium.service.http.requests import VERSION_HEADER, CurrentStore, ReadRouter, read_one_moment
 from podium.store import Store
-from podium.store.log.pools import read_when
 from podium.store.reading import models
 from podium.store.reading.hindsight import BestEverBoard, HindsightPoint
 from podium.store.reading.player_models import SharedThing

@@ -25,6 +25,7 @@ from podium.errors import FormatError, ParameterError, PodiumError, UnknownError
 from podium.importers.collecting import Collector
 from podium.importers.formats import xonstat
 from podium.importers.registry import Options
+from podium.log.statements import instant, microseconds
 from podium.results.columns import UTC as INSTANT
 from podium.results.names import are_plain
 from podium.results.plain_rows import READ, PlainRows, check_plainly
@@ -48,7 +49,6 @@ from podium.service.http.requests import CurrentStore, CurrentThreads, run_in
 from podium.service.http.visitors import CurrentKeyGuard, read_bytes
 from podium.store import Store
 from podium.store.keys import ApiKey
-from podium.store.log.statements import instant, microseconds
 from podium.store.writing.rating.events import get_event
 from podium.support.collector import paused_collection
 from podium.support.part_files import temporary_folder

@@ -24,6 +24,7 @@ from fastapi.responses import HTMLResponse, StreamingResponse
 from markupsafe import Markup
 
 from podium.errors import UnknownError
+from podium.log.database import UnavailableError, read_transaction
 from podium.pages.environment import create_environment
 from podium.service.api.dependencies import CurrentMetrics, CurrentWatchers, ReadAccess
 from podium.service.http.errors import READ_RESPONSES, error_responses, success_response
@@ -32,7 +33,6 @@ from podium.service.http.requests import CurrentStore, CurrentThreads, OpenFile,
 from podium.service.metrics import Metrics
 from podium.service.watchers import RETRY_S, Watchers, event_block
 from podium.store import Store
-from podium.store.log.database import UnavailableError, read_transaction
 
 HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}  # the second tells nginx to pass each on at once
 COMMENT_INTERVAL_S = 15.0  # without an entry: a comment keeps the connection open

@@ -10,6 +10,7 @@ from fastapi.concurrency import run_in_threadpool
 
 from podium import systems
 from podium.engine.system import System
+from podium.log.statements import now
 from podium.service.api import bodies
 from podium.service.api.dependencies import Admin, CurrentIntake, CurrentMetrics, Writer
 from podium.service.api.receiving import parse_events
@@ -17,7 +18,6 @@ from podium.service.http.errors import WRITE_ERRORS, error_responses
 from podium.service.http.json import POOLS_PATH, EventId, PlayerName, PoolName, RefusedError
 from podium.service.http.keys import refuse_limited_reach, refuse_out_of_reach
 from podium.service.http.requests import CurrentStore, CurrentThreads, IfMatch, StrictRoute, run_in, versions_in
-from podium.store.log.statements import now
 from podium.store.reading.models import PoolSummary
 from podium.store.writing.administration import RegisteredMatch
 from podium.store.writing.anonymizing import Anonymization

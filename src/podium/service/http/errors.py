@@ -19,9 +19,9 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from podium.errors import NotFiniteError, ParameterError, PodiumError, ResultsError, UnknownError
+from podium.log.database import StoreError, UnavailableError
+from podium.log.files import sqlite_code
 from podium.service.http.json import RefusedError, decode_name
-from podium.store.log.database import StoreError, UnavailableError
-from podium.store.log.files import sqlite_code
 from podium.store.writing.rating.events import StaleError
 
 HEADER = b"x-request-id"

@@ -9,6 +9,8 @@ from ipaddress import IPv6Address, IPv6Network, ip_address
 
 from fastapi import Request
 
+from podium.log.database import UnavailableError, read_transaction
+from podium.log.pools import When
 from podium.service.http.errors import AccessError
 from podium.service.http.json import decode_name
 from podium.service.http.requests import Threads, run_in
@@ -23,8 +25,6 @@ from podium.store.keys import (
     store_last_uses,
     timestamp,
 )
-from podium.store.log.database import UnavailableError, read_transaction
-from podium.store.log.pools import When
 
 MAX_BUDGETS = 10_000  # the one that was used least recently goes, and begins anew
 DRAWN_S = 0.25  # seconds of a budget's growth that a process draws at once

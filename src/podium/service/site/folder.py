@@ -23,13 +23,13 @@ from markupsafe import Markup
 from podium import __version__
 from podium.engine.system import System
 from podium.errors import ParameterError, PodiumError
+from podium.log.database import write_transaction
+from podium.log.log import SUBMIT
+from podium.log.schema import log
 from podium.results.reading import Results
 from podium.service.site.pages import Extent, linked, linked_file, public_pages, request_for
 from podium.service.web.rendering import FILES, STATIC_ADDRESS, Page, page_text, templates_digest
 from podium.store import Store
-from podium.store.log.database import write_transaction
-from podium.store.log.log import SUBMIT
-from podium.store.log.schema import log
 from podium.store.writing.rating.facts import day_of
 from podium.support.part_files import part_file
 

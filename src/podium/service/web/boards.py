@@ -12,13 +12,13 @@ from fastapi.responses import RedirectResponse
 from podium.engine.system import System
 from podium.errors import UnknownError
 from podium.ledger.history import can_be_unsettled
+from podium.log.pools import Pool
 from podium.pages.numbers import deviation
 from podium.service.http.json import MAX_SENT_CHARACTERS
 from podium.service.http.requests import CurrentStore
 from podium.service.web import rendering
 from podium.service.web.visiting import VisiblePool, VisiblePools
 from podium.store import Store
-from podium.store.log.pools import Pool
 from podium.store.reading.player_models import EventHeadline, FoundPlayer, ListedPage, Listing, PlayerCard
 from podium.store.writing.fixtures import Fixture
 from podium.support.words import counted

@@ -13,6 +13,7 @@ from podium.errors import ParameterError
 from podium.ledger.forecast import Forecast, names_in
 from podium.ledger.history import can_be_unsettled
 from podium.ledger.reasons.shares import shown_table
+from podium.log.pools import Pool
 from podium.pages.charts import HistoryLine, HistoryPoint, history_chart
 from podium.pages.drawing import share_bar, split_bar
 from podium.pages.numbers import DASH
@@ -24,7 +25,6 @@ from podium.service.web.rendering import Page, PageRouter, PoolHeader, pool_addr
 from podium.service.web.spread import rating_of
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
-from podium.store.log.pools import Pool
 from podium.store.reading.models import Rivalry
 from podium.store.reading.player_models import EventHeadline, Listing, PlayerCard
 

@@ -14,6 +14,8 @@ from markupsafe import Markup
 
 from podium.errors import UnknownError
 from podium.ledger.history import can_be_unsettled
+from podium.log.log import SUBMIT
+from podium.log.pools import earlier, time_of
 from podium.pages.charts import HistoryLine, HistoryPoint, history_chart
 from podium.pages.numbers import DASH, Shape, day_words, halves, short_day
 from podium.service.http.json import PlayerName
@@ -23,8 +25,6 @@ from podium.service.web import boards, rendering
 from podium.service.web.ahead.calendar import CurrentStakes
 from podium.service.web.figures import Tile, tiles, upcoming, verdict_on
 from podium.service.web.visiting import VisiblePool
-from podium.store.log.log import SUBMIT
-from podium.store.log.pools import earlier, time_of
 from podium.store.reading.hindsight import HindsightPoint
 from podium.store.reading.player_models import CurvePoint, FormLine, PlayerCard, RivalRow, Rivals
 from podium.support.words import counted, ordinal, shown

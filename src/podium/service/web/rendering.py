@@ -17,14 +17,14 @@ from starlette.exceptions import HTTPException
 
 from podium import __version__
 from podium.ledger.hindsight import lack_of
+from podium.log.players import is_reserved
+from podium.log.pools import Pool
 from podium.pages import numbers
 from podium.pages.environment import create_environment, static_content
 from podium.service.http.errors import HEADER, Problem, ProblemResponse
 from podium.service.http.json import POOLS_PATH
 from podium.service.http.requests import read_one_moment
 from podium.service.http.visitors import send_cookie
-from podium.store.log.players import is_reserved
-from podium.store.log.pools import Pool
 from podium.support.words import part, plural, shown
 
 METHODS = ["GET", "HEAD"]

@@ -8,12 +8,12 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse
 
 from podium.errors import UnknownError
+from podium.log.players import is_reserved
 from podium.service.http import visitors
 from podium.service.http.errors import AccessError
 from podium.service.http.keys import pool_in_path
 from podium.service.web.rendering import SEE_OTHER, Page, PageRouter, render
 from podium.store.keys import ApiKey, session_key
-from podium.store.log.players import is_reserved
 
 if TYPE_CHECKING:
     from podium.store import Store

@@ -18,13 +18,10 @@ from podium.errors import ParameterError
 from podium.ledger.forecast import Member, Named, field_of, things_of
 from podium.ledger.imagined import Race, has_draws, last_lines
 from podium.ledger.stakes import Board, Stakes, changes_now, likely_places, stakes
-from podium.probability.ranks import Floats
-from podium.results.derived_heats import OVERALL
-from podium.results.reading import Results
-from podium.store.log.content import read_bodies
-from podium.store.log.log import newest_seq
-from podium.store.log.players import admit_names
-from podium.store.log.pools import (
+from podium.log.content import read_bodies
+from podium.log.log import newest_seq
+from podium.log.players import admit_names
+from podium.log.pools import (
     BOUND_KEY,
     FOREVER,
     OrderKey,
@@ -35,8 +32,12 @@ from podium.store.log.pools import (
     other_arithmetic,
     refuse_other_arithmetic,
 )
-from podium.store.log.schema import event, log
-from podium.store.log.statements import instant, of_pool
+from podium.log.schema import event, log
+from podium.log.statements import instant, of_pool
+from podium.pool.roster import as_table
+from podium.probability.ranks import Floats
+from podium.results.derived_heats import OVERALL
+from podium.results.reading import Results
 from podium.store.reading.boards.ranks import count_better
 from podium.store.reading.events.events import Before, event_details, event_results
 from podium.store.reading.events.headlines import event_list
@@ -44,7 +45,7 @@ from podium.store.reading.models import answer_from
 from podium.store.reading.moments import Answers
 from podium.store.writing.fixtures import get_fixture, places_now
 from podium.store.writing.rating.events import RATED, get_event
-from podium.store.writing.rating.rating import as_table, with_names
+from podium.store.writing.rating.rating import with_names
 from podium.support.answers import answer, described
 
 MOST_STARTERS = 200

@@ -14,19 +14,20 @@ import sqlalchemy as sa
 from podium.errors import UnknownError
 from podium.ledger.hindsight import chance_above, lack_of
 from podium.ledger.history import thinned
+from podium.log.log import newest_seq
+from podium.log.players import merges, names_of
+from podium.log.pools import FOREVER, START, Pool, PoolView, When, refuse_other_arithmetic, time_of
+from podium.log.schema import hindsight, pool_fact, standing
+from podium.log.statements import is_thing, of_pool, upsert
+from podium.pool.roster import as_table
 from podium.rating import rate
 from podium.results.reading import Results
-from podium.store.log.log import newest_seq
-from podium.store.log.players import merges, names_of
-from podium.store.log.pools import FOREVER, START, Pool, PoolView, When, refuse_other_arithmetic, time_of
-from podium.store.log.schema import hindsight, pool_fact, standing
-from podium.store.log.statements import is_thing, of_pool, upsert
 from podium.store.reading.boards.ranks import IN_POOL, IS_SETTLED
 from podium.store.reading.models import STARTED, Started
 from podium.store.reading.moments import Moments
 from podium.store.reading.pool_facts import SELECT_FACT, rated_rows, system_text
 from podium.store.writing.rating.facts import date_of, today
-from podium.store.writing.rating.rating import as_table, events_from
+from podium.store.writing.rating.rating import events_from
 from podium.store.writing.rating.standing_rows import get_standing
 from podium.support.answers import answer, described
 

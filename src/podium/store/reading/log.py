@@ -9,13 +9,13 @@ import sqlalchemy as sa
 
 from podium.engine.tables.things import called, kind_and_name
 from podium.ledger.reasons.standings import STATUS_WORDS, plain
+from podium.log.content import numbers_in
+from podium.log.log import MERGE, PSEUDONYMISE, RENAME, SUBMIT, UNMERGE, WITH_CONTENT
+from podium.log.players import names_of, present_names
+from podium.log.pools import PoolView
+from podium.log.schema import correction, log, reason
+from podium.log.statements import of_pool
 from podium.results.columns import FILLED, SHARED, is_shared
-from podium.store.log.content import numbers_in
-from podium.store.log.log import MERGE, PSEUDONYMISE, RENAME, SUBMIT, UNMERGE, WITH_CONTENT
-from podium.store.log.players import names_of, present_names
-from podium.store.log.pools import PoolView
-from podium.store.log.schema import correction, log, reason
-from podium.store.log.statements import of_pool
 from podium.store.reading.events.events import EVENT_KINDS
 from podium.store.reading.models import LogRecord, Moved, answer_from
 from podium.store.writing.rating.events import get_event

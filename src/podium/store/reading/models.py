@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 import polars as pl
 
 from podium.ledger.forecast import Forecast
+from podium.log.pools import Order
 from podium.results.columns import SHARED, STATUSES, is_shared
-from podium.store.log.pools import Order
 from podium.store.writing.rating.events import EVENT_STATUSES, Change
 from podium.support.answers import answer, answer_part, described
 

@@ -12,9 +12,9 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 import sqlalchemy as sa
 
-from podium.store.log.database import read_transaction
-from podium.store.log.files import truncate_wal
-from podium.store.log.pools import (
+from podium.log.database import read_transaction
+from podium.log.files import truncate_wal
+from podium.log.pools import (
     Pool,
     PoolView,
     WriteObserver,

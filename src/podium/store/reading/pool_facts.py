@@ -21,22 +21,23 @@ from podium.engine.system import ELO_SCALE
 from podium.ledger.pair_predictions import ReliabilityBin
 from podium.ledger.performance import Bound, performances
 from podium.ledger.reasons import Explanation
+from podium.log.chain import newest_head
+from podium.log.log import newest_seq
+from podium.log.players import names_of
+from podium.log.pools import START, OrderKey, Pool, PoolView, newest_first, refuse_other_arithmetic, settings_of
+from podium.log.schema import change, event, pool_fact, standing
+from podium.log.statements import is_thing, of_generation, of_pool, upsert
+from podium.pool.roster import Roster, as_table
 from podium.results.reading import Results
-from podium.store.log.chain import newest_head
-from podium.store.log.log import newest_seq
-from podium.store.log.players import names_of
-from podium.store.log.pools import START, OrderKey, Pool, PoolView, newest_first, refuse_other_arithmetic, settings_of
-from podium.store.log.schema import change, event, pool_fact, standing
-from podium.store.log.statements import is_thing, of_generation, of_pool, upsert
 from podium.store.reading.boards.ranks import IN_POOL, IS_SETTLED
 from podium.store.reading.events.events import explanation, rated_event
 from podium.store.reading.moments import Answers
 from podium.store.reading.players.cards import event_names_of
-from podium.store.writing.rating.events import RATED, Roster
+from podium.store.writing.rating.events import RATED
 from podium.store.writing.rating.facts import date_of, today
 from podium.store.writing.rating.ledger_rows import newest_pool_state, system_today
 from podium.store.writing.rating.plan import met_in
-from podium.store.writing.rating.rating import as_table, events_from
+from podium.store.writing.rating.rating import events_from
 from podium.store.writing.rating.standing_rows import newest_standings, states_of
 from podium.support.answers import answer, described
 

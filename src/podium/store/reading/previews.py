@@ -11,12 +11,12 @@ import sqlalchemy as sa
 
 from podium.engine.system import System
 from podium.engine.tables.things import kind_and_name
-from podium.store.log.content import numbers_in
-from podium.store.log.log import AMEND, admit_reason, bodies_of, newest_seq
-from podium.store.log.players import Numbering, names_of, present_names, provisional_numbers
-from podium.store.log.pools import Order, OrderKey, PoolView, When, refuse_unwritable
-from podium.store.log.schema import standing
-from podium.store.log.statements import is_thing
+from podium.log.content import numbers_in
+from podium.log.log import AMEND, admit_reason, bodies_of, newest_seq
+from podium.log.players import Numbering, names_of, present_names, provisional_numbers
+from podium.log.pools import Order, OrderKey, PoolView, When, refuse_unwritable
+from podium.log.schema import standing
+from podium.log.statements import is_thing
 from podium.store.reading.boards.ranks import IN_POOL, count_players
 from podium.store.reading.log import CorrectedLine, corrected_lines, lines_of
 from podium.store.writing import accounts, administration, mending, ordering, sheets, submission

@@ -3,14 +3,14 @@
 from collections.abc import Iterator, Sequence
 
 from podium.ledger.forecast import Forecast, Named, field_of, forecast, names_to_rate
+from podium.log.chain import Head
+from podium.log.database import close_engine, open_database
+from podium.log.files import truncate_wal
+from podium.log.log import newest_seq
+from podium.log.players import admit_names
+from podium.log.pools import SELECT_PUBLIC, Pool, every_pool
 from podium.rated import Rated
 from podium.rating import rate
-from podium.store.log.chain import Head
-from podium.store.log.database import close_engine, open_database
-from podium.store.log.files import truncate_wal
-from podium.store.log.log import newest_seq
-from podium.store.log.players import admit_names
-from podium.store.log.pools import SELECT_PUBLIC, Pool, every_pool
 from podium.store.reading import ahead, hindsight
 from podium.store.reading import log as entries
 from podium.store.reading import pool_facts as whole

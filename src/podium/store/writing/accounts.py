@@ -9,13 +9,13 @@ import sqlalchemy as sa
 
 from podium.engine.tables.things import called, thing_name
 from podium.errors import Fault, MeetingError, ResultsError
-from podium.store.log.content import Content, is_numbered, read_bodies, row_of
-from podium.store.log.database import StoreError
-from podium.store.log.log import MERGE, UNMERGE, json_entry
-from podium.store.log.players import Numbering, known_numbers, logged_merges, merges, names_of, resolved, unrated_error
-from podium.store.log.pools import OrderKey, PoolView, same_event
-from podium.store.log.schema import change, event, log
-from podium.store.log.statements import of_generation, of_pool
+from podium.log.content import Content, is_numbered, read_bodies, row_of
+from podium.log.database import StoreError
+from podium.log.log import MERGE, UNMERGE, json_entry
+from podium.log.players import Numbering, known_numbers, logged_merges, merges, names_of, resolved, unrated_error
+from podium.log.pools import OrderKey, PoolView, same_event
+from podium.log.schema import change, event, log
+from podium.log.statements import of_generation, of_pool
 from podium.store.writing.rating.events import UNRATED, Proposal
 from podium.store.writing.rating.rating import IS_COUNTED
 from podium.store.writing.rating.standing_rows import get_standing

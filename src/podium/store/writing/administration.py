@@ -15,12 +15,11 @@ from podium.engine.tables.things import TEAM
 from podium.errors import ParameterError, UnknownError
 from podium.ledger.reasons.standings import plain
 from podium.live import refuse_share
-from podium.results.names import admit, normalise
-from podium.store.log.content import Absent, Content
-from podium.store.log.database import StoreError
-from podium.store.log.log import CLOSE, CONFIGURE, DESCRIBE, REGISTER, REOPEN, SEASON, LogEntry, append, json_entry
-from podium.store.log.players import Numbering, admit_names, merges, names_of, numbers_of, refuse_reserved
-from podium.store.log.pools import (
+from podium.log.content import Absent, Content
+from podium.log.database import StoreError
+from podium.log.log import CLOSE, CONFIGURE, DESCRIBE, REGISTER, REOPEN, SEASON, LogEntry, append, json_entry
+from podium.log.players import Numbering, admit_names, merges, names_of, numbers_of, refuse_reserved
+from podium.log.pools import (
     COUNTED,
     DATED,
     NUMBER_US,
@@ -35,9 +34,10 @@ from podium.store.log.pools import (
     season_time,
     settings_of,
 )
-from podium.store.log.removed import public_id
-from podium.store.log.schema import api_key, event, fixture, generation, log, pools, registration, season
-from podium.store.log.statements import instant, metadata, now, of_pool
+from podium.log.removed import public_id
+from podium.log.schema import api_key, event, fixture, generation, log, pools, registration, season
+from podium.log.statements import instant, metadata, now, of_pool
+from podium.results.names import admit, normalise
 from podium.store.writing.accounts import refuse_entrant_twice
 from podium.store.writing.execution import Propose
 from podium.store.writing.rating.events import SUPERSEDED, VOIDED, EventRow, NewSeason, Proposal

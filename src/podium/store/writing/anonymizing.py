@@ -13,9 +13,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from podium.results.mentions import Mentions
-from podium.store.log import chain
-from podium.store.log.log import (
+from podium.log import chain
+from podium.log.log import (
     CANCEL,
     DESCRIBE,
     PLAN,
@@ -31,7 +30,7 @@ from podium.store.log.log import (
     blank_all,
     json_entry,
 )
-from podium.store.log.players import (
+from podium.log.players import (
     DELETE_ALIASES,
     SELECT_ALIASES,
     known_numbers,
@@ -40,9 +39,9 @@ from podium.store.log.players import (
     number_of,
     update_name,
 )
-from podium.store.log.pools import PoolView
-from podium.store.log.removed import keep_removed
-from podium.store.log.schema import (
+from podium.log.pools import PoolView
+from podium.log.removed import keep_removed
+from podium.log.schema import (
     api_key,
     brought,
     event,
@@ -55,7 +54,8 @@ from podium.store.log.schema import (
     sheet,
     waiting,
 )
-from podium.store.log.statements import of_pool
+from podium.log.statements import of_pool
+from podium.results.mentions import Mentions
 from podium.support.answers import answer, described
 from podium.support.words import counted
 

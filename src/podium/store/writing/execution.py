@@ -13,12 +13,12 @@ from typing import Any
 import sqlalchemy as sa
 
 from podium.errors import MeetingError, NotFiniteError
-from podium.store.log.chain import Head, newest_head
-from podium.store.log.log import SUBMIT, Logged, append
-from podium.store.log.players import Numbering, names_of, numbers_and_newcomers, provisional_numbers
-from podium.store.log.pools import OrderKey, Pool, PoolView
-from podium.store.log.schema import brought, event, merged, pools, season, sheet
-from podium.store.log.statements import insert, of_pool, upsert
+from podium.log.chain import Head, newest_head
+from podium.log.log import SUBMIT, Logged, append
+from podium.log.players import Numbering, names_of, numbers_and_newcomers, provisional_numbers
+from podium.log.pools import OrderKey, Pool, PoolView
+from podium.log.schema import brought, event, merged, pools, season, sheet
+from podium.log.statements import insert, of_pool, upsert
 from podium.store.writing.rating import rerating
 from podium.store.writing.rating.events import (
     EVENT_STATUSES,

@@ -15,17 +15,17 @@ import sqlalchemy as sa
 from podium.engine.tables.things import kind_and_name, thing_name
 from podium.errors import ParameterError, UnknownError
 from podium.ledger.forecast import Member, field_of, member_of
+from podium.log.chain import announce
+from podium.log.content import is_numbered
+from podium.log.database import StoreError
+from podium.log.log import CANCEL, PLAN, append, json_entry, newest_seq
+from podium.log.players import admit_names, merges, names_of, numbers_of, present_names, sent_numbers
+from podium.log.pools import PoolView, admit_title
+from podium.log.removed import mentions_removed, public_id
+from podium.log.schema import event, fixture, log, registration, running
+from podium.log.statements import DAY_US, instant, microseconds, now, of_pool, upsert
 from podium.results.columns import SHARED, is_shared
 from podium.results.names import admit
-from podium.store.log.chain import announce
-from podium.store.log.content import is_numbered
-from podium.store.log.database import StoreError
-from podium.store.log.log import CANCEL, PLAN, append, json_entry, newest_seq
-from podium.store.log.players import admit_names, merges, names_of, numbers_of, present_names, sent_numbers
-from podium.store.log.pools import PoolView, admit_title
-from podium.store.log.removed import mentions_removed, public_id
-from podium.store.log.schema import event, fixture, log, registration, running
-from podium.store.log.statements import DAY_US, instant, microseconds, now, of_pool, upsert
 from podium.store.writing.accounts import refuse_entrant_twice
 from podium.support.answers import answer, described
 from podium.support.words import counted

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from podium.store.log.content import difference, head_begin, numbers_in, rate_alike
-from podium.store.log.database import StoreError
-from podium.store.log.log import AMEND, MOVE, RESTORE, SUBMIT, VOID, LogEntry, json_entry
-from podium.store.log.players import Numbered, Numbering, names_of, sent_numbers
-from podium.store.log.pools import DATED, NUMBER_US, Order, OrderKey, Pool, PoolView, number_at
-from podium.store.log.removed import public_id
+from podium.log.content import difference, head_begin, numbers_in, rate_alike
+from podium.log.database import StoreError
+from podium.log.log import AMEND, MOVE, RESTORE, SUBMIT, VOID, LogEntry, json_entry
+from podium.log.players import Numbered, Numbering, names_of, sent_numbers
+from podium.log.pools import DATED, NUMBER_US, Order, OrderKey, Pool, PoolView, number_at
+from podium.log.removed import public_id
 from podium.store.writing import administration, submission
 from podium.store.writing.accounts import refuse_player_twice
 from podium.store.writing.execution import Receipt

@@ -8,14 +8,14 @@ from typing import Any
 import polars as pl
 import sqlalchemy as sa
 
+from podium.log.content import head_begin, start_in
+from podium.log.database import StoreError
+from podium.log.log import AMEND, CONFIGURE, WITH_CONTENT, LogEntry
+from podium.log.players import Numbering
+from podium.log.pools import COUNTED, COUNTED_BODY, DATED, NUMBER_US, START, Order, OrderKey, PoolView
+from podium.log.schema import event, log
+from podium.log.statements import microseconds, of_pool
 from podium.results.derived_heats import made_up, with_made_dates
-from podium.store.log.content import head_begin, start_in
-from podium.store.log.database import StoreError
-from podium.store.log.log import AMEND, CONFIGURE, WITH_CONTENT, LogEntry
-from podium.store.log.players import Numbering
-from podium.store.log.pools import COUNTED, COUNTED_BODY, DATED, NUMBER_US, START, Order, OrderKey, PoolView
-from podium.store.log.schema import event, log
-from podium.store.log.statements import microseconds, of_pool
 from podium.store.writing.administration import system_entry
 from podium.store.writing.rating.events import FIRST_PLACEHOLDER, EventRow, Proposal
 from podium.store.writing.rating.facts import first_row

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import sqlalchemy as sa
 
-from podium.store.log.database import UnavailableError, read_transaction
-from podium.store.log.log import Logged
-from podium.store.log.players import merges, numbers_and_newcomers, provisional_numbers
-from podium.store.log.pools import FOREVER, START, OrderKey, Pool, PoolView, WriteObserver, locked_pool
+from podium.log.database import UnavailableError, read_transaction
+from podium.log.log import Logged
+from podium.log.players import merges, numbers_and_newcomers, provisional_numbers
+from podium.log.pools import FOREVER, START, OrderKey, Pool, PoolView, WriteObserver, locked_pool
 from podium.store.writing.execution import Done, Propose, finish, plan_spans, record, refuse_unrateable
 from podium.store.writing.rating import generations, ledger_rows, rerating
 from podium.store.writing.rating.events import Proposal

@@ -11,14 +11,14 @@ import polars as pl
 import sqlalchemy as sa
 
 from podium.engine.tables.things import kind_and_name, thing_name
-from podium.store.log import log as entries
-from podium.store.log.chain import GENESIS, HASHED, Head, chained_entries, entry_hash, newest_head, reason_hash
-from podium.store.log.content import numbers_in
-from podium.store.log.database import StoreError
-from podium.store.log.players import insert_aliases, insert_players, names_of, things_of
-from podium.store.log.pools import START, PoolView, get_pool, settings_of, system_of
-from podium.store.log.schema import alias, brought, log, sheet, snapshot_day, standing
-from podium.store.log.statements import insert, is_thing, of_generation, of_pool
+from podium.log import log as entries
+from podium.log.chain import GENESIS, HASHED, Head, chained_entries, entry_hash, newest_head, reason_hash
+from podium.log.content import numbers_in
+from podium.log.database import StoreError
+from podium.log.players import insert_aliases, insert_players, names_of, things_of
+from podium.log.pools import START, PoolView, get_pool, settings_of, system_of
+from podium.log.schema import alias, brought, log, sheet, snapshot_day, standing
+from podium.log.statements import insert, is_thing, of_generation, of_pool
 from podium.store.writing.administration import insert_pool
 from podium.store.writing.rating import facts
 from podium.store.writing.rating.facts import SELECT_DAYS, facts_from_log, store_facts

@@ -21,15 +21,15 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from podium.errors import UnknownError
+from podium.log.content import Content, head_begin, row_set, start_in
+from podium.log.database import UnavailableError, read_transaction, write_transaction
+from podium.log.log import bodies_of
+from podium.log.players import Numbering, sent_numbers
+from podium.log.pools import DATED, Pool, PoolView
+from podium.log.removed import public_id
+from podium.log.schema import brought, event, log, sheet, waiting
+from podium.log.statements import among, instant, now, of_pool
 from podium.results.names import normalise
-from podium.store.log.content import Content, head_begin, row_set, start_in
-from podium.store.log.database import UnavailableError, read_transaction, write_transaction
-from podium.store.log.log import bodies_of
-from podium.store.log.players import Numbering, sent_numbers
-from podium.store.log.pools import DATED, Pool, PoolView
-from podium.store.log.removed import public_id
-from podium.store.log.schema import brought, event, log, sheet, waiting
-from podium.store.log.statements import among, instant, now, of_pool
 from podium.store.writing import submission
 from podium.store.writing.rating.events import (
     AGAIN,

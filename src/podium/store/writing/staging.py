@@ -14,8 +14,8 @@ from dataclasses import replace
 import numpy as np
 import sqlalchemy as sa
 
-from podium.store.log.database import UnavailableError
-from podium.store.log.pools import FOREVER, OrderKey, Pool, WriteObserver, ignore_times, locked_pool
+from podium.log.database import UnavailableError
+from podium.log.pools import FOREVER, OrderKey, Pool, WriteObserver, ignore_times, locked_pool
 from podium.store.writing.execution import Done, Propose, execute, plan_spans
 from podium.store.writing.planned import (
     Planned,

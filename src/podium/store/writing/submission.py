@@ -12,15 +12,15 @@ from typing import Any, NamedTuple, TypedDict
 import sqlalchemy as sa
 
 from podium.errors import Fault, ResultsError, UnknownError
+from podium.log.content import Content, difference, numbers_in, plain_contents, rate_alike, read_contents, row_set
+from podium.log.database import StoreError
+from podium.log.log import AMEND, RESTORE, SUBMIT, VOID, LogEntry, json_entry
+from podium.log.players import Numbering, confusables_of, exact_numbers, names_of, sent_numbers
+from podium.log.pools import COUNTED, DATED, NUMBER_US, Order, OrderKey, Pool, PoolView
+from podium.log.removed import mentions_removed, public_ids
+from podium.log.schema import log, season
+from podium.log.statements import of_pool
 from podium.results.names import warning
-from podium.store.log.content import Content, difference, numbers_in, plain_contents, rate_alike, read_contents, row_set
-from podium.store.log.database import StoreError
-from podium.store.log.log import AMEND, RESTORE, SUBMIT, VOID, LogEntry, json_entry
-from podium.store.log.players import Numbering, confusables_of, exact_numbers, names_of, sent_numbers
-from podium.store.log.pools import COUNTED, DATED, NUMBER_US, Order, OrderKey, Pool, PoolView
-from podium.store.log.removed import mentions_removed, public_ids
-from podium.store.log.schema import log, season
-from podium.store.log.statements import of_pool
 from podium.store.writing import administration
 from podium.store.writing.accounts import refuse_player_twice
 from podium.store.writing.rating.events import (

@@ -6,8 +6,8 @@ from decimal import Decimal
 
 from podium.ledger.reasons import Explanation
 from podium.ledger.reasons.what_if import Alternative
+from podium.log.pools import time_of
 from podium.store import Store
-from podium.store.log.pools import time_of
 from podium.store.reading.models import EventDetails
 from podium.store.reading.player_models import EventHeadline, ListedRow, Listing
 from podium.store.reading.pool_facts import LARGE_FIELD

@@ -10,12 +10,12 @@ from markupsafe import Markup, escape
 
 from podium.engine.system import System
 from podium.ledger.history import can_be_unsettled
+from podium.log.pools import earlier, time_of
 from podium.pages.numbers import SIGMAS, day_words, in_sentence, named
 from podium.pages.promises import findings
 from podium.service.web.boards import settling_rule
 from podium.service.web.rendering import PoolHeader
 from podium.service.web.rules.examples import Example, Examples
-from podium.store.log.pools import earlier, time_of
 from podium.store.reading.pool_facts import PoolFacts
 from podium.support.words import counted, shown
 

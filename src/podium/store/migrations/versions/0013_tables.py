@@ -1,4 +1,4 @@
-"""The tables, as the first release has them: frozen, whatever podium.store.log.schema says by now."""
+"""The tables, as the first release has them: frozen, whatever podium.log.schema says by now."""
 
 from alembic import op
 

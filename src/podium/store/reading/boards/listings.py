@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from podium.engine.tables.things import kind_and_name
+from podium.log.log import newest_seq
+from podium.log.pools import Pool, PoolView
+from podium.log.schema import alias, merged, player, standing, thing
+from podium.log.statements import among, of_generation, of_pool
 from podium.results.names import search_key
-from podium.store.log.log import newest_seq
-from podium.store.log.pools import Pool, PoolView
-from podium.store.log.schema import alias, merged, player, standing, thing
-from podium.store.log.statements import among, of_generation, of_pool
 from podium.store.reading.boards.ranks import (
     BOARD_CURSOR,
     BOARD_ORDER,

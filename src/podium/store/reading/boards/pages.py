@@ -9,10 +9,10 @@ import sqlalchemy as sa
 
 from podium.errors import UnknownError
 from podium.ledger.history import is_provisional
-from podium.store.log.players import names_of, number_of
-from podium.store.log.pools import START, Pool, PoolView, is_at
-from podium.store.log.schema import change, player, snapshot, snapshot_day
-from podium.store.log.statements import among, of_generation, of_players, of_pool
+from podium.log.players import names_of, number_of
+from podium.log.pools import START, Pool, PoolView, is_at
+from podium.log.schema import change, player, snapshot, snapshot_day
+from podium.log.statements import among, of_generation, of_players, of_pool
 from podium.store.reading.boards.listings import Board, Position, open_board
 from podium.store.reading.boards.ranks import Place, count_players, cursor_of, parse_cursor
 from podium.store.reading.events.headlines import headlines

@@ -12,11 +12,9 @@ import sqlalchemy as sa
 from podium.errors import ParameterError, UnknownError
 from podium.ledger import leaderboard
 from podium.ledger.leaderboard import Eligibility
-from podium.results.columns import UTC
-from podium.results.names import normalise
-from podium.store.log.log import newest_seq
-from podium.store.log.players import names_of
-from podium.store.log.pools import (
+from podium.log.log import newest_seq
+from podium.log.players import names_of
+from podium.log.pools import (
     DAY,
     NUMBER_US,
     START,
@@ -29,8 +27,10 @@ from podium.store.log.pools import (
     settings_of,
     time_of,
 )
-from podium.store.log.schema import event, rank_count, season, standing
-from podium.store.log.statements import DAY_US, among, floored, instant, of_generation, of_players, of_pool
+from podium.log.schema import event, rank_count, season, standing
+from podium.log.statements import DAY_US, among, floored, instant, of_generation, of_players, of_pool
+from podium.results.columns import UTC
+from podium.results.names import normalise
 from podium.store.reading.models import PlayerRank, PoolSummary, RatingCount, Season
 from podium.store.writing.rating.events import RATED
 from podium.store.writing.rating.standing_rows import FINE_PER_POINT, bucket, get_standing, newest_among, states_of

@@ -18,15 +18,16 @@ from podium.ledger.reasons import Explanation
 from podium.ledger.reasons.explaining import explain
 from podium.ledger.reasons.what_if import MOST_IMAGINED, WhatIf, is_quickly_imagined, what_if
 from podium.live import Live
+from podium.log.content import read_bodies
+from podium.log.log import REGISTER, RESTORE, SEASON, VOID, WITH_CONTENT, bodies_of, entries_after, newest_seq
+from podium.log.players import known_numbers, merges, names_of, number_of, unrated_error
+from podium.log.pools import FOREVER, OrderKey, Pool, PoolView, newest_first, refuse_other_arithmetic, same_event
+from podium.log.schema import change, event
+from podium.log.statements import is_thing, of_generation, of_players, of_pool
+from podium.pool.roster import as_table
 from podium.results.columns import UTC
 from podium.results.derived_heats import OVERALL, overall_rows
 from podium.results.reading import Results
-from podium.store.log.content import read_bodies
-from podium.store.log.log import REGISTER, RESTORE, SEASON, VOID, WITH_CONTENT, bodies_of, entries_after, newest_seq
-from podium.store.log.players import known_numbers, merges, names_of, number_of, unrated_error
-from podium.store.log.pools import FOREVER, OrderKey, Pool, PoolView, newest_first, refuse_other_arithmetic, same_event
-from podium.store.log.schema import change, event
-from podium.store.log.statements import is_thing, of_generation, of_players, of_pool
 from podium.store.reading.models import CareerChange, EventDetails, ResultRow, rows_as
 from podium.store.reading.moments import Answers
 from podium.store.reading.player_models import Encounters
@@ -40,7 +41,7 @@ from podium.store.writing.rating.events import (
     version_of,
 )
 from podium.store.writing.rating.ledger_rows import newest_pool_state
-from podium.store.writing.rating.rating import as_table, with_names
+from podium.store.writing.rating.rating import with_names
 from podium.store.writing.rating.standing_rows import Standing, standings_before, states_of, stored_standings
 
 EVENT_KINDS = (*WITH_CONTENT, VOID, RESTORE)

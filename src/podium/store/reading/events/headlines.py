@@ -12,9 +12,9 @@ import sqlalchemy as sa
 from podium.errors import ParameterError
 from podium.ledger.history import FINDING_EVENTS, can_be_unsettled
 from podium.ledger.reasons import wording
-from podium.store.log.log import newest_seq
-from podium.store.log.players import names_of
-from podium.store.log.pools import (
+from podium.log.log import newest_seq
+from podium.log.players import names_of
+from podium.log.pools import (
     BOUND_KEY,
     END_KEY,
     FOREVER,
@@ -25,8 +25,8 @@ from podium.store.log.pools import (
     newest_first,
     same_event,
 )
-from podium.store.log.schema import change, event, log, standing
-from podium.store.log.statements import among, of_generation, of_players, of_pool
+from podium.log.schema import change, event, log, standing
+from podium.log.statements import among, of_generation, of_players, of_pool
 from podium.store.reading.boards.ranks import IS_SETTLED, span_begins
 from podium.store.reading.events.events import Winners, sent_winners
 from podium.store.reading.moments import Answers

@@ -11,10 +11,10 @@ import sqlalchemy as sa
 from podium.engine.replay import States
 from podium.engine.system import System
 from podium.ledger import history
-from podium.store.log.players import SELECT_ALIASES, merges, names_of
-from podium.store.log.pools import BOUND_KEY, FOREVER, Pool, PoolView, When, key_of, newest_first, time_of
-from podium.store.log.schema import change, event, log
-from podium.store.log.statements import among, of_pool
+from podium.log.players import SELECT_ALIASES, merges, names_of
+from podium.log.pools import BOUND_KEY, FOREVER, Pool, PoolView, When, key_of, newest_first, time_of
+from podium.log.schema import change, event, log
+from podium.log.statements import among, of_pool
 from podium.store.reading import player_models
 from podium.store.reading.boards.listings import Board, open_board
 from podium.store.reading.boards.pages import earlier_ranks, place_of

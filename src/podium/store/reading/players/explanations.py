@@ -13,9 +13,9 @@ from podium.ledger.reasons import DuelCount, Explanation
 from podium.ledger.reasons.explaining import explain, find_entrant
 from podium.ledger.reasons.what_if import WhatIf, is_quickly_imagined, what_if
 from podium.ledger.stakes import Stakes
+from podium.log.log import newest_seq
+from podium.log.pools import FOREVER, OrderKey, Pool, PoolView, other_arithmetic
 from podium.results.derived_heats import OVERALL
-from podium.store.log.log import newest_seq
-from podium.store.log.pools import FOREVER, OrderKey, Pool, PoolView, other_arithmetic
 from podium.store.reading.ahead import promise_of
 from podium.store.reading.events.events import Before, RatedEvent, details_of, event_results, name_of, replay_of
 from podium.store.reading.events.headlines import events_beside

@@ -12,13 +12,14 @@ import sqlalchemy as sa
 from podium.engine.tables.encoding import encode
 from podium.errors import ParameterError
 from podium.ledger.forecast import expected_score
+from podium.log.content import read_bodies
+from podium.log.log import bodies_of, newest_seq
+from podium.log.players import known_numbers, merges, names_of, number_of
+from podium.log.pools import Pool, PoolView, newest_first, same_event
+from podium.log.schema import change, correction, event, log
+from podium.log.statements import of_generation, of_pool
+from podium.pool.roster import as_table
 from podium.results.reading import Results
-from podium.store.log.content import read_bodies
-from podium.store.log.log import bodies_of, newest_seq
-from podium.store.log.players import known_numbers, merges, names_of, number_of
-from podium.store.log.pools import Pool, PoolView, newest_first, same_event
-from podium.store.log.schema import change, correction, event, log
-from podium.store.log.statements import of_generation, of_pool
 from podium.store.reading.boards.ranks import rank
 from podium.store.reading.events.events import explanation
 from podium.store.reading.models import CommonEvent, ComparedPlayer, Comparison, Rivalry, answer_from
@@ -26,7 +27,6 @@ from podium.store.reading.moments import Answers, VersionCache
 from podium.store.reading.player_models import RivalRow, Rivals, Scalp
 from podium.store.reading.players.cards import event_names_of
 from podium.store.reading.players.explanations import system_and_states
-from podium.store.writing.rating.rating import as_table
 from podium.store.writing.rating.standing_rows import get_standing
 from podium.support.words import shown_change
 

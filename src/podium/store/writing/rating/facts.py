@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from podium.errors import ParameterError
+from podium.log import log as kinds
+from podium.log.content import start_in
+from podium.log.players import follow_entry, resolved
+from podium.log.pools import COUNTED, DATED, NUMBER_US, SILENT, Order, OrderKey, Pool, PoolDescription, PoolView
+from podium.log.schema import event, fixture, log, merged, pools, registration, season, snapshot, snapshot_day
+from podium.log.statements import DAY_US, instant, of_pool
 from podium.results.columns import FOR_PAGES
-from podium.store.log import log as kinds
-from podium.store.log.content import start_in
-from podium.store.log.players import follow_entry, resolved
-from podium.store.log.pools import COUNTED, DATED, NUMBER_US, SILENT, Order, OrderKey, Pool, PoolDescription, PoolView
-from podium.store.log.schema import event, fixture, log, merged, pools, registration, season, snapshot, snapshot_day
-from podium.store.log.statements import DAY_US, instant, of_pool
 from podium.store.writing.rating.events import SELECT_NEWEST_START, SUPERSEDED, VOIDED
 from podium.store.writing.rating.standing_rows import columns_of, newest_among, shared_ranks, states_of
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from podium.store.log.database import read_transaction, write_transaction
-from podium.store.log.pools import BOUND_KEY, END_KEY, START, OrderKey, Pool, PoolView, key_of, lock_pool
-from podium.store.log.schema import change, generation, pool_state, pools, rank_count, staged_status, standing
-from podium.store.log.statements import insert, now, of_generation
+from podium.log.database import read_transaction, write_transaction
+from podium.log.pools import BOUND_KEY, END_KEY, START, OrderKey, Pool, PoolView, key_of, lock_pool
+from podium.log.schema import change, generation, pool_state, pools, rank_count, staged_status, standing
+from podium.log.statements import insert, now, of_generation
 from podium.store.writing.rating.ledger_rows import Ledger, PoolStates, state_rows, table_rows
 from podium.store.writing.rating.standing_rows import newest_standings, player_counts, standing_rows
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import sqlalchemy as sa
 
 from podium.engine.system import System
-from podium.store.log.pools import (
+from podium.log.pools import (
     BOUND_KEY,
     END_KEY,
     FOREVER,
@@ -22,8 +22,8 @@ from podium.store.log.pools import (
     key_of,
     newest_first,
 )
-from podium.store.log.schema import change, pool_state
-from podium.store.log.statements import FIRST_THING, fetch_parts, insert, of_generation, upsert
+from podium.log.schema import change, pool_state
+from podium.log.statements import FIRST_THING, fetch_parts, insert, of_generation, upsert
 
 Mask = npt.NDArray[np.bool_]
 Packed = npt.NDArray[np.void]  # all of one length; objects where they are not, as only damaged ones are

@@ -17,10 +17,11 @@ from podium.engine.heats import encode_small, entries_of
 from podium.engine.pool_state import new_pools
 from podium.engine.replay import Replayed, by_columns, replay_settlements
 from podium.errors import NotFiniteError
-from podium.store.log.content import is_numbered
-from podium.store.log.pools import FOREVER, OrderKey, Pool, PoolView
+from podium.log.content import is_numbered
+from podium.log.pools import FOREVER, OrderKey, Pool, PoolView
+from podium.pool.roster import Roster
 from podium.store.writing.rating import ledger_rows, rating, standing_rows
-from podium.store.writing.rating.events import RATED, Proposal, Roster
+from podium.store.writing.rating.events import RATED, Proposal
 
 MOST_ROWS = 64  # from about as many on, Polars is as quick
 

@@ -14,16 +14,16 @@ from podium.engine.tables.things import kind_and_name
 from podium.errors import NotFiniteError
 from podium.ledger.history import changes
 from podium.ledger.reasons.standings import event_ranks
-from podium.results.columns import FOR_PAGES, in_order
-from podium.results.consistency import SEQUENCE
+from podium.log.content import SMALL_BODY_ROWS, is_numbered, read_bodies
+from podium.log.players import merges, present_names
+from podium.log.pools import BOUND_KEY, FOREVER, START, OrderKey, Pool, PoolView, key_of
+from podium.log.schema import event, log, season
+from podium.log.statements import of_pool
+from podium.pool.roster import Roster, as_table, entrant_numbers
+from podium.results.columns import FOR_PAGES
 from podium.results.hashing import index_type, run_bounds, surely_distinct_within
 from podium.results.reading import Results
-from podium.store.log.content import SMALL_BODY_ROWS, is_numbered, read_bodies
-from podium.store.log.players import merges, present_names
-from podium.store.log.pools import BOUND_KEY, FOREVER, NUMBER_US, START, OrderKey, Pool, PoolView, key_of
-from podium.store.log.schema import event, log, season
-from podium.store.log.statements import of_pool
-from podium.store.writing.rating.events import RATED, SUPERSEDED, UNRATED, VOIDED, Proposal, Roster, entrant_numbers
+from podium.store.writing.rating.events import RATED, SUPERSEDED, UNRATED, VOIDED, Proposal
 from podium.store.writing.rating.ledger_rows import NO_RANK, Ledger, PoolStates, joined, packed_states
 
 NOT_FINITE = "not_finite"  # why an event is not rated that would make a rating no finite number
@@ -181,15 +181,6 @@ def with_names(pool: PoolView, table: pl.DataFrame) -> pl.DataFrame:
         renamed = {name: pl.Series(name, map(name_of.get, table[name].to_list()), pl.String) for name in columns}
         return pl.DataFrame([renamed.get(column.name, column) for column in table])
     return table.with_columns(pl.col(columns).replace_strict(name_of, return_dtype=pl.String))
-
-
-def as_table(pool: Pool, table: pl.DataFrame) -> pl.DataFrame:
-    """The table with the columns of a checked results table, in their order; without dates in a counted pool."""
-    columns = {column.name: column for column in table}
-    if pool.is_counted:
-        columns[SEQUENCE] = columns.pop("started_at").to_physical().rename(SEQUENCE) / NUMBER_US
-    columns["pool"] = pl.Series("pool", [pool.name]).new_from_index(0, table.height)
-    return pl.DataFrame([columns[name] for name in in_order(columns)])
 
 
 def find_duplicate_players(table: pl.DataFrame) -> dict[str, int]:

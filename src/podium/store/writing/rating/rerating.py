@@ -15,10 +15,10 @@ import sqlalchemy as sa
 
 from podium.engine.tables.things import called
 from podium.errors import NotFiniteError, ParameterError
-from podium.store.log.players import names_of
-from podium.store.log.pools import BOUND_KEY, START, OrderKey, PoolView
-from podium.store.log.schema import correction, event, generation, snapshot_day
-from podium.store.log.statements import among, is_thing, of_pool
+from podium.log.players import names_of
+from podium.log.pools import BOUND_KEY, START, OrderKey, PoolView
+from podium.log.schema import correction, event, generation, snapshot_day
+from podium.log.statements import among, is_thing, of_pool
 from podium.store.writing.rating import ledger_rows
 from podium.store.writing.rating.events import MovedTo, Proposal
 from podium.store.writing.rating.plan import Plan, Span

@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 import sqlalchemy as sa
 
-from podium.store.log import statements
-from podium.store.log.players import number_of, unrated_error
-from podium.store.log.pools import BOUND_KEY, FOREVER, OrderKey, Pool, PoolView, key_of, newest_first
-from podium.store.log.schema import change, player, rank_count, standing, thing
-from podium.store.log.statements import is_thing, of_generation, of_pool
+from podium.log import statements
+from podium.log.players import number_of, unrated_error
+from podium.log.pools import BOUND_KEY, FOREVER, OrderKey, Pool, PoolView, key_of, newest_first
+from podium.log.schema import change, player, rank_count, standing, thing
+from podium.log.statements import is_thing, of_generation, of_pool
 from podium.store.writing.rating.ledger_rows import Floats, Ledger
 
 FINE_PER_POINT = 256  # counts per point: in a large pool many share a whole rating

@@ -13,19 +13,19 @@ import sqlalchemy as sa
 
 from podium.engine.tables.things import called
 from podium.errors import UnknownError
+from podium.log import log
+from podium.log.chain import Head
+from podium.log.database import UnavailableError, read_transaction, reading_once
+from podium.log.files import integrity_faults
+from podium.log.heads import lost_heads
+from podium.log.players import names_of
+from podium.log.pools import FOREVER, START, Pool, PoolView, every_pool, get_pool, other_arithmetic
+from podium.log.schema import player, rank_count, standing
+from podium.log.statements import FIRST_THING, of_generation, of_pool
+from podium.pool.roster import Roster
 from podium.results.reading import first_line
 from podium.store.keys import key_faults
-from podium.store.log import log
-from podium.store.log.chain import Head
-from podium.store.log.database import UnavailableError, read_transaction, reading_once
-from podium.store.log.files import integrity_faults
-from podium.store.log.heads import lost_heads
-from podium.store.log.players import names_of
-from podium.store.log.pools import FOREVER, START, Pool, PoolView, every_pool, get_pool, other_arithmetic
-from podium.store.log.schema import player, rank_count, standing
-from podium.store.log.statements import FIRST_THING, of_generation, of_pool
 from podium.store.writing.rating import facts
-from podium.store.writing.rating.events import Roster
 from podium.store.writing.rating.facts import Facts, PlainEvents, facts_from_log, stored_facts
 from podium.store.writing.rating.ledger_rows import (
     Ledger,

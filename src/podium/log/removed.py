@@ -10,12 +10,12 @@ from typing import Any, Literal
 
 import sqlalchemy as sa
 
+from podium.log.log import keyed_digest
+from podium.log.pools import PoolView
+from podium.log.schema import removed
+from podium.log.statements import among, of_pool, upsert
 from podium.results.mentions import words_in
 from podium.results.names import normalise
-from podium.store.log.log import keyed_digest
-from podium.store.log.pools import PoolView
-from podium.store.log.schema import removed
-from podium.store.log.statements import among, of_pool, upsert
 
 Kind = Literal["player", "id", "mention"]
 MOST_WORDS = 6  # of a name that is looked for in texts

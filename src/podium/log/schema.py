@@ -26,7 +26,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.schema import SchemaItem
 
-from podium.store.log.statements import Number, Prefixed, at_event, metadata
+from podium.log.statements import Number, Prefixed, at_event, metadata
 
 
 def table(name: str, *columns: SchemaItem, **options: Any) -> Table:
@@ -77,7 +77,7 @@ thing = of_pools(  # what entrants share and has a rating of its own: a car, a c
 
 removed = of_pools(  # names and ids that were removed when a player was anonymized
     "removed",
-    Column("hash", String(32), primary_key=True),  # `podium.store.log.removed.removed_hash`
+    Column("hash", String(32), primary_key=True),  # `podium.log.removed.removed_hash`
     Column("player_id", Number, nullable=True),  # whose name it was
     Column("public_id", Text, nullable=True),  # the id instead of it
 )
@@ -95,7 +95,7 @@ log = table(
     "log",
     Column("seq", Number, primary_key=True),
     Column("pool_id", Number, ForeignKey("pool.id"), nullable=False),
-    Column("kind", String(16), nullable=False),  # see podium.store.log.log
+    Column("kind", String(16), nullable=False),  # see podium.log.log
     Column("subject", Text, nullable=False),  # an event, a match, a season, or a player's number
     Column("body", LargeBinary, nullable=False),  # entries, a line of JSON each; or JSON of what the kind needs
     Column("digest", LargeBinary, nullable=False),  # of an event's content as it was sent, keyed; empty for the rest
@@ -104,7 +104,7 @@ log = table(
     Column("received_at", String(32), nullable=False),  # ISO 8601; for people, never read by rating
     Column("actor", Text, nullable=False),
     Column("place", BigInteger, nullable=True),  # in the chain of the pool, from 1
-    Column("hash", LargeBinary, nullable=True),  # of the entry before and of this one: podium.store.log.chain
+    Column("hash", LargeBinary, nullable=True),  # of the entry before and of this one: podium.log.chain
     Column("reason_hash", LargeBinary, nullable=True),  # of the reason's salt and text, where one was given
     Index(None, "pool_id", "seq"),
     Index(None, "pool_id", "subject", "seq"),

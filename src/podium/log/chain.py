@@ -12,10 +12,10 @@ from typing import Any, NamedTuple, Self
 import sqlalchemy as sa
 
 from podium.errors import ParameterError
-from podium.store.log.database import CARRY_OVER, StoreError, write_transaction
-from podium.store.log.pools import PoolView
-from podium.store.log.schema import log, pools
-from podium.store.log.statements import of_pool
+from podium.log.database import CARRY_OVER, StoreError, write_transaction
+from podium.log.pools import PoolView
+from podium.log.schema import log, pools
+from podium.log.statements import of_pool
 from podium.support.answers import answer, described
 
 GENESIS = hashlib.sha256(b"the log of a Podium pool, chain 1").digest()  # stands before the first entry

@@ -9,11 +9,11 @@ from contextlib import suppress
 import sqlalchemy as sa
 
 from podium.errors import PodiumError
-from podium.store.log.chain import newest_head, parse_head
-from podium.store.log.database import StoreError, read_transaction
-from podium.store.log.files import file_of, heads_beside
-from podium.store.log.log import head_fault
-from podium.store.log.pools import every_pool
+from podium.log.chain import newest_head, parse_head
+from podium.log.database import StoreError, read_transaction
+from podium.log.files import file_of, heads_beside
+from podium.log.log import head_fault
+from podium.log.pools import every_pool
 from podium.support.part_files import part_file
 
 

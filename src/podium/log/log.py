@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from podium.errors import ParameterError, UnknownError
+from podium.log import chain
+from podium.log.pools import PoolView
+from podium.log.schema import log, reason
+from podium.log.statements import among, insert, of_pool, run_prepared
 from podium.results.names import NONCHARACTERS
-from podium.store.log import chain
-from podium.store.log.pools import PoolView
-from podium.store.log.schema import log, reason
-from podium.store.log.statements import among, insert, of_pool, run_prepared
 
 SUBMIT, AMEND, VOID, RESTORE = "submit", "amend", "void", "restore"  # of an event
 MOVE = "move"  # of an event: other content, or the same, and from now on it follows all others of its moment

@@ -12,13 +12,13 @@ import sqlalchemy as sa
 
 from podium.engine.tables.things import MARK, kind_and_name, thing_name
 from podium.errors import ParameterError, UnknownError
+from podium.log.database import StoreError
+from podium.log.log import MERGE, RENAME, UNMERGE, append, json_entry
+from podium.log.pools import Pool, PoolView
+from podium.log.removed import give_back, removed_players
+from podium.log.schema import alias, log, merged, player, thing
+from podium.log.statements import FIRST_THING, among, insert, is_thing, of_pool
 from podium.results.names import admit, are_alike, key, normalise, refusal, search_key
-from podium.store.log.database import StoreError
-from podium.store.log.log import MERGE, RENAME, UNMERGE, append, json_entry
-from podium.store.log.pools import Pool, PoolView
-from podium.store.log.removed import give_back, removed_players
-from podium.store.log.schema import alias, log, merged, player, thing
-from podium.store.log.statements import FIRST_THING, among, insert, is_thing, of_pool
 
 FEW_NAMES = 500  # that are looked up each by itself
 POOL_PER_NAME = 2  # players of the pool a name, up to which reading all names is quicker than looking up many

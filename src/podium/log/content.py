@@ -16,15 +16,15 @@ import polars as pl
 from podium.engine.tables.things import called, thing_name
 from podium.errors import Fault, ResultsError
 from podium.ledger.reasons.standings import plain
+from podium.log.log import keyed_digest
+from podium.log.pools import COUNTED, DATED, Order, number_at, time_of
+from podium.log.statements import instant
 from podium.results.columns import ALL, DEFAULTS, FILLED, FOR_PAGES, REQUIRED, SHARED, TYPES, Known, in_order, is_shared
 from podium.results.columns import UTC as INSTANT
 from podium.results.consistency import SEQUENCE, in_sequence
 from podium.results.names import normalise
 from podium.results.plain_rows import PlainRows, read_plainly
 from podium.results.reading import Results, read_results
-from podium.store.log.log import keyed_digest
-from podium.store.log.pools import COUNTED, DATED, Order, number_at, time_of
-from podium.store.log.statements import instant
 
 SCHEMA = {
     name: pl.Int64 if name == "player" else TYPES[name]
@@ -50,7 +50,7 @@ class Content:
 
     event_id: str
     order: Order | None  # whether it has a date or a number; None where it has neither yet
-    started_at: int  # microseconds since 1970, as `podium.store.log.pools` has them; 0 where it has neither
+    started_at: int  # microseconds since 1970, as `podium.log.pools` has them; 0 where it has neither
     heads: tuple[str, ...]  # JSON objects up to the value of `player`, which is the last
     players: tuple[str, ...]
     title: str | None = None  # which stands in the first line alone; so does the address
@@ -271,7 +271,7 @@ def head_begin(event_id: str, order: Order | None, started_at: int) -> str:
     """The fields of a row up to its event's date or number, which are the same in all rows of an event.
 
     Args:
-        started_at: microseconds since 1970, as `podium.store.log.pools` has them.
+        started_at: microseconds since 1970, as `podium.log.pools` has them.
     """
     number = f'"{SEQUENCE}":{plain(number_at(started_at))},' if order == COUNTED else ""
     date = f',"started_at":"{instant(started_at).isoformat()}"' if order == DATED else ""

@@ -12,8 +12,8 @@ from typing import Any
 import sqlalchemy as sa
 
 from podium.errors import PodiumError
-from podium.store.log.files import UNMAPPED, connect_sealed, file_of, heads_beside, is_sealed, pragmas, sqlite_code
-from podium.store.log.schema import compatibility
+from podium.log.files import UNMAPPED, connect_sealed, file_of, heads_beside, is_sealed, pragmas, sqlite_code
+from podium.log.schema import compatibility
 from podium.support.part_files import create_private
 
 MIGRATIONS = Path(__file__).parents[1] / "migrations"

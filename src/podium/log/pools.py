@@ -19,10 +19,10 @@ import sqlalchemy as sa
 from podium.engine.system import System
 from podium.errors import ParameterError, UnknownError
 from podium.ledger.leaderboard import instant as instant_in
+from podium.log.database import StoreError, acquire_pool_lock, write_transaction
+from podium.log.schema import event, log, pools
+from podium.log.statements import DAY_US, instant, microseconds, of_generation, prepare, run_prepared, values
 from podium.results.names import admit, is_page_address, normalise, shown
-from podium.store.log.database import StoreError, acquire_pool_lock, write_transaction
-from podium.store.log.schema import event, log, pools
-from podium.store.log.statements import DAY_US, instant, microseconds, of_generation, prepare, run_prepared, values
 from podium.support.collector import paused_collection
 from podium.systems import find
 from podium.version import ARITHMETIC

@@ -1,0 +1,142 @@
+"""The players of a pool, and where they stand between events."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from podium.engine.pool_state import PoolNumbers, new_pools
+from podium.engine.replay import NEVER, Replayed, States, newcomers, replay, with_idle_before
+from podium.engine.system import System
+from podium.engine.tables.encoding import Events, encode
+from podium.engine.tables.selection import EVENT
+from podium.live import refuse_share
+from podium.log.pools import NUMBER_US, Pool
+from podium.pool.columns import Array as Integers
+from podium.results.columns import in_order
+from podium.results.consistency import SEQUENCE
+from podium.results.reading import Results
+
+
+def as_table(pool: Pool, table: pl.DataFrame) -> pl.DataFrame:
+    """Return the columns of a checked results table, in their order; a pool without dates has numbers instead."""
+    columns = {column.name: column for column in table}
+    if pool.is_counted:
+        columns[SEQUENCE] = columns.pop("started_at").to_physical().rename(SEQUENCE) / NUMBER_US
+    columns["pool"] = pl.Series("pool", [pool.name]).new_from_index(0, table.height)
+    return pl.DataFrame([columns[name] for name in in_order(columns)])
+
+
+def entrant_numbers(names: pl.Series) -> Integers:
+    """Return the numbers of encoded players and equipment, with which their names end."""
+    return names.str.extract(r"(-?\d+)$").cast(pl.Int64).to_numpy()
+
+
+@dataclass(slots=True)
+class Roster:
+    """Players of one pool, and the pool's own state; what they have moves with the events."""
+
+    system: System
+    numbers: Integers  # of the players, rising
+    states: States  # (players, fields); a newcomer's of one whom no event has rated
+    started_at: Integers  # of the newest change, microseconds since 1970; or NEVER
+    seq: Integers  # so too
+    played_at: Integers  # the start of the newest event, which no new season moves; or NEVER
+    pool: PoolNumbers  # (1, fields)
+
+    @classmethod
+    def of_newcomers(cls, system: System, numbers: Integers) -> "Roster":
+        """Players whom no event has rated, of a pool in which nothing has been; their numbers rise."""
+        started_at, seq, played_at = (np.full(numbers.size, NEVER) for _ in range(3))
+        return cls(system, numbers, newcomers(system, numbers.size), started_at, seq, played_at, new_pools(system, 1))
+
+    @classmethod
+    def resumed(cls, system: System, standings: Mapping[int, Any], newest: Any) -> "Roster":
+        """Players from where they stand, and the pool from its newest state, if there is one."""
+        roster = cls.of_newcomers(system, np.array(sorted(standings), np.int64))
+        if standings:
+            every: Any = zip(*map(standings.__getitem__, roster.numbers.tolist()), strict=True)
+            _, *times, states = every
+            roster.states = np.frombuffer(b"".join(states), "<f8").astype(np.float64).reshape(roster.states.shape)
+            roster.started_at, roster.seq, roster.played_at = (np.array(each, np.int64) for each in times)
+        if newest is not None:
+            roster.pool = np.frombuffer(newest.state, "<f8").astype(np.float64)[None]
+        return roster
+
+    def rows_of(self, numbers: Integers) -> Integers:
+        """The row of each of these players; who is unknown gets one."""
+        size = self.numbers.size
+        rows: Integers
+        if size and self.numbers[-1] - self.numbers[0] == size - 1:  # no number is left out, as in a whole pool
+            rows = numbers - self.numbers[0]
+        else:
+            rows = np.searchsorted(self.numbers, numbers)
+        inside = (rows >= 0) & (rows < size)
+        known = inside.copy()
+        known[inside] = self.numbers[rows[inside]] == numbers[inside]
+        if known.all():
+            return rows
+        self._admit(np.unique(numbers[~known]))
+        return self.rows_of(numbers)
+
+    def _admit(self, numbers: Integers) -> None:
+        new = Roster.of_newcomers(self.system, numbers)
+        every = np.concatenate([self.numbers, numbers])
+        order = np.argsort(every)
+        self.numbers = every[order]
+        for name in ("states", "started_at", "seq", "played_at"):
+            setattr(self, name, np.concatenate([getattr(self, name), getattr(new, name)])[order])
+
+    def advance(self, results: Results, starts: pl.Series) -> tuple[Events, Replayed]:
+        """Rate events, to the bits of `podium.Live`.
+
+        Args:
+            starts: when each row's event was, (rows); the results have it in a dated pool alone.
+
+        Raises:
+            NotFiniteError: a rating would be no finite number; nothing has moved.
+        """
+        events = encode(results, self.system)
+        rows = self.rows_of(entrant_numbers(events.player_names))
+        events = with_idle_before(events, self.system, EVENT, self.played_at[rows])
+        replayed = replay(self.system, events, self.states[rows], pool_start=self.pool if events.pools else None)
+        self.states[rows] = replayed.states
+        if events.pools:
+            self.pool = replayed.pools
+        rated, columns = events.ledger, events.columns
+        started_at = rated.row.take(starts.to_physical().to_numpy())
+        entrant = rated.entrant.array
+        self.played_at[rows[columns.player[entrant]]] = started_at  # the last assignment stays
+        if columns.kind.size:
+            settled_at = np.empty(columns.entrants.size - 1, np.int64)
+            settled_at[np.searchsorted(columns.entrants, entrant, "right") - 1] = started_at
+            self.played_at[rows[columns.player]] = np.repeat(settled_at, np.diff(columns.entrants))
+        return events, replayed
+
+    def reset(self, keep: float) -> tuple[Integers, States, States]:
+        """Begin a season: every lead over a newcomer shrinks to the share `keep`.
+
+        Returns:
+            Who has a rating, and the states before and after, (players, fields).
+        """
+        refuse_share(keep)
+        rated = np.flatnonzero(self.played_at != NEVER)
+        before = self.states[rated]
+        after = self.system.season_begins(before, keep)
+        self.states[rated] = after
+        return self.numbers[rated], before, after
+
+    def note(self, ledger: Any) -> None:
+        """Note the newest change of each player, by rows of the ledger in the order of rating."""
+        rows = self.rows_of(ledger.player)
+        self.started_at[rows] = ledger.started_at  # the last assignment stays
+        self.seq[rows] = ledger.seq
+
+    def rated(self) -> "Roster":
+        """Return the players who have a rating."""
+        rated = self.played_at != NEVER
+        every = self.numbers, self.states, self.started_at, self.seq, self.played_at
+        kept: Any = [*(column[rated] for column in every), self.pool]
+        return Roster(self.system, *kept)

@@ -11,7 +11,7 @@ from podium.log.schema import waiting
 from podium.service import create_app
 from podium.service.http.visitors import MAX_FORM_BYTES
 from podium.store import Store
-from podium.store.writing import sheets
+from podium.store.waiting import WAITS_US, now
 from podium.systems import find
 
 URLENCODED = {"Content-Type": "application/x-www-form-urlencoded"}
@@ -98,8 +98,8 @@ def test_a_change_outlives_a_restart_and_another_process_stores_it(store):
 
 def test_an_expired_change_says_so_and_stores_nothing(store, monkeypatch):
     admin, version = Admin(store), store.version("main")
-    fields, later = dict(form_of(upload(admin).text, "/apply")[1]), sheets.now() + sheets.WAITS_US
-    monkeypatch.setattr(sheets, "now", lambda: later)
+    fields, later = dict(form_of(upload(admin).text, "/apply")[1]), now() + WAITS_US
+    monkeypatch.setattr("podium.store.waiting.now", lambda: later)
     late = admin.client.post("/admin/main/apply", data=fields)
     assert (late.status_code, "This has expired" in words(late.text)) == (404, True)
     assert (store.version("main"), kept(store)) == (version, [])

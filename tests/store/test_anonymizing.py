@@ -12,9 +12,9 @@ from podium.log.schema import log
 from podium.log.statements import metadata
 from podium.results.mentions import Mentions
 from podium.store import Store
+from podium.store.waiting import Owner, WaitingFile, keep_waiting
 from podium.store.writing import anonymizing
 from podium.store.writing.rating.events import Sheet
-from podium.store.writing.sheets import Owner, WaitingFile, keep_waiting
 from podium.store.writing.submission import ConflictError
 from podium.systems import find
 

@@ -6,8 +6,8 @@ import sqlalchemy as sa
 from podium.errors import UnknownError
 from podium.log.database import UnavailableError
 from podium.log.schema import waiting as table
-from podium.store.writing import sheets
-from podium.store.writing.sheets import Owner, WaitingFile, forget_waiting, keep_waiting, waiting_file
+from podium.store import waiting
+from podium.store.waiting import Owner, WaitingFile, forget_waiting, keep_waiting, waiting_file
 
 FILE = WaitingFile("league.csv", b"\x00Name\xff;Punkte")
 MINE = Owner(1, "mine", "main", "file")
@@ -35,16 +35,16 @@ def test_a_file_is_read_by_its_owner_alone(store):
 
 def test_a_file_waits_for_an_hour(store, monkeypatch):
     number, hour = keep_waiting(store.engine, MINE, FILE), 3_600_000_000
-    later = sheets.now()
-    monkeypatch.setattr(sheets, "now", lambda: later + hour - 60_000_000)
+    later = waiting.now()
+    monkeypatch.setattr(waiting, "now", lambda: later + hour - 60_000_000)
     forget_waiting(store.engine)
     assert waiting_file(store.engine, MINE, number) == FILE
-    monkeypatch.setattr(sheets, "now", lambda: later + hour)
+    monkeypatch.setattr(waiting, "now", lambda: later + hour)
     with pytest.raises(UnknownError, match="This has expired"):
         waiting_file(store.engine, MINE, number)
     assert count(store) == 0  # reading looks after it
     keep_waiting(store.engine, MINE, FILE)
-    monkeypatch.setattr(sheets, "now", lambda: later + 2 * hour)
+    monkeypatch.setattr(waiting, "now", lambda: later + 2 * hour)
     forget_waiting(store.engine)
     assert count(store) == 0
 
@@ -53,7 +53,7 @@ def test_a_file_waits_for_an_hour(store, monkeypatch):
 def clock(monkeypatch):
     """A clock that goes on by a second whenever it is read."""
     moments = iter(range(10**9, 10**10, 10**6))
-    monkeypatch.setattr(sheets, "now", lambda: next(moments))
+    monkeypatch.setattr(waiting, "now", lambda: next(moments))
 
 
 def is_kept(store, owner, number):
@@ -65,8 +65,8 @@ def is_kept(store, owner, number):
 
 @pytest.mark.usefixtures("clock")
 def test_the_oldest_files_of_a_key_go_in_whatever_session_and_nobody_elses(store, monkeypatch):
-    monkeypatch.setattr(sheets, "MOST_BYTES", 25 * sheets.LEAST_BYTES)
-    monkeypatch.setattr(sheets, "LEAST_SHARES", 8)  # so that a key has room for 3
+    monkeypatch.setattr(waiting, "MOST_BYTES", 25 * waiting.LEAST_BYTES)
+    monkeypatch.setattr(waiting, "LEAST_SHARES", 8)  # so that a key has room for 3
     yours = Owner(2, "yours", "main", "file")
     first = keep_waiting(store.engine, yours, FILE)
     owners = [MINE._replace(session=f"session {k}") for k in range(5)]
@@ -78,8 +78,8 @@ def test_the_oldest_files_of_a_key_go_in_whatever_session_and_nobody_elses(store
 
 @pytest.mark.usefixtures("clock")
 def test_all_that_waits_stays_below_a_size_however_many_keys_send(store, monkeypatch):
-    monkeypatch.setattr(sheets, "MOST_BYTES", 4 * sheets.LEAST_BYTES)
-    monkeypatch.setattr(sheets, "LEAST_SHARES", 2)
+    monkeypatch.setattr(waiting, "MOST_BYTES", 4 * waiting.LEAST_BYTES)
+    monkeypatch.setattr(waiting, "LEAST_SHARES", 2)
     for key in range(1, 5):
         for _ in range(3):
             keep_waiting(store.engine, MINE._replace(key=key), FILE)

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -96,7 +97,7 @@ def test_other_systems_have_fields_as_their_pairs_say():
 
 def standing(order, out, teams, event="race", day=40):
     """An event in which sides finish in an order, and the others quit; each has so many members."""
-    shared = {"event_id": event, "started_at": f"2025-{1 + day // 28:02}-{1 + day % 28:02}"}
+    shared: dict[str, Any] = {"event_id": event, "started_at": f"2025-{1 + day // 28:02}-{1 + day % 28:02}"}
     placed = [(side, {"position": place}) for place, side in enumerate(order, 1)]
     placed += [(side, {"status": "quit"}) for side in out]
     return [

@@ -5,7 +5,7 @@ from served import EVERY_WAY, WAYS
 from test_screens import SIDEWAYS
 from test_sheets_sent_again import assert_readable, places, send, sign_in, store_it
 
-from podium.store.writing import sheets
+from podium.store import waiting
 
 SHEET = "Date,Rdr,Uitkm\n3/4/2026,Ana,2\n3/4/2026,Ben,1\n5/4/2026,Ben,2\n5/4/2026,Ana,1\n"
 PLAYER, DAY, PLACE = "columns.player=Rdr", "columns.started_at.format=%d/%m/%Y", "columns.position=Uitkm"
@@ -129,8 +129,8 @@ def test_a_file_of_another_session_is_not_there_and_an_old_one_is_to_be_sent_aga
     assert other.status == 404
     assert "send it again" in other.text()
     send(page, league, SHEET)
-    later = sheets.now() + sheets.WAITS_US + 1
-    monkeypatch.setattr(sheets, "now", lambda: later)
+    later = waiting.now() + waiting.WAITS_US + 1
+    monkeypatch.setattr(waiting, "now", lambda: later)
     go_on(page, PLAYER)
     assert "The file does not wait here any more; send it again." in page.inner_text("[role=alert]")
 

@@ -55,7 +55,7 @@ COMMANDS = {
         ("service.storing:rename", "rename", "Rename a player everywhere."),
         ("service.storing:pseudonymise", "pseudonymise", "Remove every name that a player had."),
         ("service.storing:snapshot", "snapshot", "Store the ranks of a day."),
-        ("service.storing:verify", "verify", "Compare all that is stored with the log."),
+        ("service.verifying:verify", "verify", "Compare all that is stored with the log."),
         ("service.pools:pool", "pool", None),
         ("service.pools:fixture", "fixture", None),
         ("service.serving:season", "season", None),

@@ -41,8 +41,8 @@ from podium.service.webhooks import Webhooks
 from podium.store import Store
 from podium.store.keys import forget_budgets, revoke_expired
 from podium.store.reading.moments import VersionCache
+from podium.store.waiting import forget_waiting
 from podium.store.writing.rating.facts import day_shown
-from podium.store.writing.sheets import forget_waiting
 from podium.support.part_files import remove_left_over
 
 CHECK_INTERVAL_S = 60.0

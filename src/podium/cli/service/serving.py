@@ -10,6 +10,7 @@ import typer
 from typer import Argument, Option
 
 from podium.cli.service import storing
+from podium.cli.service.verifying import NotVerifiedError
 from podium.cli.terminal import options, show
 from podium.cli.terminal.app import App, examples
 from podium.cli.terminal.show import Format
@@ -206,7 +207,7 @@ def restore_database(
         verification = restore(source, url, unverified=unverified)
     typer.echo("\n".join([f"{url} is restored from {source}: {verification}", *verification.heads]))
     if verification.findings:
-        raise storing.NotVerifiedError("\n".join(verification.findings))
+        raise NotVerifiedError("\n".join(verification.findings))
     if verification.pools:
         typer.echo(f"{url}: everything stored equals what the log gives")
 

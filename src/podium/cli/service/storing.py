@@ -1,16 +1,15 @@
-"""Commands on a store's results and players: ingest, amend, void, restore, merge, unmerge, rename, snapshot, verify."""
+"""Commands on a store's results and players: ingest, amend, void, restore, merge, unmerge, rename, snapshot."""
 
 import atexit
-import json
 import shlex
 import sys
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import typer
 from typer import Option
@@ -20,51 +19,14 @@ from podium.cli.terminal import options, show
 from podium.cli.terminal.app import Made, database_of_settings, examples, pool_of_settings
 from podium.cli.terminal.options import read_table
 from podium.cli.terminal.show import Format
-from podium.errors import ParameterError, PodiumError, needs_extra
+from podium.errors import ParameterError, needs_extra
 from podium.support.words import counted
 
 if TYPE_CHECKING:
-    from podium.log.chain import Head
     from podium.store import Store
     from podium.store.writing.execution import Receipt
     from podium.store.writing.mending import SheetChanges
     from podium.store.writing.rating.events import Sheet
-
-
-def read_heads(text: str) -> "list[Head]":
-    """The heads in a file of that name, or the one that the text is."""
-    from podium.log.chain import parse_head
-
-    path = Path(text)
-    if not path.is_file():
-        return [parse_head(text)]
-    try:
-        heads = [parse_head(each) for each in heads_in(parse(path.read_text(encoding="utf-8")))]
-    except (OSError, ValueError) as error:
-        raise ParameterError(f"{path}: cannot be read ({error})") from None
-    if not heads:
-        raise ParameterError(f"{path}: has no receipt with a head")
-    return heads
-
-
-def parse(content: str) -> Any:
-    """The JSON of a file, or of its first line where the others are lines of their own."""
-    try:
-        return json.loads(content)
-    except ValueError:
-        return json.loads(content.partition("\n")[0])
-
-
-def heads_in(value: Any) -> Iterator[str]:
-    """The heads of receipts, or of an export's first line."""
-    if isinstance(value, list):
-        for each in value:
-            yield from heads_in(each)
-    elif isinstance(value, dict):
-        if {"place", "hash"} <= value.keys():
-            yield f"{value['place']}:{value['hash']}"
-        else:
-            yield from heads_in(value.get("head"))
 
 
 DATABASE = Option(
@@ -96,12 +58,6 @@ class OrderWord(StrEnum):
 
     dated = "dated"
     sequence = "sequence"
-
-
-class NotVerifiedError(PodiumError):
-    """Stored ratings differ from what the log gives."""
-
-    exit_status: ClassVar[int] = 1
 
 
 def open_store(url: str = DATABASE) -> "Store":
@@ -486,40 +442,3 @@ def snapshot(
             typer.echo(f"{name}: stored the ranks of {players} players {moment} {facts.day_shown(order, each)}")
         if not taken:
             typer.echo(f"{name}: nothing to do")
-
-
-@examples("podium verify", "podium verify --pool karts --head receipt.json")
-def verify(
-    pool: str | None = Option(None, "--pool", help="The ladder; all if not given."),
-    head: list[str] | None = Option(
-        None,
-        metavar="RECEIPT",
-        help="A file with a receipt, or PLACE:HASH: the log must have this head or have had it. May repeat.",
-    ),
-    url: str = DATABASE,
-    store: "Store" = STORE,
-) -> None:
-    """Check the log's chain, rate the whole log again, and compare everything that is stored with it, bit for bit."""
-    heads = [each for text in head or [] for each in read_heads(text)]
-    with show.progress("rating again"):
-        verification = store.verification(pool, heads)
-    if verification.findings:
-        lines = [*verification.findings, f"compared: {verification}", *verification.heads]
-        raise NotVerifiedError("\n".join(lines))
-    if not verification.pools:
-        raise NotVerifiedError(f"{url}: there are no pools, and nothing to compare")
-    typer.echo(f"{url}: everything stored equals what the log gives ({verification})")
-    for note in (*verification.heads, *key_notes(store)):
-        typer.echo(note)
-
-
-def key_notes(store: "Store") -> list[str]:
-    """Return a line that names the keys in use, which no log covers: their admin has to know them all."""
-    from podium.store.keys import list_keys
-
-    keys = [
-        f"{key.id} {key.name} ({key.role}, {key.pool or 'all pools'})"
-        for key in list_keys(store.engine)
-        if not key.revoked
-    ]
-    return [f"keys in use: {', '.join(keys)}"] if keys else []

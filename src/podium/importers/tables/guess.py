@@ -189,7 +189,7 @@ class Guesser(Columns):
         return heading
 
     def place_rule(self, heading: str, texts: pl.Series) -> Any:
-        """Return how places are read, or numbers of which the reader said that less is better: these end above 0."""
+        """Return how places are read, or numbers, if a reader answered that less is better: these end above 0."""
         numbers = texts.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False).drop_nulls()
         least = float(numbers.min() or 0.0)  # type: ignore[arg-type]
         if "position" in self.named and numbers.len() and (least < 1 or (numbers % 1 != 0).any()):

@@ -18,8 +18,8 @@ from podium.store.keys import ApiKey
 from podium.store.reading import previews
 from podium.store.reading.models import EventDetails
 from podium.store.reading.previews import Act
+from podium.store.waiting import Owner, WaitingFile, keep_waiting, waiting_file
 from podium.store.writing.rating.events import Sheet
-from podium.store.writing.sheets import Owner, WaitingFile, keep_waiting, waiting_file
 from podium.support.words import counted
 from podium.systems import find
 

@@ -20,7 +20,7 @@ from podium.service.http.keys import KEY_CACHE_S, NO_KEY, KeyGuard, lacking, poo
 from podium.service.http.requests import Threads, from_state, run_in
 from podium.store import Store
 from podium.store.keys import ApiKey, SessionKey, session_secret
-from podium.store.writing.sheets import WaitingFile
+from podium.store.waiting import WaitingFile
 
 MAX_FORM_BYTES = 100_000  # of one that is URL-encoded
 MAX_FIELDS = 20_000

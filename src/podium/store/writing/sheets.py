@@ -4,12 +4,9 @@ A sheet is the source of its events. Of one that was mended the pool takes what 
 at once, so that it is as if the mended sheet had been sent first. What people corrected in the pool itself stays.
 """
 
-import hashlib
 import json
 import re
-import secrets
-import zlib
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
@@ -20,15 +17,13 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from podium.errors import UnknownError
 from podium.log.content import Content, head_begin, row_set, start_in
-from podium.log.database import UnavailableError, read_transaction, write_transaction
 from podium.log.log import bodies_of
 from podium.log.players import Numbering, sent_numbers
 from podium.log.pools import DATED, Pool, PoolView
 from podium.log.removed import public_id
-from podium.log.schema import brought, event, log, sheet, waiting
-from podium.log.statements import among, instant, now, of_pool
+from podium.log.schema import brought, event, log, sheet
+from podium.log.statements import among, instant, of_pool
 from podium.results.names import normalise
 from podium.store.writing import submission
 from podium.store.writing.rating.events import (
@@ -495,79 +490,3 @@ def has_content(pool: PoolView, one: Sent, other: Stored) -> bool:
         return True
     at = content.at(pool.order or DATED, other.row.started_at)
     return other.row.match_id is not None and submission.has_content(pool, other.row, at)
-
-
-WAITS_US = 3_600_000_000
-MOST_BYTES = 128_000_000  # of all that waits, compressed; the keys share it
-LEAST_SHARES = 8  # a key has at most this part of it
-LEAST_BYTES = 16_000  # that anything counts for, so that a key has at most 1,000
-ID_BYTES, KEY_BYTES = 16, 8
-GONE = "This has expired, or belongs to another session or pool. Open its page again and send it from there."
-FULL = "Too many files wait here. Send yours again in a few minutes."
-IS_EXPIRED = waiting.c.expires_at <= sa.bindparam("now")
-SELECT_FILE = sa.select(waiting.c.name, waiting.c.content).where(
-    waiting.c.id == sa.bindparam("id"), waiting.c.session == sa.bindparam("session"), ~IS_EXPIRED
-)
-SELECT_SIZES = sa.select(waiting.c.id, waiting.c.session, sa.func.length(waiting.c.content)).order_by(
-    waiting.c.expires_at.desc(), waiting.c.id
-)
-
-
-class WaitingFile(NamedTuple):
-    name: str  # empty of a text that was pasted
-    content: bytes
-
-
-class Owner(NamedTuple):
-    """The only form that may read a file: of one key, session, pool and use."""
-
-    key: int
-    session: str
-    pool: str
-    use: str
-
-    def digest(self) -> bytes:
-        """Return the key's number and a digest of all, as bytes."""
-        own = hashlib.blake2b("\0".join(map(str, self)).encode(), digest_size=16)
-        return self.key.to_bytes(KEY_BYTES) + own.digest()
-
-
-def keep_waiting(engine: sa.Engine, owner: Owner, file: WaitingFile) -> str:
-    """Keep a file for an hour; the oldest files of a key go when it has too many.
-
-    Returns:
-        The file's id, which no one can guess.
-
-    Raises:
-        UnavailableError: so many keys have files here that there is no room for this one.
-    """
-    forget_waiting(engine)
-    number = secrets.token_urlsafe(ID_BYTES)
-    row = {"id": number, "session": owner.digest(), "expires_at": now() + WAITS_US, "name": file.name}
-    with write_transaction(engine) as connection:
-        connection.execute(sa.insert(waiting), row | {"content": zlib.compress(file.content, 1)})
-        sizes = [(each, owned[:KEY_BYTES], size) for each, owned, size in connection.execute(SELECT_SIZES)]
-        share, held = MOST_BYTES / max(LEAST_SHARES, len({key for _, key, _ in sizes})), Counter[bytes]()
-        for each, key, size in sizes:
-            held[key] += max(size, LEAST_BYTES)
-            if held[key] > share:
-                connection.execute(sa.delete(waiting).where(waiting.c.id == each))
-                if each == number:
-                    raise UnavailableError(FULL)
-    return number
-
-
-def waiting_file(engine: sa.Engine, owner: Owner, number: str) -> WaitingFile:
-    """Return a file that its owner has kept within the last hour."""
-    forget_waiting(engine)
-    with read_transaction(engine) as connection:
-        row = connection.execute(SELECT_FILE, {"id": number, "session": owner.digest(), "now": now()}).first()
-    if row is None:
-        raise UnknownError(GONE)
-    return WaitingFile(row.name, zlib.decompress(row.content))
-
-
-def forget_waiting(engine: sa.Engine) -> None:
-    """Delete the files that have waited for an hour."""
-    with write_transaction(engine) as connection:
-        connection.execute(sa.delete(waiting).where(IS_EXPIRED), {"now": now()})

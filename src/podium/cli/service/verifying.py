@@ -1,0 +1,97 @@
+"""The command that compares a store with its log: verify."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import typer
+from typer import Option
+
+from podium.cli.service.storing import DATABASE, STORE
+from podium.cli.terminal import show
+from podium.cli.terminal.app import examples
+from podium.errors import ParameterError, PodiumError
+
+if TYPE_CHECKING:
+    from podium.log.chain import Head
+    from podium.store import Store
+
+
+class NotVerifiedError(PodiumError):
+    """Stored ratings differ from what the log gives."""
+
+    exit_status: ClassVar[int] = 1
+
+
+def read_heads(text: str) -> "list[Head]":
+    """The heads in a file of that name, or the one that the text is."""
+    from podium.log.chain import parse_head
+
+    path = Path(text)
+    if not path.is_file():
+        return [parse_head(text)]
+    try:
+        heads = [parse_head(each) for each in heads_in(parse(path.read_text(encoding="utf-8")))]
+    except (OSError, ValueError) as error:
+        raise ParameterError(f"{path}: cannot be read ({error})") from None
+    if not heads:
+        raise ParameterError(f"{path}: has no receipt with a head")
+    return heads
+
+
+def parse(content: str) -> Any:
+    """The JSON of a file, or of its first line where the others are lines of their own."""
+    try:
+        return json.loads(content)
+    except ValueError:
+        return json.loads(content.partition("\n")[0])
+
+
+def heads_in(value: Any) -> Iterator[str]:
+    """The heads of receipts, or of an export's first line."""
+    if isinstance(value, list):
+        for each in value:
+            yield from heads_in(each)
+    elif isinstance(value, dict):
+        if {"place", "hash"} <= value.keys():
+            yield f"{value['place']}:{value['hash']}"
+        else:
+            yield from heads_in(value.get("head"))
+
+
+@examples("podium verify", "podium verify --pool karts --head receipt.json")
+def verify(
+    pool: str | None = Option(None, "--pool", help="The ladder; all if not given."),
+    head: list[str] | None = Option(
+        None,
+        metavar="RECEIPT",
+        help="A file with a receipt, or PLACE:HASH: the log must have this head or have had it. May repeat.",
+    ),
+    url: str = DATABASE,
+    store: "Store" = STORE,
+) -> None:
+    """Check the log's chain, rate the whole log again, and compare everything that is stored with it, bit for bit."""
+    heads = [each for text in head or [] for each in read_heads(text)]
+    with show.progress("rating again"):
+        verification = store.verification(pool, heads)
+    if verification.findings:
+        lines = [*verification.findings, f"compared: {verification}", *verification.heads]
+        raise NotVerifiedError("\n".join(lines))
+    if not verification.pools:
+        raise NotVerifiedError(f"{url}: there are no pools, and nothing to compare")
+    typer.echo(f"{url}: everything stored equals what the log gives ({verification})")
+    for note in (*verification.heads, *key_notes(store)):
+        typer.echo(note)
+
+
+def key_notes(store: "Store") -> list[str]:
+    """Return a line that names the keys in use, which no log covers: their admin has to know them all."""
+    from podium.store.keys import list_keys
+
+    keys = [
+        f"{key.id} {key.name} ({key.role}, {key.pool or 'all pools'})"
+        for key in list_keys(store.engine)
+        if not key.revoked
+    ]
+    return [f"keys in use: {', '.join(keys)}"] if keys else []

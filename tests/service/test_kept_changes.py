@@ -64,13 +64,13 @@ def test_no_file_that_waits_is_taken_for_a_change(store):
     """A file has a number, too; its content is the sender's."""
     admin = Admin(store)
     forged = '{"rows":[{"event_id":"x","player":"ana","position":1}],"names":{"a":"HACKED"}}'
-    asked = upload(admin, "Name;Punkte;Zahl\na;3;4\nb;2;1\n" + forged, "submit")
+    question_page = upload(admin, "Name;Punkte;Zahl\na;3;4\nb;2;1\n" + forged, "submit")
     numbers = [each.id for each in kept(store)]
     token = form_of(admin.get("/upload").text, "/upload")[1][0][1]
     for number in numbers:
         sent = {"token": token, "number": number, "version": str(store.version("main"))}
         assert admin.client.post("/admin/main/apply", data=sent).status_code == 404
-    assert (asked.status_code, len(numbers)) == (200, 1), words(asked.text)
+    assert (question_page.status_code, len(numbers)) == (200, 1), words(question_page.text)
 
 
 def kept(store):

@@ -98,11 +98,11 @@ def test_ids_that_mention_a_name_are_listed_before_it_is_removed(store, tmp_path
     store.plan_fixture("main", "next", starts_at=datetime(2100, 1, 1, tzinfo=UTC), title="Quux, Zebedee v b")
     store.describe_pool("main", public=True)
     admin = Admin(store)
-    asked = admin.send(admin.get("/players"), "/forget", player="Zebedee Quux", again="Zebedee Quux")
-    assert "zebedee-quux 1" in words(asked.text)
-    assert "Copies made earlier keep it" in words(asked.text)
+    question_page = admin.send(admin.get("/players"), "/forget", player="Zebedee Quux", again="Zebedee Quux")
+    assert "zebedee-quux 1" in words(question_page.text)
+    assert "Copies made earlier keep it" in words(question_page.text)
     assert "Zebedee Quux" in ratings(store)
-    assert "Every name is removed" in follow(admin, admin.send(asked, "/forget")).text
+    assert "Every name is removed" in follow(admin, admin.send(question_page, "/forget")).text
     addresses = "", "/events", "/events/event 8", "/calendar", "/calendar.ics", "/feed.xml", "/search?q=zebedee"
     pages = [admin.client.get(f"/main{each}") for each in addresses] + [admin.get("/log")]
     write_site(tmp_path / "site", StoreSource(str(tmp_path / "podium.db")))

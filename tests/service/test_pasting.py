@@ -49,10 +49,10 @@ def events(store):
 
 def test_a_first_paste_asks_what_orders_the_ladder_and_a_second_never_collides(store):
     admin = Admin(store)
-    asked = send(admin, PLACES, title="Mario Kart")
-    assert "how are all events of this ladder ordered?" in words(asked.text)
+    question_page = send(admin, PLACES, title="Mario Kart")
+    assert "how are all events of this ladder ordered?" in words(question_page.text)
     assert store.order("main") is None
-    apply(admin, answer(admin, asked, "order=dated"))
+    apply(admin, answer(admin, question_page, "order=dated"))
     apply(admin, send(admin, "1. Tobi\n2. Jonas\n", title="Mario Kart"))
     first, second = events(store)
     assert [each.started_at.date() for each in (first, second)] == [TODAY, TODAY]

@@ -98,7 +98,7 @@ def test_other_systems_have_fields_as_their_pairs_say():
 def standing(order, out, teams, event="race", day=40):
     """An event in which sides finish in an order, and the others quit; each has so many members."""
     shared: dict[str, Any] = {"event_id": event, "started_at": f"2025-{1 + day // 28:02}-{1 + day % 28:02}"}
-    placed = [(side, {"position": place}) for place, side in enumerate(order, 1)]
+    placed: list[tuple[Any, dict[str, Any]]] = [(side, {"position": place}) for place, side in enumerate(order, 1)]
     placed += [(side, {"status": "quit"}) for side in out]
     return [
         shared | how | {"player": player} | ({"team": side} if teams > 1 else {})

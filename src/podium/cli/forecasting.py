@@ -85,7 +85,7 @@ def settle(
 
     Args:
         sides: the members who start alone, then each side's.
-        player: whose table is asked for, if anybody's.
+        player: the player whose table is wanted, or None.
         look: called with those who start alone, the player and the sides.
 
     Raises:

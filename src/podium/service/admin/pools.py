@@ -24,7 +24,7 @@ from podium.store.keys import ROLES
 from podium.systems import find, names, outsiders
 
 DATES, NUMBERS = ("dated", "by their dates"), ("sequence", "by numbers; they have no dates")
-ORDERS: Choices = (("", "as the first results say; you are asked if they do not"), DATES, NUMBERS)
+ORDERS: Choices = (("", "as the first results say, or as you answer if they do not"), DATES, NUMBERS)
 READERS: Choices = (("no", "whoever has a key"), ("yes", "everybody"))
 PREFIX = "set-"  # of the fields of a system's parameters
 IN_MEMORY = 1_000_000  # bytes of an export

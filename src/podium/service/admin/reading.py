@@ -58,7 +58,7 @@ class Interview:
     headings: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     faults: tuple[Fault, ...] = ()  # with these answers, where there is no other question
-    answers: tuple[str, ...] = ()  # to what was asked before
+    answers: tuple[str, ...] = ()  # to earlier questions
 
 
 def formats() -> dict[str, str]:

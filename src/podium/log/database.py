@@ -16,7 +16,7 @@ from podium.log.files import UNMAPPED, connect_sealed, file_of, heads_beside, is
 from podium.log.schema import compatibility
 from podium.support.part_files import create_private
 
-MIGRATIONS = Path(__file__).parents[1] / "migrations"
+MIGRATIONS = Path(__file__).with_name("migrations")
 CARRY_OVER = "run podium pool export with the version that wrote it, and podium pool import with this one"
 BUSY_TIMEOUT_MS = 30_000  # writers take turns; so long each waits for its own
 PRAGMAS = (

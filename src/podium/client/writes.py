@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from datetime import date
 from typing import Any, Literal, TypedDict, Unpack
 
-from podium.client.answers import NewName, PoolSummary, Receipt, RegisteredMatch, Rerated
+from podium.client.answers import Anonymization, NewName, PoolSummary, Receipt, RegisteredMatch, Rerated
 from podium.client.calls import EVENT, PLAYER, POOL, Call, Moment, json_call, route
 from podium.client.pages import Entrants, entrant_rows
 
@@ -232,7 +232,7 @@ class WriteRoutes:
         Returns:
             The pseudonym.
         """
-        call = json_call("POST", f"{PLAYER}/pseudonymise", NewName, pool=pool, player=player)
+        call = json_call("POST", f"{PLAYER}/pseudonymise", Anonymization, pool=pool, player=player)
         return call.then(lambda answer: answer["name"])
 
     @route

@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Depends, Query, Request, Response
@@ -262,8 +262,7 @@ async def rename(pool: PoolName, player: PlayerName, act: RequestedAct, *, kind:
 @router.post("/{pool}/players/{player}/pseudonymise", tags=["players"])
 async def pseudonymise(
     pool: PoolName, player: PlayerName, act: RequestedAct, *, dry_run: ListsOnly = False
-) -> bodies.NewName | Anonymization:
+) -> Anonymization:
     """Remove every name that a player had, also from titles, ids and reasons. No rating moves."""
-    if dry_run:
-        return await run_in(act.threads.planning, act.store.anonymization, pool, player)
-    return bodies.NewName(name=await act.run(act.store.pseudonymise, pool, player))
+    seen = await run_in(act.threads.planning, act.store.anonymization, pool, player)
+    return seen if dry_run else replace(seen, name=await act.run(act.store.pseudonymise, pool, player))

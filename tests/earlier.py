@@ -9,8 +9,8 @@ import sqlalchemy as sa
 
 from podium.engine.replay import NEVER, with_idle_before
 from podium.log.schema import pools
+from podium.pool import roster
 from podium.store import Store
-from podium.store.writing.rating import events as roster
 from podium.store.writing.rating import plan
 from podium.store.writing.rating.facts import day_of
 from podium.systems import find

@@ -28,6 +28,7 @@ EXTRAS = {
     "reporting": {"charts"},
     "service": {"service"},
     "sklearn.py": {"sklearn"},
+    "log": {"service"},
     "store": {"service"},
 }
 

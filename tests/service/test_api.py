@@ -132,6 +132,7 @@ ROUTES = [
     ("GET", POOL, None, READ),
     ("PATCH", POOL, {"title": "Main"}, ADMIN),
     ("PUT", f"{POOL}/system", {"system": "glicko2"}, ADMIN),
+    ("PUT", f"{POOL}/order", {"order": "dated"}, ADMIN),
     ("POST", f"{POOL}/events", race(50), WRITE),
     ("GET", f"{POOL}/stakes?entrants=a&entrants=b", None, READ),
     ("GET", f"{POOL}/fixtures", None, READ),

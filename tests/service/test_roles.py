@@ -154,6 +154,7 @@ NEEDED = {
         POST /admin/{pool}/seasons
         POST /admin/{pool}/settings
         POST /admin/{pool}/system
+        POST /admin/{pool}/order
         POST /admin/{pool}/unmerge
         POST /admin/{pool}/webhooks
         POST /admin/{pool}/webhooks/{number:int}/delete
@@ -169,6 +170,7 @@ NEEDED = {
         POST /api/v1/pools/{pool}/snapshots
         PUT /api/v1/pools/{pool}/events/{event_id}
         PUT /api/v1/pools/{pool}/system
+        PUT /api/v1/pools/{pool}/order
     """,
     "owner": """
         POST /admin

@@ -151,18 +151,18 @@ def init(
 
 @examples("podium trust", "podium trust tuned.toml")
 def trust(
-    file: Path | None = Argument(
+    toml: Path | None = Argument(
         None, metavar="TOML", help="A file for --system-file; if not given, the podium.toml that holds here."
     ),
 ) -> None:
     """Allow podium.toml to run the Python file that it names, until one of the two files changes."""
-    if file is None:
+    if toml is None:
         settings = find_settings()
         if settings.path is None:
             raise ParameterError(f"there is no {FILE_NAME} here or above. Write one with `podium init`.")
         path, named, folder = settings.path, settings.get("system"), Path(os.path.relpath(settings.path.parent))
     else:
-        path, named, folder = file, read_system_file(file)[0], Path()
+        path, named, folder = toml, read_system_file(toml)[0], Path()
     code = code_in(named)
     if code is None:
         typer.echo(f"{path} names no Python code; there is nothing to trust")

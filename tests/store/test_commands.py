@@ -215,7 +215,7 @@ def test_events_that_a_sheet_does_not_have_any_more_stay_and_are_named(tmp_path)
     league = tmp_path / "league.csv"
     rounds = [f"{number},{name},{place}\n" for number in "123" for place, name in enumerate("ab", start=1)]
     league.write_text("Race,Driver,Place\n" + "".join(rounds), encoding="utf-8")
-    run("pool", "create", "club", "--system", "elo")
+    run("pool", "create", "club", "--system", "elo", "--order", "sequence")
     for _ in range(2):
         assert "before" not in streams("ingest", league, "--pool", "club")[0]
     league.write_text("Race,Driver,Place\n" + "".join(rounds[2:]), encoding="utf-8")
@@ -232,7 +232,7 @@ def test_a_map_is_kept_and_read_by(tmp_path):
     odd.write_text("a,b,c\nr1,Ana,1\nr1,Ben,2\n", encoding="utf-8")
     own = tmp_path / "own.toml"
     own.write_text('[columns]\nevent_id = "a"\nplayer = "b"\nposition = "c"\n', encoding="utf-8")
-    run("pool", "create", "club", "--system", "elo")
+    run("pool", "create", "club", "--system", "elo", "--order", "sequence")
     run("ingest", odd, "--pool", "club", "--map", own)
     odd.write_text("a,b,c\nr1,Ana,2\nr1,Ben,1\n", encoding="utf-8")
     words, _ = streams("ingest", odd, "--pool", "club", "--amend")
@@ -251,7 +251,7 @@ def test_a_map_that_is_kept_reads_no_other_file(tmp_path):
         '[columns]\nevent_id = "a"\nplayer = "who.name"\nposition = "c"\n',
         encoding="utf-8",
     )
-    run("pool", "create", "club", "--system", "elo")
+    run("pool", "create", "club", "--system", "elo", "--order", "sequence")
     run("ingest", odd, "--pool", "club", "--map", own)
     refusal = run("ingest", odd, "--pool", "club", "--amend", status=2)
     assert "the map that pool club keeps for odd.csv joins other files: give --map" in " ".join(refusal.split())
@@ -263,7 +263,7 @@ def test_the_results_of_another_pool_are_taken(tmp_path):
     cup = tmp_path / "cup.csv"
     cup.write_text("event_id,player,position,pool\nr1,Ana,1,cup\nr1,Ben,2,cup\n", encoding="utf-8")
     for pool in ("cup", "club", "more"):
-        run("pool", "create", pool, "--system", "elo")
+        run("pool", "create", pool, "--system", "elo", "--order", "sequence")
     assert "is not club, where the event was sent" in run("ingest", cup, "--pool", "club", status=2)
     run("ingest", cup, "--as", "club")
     run("ingest", cup, "--pool", "cup")

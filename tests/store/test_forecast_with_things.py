@@ -117,7 +117,7 @@ def test_others_ignore_what_they_do_not_rate_and_a_wrong_kind_is_refused():
     rated = podium.rate(races(), RATED_CARS)
     with pytest.raises(podium.ParameterError, match="no tyres is rated here, but car"):
         rated.predict([{"player": "a", "shared": {"tyres": "soft"}}, "b"])
-    with pytest.raises(podium.ParameterError, match="has no 'cars'; it may say player, shared and side"):
+    with pytest.raises(podium.ParameterError, match="has no 'cars'; it may say player, shared, side and new"):
         rated.predict([{"player": "a", "cars": "r"}, "b"])
     with pytest.raises(podium.ParameterError, match="needs a player"):
         rated.predict([{"shared": {"car": "r"}}, "b"])
@@ -162,7 +162,7 @@ def test_table_live_store_and_api_say_the_same(kind, new_url):
     rated, live = podium.rate(races(), RATED_CARS), podium.Live(RATED_CARS)
     expected = rated.predict(line_up())
     with closing(Store(new_url(kind))) as store:
-        store.create_pool("main", RATED_CARS)
+        store.create_pool("main", RATED_CARS, order="sequence")
         for number in range(40):
             rows = [row for row in races() if row["event_id"] == f"e{number:03}"]
             live.rate(rows)

@@ -22,7 +22,7 @@ def path(tmp_path):
 
 def filled(path):
     store = Store(str(path))
-    store.create_pool("karts", find("elo")())
+    store.create_pool("karts", find("elo")(), order="sequence")
     store.submit("karts", RACE)
     return store
 
@@ -50,7 +50,7 @@ def test_verify_names_entries_that_are_gone(path):
 
 def test_kept_heads_go_with_a_deleted_pool_and_a_new_database(path):
     with closing(filled(path)) as store:
-        store.create_pool("other", find("elo")())
+        store.create_pool("other", find("elo")(), order="sequence")
         store.submit("other", RACE)
         keep_heads(store.engine)
         store.close_pool("karts")

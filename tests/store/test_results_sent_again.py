@@ -17,6 +17,7 @@ from podium.systems import find
 HEAD = "Winner,Loser\n"
 DATED = "Date,Winner,Loser\n"
 EVENING = "2026-10-02,Jonas,Henk\n"
+COUNTED = "--order", "sequence"
 
 
 @pytest.fixture
@@ -44,7 +45,7 @@ def listed():
 
 
 def test_the_same_pairing_three_weeks_running_is_asked_about_and_stored_three_times(club):
-    assert new_ids(HEAD + "Jonas,Henk\nHenk,Bo\n", name="w1.csv") == ["#1", "#2"]
+    assert new_ids(HEAD + "Jonas,Henk\nHenk,Bo\n", *COUNTED, name="w1.csv") == ["#1", "#2"]
     refused = send(HEAD + "Jonas,Henk\n", name="w2.csv", status=2)
     assert "w2.csv" in refused
     assert "--again" in refused
@@ -113,16 +114,16 @@ def test_a_renamed_file_is_asked_about_and_skipped_whole(club):
 
 
 @pytest.mark.parametrize(
-    ("text", "ids"),
+    ("text", "words", "ids"),
     [
-        ("Date,Winner,Loser\n2026-10-02 19:30,Jonas,Henk\n", ["2026-10-02 19:30 #1"]),
-        ("Date,Round,Winner,Loser\n2026-10-02,R1,Jonas,Henk\n", ["2026-10-02 R1 #1"]),
-        ("Round,Winner,Loser\n3,Jonas,Henk\n", ["Round 3 #1"]),
-        ("Event,Player,Position\nfinal,Jonas,1\nfinal,Henk,2\n", ["final"]),
+        ("Date,Winner,Loser\n2026-10-02 19:30,Jonas,Henk\n", (), ["2026-10-02 19:30 #1"]),
+        ("Date,Round,Winner,Loser\n2026-10-02,R1,Jonas,Henk\n", (), ["2026-10-02 R1 #1"]),
+        ("Round,Winner,Loser\n3,Jonas,Henk\n", COUNTED, ["Round 3 #1"]),
+        ("Event,Player,Position\nfinal,Jonas,1\nfinal,Henk,2\n", COUNTED, ["final"]),
     ],
 )
-def test_an_id_with_a_time_a_round_or_of_the_sender_proves_sameness(club, text, ids):
-    assert new_ids(text, name="one.csv") == ids
+def test_an_id_with_a_time_a_round_or_of_the_sender_proves_sameness(club, text, words, ids):
+    assert new_ids(text, *words, name="one.csv") == ids
     assert new_ids(text, name="other.csv") == []
     assert listed() == ids
 
@@ -144,7 +145,7 @@ def test_made_up_dates_prove_nothing(club):
 def test_opposite_answers_are_refused_and_standard_input_is_asked_about_too(club):
     assert "opposites" in send(HEAD + "Jonas,Henk\n", "--again", "--skip-known", status=2)
     words = "ingest", "-", "--pool", "club"
-    run(*words, stdin=HEAD + "Jonas,Henk\n")
+    run(*words, *COUNTED, stdin=HEAD + "Jonas,Henk\n")
     assert "--again" in run(*words, stdin=HEAD + "Jonas,Henk\n", status=2)
     run(*words, "--again", stdin=HEAD + "Jonas,Henk\n")
     assert listed() == ["#1", "#2"]
@@ -166,15 +167,19 @@ def test_a_terminal_asks_and_goes_on_with_the_answer(club, monkeypatch):
 
     questions = []
 
-    def answer(question, *, value_proc, **_options):
+    def answer(question, _default=None, *, value_proc, **_options):
         questions.append(question)
-        with pytest.raises(typer.BadParameter, match="'maybe' is not an answer"):
+        refusal = "'maybe' is not a date" if question.startswith("Date of") else "'maybe' is not an answer"
+        with pytest.raises(typer.BadParameter, match=refusal):
             value_proc("maybe")
         return value_proc(answers.pop())
 
     monkeypatch.setattr(storing, "is_terminal", lambda: True)
     monkeypatch.setattr(storing.typer, "prompt", answer)
+    answers = ["none"]
     send(HEAD + "Jonas,Henk\n", name="w1.csv")
+    assert questions == ["Date of the first event, or none to number them"]
+    questions.clear()
     answers = ["again"]
     assert new_ids(HEAD + "Jonas,Henk\n", name="w2.csv") == ["#2"]
     answers = ["skip"]

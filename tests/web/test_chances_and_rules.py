@@ -217,7 +217,7 @@ def test_equals_and_team_mates_and_a_duel_to_come_are_put_in_words(sqlite_store)
             for player, k in zip(("Ana", "Ben"), places, strict=True)
         ]
         sqlite_store.submit(name, sent)
-    sqlite_store.create_pool("undated", find("glicko2")(), public=True)
+    sqlite_store.create_pool("undated", find("glicko2")(), public=True, order="sequence")
     sqlite_store.submit("undated", [{"event_id": "e", "player": player, "position": 1} for player in ("Ana", "Ben")])
     sqlite_store.create_pool("surely", find("trueskill")(conservative=3.0), public=True)
     sqlite_store.submit("surely", sent)

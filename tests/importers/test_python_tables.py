@@ -107,6 +107,7 @@ def test_a_question_is_answered_in_python():
         ([{"event_id": "r", "player": "a", "position": 1}] * 2, "row 2, column player: 'a' appears twice"),
         ([], "is empty"),
         (pl.DataFrame(), "is empty"),
+        (io.BytesIO(b"\n"), "is empty"),
         ("nowhere.csv", "cannot be read"),
         (5, "is not a table"),
         (["a"], "row 1: must be an object"),

@@ -98,7 +98,7 @@ def test_what_is_cut_short_as_the_service_stops_is_503():
     async def stop(app):
         observed = []
         middleware = RequestMiddleware(app, lambda *figures: observed.append(figures))
-        scope = {"type": "http", "method": "POST", "path": "/", "headers": [], "client": None}
+        scope = {"type": "http", "method": "POST", "path": "/", "headers": [(b"host", b"a.example")], "client": None}
         task = asyncio.create_task(middleware(scope, None, send))
         await asyncio.sleep(0)
         task.cancel()

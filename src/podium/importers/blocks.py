@@ -58,7 +58,7 @@ def pattern_of(text: str) -> str | None:
     for pattern in LINE_PATTERNS:
         rows = lines.str.contains(pattern)
         titles = lines.filter(~rows).str.replace(times.A_DATE, "")
-        is_alone = rows.all() and "<Pos>" not in pattern  # one result, as Ana beat Ben 11-7
+        is_alone = rows.any() and rows.all() and "<Pos>" not in pattern  # one result, as Ana beat Ben 11-7
         if (rows.sum() > 1 or is_alone) and not titles.str.contains(PATTERNS["no_title"]).any():
             places = lines.filter(rows).str.extract(r"^(\d+)").cast(pl.Int64).drop_nulls()
             are_places = places.len() and places[0] == 1 and (places.diff().fill_null(0) < TWO + 1).all()

@@ -277,8 +277,10 @@ def settings_of(system: System) -> dict[str, Any]:
     return {name: "none" if value is None else value for name, value in parameters.items()}
 
 
-def order_in(begins: bytes | None) -> Order | None:
+def order_in(begins: bytes | str | None) -> Order | None:
     """The order that the first bytes of an event or of a configuration say; None if they say none."""
+    if isinstance(begins, str):  # a body that was altered to text in SQLite, which `verify` is to report
+        begins = begins.encode()
     if begins is None or begins.startswith(b'{"system"'):
         return None
     return COUNTED if begins.startswith((COUNTED_BODY, ORDERED_BODY + COUNTED.encode())) else DATED

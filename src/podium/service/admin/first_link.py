@@ -55,7 +55,7 @@ def is_from_bare_proxy(request: Request) -> bool:
     but not to a site elsewhere over http.
     """
     is_browser = request.headers.get("user-agent", "").startswith("Mozilla/")
-    return request.scope["http_version"] == "1.0" or (is_browser and "sec-fetch-site" not in request.headers)
+    return request.scope.get("http_version", "1.1") == "1.0" or (is_browser and "sec-fetch-site" not in request.headers)
 
 
 def take(engine: sa.Engine, link: str) -> str | None:

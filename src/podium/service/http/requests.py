@@ -223,7 +223,7 @@ class RequestMiddleware:
 
         try:
             hosts = [value for name, value in scope["headers"] if name == b"host"]
-            needs_one = bool(hosts) or scope["http_version"] != "1.0"
+            needs_one = bool(hosts) or scope.get("http_version", "1.1") != "1.0"
             if needs_one and (len(hosts) != 1 or not HOST.fullmatch(hosts[0])):
                 await problem(400, "the request needs exactly one Host header")(scope, receive, send_with_id)
                 return

@@ -45,10 +45,10 @@ def poison(monkeypatch, event_id, error):
     """Let the event fail wherever its content is looked at."""
     to_sent_events = submission.to_sent_events
 
-    def failing(contents, *sent):
+    def failing(pool, contents, *sent):
         if event_id in contents:
             raise error
-        return to_sent_events(contents, *sent)
+        return to_sent_events(pool, contents, *sent)
 
     monkeypatch.setattr(submission, "to_sent_events", failing)
 

@@ -111,7 +111,7 @@ def stop_in_the_midst(server, port, key):
         body = json.dumps(event(9)).encode()
         with socket.create_connection(("127.0.0.1", port)) as sender:
             sender.sendall(
-                f"POST /api/v1/pools/main/events HTTP/1.1\r\nauthorization: Bearer {key}\r\n"
+                f"POST /api/v1/pools/main/events HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\nauthorization: Bearer {key}\r\n"
                 f"content-length: {len(body)}\r\nexpect: 100-continue\r\n\r\n".encode()
             )
             assert sender.recv(100).startswith(b"HTTP/1.1 100")  # the service is at it

@@ -97,6 +97,8 @@ def test_a_log_of_an_unknown_simulator_is_read_by_drop_downs(site, league, scree
     if script:
         assert_readable(page)
     go_on(page, "columns.player=Wheelman")
+    assert "The results have no dates" in page.inner_text("main")
+    go_on(page, "order=dated")
     store_it(page)
     assert places(site, league, "race") == [name for name, _ in DRIVERS]
     assert "records" in site.store.sheets(league[0])[0].map
@@ -127,12 +129,12 @@ def test_a_file_of_another_session_is_not_there_and_an_old_one_is_to_be_sent_aga
         action, form={"answer": PLAYER, "token": page.input_value("main [name=token]")}, headers=origin
     )
     assert other.status == 404
-    assert "send it again" in other.text()
+    assert waiting.GONE in other.text()
     send(page, league, SHEET)
     later = waiting.now() + waiting.WAITS_US + 1
     monkeypatch.setattr(waiting, "now", lambda: later)
     go_on(page, PLAYER)
-    assert "The file does not wait here any more; send it again." in page.inner_text("[role=alert]")
+    assert waiting.GONE in page.inner_text("[role=alert]")
 
 
 def test_a_long_name_and_questions_fit_a_phone_with_large_text(site, league, large_browser):

@@ -53,10 +53,12 @@ def differences(store, name, snapshot):
         seasons = {*rows_of(pool, season, ("name", "seq", "started_at", "keep"))}
         merges = dict(rows_of(pool, merged, ("player_id", "into_id")))
         states = stored_pool_states(pool, START)
-        system = pool.system
+        system, order = pool.system, pool.order
     found = []
     if snapshot.pool.system != system:
         found.append("system")
+    if snapshot.pool.order != order:
+        found.append(f"order {snapshot.pool.order} for {order}")
     if snapshot.merged != merges:
         found.append("merged")
     if folded_events(snapshot) != events:

@@ -99,3 +99,19 @@ def test_another_system_rates_everything_again():
         assert differences(store, "main", after) == []
         assert snapshot.rows.part("state").tobytes() == old.tobytes()
         store.close()
+
+
+def test_another_order_is_followed():
+    with tempfile.TemporaryDirectory() as folder:
+        store = Store(f"sqlite:///{folder}/podium.db")
+        store.create_pool("main", make_system("stk-rd", {}))
+        first = snapshot = begin(store, "main")
+        for number in range(5):
+            store.submit("main", histories.event(number, 2000 * number, ["ana", "ben", "cleo"]))
+        snapshot = follow(store, "main", snapshot)
+        for order in ("sequence", "dated"):
+            store.set_order("main", order)
+            snapshot = follow(store, "main", snapshot)
+            assert differences(store, "main", snapshot) == []
+            assert differences(store, "main", follow(store, "main", first)) == []
+        store.close()

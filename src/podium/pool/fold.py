@@ -140,7 +140,8 @@ class Draft:
             case kinds.CONFIGURE:
                 setting = json.loads(entry.body)
                 system = system_of(setting["system"], json.dumps(setting["parameters"]))
-                self.pool = replace(self.pool, system=system, arithmetic=ARITHMETIC)
+                order = setting.get("order", self.pool.order)
+                self.pool = replace(self.pool, system=system, order=order, arithmetic=ARITHMETIC)
                 self.affect(START)
             case kinds.RERATE:
                 self.pool = replace(self.pool, arithmetic=ARITHMETIC)

@@ -182,11 +182,11 @@ def refuse_slips(
         NearNameError: such a name.
     """
     fresh = [each.player for side in field for each in side if not each.new and not states[each.player].events]
-    names = sorted(known()) if fresh else []
+    names = [*known()] if fresh else []
     for name in fresh:
-        near = next((each for each in names if is_nearly(name, each)), name)
-        if near != name and name not in names:
-            raise NearNameError(name, near)
+        near = {each for each in names if is_nearly(name, each)}
+        if near and name not in near:
+            raise NearNameError(name, min(near))
 
 
 def things_of(field: Iterable[Iterable[Member]], kinds: Sequence[str]) -> list[str]:

@@ -169,6 +169,8 @@ LEAST_SLIP = 4  # letters of a name in which one may be wrong
 def is_nearly(name: str, other: str) -> bool:
     """Return True if two names differ by one letter, in case, or in how they write the same pair."""
     one, two = name.casefold(), other.casefold()
+    if abs(len(one) - len(two)) > 1 and not PAIR.search(one):  # as nearly all names of a large pool
+        return False
     if sorted(PAIR.split(one)) == sorted(PAIR.split(two)):
         return True
     start = next((k for k, (a, b) in enumerate(zip(one, two, strict=False)) if a != b), min(len(one), len(two)))

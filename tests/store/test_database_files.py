@@ -8,10 +8,11 @@ from datetime import date
 
 import pytest
 import sqlalchemy as sa
+from extent import times
 from races import rows
 
 from podium.log import files, players
-from podium.log.database import read_transaction
+from podium.log.database import close_engine, open_database, read_transaction
 from podium.log.files import files_of, truncate_wal
 from podium.store import Store
 from podium.store.reading import log
@@ -96,6 +97,27 @@ def test_closing_waits_for_who_still_reads_where_it_has_patience(path, filled, p
     over.set()
     reader.join()
     assert files_of(path) == [path]
+
+
+def test_connections_that_close_at_the_same_time_leave_no_files(path, filled):
+    """SQLite removes the -wal only if the last connection closes alone."""
+    filled.close()
+    for _ in range(times(60, 600)):
+        engine, everyone_reads = open_database(str(path)), threading.Barrier(9)
+
+        def read(engine=engine, everyone_reads=everyone_reads):
+            with read_transaction(engine) as connection:
+                connection.exec_driver_sql("SELECT count(*) FROM log").scalar()
+                everyone_reads.wait()
+
+        readers = [threading.Thread(target=read) for _ in range(8)]
+        for reader in readers:
+            reader.start()
+        everyone_reads.wait()
+        close_engine(engine, 30.0)
+        for reader in readers:
+            reader.join()
+        assert files_of(path) == [path]
 
 
 def test_closing_twice_or_after_the_file_is_gone_makes_no_file(path, filled):

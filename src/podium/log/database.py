@@ -129,10 +129,18 @@ def close_engine(engine: sa.Engine, patience_s: float = 0.0) -> None:
     Args:
         patience_s: wait so long for the threads that use one: a process that ends before them leaves a -shm or -wal.
     """
-    pool, end = engine.pool, time.monotonic() + patience_s
-    sa.event.listen(pool, "checkin", lambda _, record: record.close())  # which `dispose` alone would leave open
-    engine.dispose()
-    while isinstance(pool, sa.QueuePool) and pool.checkedout() and time.monotonic() < end:
+    end, closing = time.monotonic() + patience_s, threading.Lock()
+
+    def close_returned(_connection: Any, record: Any) -> None:
+        with closing:  # of two that close at once, SQLite lets neither remove the -wal
+            record.close()
+
+    pools = [engine.pool]
+    sa.event.listen(engine.pool, "checkin", close_returned)  # which `dispose` alone would leave open
+    with closing:
+        engine.dispose()
+    pools.append(engine.pool)  # the new one has the listener, too: a thread may still begin something
+    while time.monotonic() < end and any(isinstance(each, sa.QueuePool) and each.checkedout() for each in pools):
         time.sleep(0.01)
 
 

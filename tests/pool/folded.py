@@ -3,39 +3,24 @@
 import numpy as np
 import sqlalchemy as sa
 
-from podium.log.pools import START
-from podium.log.schema import event, log, merged, season
-from podium.pool.fold import Draft, Entry
-from podium.pool.rating import rate
-from podium.pool.snapshot import EVENT_TYPES, REASONS, SEASON, STATUSES, empty, numbers_of
+from podium.log.pools import START, Pool
+from podium.log.schema import event, merged, season
+from podium.pool.slots import numbers_of
+from podium.pool.snapshot import EVENT_TYPES, REASONS, SEASON, STATUSES, empty
+from podium.store import following
 from podium.store.writing.rating.ledger_rows import packed_states, stored_ledger, stored_pool_states
-
-
-def entries_after(pool, seq):
-    """Return the entries of a pool's log after one of them."""
-    columns = [log.c[name] for name in Entry._fields]
-    select = sa.select(*columns).where(log.c.pool_id == pool.id, log.c.seq > seq).order_by(log.c.seq)
-    return [Entry(*row) for row in pool.connection.execute(select)]
 
 
 def begin(store, name):
     """Return a pool before its first entry, with the system that it was created with."""
     with store.reading(name) as pool:
-        return empty(pool)
+        return empty(Pool(*pool.cells()))
 
 
 def follow(store, name, snapshot):
     """Return a snapshot brought up to date with the log."""
     with store.reading(name) as pool:
-        entries = entries_after(pool, snapshot.seq)
-    if not entries:
-        return snapshot
-    draft = Draft.of(snapshot)
-    draft.follow(entries)
-    if draft.is_rewritten:
-        return follow(store, name, empty(snapshot.pool))
-    after, _ = rate(draft)
-    return after
+        return following.follow(pool, snapshot)
 
 
 def rows_of(pool, table, names):

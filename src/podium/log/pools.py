@@ -230,7 +230,11 @@ class Pool:
 
     def within(self, connection: sa.Connection) -> "PoolView":
         """The pool as another transaction sees it."""
-        return PoolView(*(getattr(self, each.name) for each in fields(Pool)), connection=connection)
+        return PoolView(*self.cells(), connection=connection)
+
+    def cells(self) -> tuple[Any, ...]:
+        """Return the values of all fields that a `Pool` has."""
+        return tuple(getattr(self, each.name) for each in fields(Pool))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,8 @@ from podium.ledger.reasons.standings import event_ranks
 from podium.log.pools import Pool
 from podium.pool.columns import Array
 from podium.pool.roster import Roster, as_table, entrant_numbers
-from podium.pool.snapshot import REASONS, slots_of
+from podium.pool.slots import slots_of
+from podium.pool.snapshot import REASONS
 from podium.results.hashing import index_type, run_bounds, surely_distinct_within
 from podium.results.reading import Results
 

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 CHUNK_BITS = 13
 CHUNK_ROWS = 1 << CHUNK_BITS  # a write copies one unfinished chunk at most
+NONE = -1  # in a column of row numbers or of other numbers from 0
 FEW_ROWS = 32  # up to which rows are read one by one
 
 Array = npt.NDArray[Any]

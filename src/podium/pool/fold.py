@@ -13,11 +13,11 @@ from podium.log import log as kinds
 from podium.log.players import follow_entry, resolved
 from podium.log.pools import COUNTED, DATED, START, OrderKey, Pool, PoolDescription, system_of, time_of
 from podium.log.statements import microseconds
-from podium.pool.columns import Array
+from podium.pool.columns import NONE, Array
 from podium.pool.contents import Contents
+from podium.pool.slots import slot_of
 from podium.pool.snapshot import (
     EVENT_TYPES,
-    NONE,
     RATED,
     REASONS,
     SEASON,
@@ -27,8 +27,7 @@ from podium.pool.snapshot import (
     Events,
     Season,
     Snapshot,
-    slot_of,
-)  # fmt: skip
+)
 from podium.version import ARITHMETIC
 
 # The head of an event's first line: its number or its date stand in it before all other results.

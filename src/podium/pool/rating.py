@@ -23,23 +23,11 @@ from podium.pool.batches import (
     reasons_of,
     rows_of_season,
 )  # fmt: skip
-from podium.pool.columns import Array
+from podium.pool.columns import NONE, Array
 from podium.pool.fold import Draft
 from podium.pool.roster import Roster
-from podium.pool.snapshot import (
-    NONE,
-    RATED,
-    ROW_TYPES,
-    SEASON,
-    SUPERSEDED,
-    UNRATED,
-    VOIDED,
-    Snapshot,
-    numbers_of,
-    slot_of,
-    slots_of,
-    without_ratings,
-)  # fmt: skip
+from podium.pool.slots import numbers_of, slot_of, slots_of
+from podium.pool.snapshot import RATED, ROW_TYPES, SEASON, SUPERSEDED, UNRATED, VOIDED, Snapshot, without_ratings
 
 SPAN_EVENTS = 5_000  # that are rated between two chances for other threads
 ENDS = 2  # bounds of a span without seasons

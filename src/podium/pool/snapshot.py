@@ -10,9 +10,9 @@ import numpy as np
 from podium.engine.pool_state import new_pools
 from podium.engine.replay import NEVER
 from podium.log.pools import OrderKey, Pool
-from podium.log.statements import FIRST_THING
-from podium.pool.columns import Array, Columns, bisected
+from podium.pool.columns import NONE, Array, Columns, bisected
 from podium.pool.contents import Contents
+from podium.pool.standings import Standings
 from podium.pool.texts import Texts
 
 RATED, UNRATED, VOIDED, SUPERSEDED, SEASON = range(5)  # codes of `STATUSES`
@@ -20,7 +20,6 @@ STATUSES = ("rated", "unrated", "voided", "superseded", "season")
 REASONS = (
     "", "unranked", "nobody_finished", "too_few_entrants", "not_finite", "player_twice", "voided", "superseded",
 )  # fmt: skip
-NONE = -1  # in a column of row numbers or of other numbers from 0
 
 EVENT_TYPES = {
     "seq": np.int64,  # of the log entry that submitted it; orders events that started together
@@ -53,22 +52,6 @@ class Season(NamedTuple):
 
     name: str
     keep: float  # share of each lead over a newcomer that stays
-
-
-def slot_of(number: int) -> int:
-    """Return the slot of a player or a piece of equipment; its number is that of the log."""
-    return 2 * number if number < FIRST_THING else 2 * (number - FIRST_THING) + 1
-
-
-def slots_of(numbers: Array) -> Array:
-    """Return the slot of each number of the log."""
-    return np.where(numbers < FIRST_THING, 2 * numbers, 2 * (numbers - FIRST_THING) + 1).astype(np.int32)
-
-
-def numbers_of(slots: Array) -> Array:
-    """Return the number in the log of each slot."""
-    half = slots.astype(np.int64) >> 1
-    return np.where(slots & 1, half + FIRST_THING, half)
 
 
 @dataclass(frozen=True)
@@ -176,6 +159,19 @@ class Snapshot:
     def slots(self) -> Array:
         """The slots that have a rating: players and equipment."""
         return np.flatnonzero(self.newest.part("row") >= 0)
+
+    @cached_property
+    def standings(self) -> Standings:
+        """How everyone stands now."""
+        return self.standings_at(self.events.order.size)
+
+    def standings_at(self, position: int) -> Standings:
+        """Return how everyone stood before a position in the order of rating."""
+        newest = self.newest_rows(self.row_at(position))
+        slots = np.flatnonzero(newest >= 0)
+        rows = newest[slots]
+        states = self.rows.at("state", rows) if rows.size else np.empty((0, len(self.pool.system.state_type._fields)))
+        return Standings(self.pool.system, slots, rows, states, self.played_at(rows))
 
 
 def empty(pool: Pool) -> Snapshot:

@@ -24,6 +24,7 @@ from podium.log.pools import (
     refuse_other_arithmetic,
     refuse_unwritable,
 )
+from podium.store.following import PoolReader, Snapshots
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -73,7 +74,7 @@ class Answers(VersionCache):
 @dataclass(frozen=True, slots=True)
 class Moment:
     connection: sa.Connection
-    pools: dict[str, PoolView] = field(default_factory=dict)
+    pools: dict[str, PoolReader] = field(default_factory=dict)
 
 
 class Moments:
@@ -83,6 +84,7 @@ class Moments:
         self.engine = engine
         self.writes: Counter[str] = Counter()  # transactions that this process knows of, by pool
         self.answers = Answers()
+        self.snapshots = Snapshots()
         self._moment: Moment | None = None  # that all reads see; each has its own where None
 
     @contextmanager
@@ -106,11 +108,12 @@ class Moments:
             yield Moment(connection)
 
     @contextmanager
-    def reading(self, pool_name: str) -> Iterator[PoolView]:
+    def reading(self, pool_name: str) -> Iterator[PoolReader]:
         """A transaction that sees one moment of a pool."""
         with self._reading_all() as moment:
             if pool_name not in moment.pools:
-                moment.pools[pool_name] = get_pool(moment.connection, pool_name)
+                pool = get_pool(moment.connection, pool_name)
+                moment.pools[pool_name] = PoolReader.of(pool, self.snapshots)
             yield moment.pools[pool_name]
 
     def pool(self, pool_name: str) -> Pool:
@@ -139,7 +142,7 @@ class Moments:
         self.writes[pool_name] += 1
 
 
-def reads(find: Callable[Concatenate[PoolView, P], T]) -> Callable[Concatenate[Any, str, P], T]:
+def reads(find: Callable[Concatenate[PoolReader, P], T]) -> Callable[Concatenate[Any, str, P], T]:
     """The method of a store that reads one moment of a pool as a function does, by the pool's name."""
 
     @functools.wraps(find)
@@ -151,7 +154,7 @@ def reads(find: Callable[Concatenate[PoolView, P], T]) -> Callable[Concatenate[A
     return method
 
 
-def reads_kept(find: Callable[Concatenate[PoolView, Answers, P], T]) -> Callable[Concatenate[Any, str, P], T]:
+def reads_kept(find: Callable[Concatenate[PoolReader, Answers, P], T]) -> Callable[Concatenate[Any, str, P], T]:
     """As `reads`, of a function that looks among the answers that are kept first."""
 
     @functools.wraps(find)

@@ -1,0 +1,135 @@
+"""Snapshots of pools, which all readers of a store share; each follows the log when it is read."""
+
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from threading import Lock
+from typing import NamedTuple
+
+import sqlalchemy as sa
+
+from podium.log.pools import Pool, PoolView, refuse_other_arithmetic
+from podium.log.schema import log
+from podium.log.statements import fetch_parts, of_pool
+from podium.pool.fold import Draft, Entry
+from podium.pool.rating import rate
+from podium.pool.snapshot import Snapshot, empty
+
+MOST_POOLS = 64  # whose snapshots are held
+MOST_EARLIER = 4  # snapshots of one pool, for transactions that began before its newest entry
+FETCHED_ENTRIES = 500
+OF_POOL = sa.select(log.c.seq, log.c.hash).where(of_pool(log)).limit(1)
+SELECT_NEWEST = OF_POOL.order_by(log.c.seq.desc())
+SELECT_ONE = OF_POOL.where(log.c.seq == sa.bindparam("seq"))
+SELECT_ENTRIES = (
+    sa.select(*(log.c[name] for name in Entry._fields))
+    .where(of_pool(log), log.c.seq > sa.bindparam("after"))
+    .order_by(log.c.seq)
+)
+
+
+class LogPlace(NamedTuple):
+    """One entry of a log."""
+
+    seq: int
+    hash: bytes | None  # in the chain
+
+
+START_OF_LOG = LogPlace(0, None)
+
+
+class Followed:
+    """The newest snapshots of one pool."""
+
+    def __init__(self) -> None:
+        self.lock = Lock()  # of the thread that follows the log
+        self.snapshots: OrderedDict[LogPlace, Snapshot] = OrderedDict()  # oldest first
+
+    def keep(self, place: LogPlace, snapshot: Snapshot) -> None:
+        """Hold a snapshot as the newest one."""
+        snapshots = OrderedDict([*self.snapshots.items()][1 - MOST_EARLIER :])
+        snapshots[place] = snapshot
+        self.snapshots = snapshots  # readers look at it without the lock
+
+
+class Snapshots:
+    """The snapshots that readers of one store share."""
+
+    def __init__(self) -> None:
+        self._pools: OrderedDict[int, Followed] = OrderedDict()  # by the pool's number; the last one was read last
+        self._lock = Lock()
+
+    def at(self, pool: PoolView) -> Snapshot:
+        """Return a pool as its transaction sees it.
+
+        A snapshot is trusted only if the log still holds its entry, with the same hash. Otherwise, as after the
+        database was replaced by an earlier copy, the whole log is folded again.
+        """
+        rows = pool.run(SELECT_NEWEST)
+        place = LogPlace(*rows[0]) if rows else START_OF_LOG
+        followed = self._followed(pool.id)
+        found = followed.snapshots.get(place)
+        if found is not None:
+            return found
+        with followed.lock:
+            found = followed.snapshots.get(place)
+            if found is None:
+                found = follow(pool, self._base(pool, followed, place))
+                followed.keep(place, found)
+        return found
+
+    def _followed(self, pool_id: int) -> Followed:
+        with self._lock:
+            followed = self._pools.pop(pool_id, None) or Followed()
+            self._pools[pool_id] = followed
+            while len(self._pools) > MOST_POOLS:
+                self._pools.popitem(last=False)
+            return followed
+
+    @staticmethod
+    def _base(pool: PoolView, followed: Followed, place: LogPlace) -> Snapshot:
+        """Return the newest snapshot before an entry that is of this very log; an empty one if there is none."""
+        for known in reversed(followed.snapshots):
+            if known.seq < place.seq and (known == START_OF_LOG or pool.run(SELECT_ONE, seq=known.seq) == [known]):
+                return followed.snapshots[known]
+        return empty(Pool(*pool.cells()))
+
+
+def follow(pool: PoolView, base: Snapshot) -> Snapshot:
+    """Return a snapshot brought up to date with the log as a transaction sees it."""
+    draft = Draft.of(base)
+    draft.follow(entries_after(pool, base.seq))
+    if draft.is_rewritten:
+        return follow(pool, empty(Pool(*pool.cells())))
+    after, _ = rate(draft)
+    return after
+
+
+def entries_after(pool: PoolView, seq: int) -> Iterator[Entry]:
+    """Yield the entries of a pool's log after one of them."""
+    params = pool.known(()) | {"after": seq}
+    for rows in fetch_parts(pool.connection, SELECT_ENTRIES, params, FETCHED_ENTRIES):
+        yield from map(Entry._make, rows)
+
+
+@dataclass(frozen=True)
+class PoolReader(PoolView):
+    """A pool as a transaction that only reads sees it, with its snapshot."""
+
+    snapshots: Snapshots = field(kw_only=True, repr=False, compare=False)
+
+    @classmethod
+    def of(cls, pool: PoolView, snapshots: Snapshots) -> "PoolReader":
+        """Return the same pool with its snapshot among these."""
+        return cls(*pool.cells(), connection=pool.connection, snapshots=snapshots)
+
+    @cached_property
+    def snapshot(self) -> Snapshot:
+        """The pool as this transaction sees it, in memory.
+
+        Raises:
+            StoreError: another revision of the arithmetic rated the pool.
+        """
+        refuse_other_arithmetic(self)
+        return self.snapshots.at(self)

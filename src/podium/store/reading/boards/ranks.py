@@ -4,8 +4,9 @@ import math
 from collections.abc import Iterable
 from dataclasses import asdict, replace
 from datetime import timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
 import sqlalchemy as sa
 
@@ -13,7 +14,7 @@ from podium.errors import ParameterError, UnknownError
 from podium.ledger import leaderboard
 from podium.ledger.leaderboard import Eligibility
 from podium.log.log import newest_seq
-from podium.log.players import names_of
+from podium.log.players import known_numbers, names_of, unrated_error
 from podium.log.pools import (
     DAY,
     NUMBER_US,
@@ -28,9 +29,12 @@ from podium.log.pools import (
     time_of,
 )
 from podium.log.schema import event, rank_count, season, standing
-from podium.log.statements import DAY_US, among, floored, instant, of_generation, of_players, of_pool
+from podium.log.statements import DAY_US, among, floored, instant, is_thing, of_generation, of_players, of_pool
+from podium.pool.columns import Array
+from podium.pool.slots import numbers_of, slot_of
 from podium.results.columns import UTC
 from podium.results.names import normalise
+from podium.store.following import PoolReader
 from podium.store.reading.models import PlayerRank, PoolSummary, RatingCount, Season
 from podium.store.writing.rating.events import RATED
 from podium.store.writing.rating.standing_rows import FINE_PER_POINT, bucket, get_standing, newest_among, states_of
@@ -91,6 +95,63 @@ SELECT_STATES = sa.select(standing.c.player_id, standing.c.played_at, standing.c
 MAX_CURSOR_SCORE = 1e300  # what a database holds
 MAX_CURSOR_NUMBER = 2**63
 Place = tuple[float, int]  # a score, and the player's number
+
+
+class PlayerStanding(NamedTuple):
+    """How a player stands now."""
+
+    player_id: int
+    name: str
+    rating: float
+    events: int
+    played_at: int  # microseconds since 1970
+    provisional: bool
+    deviation: float | None  # None if the system has no such number
+    score: float  # what ranks follow
+
+
+def number_now(pool: PoolReader, name: str) -> int:
+    """Return a player's number; for a merged account, that of the account that it was merged into.
+
+    Raises:
+        UnknownError: no such player.
+    """
+    number = known_numbers(pool, [name]).get(name)
+    if number is None:
+        raise unrated_error(pool, name)
+    return pool.snapshot.merged.get(number, number)
+
+
+def standing_of(pool: PoolReader, name: str) -> PlayerStanding:
+    """Return how a player stands now.
+
+    Raises:
+        UnknownError: no such player, or one without a rating.
+    """
+    number = number_now(pool, name)
+    found = [] if is_thing(number) else standings_of(pool, np.array([slot_of(number)]))
+    if not found:
+        raise unrated_error(pool, name)
+    return found[0]
+
+
+def standings_of(pool: PoolReader, slots: Array) -> list[PlayerStanding]:
+    """Return how these players stand now, in their order, without those who have no rating."""
+    system, snapshot = pool.system, pool.snapshot
+    newest = snapshot.newest_rows(snapshot.rows.size, slots)
+    rows, numbers = newest[newest >= 0], numbers_of(slots[newest >= 0]).tolist()
+    states, names = snapshot.rows.at("state", rows), names_of(pool, numbers)
+    deviation = system.column("deviation") if "deviation" in system.state_type._fields else None
+    columns = (
+        states[:, system.column("rating")],
+        states[:, system.column("events")].astype(np.int64),
+        snapshot.played_at(rows),
+        system.unsettled(states),
+        np.full(rows.size, None) if deviation is None else states[:, deviation],
+        system.scores(states),
+    )
+    every = zip(numbers, map(names.__getitem__, numbers), *(column.tolist() for column in columns), strict=True)
+    return [*map(PlayerStanding._make, every)]
 
 
 def cursor_of(row: Any) -> str:

@@ -7,6 +7,7 @@ from podium.log.pools import START, Pool
 from podium.log.schema import event, merged, season
 from podium.pool.slots import numbers_of
 from podium.pool.snapshot import EVENT_TYPES, REASONS, SEASON, STATUSES, empty
+from podium.pool.standings import BY_ENTRY
 from podium.store import following
 from podium.store.writing.rating.ledger_rows import packed_states, stored_ledger, stored_pool_states
 
@@ -58,8 +59,7 @@ def differences(store, name, snapshot):
             continue
         if snapshot.learnt.value("state", position).astype("<f8").tobytes() != stored_state:
             found.append(f"pool state at {position}")
-    found += chain_faults(snapshot)
-    return found
+    return [*found, *chain_faults(snapshot), *standings_faults(snapshot)]
 
 
 def folded_events(snapshot):
@@ -112,3 +112,10 @@ def chain_faults(snapshot):
         newest[slot] = row
     stored = {slot: row for slot, row in enumerate(snapshot.newest.part("row").tolist()) if row >= 0}
     return found if stored == newest else [*found, "newest"]
+
+
+def standings_faults(snapshot):
+    """Return columns in which standings that followed the log differ from those of all ledger rows."""
+    followed, whole = snapshot.standings, snapshot.standings_at(snapshot.events.order.size)
+    same = [getattr(followed, name).tobytes() == getattr(whole, name).tobytes() for name in ("slots", *BY_ENTRY)]
+    return [name for name, is_same in zip(("slots", *BY_ENTRY), same, strict=True) if not is_same]

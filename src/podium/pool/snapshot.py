@@ -99,6 +99,7 @@ class Snapshot:
     learnt: Columns  # by position: `state`, what the system has learnt of the pool after it
     direct_merges: Mapping[int, int | None] = field(default_factory=dict)  # as they were logged, by number
     merged: Mapping[int, int] = field(default_factory=dict)  # the number each merged account plays on as
+    earlier: Standings | None = None  # of fewer ledger rows, which are the first of these
 
     @property
     def nbytes(self) -> int:
@@ -163,15 +164,28 @@ class Snapshot:
     @cached_property
     def standings(self) -> Standings:
         """How everyone stands now."""
-        return self.standings_at(self.events.order.size)
+        if self.earlier is None:
+            return self.standings_at(self.events.order.size)
+        slots = np.unique(self.rows.part("slot", self.earlier.stop))
+        return self.earlier.updated(self._standings(slots, self.newest.at("row", slots), self.rows.size))
+
+    def known_standings(self, row: int) -> Standings | None:
+        """Return standings that follow from ledger rows before this one, if some have been computed."""
+        known = self.__dict__.get("standings", self.earlier)
+        return known if known is not None and known.stop <= row else None
 
     def standings_at(self, position: int) -> Standings:
         """Return how everyone stood before a position in the order of rating."""
-        newest = self.newest_rows(self.row_at(position))
-        slots = np.flatnonzero(newest >= 0)
-        rows = newest[slots]
-        states = self.rows.at("state", rows) if rows.size else np.empty((0, len(self.pool.system.state_type._fields)))
-        return Standings(self.pool.system, slots, rows, states, self.played_at(rows))
+        row = self.row_at(position)
+        newest = self.newest_rows(row)
+        slots = np.flatnonzero(newest >= 0).astype(np.int32)
+        return self._standings(slots, newest[slots], row)
+
+    def _standings(self, slots: Array, rows: Array, stop: int) -> Standings:
+        system, states = self.pool.system, self.rows.at("state", rows)
+        ratings, events = states[:, system.column("rating")], states[:, system.column("events")].astype(np.int64)
+        known = self.played_at(rows), ratings, events, system.scores(states), ~system.unsettled(states)
+        return Standings(system, self.rows, stop, slots, rows, *known)
 
 
 def empty(pool: Pool) -> Snapshot:
@@ -190,4 +204,4 @@ def without_ratings(snapshot: Snapshot, pool: Pool) -> Snapshot:
     system = pool.system
     rows = Columns({**ROW_TYPES, "state": (np.float64, (len(system.state_type._fields),))})
     learnt = Columns({"state": (np.float64, (system.pool_fields,))})
-    return replace(snapshot, pool=pool, rows=rows, newest=Columns({"row": np.int32}), learnt=learnt)
+    return replace(snapshot, pool=pool, rows=rows, newest=Columns({"row": np.int32}), learnt=learnt, earlier=None)

@@ -1,15 +1,16 @@
 """How everyone in a pool stands at one point in time."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from podium.engine.replay import States
 from podium.engine.system import System
-from podium.log.statements import FIRST_THING
-from podium.pool.columns import NONE, Array
+from podium.pool.columns import NONE, Array, Columns
 from podium.pool.slots import numbers_of, slot_of
+
+BY_ENTRY = "rows", "played_at", "ratings", "events", "scores", "is_settled"
 
 
 @dataclass(frozen=True)
@@ -17,41 +18,41 @@ class Standings:
     """Players and pieces of equipment that have a rating, one entry each, by rising slots."""
 
     system: System
+    ledger: Columns
+    stop: int  # they follow from the ledger rows before this one
     slots: Array
     rows: Array  # the newest ledger row of each
-    states: States  # (entries, fields)
     played_at: Array  # start of the newest rated event, microseconds since 1970
+    ratings: Array
+    events: Array  # rated events of each
+    scores: Array  # what ranks each: the rating, or what the system ranks by
+    is_settled: Array  # whether each rating is settled, that is, not provisional
+
+    @property
+    def states(self) -> States:
+        """The state of each, (entries, fields)."""
+        return self.ledger.at("state", self.rows)
 
     @cached_property
     def numbers(self) -> Array:
         """The number of each entry in the log."""
         return numbers_of(self.slots)
 
-    @property
-    def is_player(self) -> Array:
-        """Whether each entry is a player; equipment has no rank."""
-        return self.numbers < FIRST_THING
-
-    def field(self, name: str) -> Array:
-        """Return one field of each state, such as `rating` or `events`."""
-        column: Array = self.states[:, self.system.column(name)]
-        return column
-
-    @cached_property
-    def scores(self) -> Array:
-        """What ranks each entry: the rating, or what the system ranks by."""
-        return self.system.scores(self.states)
-
-    @cached_property
-    def is_settled(self) -> Array:
-        """Whether each rating is settled, that is, not provisional."""
-        return ~self.system.unsettled(self.states)
-
     @cached_property
     def best_first(self) -> Array:
         """The entries of players in the order of a board: highest score first, then the highest number."""
-        players = np.flatnonzero(self.is_player)
-        return players[np.lexsort((self.numbers[players], self.scores[players]))[::-1]]
+        players = np.flatnonzero(self.slots & 1 == 0)  # equipment has no rank; slots rise with the numbers
+        return players[np.argsort(self.scores[players], kind="stable")[::-1]]
+
+    def updated(self, newer: "Standings") -> "Standings":
+        """Return these standings with newer ones of some slots, perhaps of new ones."""
+        slots = np.union1d(self.slots, newer.slots)
+        here, there = np.searchsorted(slots, self.slots), np.searchsorted(slots, newer.slots)
+        columns = {}
+        for name in BY_ENTRY:
+            column = columns[name] = np.empty(slots.size, getattr(self, name).dtype)
+            column[here], column[there] = getattr(self, name), getattr(newer, name)
+        return replace(newer, slots=slots, **columns)
 
     def find(self, number: int) -> int:
         """Return the entry of a player or a piece of equipment by its number in the log, or -1 without a rating."""

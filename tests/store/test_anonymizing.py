@@ -6,9 +6,10 @@ import pytest
 import sqlalchemy as sa
 
 import podium
+from podium.log import log as log_entries
 from podium.log.chain import parse_head
 from podium.log.database import StoreError
-from podium.log.schema import log
+from podium.log.schema import log, title
 from podium.log.statements import metadata
 from podium.results.mentions import Mentions
 from podium.store import Store
@@ -108,7 +109,7 @@ def test_no_table_and_no_export_mentions_a_removed_name(full, tmp_path):
     assert {row.rating for row in full.leaderboard("main").players} == before
     checked = full.verification("main", [parse_head(head)])
     assert checked.findings == []
-    assert f"{seen.entries} entries are redacted" in checked.heads[0]
+    assert f"3 titles are blanked; {seen.entries} entries are redacted" in checked.heads[0]
     other = Store(str(tmp_path / "other.db"))
     imported = other.import_pool(full.export_pool("main"))
     assert str(imported.head) in checked.heads[0]
@@ -146,6 +147,64 @@ def test_a_sheet_that_is_sent_again_never_brings_a_removed_name_back(full):
     assert full.rank("main", player).events == 6
     assert mentions_of(full) == set()
     assert full.verify() == []
+
+
+def test_a_title_is_blanked_next_to_the_log_and_its_entry_stays(pool, tmp_path):
+    rows = a_race("1", "Ben", "Cleo", title=f'{NAME}\'s "cup"', url="https://example.org/1")
+    pool.submit("main", [*rows, *a_race("2", NAME, "Ben", title="Final")])
+    assert pool.submit("main", rows)[0].duplicate
+    pool.amend("main", a_race("1", "Ben", "Cleo", title="Other"))
+    pool.amend("main", rows)
+    assert [line.after for record in pool.event_record("main", "1") for line in record.lines] == [
+        "title Other", f"title {NAME}'s \"cup\", address https://example.org/1"
+    ]  # fmt: skip
+    bodies = [row.body for row in tables_of(pool)["log"]]
+    assert b"title" not in b"".join(bodies)
+    pool.pseudonymise("main", NAME)
+    assert mentions_of(pool) == set()
+    assert [row.body for row in tables_of(pool)["log"]][: len(bodies)] == bodies
+    assert "2 titles are blanked" in pool.verification("main").heads[0]
+    assert "redacted" not in pool.verification("main").heads[0]
+    assert [(each.title, each.url) for each in (pool.event("main", "1"), pool.event("main", "2"))] == [
+        (None, None), ("Final", None)
+    ]  # fmt: skip
+    assert pool.submit("main", rows)[0].duplicate
+    other = Store(str(tmp_path / "other.db"))
+    other.import_pool(pool.export_pool("main"))
+    assert other.verify() == pool.verify() == []
+    assert other.event("main", "2").title == "Final"
+    other.close()
+
+
+def test_titles_in_bodies_of_earlier_versions_are_redacted(pool, monkeypatch, tmp_path):
+    monkeypatch.setattr(log_entries, "TITLED", ())
+    pool.submit("main", a_race("1", NAME, "Ben", title=f"{NAME} wins"))
+    pool.plan_fixture("main", "soon", starts_at=SOON, title=f"{NAME} v Ben")
+    monkeypatch.undo()
+    assert tables_of(pool)["title"] == []
+    lines = [*pool.export_pool("main")]
+    old = Store(str(tmp_path / "old.db"))
+    old.import_pool(line.replace(',"title":null,"hash"', ',"hash"') for line in lines)
+    for each in (pool, old):
+        assert (each.event("main", "1").title, each.fixture("main", "soon").title) == (f"{NAME} wins", f"{NAME} v Ben")
+        each.plan_fixture("main", "soon", starts_at=SOON + timedelta(days=1))
+        each.pseudonymise("main", NAME)
+        assert mentions_of(each) == set()
+        assert each.verify() == []
+    old.close()
+
+
+@pytest.mark.parametrize(("change", "fault"), [
+    (sa.update(title).values(text=b',"title":"Semifinal"'), "altered"),
+    (sa.update(title).values(salt=b"x"), "altered"),
+    (sa.update(title).values(text=b""), "removed"),
+    (sa.delete(title), "removed"),
+])  # fmt: skip
+def test_verify_finds_titles_that_were_altered_or_removed(pool, change, fault):
+    pool.submit("main", a_race("1", NAME, "Ben", title="Final"))
+    with pool.engine.begin() as connection:
+        connection.execute(change)
+    assert any(f"the title of log entry 2 (number 2, submit of '1') was {fault}" in each for each in pool.verify())
 
 
 def test_a_redacted_entry_that_is_altered_is_found(full):

@@ -1,5 +1,6 @@
 """What pages read beside ratings: ranks within events, who is settled, folded names, titles; all of it derives."""
 
+import re
 from contextlib import closing
 from datetime import UTC, datetime
 from unittest import mock
@@ -9,7 +10,7 @@ import sqlalchemy as sa
 from races import calling, event, rows
 from test_staging import planned
 
-from podium.log.schema import change, log, metadata, player, standing
+from podium.log.schema import change, log, metadata, player, standing, title
 from podium.log.schema import event as events
 from podium.store import Store
 from podium.store.writing.rating import rerating
@@ -168,10 +169,12 @@ def test_content_without_a_title_is_logged_as_ever(new_url):
         store.submit("main", [row | PAGE for row in rows(2, "ab")])
         with store.engine.connect() as connection:
             _, plain, named = (row.body.decode().splitlines() for row in connection.execute(sa.select(log.c.body)))
+            (text,) = connection.execute(sa.select(title.c.text)).scalars()
     line = '{"event_id":"e1","started_at":"2025-01-01T00:01:00+00:00","position":1.0,"status":"finished","player":1}'
     assert plain[0] == line
-    assert '"title":"Grand Prix","url":"https://example.org/1","player":1}' in named[0]
-    assert "title" not in named[1]
+    assert text == b',"title":"Grand Prix","url":"https://example.org/1"'
+    assert re.search(r'"finished","sealed":"[0-9a-f]{64}","player":1}$', named[0])
+    assert "sealed" not in named[1]
 
 
 def test_the_service_takes_and_shows_them(new_url):

@@ -1,8 +1,8 @@
 """The chain of a pool's log: each entry has the hash of itself and of the one before it; and who hears of new entries.
 
 Hashed is what means the same in any database: the entry's place in the chain instead of its number, and neither the
-pool's number nor the digest, which another database has its own of. A reason is hashed by itself, with a salt, so that
-its text can be blanked without breaking the chain.
+pool's number nor the digest, which another database has its own of. Reasons and titles are hashed by themselves, with a
+salt, so that their texts can be blanked without breaking the chain.
 """
 
 import hashlib
@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from podium.errors import ParameterError
 from podium.log.database import CARRY_OVER, StoreError, write_transaction
 from podium.log.pools import PoolView
-from podium.log.schema import log, pools
+from podium.log.schema import log, pools, title
 from podium.log.statements import of_pool
 from podium.support.answers import answer, described
 
@@ -25,6 +25,8 @@ SELECT_NEWEST_LINK = sa.select(log.c.place, log.c.hash).where(of_pool(log)).orde
 SELECT_LINK = sa.select(log.c.hash).where(of_pool(log), log.c.place == sa.bindparam("place"))
 SELECT_ENTRIES = (
     sa.select(log.c.seq, log.c.hash, *(log.c[name] for name in HASHED))
+    .add_columns(title.c.salt.label("title_salt"), title.c.text.label("title"), title.c.at.label("title_at"))
+    .outerjoin(title, sa.and_(title.c.pool_id == log.c.pool_id, title.c.seq == log.c.seq))
     .where(of_pool(log), log.c.place > sa.bindparam("after"))
     .order_by(log.c.place)
     .limit(CHUNK_ENTRIES)
@@ -61,7 +63,7 @@ def entry_hash(previous: bytes, values: Iterable[Any]) -> bytes:
 
 
 def reason_hash(salt: bytes, text: str) -> bytes:
-    """The hash of a reason; its salt keeps the text from being guessed."""
+    """Return the hash of a reason or a title; its salt keeps the text from being guessed."""
     return hashlib.sha256(salt + text.encode()).digest()
 
 

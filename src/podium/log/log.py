@@ -15,9 +15,10 @@ import sqlalchemy as sa
 from podium.errors import ParameterError, UnknownError
 from podium.log import chain
 from podium.log.pools import PoolView
-from podium.log.schema import log, reason
+from podium.log.schema import log, reason, title
 from podium.log.statements import among, insert, of_pool, run_prepared
 from podium.results.names import NONCHARACTERS
+from podium.support.words import counted
 
 SUBMIT, AMEND, VOID, RESTORE = "submit", "amend", "void", "restore"  # of an event
 MOVE = "move"  # of an event: other content, or the same, and from now on it follows all others of its moment
@@ -28,7 +29,7 @@ RENAME, PSEUDONYMISE = "rename", "pseudonymise"  # of a player, by number
 SEASON, CONFIGURE, RERATE = "season", "configure", "rerate"  # of the pool; the last by a version of other arithmetic
 CLOSE, REOPEN = "close", "reopen"  # of the pool
 DESCRIBE = "describe"  # of the pool: all that it says of itself from now on
-BLANK = "blank"  # of the reason of an entry, by the entry's place in the chain
+BLANK = "blank"  # of the reason or the title of an entry, by the entry's place in the chain
 REDACT = "redact"  # of texts of earlier entries that mentioned a removed name; with the hashes of what they hold now
 KINDS = (
     SUBMIT, AMEND, VOID, RESTORE, REGISTER, MERGE, UNMERGE, RENAME, PSEUDONYMISE, SEASON, CONFIGURE, RERATE, CLOSE,
@@ -36,7 +37,9 @@ KINDS = (
 )  # fmt: skip
 WITH_CONTENT = (SUBMIT, AMEND, MOVE)  # whose body is an event's content, and whose digest tells a repeat
 DIGEST_BYTES = SALT_BYTES = 16
-INSERT_REASON = sa.insert(reason)
+TITLED = (*WITH_CONTENT, PLAN)  # whose body may have a title
+TITLE = re.compile(rb'(?:, ?"(?:title|url)": ?"(?:[^"\\]|\\.)*")+')  # in a line of JSON; in no text, where " is escaped
+SEAL = b',"sealed":"'  # in a body, before the hash of its title
 SELECT_SEQUENCE = sa.text("SELECT seq FROM sqlite_sequence WHERE name = 'log'")
 DRAW_SEQUENCE = sa.text("SELECT nextval(pg_get_serial_sequence('log', 'seq')) FROM generate_series(1, :count)")
 
@@ -78,7 +81,8 @@ def append(pool: PoolView, kind: str, entries: Sequence[LogEntry]) -> Logged:
         return Logged([], head)
     received_at = datetime.now(UTC).isoformat(timespec="microseconds")  # for people, never read by rating
     seqs = draw_numbers(pool.connection, len(entries))
-    previous, rows, reasons = bytes.fromhex(head.hash), list[tuple[Any, ...]](), list[dict[str, Any]]()
+    previous, rows = bytes.fromhex(head.hash), list[tuple[Any, ...]]()
+    reasons, titles = list[tuple[Any, ...]](), list[tuple[Any, ...]]()
     for place, (seq, entry) in enumerate(zip(seqs, entries, strict=True), start=head.place + 1):
         subject, body, actor, digest, match_id, present, text, own_kind = entry
         own_kind = own_kind or kind
@@ -86,15 +90,19 @@ def append(pool: PoolView, kind: str, entries: Sequence[LogEntry]) -> Logged:
         if text:
             salt = secrets.token_bytes(SALT_BYTES)
             sealed = chain.reason_hash(salt, text)
-            reasons.append({"pool_id": pool.id, "seq": seq, "salt": salt, "text": text})
+            reasons.append((pool.id, seq, salt, text))
+        found = TITLE.search(body.partition(b"\n")[0]) if own_kind in TITLED else None
+        if found:
+            salt, at = secrets.token_bytes(SALT_BYTES), found.start()
+            titles.append((pool.id, seq, salt, found[0], at))
+            body = body[:at] + seal(salt, found[0]) + body[found.end() :]
         # as `HASHED` names them
         hashed = place, received_at, own_kind, actor, subject, body, match_id, present, sealed
         previous = chain.entry_hash(previous, hashed)
         logged = subject, body, digest, match_id, present, received_at, actor
         rows.append((seq, pool.id, own_kind, *logged, place, previous, sealed))  # in the table's order
-    insert(pool.connection, log, rows)
-    if reasons:
-        pool.connection.execute(INSERT_REASON, reasons)
+    for table, written in ((log, rows), (reason, reasons), (title, titles)):
+        insert(pool.connection, table, written)
     chain.announce(pool, seqs[-1])
     return Logged(seqs, chain.Head(head.place + len(rows), previous.hex()))
 
@@ -107,7 +115,21 @@ def draw_numbers(connection: sa.Connection, count: int) -> list[int]:
     return list(range(last + 1, last + 1 + count))
 
 
-SELECT_BODIES = sa.select(log.c.seq, log.c.body).where(among(log.c.seq))
+def seal(salt: bytes, text: bytes) -> bytes:
+    """Return what a body has instead of its title."""
+    return SEAL + chain.reason_hash(salt, text.decode()).hex().encode() + b'"'
+
+
+AFTER_SEAL = title.c.at + len(seal(b"", b"")) + 1
+TITLED_BODY = sa.func.substr(log.c.body, 1, title.c.at).op("||")(title.c.text)
+whole_body = sa.func.coalesce(  # with its title
+    sa.select(sa.cast(TITLED_BODY.op("||")(sa.func.substr(log.c.body, AFTER_SEAL)), sa.LargeBinary))
+    .where(title.c.pool_id == log.c.pool_id, title.c.seq == log.c.seq)
+    .correlate(log)
+    .scalar_subquery(),
+    log.c.body,
+).label("body")
+SELECT_BODIES = sa.select(log.c.seq, whole_body).where(among(log.c.seq))
 SELECT_NEWEST_SEQ = sa.select(sa.func.max(log.c.seq)).where(of_pool(log))
 
 
@@ -148,6 +170,7 @@ SELECT_ADDED = (
 )
 COUNT_REASONS_GIVEN = sa.select(sa.func.count()).where(of_pool(log), log.c.reason_hash.is_not(None))
 COUNT_REASONS = sa.select(sa.func.count()).select_from(reason).where(of_pool(reason))
+COUNT_BLANKED_TITLES = sa.select(sa.func.count()).where(of_pool(title), title.c.text == b"")
 
 
 SELECT_REDACTIONS = sa.select(log.c.body).where(of_pool(log), log.c.kind == REDACT).order_by(log.c.seq)
@@ -174,9 +197,9 @@ class Checked(NamedTuple):
 def chain_faults(pool: PoolView) -> Iterator[str]:
     reasons = {row.seq: row for row in pool.execute(SELECT_HASHED_REASONS)}
     changed = redactions(pool)
-    last, without_reason, blanked = Checked(0, 0, (chain.GENESIS,)), dict[int, str](), set[str]()
+    last, removed, blanked = Checked(0, 0, (chain.GENESIS,)), list[tuple[int, str]](), set[str]()
     for row in chain.chained_entries(pool):
-        seq, _, place, _, kind, _, subject, *_, given_hash = row  # by position: half as long as by name
+        seq, _, place, _, kind, _, subject, *_ = row  # by position: half as long as by name
         if place > last.place + 1:
             yield f"{missing(last.place + 1, place - 1)} removed before {named(row)}"
         elif place != last.place + 1:
@@ -188,19 +211,29 @@ def chain_faults(pool: PoolView) -> Iterator[str]:
             yield f"{named(row)} was altered, or the entry before it: its hash is not that of what they hold"
         if kind == BLANK:
             blanked.add(subject)
-        given = reasons.pop(seq, None)
-        if given_hash is not None and given is None:
-            without_reason[place] = named(row)
-        elif given is not None and given_hash != chain.reason_hash(given.salt, given.text):
-            yield f"the reason of {named(row)} was altered"
+        texts = dict(text_faults(row, reasons.pop(seq, None)))
+        removed += [(place, text) for text, is_there in texts.items() if not is_there]
+        yield from (f"{text} was altered" for text, is_there in texts.items() if is_there)
     yield from (
-        f"the reason of {entry} was removed, and no entry of the log says that it was blanked"
-        for place, entry in without_reason.items()
+        f"{text} was removed, and no entry of the log says that it was blanked"
+        for place, text in removed
         if str(place) not in blanked
     )
     yield from (f"a reason is stored for log entry number {seq}, which has none" for seq in reasons)
     for row in pool.execute(SELECT_ADDED):
         yield f"a log entry ({describe(row)}) was added: it is not in the chain"
+
+
+def text_faults(row: Any, given: Any) -> Iterator[tuple[str, bool]]:
+    """Yield the reason and the title of an entry that do not fit their hashes, each with False if it was removed."""
+    if given is None and row.reason_hash is not None:
+        yield f"the reason of {named(row)}", False
+    elif given is not None and row.reason_hash != chain.reason_hash(given.salt, given.text):
+        yield f"the reason of {named(row)}", True
+    if not row.title and SEAL in row.body:
+        yield f"the title of {named(row)}", False
+    elif row.title and not row.body.startswith(seal(row.title_salt, row.title), row.title_at):
+        yield f"the title of {named(row)}", True
 
 
 def named(row: Any) -> str:
@@ -220,7 +253,7 @@ def follow(last: Checked, row: Any, changed: Redactions) -> tuple[Checked, bool]
 
     Of an entry that was redacted, the hash of its columns is that in the entry that says so.
     """
-    seq, stored_hash, *hashed = row
+    seq, stored_hash, *hashed = row[: len(chain.HASHED) + 2]
     place = hashed[0]
     if place != last.place + 1:
         return Checked(place, seq, (stored_hash or b"",)), True  # without the entry before it, nobody can say
@@ -247,14 +280,16 @@ def head_fault(pool: PoolView, head: chain.Head) -> str:
 
 
 def head_note(pool: PoolView) -> str:
-    """Return the head of a log, and how many reasons are blanked and how many entries redacted, in words."""
-    counts = COUNT_REASONS_GIVEN, COUNT_REASONS
-    given, stored = (pool.execute(each).scalar_one() for each in counts)
-    blanked = given - stored
-    note = f"; {blanked} {'reason is' if blanked == 1 else 'reasons are'} blanked" if blanked else ""
-    changed = len(redactions(pool))
-    note += f"; {changed} {'entry is' if changed == 1 else 'entries are'} redacted" if changed else ""
-    return f"{pool.name}: head {stored_head(pool)}{note}"
+    """Return the head of a log, and how many texts are blanked and how many entries redacted, in words."""
+    counts = COUNT_REASONS_GIVEN, COUNT_REASONS, COUNT_BLANKED_TITLES
+    given, stored, titles = (pool.execute(each).scalar_one() for each in counts)
+    found = (
+        (given - stored, "reason", "blanked"),
+        (titles, "title", "blanked"),
+        (len(redactions(pool)), "entry", "redacted"),
+    )
+    notes = (f"; {counted(n, what)} {'is' if n == 1 else 'are'} {done}" for n, what, done in found if n)
+    return f"{pool.name}: head {stored_head(pool)}{''.join(notes)}"
 
 
 MAX_CHARACTERS = 500

@@ -119,6 +119,14 @@ reason = of_pools(  # why something was corrected, in the words of who did it; t
     Column("text", Text, nullable=False),
 )
 
+title = of_pools(  # title and address in the body of an entry, which has only their hash; they may be blanked
+    "title",
+    Column("seq", Number, primary_key=True),  # of the log entry
+    Column("salt", LargeBinary, nullable=False),
+    Column("text", LargeBinary, nullable=False),  # fields of JSON; empty if they were blanked
+    Column("at", Integer, nullable=False),  # bytes of the body before the hash
+)
+
 api_key = table(
     "api_key",
     Column("id", Number, primary_key=True),

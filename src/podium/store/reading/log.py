@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from podium.engine.tables.things import called, kind_and_name
 from podium.ledger.reasons.standings import STATUS_WORDS, plain
 from podium.log.content import numbers_in
-from podium.log.log import MERGE, PSEUDONYMISE, RENAME, SUBMIT, UNMERGE, WITH_CONTENT
+from podium.log.log import MERGE, PSEUDONYMISE, RENAME, SUBMIT, UNMERGE, WITH_CONTENT, whole_body
 from podium.log.players import names_of, present_names
 from podium.log.pools import PoolView
 from podium.log.schema import correction, log, reason
@@ -115,7 +115,7 @@ def records(pool: PoolView, rows: Sequence[Any]) -> tuple[LogRecord, ...]:
 
 
 SELECT_RECORDS_OF_EVENT = (
-    SELECT_RECORDS.add_columns(log.c.body)
+    SELECT_RECORDS.add_columns(whole_body)
     .where(log.c.subject == sa.bindparam("event"), log.c.kind.in_([*map(sa.literal, EVENT_KINDS)]))
     .order_by(log.c.seq)
 )

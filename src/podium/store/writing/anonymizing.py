@@ -22,6 +22,7 @@ from podium.log.log import (
     REDACT,
     REGISTER,
     RESTORE,
+    SEAL,
     SEASON,
     SELECT_REASONS,
     VOID,
@@ -52,6 +53,7 @@ from podium.log.schema import (
     running,
     season,
     sheet,
+    title,
     waiting,
 )
 from podium.log.statements import of_pool
@@ -82,6 +84,11 @@ UPDATE_ENTRY = (
     .where(of_pool(log), log.c.place == sa.bindparam("at"))
     .values({name: sa.bindparam(f"new_{name}") for name in REDACTED})
 )
+UPDATE_TITLE = sa.update(title).where(of_pool(title), title.c.seq == sa.bindparam("entry"))
+MOVE_TITLE = UPDATE_TITLE.values(at=sa.bindparam("new_at"))
+BLANK_TITLE = UPDATE_TITLE.values(salt=b"", text=b"")
+REMOVE_TITLE = sa.update(event).where(of_pool(event), event.c.content_seq == sa.bindparam("entry"))
+dumps = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 SELECT_SUBJECT = sa.select(log.c.seq).where(of_pool(log), log.c.subject == sa.bindparam("subject")).limit(1)
 
 
@@ -109,18 +116,23 @@ class Redaction:
         self.ids: dict[str, str] = {}
         self.entries: dict[int, dict[str, Any]] = {}  # the new columns by place
         self.hashes: dict[int, str] = {}
+        self.titles: list[tuple[int, int]] = []
+        self.moved: list[dict[str, int]] = []  # titles of entries that are redacted: where their hashes are now
         previous = chain.GENESIS
         for row in chain.chained_entries(pool):
             texts = row.subject, row.match_id or "", row.actor, row.body.decode()
             if mentions.may_be_in("\n".join(texts)):
                 self._look_at(row, previous)
+            if row.title and mentions.may_be_in(row.title.decode()):
+                texts = json.loads(b"{" + row.title[1:] + b"}").values()
+                self.titles += [(row.seq, row.place)] if any(each in mentions for each in texts) else []
             previous = row.hash
         rows = pool.execute(SELECT_REASONS).all()
         self.reasons = [(row.seq, row.place) for row in rows if row.text in mentions]
 
     def _look_at(self, row: Any, previous: bytes) -> None:
         columns = {name: getattr(row, name) for name in chain.HASHED}
-        new = {
+        new: dict[str, Any] = {
             "subject": self._public_id(row, row.subject, WORDS[row.kind]) if row.kind in WORDS else row.subject,
             "match_id": row.match_id and self._public_id(row, row.match_id, "match"),
             "actor": "anonymized" if row.actor in self.mentions else row.actor,
@@ -128,6 +140,7 @@ class Redaction:
         }
         if any(columns[name] != value for name, value in new.items()):
             self.entries[row.place] = new
+            self.moved += [{"entry": row.seq, "new_at": new["body"].find(SEAL)}] if row.title else []
             self.hashes[row.place] = chain.entry_hash(previous, (columns | new).values()).hex()
 
     def _public_id(self, row: Any, text: str, word: str) -> str:
@@ -144,11 +157,11 @@ class Redaction:
         if row.kind in WITH_CONTENT:
             lines = (self._without(json.loads(each), None, text, labels) for each in text.split("\n") if each)
             kept = ({name: value for name, value in line.items() if value is not None} for line in lines)
-            return "".join(json.dumps(each, ensure_ascii=False, separators=(",", ":")) + "\n" for each in kept).encode()
+            return "".join(dumps(each) + "\n" for each in kept).encode()
         if row.kind not in (PLAN, REGISTER, DESCRIBE):
             return bytes(row.body)
         empty = "" if row.kind == DESCRIBE else None
-        return json.dumps(self._without(json.loads(text), empty, text, labels), ensure_ascii=False).encode()
+        return dumps(self._without(json.loads(text), empty, text, labels)).encode()
 
     def _without(self, item: Any, empty: str | None, text: str, labels: dict[tuple[str, str], str]) -> Any:
         """Return a part of a body without its texts and labels that mention a name."""
@@ -192,6 +205,13 @@ class Redaction:
             for text in self._mentioning(table, column):
                 self._update(table, table.c[column] == text, **{column: None})
         self._write_sheets()
+        for statement, rows in (
+            (MOVE_TITLE, self.moved),
+            (BLANK_TITLE, blanked := [{"entry": seq} for seq, _ in self.titles]),
+            (REMOVE_TITLE.values(title=None, url=None), blanked),
+        ):
+            if rows:
+                connection.execute(statement, [{"pool": pool.id} | each for each in rows])
         texts: Any = {name: "" for name in TEXTS if getattr(pool.description, name, "") in self.mentions}
         columns = replace(pool.description, **texts).columns()
         columns |= {"staging_id": None} if ids else {}  # what is staged has the old ids
@@ -201,7 +221,7 @@ class Redaction:
             if name in self.mentions:
                 connection.execute(sa.update(api_key).where(api_key.c.id == number).values(name=f"key {number}"))
         connection.execute(sa.delete(waiting))  # files of the last hour may have the name in any form
-        blank_all(pool, self.reasons, actor)
+        blank_all(pool, [*dict.fromkeys([*self.reasons, *self.titles])], actor)
 
     def _mentioning(self, table: sa.Table, column: str) -> list[str]:
         """Return the texts of a column that mention a name."""
@@ -256,7 +276,8 @@ def anonymization(pool: PoolView, name: str) -> Anonymization:
     number = number_of(pool, name)
     found = Redaction(pool, Mentions(names_removed(pool, number)))
     (current,) = names_of(pool, [number]).values()
-    return Anonymization(current, pseudonym(pool, number), found.ids, len(found.entries), len(found.reasons))
+    entries = found.entries.keys() | {place for _, place in found.titles}
+    return Anonymization(current, pseudonym(pool, number), found.ids, len(entries), len(found.reasons))
 
 
 def pseudonymise(pool: PoolView, name: str, *, actor: str = "") -> str:

@@ -18,7 +18,7 @@ from podium.ledger.forecast import Member, field_of, member_of
 from podium.log.chain import announce
 from podium.log.content import is_numbered
 from podium.log.database import StoreError
-from podium.log.log import CANCEL, PLAN, append, json_entry, newest_seq
+from podium.log.log import CANCEL, PLAN, append, json_entry, newest_seq, whole_body
 from podium.log.players import admit_names, merges, names_of, numbers_of, present_names, sent_numbers
 from podium.log.pools import PoolView, admit_title
 from podium.log.removed import mentions_removed, public_id
@@ -35,7 +35,7 @@ WAITS_US = DAY_US  # for a result, after the start, before it counts as having n
 MOST_ENTRANTS = 1_000
 HAS_RESULT = sa.exists().where(event.c.pool_id == fixture.c.pool_id, event.c.event_id == fixture.c.fixture_id)
 SELECT_FIXTURES = (
-    sa.select(fixture, log.c.body, HAS_RESULT.label("has_result"))
+    sa.select(fixture, whole_body, HAS_RESULT.label("has_result"))
     .join(log, log.c.seq == fixture.c.seq)
     .where(of_pool(fixture))
 )
@@ -145,7 +145,8 @@ def plan_fixture(
             raise ParameterError("starts_at: a new fixture needs a start")
     elif known.has_result:
         raise StoreError(f"fixture {fixture_id!r} has its result; amend the event instead")
-    body = {"title": None, "entrants": None} if known is None else json.loads(known.body)
+    before = {"title": None} | ({} if known is None else json.loads(known.body))
+    body = {name: before.get(name) for name in ("entrants", "starts_at", "title")}
     if starts_at is not None:
         body["starts_at"] = microseconds(starts_at)
     if title is not None:
@@ -154,7 +155,7 @@ def plan_fixture(
         body["entrants"] = None
     elif entrants is not None:
         body["entrants"] = numbered_entrants(pool, fixture_id, entrants)
-    if known is None or known.is_cancelled or body != json.loads(known.body):
+    if known is None or known.is_cancelled or body != before:
         (seq,), _ = append(pool, PLAN, [json_entry(fixture_id, body, actor)])
         upsert(pool.connection, fixture, [(pool.id, fixture_id, seq, body["starts_at"], body["title"], False)])
     return get_fixture(pool, fixture_id)

@@ -17,7 +17,7 @@ from podium.log.content import numbers_in
 from podium.log.database import StoreError
 from podium.log.players import insert_aliases, insert_players, names_of, things_of
 from podium.log.pools import START, PoolView, get_pool, settings_of, system_of
-from podium.log.schema import alias, brought, log, sheet, snapshot_day, standing
+from podium.log.schema import alias, brought, log, reason, sheet, snapshot_day, standing, title
 from podium.log.statements import insert, is_thing, of_generation, of_pool
 from podium.store.writing.administration import insert_pool
 from podium.store.writing.rating import facts
@@ -42,11 +42,12 @@ HEADER = {
     "podium_pool": int, "version": str, "pool": str, "system": str, "parameters": dict, "players": int, "entries": int,
     "head": dict, "days": list, "things": int | None, "arithmetic": int | None,
 }  # fmt: skip
-NEWER = ("things", "kind", "arithmetic", "rating")  # a file of an earlier version, or of players alone, lacks them
+NEWER = ("things", "kind", "arithmetic", "rating", "title")  # which files of earlier versions or of players lack
 PLAYER = {"player": int, "name": str, "former": list, "kind": str | None, "rating": float | None}
 ENTRY = {
     "place": int, "received_at": str, "kind": str, "actor": str, "subject": str, "body": str,
-    "match_id": str | None, "present": int | None, "reason_hash": str | None, "reason": dict | None, "hash": str,
+    "match_id": str | None, "present": int | None, "reason_hash": str | None, "reason": dict | None,
+    "title": dict | None, "hash": str,
 }  # fmt: skip
 
 
@@ -95,8 +96,8 @@ def import_lines(connection: sa.Connection, lines: Iterable[str], source: str, n
         import_sheets(pool, header.get("sheets", []))
         rerate(pool, START)
     except UNREADABLE as error:
-        reason = str(getattr(error, "orig", None) or error).partition("\n")[0]
-        raise StoreError(f"{source}: is not the log of a pool ({type(error).__name__}: {reason})") from error
+        why = str(getattr(error, "orig", None) or error).partition("\n")[0]
+        raise StoreError(f"{source}: is not the log of a pool ({type(error).__name__}: {why})") from error
     compared: Counter[str] = Counter()
     found = list(differences(pool, compared))
     if found:
@@ -163,7 +164,7 @@ def import_log(pool: PoolView, lines: Iterator[Line], numbers: set[int]) -> Head
     place, previous, others = 0, GENESIS, dict[int, tuple[str, bytes]]()
     changed: entries.Redactions = {}
     for chunk in chunks(lines):
-        rows, reasons = [], []
+        rows, reasons, titles = [], [], []
         seqs = entries.draw_numbers(pool.connection, len(chunk))
         for (where, _), fields, seq in zip(chunk, (checked(each, ENTRY) for each in chunk), seqs, strict=True):
             place += 1
@@ -178,14 +179,25 @@ def import_log(pool: PoolView, lines: Iterator[Line], numbers: set[int]) -> Head
                 salt, text = bytes.fromhex(fields["reason"]["salt"]), fields["reason"]["text"]
                 if reason_hash(salt, text).hex() != fields["reason_hash"]:
                     raise StoreError(f"{where}: the reason was altered")
-                reasons.append({"pool_id": pool.id, "seq": seq, "salt": salt, "text": text})
+                reasons.append((pool.id, seq, salt, text))
+            titles += [(pool.id, seq, *title_of(where, fields))] if fields.get("title") else []
         insert(pool.connection, log, map(itemgetter(*log.columns.keys()), rows))
-        if reasons:
-            pool.connection.execute(entries.INSERT_REASON, reasons)
+        insert(pool.connection, reason, reasons)
+        insert(pool.connection, title, titles)
     altered = ((where, each) for each, (where, expected) in others.items() if changed.get(each) != expected)
     for where, each in altered:
         raise broken(where, each)
     return Head(place, previous.hex())
+
+
+def title_of(where: str, fields: Mapping[str, Any]) -> tuple[bytes, bytes, int]:
+    """Return the salt and the text of an entry's title, and where its hash stands in the body."""
+    salt, text = bytes.fromhex(fields["title"]["salt"]), fields["title"]["text"].encode()
+    body = fields["body"].encode()
+    at = body.find(entries.SEAL)
+    if at < 0 or (text and not body.startswith(entries.seal(salt, text), at)):
+        raise StoreError(f"{where}: the title was altered")
+    return salt, text, at
 
 
 def broken(where: str, place: int) -> StoreError:
@@ -195,7 +207,7 @@ def broken(where: str, place: int) -> StoreError:
 def entry_row(where: str, fields: Mapping[str, Any], numbers: set[int]) -> dict[str, Any]:
     if fields["kind"] not in entries.KINDS:
         raise StoreError(f"{where}: {fields['kind']!r} is no kind of log entry that this version knows; update Podium")
-    row = {name: value for name, value in fields.items() if name in ENTRY and name != "reason"}
+    row = {name: value for name, value in fields.items() if name in ENTRY and name not in ("reason", "title")}
     row |= {"body": fields["body"].encode(), "hash": bytes.fromhex(fields["hash"]), "digest": b""}
     if fields["reason_hash"] is not None:
         row["reason_hash"] = bytes.fromhex(fields["reason_hash"])
@@ -290,11 +302,12 @@ def export_lines(pool: PoolView) -> Iterator[str]:
         yield line(entry_fields(row, reasons.get(row.seq)))
 
 
-def entry_fields(row: Any, reason: Any) -> dict[str, Any]:
+def entry_fields(row: Any, given: Any) -> dict[str, Any]:
     written = {
         "body": row.body.decode(),
         "reason_hash": None if row.reason_hash is None else row.reason_hash.hex(),
-        "reason": None if reason is None else {"salt": reason.salt.hex(), "text": reason.text},
+        "reason": None if given is None else {"salt": given.salt.hex(), "text": given.text},
+        "title": None if row.title is None else {"salt": row.title_salt.hex(), "text": row.title.decode()},
         "hash": row.hash.hex(),
     }
     return {name: written[name] if name in written else getattr(row, name) for name in ENTRY}

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from podium.log.content import Content, head_begin, row_set, start_in
-from podium.log.log import bodies_of
+from podium.log.log import bodies_of, whole_body
 from podium.log.players import Numbering, sent_numbers
 from podium.log.pools import DATED, Pool, PoolView
 from podium.log.removed import public_id
@@ -42,7 +42,7 @@ COUNT = re.compile(r" #[0-9]+$")  # after what else would be the id of two event
 MOST_SHOWN = 3  # results that a question names
 MOST_COMPARED = 20_000  # events whose contents are looked for under other ids
 SELECT_STORED = (
-    sa.select(event, log.c.body, log.c.digest).join(log, log.c.seq == event.c.content_seq).where(of_pool(event))
+    sa.select(event, whole_body, log.c.digest).join(log, log.c.seq == event.c.content_seq).where(of_pool(event))
 )
 SELECT_BY_ID = SELECT_STORED.where(among(event.c.event_id))
 SELECT_BY_START = SELECT_STORED.where(among(event.c.started_at))

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from podium.errors import Fault, ResultsError, UnknownError
 from podium.log.content import Content, difference, numbers_in, plain_contents, rate_alike, read_contents, row_set
 from podium.log.database import StoreError
-from podium.log.log import AMEND, RESTORE, SUBMIT, VOID, LogEntry, json_entry
+from podium.log.log import AMEND, RESTORE, SUBMIT, VOID, LogEntry, json_entry, whole_body
 from podium.log.players import Numbering, confusables_of, exact_numbers, names_of, sent_numbers
 from podium.log.pools import COUNTED, DATED, NUMBER_US, Order, OrderKey, Pool, PoolView
 from podium.log.removed import mentions_removed, public_ids
@@ -36,7 +36,7 @@ from podium.store.writing.rating.events import (
 )
 
 SELECT_CONTENTS = (
-    sa.select(log.c.seq, log.c.body, log.c.digest)
+    sa.select(log.c.seq, whole_body, log.c.digest)
     .where(log.c.seq.in_([sa.bindparam("first"), sa.bindparam("newest")]))
     .order_by(log.c.seq)
 )

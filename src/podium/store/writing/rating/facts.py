@@ -34,7 +34,7 @@ SELECT_REVISED = sa.select(log.c.subject).where(
     ),
 )
 SELECT_ENTRIES = (
-    sa.select(log.c.seq, log.c.kind, log.c.subject, log.c.body, log.c.match_id, log.c.present)
+    sa.select(log.c.seq, log.c.kind, log.c.subject, kinds.whole_body, log.c.match_id, log.c.present)
     .where(of_pool(log))
     .order_by(log.c.seq)
 )
@@ -122,7 +122,7 @@ def subject_fact(row: Any, facts: Facts) -> tuple[str, tuple[Any, ...]]:
         return "fixture", (*facts["fixture", row.subject][:-1], True)
     body = json.loads(row.body)
     if row.kind == kinds.PLAN:
-        return "fixture", (row.seq, body["starts_at"], body["title"], False)
+        return "fixture", (row.seq, body["starts_at"], body.get("title"), False)
     if row.kind == kinds.REGISTER:
         return "match", (row.seq, body["expires_at"])
     return "season", (row.seq, body["started_at"], body["keep"])

@@ -20,3 +20,9 @@ def numbers_of(slots: Array) -> Array:
     """Return the number in the log of each slot."""
     half = slots.astype(np.int64) >> 1
     return np.where(slots & 1, half + FIRST_THING, half)
+
+
+def is_player(slots: Array) -> Array:
+    """Return whether each slot is of a player."""
+    found: Array = slots & 1 == 0
+    return found

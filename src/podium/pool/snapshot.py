@@ -9,6 +9,7 @@ import numpy as np
 
 from podium.engine.pool_state import new_pools
 from podium.engine.replay import NEVER
+from podium.engine.system import System
 from podium.log.pools import OrderKey, Pool
 from podium.pool.columns import NONE, Array, Columns, bisected
 from podium.pool.contents import Contents
@@ -54,6 +55,19 @@ class Season(NamedTuple):
     keep: float  # share of each lead over a newcomer that stays
 
 
+class Event(NamedTuple):
+    """An event as it stands."""
+
+    position: int  # in the order of rating
+    event_id: str
+    seq: int
+    content_seq: int
+    started_at: int
+    status: str
+    reason: str
+    match_id: str | None
+
+
 @dataclass(frozen=True)
 class Events:
     """Events and seasons by uid, which counts them in the order in which they came, and the order of rating."""
@@ -85,6 +99,42 @@ class Events:
             return size
         return bisected(size, lambda position: self.key(int(self.order.value("uid", position))) < key)
 
+    def event(self, position: int) -> Event:
+        """Return the event at a position in the order of rating."""
+        uid = self.order.value("uid", position)
+        seq, content_seq, started_at, status, reason, match = (
+            int(self.columns.value(name, uid))
+            for name in ("seq", "content_seq", "started_at", "status", "reason", "match")
+        )
+        match_id = None if match < 0 else self.matches[match]
+        return Event(
+            position, self.ids[uid], seq, content_seq, started_at, STATUSES[status], REASONS[reason], match_id
+        )  # fmt: skip
+
+    def event_of(self, uid: int) -> Event:
+        """Return the event with a uid."""
+        return self.event(self.position(self.key(uid)))
+
+    def id_of(self, uid: int) -> str | None:
+        """Return the id of an event; None of a season."""
+        return None if uid in self.seasons else self.ids[uid]
+
+    def first(self, positions: range, most: int, *statuses: int) -> list[Event]:
+        """Return the first events at these positions, at most so many, that have one of these statuses."""
+        is_wanted = np.isin(np.arange(len(STATUSES)), statuses)
+        found, start, count = list[int](), 0, 2 * most
+        while start < len(positions) and len(found) < most:
+            block = positions[start : start + count]
+            some = np.arange(block.start, block.stop, block.step)
+            found += some[is_wanted[self.columns.at("status", self.order.at("uid", some))]].tolist()
+            start, count = start + count, 2 * count
+        return [self.event(each) for each in found[:most]]
+
+    @cached_property
+    def newest_rated(self) -> Event | None:
+        """The newest rated event; None if there is none."""
+        return next(iter(self.first(range(self.order.size)[::-1], 1, RATED)), None)
+
 
 @dataclass(frozen=True)
 class Snapshot:
@@ -112,12 +162,20 @@ class Snapshot:
         """Return the first ledger row of a position in the order of rating."""
         return int(self.events.order.value("stop", position - 1)) if position else 0
 
+    def span(self, position: int) -> tuple[int, int]:
+        """Return the first ledger row of a position, and the row after its last one."""
+        return self.row_at(position), self.row_at(position + 1)
+
     def pool_state(self, position: int) -> Array:
         """Return what the system had learnt of the pool before a position, (1, fields)."""
         if not position or not self.pool.system.pool_fields:
             return new_pools(self.pool.system, 1)
         state: Array = self.learnt.value("state", position - 1)
         return state[None].copy()
+
+    def system_at(self, position: int) -> System:
+        """Return the system with what it had learnt of the pool before a position."""
+        return self.pool.system.within(self.pool_state(position)[0])
 
     def newest_rows(self, row: int, slots: Array | None = None) -> Array:
         """Return the newest row of each of these slots (all, if None) before a row, or -1."""
@@ -133,6 +191,17 @@ class Snapshot:
             return newest
         newest = np.append(newest, np.int32(NONE))
         return newest[np.minimum(slots, newest.size - 1)]
+
+    def rows_before(self, position: int, slots: Array) -> Array:
+        """Return the newest row of each of these slots before a position in the order of rating, or -1."""
+        if position == self.events.order.size:
+            return self.newest_rows(self.rows.size, slots)
+        first, stop = self.span(position)
+        columns = (self.rows.part(name, first, stop).tolist() for name in ("slot", "previous"))
+        previous = dict(zip(*columns, strict=True))
+        if previous.keys() >= {*slots.tolist()}:
+            return np.array([previous[slot] for slot in slots.tolist()], np.int64)
+        return self.newest_rows(first, slots)
 
     def career(self, slot: int) -> Array:
         """Return the rows of a player in the order of rating."""

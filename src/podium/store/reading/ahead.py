@@ -3,12 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-import sqlalchemy as sa
 
 from podium.engine.replay import NEVER
 from podium.engine.tables.encoding import Events, encode
@@ -19,96 +17,75 @@ from podium.ledger.forecast import Member, Named, field_of, things_of
 from podium.ledger.imagined import Race, has_draws, last_lines
 from podium.ledger.stakes import Board, Stakes, changes_now, likely_places, stakes
 from podium.log.content import read_bodies
-from podium.log.log import newest_seq
+from podium.log.log import bodies_of
 from podium.log.players import admit_names
 from podium.log.pools import (
-    BOUND_KEY,
-    FOREVER,
-    OrderKey,
     Pool,
-    PoolView,
-    key_of,
-    newest_first,
-    other_arithmetic,
-    refuse_other_arithmetic,
 )
-from podium.log.schema import event, log
-from podium.log.statements import instant, of_pool
+from podium.log.statements import instant
 from podium.pool.roster import as_table
+from podium.pool.snapshot import RATED, STATUSES, Event
 from podium.probability.ranks import Floats
 from podium.results.derived_heats import OVERALL
 from podium.results.reading import Results
+from podium.store.following import PoolReader
 from podium.store.reading.boards.ranks import count_better
-from podium.store.reading.events.events import Before, event_details, event_results
+from podium.store.reading.events.events import Before, event_details, event_results, find_event
 from podium.store.reading.events.headlines import event_list
 from podium.store.reading.models import answer_from
 from podium.store.reading.moments import Answers
 from podium.store.writing.fixtures import get_fixture, places_now
-from podium.store.writing.rating.events import RATED, get_event
 from podium.store.writing.rating.rating import with_names
 from podium.support.answers import answer, described
 
 MOST_STARTERS = 200
 RECENT_EVENTS = 200  # among which the last comparable heat, and draws, are looked for
-SELECT_RECENT = (
-    sa.select(log.c.body, event.c.started_at)
-    .join(log, log.c.seq == event.c.content_seq)
-    .where(of_pool(event), event.c.status == RATED, key_of(event) < BOUND_KEY)
-    .order_by(*newest_first(event))
-    .limit(RECENT_EVENTS)
-)
-
-
 Sides = Sequence[Sequence[Member]]
 Known = Before | None  # how those of a race stood, where that is known
 
 
 def starters_at(
-    pool: PoolView, sides: Sides, started_at: int | None, key: OrderKey, before: Known = None
+    pool: PoolReader, sides: Sides, started_at: int | None, position: int, before: Known = None
 ) -> tuple[Race, bool]:
     """A race of these sides, as everyone and the pool stood before a position; and whether duels there may be drawn.
 
     In a counted pool it has no date.
     """
-    refuse_other_arithmetic(pool)
     names = [each.player for side in sides for each in side]
     if len(names) > MOST_STARTERS:
         raise ParameterError(f"there are {len(names):,} players; the stakes of a race are shown for {MOST_STARTERS}")
     things = things_of(sides, pool.system.kinds)
-    number_of, known, newest = before or Before.of(pool, [*names, *things], key)
-    system = pool.system if newest is None else pool.system.within(np.frombuffer(newest, "<f8"))
+    number_of, states, played_at, pool_state = before or Before.of(pool, [*names, *things], position)
+    system = pool.system.within(pool_state)
     newcomer, kind = np.array(system.newcomer(), np.float64), system.state_type
-    found = [known.get(number_of.get(name, 0)) for name in names]
-    states = [
-        newcomer if each is None else np.frombuffer(each.state, "<f8")
-        for each in (*found, *(known.get(number_of.get(name, 0)) for name in things))
-    ]
+    numbers = [number_of.get(name, 0) for name in names]
     reads_recent = bool(system.needs) or len(sides) == 2  # noqa: PLR2004  (a duel)
-    recent = recent_events(pool, key) if reads_recent else None
+    recent = recent_events(pool, position) if reads_recent else None
     race = Race(
         system=system,
         pool=pool.name,
         sides=tuple(tuple(each.player for each in side) for side in sides),
-        states=np.array(states[: len(names)]),
+        states=np.array([states.get(number, newcomer) for number in numbers]),
         started_at=None if started_at is None or pool.is_counted else instant(started_at),
-        seen=np.array([NEVER if each is None else each.played_at for each in found], np.int64),
+        seen=np.array([played_at.get(number, NEVER) for number in numbers], np.int64),
         lines=None if recent is None else last_lines(system, recent, pool.name, len(sides)),
         given={each.player: each for side in sides for each in side if each.shared or each.side},
-        things={name: kind(*state.tolist()) for name, state in zip(things, states[len(names) :], strict=True)},
+        things={name: kind(*states.get(number_of.get(name, 0), newcomer).tolist()) for name in things},
     )
     return race, recent is not None and has_draws(recent, pool.name)
 
 
-def recent_events(pool: PoolView, key: OrderKey) -> Events | None:
+def recent_events(pool: PoolReader, position: int) -> Events | None:
     """The newest events before a position that were rated; None without one."""
-    rows = pool.execute(SELECT_RECENT, **key._asdict()).all()
-    if not rows:
+    recent = pool.snapshot.events.first(range(position)[::-1], RECENT_EVENTS, RATED)[::-1]
+    if not recent:
         return None
-    table = with_names(pool, read_bodies((row.body, row.started_at) for row in reversed(rows)))
+    bodies = bodies_of(pool, [each.content_seq for each in recent])
+    table = with_names(pool, read_bodies((bodies[each.content_seq], each.started_at) for each in recent))
     return encode(Results(as_table(pool, table), pool.name), pool.system)
 
 
-def settled_board(pool: PoolView, race: Race) -> Board:
+def settled_board(pool: PoolReader, race: Race) -> Board:
     """The board of today: ranks are among the settled."""
     settled = ~pool.system.unsettled(race.states) & (race.states[:, pool.system.column("events")] > 0.0)
     mine = pool.system.scores(race.states)[settled]
@@ -122,7 +99,7 @@ def settled_board(pool: PoolView, race: Race) -> Board:
 
 
 def stakes_of(
-    pool: PoolView,
+    pool: PoolReader,
     answers: Answers,
     entrants: Sequence[Named] = (),
     player: str | None = None,
@@ -158,12 +135,12 @@ def stakes_of(
     when = None if started_at is None else round(started_at.timestamp() * 1e6)
 
     def find() -> Stakes:
-        race, draws = starters_at(pool, starting, when, FOREVER)
+        race, draws = starters_at(pool, starting, when, pool.snapshot.events.order.size)
         board = settled_board(pool, race)
         return stakes(race, chosen or race.players[:1], board, heats=heats, draws=draws)
 
     key = ("stakes", pool.id, str(starting), *chosen, when, heats)
-    return answers.value(key, newest_seq(pool), find)
+    return answers.value(key, pool.snapshot.seq, find)
 
 
 def rated_members(sides: Sequence[Sequence[Member]], pool: Pool) -> list[list[Member]]:
@@ -186,7 +163,7 @@ class RunningRace:
     likely: dict[str, int] = described("By player without a place yet: the likeliest, behind those who have one.")
 
 
-def running_race(pool: PoolView, answers: Answers, race_id: str) -> RunningRace:
+def running_race(pool: PoolReader, answers: Answers, race_id: str) -> RunningRace:
     """Say how a race stands that runs, and where that would lead; nothing is rated.
 
     Returns:
@@ -207,17 +184,18 @@ def running_race(pool: PoolView, answers: Answers, race_id: str) -> RunningRace:
             sides = rated_members(planned.members, pool)
         number_of = {side[0].player: number for number, side in enumerate(sides)}
         order, out = ([number_of[side[0]] for side in each] for each in (in_place, gone))
-        race = starters_at(pool, sides, round(planned.starts_at.timestamp() * 1e6), FOREVER)[0]
+        starts_at = round(planned.starts_at.timestamp() * 1e6)
+        race = starters_at(pool, sides, starts_at, pool.snapshot.events.order.size)[0]
         found = RunningRace(stands.places, stands.out, stands.posted_at, {}, {})
         if len(sides) < 2:  # noqa: PLR2004  (nobody met)
             return found
         changes = {} if race.system.needs and race.lines is None else changes_now(race, order, out)
         return replace(found, changes=changes, likely=likely_places(race, order, out))
 
-    return answers.value(("running", pool.id, race_id), (newest_seq(pool), stands), find)
+    return answers.value(("running", pool.id, race_id), (pool.snapshot.seq, stands), find)
 
 
-def if_it_ended(pool: PoolView, answers: Answers, race_id: str) -> dict[str, float | None]:
+def if_it_ended(pool: PoolReader, answers: Answers, race_id: str) -> dict[str, float | None]:
     """Say what everyone's rating would change by, were a race that runs to end as it stands; nothing is rated.
 
     Returns:
@@ -229,7 +207,7 @@ def if_it_ended(pool: PoolView, answers: Answers, race_id: str) -> dict[str, flo
     return running_race(pool, answers, race_id).changes
 
 
-def promised(pool: PoolView, answers: Answers, event_id: str, player: str) -> Stakes | None:
+def promised(pool: PoolReader, answers: Answers, event_id: str, player: str) -> Stakes | None:
     """Work out what each place of an event of one heat had promised a player, from the states just before it.
 
     Returns:
@@ -238,24 +216,24 @@ def promised(pool: PoolView, answers: Answers, event_id: str, player: str) -> St
     Raises:
         UnknownError: no such pool or event, or the event is not rated.
     """
-    row = get_event(pool, event_id)
-    if other_arithmetic(pool) or row.status != RATED:
+    event = find_event(pool, event_id)
+    if event.status != STATUSES[RATED]:
         return None
-    return promise_of(pool, answers, row, event_results(pool, row), player)
+    return promise_of(pool, answers, event, event_results(pool, event), player)
 
 
 def promise_of(
-    pool: PoolView, answers: Answers, row: Any, results: Results, player: str, before: Known = None
+    pool: PoolReader, answers: Answers, event: Event, results: Results, player: str, before: Known = None
 ) -> Stakes | None:
-    """As `promised`, of a rated event of which the row and the results are known."""
-    newest, key = newest_seq(pool), OrderKey(row.started_at, row.seq)
+    """As `promised`, of a rated event whose results are known."""
+    newest = pool.snapshot.seq
 
     def find_starters() -> tuple[Race, bool] | None:
         sides = sides_in(pool, results.frame)
-        return None if sides is None else starters_at(pool, sides, row.started_at, key, before)
+        return None if sides is None else starters_at(pool, sides, event.started_at, event.position, before)
 
     def find() -> Stakes | None:
-        starters = answers.value(("before", pool.id, row.event_id), newest, find_starters)
+        starters = answers.value(("before", pool.id, event.event_id), newest, find_starters)
         if starters is None:
             return None
         race, draws = starters
@@ -263,10 +241,10 @@ def promise_of(
         board = Board(lambda ratings: np.zeros(ratings.size, np.int64), nobody, nobody)
         return stakes(race, [player], board, draws=draws, promise=True)
 
-    return answers.value(("promise", pool.id, row.event_id, player), newest, find)
+    return answers.value(("promise", pool.id, event.event_id, player), newest, find)
 
 
-def newest_heats(pool: PoolView, answers: Answers) -> int:
+def newest_heats(pool: PoolReader, answers: Answers) -> int:
     """Count the heats of the newest event, without the overall result.
 
     Returns:
@@ -280,7 +258,7 @@ def newest_heats(pool: PoolView, answers: Answers) -> int:
         entries = event_details(pool, newest[0].event_id).entries
         return len({each.heat for each in entries} - {None, OVERALL})
 
-    return answers.value(("heats", pool.id), newest_seq(pool), find)
+    return answers.value(("heats", pool.id), pool.snapshot.seq, find)
 
 
 def sides_in(pool: Pool, results: pl.DataFrame) -> list[list[Member]] | None:

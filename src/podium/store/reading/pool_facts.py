@@ -29,6 +29,7 @@ from podium.log.schema import change, event, pool_fact, standing
 from podium.log.statements import is_thing, of_generation, of_pool, upsert
 from podium.pool.roster import Roster, as_table
 from podium.results.reading import Results
+from podium.store.following import PoolReader
 from podium.store.reading.boards.ranks import IN_POOL, IS_SETTLED
 from podium.store.reading.events.events import explanation, rated_event
 from podium.store.reading.moments import Answers
@@ -189,7 +190,7 @@ SELECT_NTH_EVENT = (
 )
 
 
-def weights(pool: PoolView, most: int) -> tuple[WeightPoint, ...]:
+def weights(pool: PoolReader, most: int) -> tuple[WeightPoint, ...]:
     """How far the most moving duel of their n-th rated event moved so many players, at most, for some n."""
     rows = pool.execute(SELECT_PLAYERS).all()
     numbers, events = np.array(rows, np.int64).reshape(-1, 2).T
@@ -204,7 +205,7 @@ def weights(pool: PoolView, most: int) -> tuple[WeightPoint, ...]:
     return tuple(points)
 
 
-def largest_duel(pool: PoolView, player: int, number: int) -> float | None:
+def largest_duel(pool: PoolReader, player: int, number: int) -> float | None:
     """The most that one duel of a player's n-th rated event moved the rating; None where nobody is compared."""
     row = pool.execute(SELECT_NTH_EVENT, who=player, earlier=number - 1).one()
     if (row.field or 0) > LARGE_FIELD:
@@ -254,7 +255,7 @@ def system_text(pool: Pool) -> str:
     return json.dumps([pool.system.name, settings_of(pool.system)])
 
 
-def find_facts(pool: PoolView, effort: Effort) -> KeptFacts:
+def find_facts(pool: PoolReader, effort: Effort) -> KeptFacts:
     refuse_other_arithmetic(pool)
     events, players, bins = promise_outcomes(pool, effort)
     facts = PoolFacts(
@@ -269,7 +270,7 @@ def find_facts(pool: PoolView, effort: Effort) -> KeptFacts:
     return KeptFacts(facts, system_text(pool), newest_head(pool).place)
 
 
-def pool_facts(pool: PoolView, answers: Answers) -> PoolFacts:
+def pool_facts(pool: PoolReader, answers: Answers) -> PoolFacts:
     """Show what a pool's whole history says of its ratings.
 
     Returns:
@@ -317,7 +318,7 @@ def promise(pool: PoolView) -> tuple[PromisePoint, ...]:
     return tuple(points)
 
 
-def event_field(pool: PoolView, answers: Answers, event_id: str) -> EventField:
+def event_field(pool: PoolReader, answers: Answers, event_id: str) -> EventField:
     """Show how strong the field of an event was, and how well each played in it.
 
     Returns:
@@ -330,7 +331,7 @@ def event_field(pool: PoolView, answers: Answers, event_id: str) -> EventField:
     return answers.fields.value((pool.id, event_id), version, lambda: rated_field(pool, event_id))
 
 
-def rated_field(pool: PoolView, event_id: str) -> EventField:
+def rated_field(pool: PoolReader, event_id: str) -> EventField:
     events, replayed, _ = rated_event(pool, event_id)
     rated = performances(pool.system, events, replayed, entrant=0)
     return EventField(

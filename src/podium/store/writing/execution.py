@@ -7,7 +7,7 @@ to date; a dry run plans the new rating on a connection that only reads, so that
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 import sqlalchemy as sa
@@ -34,6 +34,7 @@ from podium.store.writing.rating.facts import forget_days
 from podium.store.writing.rating.plan import Plan, Span
 from podium.store.writing.rating.rating import LongWorkError
 from podium.store.writing.rating.rerating import NOTHING, Effect, LargestEffects, Rerated, Totals
+from podium.store.writing.rating.standing_rows import states_of
 from podium.support.answers import answer, described
 
 LARGE_EVENT_ROWS = 2_000
@@ -315,5 +316,7 @@ def changes_among(done: Done, keys: Iterable[OrderKey]) -> dict[OrderKey, tuple[
     pool, names = done.proposal.pool, dict(done.proposal.names)
     if numbers - names.keys():
         names |= names_of(pool, numbers - names.keys())
-    made = iter(changes_from(pool, names, [each for moved in rows.values() for each in moved]))
+    columns: Any = [*zip(*chain.from_iterable(rows.values()), strict=True)] or [()] * 4
+    owners, before, _, packed = columns
+    made = iter(changes_from(pool, names, owners, before, states_of(pool, packed)))
     return {key: tuple(islice(made, len(moved))) for key, moved in rows.items()}

@@ -18,6 +18,7 @@ from podium.log.pools import Pool, PoolView
 from podium.log.schema import alias, merged, player, standing, thing
 from podium.log.statements import among, of_generation, of_pool
 from podium.results.names import search_key
+from podium.store.following import PoolReader
 from podium.store.reading.boards.ranks import (
     BOARD_CURSOR,
     BOARD_ORDER,
@@ -93,7 +94,7 @@ def statements(*, settled: bool | None, min_events: bool, active: bool) -> State
 class Board:
     """The board of a listing at one moment of a pool."""
 
-    pool: PoolView
+    pool: PoolReader
     listing: Listing
     cache: VersionCache
     version: int
@@ -169,7 +170,7 @@ class Board:
         return list(self.pool.execute(statement, **self.params, **params))
 
 
-def open_board(pool: PoolView, listing: Listing, cache: VersionCache) -> Board:
+def open_board(pool: PoolReader, listing: Listing, cache: VersionCache) -> Board:
     newest = newest_rated(pool)
     params: dict[str, Any] = {"min_events": listing.min_events}
     if listing.active_within is not None:

@@ -13,6 +13,7 @@ from podium.log.players import names_of, number_of
 from podium.log.pools import START, Pool, PoolView, is_at
 from podium.log.schema import change, player, snapshot, snapshot_day
 from podium.log.statements import among, of_generation, of_players, of_pool
+from podium.store.following import PoolReader
 from podium.store.reading.boards.listings import Board, Position, open_board
 from podium.store.reading.boards.ranks import Place, count_players, cursor_of, parse_cursor
 from podium.store.reading.events.headlines import headlines
@@ -168,7 +169,7 @@ SELECT_MOST_GAINED = SELECT_ENTRANTS.order_by((change.c.rating - change.c.rating
 EVERYBODY = Listing(unsettled=True)
 
 
-def leaderboard(pool: PoolView, answers: Answers, *, top: int = 100, after: Place | None = None) -> BoardPage:
+def leaderboard(pool: PoolReader, answers: Answers, *, top: int = 100, after: Place | None = None) -> BoardPage:
     """Show a page of the leaderboard.
 
     Args:
@@ -184,7 +185,7 @@ def leaderboard(pool: PoolView, answers: Answers, *, top: int = 100, after: Plac
     return BoardPage(board_rows(pool, ranked_page(board, rows, after)), following)
 
 
-def neighbours(pool: PoolView, answers: Answers, name: str, each: int = 5) -> tuple[BoardRow, ...]:
+def neighbours(pool: PoolReader, answers: Answers, name: str, each: int = 5) -> tuple[BoardRow, ...]:
     """Show a player among those ranked next.
 
     Args:
@@ -220,7 +221,7 @@ def board_rows(pool: Pool, ranked: Sequence[tuple[int, Any]]) -> tuple[BoardRow,
 
 
 def listed_board(
-    pool: PoolView, answers: Answers, listing: Listing, *, after: str | None = None, top: int = 50
+    pool: PoolReader, answers: Answers, listing: Listing, *, after: str | None = None, top: int = 50
 ) -> ListedPage:
     """Show a page of the board of those who are listed.
 
@@ -257,7 +258,7 @@ def ranked_page(board: Board, rows: Sequence[Any], place: Place | None) -> list[
     return [(above + 1 if tied and rank == 1 else through + rank, row) for rank, row in zip(ranks, rows, strict=True)]
 
 
-def page_of(pool: PoolView, answers: Answers, listing: Listing, name: str, *, top: int = 50) -> str | None:
+def page_of(pool: PoolReader, answers: Answers, listing: Listing, name: str, *, top: int = 50) -> str | None:
     """Find the page that a player is on.
 
     Args:
@@ -281,7 +282,7 @@ def page_of(pool: PoolView, answers: Answers, listing: Listing, name: str, *, to
     return "" if before < top else cursor_of(board.rows_above(place, before % top + 1)[-1])
 
 
-def newest_entrants(pool: PoolView, answers: Answers, listing: Listing, *, top: int = 200) -> ListedPage:
+def newest_entrants(pool: PoolReader, answers: Answers, listing: Listing, *, top: int = 200) -> ListedPage:
     """Show those of a board who were in the pool's newest rated event, the largest gain first.
 
     Args:

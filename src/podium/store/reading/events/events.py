@@ -1,7 +1,7 @@
 """Events with their content, changes and reasons; the changes of one player, and of all; and who met whom."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from decimal import Decimal
 from typing import Any, NamedTuple, Self
 
@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import sqlalchemy as sa
 
-from podium.engine.replay import Replayed
+from podium.engine.replay import Replayed, States
 from podium.engine.tables.encoding import Events
 from podium.engine.tables.selection import UNRATED_STATUS
 from podium.engine.tables.things import names_in
@@ -20,41 +20,58 @@ from podium.ledger.reasons.what_if import MOST_IMAGINED, WhatIf, is_quickly_imag
 from podium.live import Live
 from podium.log.content import read_bodies
 from podium.log.log import REGISTER, RESTORE, SEASON, VOID, WITH_CONTENT, bodies_of, entries_after, newest_seq
-from podium.log.players import known_numbers, merges, names_of, number_of, unrated_error
-from podium.log.pools import FOREVER, OrderKey, Pool, PoolView, newest_first, refuse_other_arithmetic, same_event
+from podium.log.players import known_numbers, names_of, number_of, unrated_error
+from podium.log.pools import PoolView, newest_first, same_event
+from podium.log.removed import public_ids
 from podium.log.schema import change, event
-from podium.log.statements import is_thing, of_generation, of_players, of_pool
+from podium.log.statements import FIRST_THING, among, of_generation, of_pool
+from podium.pool.columns import NONE, Array
 from podium.pool.roster import as_table
+from podium.pool.slots import numbers_of, slot_of, slots_of
+from podium.pool.snapshot import RATED, STATUSES, Event, Snapshot
 from podium.results.columns import UTC
 from podium.results.derived_heats import OVERALL, overall_rows
 from podium.results.reading import Results
+from podium.store.following import PoolReader
 from podium.store.reading.models import CareerChange, EventDetails, ResultRow, rows_as
 from podium.store.reading.moments import Answers
 from podium.store.reading.player_models import Encounters
-from podium.store.writing.rating.events import (
-    RATED,
-    SELECT_MOVED,
-    Change,
-    changes_from,
-    changes_of,
-    get_event,
-    version_of,
-)
-from podium.store.writing.rating.ledger_rows import newest_pool_state
+from podium.store.writing.rating.events import Change, changes_from, version_of
 from podium.store.writing.rating.rating import with_names
-from podium.store.writing.rating.standing_rows import Standing, standings_before, states_of, stored_standings
 
+SELECT_TITLES = sa.select(event.c.event_id, event.c.title, event.c.url).where(of_pool(event), among(event.c.event_id))
 EVENT_KINDS = (*WITH_CONTENT, VOID, RESTORE)
-SELECT_CAREER = (
-    sa.select(event.c.event_id, change.c.started_at, change.c.rating_before, change.c.rating, change.c.seq)
-    .outerjoin(event, sa.and_(of_pool(event), same_event(event, change)))
-    .where(of_generation(change), change.c.player_id == sa.bindparam("who"))
-    .order_by(*newest_first(change))
-    .limit(sa.bindparam("top"))
-)
 
 
-def event_details(pool: PoolView, event_id: str) -> EventDetails:
+class Titles(NamedTuple):
+    """An event's title and the address of its page."""
+
+    title: str | None
+    url: str | None
+
+
+def titles_of(pool: PoolView, events: Sequence[Event]) -> dict[str, Titles]:
+    """Return the titles of events, by id."""
+    rows = pool.run(SELECT_TITLES, among=[each.event_id for each in events]) if events else ()
+    return {event_id: Titles(title, url) for event_id, title, url in rows}
+
+
+def find_event(pool: PoolReader, event_id: str) -> Event:
+    """Find an event by its id, or by the one that it had before it was anonymized.
+
+    Raises:
+        UnknownError: no such event.
+    """
+    events = pool.snapshot.events
+    uid = events.find(event_id)
+    if uid < 0:
+        uid = max(map(events.find, public_ids(pool, [event_id]).values()), default=NONE)
+    if uid < 0 or uid in events.seasons:
+        raise UnknownError(f"there is no event {event_id!r} in pool {pool.name!r}")
+    return events.event_of(uid)
+
+
+def event_details(pool: PoolReader, event_id: str) -> EventDetails:
     """Show an event with its content and changes.
 
     Returns:
@@ -63,25 +80,50 @@ def event_details(pool: PoolView, event_id: str) -> EventDetails:
     Raises:
         UnknownError: no such pool or event.
     """
-    row = get_event(pool, event_id)
-    return details_of(pool, row, event_results(pool, row), changes_of(pool, OrderKey(row.started_at, row.seq)))
+    event = find_event(pool, event_id)
+    return details_of(pool, event, event_results(pool, event), changes_by(pool, event))
 
 
-def details_of(pool: Pool, row: Any, results: Results, changes: Sequence[Change]) -> EventDetails:
+def details_of(pool: PoolView, event: Event, results: Results, changes: Sequence[Change]) -> EventDetails:
     return EventDetails(
-        row.event_id, row.seq, pool.moment(row.started_at), row.title, row.url, row.status, row.reason, row.match_id,
-        row.content_seq != row.seq, version_of(row), rows_as(ResultRow, results.frame), tuple(changes),
-        sequence=pool.sequence(row.started_at),
+        event.event_id, event.seq, pool.moment(event.started_at), *titles_of(pool, [event])[event.event_id],
+        event.status, event.reason, event.match_id, event.content_seq != event.seq, version_of(event),
+        rows_as(ResultRow, results.frame), tuple(changes), sequence=pool.sequence(event.started_at),
     )  # fmt: skip
 
 
-def event_results(pool: PoolView, known: Any) -> Results:
+class EventRows(NamedTuple):
+    """The ledger rows of an event: those of players, then those of equipment."""
+
+    numbers: Array
+    before: Array  # the ratings
+    states: States  # after it
+
+    @classmethod
+    def of(cls, snapshot: Snapshot, event: Event) -> Self:
+        span = snapshot.span(event.position)
+        slots, before, states = (snapshot.rows.part(name, *span) for name in ("slot", "before", "state"))
+        return cls(numbers_of(slots), before, states)
+
+    def changes(self, pool: PoolView) -> list[Change]:
+        """Return the changes of players' ratings."""
+        count = int(np.searchsorted(self.numbers, FIRST_THING))
+        numbers, before = (each[:count].tolist() for each in (self.numbers, self.before))
+        return changes_from(pool, names_of(pool, numbers), numbers, before, self.states[:count])
+
+
+def changes_by(pool: PoolReader, event: Event) -> list[Change]:
+    """Return the changes of ratings by an event, in the order of its rows."""
+    return EventRows.of(pool.snapshot, event).changes(pool)
+
+
+def event_results(pool: PoolView, event: Event) -> Results:
     """The rows of an event, players by name."""
-    (body,) = bodies_of(pool, [known.content_seq]).values()
-    return Results(as_table(pool, with_names(pool, read_bodies([(body, known.started_at)]))), pool.name)
+    (body,) = bodies_of(pool, [event.content_seq]).values()
+    return Results(as_table(pool, with_names(pool, read_bodies([(body, event.started_at)]))), pool.name)
 
 
-def news(pool: PoolView, after: int, most: int = 100) -> list[dict[str, Any]]:
+def news(pool: PoolReader, after: int, most: int = 100) -> list[dict[str, Any]]:
     """List what happened since an entry of the log.
 
     Args:
@@ -95,10 +137,9 @@ def news(pool: PoolView, after: int, most: int = 100) -> list[dict[str, Any]]:
     for row in entries_after(pool, after, most):
         one: dict[str, Any] = {"seq": row.seq, "kind": row.kind}
         if row.kind in EVENT_KINDS:
-            known = get_event(pool, row.subject)
-            changes = changes_of(pool, OrderKey(known.started_at, known.seq))
-            one |= {"event_id": row.subject, "status": known.status, "reason": known.reason}
-            one["changes"] = [asdict(each) for each in changes]
+            event = find_event(pool, row.subject)
+            one |= {"event_id": row.subject, "status": event.status, "reason": event.reason}
+            one["changes"] = [asdict(each) for each in changes_by(pool, event)]
         elif row.kind == REGISTER:
             one["match_id"] = row.subject
         elif row.kind == SEASON:
@@ -107,7 +148,7 @@ def news(pool: PoolView, after: int, most: int = 100) -> list[dict[str, Any]]:
     return entries
 
 
-def explanation(pool: PoolView, event_id: str, name: str) -> Explanation:
+def explanation(pool: PoolReader, event_id: str, name: str) -> Explanation:
     """Say why a player's rating moved in an event, exactly.
 
     Returns:
@@ -119,7 +160,7 @@ def explanation(pool: PoolView, event_id: str, name: str) -> Explanation:
     return explain(pool.system, *rated_event(pool, event_id), name_of(pool, name))
 
 
-def alternatives(pool: PoolView, event_id: str, name: str) -> WhatIf:
+def alternatives(pool: PoolReader, event_id: str, name: str) -> WhatIf:
     """Show what an event would have done to a player's rating with one thing changed.
 
     Returns:
@@ -138,64 +179,63 @@ def alternatives(pool: PoolView, event_id: str, name: str) -> WhatIf:
     return what_if(pool.system, events, replayed, event_id, name_of(pool, name))
 
 
-def rated_event(pool: PoolView, event_id: str) -> tuple[Events, Replayed, str]:
+def rated_event(pool: PoolReader, event_id: str) -> tuple[Events, Replayed, str]:
     """An event as its pool has rated it, by `replay_of`, and the id that it has now."""
-    refuse_other_arithmetic(pool)
-    row = get_event(pool, event_id)
-    if row.status != RATED:
-        raise UnknownError(f"event {event_id!r} is not rated: {row.reason}")
-    found = replay_of(pool, row, event_results(pool, row))
-    return found.events, found.replayed, row.event_id
+    event = find_event(pool, event_id)
+    if event.status != STATUSES[RATED]:
+        raise UnknownError(f"event {event_id!r} is not rated: {event.reason}")
+    found = replay_of(pool, event, event_results(pool, event))
+    return found.events, found.replayed, event.event_id
 
 
 class Before(NamedTuple):
     """How some players and things stood before a position, and their pool."""
 
     numbers: dict[str, int]  # by name, of the accounts that they play on as
-    standings: dict[int, Standing]  # none of a newcomer
-    pool_state: bytes | None
+    states: dict[int, Array]  # by number; none of a newcomer
+    played_at: dict[int, int]  # microseconds since 1970
+    pool_state: Array  # fields
 
     @classmethod
-    def of(cls, pool: PoolView, names: Sequence[str], key: OrderKey) -> Self:
-        merged = merges(pool)
+    def of(cls, pool: PoolReader, names: Sequence[str], position: int) -> Self:
+        snapshot = pool.snapshot
+        merged = snapshot.merged
         numbers = {name: merged.get(number, number) for name, number in known_numbers(pool, names).items()}
-        known = stored_standings(pool, {*numbers.values()})
-        newest = newest_pool_state(pool, key)
-        before = known if key == FOREVER else standings_before(pool, known, key)
-        return cls(numbers, before, None if newest is None else newest.state)
+        every = np.array([*dict.fromkeys(numbers.values())], np.int64)
+        newest = snapshot.rows_before(position, slots_of(every))
+        known = newest >= 0
+        rated, rows = every[known].tolist(), newest[known]
+        states = dict(zip(rated, snapshot.rows.at("state", rows), strict=True))
+        played_at = dict(zip(rated, snapshot.played_at(rows).tolist(), strict=True))
+        return cls(numbers, states, played_at, snapshot.pool_state(position)[0])
 
 
-@dataclass(frozen=True, slots=True)
-class RatedEvent:
+class RatedEvent(NamedTuple):
     """An event as its pool has rated it."""
 
-    row: Any
+    event: Event
     results: Results
     before: Before
-    moved: Sequence[Any]  # as `SELECT_MOVED` has it
     events: Events
     replayed: Replayed  # as the ledger has it
 
-    def changes(self, pool: Pool) -> list[Change]:
-        names = {number: name for name, number in self.before.numbers.items()}
-        return changes_from(pool, names, [tuple(each) for each in self.moved if not is_thing(each.player_id)])
 
-
-def replay_of(pool: PoolView, row: Any, results: Results) -> RatedEvent:
+def replay_of(pool: PoolReader, event: Event, results: Results) -> RatedEvent:
     """A rated event encoded, and what its replay gave."""
     names = [*dict.fromkeys(results.frame["player"].to_list()), *names_in(results.frame, pool.system.kinds)]
-    key = OrderKey(row.started_at, row.seq)
-    before, moved = Before.of(pool, names, key), pool.fetch(SELECT_MOVED, **key._asdict())
-    known = {name: before.standings.get(number) for name, number in before.numbers.items()}
+    before, moved = Before.of(pool, names, event.position), EventRows.of(pool.snapshot, event)
     live = Live(pool.system)
-    seats = {(pool.name, name): (each.state, each.played_at) for name, each in known.items() if each is not None}
-    live.resume(seats, {} if before.pool_state is None else {pool.name: before.pool_state})
+    seats = {
+        (pool.name, name): (before.states[number].tobytes(), before.played_at[number])
+        for name, number in before.numbers.items()
+        if number in before.states
+    }
+    live.resume(seats, {pool.name: before.pool_state.tobytes()} if before.pool_state.size else {})
     events, standing = live.standing(results)
-    place = {number: k for k, (number, *_) in enumerate(moved)}
+    place = {number: k for k, number in enumerate(moved.numbers.tolist())}
     order = [place[before.numbers[name]] for name in events.player_names[events.columns.player].to_list()]
-    ratings, states = np.array([each.rating_before for each in moved]), states_of(pool, [each.state for each in moved])
-    replayed = replace(standing, before=ratings[order], after=states[order])
-    return RatedEvent(row, results, before, moved, events, replayed)
+    replayed = replace(standing, before=moved.before[order], after=moved.states[order])
+    return RatedEvent(event, results, before, events, replayed)
 
 
 def name_of(pool: PoolView, name: str) -> str:
@@ -204,7 +244,7 @@ def name_of(pool: PoolView, name: str) -> str:
     return present
 
 
-def career(pool: PoolView, name: str, top: int = 1000) -> tuple[CareerChange, ...]:
+def career(pool: PoolReader, name: str, top: int = 1000) -> tuple[CareerChange, ...]:
     """Show a player's newest changes.
 
     Args:
@@ -216,45 +256,42 @@ def career(pool: PoolView, name: str, top: int = 1000) -> tuple[CareerChange, ..
     Raises:
         UnknownError: no such pool or player.
     """
-    rows = pool.execute(SELECT_CAREER, who=number_of(pool, name), top=top).all()
-    if not rows:
+    snapshot = pool.snapshot
+    rows = snapshot.career(slot_of(number_of(pool, name)))[::-1][:top]
+    if not rows.size:
         raise unrated_error(pool, name)
+    before, uids = (snapshot.rows.at(name, rows) for name in ("before", "event"))
+    ratings = snapshot.rows.at("state", rows)[:, pool.system.column("rating")]
+    times = snapshot.events.columns.at("started_at", uids)
+    columns = (column.tolist() for column in (uids, times, before, ratings - before, ratings))
     return tuple(
-        CareerChange(
-            event_id, pool.moment(started_at), before, rating - before, rating, sequence=pool.sequence(started_at)
-        )
-        for event_id, started_at, before, rating, _ in rows
+        CareerChange(snapshot.events.id_of(uid), pool.moment(time), *cells, sequence=pool.sequence(time))
+        for uid, time, *cells in zip(*columns, strict=True)
     )
 
 
-def history(pool: PoolView) -> pl.DataFrame:
+def history(pool: PoolReader) -> pl.DataFrame:
     """Read every change as the ledger has it.
 
     Returns:
         A row for each player of each event, as `podium.rate(…).history` has it.
     """
-    changes = (
-        sa.select(
-            event.c.event_id, change.c.started_at, change.c.player_id, change.c.rating_before,
-            change.c.rating, change.c.state,
-        )
-        .outerjoin(event, sa.and_(event.c.pool_id == pool.id, same_event(event, change)))
-        .where(change.c.generation_id == pool.generation, of_players(change))
-        .order_by(change.c.started_at, change.c.seq, change.c.place, change.c.player_id)
-    )  # fmt: skip
-    rows = pool.execute(changes).all()
-    names = names_of(pool)
-    shown = pool.system.shown(states_of(pool, [row.state for row in rows]))
-    moments = [None if pool.is_counted else row.started_at for row in rows]
+    snapshot = pool.snapshot
+    slots = snapshot.rows.part("slot")
+    rows = np.flatnonzero(numbers_of(slots) < FIRST_THING)
+    uids, before, states = (snapshot.rows.at(name, rows) for name in ("event", "before", "state"))
+    shown = {name: pl.Series(column) for name, column in pool.system.shown(states).items()}
+    moments = [None] * rows.size if pool.is_counted else snapshot.events.columns.at("started_at", uids)
+    names, ids = names_of(pool), {uid: snapshot.events.id_of(uid) for uid in {*uids.tolist()}}
     return pl.DataFrame(
         {
-            "event_id": pl.Series([row.event_id for row in rows], dtype=pl.String),
-            "pool": pl.repeat(pool.name, len(rows), dtype=pl.String, eager=True),
+            "event_id": pl.Series(map(ids.get, uids.tolist()), dtype=pl.String),
+            "pool": pl.repeat(pool.name, rows.size, dtype=pl.String, eager=True),
             "started_at": pl.Series(moments, dtype=pl.Int64).cast(UTC),
-            "player": pl.Series([names[row.player_id] for row in rows], dtype=pl.String),
-            "rating_before": pl.Series([row.rating_before for row in rows], dtype=pl.Float64),
-            "delta": pl.Series([row.rating - row.rating_before for row in rows], dtype=pl.Float64),
-            **{name: pl.Series(column) for name, column in shown.items()},
+            "player": pl.Series(map(names.get, numbers_of(slots[rows]).tolist()), dtype=pl.String),
+            "rating_before": before,
+            "delta": states[:, pool.system.column("rating")] - before,
+            **shown,
         }
     )
 

@@ -1,34 +1,32 @@
 """What happened in events, a headline each: who won, and who gained or lost most."""
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from decimal import Decimal
-from typing import Any
+from typing import NamedTuple, Self
 
+import numpy as np
 import sqlalchemy as sa
 
 from podium.errors import ParameterError
-from podium.ledger.history import FINDING_EVENTS, can_be_unsettled
+from podium.ledger.history import are_settled
 from podium.ledger.reasons import wording
-from podium.log.log import newest_seq
 from podium.log.players import names_of
 from podium.log.pools import (
-    BOUND_KEY,
-    END_KEY,
     FOREVER,
     OrderKey,
     Pool,
     PoolView,
-    key_of,
-    newest_first,
-    same_event,
 )
-from podium.log.schema import change, event, log, standing
-from podium.log.statements import among, of_generation, of_players, of_pool
-from podium.store.reading.boards.ranks import IS_SETTLED, span_begins
-from podium.store.reading.events.events import Winners, sent_winners
+from podium.log.schema import event, log
+from podium.log.statements import FIRST_THING, among, of_pool
+from podium.pool.columns import NONE, Array
+from podium.pool.slots import is_player, numbers_of
+from podium.pool.snapshot import RATED, STATUSES, UNRATED, VOIDED, Event, Snapshot
+from podium.store.following import PoolReader
+from podium.store.reading.boards.ranks import span_begins
+from podium.store.reading.events.events import Titles, Winners, find_event, sent_winners, titles_of
 from podium.store.reading.moments import Answers
 from podium.store.reading.player_models import (
     AdjacentEvents,
@@ -40,38 +38,18 @@ from podium.store.reading.player_models import (
     Movers,
     Surprise,
 )
-from podium.store.writing.rating.events import RATED, SUPERSEDED, VOIDED, get_event
 from podium.support.words import listed, shown, shown_change, signed
 
 MOST_NAMED = 3  # winners in a headline; of more the first two, and how many others
-DELTA = change.c.rating - change.c.rating_before
-OF_EVENT: Any = {"partition_by": (change.c.started_at, change.c.seq)}
-ENTRANTS = (  # of the rated events from one key to another
-    sa.select(
-        *(change.c[name] for name in ("started_at", "seq", "player_id", "place", "rating_before", "rating", "rank")),
-        sa.func.count().over(**OF_EVENT).label("entrants"),
-        sa.func.row_number().over(**OF_EVENT, order_by=(DELTA.desc(), change.c.place)).label("gain"),
-        sa.func.row_number().over(**OF_EVENT, order_by=(DELTA, change.c.place)).label("loss"),
-    )
-    .select_from(event)
-    .join(change, sa.and_(of_generation(change), same_event(change, event)))
-    .where(
-        of_pool(event),
-        event.c.status == RATED,
-        of_players(change),
-        # By their times, too: PostgreSQL cannot tell how few lie between two keys.
-        event.c.started_at.between(sa.bindparam("started_at"), sa.bindparam("end_started_at")),
-        change.c.started_at.between(sa.bindparam("started_at"), sa.bindparam("end_started_at")),
-        key_of(event) >= BOUND_KEY,
-        key_of(event) <= END_KEY,
-    )
-    .subquery()
-)
-SELECT_NOTABLE = (
-    sa.select(ENTRANTS)
-    .where(sa.or_(ENTRANTS.c.rank == 1, ENTRANTS.c.gain == 1, ENTRANTS.c.loss == 1))
-    .order_by(ENTRANTS.c.started_at, ENTRANTS.c.seq, ENTRANTS.c.place)
-)
+
+
+class Entrant(NamedTuple):
+    """A player in an event who won, or gained or lost most."""
+
+    number: int
+    before: float
+    rating: float
+    rank: int  # 0 if there is none
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,49 +69,63 @@ class Happening:
         return worst if worst is not None and worst.change < 0.0 else None
 
 
-def headlines(pool: PoolView, rows: Sequence[Any]) -> tuple[EventHeadline, ...]:
-    """A headline for each of some events, which follow one another, in their order."""
-    if not rows:
-        return ()
-    first, last = rows[-1], rows[0]
-    params = {"started_at": first.started_at, "seq": first.seq, "end_started_at": last.started_at, "end_seq": last.seq}
-    notable: dict[int, list[Any]] = {}  # winners, and who moved most, by the number of the submission
-    for each in pool.execute(SELECT_NOTABLE, **params).all():
-        notable.setdefault(each.seq, []).append(each)
-    names = names_of(pool, {each.player_id for entrants in notable.values() for each in entrants})
-    undecided = [row for row in rows if not any(each.rank for each in notable.get(row.seq, ()))]
-    sent, digits = sent_winners(pool, undecided), pool.system.digits
+def headlines(pool: PoolReader, events: Sequence[Event]) -> tuple[EventHeadline, ...]:
+    """Return a headline for each of these events."""
+    notable = [notable_entrants(pool.snapshot, each) for each in events]
+    names = names_of(pool, {each.number for entrants, _ in notable for each in entrants})
+    undecided = [
+        event for event, (entrants, _) in zip(events, notable, strict=True) if not any(each.rank for each in entrants)
+    ]
+    sent, titles, digits = sent_winners(pool, undecided), titles_of(pool, events), pool.system.digits
     return tuple(
-        headline(pool, row, happening(notable.get(row.seq, ()), names, sent.get(row.event_id), digits)) for row in rows
+        headline(pool, event, titles[event.event_id], happening(*some, names, sent.get(event.event_id), digits))
+        for event, some in zip(events, notable, strict=True)
     )
 
 
-def happening(entrants: Sequence[Any], names: dict[int, str], sent: Winners | None, digits: int) -> Happening:
-    """What happened in an event, by its notable entrants; who won as it was sent, where no rank is stored."""
+def notable_entrants(snapshot: Snapshot, event: Event) -> tuple[list[Entrant], int]:
+    """Return who won, gained most or lost most, in the order of the event's rows, and how many players it rated."""
+    rows, (first, stop) = snapshot.rows, snapshot.span(event.position)
+    numbers = numbers_of(rows.part("slot", first, stop))
+    count = int(np.searchsorted(numbers, FIRST_THING))
+    if not count:
+        return [], 0
+    before, rank = (rows.part(name, first, first + count) for name in ("before", "rank"))
+    rating = rows.part("state", first, first + count)[:, snapshot.pool.system.column("rating")]
+    gain = rating - before
+    chosen = rank == 1
+    chosen[[gain.argmax(), gain.argmin()]] = True
+    where = np.flatnonzero(chosen)
+    columns = numbers, before, rating, rank
+    return [*map(Entrant._make, zip(*(each[where].tolist() for each in columns), strict=True))], count
+
+
+def happening(
+    entrants: Sequence[Entrant], count: int, names: Mapping[int, str], sent: Winners | None, digits: int
+) -> Happening:
+    """Return what happened in an event, by its notable entrants; where no rank is stored, who won as it was sent."""
     changes = tuple(
-        EntrantChange(names[each.player_id], each.rating - each.rating_before, float(points))
-        for each in entrants
-        for points in [shown_change(each.rating_before, each.rating, digits)]
+        EntrantChange(names[number], rating - before, float(shown_change(before, rating, digits)))
+        for number, before, rating, _ in entrants
     )
-    winners = tuple(names[each.player_id] for each in entrants if each.rank == 1)
     if sent is not None:
-        return Happening(sent.names, entrants[0].entrants if entrants else sent.entrants, changes)
-    return Happening(winners, entrants[0].entrants, changes)
+        return Happening(sent.names, count or sent.entrants, changes)
+    return Happening(tuple(names[each.number] for each in entrants if each.rank == 1), count, changes)
 
 
-def headline(pool: Pool, row: Any, what: Happening) -> EventHeadline:
+def headline(pool: Pool, event: Event, titles: Titles, what: Happening) -> EventHeadline:
     return EventHeadline(
-        row.event_id, row.title, row.url, pool.moment(row.started_at), row.status, what.entrants, what.winners,
-        what.most_gained, what.most_lost, headline_words(what, row.status, pool.system.digits),
-        sequence=pool.sequence(row.started_at),
+        event.event_id, *titles, pool.moment(event.started_at), event.status, what.entrants, what.winners,
+        what.most_gained, what.most_lost, headline_words(what, event.status, pool.system.digits),
+        sequence=pool.sequence(event.started_at),
     )  # fmt: skip
 
 
 def headline_words(what: Happening, status: str, digits: int) -> str:
     """What happened, in a sentence or two: "Dragana won, but lost 40.5 points.", "Ana won. Ben gained most, +8.0."."""
     sentences = [f"{winners_words(what.winners, what.entrants)}."] if what.winners else []
-    if status != RATED:
-        return " ".join([*sentences, "The result is void." if status == VOIDED else "It is not rated."])
+    if status != STATUSES[RATED]:
+        return " ".join([*sentences, "The result is void." if status == STATUSES[VOIDED] else "It is not rated."])
     winner = next((each for each in what.changes if what.winners == (each.player,)), None)
     loser = next((each for each in what.changes if what.entrants == 2 and each is not winner), None)  # noqa: PLR2004
     if winner is not None and loser is not None and winner.shown >= 0.0:
@@ -162,37 +154,24 @@ def winners_words(winners: Sequence[str], entrants: int) -> str:
 
 
 MAX_NUMBER = 2**62  # below it are all starts and numbers of log entries
-SELECT_EVENTS = (
-    sa.select(event)
-    .where(of_pool(event), event.c.status != SUPERSEDED, key_of(event) < BOUND_KEY)
-    .order_by(*newest_first(event))
-    .limit(sa.bindparam("top"))
-)
-SELECT_NEWEST_RATED = (
-    sa.select(event).where(of_pool(event), event.c.status == RATED).order_by(*newest_first(event)).limit(1)
-)
-COUNT_EVENTS = sa.select(sa.func.count()).select_from(event).where(of_pool(event))
-OTHERS = [*map(sa.literal, (VOIDED, SUPERSEDED))]
-COUNTING = sa.select(event).where(of_pool(event), event.c.status.not_in(OTHERS)).limit(1)
-SELECT_PREVIOUS = COUNTING.where(key_of(event) < BOUND_KEY).order_by(*newest_first(event))
-SELECT_NEXT = COUNTING.where(key_of(event) > BOUND_KEY).order_by(event.c.started_at, event.c.seq)
 
 
-def newest_rated(pool: PoolView) -> Any:
-    """The row of the newest rated event; None where there is none."""
-    return pool.execute(SELECT_NEWEST_RATED).first()
+def newest_rated(pool: PoolReader) -> Event | None:
+    """Return the newest rated event; None if there is none."""
+    return pool.snapshot.events.newest_rated
 
 
-def count_events(pool: PoolView) -> int:
+def count_events(pool: PoolReader) -> int:
     """Count the events of a pool, whatever became of them.
 
     Returns:
         Their number.
     """
-    return int(pool.execute(COUNT_EVENTS).scalar_one())
+    events = pool.snapshot.events
+    return events.size - len(events.seasons)
 
 
-def event_list(pool: PoolView, *, before: str | None = None, top: int = 50) -> EventListPage:
+def event_list(pool: PoolReader, *, before: str | None = None, top: int = 50) -> EventListPage:
     """List events with a headline each.
 
     Args:
@@ -205,11 +184,11 @@ def event_list(pool: PoolView, *, before: str | None = None, top: int = 50) -> E
     Raises:
         ParameterError: `before` is no cursor.
     """
-    key = read_cursor(before, "a page of events") if before else FOREVER
-    found = pool.execute(SELECT_EVENTS, top=top + 1, **key._asdict()).all()
-    rows = found[:top]
-    following = f"{rows[-1].started_at},{rows[-1].seq}" if len(found) > top else None
-    return EventListPage(headlines(pool, rows), following)
+    events = pool.snapshot.events
+    end = events.position(read_cursor(before, "a page of events")) if before else events.order.size
+    found = events.first(range(end)[::-1], top + 1, RATED, UNRATED, VOIDED)
+    following = f"{found[top - 1].started_at},{found[top - 1].seq}" if len(found) > top else None
+    return EventListPage(headlines(pool, found[:top]), following)
 
 
 def read_cursor(cursor: str, page: str) -> OrderKey:
@@ -223,7 +202,7 @@ def read_cursor(cursor: str, page: str) -> OrderKey:
     return key
 
 
-def adjacent_events(pool: PoolView, event_id: str) -> AdjacentEvents:
+def adjacent_events(pool: PoolReader, event_id: str) -> AdjacentEvents:
     """Name the events before and after an event.
 
     Returns:
@@ -232,19 +211,21 @@ def adjacent_events(pool: PoolView, event_id: str) -> AdjacentEvents:
     Raises:
         UnknownError: no such pool or event.
     """
-    return events_beside(pool, get_event(pool, event_id))
+    return events_beside(pool, find_event(pool, event_id))
 
 
-def events_beside(pool: PoolView, row: Any) -> AdjacentEvents:
-    """As `adjacent_events`, of an event's row."""
-    selects = SELECT_PREVIOUS, SELECT_NEXT
-    beside = (pool.fetch(each, started_at=row.started_at, seq=row.seq) for each in selects)
-    return AdjacentEvents(*(event_name(pool, rows[0]) if rows else None for rows in beside))
+def events_beside(pool: PoolReader, event: Event) -> AdjacentEvents:
+    """Name the events before and after this one."""
+    events = pool.snapshot.events
+    positions = range(event.position)[::-1], range(event.position + 1, events.order.size)
+    beside = [next(iter(events.first(each, 1, RATED, UNRATED)), None) for each in positions]
+    titles = titles_of(pool, [each for each in beside if each is not None])
+    return AdjacentEvents(*(None if each is None else event_name(pool, each, titles) for each in beside))
 
 
-def event_name(pool: Pool, row: Any) -> EventName:
-    moment, number = pool.moment(row.started_at), pool.sequence(row.started_at)
-    return EventName(row.event_id, row.title, moment, sequence=number)
+def event_name(pool: Pool, event: Event, titles: Mapping[str, Titles]) -> EventName:
+    moment, number = pool.moment(event.started_at), pool.sequence(event.started_at)
+    return EventName(event.event_id, titles[event.event_id].title, moment, sequence=number)
 
 
 SELECT_MOMENTS = (
@@ -264,66 +245,11 @@ def event_moments(pool: PoolView, event_ids: Collection[str]) -> dict[str, datet
     return {row.event_id: pool.moment(row.started_at) or datetime.fromisoformat(row.received_at) for row in rows}
 
 
-WITHIN = (
-    of_generation(change),
-    change.c.started_at >= sa.bindparam("since"),
-    change.c.place > 0,
-    of_players(change),
-)
-SUM = sa.func.sum(DELTA).label("change")
-SUMS = (
-    sa.select(change.c.player_id, sa.func.count().label("events"), SUM)
-    .where(*WITHIN)
-    .group_by(change.c.player_id + 0, change.c.player_id)  # by no index: that of players has all of their changes
-    .limit(sa.bindparam("most"))
-)
-SELECT_GAINED = SUMS.having(SUM > 0.0).order_by(SUM.desc(), change.c.player_id)
-SELECT_LOST = SUMS.having(SUM < 0.0).order_by(SUM, change.c.player_id)
-SELECT_CHANGES_OF = sa.select(change.c.player_id, change.c.rating_before, change.c.rating).where(
-    *WITHIN, among(change.c.player_id)
-)
-RANKED = (
-    sa.select(
-        *(change.c[name] for name in ("started_at", "seq", "player_id", "rating_before", "rating", "rank", "field")),
-        change.c.place,
-        DELTA.label("delta"),
-        sa.func.max(change.c.rank).over(**OF_EVENT).label("last"),
-    )
-    .where(*WITHIN)
-    .subquery()
-)
-WON_AND_LOST = sa.and_(RANKED.c.rank == 1, RANKED.c.last > 1, RANKED.c.delta < 0.0)
-LAST_AND_GAINED = sa.and_(RANKED.c.rank == RANKED.c.last, RANKED.c.rank > 1, RANKED.c.delta > 0.0)
-SETTLED = sa.case(
-    (sa.bindparam("least_events") > 0, standing.c.events >= sa.bindparam("least_events")), else_=IS_SETTLED
-)
-SELECT_SURPRISE = (
-    sa.select(RANKED, SETTLED.label("settled"))
-    .join(
-        standing,
-        sa.and_(of_generation(standing), standing.c.player_id == RANKED.c.player_id),
-    )
-    .order_by(
-        sa.case((SETTLED, 0), else_=1),
-        sa.case((sa.or_(WON_AND_LOST, LAST_AND_GAINED), 0), else_=1),
-        sa.func.abs(RANKED.c.delta).desc(),
-        RANKED.c.started_at.desc(),
-        RANKED.c.seq.desc(),
-        RANKED.c.place,
-    )
-    .limit(1)
-)
 MOST_CHANGES = 20_000  # changes, the newest, among which a surprise is sought: a week of a busy server has millions
-SELECT_OLDEST = (
-    sa.select(change.c.started_at).where(*WITHIN).order_by(*newest_first(change)).offset(sa.bindparam("above")).limit(1)
-)
-SPREAD_SUMS = sa.select(
-    sa.func.count(), sa.func.avg(standing.c.rating), sa.func.avg(standing.c.rating * standing.c.rating)
-).where(of_generation(standing), of_players(standing))
-SELECT_EVENT = sa.select(event.c.event_id, event.c.title).where(of_pool(event), key_of(event) == BOUND_KEY)
+ROUNDING = 1e-3  # points by which a sum of many changes may be off, and more
 
 
-def movers(pool: PoolView, answers: Answers, *, days: int = 7, most: int = 10) -> Movers:
+def movers(pool: PoolReader, answers: Answers, *, days: int = 7, most: int = 10) -> Movers:
     """Show who moved most in the days up to the pool's newest event, and the surprise among the changes.
 
     Args:
@@ -333,49 +259,120 @@ def movers(pool: PoolView, answers: Answers, *, days: int = 7, most: int = 10) -
     Returns:
         Sums of changes, largest first.
     """
-    key = "movers", pool.id, pool.generation, days, most
-    return answers.value(key, newest_seq(pool), lambda: find_movers(pool, days, most))
+    key = "movers", pool.id, days, most
+    return answers.value(key, pool.snapshot.seq, lambda: find_movers(pool, days, most))
 
 
-def find_movers(pool: PoolView, days: int, most: int) -> Movers:
+class Gains(NamedTuple):
+    """Changes of players by events, in the order of rating."""
+
+    rows: Array  # of the ledger
+    numbers: Array
+    before: Array
+    rating: Array
+
+    @classmethod
+    def since(cls, snapshot: Snapshot, time: int) -> Self:
+        first = snapshot.row_at(snapshot.events.position((time, 0)))
+        slots, place, before, states = (
+            snapshot.rows.part(name, first) for name in ("slot", "place", "before", "state")
+        )
+        chosen = np.flatnonzero((place > 0) & is_player(slots))
+        rating = states[chosen, snapshot.pool.system.column("rating")]
+        return cls(first + chosen, numbers_of(slots[chosen]), before[chosen], rating)
+
+    @property
+    def points(self) -> Array:
+        difference: Array = self.rating - self.before
+        return difference
+
+
+def find_movers(pool: PoolReader, days: int, most: int) -> Movers:
     """Who moved most in so many days up to the newest rated event, and the surprise of these days."""
     newest = newest_rated(pool)
     if newest is None:
         return Movers(None, (), (), None, 0.0)
     since = span_begins(pool, timedelta(days=days), newest.started_at)
-    params: dict[str, Any] = {"since": since, "most": most}
-    gained, lost = (pool.execute(select, **params).all() for select in (SELECT_GAINED, SELECT_LOST))
-    numbers = [row.player_id for row in (*gained, *lost)]
-    names = names_of(pool, numbers)
-    shown, digits = dict[int, Decimal](), pool.system.digits  # the sums of changes as each of them is shown
-    changes = pool.execute(SELECT_CHANGES_OF, **params, among=numbers).all()
-    for number, before, rating in changes:
-        shown[number] = shown.get(number, Decimal(0)) + shown_change(before, rating, digits)
-    best, worst = (
-        tuple(Mover(names[row.player_id], row.events, row.change, float(shown[row.player_id])) for row in rows)
-        for rows in (gained, lost)
-    )
-    found = best, worst, surprise(pool, since), spread(pool)
+    gains = Gains.since(pool.snapshot, since)
+    found = *most_moved(pool, gains, most), surprise(pool, gains), spread(pool.snapshot)
     return Movers(pool.moment(since), *found, since_sequence=pool.sequence(since))
 
 
-def surprise(pool: PoolView, since: int) -> Surprise | None:
+def most_moved(pool: PoolReader, gains: Gains, most: int) -> tuple[tuple[Mover, ...], tuple[Mover, ...]]:
+    """Who gained most, and who lost most; the largest sum of changes stands first."""
+    sums = np.bincount(gains.numbers, gains.points)
+    is_near = np.zeros(sums.size, np.bool_)
+    for sign in (1.0, -1.0):
+        is_near[nearly_most(sign * sums, most)] = True
+    rows = np.flatnonzero(is_near[gains.numbers])
+    changes: dict[int, list[tuple[float, float]]] = {}
+    for number, before, rating in zip(*(each[rows].tolist() for each in gains[1:]), strict=True):
+        changes.setdefault(number, []).append((before, rating))
+    exact = {number: math.fsum(rating - before for before, rating in some) for number, some in changes.items()}
+    lost, gained = (
+        sorted((sign * total, number) for number, total in exact.items() if sign * total < 0.0)[:most]
+        for sign in (1.0, -1.0)
+    )
+    names, digits = names_of(pool, [number for _, number in (*gained, *lost)]), pool.system.digits
+    best, worst = (
+        tuple(
+            Mover(names[number], len(changes[number]), exact[number], shown_total(changes[number], digits))
+            for _, number in some
+        )
+        for some in (gained, lost)
+    )
+    return best, worst
+
+
+def nearly_most(sums: Array, most: int) -> Array:
+    """Return the players whose sums may be among so many largest ones, once they are added up exactly."""
+    if not most or sums.size <= most:
+        return np.arange(min(most, sums.size))
+    least = np.partition(sums, -most)[-most]
+    return np.flatnonzero(sums >= max(least, 0.0) - ROUNDING)
+
+
+def shown_total(changes: Sequence[tuple[float, float]], digits: int) -> float:
+    """Return the sum of changes as each of them is shown."""
+    return float(sum(shown_change(before, rating, digits) for before, rating in changes))
+
+
+def surprise(pool: PoolReader, gains: Gains) -> Surprise | None:
     """The largest change of a settled player, against the result if there is one, or else of any; None without one."""
-    least_events = 0 if can_be_unsettled(pool.system) else FINDING_EVENTS
-    oldest = pool.execute(SELECT_OLDEST, since=since, above=MOST_CHANGES - 1).scalar()
-    row = pool.execute(SELECT_SURPRISE, since=since if oldest is None else oldest, least_events=least_events).first()
-    if row is None:
+    if not gains.rows.size:
         return None
-    (name,) = names_of(pool, [row.player_id]).values()
-    (of,) = pool.execute(SELECT_EVENT, started_at=row.started_at, seq=row.seq).all()
-    points = float(shown_change(row.rating_before, row.rating, pool.system.digits))
+    snapshot = pool.snapshot
+    events, standings = snapshot.events, snapshot.standings
+    if gains.rows.size > MOST_CHANGES:
+        uid = snapshot.rows.value("event", gains.rows[-MOST_CHANGES])
+        gains = Gains.since(snapshot, events.columns.value("started_at", uid))
+    uids, rank = (snapshot.rows.at(name, gains.rows) for name in ("event", "rank"))
+    starts = np.flatnonzero(np.diff(uids, prepend=NONE))
+    last = np.repeat(np.maximum.reduceat(rank, starts), np.diff(starts, append=uids.size))
+    points = gains.points
+    against = ((rank == 1) & (last > 1) & (points < 0.0)) | ((rank == last) & (rank > 1) & (points > 0.0))
+    settled = are_settled(pool.system, standings.states)[np.searchsorted(standings.numbers, gains.numbers)]
+    rows = np.arange(points.size)
+    for is_preferred in (settled, against):
+        rows = rows[is_preferred[rows]] if is_preferred[rows].any() else rows
+    largest = np.abs(points[rows])
+    rows = rows[largest == largest.max()]
+    row = int(rows[np.searchsorted(rows, starts[np.searchsorted(starts, rows[-1], "right") - 1])])
+    event = events.event_of(int(uids[row]))
+    before, rating, number = (each[row].item() for each in (gains.before, gains.rating, gains.numbers))
+    (name,) = names_of(pool, [number]).values()
     return Surprise(
-        of.event_id, of.title, pool.moment(row.started_at), name, row.delta, points, bool(row.settled), row.rank,
-        row.field, sequence=pool.sequence(row.started_at),
+        event.event_id, titles_of(pool, [event])[event.event_id].title, pool.moment(event.started_at), name,
+        rating - before, float(shown_change(before, rating, pool.system.digits)), bool(settled[row]),
+        int(rank[row]) or None, int(events.order.value("field", event.position)) or None,
+        sequence=pool.sequence(event.started_at),
     )  # fmt: skip
 
 
-def spread(pool: PoolView) -> float:
+def spread(snapshot: Snapshot) -> float:
     """The standard deviation of a pool's ratings; 0 where there are fewer than two."""
-    count, mean, mean_square = pool.execute(SPREAD_SUMS).one()
-    return math.sqrt(max(0.0, mean_square - mean * mean)) if count > 1 else 0.0
+    ratings = snapshot.standings.field("rating")[snapshot.standings.is_player]
+    if ratings.size < 2:  # noqa: PLR2004
+        return 0.0
+    mean, mean_square = (math.fsum(each.tolist()) / ratings.size for each in (ratings, ratings * ratings))
+    return math.sqrt(max(0.0, mean_square - mean * mean))

@@ -12,9 +12,10 @@ from podium.engine.replay import States
 from podium.engine.system import System
 from podium.ledger import history
 from podium.log.players import SELECT_ALIASES, merges, names_of
-from podium.log.pools import BOUND_KEY, FOREVER, Pool, PoolView, When, key_of, newest_first, time_of
+from podium.log.pools import BOUND_KEY, FOREVER, Pool, When, key_of, newest_first, time_of
 from podium.log.schema import change, event, log
 from podium.log.statements import among, of_pool
+from podium.store.following import PoolReader
 from podium.store.reading import player_models
 from podium.store.reading.boards.listings import Board, open_board
 from podium.store.reading.boards.pages import earlier_ranks, place_of
@@ -66,17 +67,17 @@ class Career(Ledger):
         return list(self.states(pool)[:, pool.system.column("deviation")].tolist())
 
 
-def career_of(pool: PoolView, number: int, since: int = EVER) -> Career:
+def career_of(pool: PoolReader, number: int, since: int = EVER) -> Career:
     return Career.of(pool.fetch(SELECT_CHANGES, who=number, since=since))
 
 
-def event_names(pool: PoolView, careers: Iterable[Career]) -> EventNames:
+def event_names(pool: PoolReader, careers: Iterable[Career]) -> EventNames:
     """The ids and titles of the events in parts of careers; none of a season."""
     seqs = {seq for career in careers for seq in career.seq[career.place > 0].tolist()}
     return event_names_of(pool, sorted(seqs))
 
 
-def event_names_of(pool: PoolView, seqs: Sequence[int]) -> EventNames:
+def event_names_of(pool: PoolReader, seqs: Sequence[int]) -> EventNames:
     """The ids and titles of events by the numbers of their submissions."""
     rows = pool.fetch(SELECT_EVENT_NAMES, among=seqs)
     return {row.seq: (row.event_id, row.title) for row in rows}
@@ -97,7 +98,7 @@ def form_lines(pool: Pool, career: Career, names: EventNames) -> tuple[player_mo
     return tuple(lines)
 
 
-def changes_page(pool: PoolView, name: str, *, before: str | None = None, top: int = 50) -> player_models.ChangesPage:
+def changes_page(pool: PoolReader, name: str, *, before: str | None = None, top: int = 50) -> player_models.ChangesPage:
     """List a player's changes.
 
     Args:
@@ -125,7 +126,7 @@ SETTLED = player_models.Listing()
 
 
 def player_card(
-    pool: PoolView, answers: Answers, name: str, listing: player_models.Listing = SETTLED
+    pool: PoolReader, answers: Answers, name: str, listing: player_models.Listing = SETTLED
 ) -> player_models.PlayerCard:
     """Show a player at a glance.
 
@@ -256,7 +257,7 @@ def nearby(board: Board, stands: Any, rank: int | None, digits: int) -> tuple[pl
     )
 
 
-def former_names(pool: PoolView, number: int, present: str) -> tuple[str, ...]:
+def former_names(pool: PoolReader, number: int, present: str) -> tuple[str, ...]:
     """The other names that lead to a player: former ones, and those of accounts that play on as the player."""
     accounts = [account for account, into in merges(pool).items() if into == number]
     names = set(names_of(pool, accounts).values()) if accounts else set[str]()
@@ -266,7 +267,7 @@ def former_names(pool: PoolView, number: int, present: str) -> tuple[str, ...]:
 
 
 def rating_curve(
-    pool: PoolView, name: str, since: When | None = None, *, most: int = 300
+    pool: PoolReader, name: str, since: When | None = None, *, most: int = 300
 ) -> tuple[player_models.CurvePoint, ...]:
     """Show a player's rating after each change, or as many of them as tell the same shape.
 

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from podium.engine.system import System
 from podium.kernels.records import read
 from podium.ledger.performance import PerformanceRating, performance
@@ -13,18 +11,26 @@ from podium.ledger.reasons import DuelCount, Explanation
 from podium.ledger.reasons.explaining import explain, find_entrant
 from podium.ledger.reasons.what_if import WhatIf, is_quickly_imagined, what_if
 from podium.ledger.stakes import Stakes
-from podium.log.log import newest_seq
-from podium.log.pools import FOREVER, OrderKey, Pool, PoolView, other_arithmetic
+from podium.log.pools import Pool
+from podium.pool.snapshot import RATED, STATUSES
 from podium.results.derived_heats import OVERALL
+from podium.store.following import PoolReader
 from podium.store.reading.ahead import promise_of
-from podium.store.reading.events.events import Before, RatedEvent, details_of, event_results, name_of, replay_of
+from podium.store.reading.events.events import (
+    Before,
+    RatedEvent,
+    changes_by,
+    details_of,
+    event_results,
+    find_event,
+    name_of,
+    replay_of,
+)
 from podium.store.reading.events.headlines import events_beside
 from podium.store.reading.log import CorrectionRecord, event_record
 from podium.store.reading.models import EventDetails, answer_from, rows_as
 from podium.store.reading.moments import Answers
 from podium.store.reading.player_models import AdjacentEvents
-from podium.store.writing.rating.events import RATED, changes_of, get_event
-from podium.store.writing.rating.ledger_rows import system_today
 from podium.support.answers import answer, described
 from podium.support.collector import paused_collection
 
@@ -148,7 +154,7 @@ def alternative_changes(imagined: WhatIf) -> AlternativeChanges:
     return answer_from(AlternativeChanges, imagined, shown=float(imagined.shown), alternatives=alternatives)
 
 
-def system_and_states(pool: PoolView, names: Sequence[str]) -> tuple[System, list[Any]]:
+def system_and_states(pool: PoolReader, names: Sequence[str]) -> tuple[System, list[Any]]:
     """Read a pool's system and players' states, all of one moment.
 
     Args:
@@ -157,10 +163,10 @@ def system_and_states(pool: PoolView, names: Sequence[str]) -> tuple[System, lis
     Returns:
         The system, and in the order of the names its NamedTuple of each; a newcomer's for whoever has none.
     """
-    before, newcomer = Before.of(pool, names, FOREVER), pool.system.newcomer()
-    known = [before.standings.get(before.numbers.get(name, 0)) for name in names]
-    found = [newcomer if each is None else read(np.frombuffer(each.state, "<f8")[None], 0, newcomer) for each in known]
-    return system_today(pool), found
+    end, newcomer = pool.snapshot.events.order.size, pool.system.newcomer()
+    before = Before.of(pool, names, end)
+    known = [before.states.get(before.numbers.get(name, 0)) for name in names]
+    return pool.snapshot.system_at(end), [newcomer if each is None else read(each[None], 0, newcomer) for each in known]
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,10 +183,9 @@ class EventStory:
     is_first: bool = False  # whether it was the player's first rated event
     performance: PerformanceRating | None = None  # how well the player played in it
     promise: Stakes | None = None  # what each place had promised the player; None of several heats
-    waits: str = ""  # why an event that is rated cannot be explained at the moment
 
 
-def event_story(pool: PoolView, answers: Answers, event_id: str, player: str | None = None) -> EventStory:
+def event_story(pool: PoolReader, answers: Answers, event_id: str, player: str | None = None) -> EventStory:
     """Tell of an event, and why it moved the rating of one player.
 
     Args:
@@ -192,10 +197,10 @@ def event_story(pool: PoolView, answers: Answers, event_id: str, player: str | N
     Raises:
         UnknownError: no such pool or event, or the player is not rated in it.
     """
-    version = newest_seq(pool), pool.generation, pool.arithmetic
+    version = pool.snapshot.seq
     with paused_collection():
         event = answers.events.value((pool.id, event_id), version, lambda: read_event(pool, event_id))
-        story = EventStory(pool, event.details, event.record, event.beside, waits=other_arithmetic(pool))
+        story = EventStory(pool, event.details, event.record, event.beside)
         return story if event.rated is None else explained_story(pool, answers, story, event.rated, player)
 
 
@@ -208,18 +213,17 @@ class ReadEvent(NamedTuple):
     rated: RatedEvent | None  # None where nothing is explained
 
 
-def read_event(pool: PoolView, event_id: str) -> ReadEvent:
-    row = get_event(pool, event_id)
-    results, record, beside = event_results(pool, row), event_record(pool, event_id), events_beside(pool, row)
-    rated = None if other_arithmetic(pool) or row.status != RATED else replay_of(pool, row, results)
-    changes = changes_of(pool, OrderKey(row.started_at, row.seq)) if rated is None else rated.changes(pool)
-    return ReadEvent(details_of(pool, row, results, changes), record, beside, rated)
+def read_event(pool: PoolReader, event_id: str) -> ReadEvent:
+    event = find_event(pool, event_id)
+    results, record, beside = event_results(pool, event), event_record(pool, event_id), events_beside(pool, event)
+    rated = replay_of(pool, event, results) if event.status == STATUSES[RATED] else None
+    return ReadEvent(details_of(pool, event, results, changes_by(pool, event)), record, beside, rated)
 
 
 def explained_story(
-    pool: PoolView, answers: Answers, story: EventStory, event: RatedEvent, player: str | None
+    pool: PoolReader, answers: Answers, story: EventStory, event: RatedEvent, player: str | None
 ) -> EventStory:
-    details, event_id = story.details, event.row.event_id
+    details, event_id = story.details, event.event.event_id
     present = {each.player for each in details.changes}
     moved = max(details.changes, key=lambda each: abs(each.delta)).player
     name = moved if player is None else player if player in present else name_of(pool, player)
@@ -235,9 +239,9 @@ def explained_story(
         player=name,
         explanation=explanation,
         imagined=what_if(*replayed, name, found=found) if is_quickly_imagined(pool.system, event.events) else None,
-        is_first=event.before.numbers[name] not in event.before.standings,
+        is_first=event.before.numbers[name] not in event.before.states,
         performance=performance(*replayed[:3], found[2]),
-        promise=promise_of(pool, answers, event.row, event.results, name, event.before),
+        promise=promise_of(pool, answers, event.event, event.results, name, event.before),
     )
 
 

@@ -15,11 +15,12 @@ from podium.ledger.forecast import expected_score
 from podium.log.content import read_bodies
 from podium.log.log import bodies_of, newest_seq
 from podium.log.players import known_numbers, merges, names_of, number_of
-from podium.log.pools import Pool, PoolView, newest_first, same_event
+from podium.log.pools import Pool, newest_first, same_event
 from podium.log.schema import change, correction, event, log
 from podium.log.statements import of_generation, of_pool
 from podium.pool.roster import as_table
 from podium.results.reading import Results
+from podium.store.following import PoolReader
 from podium.store.reading.boards.ranks import rank
 from podium.store.reading.events.events import explanation
 from podium.store.reading.models import CommonEvent, ComparedPlayer, Comparison, Rivalry, answer_from
@@ -53,7 +54,7 @@ class ExplainedEvent(NamedTuple):
     upset: Upset | None
 
 
-def rivals(pool: PoolView, answers: Answers, name: str) -> Rivals:
+def rivals(pool: PoolReader, answers: Answers, name: str) -> Rivals:
     """Show whom a player met in the newest events, up to a hundred; slow for the first time, then kept.
 
     Returns:
@@ -67,7 +68,7 @@ def rivals(pool: PoolView, answers: Answers, name: str) -> Rivals:
     return cache.value((pool.id, name), version, lambda: duels_by_opponent(pool, name, cache))
 
 
-def explained_events(pool: PoolView, stands: Any, cache: VersionCache) -> dict[Any, ExplainedEvent]:
+def explained_events(pool: PoolReader, stands: Any, cache: VersionCache) -> dict[Any, ExplainedEvent]:
     """A player's newest events with their duels, by their rows in the ledger.
 
     One is explained anew only where it moved the player otherwise, or the pool was corrected since.
@@ -82,7 +83,7 @@ def explained_events(pool: PoolView, stands: Any, cache: VersionCache) -> dict[A
     return events
 
 
-def duels_in_event(pool: PoolView, event_id: str, name: str) -> ExplainedEvent:
+def duels_in_event(pool: PoolReader, event_id: str, name: str) -> ExplainedEvent:
     rows = explanation(pool, event_id, name).rows
     columns = zip(
         *(rows[each].to_list() for each in ("opponent", "heat", "result", "expected", "contribution")), strict=True
@@ -98,7 +99,7 @@ def duels_in_event(pool: PoolView, event_id: str, name: str) -> ExplainedEvent:
     return ExplainedEvent(np.array(known, np.float64).reshape(-1, 4), min(upsets, default=None))
 
 
-def duels_by_opponent(pool: PoolView, name: str, cache: VersionCache) -> Rivals:
+def duels_by_opponent(pool: PoolReader, name: str, cache: VersionCache) -> Rivals:
     events = explained_events(pool, get_standing(pool, name), cache)
     opponent, score, expected, points = np.concatenate([NO_DUELS, *(each.duels for each in events.values())]).T
     numbers, which = np.unique(opponent, return_inverse=True)
@@ -126,7 +127,7 @@ def duels_by_opponent(pool: PoolView, name: str, cache: VersionCache) -> Rivals:
     )
 
 
-def best_win(pool: PoolView, upset: Upset, row: Any, names: Mapping[int, str]) -> Scalp:
+def best_win(pool: PoolReader, upset: Upset, row: Any, names: Mapping[int, str]) -> Scalp:
     event_id, title = event_names_of(pool, [row.seq])[row.seq]
     moment, number = pool.moment(row.started_at), pool.sequence(row.started_at)
     return Scalp(names[upset.opponent], event_id, title, moment, upset.heat, upset.expected, sequence=number)
@@ -138,7 +139,7 @@ MAX_UNRANKED = 100  # newest meetings without ranks whose heats are counted
 NO_HEATS = (0, 0, 0)
 
 
-def comparison(pool: PoolView, name: str, other: str) -> Comparison:
+def comparison(pool: PoolReader, name: str, other: str) -> Comparison:
     """Put two players beside each other.
 
     Returns:
@@ -161,7 +162,7 @@ def comparison(pool: PoolView, name: str, other: str) -> Comparison:
     return Comparison(compared_players(pool, name, other), wins, draws, losses, listed)
 
 
-def compared_players(pool: PoolView, name: str, other: str) -> tuple[ComparedPlayer, ...]:
+def compared_players(pool: PoolReader, name: str, other: str) -> tuple[ComparedPlayer, ...]:
     both = (name, other)
     system, (mine, theirs) = system_and_states(pool, both)
     expected = expected_score(system, mine, theirs), expected_score(system, theirs, mine)
@@ -171,7 +172,7 @@ def compared_players(pool: PoolView, name: str, other: str) -> tuple[ComparedPla
     )
 
 
-def rivalry(pool: PoolView, name: str, other: str, *, newest: int = 10) -> Rivalry:
+def rivalry(pool: PoolReader, name: str, other: str, *, newest: int = 10) -> Rivalry:
     """Put two players beside each other at a glance.
 
     Args:
@@ -210,7 +211,7 @@ def side_ahead(own: int | None, theirs: int | None, heats: tuple[int, int, int])
     return (own < theirs) - (own > theirs)
 
 
-def two_numbers(pool: PoolView, name: str, other: str) -> tuple[int, int]:
+def two_numbers(pool: PoolReader, name: str, other: str) -> tuple[int, int]:
     one, two = number_of(pool, name), number_of(pool, other)
     if one == two:
         raise ParameterError(f"{name!r} does not meet {other!r}: they are one player")
@@ -267,7 +268,7 @@ def portions(rows: Iterable[Any]) -> Iterator[list[Any]]:
 
 
 def results_against(
-    pool: PoolView, bodies: Sequence[tuple[bytes, int]], one: int, two: int
+    pool: PoolReader, bodies: Sequence[tuple[bytes, int]], one: int, two: int
 ) -> dict[str, tuple[int, int, int]]:
     """Heats won, drawn and lost by `one` against `two` in each event; none for team mates."""
     if not bodies:

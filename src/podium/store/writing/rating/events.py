@@ -18,6 +18,7 @@ from podium.log.pools import OrderKey, Pool, PoolView, is_at
 from podium.log.removed import public_ids
 from podium.log.schema import change, event
 from podium.log.statements import among, of_players, of_pool
+from podium.store.writing.rating.ledger_rows import Floats
 from podium.store.writing.rating.standing_rows import columns_of, states_of
 from podium.support.answers import described
 
@@ -171,15 +172,19 @@ def changes_of(pool: PoolView, key: OrderKey) -> tuple[Change, ...]:
     """The changes of ratings by an event, in the order of its rows."""
     rows = pool.fetch(SELECT_CHANGES, **key._asdict())
     names = names_of(pool, {row.player_id for row in rows}) if rows else {}
-    return tuple(changes_from(pool, names, [tuple(row) for row in rows]))
+    numbers, before = ([row[place] for row in rows] for place in (0, 1))
+    return tuple(changes_from(pool, names, numbers, before, states_of(pool, [row.state for row in rows])))
 
 
-def changes_from(pool: Pool, names: Mapping[int, str], moved: Sequence[MovedTo]) -> list[Change]:
-    states = states_of(pool, [state for *_, state in moved])
-    deviations, settled = columns_of(pool, states).deviation, are_settled(pool.system, states).tolist()
+def changes_from(
+    pool: Pool, names: Mapping[int, str], numbers: Sequence[int], before: Sequence[float], states: Floats
+) -> list[Change]:
+    """Return changes of players' ratings, by the ratings before and the states after."""
+    ratings, settled = states[:, pool.system.column("rating")].tolist(), are_settled(pool.system, states).tolist()
+    columns = zip(numbers, before, ratings, columns_of(pool, states).deviation, settled, strict=True)
     return [
-        Change(names[number], before, rating, rating - before, deviation, not is_settled)
-        for (number, before, rating, _), deviation, is_settled in zip(moved, deviations, settled, strict=True)
+        Change(names[number], old, rating, rating - old, deviation, not is_settled)
+        for number, old, rating, deviation, is_settled in columns
     ]
 
 

@@ -115,3 +115,15 @@ def test_another_order_is_followed():
             assert differences(store, "main", snapshot) == []
             assert differences(store, "main", follow(store, "main", first)) == []
         store.close()
+
+
+def test_a_merge_is_folded_while_all_events_are_voided(tmp_path):
+    store = Store(f"sqlite:///{tmp_path}/podium.db")
+    store.create_pool("main", make_system("elo", {}))
+    store.submit("main", histories.event(0, 0, ["ana", "ben", "cleo"]))
+    store.submit("main", histories.event(1, 1, ["ana", "dov"]))
+    store.merge("main", "dov", "ben")
+    for event_id in ("e0", "e1"):
+        store.void("main", event_id)
+    assert differences(store, "main", follow(store, "main", begin(store, "main"))) == []
+    store.close()

@@ -124,7 +124,7 @@ class Rater:
         table = self.after.contents.table(
             columns.at("content", uids), event_id=uids.astype(str), started_at=columns.at("started_at", uids), uid=uids
         )
-        if not self.after.merged:
+        if not self.after.merged or table.is_empty():
             return table
         ends = {str(number): str(into) for number, into in self.after.merged.items()}
         return table.with_columns(pl.col([*filter(is_numbered, table.columns)]).replace(ends))

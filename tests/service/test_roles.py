@@ -1,13 +1,14 @@
 """Roles and routes: whoever has not the role that a route needs, in its pool and in time, is refused."""
 
 import re
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from races import event, rows
 from starlette.testclient import TestClient
 
 from podium.service import create_app
+from podium.service.admin import dry_run
 from podium.service.http import keys as http_keys
 from podium.store import keys
 from podium.store.keys import create_key
@@ -247,25 +248,168 @@ def test_every_forbidden_request_is_refused(store, monkeypatch, role, pool, is_e
     assert len(keys.list_keys(store.engine)) == known
 
 
-LIMITED = (  # of a pool, with a body that reaches back further than a key may
-    ("POST", "events", event(5)),
-    ("POST", "events", {"events": [event(5), event(6)]}),
-    ("PUT", "events/e1", event(1, "cba")),
-    ("POST", "events/e1/void", None),
-    ("POST", "events/e1/restore", None),
-    ("POST", "merge", {"player": "a", "into": "b"}),
-    ("POST", "players/a/unmerge", None),
-    ("PUT", "system", {"system": "glicko2"}),
-    ("POST", "seasons", {"name": "s", "starts_at": "2025-01-01T00:00:00Z", "keep": 0.5}),
+OLD, RECENT = "2025-01-01T00:05:00Z", (datetime.now(UTC) - timedelta(minutes=5)).isoformat()
+CSV = "event_id,started_at,player,position\nnew,{0},a,1\nnew,{0},b,2\n"
+API = "/api/v1/pools/{pool}"
+REACHES_BACK = (  # requests that change old ratings; each succeeds after those before it, if a key may send it
+    (f"POST {API}/events", {}, event(5)),
+    (f"POST {API}/events", {}, {"events": [event(6), event(7)]}),
+    (f"POST {API}/events", {}, event(8, started_at=RECENT, match_id="m1")),  # and so the result of m1 counts no more
+    (f"POST {API}/events/{{event_id}}/void", {"event_id": "e8"}, None),  # and so it counts again
+    (f"PUT {API}/events/{{event_id}}", {}, event(1, "cba")),
+    (f"PUT {API}/events/{{event_id}}", {}, event(1, "cab", started_at=RECENT)),
+    (f"POST {API}/events/{{event_id}}/void", {}, None),
+    (f"POST {API}/events/{{event_id}}/restore", {}, None),
+    (f"POST {API}/merge", {}, {"player": "late", "into": "a"}),
+    (f"POST {API}/players/{{player}}/unmerge", {"player": "late"}, None),
+    (f"PUT {API}/system", {}, {"system": "glicko2"}),
+    (f"PUT {API}/order", {}, {"order": "sequence"}),
+    (f"PUT {API}/order", {}, {"order": "dated"}),
+    (f"POST {API}/seasons", {}, {"name": "s", "starts_at": OLD, "keep": 0.5}),
+)
+FORMS_REACH_BACK = (
+    ("POST /admin/{pool}/upload", {}, {"pasted": CSV.format(OLD)}),
+    ("POST /admin/{pool}/upload", {}, {"file": CSV.format(OLD)}),
+    ("POST /admin/{pool}/races/{fixture_id}/result", {"fixture_id": "past"}, {}),
+    ("POST /admin/{pool}/events/{event_id}", {}, {"pasted": CSV.format(RECENT).replace("new", "e1")}),
+    ("POST /admin/{pool}/events/{event_id}/{act}", {}, {}),
+    ("POST /admin/{pool}/events/{event_id}/{act}", {"event_id": "e2", "act": "restore"}, {}),
+    ("POST /admin/{pool}/events/{event_id}/{act}", {"event_id": "e8"}, {}),  # and so an old result counts again
+    ("POST /admin/{pool}/merge", {}, {"player": "late", "into": "a"}),
+    ("POST /admin/{pool}/unmerge", {}, {"player": "gone"}),
+    ("POST /admin/{pool}/system", {}, {"system": "glicko2"}),
+    ("POST /admin/{pool}/order", {}, {"order": "sequence"}),
+    ("POST /admin/{pool}/seasons", {}, {"name": "s", "starts_at": OLD, "keep": "50"}),
+)
+BY_NUMBER = (  # forms that say by a number what waits
+    "POST /admin/{pool}/apply", "POST /admin/{pool}/sheet", "POST /admin/{pool}/upload/{number}",
+)  # fmt: skip
+MOVES_NO_RATING = {
+    f"POST {API}/fixtures": {"fixture_id": "older", "starts_at": OLD},
+    f"PUT {API}/fixtures/{{fixture_id}}": {"starts_at": OLD},
+    f"PUT {API}/fixtures/{{fixture_id}}/places": {"places": ["b", "a"]},
+    f"POST {API}/fixtures/{{fixture_id}}/cancel": None,
+    f"POST {API}/matches": {"match_id": "m2", "entrants": [{"player": "a"}]},
+    f"POST {API}/snapshots": {"day": "2025-01-02"},
+    f"PATCH {API}": {"title": "Cup"},
+    f"POST {API}/players/{{player}}/rename": {"name": "anna"},
+    f"POST {API}/players/{{player}}/pseudonymise": None,
+    "POST /admin/{pool}/races": {"race_id": "oldest", "starts": OLD, "anybody": "yes"},
+    "POST /admin/{pool}/races/{fixture_id}": {"starts": OLD, "anybody": "yes"},
+    "POST /admin/{pool}/races/{fixture_id}/places": {"next": "a"},
+    "POST /admin/{pool}/races/{fixture_id}/cancel": {},
+    "POST /admin/{pool}/rename": {"player": "b", "name": "ben"},
+    "POST /admin/{pool}/forget": {"player": "c", "again": "c"},
+    "POST /admin/{pool}/log/{seq}/blank": {},
+    "POST /admin/{pool}/settings": {"title": "Cup"},
+    "POST /admin/{pool}/close": {},
+    "POST /admin/{pool}/reopen": {},
+}
+OF_CONNECTIONS = re.compile(  # which write nothing to a pool, or create or delete one; they follow from the role
+    "POST (?:/admin|/admin/{pool}/(?:keys|webhooks|delete).*|/api/v1/pools|/submit/.*|/sign-(?:in|out)"
+    "|.*/(?:predict|matchmaking|me))"
 )
 
 
-def test_no_route_takes_what_reaches_back_further_than_its_key(store):
-    secret = create_key(store.engine, "limited", "admin", "main", reach_s=3600.0)
-    sender, version = clients(store, secret)[0], store.version("main")
-    statuses = {
-        f"{method} {path}": sender.request(method, f"/api/v1/pools/main/{path}", json=body).status_code
-        for method, path, body in LIMITED
-    }
-    assert {*statuses.values()} == {403}, statuses
-    assert store.version("main") == version
+@pytest.fixture
+def past(store):
+    """A store with old events of each kind, and a fixture and a match that have no result."""
+    store.submit("main", [*rows(2, "abc"), *rows(3, ["gone", "late"])])
+    store.void("main", "e2")
+    store.merge("main", "gone", "c")
+    store.register("main", "m1", ["a", "b", "c"])
+    store.submit("main", rows(4, "ab"), match_ids={"e4": "m1"})
+    store.plan_fixture("main", "past", starts_at=datetime(2025, 1, 3, tzinfo=UTC), entrants=["a", "b"])
+    store.post_places("main", "past", ["a", "b"])
+    return store
+
+
+def path_of(route, values):
+    return re.sub(
+        r"\{(\w+)(:\w+)?\}", lambda found: {**VALUES, "pool": "main", **values}.get(found[1], "1"), route.split()[1]
+    )
+
+
+def ask(sender, token, request):
+    """Send a request of the API, or a form with its token."""
+    route, values, content = request
+    path, method = path_of(route, values), route.split()[0]
+    if not route.split()[1].startswith("/admin"):
+        return sender.request(method, path, json=content)
+    data = {"token": token, "format": "results"} | {name: text for name, text in content.items() if name != "file"}
+    file = {"file": ("new.csv", content["file"].encode())} if "file" in content else {"file": ("", b"")}
+    return sender.request(method, path, data=data, files=file if path.endswith("/upload") else None)
+
+
+def senders_of(store, **limits):
+    secret = create_key(store.engine, "key", "admin", "main", **limits)
+    bearer, session = clients(store, secret)
+    page = session.get("/admin/main/upload", headers={"Accept": "text/html"}).text
+    return bearer, session, re.search(r'name="token" value="([^"]+)"', page)[1]
+
+
+def test_each_route_that_writes_is_tried_with_a_limited_key():
+    tried = {route for route, *_ in (*REACHES_BACK, *FORMS_REACH_BACK)} | {*BY_NUMBER} | MOVES_NO_RATING.keys()
+    writing = {f"{method} {path}" for _, method, path in ROUTES if method != "GET"}
+    assert {each for each in writing if not OF_CONNECTIONS.fullmatch(each)} == tried
+
+
+def test_no_route_takes_what_reaches_back_further_than_its_key(past):
+    bearer, session, token = senders_of(past, reach_s=3600.0)
+    past.submit("main", rows(8, "abc", started_at=RECENT), match_ids={"e8": "m1"})
+    version = past.version("main")
+    for request in (*REACHES_BACK, *FORMS_REACH_BACK):
+        sender = session if "/admin/" in request[0] else bearer
+        answer = ask(sender, token, request)
+        assert answer.status_code == 403, (request, answer.status_code, answer.text[-500:])
+    assert past.version("main") == version
+
+
+@pytest.mark.parametrize("requests", [REACHES_BACK, FORMS_REACH_BACK], ids=["api", "forms"])
+def test_a_key_without_a_limit_may_send_all_of_these(past, requests):
+    bearer, session, token = senders_of(past)
+    if requests is FORMS_REACH_BACK:
+        past.submit("main", rows(8, "abc", started_at=RECENT), match_ids={"e8": "m1"})
+    for request in requests:
+        answer = ask(bearer if requests is REACHES_BACK else session, token, request)
+        assert answer.status_code in (200, 201), (request, answer.status_code, answer.text[-500:])
+
+
+def test_other_routes_move_no_rating_whatever_the_limit_of_their_key(past):
+    bearer, session, token = senders_of(past, reach_s=3600.0)
+    before = [row.rating for row in past.leaderboard("main").players]
+    for route, content in MOVES_NO_RATING.items():
+        values = {"player": "a", "fixture_id": "past"}
+        answer = ask(session if "/admin/" in route else bearer, token, (route, values, content))
+        assert answer.status_code != 500, (route, answer.text)
+    assert [row.rating for row in past.leaderboard("main").players] == before
+
+
+def kept_number(session, token, monkeypatch):
+    """The number of a change to old events that waits, as of a key that had no limit when it was looked at."""
+    with monkeypatch.context() as unlimited:
+        unlimited.setattr(dry_run, "refuse_beyond_key", lambda *_: None)
+        page = ask(session, token, ("POST /admin/{pool}/upload", {}, {"file": CSV.format(OLD)})).text
+    return re.search(r'name="number" value="([^"]+)"', page)[1]
+
+
+def test_numbers_of_forms_reach_no_further_than_their_key_session_and_pool(past, monkeypatch):
+    _, session, token = senders_of(past, reach_s=3600.0)
+    _, other, other_token = senders_of(past)
+    own, foreign, version = kept_number(session, token, monkeypatch), kept_number(other, other_token, monkeypatch), {}
+    version = {"version": str(past.version("main"))}
+    for route in BY_NUMBER:
+        for number, form_token, status in (
+            (own, token, {404} if "upload" in route else {403}),
+            (foreign, token, {404}),
+            (foreign, other_token, {403}),
+            ("1", token, {404}),
+            ("", token, {404}),
+        ):
+            if number or "upload" not in route:
+                answer = ask(session, form_token, (route, {"number": number}, {"number": number} | version))
+                assert {answer.status_code} == status, (route, number, answer.status_code, answer.text[-300:])
+    elsewhere = other.post("/admin/other/apply", data={"token": other_token, "number": foreign} | version)
+    assert elsewhere.status_code == 403
+    assert past.version("main") == int(version["version"])
+    assert ask(other, other_token, (BY_NUMBER[0], {}, {"number": foreign} | version)).status_code == 303

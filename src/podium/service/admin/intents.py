@@ -11,7 +11,14 @@ from fastapi import Depends, Request
 from podium.log.pools import DATED, When
 from podium.results.columns import SHARED
 from podium.service.http.errors import AccessError
-from podium.service.http.keys import KeyGuard, lacking, pool_in_path, refuse_limited_reach, refuse_out_of_reach
+from podium.service.http.keys import (
+    KeyGuard,
+    lacking,
+    pool_in_path,
+    refuse_limited_reach,
+    refuse_out_of_reach,
+    refuse_results_out_of_reach,
+)
 from podium.service.http.visitors import MAX_FORM_BYTES, Form, Session, find_visitor, read_form, refuse_forged
 from podium.store import Store
 from podium.store.keys import ApiKey
@@ -242,4 +249,6 @@ def refuse_beyond_key(request: Request, store: Store, admission: Admission, inte
     starts += [details["starts_at"]] if "starts_at" in details else []
     refuse_out_of_reach(request, map(when_in, starts))
     if "event_id" in details:
-        refuse_out_of_reach(request, [store.event(pool, details["event_id"]).when])
+        event = store.event(pool, details["event_id"])
+        refuse_out_of_reach(request, [event.when])
+        refuse_results_out_of_reach(request, store, pool, [event.match_id])

@@ -16,7 +16,7 @@ from podium.service.api.dependencies import Admin, CurrentIntake, CurrentMetrics
 from podium.service.api.receiving import parse_events
 from podium.service.http.errors import WRITE_ERRORS, error_responses
 from podium.service.http.json import POOLS_PATH, EventId, PlayerName, PoolName, RefusedError
-from podium.service.http.keys import refuse_limited_reach, refuse_out_of_reach
+from podium.service.http.keys import refuse_limited_reach, refuse_out_of_reach, refuse_results_out_of_reach
 from podium.service.http.requests import CurrentStore, CurrentThreads, IfMatch, StrictRoute, run_in, versions_in
 from podium.store.reading.models import PoolSummary
 from podium.store.writing.administration import RegisteredMatch
@@ -141,6 +141,8 @@ async def submit(
     """Submit one event, or several of which all are stored or none; a duplicate is answered with 200."""
     sent = await bodies.read_parsed(request, parse_events)
     refuse_out_of_reach(request, sent.whens())
+    if sent.match_ids:
+        await run_in_threadpool(refuse_results_out_of_reach, request, store, pool, sent.match_ids.values())
     if dry_run:
         receipts = await run_in(
             threads.planning,
@@ -177,6 +179,8 @@ class Correction(AdminAct):
         if self.request.state.key.reach_s is not None:
             event = await run_in_threadpool(self.store.event, pool, event_id)
             refuse_out_of_reach(self.request, [event.when])
+            sent = self.request, self.store, pool, [event.match_id]
+            await run_in_threadpool(refuse_results_out_of_reach, *sent)
         receipt = await run_in(self.threads.planning if self.dry_run else self.threads.writing, correction)
         if not self.dry_run:
             self.metrics.rerated.labels(pool).inc(receipt.rerated)

@@ -4,11 +4,13 @@ import asyncio
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from ipaddress import IPv6Address, IPv6Network, ip_address
 
 from fastapi import Request
 
+from podium.errors import UnknownError
 from podium.log.database import UnavailableError, read_transaction
 from podium.log.pools import When
 from podium.service.http.errors import AccessError
@@ -210,6 +212,15 @@ def refuse_out_of_reach(request: Request, whens: Iterable[When]) -> None:
                 403, f"this key reaches back {days:g} days, and the event started at {moment.isoformat()}; "
                 "take a key that reaches further",
             )  # fmt: skip
+
+
+def refuse_results_out_of_reach(request: Request, store: Store, pool: str, match_ids: Iterable[str | None]) -> None:
+    """Refuse to add or void a result of a match that has an older one, which would no longer count, or count again."""
+    key: ApiKey = request.state.key
+    for match_id in match_ids if key.reach_s is not None else ():
+        with suppress(UnknownError):
+            results = store.match(pool, match_id).results if match_id else ()
+            refuse_out_of_reach(request, [store.event(pool, each).when for each in results])
 
 
 def refuse_limited_reach(request: Request) -> None:

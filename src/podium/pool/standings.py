@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -48,7 +49,7 @@ class Standings:
         """Return these standings with newer ones of some slots, perhaps of new ones."""
         slots = np.union1d(self.slots, newer.slots)
         here, there = np.searchsorted(slots, self.slots), np.searchsorted(slots, newer.slots)
-        columns = {}
+        columns: dict[str, Any] = {}
         for name in BY_ENTRY:
             column = columns[name] = np.empty(slots.size, getattr(self, name).dtype)
             column[here], column[there] = getattr(self, name), getattr(newer, name)

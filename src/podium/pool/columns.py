@@ -72,6 +72,16 @@ class Columns:
         place[order] = np.arange(order.size)
         return joined.take(place, axis=0)
 
+    def search(self, name: str, values: Array) -> Array:
+        """Return how many cells of a rising column are at most each value."""
+        chunk_of = np.searchsorted([chunk[name][-1] for chunk in self._chunks], values, "right")
+        found = np.full(values.size, self.size)
+        for number in np.unique(chunk_of[chunk_of < len(self._chunks)]).tolist():
+            chosen = chunk_of == number
+            before = np.searchsorted(self._chunks[number][name], values[chosen], "right")
+            found[chosen] = (number << CHUNK_BITS) + before
+        return found
+
     def replaced_from(self, row: int, columns: Mapping[str, Any]) -> "Columns":
         """Return the rows before `row`, followed by other rows."""
         added = len(next(iter(columns.values())))

@@ -166,6 +166,16 @@ class Snapshot:
         """Return the first ledger row of a position, and the row after its last one."""
         return self.row_at(position), self.row_at(position + 1)
 
+    def spans(self, positions: Array) -> tuple[Array, Array]:
+        """Return the first ledger row of each position, and how many it has."""
+        stops, before = (self.events.order.at("stop", np.maximum(each, 0)) for each in (positions, positions - 1))
+        begins = np.where(positions > 0, before, 0)
+        return begins, stops - begins
+
+    def positions(self, rows: Array) -> Array:
+        """Return the position of each ledger row's event or season in the order of rating."""
+        return self.events.order.search("stop", rows)
+
     def pool_state(self, position: int) -> Array:
         """Return what the system had learnt of the pool before a position, (1, fields)."""
         if not position or not self.pool.system.pool_fields:
@@ -203,11 +213,12 @@ class Snapshot:
             return np.array([previous[slot] for slot in slots.tolist()], np.int64)
         return self.newest_rows(first, slots)
 
-    def career(self, slot: int) -> Array:
-        """Return the rows of a player in the order of rating."""
-        row, found = int(self.newest.value("row", slot)) if slot < self.newest.size else NONE, []
-        while row >= 0:
-            found.append(row)
+    def career(self, slot: int, end: int | None = None, most: int | None = None) -> Array:
+        """Return the rows of a player before the row `end`, at most the newest so many, in the order of rating."""
+        row, found = int(self.newest.value("row", slot)) if slot < self.newest.size else NONE, list[int]()
+        while row >= 0 and len(found) != most:
+            if end is None or row < end:
+                found.append(row)
             row = int(self.rows.value("previous", row))
         return np.array(found[::-1], np.int64)
 

@@ -1,6 +1,6 @@
 """Events with their content, changes and reasons; the changes of one player, and of all; and who met whom."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, replace
 from decimal import Decimal
 from typing import Any, NamedTuple, Self
@@ -19,13 +19,14 @@ from podium.ledger.reasons.explaining import explain
 from podium.ledger.reasons.what_if import MOST_IMAGINED, WhatIf, is_quickly_imagined, what_if
 from podium.live import Live
 from podium.log.content import read_bodies
-from podium.log.log import REGISTER, RESTORE, SEASON, VOID, WITH_CONTENT, bodies_of, entries_after, newest_seq
+from podium.log.log import REGISTER, RESTORE, SEASON, VOID, WITH_CONTENT, bodies_of, entries_after
 from podium.log.players import known_numbers, names_of, number_of, unrated_error
-from podium.log.pools import PoolView, newest_first, same_event
+from podium.log.pools import PoolView
 from podium.log.removed import public_ids
-from podium.log.schema import change, event
-from podium.log.statements import FIRST_THING, among, of_generation, of_pool
+from podium.log.schema import event
+from podium.log.statements import FIRST_THING, among, of_pool
 from podium.pool.columns import NONE, Array
+from podium.pool.contents import rows_of
 from podium.pool.roster import as_table
 from podium.pool.slots import numbers_of, slot_of, slots_of
 from podium.pool.snapshot import RATED, STATUSES, Event, Snapshot
@@ -34,7 +35,6 @@ from podium.results.derived_heats import OVERALL, overall_rows
 from podium.results.reading import Results
 from podium.store.following import PoolReader
 from podium.store.reading.models import CareerChange, EventDetails, ResultRow, rows_as
-from podium.store.reading.moments import Answers
 from podium.store.reading.player_models import Encounters
 from podium.store.writing.rating.events import Change, changes_from, version_of
 from podium.store.writing.rating.rating import with_names
@@ -50,9 +50,12 @@ class Titles(NamedTuple):
     url: str | None
 
 
-def titles_of(pool: PoolView, events: Sequence[Event]) -> dict[str, Titles]:
+NO_TITLES = Titles(None, None)
+
+
+def titles_of(pool: PoolView, event_ids: Collection[Any]) -> dict[str, Titles]:
     """Return the titles of events, by id."""
-    rows = pool.run(SELECT_TITLES, among=[each.event_id for each in events]) if events else ()
+    rows = pool.run(SELECT_TITLES, among=event_ids) if event_ids else ()
     return {event_id: Titles(title, url) for event_id, title, url in rows}
 
 
@@ -86,7 +89,7 @@ def event_details(pool: PoolReader, event_id: str) -> EventDetails:
 
 def details_of(pool: PoolView, event: Event, results: Results, changes: Sequence[Change]) -> EventDetails:
     return EventDetails(
-        event.event_id, event.seq, pool.moment(event.started_at), *titles_of(pool, [event])[event.event_id],
+        event.event_id, event.seq, pool.moment(event.started_at), *titles_of(pool, [event.event_id])[event.event_id],
         event.status, event.reason, event.match_id, event.content_seq != event.seq, version_of(event),
         rows_as(ResultRow, results.frame), tuple(changes), sequence=pool.sequence(event.started_at),
     )  # fmt: skip
@@ -355,45 +358,33 @@ def team_sums(finishers: Sequence[Line], results: Sequence[Decimal]) -> list[Dec
 
 MOST_EVENTS, MOST_MET = 100, 4_000  # events, and entrants of them, that are looked at
 MOST_NAMED = 3
-OWN = (
-    sa.select(change.c.generation_id, change.c.started_at, change.c.seq, change.c.rank)
-    .where(of_generation(change), change.c.player_id == sa.bindparam("who"), change.c.rank.is_not(None))
-    .order_by(*newest_first(change))
-    .limit(sa.bindparam("top"))
-    .subquery()
-)
-AHEAD = sa.func.sum(sa.case((change.c.rank > OWN.c.rank, 1), else_=0))
-BEHIND = sa.func.sum(sa.case((change.c.rank < OWN.c.rank, 1), else_=0))
-SELECT_MET = (
-    sa.select(change.c.player_id, sa.func.count().label("met"), AHEAD.label("ahead"), BEHIND.label("behind"))
-    .select_from(OWN)
-    .join(change, sa.and_(change.c.generation_id == OWN.c.generation_id, same_event(change, OWN)))
-    .where(change.c.player_id != sa.bindparam("who"), change.c.rank.is_not(None))
-    .group_by(change.c.player_id)
-    .having(sa.func.count() > 1)
-)
 
 
-def encounters(pool: PoolView, answers: Answers, number: int, fields: list[int]) -> tuple[Encounters, ...]:
+def encounters(pool: PoolReader, slot: int, rows: Array, ranks: Array) -> tuple[Encounters, ...]:
     """Up to three whom a player finished ahead of more often than behind, then the one who leads most.
 
-    The largest lead stands first, and nobody is among them who was met once. `fields` are how many entrants each of the
-    player's events had, newest first.
+    The largest lead stands first, and nobody is among them who was met once.
+
+    Args:
+        rows: the player's rows of the ledger, of events alone, oldest first.
+        ranks: the player's rank in each.
     """
-    total, top = 0, 0
-    for field in fields[:MOST_EVENTS]:
-        total += field
-        if total > MOST_MET:
-            break
-        top += 1
-
-    def find() -> tuple[Encounters, ...]:
-        met = pool.fetch(SELECT_MET, who=number, top=top)
-        rows = sorted(met, key=lambda row: (row.behind - row.ahead, -row.met, row.player_id))
-        chosen = [row for row in rows[:MOST_NAMED] if row.ahead > row.behind]
-        chosen += [row for row in rows[-1:] if row.behind > row.ahead]
-        names = names_of(pool, {row.player_id for row in chosen})
-        return tuple(Encounters(names[row.player_id], row.met, row.ahead, row.behind) for row in chosen)
-
-    key = ("encounters", pool.id, pool.generation, number)
-    return answers.value(key, newest_seq(pool), find)
+    snapshot, newest = pool.snapshot, rows[::-1][:MOST_EVENTS]
+    positions = snapshot.positions(newest)
+    top = int(np.searchsorted(np.cumsum(snapshot.events.order.at("field", positions)), MOST_MET, "right"))
+    own = np.flatnonzero(ranks)[::-1][:top]
+    begins, lengths = snapshot.spans(snapshot.positions(rows[own]))
+    others = rows_of(begins, lengths)
+    slots, theirs = (snapshot.rows.at(name, others) for name in ("slot", "rank"))
+    met = np.flatnonzero((theirs > 0) & (slots != slot))
+    mine, theirs = np.repeat(ranks[own], lengths)[met], theirs[met]
+    found, which, counts = np.unique(slots[met], return_inverse=True, return_counts=True)
+    ahead, behind = (np.bincount(which, each, found.size).astype(np.int64) for each in (theirs > mine, theirs < mine))
+    again = np.flatnonzero(counts > 1)
+    order = again[np.lexsort((found[again], -counts[again], (behind - ahead)[again]))]
+    chosen = [k for k in order[:MOST_NAMED].tolist() if ahead[k] > behind[k]]
+    chosen += [k for k in order[-1:].tolist() if behind[k] > ahead[k]]
+    numbers = numbers_of(found[chosen]).tolist()
+    names = names_of(pool, numbers)
+    columns = (each[chosen].tolist() for each in (counts, ahead, behind))
+    return tuple(Encounters(names[number], *cells) for number, *cells in zip(numbers, *columns, strict=True))

@@ -10,7 +10,7 @@ import numpy as np
 import sqlalchemy as sa
 
 from podium.errors import ParameterError
-from podium.ledger.history import are_settled
+from podium.ledger.history import FINDING_EVENTS, can_be_unsettled
 from podium.ledger.reasons import wording
 from podium.log.players import names_of
 from podium.log.pools import (
@@ -76,7 +76,8 @@ def headlines(pool: PoolReader, events: Sequence[Event]) -> tuple[EventHeadline,
     undecided = [
         event for event, (entrants, _) in zip(events, notable, strict=True) if not any(each.rank for each in entrants)
     ]
-    sent, titles, digits = sent_winners(pool, undecided), titles_of(pool, events), pool.system.digits
+    sent, titles = sent_winners(pool, undecided), titles_of(pool, [each.event_id for each in events])
+    digits = pool.system.digits
     return tuple(
         headline(pool, event, titles[event.event_id], happening(*some, names, sent.get(event.event_id), digits))
         for event, some in zip(events, notable, strict=True)
@@ -219,7 +220,7 @@ def events_beside(pool: PoolReader, event: Event) -> AdjacentEvents:
     events = pool.snapshot.events
     positions = range(event.position)[::-1], range(event.position + 1, events.order.size)
     beside = [next(iter(events.first(each, 1, RATED, UNRATED)), None) for each in positions]
-    titles = titles_of(pool, [each for each in beside if each is not None])
+    titles = titles_of(pool, [each.event_id for each in beside if each is not None])
     return AdjacentEvents(*(None if each is None else event_name(pool, each, titles) for each in beside))
 
 
@@ -351,7 +352,8 @@ def surprise(pool: PoolReader, gains: Gains) -> Surprise | None:
     last = np.repeat(np.maximum.reduceat(rank, starts), np.diff(starts, append=uids.size))
     points = gains.points
     against = ((rank == 1) & (last > 1) & (points < 0.0)) | ((rank == last) & (rank > 1) & (points > 0.0))
-    settled = are_settled(pool.system, standings.states)[np.searchsorted(standings.numbers, gains.numbers)]
+    is_settled = standings.is_settled if can_be_unsettled(pool.system) else standings.events >= FINDING_EVENTS
+    settled = is_settled[np.searchsorted(standings.numbers, gains.numbers)]
     rows = np.arange(points.size)
     for is_preferred in (settled, against):
         rows = rows[is_preferred[rows]] if is_preferred[rows].any() else rows
@@ -362,7 +364,7 @@ def surprise(pool: PoolReader, gains: Gains) -> Surprise | None:
     before, rating, number = (each[row].item() for each in (gains.before, gains.rating, gains.numbers))
     (name,) = names_of(pool, [number]).values()
     return Surprise(
-        event.event_id, titles_of(pool, [event])[event.event_id].title, pool.moment(event.started_at), name,
+        event.event_id, titles_of(pool, [event.event_id])[event.event_id].title, pool.moment(event.started_at), name,
         rating - before, float(shown_change(before, rating, pool.system.digits)), bool(settled[row]),
         int(rank[row]) or None, int(events.order.value("field", event.position)) or None,
         sequence=pool.sequence(event.started_at),

@@ -90,6 +90,16 @@ class Career:
         return [*map(self.snapshot.events.id_of, self.uids.tolist())]
 
 
+def career_of(pool: PoolReader, number: int) -> Career:
+    """Return all changes of a player."""
+    return Career.of(pool.snapshot, pool.snapshot.career(slot_of(number)))
+
+
+def events_in(career: Career) -> Career:
+    """Return the changes by events, without those of seasons."""
+    return career.at(career.snapshot.events.columns.at("status", career.uids) != SEASON)
+
+
 def titles_in(pool: PoolReader, careers: Iterable[Career]) -> Mapping[str | None, Titles]:
     """Return the titles of the events in parts of careers, by id."""
     ids = {each for career in careers for each in career.event_ids}
@@ -160,10 +170,9 @@ def player_card(
     Raises:
         UnknownError: no such pool or player.
     """
-    stands, snapshot, digits = standing_of(pool, name), pool.snapshot, pool.system.digits
-    slot = slot_of(stands.player_id)
-    whole = Career.of(snapshot, snapshot.career(slot))
-    career = whole.at(snapshot.events.columns.at("status", whole.uids) != SEASON)
+    stands, digits = standing_of(pool, name), pool.system.digits
+    whole = career_of(pool, stands.player_id)
+    career = events_in(whole)
     newest_change = whole.at(slice(-1, None))
     provisional = not history.are_settled(pool.system, newest_change.states)[0]
     (deviation,) = newest_change.deviations()
@@ -210,7 +219,7 @@ def player_card(
         finding=math.fsum(first_five.gain.tolist()),
         finding_shown=shown_sum(first_five),
         nearby=beside,
-        encounters=encounters(pool, slot, career.rows, career.rank),
+        encounters=encounters(pool, slot_of(stands.player_id), career.rows, career.rank),
         former_names=former_names(pool, stands.player_id, stands.name),
     )
 
@@ -301,8 +310,7 @@ def rating_curve(
     Raises:
         UnknownError: no such pool or player.
     """
-    snapshot, slot = pool.snapshot, slot_of(standing_of(pool, name).player_id)
-    whole = Career.of(snapshot, snapshot.career(slot))
+    whole = career_of(pool, standing_of(pool, name).player_id)
     whole = whole.at(whole.started_at >= (EVER if since is None else time_of(since)))
     career = whole.at(history.thinned(whole.started_at, whole.rating, most))
     columns = (column.tolist() for column in (career.started_at, career.gain, career.rating))

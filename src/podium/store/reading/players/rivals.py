@@ -1,8 +1,8 @@
 """Whom a player met and how it went, from the explanations of the newest events; each is worked out once."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -12,34 +12,24 @@ import sqlalchemy as sa
 from podium.engine.tables.encoding import encode
 from podium.errors import ParameterError
 from podium.ledger.forecast import expected_score
-from podium.log.content import read_bodies
-from podium.log.log import bodies_of, newest_seq
-from podium.log.players import known_numbers, merges, names_of, number_of
-from podium.log.pools import Pool, newest_first, same_event
-from podium.log.schema import change, correction, event, log
-from podium.log.statements import of_generation, of_pool
+from podium.log.players import known_numbers, names_of
+from podium.log.schema import correction
+from podium.log.statements import of_pool
+from podium.pool.columns import Array
 from podium.pool.roster import as_table
 from podium.results.reading import Results
 from podium.store.following import PoolReader
-from podium.store.reading.boards.ranks import rank
-from podium.store.reading.events.events import explanation
+from podium.store.reading.boards.ranks import PlayerStanding, number_now, rank, standing_of
+from podium.store.reading.events.events import explanation, titles_of
 from podium.store.reading.models import CommonEvent, ComparedPlayer, Comparison, Rivalry, answer_from
 from podium.store.reading.moments import Answers, VersionCache
 from podium.store.reading.player_models import RivalRow, Rivals, Scalp
-from podium.store.reading.players.cards import event_names_of
+from podium.store.reading.players.cards import Career, career_of, events_in, titles_in
 from podium.store.reading.players.explanations import system_and_states
-from podium.store.writing.rating.standing_rows import get_standing
-from podium.support.words import shown_change
 
 MOST_EVENTS = 100  # that are explained: a second or so, once
 EVEN = 0.5  # the score of a draw; who is expected to score less is the underdog
 NO_DUELS = np.empty((0, 4))
-SELECT_NEWEST = (
-    sa.select(*(change.c[name] for name in ("started_at", "seq", "rating_before", "rating")))
-    .where(of_generation(change), change.c.player_id == sa.bindparam("who"), change.c.place > 0)
-    .order_by(*newest_first(change))
-    .limit(MOST_EVENTS)
-)
 SELECT_NEWEST_CORRECTION = sa.select(sa.func.max(correction.c.seq)).where(of_pool(correction))
 
 
@@ -47,6 +37,14 @@ class Upset(NamedTuple):
     expected: float
     opponent: int
     heat: str
+
+
+class Moved(NamedTuple):
+    """A player's change in an event."""
+
+    uid: int
+    before: float
+    rating: float
 
 
 class ExplainedEvent(NamedTuple):
@@ -63,22 +61,24 @@ def rivals(pool: PoolReader, answers: Answers, name: str) -> Rivals:
     Raises:
         UnknownError: no such pool or player.
     """
-    version = newest_seq(pool)
     cache = answers.rivals
-    return cache.value((pool.id, name), version, lambda: duels_by_opponent(pool, name, cache))
+    return cache.value((pool.id, name), pool.snapshot.seq, lambda: duels_by_opponent(pool, name, cache))
 
 
-def explained_events(pool: PoolReader, stands: Any, cache: VersionCache) -> dict[Any, ExplainedEvent]:
-    """A player's newest events with their duels, by their rows in the ledger.
+def explained_events(pool: PoolReader, stands: PlayerStanding, cache: VersionCache) -> dict[Moved, ExplainedEvent]:
+    """A player's newest events with their duels, the newest first.
 
     One is explained anew only where it moved the player otherwise, or the pool was corrected since.
     """
-    rows = pool.execute(SELECT_NEWEST, who=stands.player_id).all()
     corrected = pool.execute(SELECT_NEWEST_CORRECTION).scalar()
-    key, version = (pool.id, stands.player_id), (pool.generation, corrected)
-    known: dict[Any, ExplainedEvent] = cache.value(key, version, dict)
-    ids = event_names_of(pool, [row.seq for row in rows if row not in known])
-    events = {row: known[row] if row in known else duels_in_event(pool, ids[row.seq][0], stands.name) for row in rows}
+    key, version = (pool.id, stands.player_id), (pool.system, corrected)
+    known: dict[Moved, ExplainedEvent] = cache.value(key, version, dict)
+    newest = events_in(career_of(pool, stands.player_id)).at(slice(None, -MOST_EVENTS - 1, -1))
+    columns = (column.tolist() for column in (newest.uids, newest.before, newest.rating))
+    ids, every = pool.snapshot.events.ids, [*map(Moved._make, zip(*columns, strict=True))]
+    events = {
+        each: known[each] if each in known else duels_in_event(pool, ids[each.uid], stands.name) for each in every
+    }
     cache.keep(key, version, events)
     return events
 
@@ -100,7 +100,7 @@ def duels_in_event(pool: PoolReader, event_id: str, name: str) -> ExplainedEvent
 
 
 def duels_by_opponent(pool: PoolReader, name: str, cache: VersionCache) -> Rivals:
-    events = explained_events(pool, get_standing(pool, name), cache)
+    events = explained_events(pool, standing_of(pool, name), cache)
     opponent, score, expected, points = np.concatenate([NO_DUELS, *(each.duels for each in events.values())]).T
     numbers, which = np.unique(opponent, return_inverse=True)
     together = np.concatenate([opponent[:0], *(np.unique(each.duels[:, 0]) for each in events.values())])
@@ -115,8 +115,8 @@ def duels_by_opponent(pool: PoolReader, name: str, cache: VersionCache) -> Rival
         RivalRow(names[int(number)], *cells)
         for number, *cells in zip(numbers, *(column.tolist() for column in columns), strict=True)
     ]
-    upsets = [(event.upset, row) for row, event in events.items() if event.upset is not None]
-    best = min(upsets, key=lambda each: (each[0].expected, each[1].started_at, each[1].seq), default=None)
+    upsets = [(event.upset, moved.uid) for moved, event in events.items() if event.upset is not None]
+    best = min(reversed(upsets), key=lambda each: each[0].expected, default=None)  # the oldest of equals
     return Rivals(
         events=len(events),
         duels=score.size,
@@ -127,16 +127,40 @@ def duels_by_opponent(pool: PoolReader, name: str, cache: VersionCache) -> Rival
     )
 
 
-def best_win(pool: PoolReader, upset: Upset, row: Any, names: Mapping[int, str]) -> Scalp:
-    event_id, title = event_names_of(pool, [row.seq])[row.seq]
-    moment, number = pool.moment(row.started_at), pool.sequence(row.started_at)
+def best_win(pool: PoolReader, upset: Upset, uid: int, names: Mapping[int, str]) -> Scalp:
+    event_id, time = pool.snapshot.events.ids[uid], pool.snapshot.events.key(uid).started_at
+    title, moment, number = titles_of(pool, [event_id])[event_id].title, pool.moment(time), pool.sequence(time)
     return Scalp(names[upset.opponent], event_id, title, moment, upset.heat, upset.expected, sequence=number)
 
 
 MAX_MEETINGS = 1000  # newest meetings of two players that are listed, and as many are read at once
-MAX_MEETINGS_BYTES = 16_000_000  # and no more of their newest events than this: some 250,000 entries
+MAX_ENTRANTS = 250_000  # of meetings that are read at once
 MAX_UNRANKED = 100  # newest meetings without ranks whose heats are counted
-NO_HEATS = (0, 0, 0)
+Heats = tuple[int, int, int]  # that one won, drew and lost against another
+NO_HEATS: Heats = (0, 0, 0)
+
+
+class Meetings(NamedTuple):
+    """The events in which two players were rated, newest first, with what each did to both."""
+
+    own: Career
+    theirs: Career
+
+    @classmethod
+    def of(cls, pool: PoolReader, one: int, two: int) -> Self:
+        own, theirs = (events_in(career_of(pool, number)) for number in (one, two))
+        _, mine, others = np.intersect1d(own.uids, theirs.uids, return_indices=True)
+        newest = np.argsort(-mine)
+        return cls(own.at(mine[newest]), theirs.at(others[newest]))
+
+    def at(self, where: Any) -> "Meetings":
+        return Meetings(self.own.at(where), self.theirs.at(where))
+
+    @property
+    def lead(self) -> Array:
+        """By how much the one was rated above the other before each."""
+        lead: Array = self.own.before - self.theirs.before
+        return lead
 
 
 def comparison(pool: PoolReader, name: str, other: str) -> Comparison:
@@ -150,14 +174,16 @@ def comparison(pool: PoolReader, name: str, other: str) -> Comparison:
         ParameterError: the two are one.
     """
     one, two = two_numbers(pool, name, other)
+    meetings = Meetings.of(pool, one, two)
+    fields = pool.snapshot.events.order.at("field", pool.snapshot.positions(meetings.own.rows))
+    portion = np.arange(fields.size) // MAX_MEETINGS + np.cumsum(fields) // MAX_ENTRANTS
     listed: tuple[CommonEvent, ...] = ()
     heats = np.zeros(3, np.int64)
-    with_bodies = common_events(pool, one, two).add_columns(log.c.body).join(log, log.c.seq == event.c.content_seq)
-    with pool.connection.execute(with_bodies, execution_options={"stream_results": True}) as newest_first:
-        for number, rows in enumerate(portions(newest_first)):
-            scores = results_against(pool, [(row.body, row.started_at) for row in rows], one, two)
-            heats += np.sum([scores[row.event_id] for row in rows], axis=0)
-            listed = listed if number else tuple(common_event(pool, row, scores[row.event_id]) for row in rows)
+    for number in np.unique(portion).tolist():
+        some = meetings.at(portion == number)
+        scores = results_against(pool, some.own.uids, one, two)
+        heats += np.sum(scores, axis=0)
+        listed = listed or common_events(pool, some, scores)
     wins, draws, losses = heats.tolist()
     return Comparison(compared_players(pool, name, other), wins, draws, losses, listed)
 
@@ -186,95 +212,64 @@ def rivalry(pool: PoolReader, name: str, other: str, *, newest: int = 10) -> Riv
         ParameterError: the two are one.
     """
     one, two = two_numbers(pool, name, other)
-    rows = [row for row in pool.execute(common_events(pool, one, two)) if row.event_id is not None]
-    unranked = [row for row in rows[newest:] if row.rank is None or row.other_rank is None]
-    heats = [*rows[:newest], *unranked[:MAX_UNRANKED]]
-    bodies = bodies_of(pool, [row.content_seq for row in heats])
-    scores = results_against(pool, [(bodies[row.content_seq], row.started_at) for row in heats], one, two)
-    ahead = [side_ahead(row.rank, row.other_rank, scores.get(row.event_id, NO_HEATS)) for row in rows]
+    meetings = Meetings.of(pool, one, two)
+    ranks = meetings.own.rank, meetings.theirs.rank
+    unranked = np.flatnonzero((ranks[0] == 0) | (ranks[1] == 0))
+    counted = np.union1d(np.arange(min(newest, len(meetings.own))), unranked[unranked >= newest][:MAX_UNRANKED])
+    scores = dict(zip(counted.tolist(), results_against(pool, meetings.own.uids[counted], one, two), strict=True))
+    each_rank = enumerate(zip(*(each.tolist() for each in ranks), strict=True))
+    ahead = [side_ahead(own, theirs, scores.get(number, NO_HEATS)) for number, (own, theirs) in each_rank]
+    first = meetings.at(slice(newest))
     return Rivalry(
         players=compared_players(pool, name, other),
-        meetings=len(rows),
+        meetings=len(ahead),
         ahead=ahead.count(1),
         behind=ahead.count(-1),
-        mean_lead=sum(row.rating_before - row.other_before for row in rows) / len(rows) if rows else None,
-        newest=tuple(common_event(pool, row, scores[row.event_id]) for row in rows[:newest]),
+        mean_lead=sum(meetings.lead.tolist()) / len(ahead) if ahead else None,
+        newest=common_events(pool, first, [scores[number] for number in range(len(first.own))]),
         newest_ahead=tuple(ahead[:newest]),
     )
 
 
-def side_ahead(own: int | None, theirs: int | None, heats: tuple[int, int, int]) -> int:
+def side_ahead(own: int, theirs: int, heats: Heats) -> int:
     """Who was ahead in an event: 1 the one, -1 the other, 0 neither; by ranks, or by heats where there are none."""
-    if own is None or theirs is None:
+    if not own or not theirs:
         wins, _, losses = heats
         return (wins > losses) - (wins < losses)
     return (own < theirs) - (own > theirs)
 
 
 def two_numbers(pool: PoolReader, name: str, other: str) -> tuple[int, int]:
-    one, two = number_of(pool, name), number_of(pool, other)
+    one, two = number_now(pool, name), number_now(pool, other)
     if one == two:
         raise ParameterError(f"{name!r} does not meet {other!r}: they are one player")
     return one, two
 
 
-def common_events(pool: Pool, one: int, two: int) -> sa.Select[Any]:
-    """The events in which two were rated, newest first, with what each did to both.
-
-    The changes are joined first, from those of the one on: there are fewer of them than events. Where a season began
-    there is no event.
-    """
-    own, theirs = change.alias(), change.alias()
-    both = (
-        sa.select(
-            *(own.c[name] for name in ("started_at", "seq", "rating_before", "rating", "rank")),
-            theirs.c.rating_before.label("other_before"),
-            theirs.c.rating.label("other_rating"),
-            theirs.c.rank.label("other_rank"),
+def common_events(pool: PoolReader, meetings: Meetings, scores: Sequence[Heats]) -> tuple[CommonEvent, ...]:
+    own, theirs = meetings
+    titles, shown = titles_in(pool, [own]), zip(own.shown_gains(), theirs.shown_gains(), strict=True)
+    columns = own.started_at, own.gain, theirs.gain, own.rank, theirs.rank, meetings.lead
+    rows = zip(own.event_ids, scores, shown, *(each.tolist() for each in columns), strict=True)
+    return tuple(
+        CommonEvent(
+            event_id or "", pool.moment(time), wins, draws, losses, gain, other_gain, titles[event_id].title,
+            rank or None, other_rank or None, lead, points, other_points, sequence=pool.sequence(time),
         )
-        .join_from(own, theirs, sa.and_(theirs.c.generation_id == own.c.generation_id, same_event(own, theirs)))
-        .where(own.c.generation_id == pool.generation, own.c.player_id == one, theirs.c.player_id == two)
-        .order_by(*newest_first(own))
-        .subquery()
-    )
-    return (
-        sa.select(both, event.c.event_id, event.c.content_seq, event.c.title)
-        .join_from(both, event, sa.and_(event.c.pool_id == pool.id, same_event(event, both)), isouter=True)
-        .order_by(*newest_first(both))
-    )
-
-
-def common_event(pool: Pool, row: Any, heats: tuple[int, int, int]) -> CommonEvent:
-    return CommonEvent(
-        row.event_id, pool.moment(row.started_at), *heats, row.rating - row.rating_before,
-        row.other_rating - row.other_before, row.title, row.rank, row.other_rank, row.rating_before - row.other_before,
-        float(shown_change(row.rating_before, row.rating, pool.system.digits)),
-        float(shown_change(row.other_before, row.other_rating, pool.system.digits)),
-        sequence=pool.sequence(row.started_at),
+        for event_id, (wins, draws, losses), (points, other_points), time, gain, other_gain, rank, other_rank, lead
+        in rows
     )  # fmt: skip
 
 
-def portions(rows: Iterable[Any]) -> Iterator[list[Any]]:
-    """The rows, so many at a time as are read at once: `MAX_MEETINGS`, whose bodies are no larger than a limit."""
-    size, portion = 0, list[Any]()
-    for row in rows:
-        size += len(row.body)
-        if portion and (size > MAX_MEETINGS_BYTES or len(portion) == MAX_MEETINGS):
-            yield portion
-            size, portion = len(row.body), []
-        portion.append(row)
-    if portion:
-        yield portion
-
-
-def results_against(
-    pool: PoolReader, bodies: Sequence[tuple[bytes, int]], one: int, two: int
-) -> dict[str, tuple[int, int, int]]:
+def results_against(pool: PoolReader, uids: Array, one: int, two: int) -> list[Heats]:
     """Heats won, drawn and lost by `one` against `two` in each event; none for team mates."""
-    if not bodies:
-        return {}
-    merged = {str(gone): str(stays) for gone, stays in merges(pool).items()}
-    table = read_bodies(bodies).with_columns(pl.col("player").replace(merged))
+    if not uids.size:
+        return []
+    snapshot, cells = pool.snapshot, pool.snapshot.events.columns
+    times = cells.at("started_at", uids)
+    table = snapshot.contents.table(cells.at("content", uids), event_id=uids.astype(str), started_at=times)
+    merged = {str(gone): str(stays) for gone, stays in snapshot.merged.items()}
+    table = table.with_columns(pl.col("player").replace(merged))
     events = encode(Results(as_table(pool, table), pool.name), pool.system)
     columns = events.columns
     heats = columns.entries if columns.entries.size else columns.entrants
@@ -298,5 +293,5 @@ def results_against(
         (pl.col("place") == pl.col("place_right")).sum().alias("draws"),
         (pl.col("place") > pl.col("place_right")).sum().alias("losses"),
     )
-    scores = {event_id: (wins, draws, losses) for event_id, wins, draws, losses in counts.iter_rows()}
-    return {event_id: scores.get(event_id, NO_HEATS) for event_id in table["event_id"].unique()}
+    scores = {int(uid): (wins, draws, losses) for uid, wins, draws, losses in counts.iter_rows()}
+    return [scores.get(uid, NO_HEATS) for uid in uids.tolist()]

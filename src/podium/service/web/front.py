@@ -15,6 +15,7 @@ from fastapi.responses import JSONResponse
 
 from podium import __version__
 from podium.errors import PodiumError, UnknownError
+from podium.log.pools import other_arithmetic
 from podium.pages.why import WhyView, why_view
 from podium.service.web.boards import default_listing
 from podium.service.web.rendering import Page, PageRouter, PoolHeader, page_response, page_text, pool_header
@@ -180,6 +181,8 @@ class FrontPages:
 
     def _card(self, store: Store, pool: str) -> PoolCard | None:
         try:
+            if other_arithmetic(store.pool(pool)):  # nobody can read its ratings until it is rated again
+                return None
             version = store.version(pool), store.fixtures(pool, ahead=True, most=TOP)
             known = self._cards.get(pool)
             if known is None or known[0] != version:

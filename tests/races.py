@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 
 from starlette.testclient import TestClient
 
+from podium.log.players import things_of
 from podium.service import create_app
 from podium.store.keys import create_key
-from podium.store.reading.boards.listings import SELECT_RATED
 
 START = datetime(2025, 1, 1, tzinfo=UTC)
 
@@ -32,8 +32,9 @@ def ratings(store, pool="main"):
     """The rating of everyone on a board; and of things that entrants share, with their kind before the name."""
     rated = {row.player: row.rating for row in store.leaderboard(pool, top=1000).players}
     with store.reading(pool) as known:
-        rows = known.execute(SELECT_RATED).all() if known.system.kinds else ()
-    return rated | {row.name.replace("\x1f", "/"): row.rating for row in rows}
+        standings, things = known.snapshot.standings, things_of(known)
+    entries = {name.replace("\x1f", "/"): standings.find(number) for number, name in things.items()}
+    return rated | {name: float(standings.ratings[entry]) for name, entry in entries.items() if entry >= 0}
 
 
 @contextmanager

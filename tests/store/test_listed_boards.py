@@ -14,7 +14,6 @@ from podium.errors import ParameterError, PodiumError, UnknownError
 from podium.ledger.history import can_be_unsettled
 from podium.ledger.leaderboard import Eligibility
 from podium.log.schema import rank_count
-from podium.store.reading.boards.listings import open_board
 from podium.store.reading.player_models import Listing
 from podium.store.writing.rating.facts import date_of
 from podium.store.writing.rating.standing_rows import shared_ranks
@@ -153,18 +152,6 @@ def test_no_player_and_one(store):
     for wrong in ("x", "nan,1", "1e999,1", "1,99999999999999999999", ","):
         with pytest.raises(ParameterError, match="cursor"):
             store.listed_board(POOL, Listing(), after=wrong)
-
-
-def test_a_place_is_not_taken_for_the_players_of_a_page(store):
-    """A rating and a number make a place, and two numbers a page's players: both may be equal, and both are kept."""
-    store.create_pool(POOL, find("elo")())
-    store.submit(POOL, rows(1, "ab"))
-    everybody = Listing(min_events=1)
-    with store.reading(POOL) as pool:
-        board = open_board(pool, everybody, store.answers)
-        one, two = (row.player_id for row in board.rows(None, 2))
-        assert board.position((float(one), two)).above == 2
-    assert [row.player for row in store.listed_board(POOL, everybody).rows] == ["a", "b"]
 
 
 def test_ranks_move_since_the_newest_day_that_is_right(store):

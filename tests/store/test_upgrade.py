@@ -83,6 +83,7 @@ def test_a_marked_pool_waits_until_it_is_rated_again(kind, earlier, new_url):
         lambda: store.movers("sixties"),
         lambda: store.history("sixties"),
         lambda: store.leaderboard("sixties"),
+        lambda: store.search("ana", ["sixties"]),
         lambda: store.player_card("sixties", "ana"),
         lambda: store.rivalry("sixties", "ana", "ben"),
         lambda: store.stakes("sixties", ["ana", "ben"]),
@@ -90,6 +91,8 @@ def test_a_marked_pool_waits_until_it_is_rated_again(kind, earlier, new_url):
         with pytest.raises(StoreError, match="run podium db upgrade"):
             act()
     assert everything(store) == before
+    assert [each.name for each in store.pool_summaries()] == ["modern", "sixties"]  # a list of pools needs no ratings
+    assert store.search("a") == ()
 
     modern, sixties = upgrade_pools(store.engine, "test")
     assert str(modern) == "pool modern: 2 events rated again, 0 changes of ratings moved"

@@ -9,7 +9,7 @@ import numpy as np
 from podium.engine.replay import States
 from podium.engine.system import System
 from podium.pool.columns import NONE, Array, Columns
-from podium.pool.slots import numbers_of, slot_of
+from podium.pool.slots import is_player, numbers_of, slot_of
 
 BY_ENTRY = "rows", "played_at", "ratings", "events", "scores", "is_settled"
 
@@ -40,9 +40,14 @@ class Standings:
         return numbers_of(self.slots)
 
     @cached_property
+    def is_player(self) -> Array:
+        """Whether each entry is a player; equipment has no rank."""
+        return is_player(self.slots)
+
+    @cached_property
     def best_first(self) -> Array:
         """The entries of players in the order of a board: highest score first, then the highest number."""
-        players = np.flatnonzero(self.slots & 1 == 0)  # equipment has no rank; slots rise with the numbers
+        players = np.flatnonzero(self.is_player)  # by rising numbers, as slots rise
         return players[np.argsort(self.scores[players], kind="stable")[::-1]]
 
     def updated(self, newer: "Standings") -> "Standings":

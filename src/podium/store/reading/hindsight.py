@@ -17,18 +17,18 @@ from podium.ledger.history import thinned
 from podium.log.log import newest_seq
 from podium.log.players import merges, names_of
 from podium.log.pools import FOREVER, START, Pool, PoolView, When, refuse_other_arithmetic, time_of
-from podium.log.schema import hindsight, pool_fact, standing
+from podium.log.schema import hindsight, pool_fact
 from podium.log.statements import is_thing, of_pool, upsert
 from podium.pool.roster import as_table
 from podium.rating import rate
 from podium.results.reading import Results
-from podium.store.reading.boards.ranks import IN_POOL, IS_SETTLED
+from podium.store.following import PoolReader
+from podium.store.reading.boards.ranks import standing_of
 from podium.store.reading.models import STARTED, Started
 from podium.store.reading.moments import Moments
 from podium.store.reading.pool_facts import SELECT_FACT, rated_rows, system_text
 from podium.store.writing.rating.facts import date_of, today
 from podium.store.writing.rating.rating import events_from
-from podium.store.writing.rating.standing_rows import get_standing
 from podium.support.answers import answer, described
 
 NAME = "hindsight"  # of the pool's fact
@@ -37,8 +37,6 @@ CHUNK_EVENTS, CHUNK_ROWS = 20_000, 1_000  # read and written at once
 MOST_POINTS = 300  # of a curve that are kept: those that tell its shape
 MOST_BEST = 50  # players of the board
 POINT = np.dtype([("at", "<i8"), ("rating", "<f8"), ("deviation", "<f8")])  # microseconds since 1970, and points
-SELECT_SETTLED = sa.select(standing.c.player_id).where(IN_POOL, IS_SETTLED)
-SELECT_ENTRIES = sa.select(sa.func.sum(standing.c.events)).where(IN_POOL)
 SELECT_CURVE = sa.select(hindsight.c.curve).where(of_pool(hindsight), hindsight.c.player_id == sa.bindparam("who"))
 
 
@@ -95,8 +93,9 @@ def keep(store: Moments, pool_name: str) -> bool:
         if lack_of(pool.system) or (kept is not None and (kept.day == today() or kept.version == version)):
             return False
         refuse_other_arithmetic(pool)
-        settled = pool.execute(SELECT_SETTLED).scalars().all()
-        entries = pool.execute(SELECT_ENTRIES).scalar() or 0
+        standings = pool.snapshot.standings
+        settled = standings.numbers[standings.is_player & standings.is_settled].tolist()
+        entries = int(standings.events[standings.is_player].sum())
         table = rated_results(pool) if entries <= MOST_ENTRIES else pl.DataFrame()
     pairs = 0 if table.is_empty() else pairs_in(table)  # from here on in no transaction, that writers wait for
     too_large = max(entries - MOST_ENTRIES, pairs - MOST_PAIRS) > 0
@@ -182,7 +181,7 @@ def hindsight_day(pool: PoolView) -> date | None:
     return None if kept is None or kept.too_large else date_of(kept.day)
 
 
-def curve_of(pool: PoolView, name: str, since: When | None = None) -> tuple[HindsightPoint, ...]:
+def curve_of(pool: PoolReader, name: str, since: When | None = None) -> tuple[HindsightPoint, ...]:
     """Show how strong a player was at each event, knowing all since, or at as many of them as tell the same shape.
 
     Args:
@@ -194,7 +193,7 @@ def curve_of(pool: PoolView, name: str, since: When | None = None) -> tuple[Hind
     Raises:
         UnknownError: no such pool or player.
     """
-    who = get_standing(pool, name).player_id
+    who = standing_of(pool, name).player_id
     packed = pool.execute(SELECT_CURVE, who=who).scalar() if hindsight_day(pool) else None
     points = np.frombuffer(packed or b"", POINT)
     points = points if since is None else points[points["at"] >= time_of(since)]

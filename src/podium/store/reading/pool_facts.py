@@ -25,12 +25,11 @@ from podium.log.chain import newest_head
 from podium.log.log import newest_seq
 from podium.log.players import names_of
 from podium.log.pools import START, OrderKey, Pool, PoolView, newest_first, refuse_other_arithmetic, settings_of
-from podium.log.schema import change, event, pool_fact, standing
+from podium.log.schema import change, event, pool_fact
 from podium.log.statements import is_thing, of_generation, of_pool, upsert
 from podium.pool.roster import Roster, as_table
 from podium.results.reading import Results
 from podium.store.following import PoolReader
-from podium.store.reading.boards.ranks import IN_POOL, IS_SETTLED
 from podium.store.reading.events.events import explanation, rated_event
 from podium.store.reading.moments import Answers
 from podium.store.reading.players.cards import event_names_of
@@ -39,7 +38,7 @@ from podium.store.writing.rating.facts import date_of, today
 from podium.store.writing.rating.ledger_rows import newest_pool_state, system_today
 from podium.store.writing.rating.plan import met_in
 from podium.store.writing.rating.rating import events_from
-from podium.store.writing.rating.standing_rows import newest_standings, states_of
+from podium.store.writing.rating.standing_rows import newest_standings
 from podium.support.answers import answer, described
 
 
@@ -180,7 +179,6 @@ def reliability(bins: npt.NDArray[np.float64]) -> tuple[ReliabilityBin, ...]:
 
 
 EVENT_NUMBERS = (1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 50, 100)  # of which the picture has a point
-SELECT_PLAYERS = sa.select(standing.c.player_id, standing.c.events).where(IN_POOL).order_by(standing.c.player_id)
 SELECT_NTH_EVENT = (
     sa.select(change.c.seq, change.c.field)
     .where(of_generation(change), change.c.player_id == sa.bindparam("who"), change.c.place > 0)
@@ -192,8 +190,8 @@ SELECT_NTH_EVENT = (
 
 def weights(pool: PoolReader, most: int) -> tuple[WeightPoint, ...]:
     """How far the most moving duel of their n-th rated event moved so many players, at most, for some n."""
-    rows = pool.execute(SELECT_PLAYERS).all()
-    numbers, events = np.array(rows, np.int64).reshape(-1, 2).T
+    standings = pool.snapshot.standings
+    numbers, events = standings.numbers[standings.is_player], standings.events[standings.is_player]
     points = []
     for number in EVENT_NUMBERS:
         players = numbers[events >= number].tolist()
@@ -222,9 +220,6 @@ GAPS = range(-800, 801, 40)  # points of Elo by which a player is ahead
 MIDDLE_OF = 10_000  # settled players of whom the middle one is taken
 GROWTH = 0.1  # of the log, up to which facts that were worked out before are still shown
 SELECT_FACT = sa.select(pool_fact.c.body).where(of_pool(pool_fact), pool_fact.c.name == sa.bindparam("fact"))
-SELECT_SETTLED_STATES = (
-    sa.select(standing.c.state).where(IN_POOL, IS_SETTLED).order_by(standing.c.player_id).limit(MIDDLE_OF)
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,12 +298,13 @@ def keep(pool: PoolView, found: KeptFacts) -> None:
     upsert(pool.connection, pool_fact, [(pool.id, NAME, today(), found.to_json())])
 
 
-def promise(pool: PoolView) -> tuple[PromisePoint, ...]:
+def promise(pool: PoolReader) -> tuple[PromisePoint, ...]:
     """What a lead promises the middle settled player over an equal, or a newcomer where nobody is settled."""
     system, newcomer = system_today(pool), pool.system.newcomer()
-    packed = pool.execute(SELECT_SETTLED_STATES).scalars().all()
-    states = states_of(pool, packed)
-    even = type(newcomer)(*np.median(states, axis=0).tolist()) if packed else newcomer
+    standings = pool.snapshot.standings
+    settled = standings.rows[standings.is_player & standings.is_settled][:MIDDLE_OF]
+    states = pool.snapshot.rows.at("state", settled)
+    even = type(newcomer)(*np.median(states, axis=0).tolist()) if settled.size else newcomer
     params, scale = system.params(), system.points_per_logit / ELO_SCALE
     points = []
     for gap in (float(f"{elo_gap * scale:.3g}") for elo_gap in GAPS):

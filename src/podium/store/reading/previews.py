@@ -16,8 +16,9 @@ from podium.log.log import AMEND, admit_reason, bodies_of, newest_seq
 from podium.log.players import Numbering, names_of, present_names, provisional_numbers
 from podium.log.pools import Order, OrderKey, PoolView, When, refuse_unwritable
 from podium.log.schema import standing
-from podium.log.statements import is_thing
-from podium.store.reading.boards.ranks import IN_POOL, count_players
+from podium.log.statements import is_thing, of_generation, of_players
+from podium.store.following import PoolReader
+from podium.store.reading.boards.ranks import count_players
 from podium.store.reading.log import CorrectedLine, corrected_lines, lines_of
 from podium.store.writing import accounts, administration, mending, ordering, sheets, submission
 from podium.store.writing.execution import Done, Propose, plan_through, with_receipts
@@ -106,7 +107,9 @@ def propose_at(pool: PoolView, numbering: Numbering, *, propose: Propose, versio
     return propose(pool, numbering)
 
 
-SELECT_STATES = sa.select(standing.c.player_id, standing.c.rating, standing.c.state).where(IN_POOL)
+SELECT_STATES = sa.select(standing.c.player_id, standing.c.rating, standing.c.state).where(
+    of_generation(standing), of_players(standing)
+)
 MAX_EVENTS = 100  # that are listed
 
 
@@ -142,7 +145,7 @@ class Preview:
     notice: str = ""  # what moves with what the system has learnt of the pool; empty where nothing does
 
 
-def preview(pool: PoolView, act: Act) -> Preview:
+def preview(pool: PoolReader, act: Act) -> Preview:
     """Look at what an act would do; nothing is stored, and nobody waits.
 
     Args:

@@ -8,16 +8,17 @@ from podium.log.database import close_engine, open_database
 from podium.log.files import truncate_wal
 from podium.log.log import newest_seq
 from podium.log.players import admit_names
-from podium.log.pools import SELECT_PUBLIC, Pool, every_pool
+from podium.log.pools import SELECT_PUBLIC, Pool, every_pool, other_arithmetic
 from podium.rated import Rated
 from podium.rating import rate
+from podium.store.following import PoolReader
 from podium.store.reading import ahead, hindsight
 from podium.store.reading import log as entries
 from podium.store.reading import pool_facts as whole
 from podium.store.reading.boards import listings, pages, ranks
 from podium.store.reading.events import events, headlines
 from podium.store.reading.models import PlayerDetails, PoolSummary, answer_from
-from podium.store.reading.moments import Moments, reads, reads_kept
+from podium.store.reading.moments import Moment, Moments, reads, reads_kept
 from podium.store.reading.player_models import FoundPlayer
 from podium.store.reading.players import cards, explanations
 from podium.store.reading.players import rivals as opponents
@@ -64,6 +65,9 @@ class Reader(Moments):
         with self._reading_all() as moment:
             return [*every_pool(moment.connection)]
 
+    def _every_pool(self, moment: Moment) -> Iterator[PoolReader]:
+        return (PoolReader.of(pool, self.snapshots) for pool in every_pool(moment.connection))
+
     def public_pools(self) -> frozenset[str]:
         """Name the pools that everybody may read.
 
@@ -80,7 +84,7 @@ class Reader(Moments):
             A summary each, by name.
         """
         with self._reading_all() as moment:
-            return tuple(ranks.pool_summary(each) for each in every_pool(moment.connection))
+            return tuple(map(ranks.pool_summary, self._every_pool(moment)))
 
     pool_summary = reads(ranks.pool_summary)
     limit_notice = reads(ranks.limit_notice)
@@ -153,11 +157,11 @@ class Reader(Moments):
 
     # Boards
 
-    leaderboard = reads_kept(pages.leaderboard)
+    leaderboard = reads(pages.leaderboard)
     board = reads(ranks.board)
-    listed_board = reads_kept(pages.listed_board)
-    page_of = reads_kept(pages.page_of)
-    newest_entrants = reads_kept(pages.newest_entrants)
+    listed_board = reads(pages.listed_board)
+    page_of = reads(pages.page_of)
+    newest_entrants = reads(pages.newest_entrants)
     movers = reads_kept(headlines.movers)
     distribution = reads(ranks.distribution)
     seasons = reads(ranks.seasons)
@@ -188,14 +192,16 @@ class Reader(Moments):
             The players, best rated first; similar names where nothing is found.
         """
         with self._reading_all() as moment:
-            known = [each for each in every_pool(moment.connection) if pools is None or each.name in pools]
+            known = [each for each in self._every_pool(moment) if pools is None or each.name in pools]
+            if len(known) > 1:
+                known = [each for each in known if not other_arithmetic(each)]  # the others can be searched
             return listings.search(known, text, most)
 
     # Players
 
     rank = reads(ranks.rank)
     ranks_of = reads(pages.ranks_of_player)
-    neighbours = reads_kept(pages.neighbours)
+    neighbours = reads(pages.neighbours)
     player_card = reads_kept(cards.player_card)
     career = reads(events.career)
     player_changes = reads(cards.changes_page)

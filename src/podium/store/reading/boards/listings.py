@@ -1,181 +1,125 @@
-"""Who is on a board, by statements: the rows of a page, how many there are, and how many stand before a place.
-
-A board of all, or of all who are settled, is counted by the counts of players per rating, which writers keep. Any other
-is counted row by row, once for each version of the pool.
-"""
+"""Boards: who is listed and in which order. The search for players, and the equipment that is rated."""
 
 import difflib
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cached_property
 from typing import Any, NamedTuple
 
+import numpy as np
 import sqlalchemy as sa
 
 from podium.engine.tables.things import kind_and_name
-from podium.log.log import newest_seq
-from podium.log.pools import Pool, PoolView
-from podium.log.schema import alias, merged, player, standing, thing
-from podium.log.statements import among, of_generation, of_pool
+from podium.log.players import names_of
+from podium.log.pools import PoolView
+from podium.log.schema import alias, player
+from podium.log.statements import of_pool
+from podium.pool.columns import Array
+from podium.pool.snapshot import Event
+from podium.pool.standings import Standings
 from podium.results.names import search_key
 from podium.store.following import PoolReader
-from podium.store.reading.boards.ranks import (
-    BOARD_CURSOR,
-    BOARD_ORDER,
-    IN_POOL,
-    IS_SETTLED,
-    Place,
-    count_better,
-    count_players,
-    ranks_of,
-    span_begins,
-)
-from podium.store.reading.events.headlines import newest_rated
-from podium.store.reading.moments import T, VersionCache
+from podium.store.reading.boards.ranks import Place, PlayerStanding, count_better, span_begins, standings_of
 from podium.store.reading.player_models import FoundPlayer, Listing, SharedThing
-from podium.store.writing.rating.standing_rows import BOARD_COLUMNS, HAS_STANDING
 
-ROWS = sa.select(*BOARD_COLUMNS).join(player, HAS_STANDING)
-BEST_FIRST = standing.c.score.desc(), standing.c.player_id.desc()
 TOP: sa.BindParameter[int] = sa.bindparam("top")
 
 
 class Position(NamedTuple):
-    through: int  # players up to the place, and with it
-    above: int  # players who stand above it
+    """How many players of a board stand before a place."""
+
+    before: int
+    through: int  # and at it
+    above: int  # with a higher score
 
 
-class Statements(NamedTuple):
-    """The statements of boards with the same rules, whatever their limits."""
-
-    page: sa.Select[Any]
-    page_after: sa.Select[Any]
-    page_above: sa.Select[Any]  # from a place on towards the best
-    chosen: sa.Select[Any]
-    number: sa.Select[Any]
-    position: sa.Select[Any]
-    ranks: sa.Select[Any]
-    tied_through: sa.Select[Any]  # those with the score of a place, down to the place
-
-
-@cache
-def statements(*, settled: bool | None, min_events: bool, active: bool) -> Statements:
-    listed = [IN_POOL]
-    if settled is not None:
-        listed.append(IS_SETTLED if settled else standing.c.provisional.is_(sa.true()))
-    if min_events:
-        listed.append(standing.c.events >= sa.bindparam("min_events"))
-    if active:
-        listed.append(standing.c.played_at >= sa.bindparam("active_from"))
-    rows, players = ROWS.where(*listed), sa.func.count()
-    page = rows.order_by(*BEST_FIRST).limit(TOP)
-    counted = sa.select(players).select_from(standing).where(*listed)
-    rank = sa.func.rank().over(order_by=standing.c.score.desc())
-    ranked = sa.select(standing.c.player_id, rank).where(*listed).subquery()
-    score: sa.BindParameter[float] = sa.bindparam("score", type_=sa.Double())
-    # One walk of all: that of those above by the index looks each of them up.
-    counts: list[Any] = [players.filter(BOARD_ORDER >= BOARD_CURSOR), players.filter(standing.c.score > score)]
-    return Statements(
-        page,
-        page.where(BOARD_ORDER < BOARD_CURSOR),
-        rows.where(BOARD_ORDER > BOARD_CURSOR).order_by(standing.c.score, standing.c.player_id).limit(TOP),
-        rows.where(among(standing.c.player_id)),
-        counted,
-        sa.select(*counts).select_from(standing).where(*listed),
-        sa.select(ranked).where(among(ranked.c.player_id)),
-        # A range, for the index of scores: SQLite takes the key for a score that is equal.
-        counted.where(standing.c.score >= score, standing.c.score <= score).where(
-            standing.c.player_id + 0 >= sa.bindparam("number")
-        ),
-    )
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Board:
-    """The board of a listing at one moment of a pool."""
+    """The players of a listing, best first."""
 
     pool: PoolReader
     listing: Listing
-    cache: VersionCache
-    version: int
-    newest: Any  # row of the pool's newest rated event; None where there is none
-    params: dict[str, Any]
 
     @property
     def is_filtered(self) -> bool:
-        """Whether some are left out for another reason than that they are not settled."""
+        """Whether somebody may be left out for another reason than a provisional rating."""
         return self.listing.min_events is not None or self.listing.active_within is not None
 
     @property
     def only_settled(self) -> bool:
+        """Whether players with a provisional rating are left out."""
         return not self.listing.unsettled
 
-    def statements(self, *, settled: bool | None) -> Statements:
-        rules = {"min_events": self.listing.min_events, "active": self.listing.active_within}
-        return statements(settled=settled, **{name: limit is not None for name, limit in rules.items()})
+    @property
+    def newest(self) -> Event | None:
+        """The pool's newest rated event, if there is one."""
+        return self.pool.snapshot.events.newest_rated
+
+    @cached_property
+    def standings(self) -> Standings:
+        """How everyone in the pool stands."""
+        return self.pool.snapshot.standings
+
+    @cached_property
+    def fits(self) -> Array:
+        """Whether each entry of the standings fits the listing, provisional or not."""
+        rules, fits = self.listing, self.standings.is_player
+        if rules.min_events is not None:
+            fits = fits & (self.standings.events >= rules.min_events)
+        if rules.active_within is not None and self.newest is not None:
+            first = span_begins(self.pool, rules.active_within, self.newest.started_at)
+            fits = fits & (self.standings.played_at >= first)
+        return fits
+
+    @cached_property
+    def is_listed(self) -> Array:
+        """Whether each entry of the standings is on the board."""
+        return self.fits & self.standings.is_settled if self.only_settled else self.fits
+
+    @cached_property
+    def entries(self) -> Array:
+        """The listed entries of the standings, best first."""
+        return self.best(self.is_listed)
+
+    @cached_property
+    def _falling(self) -> Array:
+        return -self.standings.scores[self.entries]
 
     @property
-    def own(self) -> Statements:
-        return self.statements(settled=True if self.only_settled else None)
+    def size(self) -> int:
+        """How many players are listed."""
+        return int(self.entries.size)
 
-    def rows(self, after: Place | None, top: int) -> list[Any]:
-        """So many rows from a place on, best first."""
-        return self.all_of(self.own.page, top=top) if after is None else self.at(self.own.page_after, after, top=top)
-
-    def rows_above(self, place: Place, top: int) -> list[Any]:
-        """So many rows above a place, the nearest first."""
-        return self.at(self.own.page_above, place, top=top)
-
-    def rows_of(self, players: Iterable[int]) -> list[Any]:
-        """The rows of those of some players who are listed, in no order."""
-        return self.all_of(self.own.chosen, among=players)
-
-    def unsettled_rows(self, top: int) -> list[Any]:
-        return self.all_of(self.statements(settled=False).page, top=top)
-
-    def ranks_of(self, players: Collection[int]) -> dict[int, int]:
-        """The ranks of some players who are listed, by number."""
-        if not self.is_filtered:
-            return ranks_of(self.pool, players, settled=self.only_settled)
-        return self.cached(
-            "ranks", tuple(players), lambda: dict(map(tuple, self.all_of(self.own.ranks, among=players)))
-        )
-
-    def count(self) -> int:
-        if not self.is_filtered:
-            return count_players(self.pool, settled=self.only_settled)
-        return self.cached("count", None, lambda: int(self.all_of(self.own.number)[0][0]))
+    def best(self, chosen: Array) -> Array:
+        """Return the entries for which `chosen` is true, best first."""
+        best_first = self.standings.best_first
+        return best_first[chosen[best_first]]
 
     def position(self, place: Place) -> Position:
-        if self.is_filtered:
-            return self.cached("position", place, lambda: Position(*self.at(self.own.position, place)[0]))
-        above = count_better(self.pool, place[0], settled=self.only_settled)
-        return Position(above + self.at(self.own.tied_through, place)[0][0], above)
+        """Return how many players stand before a place, which need not be a player's."""
+        score, number = place
+        above, last = (int(np.searchsorted(self._falling, -score, side)) for side in ("left", "right"))
+        tied = -self.standings.numbers[self.entries[above:last]]
+        before, through = (above + int(np.searchsorted(tied, -number, side)) for side in ("left", "right"))
+        return Position(before, through, above)
 
-    def know_position(self, place: Place, position: Position) -> None:
-        """Take a position that is known from the rows before it, so that they need not be counted again."""
-        if self.is_filtered:
-            self.cache.keep(self.key("position", place), self.version, position)
+    def rows(self, first: int, last: int) -> list[tuple[int, PlayerStanding]]:
+        """Return the rank of each player from one place of the board up to another, and how the player stands."""
+        return self.ranked(self.entries[max(first, 0) : last])
 
-    def key(self, kind: str, place: object) -> tuple[object, ...]:
-        return kind, self.pool.id, self.pool.generation, self.listing, place
+    def ranked(self, entries: Array) -> list[tuple[int, PlayerStanding]]:
+        """Return the rank of each of some listed entries, and how the player stands."""
+        return [*zip(self.ranks(entries), standings_of(self.pool, self.standings.slots[entries]), strict=True)]
 
-    def cached(self, kind: str, place: object, find: Callable[[], T]) -> T:
-        return self.cache.value(self.key(kind, place), self.version, find)
+    def ranks(self, entries: Array) -> list[int]:
+        """Return the ranks of some listed entries: 1 is best, equal scores share the best of theirs."""
+        ranks: list[int] = (1 + np.searchsorted(self._falling, -self.standings.scores[entries])).tolist()
+        return ranks
 
-    def at(self, statement: sa.Select[Any], place: Place, **params: Any) -> list[Any]:
-        return self.all_of(statement, score=place[0], number=place[1], **params)
-
-    def all_of(self, statement: sa.Select[Any], **params: Any) -> list[Any]:
-        return list(self.pool.execute(statement, **self.params, **params))
-
-
-def open_board(pool: PoolReader, listing: Listing, cache: VersionCache) -> Board:
-    newest = newest_rated(pool)
-    params: dict[str, Any] = {"min_events": listing.min_events}
-    if listing.active_within is not None:
-        params["active_from"] = 0 if newest is None else span_begins(pool, listing.active_within, newest.started_at)
-    return Board(pool, listing, cache, newest_seq(pool), newest, params)
+    def listed(self, numbers: Iterable[int]) -> Array:
+        """Return the entries of those of some players who are listed, in the order of the players."""
+        entries = np.array([self.standings.find(number) for number in numbers], np.int64)
+        return entries[(entries >= 0) & self.is_listed[entries]] if self.is_listed.size else entries[:0]
 
 
 MOST_HITS = 100  # names of a pool that begin alike, of which the best rated are found
@@ -212,26 +156,6 @@ SELECT_WORDS = names_where(
         ),
     )
 )
-PRESENT = player.alias("present")
-PLAYS_ON_AS = sa.func.coalesce(merged.c.into_id, player.c.id)
-STANDING_OF_ACCOUNT = sa.and_(of_generation(standing), standing.c.player_id == PLAYS_ON_AS)
-SELECT_PLAYERS = (
-    sa.select(
-        player.c.id,
-        player.c.name,
-        PRESENT.c.id.label("number"),
-        PRESENT.c.name.label("present"),
-        standing.c.rating,
-        standing.c.provisional,
-        standing.c.score,
-    )
-    .outerjoin(merged, sa.and_(of_pool(merged), merged.c.player_id == player.c.id))
-    .join(PRESENT, sa.and_(of_pool(PRESENT), PRESENT.c.id == PLAYS_ON_AS))
-    .outerjoin(standing, STANDING_OF_ACCOUNT)
-    .where(of_pool(player), among(player.c.id))
-)
-
-
 SPACES = dict.fromkeys(map(ord, JOINTS), " ")
 
 
@@ -241,7 +165,7 @@ class Hit(NamedTuple):
     distance: float  # from what was searched: the same, begins so, or more where it is only similar
 
 
-def search(pools: Sequence[PoolView], text: str, most: int) -> tuple[FoundPlayer, ...]:
+def search(pools: Sequence[PoolReader], text: str, most: int) -> tuple[FoundPlayer, ...]:
     """Players of some pools by how a name begins, or a word in it; by similar names where none is found.
 
     Those called exactly so come first, then those whose name begins so, each the best ranked first; of similar names
@@ -294,57 +218,57 @@ def names(pool: PoolView, statements: Names, params: dict[str, Any]) -> list[Any
     return [row for each in statements for row in pool.execute(each, **params)]
 
 
-def players(pool: PoolView, hits: Sequence[Hit], most: int) -> list[tuple[float, FoundPlayer]]:
+def players(pool: PoolReader, hits: Sequence[Hit], most: int) -> list[tuple[float, FoundPlayer]]:
     """The players of names that were found, each once, the nearest names and then the best rated first."""
     if not hits:
         return []
-    row_of = {row.id: row for row in pool.execute(SELECT_PLAYERS, among={hit.account for hit in hits})}
-    by_player: dict[int, tuple[Hit, Any]] = {}
-    for hit in sorted(hits, key=lambda hit: (hit.distance, is_former(hit, row_of[hit.account]))):
-        row = row_of[hit.account]
-        by_player.setdefault(row.number, (hit, row))
-    chosen = sorted(
-        by_player.values(), key=lambda each: (each[0].distance, each[1].score is None, -(each[1].score or 0.0))
-    )[:most]
-    settled = [row.number for _, row in chosen if row.rating is not None and not row.provisional]
-    ranks = ranks_of(pool, settled, settled=True)
-    return [(hit.distance, found_player(pool, hit, row, ranks.get(row.number))) for hit, row in chosen]
+    standings, merged = pool.snapshot.standings, pool.snapshot.merged
+    number_of = {hit.account: merged.get(hit.account, hit.account) for hit in hits}
+    names = names_of(pool, {*number_of, *number_of.values()})
+
+    def is_former(hit: Hit) -> bool:  # whether the player has another name now than the one that was found
+        return hit.former is not None or number_of[hit.account] != hit.account
+
+    by_player: dict[int, Hit] = {}
+    for hit in sorted(hits, key=lambda hit: (hit.distance, is_former(hit))):
+        by_player.setdefault(number_of[hit.account], hit)
+    found = []
+    for number, hit in by_player.items():
+        entry = standings.find(number)
+        found.append((hit.distance, entry < 0, 0.0 if entry < 0 else -float(standings.scores[entry]), number, entry))
+    answers = []
+    for distance, is_unrated, _, number, entry in sorted(found, key=lambda each: each[:3])[:most]:
+        hit, rating, rank = by_player[number], None, None
+        if not is_unrated:
+            rating = float(standings.ratings[entry])
+            if standings.is_settled[entry]:
+                rank = 1 + count_better(pool, standings.scores[entry], settled=True)
+        former = (hit.former or names[hit.account]) if is_former(hit) else None
+        is_similar = distance > IN_A_WORD
+        answers.append((distance, FoundPlayer(pool.name, names[number], rating, rank, former, is_similar=is_similar)))
+    return answers
 
 
-def is_former(hit: Hit, row: Any) -> bool:
-    """Whether a player has another name now than the one that was found."""
-    return hit.former is not None or row.number != hit.account
-
-
-def found_player(pool: Pool, hit: Hit, row: Any, rank: int | None) -> FoundPlayer:
-    former = (hit.former or row.name) if is_former(hit, row) else None
-    return FoundPlayer(pool.name, row.present, row.rating, rank, former, is_similar=hit.distance > IN_A_WORD)
-
-
-SELECT_RATED = (
-    sa.select(thing.c.name, *(standing.c[name] for name in ("rating", "deviation", "events", "played_at")))
-    .join(standing, sa.and_(of_generation(standing), standing.c.player_id == thing.c.id))
-    .where(of_pool(thing))
-)
-
-
-def things(pool: PoolView) -> tuple[SharedThing, ...]:
+def things(pool: PoolReader) -> tuple[SharedThing, ...]:
     """List what entrants share and the system rates; it has no rank among players.
 
     Returns:
         Everything that has been in a rated event: by kind as the system names them, most points first.
     """
     kinds, usual = pool.system.kinds, pool.system.newcomer().rating
-    rows = pool.execute(SELECT_RATED).all() if kinds else ()
+    if not kinds:
+        return ()
+    standings = pool.snapshot.standings
+    rated = standings_of(pool, standings.slots[~standings.is_player])
     found = [
         SharedThing(
-            *kind_and_name(row.name),
-            row.rating - usual,
-            row.deviation,
-            row.events,
-            pool.moment(row.played_at),
-            last_sequence=pool.sequence(row.played_at),
+            *kind_and_name(each.name),
+            each.rating - usual,
+            each.deviation,
+            each.events,
+            pool.moment(each.played_at),
+            last_sequence=pool.sequence(each.played_at),
         )
-        for row in rows
+        for each in rated
     ]
     return tuple(sorted(found, key=lambda each: (kinds.index(each.kind), -each.points, each.name)))

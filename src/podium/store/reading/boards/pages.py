@@ -1,27 +1,36 @@
 """Pages of boards: rows with ranks among those who are listed, moves, curves, and what the newest event did."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date
-from functools import partial
-from typing import Any, NamedTuple
+from itertools import islice
+from typing import NamedTuple
 
+import numpy as np
 import sqlalchemy as sa
 
 from podium.errors import UnknownError
 from podium.ledger.history import is_provisional
 from podium.log.players import names_of, number_of
-from podium.log.pools import START, Pool, PoolView, is_at
-from podium.log.schema import change, player, snapshot, snapshot_day
-from podium.log.statements import among, of_generation, of_players, of_pool
+from podium.log.pools import Pool, PoolView
+from podium.log.schema import snapshot, snapshot_day
+from podium.log.statements import among, of_pool
+from podium.pool.columns import Array
+from podium.pool.slots import is_player, numbers_of, slot_of
 from podium.store.following import PoolReader
-from podium.store.reading.boards.listings import Board, Position, open_board
-from podium.store.reading.boards.ranks import Place, count_players, cursor_of, parse_cursor
+from podium.store.reading.boards.listings import Board
+from podium.store.reading.boards.ranks import (
+    Place,
+    PlayerStanding,
+    count_players,
+    cursor_of,
+    parse_cursor,
+    standing_of,
+    standings_of,
+)
 from podium.store.reading.events.headlines import headlines
 from podium.store.reading.models import BoardPage, BoardRow, DailyRank, RankedPlayer
-from podium.store.reading.moments import Answers
 from podium.store.reading.player_models import ListedPage, ListedRow, Listing
 from podium.store.writing.rating.facts import date_of, day_shown, days, stored_ranks
-from podium.store.writing.rating.standing_rows import get_standing, shared_ranks
 from podium.support.words import shown_change
 
 SELECT_NEWEST_DAY = (
@@ -58,7 +67,7 @@ class EarlierRanks(NamedTuple):
 NO_RANKS = EarlierRanks(None, {})
 
 
-def earlier_ranks(board: Board, players: Collection[int]) -> EarlierRanks:
+def earlier_ranks(board: Board, players: Iterable[int]) -> EarlierRanks:
     """The ranks that players had before the newest event: at 00:00 UTC of the last day that began before it.
 
     A board that is filtered has none. Days that a correction has spoilt do not count; a later one, whose ranks are
@@ -122,54 +131,21 @@ def ranks_of_player(pool: PoolView, name: str) -> tuple[DailyRank, ...]:
 MOST_POINTS = 16
 
 
-NEWER = change.alias("newer")
-OLDEST_SHOWN = (
-    sa.select(NEWER.c.started_at)
-    .where(of_generation(NEWER), NEWER.c.player_id == player.c.id)
-    .order_by(NEWER.c.started_at.desc())
-    .limit(1)
-    .offset(MOST_POINTS - 1)
-    .correlate(player)
-    .scalar_subquery()
-)
-SELECT_SPARKS = (  # two walks of the index for each player
-    sa.select(change.c.player_id, change.c.rating)
-    .select_from(player)
-    .join(
-        change,
-        sa.and_(
-            of_generation(change),
-            change.c.player_id == player.c.id,
-            change.c.started_at >= sa.func.coalesce(OLDEST_SHOWN, START.started_at),  # of whoever has fewer
-        ),
-    )
-    .where(of_pool(player), among(player.c.id))
-    .order_by(change.c.player_id, change.c.started_at, change.c.seq)
-)
-
-
-def sparks(pool: PoolView, players: Iterable[int]) -> dict[int, tuple[float, ...]]:
+def sparks(pool: PoolReader, players: Sequence[int]) -> dict[int, tuple[float, ...]]:
     """The ratings after the newest 16 changes at most of each player, oldest first, by number."""
-    curves: dict[int, list[float]] = {}
-    for number, rating in pool.execute(SELECT_SPARKS, among=players).all():
-        curves.setdefault(number, []).append(rating)
-    return {number: tuple(ratings[-MOST_POINTS:]) for number, ratings in curves.items()}
+    snapshot = pool.snapshot
+    careers = [snapshot.career(slot_of(number), most=MOST_POINTS) for number in players]
+    states = snapshot.rows.at("state", np.concatenate([*careers, np.empty(0, np.int64)]))
+    ratings = iter(states[:, pool.system.column("rating")].tolist())
+    return {number: (*islice(ratings, rows.size),) for number, rows in zip(players, careers, strict=True)}
 
 
 MOST_UNSETTLED = 20
-Ranked = Sequence[tuple[int | None, Any]]  # rows of a board, each with the rank
-OF_EVENT = is_at(change), of_players(change)
-SELECT_ENTRANTS = sa.select(change.c.player_id, change.c.rating_before, change.c.rating).where(*OF_EVENT)
-SELECT_SOME_ENTRANTS = SELECT_ENTRANTS.where(among(change.c.player_id))
-SELECT_MOST_GAINED = SELECT_ENTRANTS.order_by((change.c.rating - change.c.rating_before).desc(), change.c.place).limit(
-    sa.bindparam("top")
-)
-
-
+Ranked = Sequence[tuple[int | None, PlayerStanding]]  # each with the rank
 EVERYBODY = Listing(unsettled=True)
 
 
-def leaderboard(pool: PoolReader, answers: Answers, *, top: int = 100, after: Place | None = None) -> BoardPage:
+def leaderboard(pool: PoolReader, *, top: int = 100, after: Place | None = None) -> BoardPage:
     """Show a page of the leaderboard.
 
     Args:
@@ -179,13 +155,13 @@ def leaderboard(pool: PoolReader, answers: Answers, *, top: int = 100, after: Pl
     Returns:
         The players, best first, and the cursor of the next page.
     """
-    board = open_board(pool, EVERYBODY, answers)
-    rows = board.rows(after, top)
-    following = cursor_of(rows[-1]) if len(rows) == top else None
-    return BoardPage(board_rows(pool, ranked_page(board, rows, after)), following)
+    board = Board(pool, EVERYBODY)
+    first = 0 if after is None else board.position(after).through
+    ranked = board.rows(first, first + top)
+    return BoardPage(board_rows(pool, ranked), cursor_of(ranked[-1][1]) if len(ranked) == top else None)
 
 
-def neighbours(pool: PoolReader, answers: Answers, name: str, each: int = 5) -> tuple[BoardRow, ...]:
+def neighbours(pool: PoolReader, name: str, each: int = 5) -> tuple[BoardRow, ...]:
     """Show a player among those ranked next.
 
     Args:
@@ -197,14 +173,12 @@ def neighbours(pool: PoolReader, answers: Answers, name: str, each: int = 5) -> 
     Raises:
         UnknownError: no such pool or player.
     """
-    row, board = get_standing(pool, name), open_board(pool, EVERYBODY, answers)
-    place = place_of(row)
-    rows = [*reversed(board.rows_above(place, each)), row, *board.rows(place, each)]
-    rank_of = board.ranks_of([row.player_id for row in rows])
-    return board_rows(pool, [(rank_of[row.player_id], row) for row in rows])
+    board = Board(pool, EVERYBODY)
+    place = board.position(place_of(standing_of(pool, name)))
+    return board_rows(pool, board.rows(place.before - each, place.through + each))
 
 
-def board_rows(pool: Pool, ranked: Sequence[tuple[int, Any]]) -> tuple[BoardRow, ...]:
+def board_rows(pool: Pool, ranked: Sequence[tuple[int, PlayerStanding]]) -> tuple[BoardRow, ...]:
     return tuple(
         BoardRow(
             rank,
@@ -220,9 +194,7 @@ def board_rows(pool: Pool, ranked: Sequence[tuple[int, Any]]) -> tuple[BoardRow,
     )
 
 
-def listed_board(
-    pool: PoolReader, answers: Answers, listing: Listing, *, after: str | None = None, top: int = 50
-) -> ListedPage:
+def listed_board(pool: PoolReader, listing: Listing, *, after: str | None = None, top: int = 50) -> ListedPage:
     """Show a page of the board of those who are listed.
 
     Args:
@@ -236,29 +208,18 @@ def listed_board(
     Raises:
         ParameterError: `after` is no cursor.
     """
-    board = open_board(pool, listing, answers)
-    place = parse_cursor(after) if after else None
-    found = board.rows(place, top + 1)
-    rows = found[:top]
-    ranked = ranked_page(board, rows, place)
-    following = None
-    if len(found) > top:
-        following = cursor_of(rows[-1])
-        through = (board.position(place).through if place else 0) + top
-        board.know_position(place_of(rows[-1]), Position(through, (ranked[-1][0] or 1) - 1))
-    beside = board.unsettled_rows(MOST_UNSETTLED) if board.only_settled and place is None else []
-    return page(board, ranked, [(None, row) for row in beside], following)
+    board = Board(pool, listing)
+    first = board.position(parse_cursor(after)).through if after else 0
+    ranked = board.rows(first, first + top)
+    following = cursor_of(ranked[-1][1]) if first + top < board.size else None
+    others = []
+    if board.only_settled and not after:
+        unsettled = board.best(board.fits & ~board.standings.is_settled)[:MOST_UNSETTLED]
+        others = standings_of(pool, board.standings.slots[unsettled])
+    return page(board, ranked, [(None, row) for row in others], following)
 
 
-def ranked_page(board: Board, rows: Sequence[Any], place: Place | None) -> list[tuple[int, Any]]:
-    """Rows that follow a place, with their ranks: equals share the best, those on the page before too."""
-    through, above = (0, 0) if place is None or not rows else board.position(place)
-    ranks = shared_ranks([row.score for row in rows])
-    tied = place is not None and bool(rows) and rows[0].score == place[0]
-    return [(above + 1 if tied and rank == 1 else through + rank, row) for rank, row in zip(ranks, rows, strict=True)]
-
-
-def page_of(pool: PoolReader, answers: Answers, listing: Listing, name: str, *, top: int = 50) -> str | None:
+def page_of(pool: PoolReader, listing: Listing, name: str, *, top: int = 50) -> str | None:
     """Find the page that a player is on.
 
     Args:
@@ -272,17 +233,15 @@ def page_of(pool: PoolReader, answers: Answers, listing: Listing, name: str, *, 
     Raises:
         UnknownError: no such pool or player.
     """
-    board = open_board(pool, listing, answers)
-    number = get_standing(pool, name).player_id
-    rows = board.rows_of([number])
-    if not rows:
+    board, stands = Board(pool, listing), standing_of(pool, name)
+    place = board.position(place_of(stands))
+    if place.before == place.through:
         return None
-    place = place_of(rows[0])
-    before = board.position(place).through - 1
-    return "" if before < top else cursor_of(board.rows_above(place, before % top + 1)[-1])
+    first = place.before - place.before % top
+    return cursor_of(board.rows(first - 1, first)[0][1]) if first else ""
 
 
-def newest_entrants(pool: PoolReader, answers: Answers, listing: Listing, *, top: int = 200) -> ListedPage:
+def newest_entrants(pool: PoolReader, listing: Listing, *, top: int = 200) -> ListedPage:
     """Show those of a board who were in the pool's newest rated event, the largest gain first.
 
     Args:
@@ -292,20 +251,15 @@ def newest_entrants(pool: PoolReader, answers: Answers, listing: Listing, *, top
     Returns:
         The entrants who are listed, with their ranks on the board.
     """
-    board = open_board(pool, listing, answers)
-    if board.newest is None:
-        return page(board, [], [], None)
-    entrants = [row.player_id for row in pool.execute(SELECT_MOST_GAINED, **newest_key(board), top=top)]
-    listed = {row.player_id: row for row in board.rows_of(entrants)}
-    ranks = board.ranks_of(listed)
-    return page(board, [(ranks[number], listed[number]) for number in entrants if number in listed], [], None)
+    board = Board(pool, listing)
+    numbers, before, after = newest_changes(board)
+    most_gained = np.argsort(before - after, kind="stable")[:top]
+    return page(board, board.ranked(board.listed(numbers[most_gained].tolist())), [], None)
 
 
 def page(board: Board, ranked: Ranked, beside: Ranked, following: str | None) -> ListedPage:
     players = [row.player_id for _, row in (*ranked, *beside)]
-    curves = board.cached("sparks", tuple(players), partial(sparks, board.pool, players))
-    newest = newest_changes(board, players)
-    earlier = earlier_ranks(board, players)
+    curves, newest, earlier = sparks(board.pool, players), newest_gains(board), earlier_ranks(board, players)
     rows, others = (
         tuple(
             listed_row(board.pool, row, rank, ranks, curves.get(row.player_id, ()), newest.get(row.player_id))
@@ -316,7 +270,7 @@ def page(board: Board, ranked: Ranked, beside: Ranked, following: str | None) ->
     return ListedPage(
         rows,
         following,
-        board.count(),
+        board.size,
         count_players(board.pool),
         earlier.date,
         None if board.newest is None else headlines(board.pool, [board.newest])[0],
@@ -327,7 +281,7 @@ def page(board: Board, ranked: Ranked, beside: Ranked, following: str | None) ->
 
 def listed_row(
     pool: Pool,
-    row: Any,
+    row: PlayerStanding,
     rank: int | None,
     earlier: EarlierRanks,
     spark: tuple[float, ...],
@@ -350,18 +304,21 @@ def listed_row(
     )
 
 
-def newest_changes(board: Board, players: Sequence[int]) -> dict[int, tuple[float, float]]:
-    """What the newest event did to those of some players who were in it: the change, and as it is shown."""
-    if board.newest is None:
-        return {}
-    rows = board.pool.execute(SELECT_SOME_ENTRANTS, **newest_key(board), among=players).all()
+def newest_changes(board: Board) -> tuple[Array, Array, Array]:
+    """Return the players of the newest rated event by their numbers, and their ratings before it and after it."""
+    snapshot = board.pool.snapshot
+    first, stop = (0, 0) if board.newest is None else snapshot.span(board.newest.position)
+    slots, before = (snapshot.rows.part(name, first, stop) for name in ("slot", "before"))
+    after, players = snapshot.rows.part("state", first, stop), np.flatnonzero(is_player(slots))
+    return numbers_of(slots[players]), before[players], after[players, board.pool.system.column("rating")]
+
+
+def newest_gains(board: Board) -> dict[int, tuple[float, float]]:
+    """Return the change of each player by the newest rated event, and as it is shown, by number."""
     digits = board.pool.system.digits
-    return {number: (rating - before, float(shown_change(before, rating, digits))) for number, before, rating in rows}
+    rows = zip(*(column.tolist() for column in newest_changes(board)), strict=True)
+    return {number: (after - before, float(shown_change(before, after, digits))) for number, before, after in rows}
 
 
-def newest_key(board: Board) -> dict[str, Any]:
-    return {"started_at": board.newest.started_at, "seq": board.newest.seq}
-
-
-def place_of(row: Any) -> Place:
+def place_of(row: PlayerStanding) -> Place:
     return row.score, row.player_id

@@ -1,14 +1,12 @@
-"""Leaderboard pages and ranks. Ranks come from the counts per whole rating and one of them."""
+"""How players stand, their ranks, and the whole board of a pool."""
 
 import math
-from collections.abc import Iterable
 from dataclasses import asdict, replace
 from datetime import timedelta
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
-import sqlalchemy as sa
 
 from podium.errors import ParameterError, UnknownError
 from podium.ledger import leaderboard
@@ -23,75 +21,19 @@ from podium.log.pools import (
     OrderKey,
     PoolView,
     When,
-    newest_first,
+    other_arithmetic,
     season_time,
     settings_of,
     time_of,
 )
-from podium.log.schema import event, rank_count, season, standing
-from podium.log.statements import DAY_US, among, floored, instant, is_thing, of_generation, of_players, of_pool
+from podium.log.statements import DAY_US, instant, is_thing
 from podium.pool.columns import Array
 from podium.pool.slots import numbers_of, slot_of
 from podium.results.columns import UTC
 from podium.results.names import normalise
 from podium.store.following import PoolReader
 from podium.store.reading.models import PlayerRank, PoolSummary, RatingCount, Season
-from podium.store.writing.rating.events import RATED
-from podium.store.writing.rating.standing_rows import FINE_PER_POINT, bucket, get_standing, newest_among, states_of
 
-IN_POOL = sa.and_(of_generation(standing), of_players(standing))
-BOARD_ORDER = sa.tuple_(standing.c.score, standing.c.player_id)
-BOARD_CURSOR = sa.tuple_(sa.bindparam("score"), sa.bindparam("number"))
-IS_SETTLED = standing.c.provisional.is_(sa.false())
-COUNTED = {False: rank_count.c.players, True: rank_count.c.settled}  # of a bucket, by whether only the settled count
-COUNT_PLAYERS = {
-    settled: sa.select(sa.func.coalesce(sa.func.sum(column), 0)).where(
-        of_generation(rank_count), rank_count.c.per_point == 1
-    )
-    for settled, column in COUNTED.items()
-}
-
-
-def count_above(score: Any, point: Any, part: Any, *, settled: bool) -> sa.ColumnElement[int]:
-    """How many stand above a score: by points, by parts of the same point, and one by one within the same part."""
-    counted = sa.select(sa.func.coalesce(sa.func.sum(COUNTED[settled]), 0)).where(of_generation(rank_count))
-    above = counted.where(rank_count.c.per_point == 1, rank_count.c.bucket > point)
-    beside = counted.where(rank_count.c.per_point == FINE_PER_POINT).where(
-        rank_count.c.bucket > part, rank_count.c.bucket < (point + 1) * FINE_PER_POINT
-    )
-    inside = (
-        sa.select(sa.func.count())
-        .select_from(standing)
-        .where(IN_POOL, standing.c.score > score, standing.c.score < (part + 1) * (1.0 / FINE_PER_POINT))
-        .where(*([IS_SETTLED] if settled else []))
-    )
-    coarse, fine, rest = (each.correlate(WHO).scalar_subquery() for each in (above, beside, inside))
-    return coarse + fine + rest
-
-
-WHO = standing.alias("who")
-SCORE: sa.BindParameter[float] = sa.bindparam("score", type_=sa.Double())
-POINT, PART = (sa.bindparam(name, type_=sa.BigInteger()) for name in ("point", "part"))
-SELECT_BETTER = {settled: sa.select(count_above(SCORE, POINT, PART, settled=settled)) for settled in COUNTED}
-SELECT_RANKS = {
-    settled: sa.select(
-        WHO.c.player_id,
-        count_above(WHO.c.score, floored(WHO.c.score), floored(WHO.c.score * FINE_PER_POINT), settled=settled) + 1,
-    ).where(of_generation(WHO), among(WHO.c.player_id))
-    for settled in COUNTED
-}
-SELECT_RANK_COUNTS = (
-    sa.select(rank_count.c.bucket, rank_count.c.players)
-    .where(of_generation(rank_count), rank_count.c.per_point == 1)
-    .order_by(rank_count.c.bucket)
-)
-SELECT_WHOLE_RATINGS = (
-    sa.select(floored(standing.c.rating).label("bucket"), sa.func.count().label("players"))
-    .where(IN_POOL)
-    .group_by(sa.text("bucket"))
-    .order_by(sa.text("bucket"))
-)
-SELECT_STATES = sa.select(standing.c.player_id, standing.c.played_at, standing.c.state).where(IN_POOL)
 MAX_CURSOR_SCORE = 1e300  # what a database holds
 MAX_CURSOR_NUMBER = 2**63
 Place = tuple[float, int]  # a score, and the player's number
@@ -154,7 +96,7 @@ def standings_of(pool: PoolReader, slots: Array) -> list[PlayerStanding]:
     return [*map(PlayerStanding._make, every)]
 
 
-def cursor_of(row: Any) -> str:
+def cursor_of(row: PlayerStanding) -> str:
     return f"{row.score!r},{row.player_id}"
 
 
@@ -169,23 +111,19 @@ def parse_cursor(cursor: str) -> Place:
     return place
 
 
-def count_better(pool: PoolView, score: float, *, settled: bool = False) -> int:
-    """How many stand above a score."""
-    point, part = bucket(score), bucket(score, FINE_PER_POINT)
-    return int(pool.execute(SELECT_BETTER[settled], score=score, point=point, part=part).scalar_one())
+def count_better(pool: PoolReader, score: float, *, settled: bool = False) -> int:
+    """Count the players above a score, or only those whose rating is settled."""
+    standings = pool.snapshot.standings
+    chosen = standings.is_player & standings.is_settled if settled else standings.is_player
+    return int(np.count_nonzero(chosen & (standings.scores > score)))
 
 
-def ranks_of(pool: PoolView, players: Iterable[int], *, settled: bool = False) -> dict[int, int]:
-    """The ranks of players, by number, among all or among the settled; none of a player without a rating."""
-    rows = pool.execute(SELECT_RANKS[settled], among=players).all()
-    return {number: int(rank) for number, rank in rows}
+def count_players(pool: PoolReader) -> int:
+    """Count the players who have a rating."""
+    return int(np.count_nonzero(pool.snapshot.standings.is_player))
 
 
-def count_players(pool: PoolView, *, settled: bool = False) -> int:
-    return int(pool.execute(COUNT_PLAYERS[settled]).scalar_one())
-
-
-def rank(pool: PoolView, name: str) -> PlayerRank:
+def rank(pool: PoolReader, name: str) -> PlayerRank:
     """Show a player's rank.
 
     Returns:
@@ -194,7 +132,7 @@ def rank(pool: PoolView, name: str) -> PlayerRank:
     Raises:
         UnknownError: no such pool or player.
     """
-    row = get_standing(pool, name)
+    row = standing_of(pool, name)
     players = count_players(pool)
     above = count_better(pool, row.score)
     percentile = 100.0 * (players - above) / players
@@ -202,17 +140,18 @@ def rank(pool: PoolView, name: str) -> PlayerRank:
     return PlayerRank(row.name, above + 1, players, percentile, row.rating, row.events, last, last_sequence=number)
 
 
-def distribution(pool: PoolView) -> tuple[RatingCount, ...]:
+def distribution(pool: PoolReader) -> tuple[RatingCount, ...]:
     """Count the players of each whole rating.
 
     Returns:
         A count for each whole rating that somebody has, lowest first.
     """
-    rows = pool.execute(SELECT_WHOLE_RATINGS if pool.system.ranking else SELECT_RANK_COUNTS)
-    return tuple(RatingCount(row.bucket, row.players) for row in rows)
+    standings = pool.snapshot.standings
+    ratings, players = np.unique(np.floor(standings.ratings[standings.is_player]), return_counts=True)
+    return tuple(map(RatingCount, ratings.astype(np.int64).tolist(), players.tolist()))
 
 
-def board(pool: PoolView, rules: Eligibility, at: When | None = None) -> pl.DataFrame:
+def board(pool: PoolReader, rules: Eligibility, at: When | None = None) -> pl.DataFrame:
     """Show the board of those whom the rules list, as of a moment.
 
     Args:
@@ -228,41 +167,33 @@ def board(pool: PoolView, rules: Eligibility, at: When | None = None) -> pl.Data
     return board_before(pool, rules, None if at is None else OrderKey(time_of(at), 2**62))
 
 
-SELECT_RATED_START = (
-    sa.select(event.c.started_at)
-    .where(of_pool(event), event.c.status == RATED, event.c.started_at <= sa.bindparam("until"))
-    .order_by(*newest_first(event))
-    .offset(sa.bindparam("above"))
-    .limit(1)
-)
-
-
-def span_begins(pool: PoolView, span: timedelta, until: int) -> int:
+def span_begins(pool: PoolReader, span: timedelta, until: int) -> int:
     """Return when a span up to a time begins: in a counted pool with the first of its last events, one for each day."""
     if not pool.is_counted:
         return until - round(span / DAY * DAY_US)
-    above = max(1, round(span / DAY)) - 1
-    begins: int | None = pool.execute(SELECT_RATED_START, until=until, above=above).scalar()
-    return START.started_at if begins is None else begins
+    events, count = pool.snapshot.events, max(1, round(span / DAY))
+    rated = np.flatnonzero(events.order.part("field", 0, events.position((until, 2**62))))
+    if rated.size < count:
+        return START.started_at
+    return events.key(int(events.order.value("uid", rated[-count]))).started_at
 
 
-def board_before(pool: PoolView, rules: Eligibility, key: OrderKey | None) -> pl.DataFrame:
+def board_before(pool: PoolReader, rules: Eligibility, key: OrderKey | None) -> pl.DataFrame:
     """`rank, player, rating`, the state's other fields, `events, last_played_at, provisional` of those listed."""
-    if key is None:
-        rows = [(row.player_id, row.played_at, row.state) for row in pool.execute(SELECT_STATES)]
-    else:
-        rows = [(who, each.played_at, each.state) for who, each in newest_among(pool, None, key).items()]
-    states = states_of(pool, [state for _, _, state in rows])
+    snapshot = pool.snapshot
+    standings = snapshot.standings if key is None else snapshot.standings_at(snapshot.events.position(key))
+    entries = np.flatnonzero(standings.is_player)
+    states, played_at = snapshot.rows.at("state", standings.rows[entries]), standings.played_at[entries]
     names = names_of(pool)
     shown = {name: pl.Series(values) for name, values in pool.system.shown(states).items()}
     players = pl.DataFrame(
         {
-            "pool": pl.repeat(pool.name, len(rows), dtype=pl.String, eager=True),
-            "player": pl.Series([names[who] for who, _, _ in rows], dtype=pl.String),
-            "last_played_at": pl.Series([moment for _, moment, _ in rows], dtype=pl.Int64).cast(UTC),
+            "pool": pl.repeat(pool.name, entries.size, dtype=pl.String, eager=True),
+            "player": pl.Series([names[who] for who in standings.numbers[entries].tolist()], dtype=pl.String),
+            "last_played_at": pl.Series(played_at, dtype=pl.Int64).cast(UTC),
         }
     )
-    until = max((moment for _, moment, _ in rows), default=0) if key is None else key.started_at
+    until = key.started_at if key is not None else int(played_at.max()) if entries.size else 0
     if rules.active_within is not None:
         active = until - span_begins(pool, rules.active_within, until)
         rules = replace(rules, active_within=timedelta(microseconds=active))
@@ -285,7 +216,7 @@ def pool_order(pool: PoolView) -> Order | None:
     return pool.order
 
 
-def pool_summary(pool: PoolView) -> PoolSummary:
+def pool_summary(pool: PoolReader) -> PoolSummary:
     """Show a pool as `pool_summaries` has it.
 
     Returns:
@@ -297,32 +228,33 @@ def pool_summary(pool: PoolView) -> PoolSummary:
     return PoolSummary(pool.name, *of_system, **says, version=version, order=pool.order)
 
 
-def limit_notice(pool: PoolView) -> str | None:
+def limit_notice(pool: PoolReader) -> str | None:
     """Warn of players at a limit of the pool's system.
 
     Returns:
-        How many there are, and what suits such results; None where none is.
+        How many there are, and what suits such results; None without any, and for a pool that waits to be rated again.
     """
-    if not pool.system.limits:
+    if not pool.system.limits or other_arithmetic(pool):
         return None
-    rows = pool.execute(SELECT_STATES)
-    return pool.system.limit_notice(states_of(pool, [row.state for row in rows]))
+    snapshot = pool.snapshot
+    return pool.system.limit_notice(snapshot.rows.at("state", snapshot.standings.rows[snapshot.standings.is_player]))
 
 
-def seasons(pool: PoolView) -> tuple[Season, ...]:
+def seasons(pool: PoolReader) -> tuple[Season, ...]:
     """List the seasons.
 
     Returns:
         The seasons, oldest first.
     """
-    selected = sa.select(season).where(season.c.pool_id == pool.id).order_by(season.c.started_at, season.c.seq)
+    events = pool.snapshot.events
+    found = sorted((events.key(uid), each) for uid, each in events.seasons.items())
     return tuple(
-        Season(row.name, pool.moment(row.started_at), row.keep, sequence=pool.sequence(row.started_at))
-        for row in pool.execute(selected)
+        Season(each.name, pool.moment(key.started_at), each.keep, sequence=pool.sequence(key.started_at))
+        for key, each in found
     )
 
 
-def season_board(pool: PoolView, name: str) -> pl.DataFrame:
+def season_board(pool: PoolReader, name: str) -> pl.DataFrame:
     """Show how the board stood when a season ended, or as it stands where it is not over.
 
     Returns:

@@ -373,8 +373,7 @@ def surprise(pool: PoolReader, gains: Gains) -> Surprise | None:
 
 def spread(snapshot: Snapshot) -> float:
     """The standard deviation of a pool's ratings; 0 where there are fewer than two."""
-    standings = snapshot.standings
-    ratings = standings.ratings[is_player(standings.slots)]
+    ratings = snapshot.standings.ratings[snapshot.standings.is_player]
     if ratings.size < 2:  # noqa: PLR2004
         return 0.0
     mean, mean_square = (math.fsum(each.tolist()) / ratings.size for each in (ratings, ratings * ratings))

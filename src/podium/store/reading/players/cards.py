@@ -21,9 +21,9 @@ from podium.pool.slots import slot_of
 from podium.pool.snapshot import SEASON, Snapshot
 from podium.store.following import PoolReader
 from podium.store.reading import player_models
-from podium.store.reading.boards.listings import Board, open_board
+from podium.store.reading.boards.listings import Board, Position
 from podium.store.reading.boards.pages import earlier_ranks, place_of
-from podium.store.reading.boards.ranks import standing_of
+from podium.store.reading.boards.ranks import PlayerStanding, standing_of
 from podium.store.reading.events.events import NO_TITLES, Titles, encounters, titles_of
 from podium.store.reading.events.headlines import read_cursor
 from podium.store.reading.moments import Answers
@@ -177,9 +177,10 @@ def player_card(
     provisional = not history.are_settled(pool.system, newest_change.states)[0]
     (deviation,) = newest_change.deviations()
     takes_no_rank = provisional and history.can_be_unsettled(pool.system)
-    board, place = open_board(pool, listing, answers), place_of(stands)
-    rank = board.ranks_of([stands.player_id]).get(stands.player_id) if board.rows_of([stands.player_id]) else None
-    beside = nearby(board, stands, rank, digits)
+    board = Board(pool, listing)
+    place = board.position(place_of(stands))
+    rank = place.above + 1 if place.through > place.before else None
+    beside = nearby(board, stands, place, digits)
     newest, first_five = career.at(slice(-history.FORM_EVENTS, None)), career.at(slice(history.FINDING_EVENTS))
     judged = career.at(slice(max(history.FINDING_EVENTS, len(career) - history.FORM_EVENTS), None))
     best, worst = (career.at(record_days(sign * career.gain)) for sign in (1.0, -1.0))
@@ -195,8 +196,8 @@ def player_card(
         deviation=deviation,
         provisional=provisional,
         rank=rank,
-        would_be_rank=1 + board.position(place).above if takes_no_rank else None,
-        listed=board.count(),
+        would_be_rank=1 + place.above if takes_no_rank else None,
+        listed=board.size,
         move=None if rank is None else earlier.move(stands.player_id, rank)[0],
         since=earlier.date,
         since_sequence=earlier.number,
@@ -269,20 +270,19 @@ def runs(flags: npt.NDArray[np.bool_]) -> tuple[int, int]:
     return int(lengths.max()), int(lengths[-1])
 
 
-def nearby(board: Board, stands: Any, rank: int | None, digits: int) -> tuple[player_models.NearbyRow, ...]:
-    place = place_of(stands)
-    above, below = board.rows_above(place, NEARBY), board.rows(place, NEARBY)
-    rows = [*reversed(above), stands, *below]
-    rank_of = board.ranks_of([row.player_id for row in (*above, *below)])
+def nearby(board: Board, stands: PlayerStanding, place: Position, digits: int) -> tuple[player_models.NearbyRow, ...]:
+    rows: list[tuple[int | None, PlayerStanding]] = [*board.rows(place.before - NEARBY, place.through + NEARBY)]
+    if place.through == place.before:  # the player is not listed
+        rows.insert(min(NEARBY, place.before), (None, stands))
     return tuple(
         player_models.NearbyRow(
-            rank=rank if row is stands else rank_of[row.player_id],
+            rank=rank,
             player=row.name,
             rating=row.rating,
             ahead=row.score - stands.score,
             ahead_shown=float(shown_change(stands.score, row.score, digits)),
         )
-        for row in rows
+        for rank, row in rows
     )
 
 

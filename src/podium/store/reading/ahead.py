@@ -29,7 +29,6 @@ from podium.probability.ranks import Floats
 from podium.results.derived_heats import OVERALL
 from podium.results.reading import Results
 from podium.store.following import PoolReader
-from podium.store.reading.boards.ranks import count_better
 from podium.store.reading.events.events import Before, event_details, event_results, find_event
 from podium.store.reading.events.headlines import event_list
 from podium.store.reading.models import answer_from
@@ -89,10 +88,13 @@ def settled_board(pool: PoolReader, race: Race) -> Board:
     """The board of today: ranks are among the settled."""
     settled = ~pool.system.unsettled(race.states) & (race.states[:, pool.system.column("events")] > 0.0)
     mine = pool.system.scores(race.states)[settled]
+    standings = pool.snapshot.standings
+    worst_first = standings.best_first[::-1]
+    ranked = standings.scores[worst_first[standings.is_settled[worst_first]]]
 
     def count_above(scores: Floats) -> npt.NDArray[np.int64]:
-        better = [count_better(pool, score, settled=True) for score in scores.tolist()]
-        others: npt.NDArray[np.int64] = np.array(better, np.int64) - (mine > scores[:, None]).sum(axis=1)
+        better = ranked.size - np.searchsorted(ranked, scores, "right")
+        others: npt.NDArray[np.int64] = better - (mine > scores[:, None]).sum(axis=1)
         return others
 
     return Board(count_above, settled, settled)

@@ -16,9 +16,9 @@ from podium.log.pools import PoolView
 from podium.log.schema import correction, log, reason
 from podium.log.statements import of_pool
 from podium.results.columns import FILLED, SHARED, is_shared
-from podium.store.reading.events.events import EVENT_KINDS
+from podium.store.following import PoolReader
+from podium.store.reading.events.events import EVENT_KINDS, find_event
 from podium.store.reading.models import LogRecord, Moved, answer_from
-from podium.store.writing.rating.events import get_event
 from podium.support.answers import answer, described
 
 
@@ -153,7 +153,7 @@ def made_up(pool: PoolView) -> tuple[str, ...]:
     return tuple(pool.execute(SELECT_MADE_UP).scalars())
 
 
-def event_record(pool: PoolView, event_id: str) -> tuple[CorrectionRecord, ...]:
+def event_record(pool: PoolReader, event_id: str) -> tuple[CorrectionRecord, ...]:
     """List what was done to an event.
 
     Returns:
@@ -162,9 +162,7 @@ def event_record(pool: PoolView, event_id: str) -> tuple[CorrectionRecord, ...]:
     Raises:
         UnknownError: no such pool or event.
     """
-    rows = pool.fetch(SELECT_RECORDS_OF_EVENT, event=event_id)
-    if not rows:
-        rows = pool.fetch(SELECT_RECORDS_OF_EVENT, event=get_event(pool, event_id).event_id)
+    rows = pool.fetch(SELECT_RECORDS_OF_EVENT, event=find_event(pool, event_id).event_id)
     contents = [lines_of(row.body) if row.kind in WITH_CONTENT else None for row in rows]
     name_of = names_in(pool, [each for each in contents if each is not None])
     records, before = [], None

@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-import sqlalchemy as sa
+import numpy as np
 
 from podium.engine.system import System
 from podium.engine.tables.things import kind_and_name
@@ -15,14 +15,14 @@ from podium.log.content import numbers_in
 from podium.log.log import AMEND, admit_reason, bodies_of, newest_seq
 from podium.log.players import Numbering, names_of, present_names, provisional_numbers
 from podium.log.pools import Order, OrderKey, PoolView, When, refuse_unwritable
-from podium.log.schema import standing
-from podium.log.statements import is_thing, of_generation, of_players
+from podium.log.statements import is_thing
 from podium.store.following import PoolReader
 from podium.store.reading.boards.ranks import count_players
+from podium.store.reading.events.events import find_event
 from podium.store.reading.log import CorrectedLine, corrected_lines, lines_of
 from podium.store.writing import accounts, administration, mending, ordering, sheets, submission
 from podium.store.writing.execution import Done, Propose, plan_through, with_receipts
-from podium.store.writing.rating.events import Proposal, Sheet, StaleError, get_event
+from podium.store.writing.rating.events import Proposal, Sheet, StaleError
 from podium.store.writing.rating.facts import ranked
 from podium.store.writing.rating.plan import Plan, Span
 from podium.store.writing.rating.rerating import Totals, event_ids, moves
@@ -107,9 +107,6 @@ def propose_at(pool: PoolView, numbering: Numbering, *, propose: Propose, versio
     return propose(pool, numbering)
 
 
-SELECT_STATES = sa.select(standing.c.player_id, standing.c.rating, standing.c.state).where(
-    of_generation(standing), of_players(standing)
-)
 MAX_EVENTS = 100  # that are listed
 
 
@@ -179,13 +176,12 @@ def preview(pool: PoolReader, act: Act) -> Preview:
     )
 
 
-def amended_lines(pool: PoolView, proposal: Proposal) -> tuple[CorrectedLine, ...]:
+def amended_lines(pool: PoolReader, proposal: Proposal) -> tuple[CorrectedLine, ...]:
     """What would be another in the content of an event that is amended."""
     if proposal.kind != AMEND or not proposal.entries:
         return ()
     (entry,) = proposal.entries
-    known = get_event(pool, entry.subject)
-    (body,) = bodies_of(pool, [known.content_seq]).values()
+    (body,) = bodies_of(pool, [find_event(pool, entry.subject).content_seq]).values()
     before, after = lines_of(body), lines_of(entry.body)
     numbers = {number for line in (*before, *after) for number in numbers_in(line)}
     names = present_names(pool, numbers - proposal.newcomers.keys()) | dict(proposal.newcomers)
@@ -199,13 +195,14 @@ def moved_events(pool: PoolView, proposal: Proposal, moved: Mapping[OrderKey, in
     return tuple(MovedEvent(ids.get(key), moved[key]) for key in first)
 
 
-def moved_ratings(pool: PoolView, proposal: Proposal, plan: Plan) -> tuple[MovedRating, ...]:
+def moved_ratings(pool: PoolReader, proposal: Proposal, plan: Plan) -> tuple[MovedRating, ...]:
     """Every rating of today that would move, the largest move first; who is new or gone before all."""
-    rows = pool.execute(SELECT_STATES).all()
-    before = {row.player_id: (row.rating, row.state) for row in rows}
+    standings = pool.snapshot.standings
+    columns = standings.numbers.tolist(), standings.ratings.tolist(), map(np.ndarray.tobytes, standings.states)
+    before = {number: each for number, *each in zip(*columns, strict=True) if not is_thing(number)}
     met = {number for number in plan.stored.keys() | plan.standings.keys() if not is_thing(number)}
     after = {number: each for number, each in before.items() if number not in met}
-    after |= {number: (each.rating, each.state) for number, each in plan.standings.items() if number in met}
+    after |= {number: [each.rating, each.state] for number, each in plan.standings.items() if number in met}
     ratings_before, ratings_after = ({number: each[0] for number, each in one.items()} for one in (before, after))
     ranks_before, ranks_after = (
         {number: rank for number, _, rank in ranked(each_pool, {each: state for each, (_, state) in one.items()})}

@@ -17,10 +17,9 @@ from podium.log.pools import (
     FOREVER,
     OrderKey,
     Pool,
-    PoolView,
 )
-from podium.log.schema import event, log
-from podium.log.statements import FIRST_THING, among, of_pool
+from podium.log.schema import log
+from podium.log.statements import FIRST_THING, among, instant, of_pool
 from podium.pool.columns import NONE, Array
 from podium.pool.slots import is_player, numbers_of
 from podium.pool.snapshot import RATED, STATUSES, UNRATED, VOIDED, Event, Snapshot
@@ -229,21 +228,21 @@ def event_name(pool: Pool, event: Event, titles: Mapping[str, Titles]) -> EventN
     return EventName(event.event_id, titles[event.event_id].title, moment, sequence=number)
 
 
-SELECT_MOMENTS = (
-    sa.select(event.c.event_id, event.c.started_at, log.c.received_at)
-    .join(log, log.c.seq == event.c.seq)
-    .where(of_pool(event), among(event.c.event_id))
-)
+SELECT_RECEIVED = sa.select(log.c.seq, log.c.received_at).where(of_pool(log), among(log.c.seq))
 
 
-def event_moments(pool: PoolView, event_ids: Collection[str]) -> dict[str, datetime]:
+def event_moments(pool: PoolReader, event_ids: Collection[str]) -> dict[str, datetime]:
     """Say when events were, also beside those of other pools.
 
     Returns:
         When each started; in a counted pool, when it was received.
     """
-    rows = pool.execute(SELECT_MOMENTS, among=event_ids)
-    return {row.event_id: pool.moment(row.started_at) or datetime.fromisoformat(row.received_at) for row in rows}
+    events = pool.snapshot.events
+    found = {event_id: events.key(uid) for event_id in event_ids if (uid := events.find(event_id)) >= 0}
+    if not pool.is_counted:
+        return {event_id: instant(key.started_at) for event_id, key in found.items()}
+    received_at = dict(pool.run(SELECT_RECEIVED, among=[key.seq for key in found.values()]))
+    return {event_id: datetime.fromisoformat(received_at[key.seq]) for event_id, key in found.items()}
 
 
 MOST_CHANGES = 20_000  # changes, the newest, among which a surprise is sought: a week of a busy server has millions

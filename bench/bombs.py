@@ -1,19 +1,29 @@
-"""What uploads that mean harm cost the service: how long each takes, how much it grows, and who waits meanwhile.
+"""What requests that mean harm cost the service: how long each takes, how much it grows, and who waits meanwhile.
 
-    python bench/bombs.py [--only NAME]
+    python bench/bombs.py [--only NAME] [--set files|requests]
 
 It starts a server of its own on a free port of the loopback address, with a database in a folder that it removes, signs
-in and sends each file as a browser does, while another connection posts results of races. Prints a line a file.
+in and sends each file as a browser does, while another connection posts results of races. Then it sends forms, JSON and
+questions for stakes that once cost much. Prints a line for each: bytes sent, seconds until the last answer, growth of
+the service and of the process that reads files (MB), how long other clients waited (99 of 100 posts), and the answer.
 """
 
 import argparse
+import base64
 import gzip
 import io
+import json
+import os
 import re
+import socket
 import tempfile
 import threading
 import time
 import zipfile
+import zlib
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import httpx2
@@ -116,6 +126,92 @@ def bombs():
     }
 
 
+def requests(sign_in, folder, api):
+    """Requests by name, each as a function of a client that has signed in, which returns the answers."""
+    keys, digits = bombs()["keys.json"], bombs()["digits.json"]
+    half, slow = b"%ED%A0%80", (HEAD + "".join(f"e{k},p{k},1\n" for k in range(99_000))).encode()
+    details = base64.b64encode(zlib.compress(b'{"rows":[' + b'{"a":{}},' * 11_000_000 + b"{}]}", 9)).decode()
+    many = json.dumps({"rows": [{"event_id": f"e{k}", "player": "a", "position": 1} for k in range(200_000)]}).encode()
+    question = b"Name;Punkte;Zahl\n" + b"".join(b"p%d;%d;%d\n" % (k, k % 97, k % 89) for k in range(420_000))
+    posted = "/api/v1/pools/main/events"
+
+    def apply(http, text, count=1):
+        fields = {"token": token_of(http), "kind": "submit", "details": text, "number": "1", "version": "1"}
+        return at_once([lambda: http.post("/admin/main/apply", data=fields)] * count)
+
+    def form(http, content, kind="application/x-www-form-urlencoded"):
+        return [http.post("/admin/main/upload", content=content, headers={"Content-Type": kind})]
+
+    def stakes(count, entrants):
+        def ask(http):
+            bare = httpx2.Client(base_url=http.base_url, timeout=120.0)
+            fields = [[f"p{(each + k) % 999}" for k in range(entrants)] for each in range(count)]
+            return at_once(
+                [
+                    lambda names=names: bare.get("/api/v1/pools/rated/stakes", params={"entrants": names})
+                    for names in fields
+                ]
+            )
+
+        return ask
+
+    def queue(http):
+        other = sign_in("rated")
+        good = b"event_id,player,position\nx,a,1\nx,b,2\n"
+        files = [lambda: send(http, "one event.csv", "results", slow)] * 4
+        return at_once([*files, lambda: send(other, "good.csv", "results", good, "rated")])
+
+    def waiting(http):
+        before, senders = size_of(folder), [http, *(sign_in("main") for _ in range(5))]
+        answers = [send(sender, f"{k}.csv", "results", question) for k, sender in enumerate(senders)]
+        print(f"  the database grew by {(size_of(folder) - before) / 1e6:+.0f} MB", flush=True)
+        return answers
+
+    def leave(http):
+        for _ in range(20):
+            with socket.create_connection((http.base_url.host, http.base_url.port)) as left:
+                left.sendall(
+                    b"POST /sign-in HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+                    b"Content-Length: 50000\r\n\r\nkey="
+                )
+        return [http.get("/healthz")]
+
+    part = b'--x\r\nContent-Disposition: form-data; name="f%d"\r\n\r\n1\r\n'
+    parts = b"".join(part % k for k in range(19_000)) + b"--x--\r\n"
+    packed = base64.b64encode(zlib.compress(many, 9)).decode()
+    return {
+        "packed form": lambda http: apply(http, details),
+        "packed form, twice at once": lambda http: apply(http, details, 2),
+        "many events in a form": lambda http: apply(http, packed),
+        "half a character in a form": lambda http: form(http, b"number=" + half),
+        "7.8 MB of %41 in a form": lambda http: form(http, b"pasted=" + b"%41" * 2_600_000),
+        "19,000 fields": lambda http: form(http, parts, "multipart/form-data; boundary=x"),
+        "8 MB of CR": lambda http: form(http, b"--x" + b"\r" * MOST, "multipart/form-data; boundary=x"),
+        "deep JSON": lambda _: [api.post(posted, content=b"[" * MOST)],
+        "JSON of 500,000 keys": lambda _: [api.post(posted, content=keys)],
+        "JSON with a long number": lambda _: [api.post(posted, content=digits)],
+        "leaving a form, 20 times": leave,
+        "stakes of 200 without a key": stakes(1, 200),
+        "stakes of 64, 40 at once": stakes(40, 64),
+        "five uploads at once": queue,
+        "six sheets that wait": waiting,
+    }
+
+
+def at_once(calls):
+    with ThreadPoolExecutor(len(calls)) as pool:
+        return [each.result() for each in [pool.submit(call) for call in calls]]
+
+
+def size_of(folder):
+    return sum(each.stat().st_size for each in Path(folder).iterdir() if each.is_file())
+
+
+def children_of(pid):
+    found = Path(f"/proc/{pid}/task/{pid}/children")
+    return [int(each) for each in found.read_text(encoding="ascii").split()] if found.exists() else []
+
+
 def resident(pid):
     pages = int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1])
     return pages * 4096 / 1e6
@@ -141,9 +237,13 @@ class Posts:
             self.took.append(time.perf_counter() - started)
 
 
-def send(http, name, form, content):
-    token = re.search(r'name="token" value="([^"]+)"', http.get("/admin/main/upload").text)[1]
-    return http.post("/admin/main/upload", data={"token": token, "format": form}, files={"file": (name, content)})
+def token_of(http, pool="main"):
+    return re.search(r'name="token" value="([^"]+)"', http.get(f"/admin/{pool}/upload").text)[1]
+
+
+def send(http, name, form, content, pool="main"):
+    sent = {"token": token_of(http, pool), "format": form, "started_at": "2026-01-01"}
+    return http.post(f"/admin/{pool}/upload", data=sent, files={"file": (name, content)})
 
 
 def outcome(answer):
@@ -152,51 +252,85 @@ def outcome(answer):
     return f"{answer.status_code} {'shown' if answer.is_success else text[:120]}"
 
 
-def measure(url, key, pid, only):
-    signed_in = httpx2.Client(base_url=url, timeout=120.0, headers={"Accept": "text/html"})
-    signed_in.post("/sign-in", data={"key": key}, headers={"Origin": url})
-    with httpx2.Client(base_url=url, headers={"Authorization": f"Bearer {key}"}) as http:
-        for pool in ("main", "other"):
-            http.post("/api/v1/pools", json={"name": pool, "system": "elo"})
-    posts = Posts(url, key)
-    send(signed_in, "good.csv", "results", (HEAD + "e1,ana,1\ne1,ben,2\n").encode())
-    posts.thread.start()
-    time.sleep(3.0)
-    before, slowest = resident(pid), 0.0
-    for name, bomb in bombs().items():
-        if only not in name:
-            continue
-        form, content = bomb if isinstance(bomb, tuple) else ("results", bomb)
-        posts.took.clear()
-        started, most, ends = time.perf_counter(), [before], threading.Event()
+def signed_in(url, key):
+    client = httpx2.Client(base_url=url, timeout=120.0, headers={"Accept": "text/html"})
+    client.post("/sign-in", data={"key": key}, headers={"Origin": url})
+    return client
 
-        def watch(most=most, ends=ends):
-            while not ends.wait(0.02):
-                most[0] = max(most[0], resident(pid))
 
-        watcher = threading.Thread(target=watch)
-        watcher.start()
-        answer = send(signed_in, name, form, content)
+def measure(url, key, pid, folder, args):
+    http = signed_in(url, key)
+    with httpx2.Client(base_url=url, headers={"Authorization": f"Bearer {key}"}, timeout=60.0) as api:
+        for pool, system in (("main", "elo"), ("other", "elo"), ("rated", "podium")):
+            api.post("/api/v1/pools", json={"name": pool, "system": system, "public": True})
+        field = [{"player": f"p{k}", "position": k + 1} for k in range(999)]
+        event = {"event_id": "e1", "started_at": "2026-01-01T00:00:00Z", "entries": field}
+        assert api.post("/api/v1/pools/rated/events", json=event).is_success  # noqa: S101
+
+        def sign_in(pool):
+            sent = {"name": "other", "role": "write", "token": token_of(http, pool)}
+            page = http.post(f"/admin/{pool}/keys", data=sent)
+            return signed_in(url, re.search(r"\b[A-Za-z0-9_-]{40,}\b", page.text)[0])
+
+        found = {} if args.set == "requests" else {name: sending(name, bomb) for name, bomb in bombs().items()}
+        found |= {} if args.set == "files" else requests(sign_in, folder, api)
+        posts = Posts(url, key)
+        send(http, "good.csv", "results", (HEAD + "e1,ana,1\ne1,ben,2\n").encode())
+        posts.thread.start()
+        time.sleep(3.0)
+        print(f"load {os.getloadavg()[0]:.1f}; before: posts p99 {p99(posts.took):.2f} s", flush=True)
+        begin = resident(pid)
+        for name, bomb in found.items():
+            if args.only in name:
+                measure_one(name, bomb, http, pid, posts)
+        posts.ends.set()
+        posts.thread.join()
+        print(f"the service has {resident(pid) - begin:+.0f} MB at the end; load {os.getloadavg()[0]:.1f}")
+
+
+def sending(name, bomb):
+    form, content = bomb if isinstance(bomb, tuple) else ("results", bomb)
+    return lambda http: [send(http, name, form, content)]
+
+
+def p99(took):
+    return sorted(took)[int(0.99 * (len(took) - 1))] if took else 0.0
+
+
+def measure_one(name, bomb, http, pid, posts):
+    before = resident(pid)
+    posts.took.clear()
+    started, most, ends = time.perf_counter(), [before, 0.0], threading.Event()
+
+    def watch():
+        while not ends.wait(0.02):
+            most[0] = max(most[0], resident(pid))
+            with suppress(OSError):  # it has ended meanwhile
+                most[1] = max([most[1], *map(resident, children_of(pid))])
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        answers = bomb(http)
         took = time.perf_counter() - started
+        time.sleep(1.0)  # posts that it held up are answered
+    finally:
         ends.set()
         watcher.join()
-        slowest = max(slowest, took)
-        waits = sorted(posts.took) or [0.0]
-        figures = f"{took:6.2f} s  +{most[0] - before:4.0f} MB  posts p99 {waits[int(0.99 * (len(waits) - 1))]:.2f} s"
-        print(f"{name:22} {len(content):>9,} B {figures}  {outcome(answer)}", flush=True)
-    posts.ends.set()
-    posts.thread.join()
-    print(f"slowest {slowest:.2f} s; the service has {resident(pid) - before:+.0f} MB at the end")
+    figures = f"{took:6.2f} s  +{most[0] - before:4.0f} MB (reader {most[1]:4.0f})  p99 {p99(posts.took):.2f} s"
+    counts = Counter(map(outcome, answers)).most_common(3)
+    print(f"{name:28} {figures}  {'; '.join(f'{count} x {text}' for text, count in counts)}", flush=True)
 
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--only", default="", help="files whose name has this")
+    parser.add_argument("--only", default="", help="those whose name has this")
+    parser.add_argument("--set", default="", choices=("", "files", "requests"))
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         port = free_port()
         with serving(folder, port) as (server, key):
-            measure(f"http://127.0.0.1:{port}", key, server.pid, args.only)
+            measure(f"http://127.0.0.1:{port}", key, server.pid, folder, args)
 
 
 if __name__ == "__main__":

@@ -64,8 +64,9 @@ class NearNameError(ParameterError):
 
     def __init__(self, name: str, near: str) -> None:
         self.name, self.near = name, near
+        self.what = f"{name!r} has not played, but {near!r} has"
         insist = f"{{'player': {name!r}, 'new': True}}"
-        super().__init__(f"{name!r} has not played, but {near!r} has. Write that name, or {insist} for a newcomer.")
+        super().__init__(f"{self.what}. Write that name, or {insist} for a newcomer.")
 
 
 class UnknownError(PodiumError, LookupError):

@@ -1,6 +1,6 @@
 """The routes that pages read, and those of races to come, each a method of both clients."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from typing import Any
 
@@ -310,24 +310,28 @@ class FixtureRoutes:
 
     @get(f"{FIXTURE}/stakes")
     def fixture_stakes(
-        self, pool: str, fixture_id: str, player: str | None = None, *, heats: int = 1
+        self, pool: str, fixture_id: str, player: str | None = None, *, heats: int = 1, new: Sequence[str] = ()
     ) -> Call[RaceStakes]:
         """Show what each place of a race to come would bring.
 
         Args:
             player: whose table; one who is not among the entrants joins them. The first one's where None.
             heats: of the race, from 1 to 100, with the same place in each.
+            new: newcomers, even if their names are nearly known ones.
 
         Returns:
             `stakes`, a line a place; `entrants`, each with the break-even place; and the table in words.
         """
 
     @route
-    def stakes(self, pool: str, entrants: Entrants, player: str | None = None, *, heats: int = 1) -> Call[RaceStakes]:
+    def stakes(
+        self, pool: str, entrants: Entrants, player: str | None = None, *, heats: int = 1, new: Sequence[str] = ()
+    ) -> Call[RaceStakes]:
         """Show what each place of a race of these entrants would bring, as `fixture_stakes` does.
 
         Args:
-            entrants: up to 200 names, or dicts as of a result: `player`, `shared`, `side`.
+            entrants: up to 200 names, or dicts as of a result: `player`, `shared`, `side`, and `new` for a newcomer
+                whose name is nearly a known one.
             player: whose table; one who is not among the entrants joins them. The first one's where None.
             heats: of the race, from 1 to 100, with the same place in each.
 
@@ -336,5 +340,6 @@ class FixtureRoutes:
         """
         rows = entrant_rows(entrants) or []
         params = {"entrants": [each["player"] for each in rows], "player": player, "heats": heats}
+        params["new"] = [*new, *(each["player"] for each in rows if each.get("new"))]
         params["with"] = [cells_of(each) for each in rows if each.keys() > {"player"}]
         return json_call("GET", f"{POOL}/stakes", RaceStakes, None, params, pool=pool)

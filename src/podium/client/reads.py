@@ -151,7 +151,8 @@ class ReadRoutes:
         """Predict the chances of a field.
 
         Args:
-            entrants: names of those who start alone, or dicts as of a result: `player`, `shared`, `side`.
+            entrants: names of those who start alone, or dicts as of a result: `player`, `shared`, `side`, and `new` for
+                a newcomer whose name is nearly a known one.
             sides: the names of each side's members, where several start together.
             top: how many places count as the top.
 

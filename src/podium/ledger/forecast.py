@@ -4,7 +4,7 @@ import csv
 import functools
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -173,18 +173,25 @@ def begins(side: Iterable[Member]) -> bool:
     return any(each.side in BEGINNING for each in side)
 
 
+def played(states: Mapping[str, Any]) -> set[str]:
+    """Return the names of those who have played, by the states of everyone."""
+    return {name for name, state in states.items() if state.events}
+
+
 def refuse_slips(
-    field: Iterable[Iterable[Member]], states: Mapping[str, Any], known: Callable[[], Iterable[str]]
+    field: Iterable[Iterable[Member]], known: Container[str], candidates: Callable[[str], Iterable[str]]
 ) -> None:
     """Refuse a newcomer whose name is nearly the name of a known player, if nothing says that both exist.
+
+    Args:
+        known: names of players who are no newcomers.
+        candidates: known names among which those that are nearly a name are looked for.
 
     Raises:
         NearNameError: such a name.
     """
-    fresh = [each.player for side in field for each in side if not each.new and not states[each.player].events]
-    names = [*known()] if fresh else []
-    for name in fresh:
-        near = {each for each in names if is_nearly(name, each)}
+    for name in [each.player for side in field for each in side if not each.new and each.player not in known]:
+        near = {each for each in candidates(name) if is_nearly(name, each)}
         if near and name not in near:
             raise NearNameError(name, min(near))
 

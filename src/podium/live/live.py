@@ -24,6 +24,7 @@ from podium.ledger.forecast import (
     forecast,
     names_to_rate,
     only_pool,
+    played,
     refuse_slips,
     system_in,
 )
@@ -300,7 +301,7 @@ class Live(Standings):
         field = field_of(entrants, sides, lambda names: [admit(name, "entrant") for name in names])
         system, states = self._standing_of(names := names_to_rate(field, self.system.kinds), pool)
         known = dict(zip(names, states, strict=True))
-        refuse_slips(field, known, lambda: [name for _, name in self.ratings])
+        refuse_slips(field, played(known), lambda _: [name for _, name in self.ratings])
         return forecast(system, field, known, top)
 
     def _standing_of(self, names: Sequence[str], pool: str | None) -> tuple[System, list[Any]]:

@@ -19,6 +19,7 @@ from podium.log.removed import give_back, removed_players
 from podium.log.schema import alias, log, merged, player, thing
 from podium.log.statements import FIRST_THING, among, insert, is_thing, of_pool
 from podium.results.names import admit, are_alike, key, normalise, refusal, search_key
+from podium.support.words import PAIR
 
 FEW_NAMES = 500  # that are looked up each by itself
 POOL_PER_NAME = 2  # players of the pool a name, up to which reading all names is quicker than looking up many
@@ -119,6 +120,17 @@ def admit_names(pool: PoolView, names: Sequence[str], what: str = "player") -> l
     changed = [name for name in names if normalise(name) != name or refusal(name)]
     known = exact_numbers(pool, changed) if changed else {}
     return [name if name in known else admit(name, what) for name in names]
+
+
+def names_like(pool: PoolView, name: str) -> list[str]:
+    """Return the names of players that begin or end as a name does, or have all words of a pair: few of many."""
+    folded, column = search_key(name), player.c.folded
+    middle, size = len(folded) // 2, len(folded)
+    begins = column.startswith(folded[: max(middle - 1, 1)], autoescape=True)
+    ends = column.endswith(folded[middle + 1 :], autoescape=True)
+    has_words = sa.and_(*(column.contains(each, autoescape=True) for each in PAIR.split(folded)))
+    alike = sa.and_(sa.func.length(column).between(size - 2, size + 2), sa.or_(begins, ends))
+    return list(pool.execute(sa.select(player.c.name).where(of_pool(player), sa.or_(alike, has_words))).scalars())
 
 
 def numbers_of(pool: PoolView, names: Iterable[str]) -> dict[str, int]:

@@ -46,7 +46,7 @@ def field_standing(
     names = forecast.names_to_rate(field, rated.system.kinds)
     system, found = standing_of(rated, names, pool)
     states = dict(zip(names, found, strict=True))
-    forecast.refuse_slips(field, states, lambda: rated.standing().players["player"])
+    forecast.refuse_slips(field, forecast.played(states), lambda _: rated.standing().players["player"])
     return system, field, states
 
 

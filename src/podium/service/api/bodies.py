@@ -347,6 +347,7 @@ class FieldMember(Strict):
     player: SentName
     side: SentSide = None
     shared: SentThings = None
+    new: Annotated[bool, Field(description="A newcomer, even if the name is nearly a known one.")] = False
 
 
 Members = list[SentName | FieldMember]

@@ -1,5 +1,6 @@
 """The routes of fixtures, and of what is at stake in them."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import Annotated
@@ -58,6 +59,12 @@ Names = Annotated[
 Having = Annotated[
     list[Annotated[str, Field(max_length=MAX_SENT_CHARACTERS)]] | None,
     Query(alias="with", max_length=200, description="What one has, or is: `ana,car=Ferrari` or `ana,side=white`."),
+]
+
+
+New = Annotated[
+    Sequence[Annotated[str, Field(max_length=MAX_SENT_CHARACTERS)]],
+    Query(max_length=200, description="Newcomers, even if their names are nearly known ones; once for each."),
 ]
 
 
@@ -137,9 +144,11 @@ def fixture_stakes(
     has_key: HasKey,
     player: Named = None,
     heats: Heats = 1,
+    new: New = (),
 ) -> RaceStakes:
     """What each place of a race to come would bring, at most a minute old; of the first entrant, or of a player."""
-    aged = kept.of_race(store, pool, store.fixture(pool, fixture_id), player, heats=heats, has_key=has_key)
+    joining = None if player is None else Member(player, new=player in new)
+    aged = kept.of_race(store, pool, store.fixture(pool, fixture_id), joining, heats=heats, has_key=has_key)
     return race_stakes(aged.stakes, aged.age_s)
 
 
@@ -154,13 +163,16 @@ def stakes(
     player: Named = None,
     heats: Heats = 1,
     having: Having = None,
+    new: New = (),
 ) -> RaceStakes:
     """What each place of a race of these entrants would bring, as of a fixture; everyone starts alone."""
     given = members_in(having or [])
-    members = [given.pop(name, Member(name)) for name in entrants] + [*given.values()]
+    found = [given.pop(name, Member(name)) for name in entrants] + [*given.values()]
+    members = [each._replace(new=each.player in new) for each in found]
+    joining = None if player is None else Member(player, new=player in new)
     refuse_large_field(len(members), has_key=has_key)
-    key = str(members), player, heats
-    aged = kept.find(store, pool, key, lambda: store.stakes(pool, members, player, heats=heats))
+    key = str(members), str(joining), heats
+    aged = kept.find(store, pool, key, lambda: store.stakes(pool, members, joining, heats=heats))
     return race_stakes(aged.stakes, aged.age_s)
 
 

@@ -18,7 +18,7 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from podium.errors import NotFiniteError, ParameterError, PodiumError, ResultsError, UnknownError
+from podium.errors import NearNameError, NotFiniteError, ParameterError, PodiumError, ResultsError, UnknownError
 from podium.log.database import StoreError, UnavailableError
 from podium.log.files import sqlite_code
 from podium.service.http.json import RefusedError, decode_name
@@ -215,6 +215,9 @@ async def podium_error(request: Request, error: PodiumError) -> ProblemResponse:
     note_damage(request, error)
     field = error.faults[0].column if isinstance(error, ResultsError) and error.faults else None
     status = status_of(error)
+    if isinstance(error, NearNameError):
+        insist = f'"new": true beside it in JSON, or new={error.name} in the address'
+        return problem(status, f"{error.what}. Write that name, or say that it is a newcomer: {insist}.", "player")
     passes = RETRY_AFTER_S if status == 503 else None  # noqa: PLR2004
     return problem(status, str(error), field, error.retry_after_s if isinstance(error, AccessError) else passes)
 

@@ -1,5 +1,6 @@
 """Who sends a request: forms as browsers send them, up to a size, sessions, and visitors."""
 
+import asyncio
 import hmac
 import secrets
 import time
@@ -10,6 +11,7 @@ from typing import Annotated, Generic, TypeVar, cast
 from urllib.parse import parse_qsl
 
 from fastapi import Request, Response
+from fastapi.concurrency import run_in_threadpool
 from itsdangerous import BadData, URLSafeSerializer, URLSafeTimedSerializer
 from starlette.datastructures import FormData, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
@@ -53,7 +55,8 @@ async def read_form(request: Request, max_bytes: int = MAX_FORM_BYTES) -> Form:
     try:
         if has_parts:
             limits = {"max_files": 1, "max_fields": MAX_FIELDS, "max_part_size": max_bytes}
-            sent = await MultiPartParser(request.headers, whole(body), **limits).parse()
+            parser = MultiPartParser(request.headers, whole(body), **limits)
+            sent = await run_in_threadpool(asyncio.run, parser.parse())  # many fields take long: others go on meanwhile
         else:
             text = body.decode("ascii")
             pairs = parse_qsl(text, keep_blank_values=True, errors="surrogateescape", max_num_fields=MAX_FIELDS)

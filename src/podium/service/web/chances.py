@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated
+from urllib.parse import urlencode
 
 import numpy as np
 from fastapi import Query, Request, Response
 from markupsafe import Markup
 
 from podium.errors import ParameterError
-from podium.ledger.forecast import Forecast, names_in
+from podium.ledger.forecast import Forecast, Member, names_in
 from podium.ledger.history import can_be_unsettled
 from podium.ledger.reasons.shares import shown_table
 from podium.log.pools import Pool
@@ -215,7 +216,7 @@ class Field:
     places: tuple[str, ...]  # heads of the columns
     is_wide: bool
     has_podium: bool
-    newcomers: tuple[tuple[str, tuple[str, ...]], ...]  # who has not played, or is misspelt, each with names like it
+    newcomers: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]  # with similar names, and the query that has them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -251,7 +252,9 @@ def predict(
         if sum(map(len, members)) > MOST_ENTRANTS:
             reason = f"the sides have more than {MOST_ENTRANTS} players"
         elif taken or sides:
-            field = field_of(store, header, store.predict(visit.pool, taken, sides=members, top=PODIUM))
+            alone, *together = ([Member(name, new=True) for name in each] for each in (taken, *members))  # asks below
+            forecast = store.predict(visit.pool, alone, sides=together, top=PODIUM)
+            field = field_of(store, header, forecast, taken, sides)
     except ParameterError as error:
         reason = str(error)
     page = PredictPage(
@@ -278,7 +281,9 @@ def field_sentence(field: Field | None) -> str:
     return f"{' or '.join(field.favourites)}, most likely: {field.odds}."
 
 
-def field_of(store: Store, header: PoolHeader, forecast: Forecast) -> Field:
+def field_of(
+    store: Store, header: PoolHeader, forecast: Forecast, entrants: Sequence[str], sides: Sequence[str]
+) -> Field:
     size = forecast.entrants.height
     chances = forecast.ranks["chance"].to_numpy().reshape(size, size)
     singles = size if size <= MOST_COLUMNS else SINGLE_COLUMNS
@@ -317,8 +322,20 @@ def field_of(store: Store, header: PoolHeader, forecast: Forecast) -> Field:
         ),
         is_wide=size > MOST_COLUMNS,
         has_podium=has_podium,
-        newcomers=tuple((each, similar_names(store, header, each, most=3)) for each in forecast.newcomers),
-    )
+        newcomers=tuple(
+            (each, tuple(
+                (other, query_with(each, other, entrants, sides))
+                for other in similar_names(store, header, each, most=3)
+            ))
+            for each in forecast.newcomers
+        ),
+    )  # fmt: skip
+
+
+def query_with(name: str, other: str, entrants: Sequence[str], sides: Sequence[str]) -> str:
+    """Return the query of a field in which another name stands instead of one."""
+    alone = [("entrants", other if each == name else each) for each in entrants]
+    return urlencode([*alone, *(("side", each.replace(name, other)) for each in sides)])
 
 
 def chance_words(per_cent: Decimal, chance: float) -> str:

@@ -13,12 +13,12 @@ from podium.engine.tables.encoding import Events, encode
 from podium.engine.tables.selection import UNRATED_STATUS
 from podium.engine.tables.things import columns_of
 from podium.errors import ParameterError
-from podium.ledger.forecast import Member, Named, field_of, things_of
+from podium.ledger.forecast import Member, Named, field_of, member_of, refuse_slips, things_of
 from podium.ledger.imagined import Race, has_draws, last_lines
 from podium.ledger.stakes import Board, Stakes, changes_now, likely_places, stakes
 from podium.log.content import read_bodies
 from podium.log.log import bodies_of
-from podium.log.players import admit_names
+from podium.log.players import admit_names, known_numbers, names_like
 from podium.log.pools import (
     Pool,
 )
@@ -100,11 +100,19 @@ def settled_board(pool: PoolReader, race: Race) -> Board:
     return Board(count_above, settled, settled)
 
 
+def field_in(pool: PoolReader, entrants: Sequence[Named], sides: Sequence[Sequence[Named]]) -> list[list[Member]]:
+    """Each side's members, by names that the rule admits; a newcomer's that is nearly a player's is refused."""
+    field = field_of(entrants, sides, lambda names: admit_names(pool, names, "entrant"))
+    known = known_numbers(pool, [each.player for side in field for each in side])
+    refuse_slips(field, known, lambda name: names_like(pool, name))
+    return field
+
+
 def stakes_of(
     pool: PoolReader,
     answers: Answers,
     entrants: Sequence[Named] = (),
-    player: str | None = None,
+    player: Named | None = None,
     *,
     sides: Sequence[Sequence[Named]] = (),
     fixture: str | None = None,
@@ -114,7 +122,7 @@ def stakes_of(
 
     Args:
         entrants: the names of those who start alone, or dicts, as `podium.Rated.predict` takes them.
-        player: whose table; one who is not among them joins them. The first one's where None.
+        player: whose table, as a name or a dict; one who is not among them joins them. The first one's where None.
         sides: those of each side's members, where several start together.
         fixture: the race of this id instead; those who start, and when.
         heats: of the race, from 1 to 100; everybody comes in at the same place in each.
@@ -125,15 +133,16 @@ def stakes_of(
     Raises:
         UnknownError: no such pool or fixture.
         ParameterError: fewer than two sides, a player twice, over 200 players, or a name that the rule refuses.
+        NearNameError: a newcomer's name is nearly that of a player, and nothing says that both exist.
     """
     started_at = None
-    starting = field_of(entrants, sides, lambda names: admit_names(pool, names, "entrant"))
+    starting = field_in(pool, entrants, sides)
     if fixture is not None:
         planned = get_fixture(pool, fixture)
         starting, started_at = rated_members(planned.members, pool), planned.starts_at
-    chosen = [] if player is None else admit_names(pool, [player], "entrant")
+    chosen = [] if player is None else admit_names(pool, [member_of(player).player], "entrant")
     if chosen and not any(chosen[0] == each.player for side in starting for each in side):
-        starting = [*starting, [Member(chosen[0])]]
+        starting = [*starting, *field_in(pool, [] if player is None else [player], ())]
     when = None if started_at is None else round(started_at.timestamp() * 1e6)
 
     def find() -> Stakes:

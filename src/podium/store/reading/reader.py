@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
-from podium.ledger.forecast import Forecast, Named, field_of, forecast, names_to_rate
+from podium.ledger.forecast import Forecast, Named, forecast, names_to_rate
 from podium.log.chain import Head
 from podium.log.database import close_engine, open_database
 from podium.log.files import truncate_wal
 from podium.log.log import newest_seq
-from podium.log.players import admit_names
 from podium.log.pools import SELECT_PUBLIC, Pool, every_pool, other_arithmetic
 from podium.rated import Rated
 from podium.rating import rate
@@ -243,9 +242,10 @@ class Reader(Moments):
 
         Raises:
             ParameterError: fewer than two sides, a player twice, a name that the rule refuses, or `top` below 1.
+            NearNameError: a newcomer's name is nearly that of a player, and no dict says that it is `new`.
         """
         with self.reading(pool_name) as pool:
-            field = field_of(entrants, sides, lambda names: admit_names(pool, names))
+            field = ahead.field_in(pool, entrants, sides)
             names = names_to_rate(field, pool.system.kinds)
             system, states = explanations.system_and_states(pool, names)
             return forecast(system, field, dict(zip(names, states, strict=True)), top)

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Final, NamedTuple
 from fastapi import Request, Response
 
 from podium.errors import ParameterError
+from podium.ledger.forecast import Member
 from podium.ledger.stakes import Stakes
 from podium.service.http.errors import BusyError
 from podium.service.http.requests import CurrentStore, from_state
@@ -49,7 +50,7 @@ class KeptStakes:
         store: Store,
         pool: str,
         planned: Fixture,
-        player: str | None,
+        player: str | Member | None,
         *,
         heats: int = 1,
         is_fixture: bool = True,
@@ -64,7 +65,7 @@ class KeptStakes:
                 return store.stakes(pool, fixture=planned.fixture_id, player=player, heats=heats)
             return store.stakes(pool, player=player, sides=members, heats=heats)
 
-        return self.find(store, pool, (planned.fixture_id, planned.starts_at, str(members), player, heats), find)
+        return self.find(store, pool, (planned.fixture_id, planned.starts_at, str(members), str(player), heats), find)
 
     def find(self, store: Store, pool: str, key: tuple[Any, ...], find: Callable[[], Stakes]) -> Aged:
         """Return the stakes of the race, and whose table, that `key` names, at most a minute old."""

@@ -11,7 +11,8 @@ from fastapi import Query, Request, Response
 from fastapi.responses import RedirectResponse
 from markupsafe import Markup
 
-from podium.errors import ParameterError, UnknownError
+from podium.errors import NearNameError, ParameterError, UnknownError
+from podium.ledger.forecast import Member
 from podium.ledger.imagined import DUEL, TWO, place_words
 from podium.pages.drawing import signed_bar
 from podium.pages.numbers import DASH, MINUTE_S, percent, with_minus
@@ -97,6 +98,7 @@ class RacePage(rendering.Page, template="race.html", tab="calendar"):
     view: StakesView | None
     moment: MomentView | None  # as it stands, where it runs
     reason: str  # why there is no table
+    near: str  # the player whom the name that was sent may mean
     chosen: str  # the name that was sent
     may_change: bool  # whether whoever looks may change it
 
@@ -112,6 +114,8 @@ def race(
     store: CurrentStore,
     kept: CurrentStakes,
     chosen: Named = "",
+    *,
+    new: Annotated[bool, Query(description="A newcomer, even if the name is nearly a known one.")] = False,
 ) -> Response:
     """A race before its result; then its address is the event's."""
     pool = rendering.pool_header(store.pool(visit.pool))
@@ -121,19 +125,20 @@ def race(
     planned, is_match, rule = planned_race(store, visit.pool, match_id)
     heats = store.newest_heats(pool.name)
     rule += f" The newest event had {heats} heats; all changes below are of one." if heats > 1 else ""
-    view, reason = None, ""
+    view, reason, near = None, "", ""
     player = chosen.strip() or default_player(request, planned)
     if planned.entrants is not None and player:
         try:
+            joining = Member(player, new=new)
             aged = kept.of_race(
-                store, visit.pool, planned, player, is_fixture=not is_match, has_key=visit.visitor.key is not None
+                store, visit.pool, planned, joining, is_fixture=not is_match, has_key=visit.visitor.key is not None
             )
             view = stakes_view(aged, player, is_entrant=any(player in side for side in planned.sides))
             reason = aged.stakes.notice or ""
         except (BusyError, ParameterError) as error:
             if chosen and isinstance(error, BusyError):
                 raise
-            reason = str(error)
+            reason, near = (error.what, error.near) if isinstance(error, NearNameError) else (str(error), "")
     page = RacePage(
         title=planned.title or planned.fixture_id,
         description=f"{view.player}: {view.headline}" if view else "",
@@ -149,6 +154,7 @@ def race(
         view=view,
         moment=None if is_match else moment_view(store, pool, planned, player),
         reason=reason,
+        near=near,
         chosen=chosen.strip(),
         may_change=visit.visitor.may("write", pool.name) and not is_match,
     )

@@ -30,9 +30,9 @@ class Season(TypedDict):
     """A season."""
 
     name: str  # Its name.
-    starts_at: datetime | None  # When it begins; null in a counted pool.
+    starts_at: datetime | None  # When it begins; null in a numbered pool.
     keep: float  # The share of each lead over a newcomer that stays, from 0 to 1.
-    sequence: NotRequired[float]  # The number of its first event in a counted pool.
+    sequence: NotRequired[float]  # The number of its first event in a numbered pool.
 
 
 class Change(TypedDict):
@@ -117,7 +117,7 @@ class EventDetails(TypedDict):
 
     event_id: str  # The event.
     seq: int  # The number of its submission in the log.
-    started_at: datetime | None  # When it started; null in a counted pool.
+    started_at: datetime | None  # When it started; null in a numbered pool.
     title: str | None  # What people call it, where that was sent.
     url: str | None  # A page about it, where one was sent.
     status: Literal["rated", "unrated", "voided", "superseded"]  # What became of it.
@@ -127,7 +127,7 @@ class EventDetails(TypedDict):
     version: str  # Its version, which is its ETag: for the If-Match of a correction.
     entries: list[ResultRow]  # Its content, in the order of its rows.
     changes: list[Change]  # The changes of ratings, in the order of its rows.
-    sequence: NotRequired[float]  # Its number in a counted pool.
+    sequence: NotRequired[float]  # Its number in a numbered pool.
 
 
 class RegisteredMatch(TypedDict):
@@ -187,10 +187,10 @@ class BoardRow(TypedDict):
     player: str  # The player's name.
     rating: float  # The rating, in points.
     events: int  # Rated events of the player.
-    last_played_at: datetime | None  # When the player's last rated event started; null in a counted pool.
+    last_played_at: datetime | None  # When the player's last rated event started; null in a numbered pool.
     provisional: bool  # Whether the rating is not settled yet.
     deviation: float | None  # How uncertain the rating is, in points; null if the system does not say.
-    last_sequence: NotRequired[float]  # The number of the player's last rated event in a counted pool.
+    last_sequence: NotRequired[float]  # The number of the player's last rated event in a numbered pool.
 
 
 class BoardPage(TypedDict):
@@ -211,11 +211,11 @@ class CareerChange(TypedDict):
     """What an event, or the start of a season, did to the rating of one player."""
 
     event_id: str | None  # The event; null where a season began.
-    started_at: datetime | None  # When it started; null in a counted pool.
+    started_at: datetime | None  # When it started; null in a numbered pool.
     rating_before: float  # The rating before, in points.
     delta: float  # The change, in points.
     rating: float  # The rating after, in points.
-    sequence: NotRequired[float]  # Its number in a counted pool.
+    sequence: NotRequired[float]  # Its number in a numbered pool.
 
 
 class PlayerDetails(TypedDict):
@@ -227,38 +227,38 @@ class PlayerDetails(TypedDict):
     percentile: float  # The share of players who are not rated above, from 0 to 100.
     rating: float  # The rating, in points.
     events: int  # Rated events of the player.
-    last_played_at: datetime | None  # When the player's last rated event started; null in a counted pool.
+    last_played_at: datetime | None  # When the player's last rated event started; null in a numbered pool.
     history: list[CareerChange]  # The newest changes, newest first.
-    last_sequence: NotRequired[float]  # The number of the player's last rated event in a counted pool.
+    last_sequence: NotRequired[float]  # The number of the player's last rated event in a numbered pool.
 
 
 class DailyRank(TypedDict):
-    """A player's rank at 00:00 UTC of a day, or in a counted pool before an event."""
+    """A player's rank at 00:00 UTC of a day, or in a numbered pool before an event."""
 
-    day: date | None  # The day; null in a counted pool.
+    day: date | None  # The day; null in a numbered pool.
     rank: int  # 1 is best; equal ratings share the best of their ranks.
     rating: float  # The rating, in points.
-    sequence: NotRequired[float]  # The event in a counted pool.
+    sequence: NotRequired[float]  # The event in a numbered pool.
 
 
 class HindsightPoint(TypedDict):
     """How strong a player was at an event, knowing all since."""
 
-    started_at: datetime | None  # When it started; null in a counted pool.
+    started_at: datetime | None  # When it started; null in a numbered pool.
     rating: float  # What the rating would be, in points.
     deviation: float  # How uncertain it is, in points.
-    sequence: NotRequired[float]  # Its number in a counted pool.
+    sequence: NotRequired[float]  # Its number in a numbered pool.
 
 
 class BestEver(TypedDict):
     """A player where the curve of hindsight is highest."""
 
-    started_at: datetime | None  # When it started; null in a counted pool.
+    started_at: datetime | None  # When it started; null in a numbered pool.
     rating: float  # What the rating would be, in points.
     deviation: float  # How uncertain it is, in points.
     player: str  # The player.
     above_next: float | None  # The chance of having truly been above the next; null of the last.
-    sequence: NotRequired[float]  # Its number in a counted pool.
+    sequence: NotRequired[float]  # Its number in a numbered pool.
 
 
 class BestEverBoard(TypedDict):
@@ -378,12 +378,12 @@ class SharedThing(TypedDict):
     points: float  # What it adds to the rating of whoever has it, in points.
     deviation: float | None  # How uncertain that is, in points.
     events: int  # Rated events in which somebody had it.
-    last_played_at: datetime | None  # When the player's last rated event started; null in a counted pool.
-    last_sequence: NotRequired[float]  # The number of the player's last rated event in a counted pool.
+    last_played_at: datetime | None  # When the player's last rated event started; null in a numbered pool.
+    last_sequence: NotRequired[float]  # The number of the player's last rated event in a numbered pool.
 
 
 class RankedPlayer(TypedDict):
-    """A player at 00:00 UTC of a day, or in a counted pool before an event."""
+    """A player at 00:00 UTC of a day, or in a numbered pool before an event."""
 
     rank: int  # 1 is best; equal ratings share the best of their ranks.
     player: str  # The player's name as it is now.

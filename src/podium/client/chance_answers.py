@@ -13,16 +13,16 @@ class ComparedPlayer(TypedDict):
     percentile: float  # The share of players who are not rated above, from 0 to 100.
     rating: float  # The rating, in points.
     events: int  # Rated events of the player.
-    last_played_at: datetime | None  # When the player's last rated event started; null in a counted pool.
+    last_played_at: datetime | None  # When the player's last rated event started; null in a numbered pool.
     expected: float  # The expected score against the other, from 0 to 1.
-    last_sequence: NotRequired[float]  # The number of the player's last rated event in a counted pool.
+    last_sequence: NotRequired[float]  # The number of the player's last rated event in a numbered pool.
 
 
 class CommonEvent(TypedDict):
     """An event in which two players met. Heats are won, drawn and lost by the first; none between team mates."""
 
     event_id: str  # The event.
-    started_at: datetime | None  # When it started; null in a counted pool.
+    started_at: datetime | None  # When it started; null in a numbered pool.
     wins: int  # Heats that the first player won.
     draws: int  # Heats that were drawn.
     losses: int  # Heats that the first player lost.
@@ -34,7 +34,7 @@ class CommonEvent(TypedDict):
     lead: float  # How far above the other the first was rated before it, in points.
     shown: float  # The first player's change as people read it.
     other_shown: float  # The other's.
-    sequence: NotRequired[float]  # Its number in a counted pool.
+    sequence: NotRequired[float]  # Its number in a numbered pool.
 
 
 class Comparison(TypedDict):

@@ -18,14 +18,14 @@ class EventHeadline(TypedDict):
     event_id: str  # The event.
     title: str | None  # What people call it; null where it has no title.
     url: str | None  # A page about it; null where there is none.
-    started_at: datetime | None  # When it started; null in a counted pool.
+    started_at: datetime | None  # When it started; null in a numbered pool.
     status: Literal["rated", "unrated", "voided", "superseded"]  # What became of it.
     entrants: int  # How many took part.
     winners: list[str]  # Who won: several where the first place is shared.
     most_gained: EntrantChange | None  # The largest gain; null where nobody gained.
     most_lost: EntrantChange | None  # The largest loss; null where nobody lost.
     headline: str  # What happened, in a sentence or two.
-    sequence: NotRequired[float]  # Its number in a counted pool.
+    sequence: NotRequired[float]  # Its number in a numbered pool.
 
 
 class EventListPage(TypedDict):
@@ -46,14 +46,14 @@ class ListedRow(TypedDict):
     deviation: float | None  # How uncertain the rating is, in points; null if the system does not say.
     provisional: bool  # Whether the rating is not settled yet.
     events: int  # Rated events of the player.
-    last_played_at: datetime | None  # When the player's last rated event started; null in a counted pool.
+    last_played_at: datetime | None  # When the player's last rated event started; null in a numbered pool.
     # Ranks that the player has risen by since the day that the page names; null where there is nothing to compare with.
     move: int | None
     is_new: bool  # Whether the player was not on this board on that day.
     spark: list[float]  # The rating after each of the newest 16 changes at most, oldest first.
     newest_change: float | None  # The change by the pool's newest event, in points; null of whoever was not in it.
     newest_shown: float | None  # The change as people read it: the difference of the two ratings as they are shown.
-    last_sequence: NotRequired[float]  # The number of the player's last rated event in a counted pool.
+    last_sequence: NotRequired[float]  # The number of the player's last rated event in a numbered pool.
 
 
 class ListedPage(TypedDict):
@@ -66,7 +66,7 @@ class ListedPage(TypedDict):
     since: date | None  # The day, at 00:00 UTC, that `move` compares with; null where there is none, or no dates.
     newest: EventHeadline | None  # The pool's newest rated event, if there is one.
     unsettled: list[ListedRow]  # On the first page of a board of settled players: up to 20 of the others, best first.
-    since_sequence: NotRequired[float]  # Since before which event in a counted pool.
+    since_sequence: NotRequired[float]  # Since before which event in a numbered pool.
 
 
 class PlayerPage(TypedDict):
@@ -91,8 +91,8 @@ class EventName(TypedDict):
 
     event_id: str  # The event.
     title: str | None  # What people call it; null where it has no title.
-    started_at: datetime | None  # When it started; null in a counted pool.
-    sequence: NotRequired[float]  # Its number in a counted pool.
+    started_at: datetime | None  # When it started; null in a numbered pool.
+    sequence: NotRequired[float]  # Its number in a numbered pool.
 
 
 class AdjacentEvents(TypedDict):
@@ -116,25 +116,25 @@ class Surprise(TypedDict):
 
     event_id: str  # The event.
     title: str | None  # What people call it; null where it has no title.
-    started_at: datetime | None  # When it started; null in a counted pool.
+    started_at: datetime | None  # When it started; null in a numbered pool.
     player: str  # The player's name as it is now.
     change: float  # The change, in points.
     shown: float  # The change as people read it: the difference of the two ratings as they are shown.
     settled: bool  # Whether the player's rating is settled now.
     rank: int | None  # The player's place in the event; null where it is not kept.
     field: int | None  # How many were rated in it; null where it is not kept.
-    sequence: NotRequired[float]  # Its number in a counted pool.
+    sequence: NotRequired[float]  # Its number in a numbered pool.
 
 
 class Movers(TypedDict):
-    """Who moved most in the days up to a pool's newest event; in a counted pool so many events are days."""
+    """Who moved most in the days up to a pool's newest event; in a numbered pool so many events are days."""
 
-    since: datetime | None  # From when on; null where there is no rated event, and in a counted pool.
+    since: datetime | None  # From when on; null where there is no rated event, and in a numbered pool.
     gained: list[Mover]  # Who gained, most first.
     lost: list[Mover]  # Who lost, most first.
     surprise: Surprise | None  # The surprise of these days, of their newest 20,000 changes; null without an event.
     spread: float  # The standard deviation of all ratings: changes in several pools compare as shares of it.
-    since_sequence: NotRequired[float]  # Since before which event in a counted pool.
+    since_sequence: NotRequired[float]  # Since before which event in a numbered pool.
 
 
 class Peak(TypedDict):
@@ -143,8 +143,8 @@ class Peak(TypedDict):
     rating: float  # The rating, in points.
     deviation: float | None  # How uncertain it was; null if the system has no such.
     event_id: str  # The event after which it was reached, the first of them.
-    started_at: datetime | None  # When it started; null in a counted pool.
-    sequence: NotRequired[float]  # Its number in a counted pool.
+    started_at: datetime | None  # When it started; null in a numbered pool.
+    sequence: NotRequired[float]  # Its number in a numbered pool.
 
 
 class Streaks(TypedDict):
@@ -161,13 +161,13 @@ class FormLine(TypedDict):
 
     event_id: str | None  # The event; null where a season began.
     title: str | None  # What people call it; null where it has no title.
-    started_at: datetime | None  # When it started; null in a counted pool.
+    started_at: datetime | None  # When it started; null in a numbered pool.
     change: float  # The change of the rating, in points.
     shown: float  # The change as people read it: the difference of the two ratings as they are shown.
     rating: float  # The rating after it, in points.
     rank: int | None  # The player's rank in it; null where none was sent.
     field: int | None  # How many entrants it rated; null where a season began.
-    sequence: NotRequired[float]  # Its number in a counted pool.
+    sequence: NotRequired[float]  # Its number in a numbered pool.
 
 
 class NearbyRow(TypedDict):
@@ -202,8 +202,8 @@ class PlayerCard(TypedDict):
     move: int | None  # Ranks that the player has risen by since that day; null where there is no such rank.
     since: date | None  # The day, at 00:00 UTC, that `move` compares with; null where there is none, or no dates.
     events: int  # Rated events of the player.
-    first_played_at: datetime | None  # When the first rated event started; null in a counted pool.
-    last_played_at: datetime | None  # When the player's last rated event started; null in a counted pool.
+    first_played_at: datetime | None  # When the first rated event started; null in a numbered pool.
+    last_played_at: datetime | None  # When the player's last rated event started; null in a numbered pool.
     peak: Peak | None  # The settled rating that was highest less two deviations, from the sixth event on.
     last_ten: float  # The sum of the newest ten changes by events, from the sixth event on, in points.
     last_ten_shown: float  # The sum as people read it: that of the changes as each of them is shown.
@@ -224,21 +224,21 @@ class PlayerCard(TypedDict):
     # ahead of the player most, if anybody is. Over the newest hundred events at most.
     encounters: list[Encounters]
     former_names: list[str]  # Other names that lead to the player, in the order of letters.
-    first_sequence: NotRequired[float]  # The number of the first rated event in a counted pool.
-    since_sequence: NotRequired[float]  # Since before which event in a counted pool.
-    last_sequence: NotRequired[float]  # The number of the player's last rated event in a counted pool.
+    first_sequence: NotRequired[float]  # The number of the first rated event in a numbered pool.
+    since_sequence: NotRequired[float]  # Since before which event in a numbered pool.
+    last_sequence: NotRequired[float]  # The number of the player's last rated event in a numbered pool.
 
 
 class CurvePoint(TypedDict):
     """A player's rating after an event, or where a season began."""
 
-    started_at: datetime | None  # When it started; null in a counted pool.
+    started_at: datetime | None  # When it started; null in a numbered pool.
     event_id: str | None  # The event; null where a season began.
     change: float  # The change of the rating, in points.
     shown: float  # The change as people read it: the difference of the two ratings as they are shown.
     rating: float  # The rating after it, in points.
     deviation: float | None  # How uncertain it was; null if the system has no such.
-    sequence: NotRequired[float]  # Its number in a counted pool.
+    sequence: NotRequired[float]  # Its number in a numbered pool.
 
 
 class ChangesPage(TypedDict):
@@ -268,10 +268,10 @@ class Scalp(TypedDict):
     opponent: str  # The opponent.
     event_id: str  # The event.
     title: str | None  # What people call it; null where it has no title.
-    started_at: datetime | None  # When it started; null in a counted pool.
+    started_at: datetime | None  # When it started; null in a numbered pool.
     heat: str  # The heat; empty where the event has one only.
     expected: float  # The score that was expected, from 0 to 1.
-    sequence: NotRequired[float]  # Its number in a counted pool.
+    sequence: NotRequired[float]  # Its number in a numbered pool.
 
 
 class Rivals(TypedDict):

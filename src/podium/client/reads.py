@@ -227,7 +227,7 @@ class ReadRoutes:
         """List the days whose ranks are stored.
 
         Returns:
-            The days, oldest first; in a counted pool, the events before which they are.
+            The days, oldest first; in a numbered pool, the events before which they are.
         """
 
     @get(f"{POOL}/snapshots/{{day}}")

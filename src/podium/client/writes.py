@@ -240,7 +240,7 @@ class WriteRoutes:
         """Shrink every lead over a newcomer to a share of itself.
 
         Args:
-            starts_at: when it begins; in a counted pool, the number of its first event.
+            starts_at: when it begins; in a numbered pool, the number of its first event.
             keep: the share, from 0 to 1.
 
         Returns:

@@ -1,7 +1,7 @@
 """Pools: each a ladder with its system, its description, and the order of its events: by their dates, or by numbers.
 
 Within the store number n is the n-th second of 1970, so that one key orders either kind. What comes in becomes such a
-time here, and what goes out of a counted pool becomes a number again.
+time here, and what goes out of a numbered pool becomes a number again.
 """
 
 import functools
@@ -28,14 +28,14 @@ from podium.systems import find
 from podium.version import ARITHMETIC
 
 Order = Literal["dated", "sequence"]
-When = datetime | float  # a moment, or the number of an event in a counted pool
+When = datetime | float  # a moment, or the number of an event in a numbered pool
 DATED: Order = "dated"
 COUNTED: Order = "sequence"
 NUMBER_US = 1_000_000  # a decimal of a number is a rank between two
 LARGEST = 2_000_000_000  # a double holds every such number with five decimals
 DAY = timedelta(days=1)
 FIRST_MOMENT = datetime.min.replace(tzinfo=UTC)
-COUNTED_BODY = b'{"sequence":'  # how content begins in the log of a counted pool, and in that of no other
+COUNTED_BODY = b'{"sequence":'  # how content begins in the log of a numbered pool, and in that of no other
 ORDERED_BODY = b'{"order": "'  # how the entry of a configuration begins that says the order
 
 
@@ -55,7 +55,7 @@ def number_at(time: int) -> float:
 
 
 def read_when(order: Order | None, text: str, *, whole_day: bool = False) -> When:
-    """When something is, as people write it: a number in a counted pool, else a date."""
+    """When something is, as people write it: a number in a numbered pool, else a date."""
     if order != COUNTED:
         return instant_in(text, whole_day=whole_day)
     try:
@@ -65,12 +65,12 @@ def read_when(order: Order | None, text: str, *, whole_day: bool = False) -> Whe
 
 
 def season_time(when: When) -> int:
-    """When a season begins, as the store has it: in a counted pool a microsecond before its first event."""
+    """When a season begins, as the store has it: in a numbered pool a microsecond before its first event."""
     return time_of(when) - (not isinstance(when, datetime))
 
 
 def earlier(when: When, span: timedelta) -> When:
-    """So long before, or where the calendar begins; in a counted pool so many events as the span has days."""
+    """So long before, or where the calendar begins; in a numbered pool so many events as the span has days."""
     return when - min(span, when - FIRST_MOMENT) if isinstance(when, datetime) else when - span / DAY
 
 
@@ -211,7 +211,7 @@ class Pool:
         return self.order == COUNTED
 
     def moment(self, time: int) -> datetime | None:
-        """The moment of something, from microseconds since 1970; None in a counted pool."""
+        """The moment of something, from microseconds since 1970; None in a numbered pool."""
         return None if self.is_counted else instant(time)
 
     def sequence(self, time: int) -> float | None:
@@ -220,7 +220,7 @@ class Pool:
 
     @property
     def unit_us(self) -> int:
-        """The microseconds of a day; of one event in a counted pool."""
+        """The microseconds of a day; of one event in a numbered pool."""
         return NUMBER_US if self.is_counted else DAY_US
 
     @property

@@ -427,7 +427,7 @@ class Store(Reader):
         """Keep the ranks of a day's 00:00 UTC, and take again what a correction has spoilt, a day a transaction.
 
         Args:
-            day: since 1970, or the event in a counted pool, before which they are; the current one where None.
+            day: since 1970, or the event in a numbered pool, before which they are; the current one where None.
 
         Returns:
             Players ranked, by day.

@@ -222,7 +222,7 @@ def begin_season(
     pool: str = storing.POOL_NAME,
     starts: str = Option(
         metavar="DATE",
-        help="When it begins; a plain date is its 00:00 UTC. In a counted pool, its first event's number.",
+        help="When it begins; a plain date is its 00:00 UTC. In a numbered pool, its first event's number.",
     ),
     keep: float = Option(min=0.0, max=1.0, help="Share of each lead over a newcomer that stays: 0 levels all."),
     actor: str = storing.ACTOR,

@@ -427,7 +427,7 @@ def pseudonymise(
 def snapshot(
     pool: str | None = Option(None, "--pool", help="The ladder; all if not given."),
     day: str | None = Option(
-        None, metavar="DATE", help="The day; today if not given. In a counted pool, an event's number."
+        None, metavar="DATE", help="The day; today if not given. In a numbered pool, an event's number."
     ),
     store: "Store" = STORE,
 ) -> None:

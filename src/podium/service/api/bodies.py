@@ -327,7 +327,7 @@ class NewSeason(Strict):
 
     name: Name
     starts_at: Moment | None = None
-    sequence: float | None = Field(None, description="The number of its first event, in a counted pool.")
+    sequence: float | None = Field(None, description="The number of its first event, in a numbered pool.")
     keep: Annotated[float, Field(ge=0.0, le=1.0)]
 
     @model_validator(mode="after")
@@ -394,7 +394,7 @@ class Tickets(Strict):
 
 
 class Day(Strict):
-    """A day whose ranks are to be stored; in a counted pool, the number of the event that they are of before."""
+    """A day whose ranks are to be stored; in a numbered pool, the number of the event that they are of before."""
 
     model_config = with_example({"day": "2026-01-31"})
 

@@ -115,7 +115,7 @@ def rating_curve(
         str | None,
         Query(
             max_length=40,
-            description="From when on: a plain date from its first moment, or a number in a counted pool.",
+            description="From when on: a plain date from its first moment, or a number in a numbered pool.",
         ),
     ] = None,
     most: Annotated[int, Query(ge=4, le=1000, description="Points at most: of more, those that tell the shape.")] = 300,

@@ -47,7 +47,7 @@ ActiveWithin = Annotated[
     Query(
         max_length=20,
         description="How long ago a listed player has played at most: 90d, 12w, 6mo or 1y; each day is an event in a "
-        "counted pool.",
+        "numbered pool.",
         examples=["90d"],
     ),
 ]
@@ -298,7 +298,7 @@ def season_board(pool: PoolName, season: SeasonName, store: CurrentStore, _key: 
 
 @router.get("/{pool}/snapshots", tags=["daily ranks"])
 def snapshot_days(pool: PoolName, store: CurrentStore, _key: ReadAccess) -> list[date | float]:
-    """The days whose ranks are stored, oldest first; in a counted pool, the events before which they are."""
+    """The days whose ranks are stored, oldest first; in a numbered pool, the events before which they are."""
     return [day_shown(store.order(pool), day) for day in store.snapshot_days(pool)]
 
 

@@ -195,7 +195,7 @@ def client_site(request: Request) -> str:
 
 
 def refuse_out_of_reach(request: Request, whens: Iterable[When]) -> None:
-    """Refuse what reaches further back than the request's key may; a key with a limit only adds to a counted pool."""
+    """Refuse what reaches further back than the request's key may; a key with a limit only adds to a numbered pool."""
     key: ApiKey = request.state.key
     if key.reach_s is None:
         return

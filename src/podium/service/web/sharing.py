@@ -127,7 +127,7 @@ def event_entry(pool: PoolHeader, event: EventHeadline, updated: datetime) -> En
 
 
 def number_words(pool: PoolHeader, line: EventHeadline | FormLine) -> str:
-    """The number of an event of a counted pool, whose moment only says when it was received."""
+    """The number of an event of a numbered pool, whose moment only says when it was received."""
     return f"{capitalised(day_words(line.when))}. " if pool.is_counted else ""
 
 

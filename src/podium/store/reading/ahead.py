@@ -48,7 +48,7 @@ def starters_at(
 ) -> tuple[Race, bool]:
     """A race of these sides, as everyone and the pool stood before a position; and whether duels there may be drawn.
 
-    In a counted pool it has no date.
+    In a numbered pool it has no date.
     """
     names = [each.player for side in sides for each in side]
     if len(names) > MOST_STARTERS:

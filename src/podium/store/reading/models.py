@@ -1,6 +1,6 @@
 """What is read from a store, as the HTTP API, commands and pages have it.
 
-When something was, is a moment, or in a counted pool a number; the other of the two is None.
+When something was, is a moment, or in a numbered pool a number; the other of the two is None.
 """
 
 from collections.abc import Mapping
@@ -17,43 +17,43 @@ from podium.store.writing.rating.events import EVENT_STATUSES, Change
 from podium.support.answers import answer, answer_part, described
 
 Row = TypeVar("Row")
-STARTED = "When it started; null in a counted pool."
-LAST_PLAYED = "When the player's last rated event started; null in a counted pool."
+STARTED = "When it started; null in a numbered pool."
+LAST_PLAYED = "When the player's last rated event started; null in a numbered pool."
 
 
 def either(moment: str, number: str) -> Any:
-    """The one that there is of an answer's two fields: its moment, or in a counted pool its number."""
+    """The one that there is of an answer's two fields: its moment, or in a numbered pool its number."""
     return property(lambda each: getattr(each, moment) if getattr(each, number) is None else getattr(each, number))
 
 
 @answer_part
 class Started:
-    """What started at a moment, its `started_at`, or has a number in a counted pool."""
+    """What started at a moment, its `started_at`, or has a number in a numbered pool."""
 
     __slots__ = ()
-    sequence: float | None = described("Its number in a counted pool.", default=None, kw_only=True)
+    sequence: float | None = described("Its number in a numbered pool.", default=None, kw_only=True)
     when = either("started_at", "sequence")
 
 
 @answer_part
 class Compared:
-    """What is compared with the ranks of a day, `since`, or with those before an event of a counted pool."""
+    """What is compared with the ranks of a day, `since`, or with those before an event of a numbered pool."""
 
     __slots__ = ()
 
-    since_sequence: float | None = described("Since before which event in a counted pool.", default=None, kw_only=True)
+    since_sequence: float | None = described("Since before which event in a numbered pool.", default=None, kw_only=True)
 
     since_when = either("since", "since_sequence")  # None where nothing is compared
 
 
 @answer_part
 class LastPlayed:
-    """Who played last at a moment, `last_played_at`, or in an event with a number of a counted pool."""
+    """Who played last at a moment, `last_played_at`, or in an event with a number of a numbered pool."""
 
     __slots__ = ()
 
     last_sequence: float | None = described(
-        "The number of the player's last rated event in a counted pool.", default=None, kw_only=True
+        "The number of the player's last rated event in a numbered pool.", default=None, kw_only=True
     )
 
     last_when = either("last_played_at", "last_sequence")
@@ -167,17 +167,17 @@ class PlayerDetails(PlayerRank):
 
 @answer
 class DailyRank:
-    """A player's rank at 00:00 UTC of a day, or in a counted pool before an event."""
+    """A player's rank at 00:00 UTC of a day, or in a numbered pool before an event."""
 
-    day: date | None = described("The day; null in a counted pool.")
+    day: date | None = described("The day; null in a numbered pool.")
     rank: int = described("1 is best; equal ratings share the best of their ranks.")
     rating: float = described("The rating, in points.")
-    sequence: float | None = described("The event in a counted pool.", default=None)
+    sequence: float | None = described("The event in a numbered pool.", default=None)
 
 
 @answer
 class RankedPlayer:
-    """A player at 00:00 UTC of a day, or in a counted pool before an event."""
+    """A player at 00:00 UTC of a day, or in a numbered pool before an event."""
 
     rank: int = described("1 is best; equal ratings share the best of their ranks.")
     player: str = described("The player's name as it is now.")
@@ -279,9 +279,9 @@ class Season:
     """A season."""
 
     name: str = described("Its name.")
-    starts_at: datetime | None = described("When it begins; null in a counted pool.")
+    starts_at: datetime | None = described("When it begins; null in a numbered pool.")
     keep: float = described("The share of each lead over a newcomer that stays, from 0 to 1.")
-    sequence: float | None = described("The number of its first event in a counted pool.", default=None)
+    sequence: float | None = described("The number of its first event in a numbered pool.", default=None)
     when = either("starts_at", "sequence")
 
 

@@ -156,9 +156,9 @@ class Surprise(EventName):
 
 @answer
 class Movers(Compared):
-    """Who moved most in the days up to a pool's newest event; in a counted pool so many events are days."""
+    """Who moved most in the days up to a pool's newest event; in a numbered pool so many events are days."""
 
-    since: datetime | None = described("From when on; null where there is no rated event, and in a counted pool.")
+    since: datetime | None = described("From when on; null where there is no rated event, and in a numbered pool.")
     gained: tuple[Mover, ...] = described("Who gained, most first.")
     lost: tuple[Mover, ...] = described("Who lost, most first.")
     surprise: Surprise | None = described(
@@ -255,7 +255,7 @@ class PlayerCard(LastPlayed, Compared):
         "The day, at 00:00 UTC, that `move` compares with; null where there is none, or no dates."
     )
     events: int = described("Rated events of the player.")
-    first_played_at: datetime | None = described("When the first rated event started; null in a counted pool.")
+    first_played_at: datetime | None = described("When the first rated event started; null in a numbered pool.")
     last_played_at: datetime | None = described(LAST_PLAYED)
     peak: Peak | None = described("The settled rating that was highest less two deviations, from the sixth event on.")
     last_ten: float = described("The sum of the newest ten changes by events, from the sixth event on, in points.")
@@ -283,7 +283,7 @@ class PlayerCard(LastPlayed, Compared):
         "first; then whoever is ahead of the player most, if anybody is. Over the newest hundred events at most."
     )
     former_names: tuple[str, ...] = described("Other names that lead to the player, in the order of letters.")
-    first_sequence: float | None = described("The number of the first rated event in a counted pool.", default=None)
+    first_sequence: float | None = described("The number of the first rated event in a numbered pool.", default=None)
 
     first_when = either("first_played_at", "first_sequence")  # when the player played first
 

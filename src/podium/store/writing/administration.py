@@ -140,7 +140,7 @@ def new_season(name: str, starts: When, keep: float, actor: str) -> Propose:
     """Let a season begin: every lead over a newcomer shrinks to a share of itself.
 
     Args:
-        starts: the moment; in a counted pool, the number of the first event.
+        starts: the moment; in a numbered pool, the number of the first event.
         keep: the share, from 0 (all start level) to 1 (a name for a date, and nothing changes).
     """
     name = admit(name, "a season's name")

@@ -303,7 +303,7 @@ def with_starts(pool: PoolView, new_events: Mapping[str, SentEvent]) -> dict[str
 def following(pool: Pool, newest: int | None, received: int | None) -> int:
     """When an event is that does not say so, in microseconds since 1970: after the newest.
 
-    In a counted pool it has the next whole number; in a dated pool it was when it was received, though not before.
+    In a numbered pool it has the next whole number; in a dated pool it was when it was received, though not before.
     """
     if pool.is_counted:
         return NUMBER_US if newest is None else (newest // NUMBER_US + 1) * NUMBER_US

@@ -69,7 +69,7 @@ class RulesPage(Page, template="system.html", tab="system"):
     system: System
     about: str  # what the system is, in a line
     made_up: tuple[str, ...]  # of results as they were sent
-    without_days: str  # what becomes of idle time in a counted pool; empty where the system does not read it
+    without_days: str  # what becomes of idle time in a numbered pool; empty where the system does not read it
 
 
 @router.pool_page("/system")

@@ -156,10 +156,10 @@ def board(pool: PoolReader, rules: Eligibility, at: When | None = None) -> pl.Da
 
     Args:
         rules: who is listed.
-        at: the moment, or the number of an event in a counted pool; now where None.
+        at: the moment, or the number of an event in a numbered pool; now where None.
 
     Returns:
-        A row a player, as `Rated.leaderboard` has it; `last_sequence` beside it in a counted pool.
+        A row a player, as `Rated.leaderboard` has it; `last_sequence` beside it in a numbered pool.
 
     Raises:
         ParameterError: a rule that the system cannot serve.
@@ -168,7 +168,7 @@ def board(pool: PoolReader, rules: Eligibility, at: When | None = None) -> pl.Da
 
 
 def span_begins(pool: PoolReader, span: timedelta, until: int) -> int:
-    """Return when a span up to a time begins: in a counted pool with the first of its last events, one for each day."""
+    """Return when a span up to a time begins; in a numbered pool a span of days has as many events, the last ones."""
     if not pool.is_counted:
         return until - round(span / DAY * DAY_US)
     events, count = pool.snapshot.events, max(1, round(span / DAY))

@@ -235,7 +235,7 @@ def event_moments(pool: PoolReader, event_ids: Collection[str]) -> dict[str, dat
     """Say when events were, also beside those of other pools.
 
     Returns:
-        When each started; in a counted pool, when it was received.
+        When each started; in a numbered pool, when it was received.
     """
     events = pool.snapshot.events
     found = {event_id: events.key(uid) for event_id in event_ids if (uid := events.find(event_id)) >= 0}
@@ -253,7 +253,7 @@ def movers(pool: PoolReader, answers: Answers, *, days: int = 7, most: int = 10)
     """Show who moved most in the days up to the pool's newest event, and the surprise among the changes.
 
     Args:
-        days: how many; of a counted pool, how many events.
+        days: how many; of a numbered pool, how many events.
         most: players to list on either side.
 
     Returns:

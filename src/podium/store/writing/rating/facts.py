@@ -205,7 +205,7 @@ def today() -> int:
 
 
 def current_day(pool: PoolView) -> int:
-    """The number of the current day; in a counted pool that of the next event."""
+    """The number of the current day; in a numbered pool that of the next event."""
     if not pool.is_counted:
         return today()
     newest: int | None = pool.execute(SELECT_NEWEST_START).scalar_one()
@@ -213,7 +213,7 @@ def current_day(pool: PoolView) -> int:
 
 
 def parse_day(text: str, order: Order | None = DATED) -> int:
-    """Read a day that is written like 2026-01-31, as its number; in a counted pool that of an event."""
+    """Read a day that is written like 2026-01-31, as its number; in a numbered pool that of an event."""
     try:
         return int(text) if order == COUNTED else day_of(date.fromisoformat(text))
     except ValueError:
@@ -226,7 +226,7 @@ def date_of(day: int) -> date:
 
 
 def day_shown(order: Order | None, day: int) -> date | int:
-    """The day of that number; in a counted pool the event, whose ranks are those before it."""
+    """The day of that number; in a numbered pool the event, whose ranks are those before it."""
     return day if order == COUNTED else date_of(day)
 
 

@@ -61,10 +61,8 @@ def test_what_another_process_logs_is_announced_before_the_next_look(store, othe
                     for number in range(3):
                         await asyncio.sleep(2 * watchers.LOOK_S)  # the look that was due before it heard
                         grown.clear()
-                        known = store.writes["main"]
                         await asyncio.to_thread(other.submit, "main", rows(number, "ab"))
                         await grown.wait()
-                        assert store.writes["main"] > known  # boards look at once
                 assert not watching._look_at < time.monotonic()  # no look found it
 
     asyncio.run(hear())

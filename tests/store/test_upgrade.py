@@ -16,7 +16,6 @@ import podium
 from podium.log import database
 from podium.log.database import StoreError
 from podium.log.schema import change, metadata, pools
-from podium.service.api.dependencies import BoardCache
 from podium.store import Store, backup
 from podium.store.backup import due_pools, upgrade_pools
 from podium.store.writing.rating import rerating
@@ -227,7 +226,6 @@ def test_a_newer_arithmetic_is_left_alone(store):
 
 
 def test_the_service_refuses_a_pool_that_waits_and_says_why(earlier, monkeypatch):
-    monkeypatch.setattr(BoardCache, "CHECK_INTERVAL_S", 0.0)
     store = Store(earlier("sqlite"))
     with store.engine.begin() as connection:
         connection.execute(sa.update(pools).values(is_public=True))

@@ -24,7 +24,7 @@ from podium.service.admin import races as race_forms
 from podium.service.admin.uploads import UploadProcess
 from podium.service.api import fixtures, pages, reads, receiving, status, writes
 from podium.service.api.bodies import REQUEST_MODELS, schemas
-from podium.service.api.dependencies import BoardCache, Intake
+from podium.service.api.dependencies import Intake
 from podium.service.http import requests
 from podium.service.http.errors import ERROR_HANDLERS, RequestLog, problem
 from podium.service.http.json import PathMiddleware
@@ -213,7 +213,6 @@ def create_app(
     app.state.intake = Intake(store, threads)
     app.state.uploads = UploadProcess()
     app.state.watchers = Watchers(store, threads, announcements)
-    app.state.board_cache = BoardCache(store)
     app.state.front_pages = front.FrontPages(store)
     app.state.stakes = KeptStakes()
     app.state.rules_pages = VersionCache(most=MOST_RULES_PAGES)

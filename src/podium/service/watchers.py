@@ -140,12 +140,11 @@ class Announcements:
             self._note(each)
 
     def _note(self, announcement: Announcement) -> None:
-        """Wake those who wait for what was announced, and let boards that were read before be read again."""
+        """Wake those who wait for what was announced."""
         if not announcement.seq:
             if announcement.pool == self._probe:
                 self._probe, self.receives = "", True
             return
-        self._store.writes[announcement.pool] += 1
         self._wake(announcement.pool, announcement.seq)
 
     def _wake(self, pool: str, seq: int | None = None) -> None:

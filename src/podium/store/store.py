@@ -69,9 +69,7 @@ class Store(Reader):
             with self.reading(pool_name) as pool:
                 admit_pool(pool)
                 return execution.dry_run(pool, propose, effects_after)
-        done = staging.run(self.engine, pool_name, propose, admit_pool, self.observe_write)
-        self.writes[pool_name] += 1
-        return done
+        return staging.run(self.engine, pool_name, propose, admit_pool, self.observe_write)
 
     # Results
 
@@ -388,7 +386,6 @@ class Store(Reader):
         """
         with locked_pool(self.engine, pool_name, self.observe_write) as pool:
             administration.delete(pool)
-        self.writes[pool_name] += 1
         truncate_wal(self.engine)
         forget_head(self.engine, pool_name)
 

@@ -1,30 +1,25 @@
-"""What routes depend on: the queues of results, boards that are kept, and the roles of keys."""
+"""What routes depend on: the queues of results, and the roles of keys."""
 
 import asyncio
 import logging
-import time
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, NamedTuple
 
 from fastapi import Depends, Request
-from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel
 
-from podium.errors import ParameterError, PodiumError
+from podium.errors import PodiumError
 from podium.log.statements import now
 from podium.results.plain_rows import PlainRows
-from podium.service.api.bodies import adapter, read_body
+from podium.service.api.bodies import read_body
 from podium.service.http.errors import BusyError, UnexpectedError
-from podium.service.http.json import RefusedError
 from podium.service.http.keys import require_role
 from podium.service.http.requests import Threads, from_state, run_in
 from podium.service.http.visitors import Visitor, check_reader
 from podium.service.metrics import Metrics
 from podium.service.watchers import Watchers
 from podium.store import Store
-from podium.store.reading.boards.ranks import Place, parse_cursor
-from podium.store.reading.models import BoardPage
 from podium.store.writing.execution import Receipt
 from podium.store.writing.rating.rating import LongWorkError
 from podium.store.writing.submission import Submission
@@ -151,58 +146,6 @@ def settle(waiting: Waiting, outcome: list[Receipt] | Exception) -> None:
         waiting.answer.set_result(outcome)
 
 
-class CachedPage(NamedTuple):
-    version: int
-    body: bytes
-    writes: int  # that this process knew of, when the page was read
-    checked_at: float  # when the log was last checked for the writes of other processes
-
-
-class BoardCache:
-    """The pages that are requested most, as long as nothing is logged that could change them.
-
-    What this process writes shows at once, and what another one announces; where nothing is announced, as in SQLite,
-    what a command writes shows after a quarter of a second.
-    """
-
-    MAX_PAGES = 256
-    CHECK_INTERVAL_S = 0.25
-
-    def __init__(self, store: Store) -> None:
-        self.store = store
-        self._pages: dict[tuple[str, int, str | None], CachedPage] = {}
-
-    async def page(self, pool: str, top: int, cursor: str | None) -> tuple[int, bytes]:
-        address = pool, top, cursor
-        page, now = self._pages.get(address), time.monotonic()
-        if page is None or page.writes != self.store.writes[pool] or now - page.checked_at >= self.CHECK_INTERVAL_S:
-            page = await run_in_threadpool(self._load, address, page)
-        return page.version, page.body
-
-    def _load(self, address: tuple[str, int, str | None], cached: CachedPage | None) -> CachedPage:
-        """Read the page as it is now, where it is not known."""
-        pool, top, cursor = address
-        writes, now = self.store.writes[pool], time.monotonic()
-        with self.store.at_one_moment() as view:
-            version = view.version(pool)
-            if cached is not None and cached.version == version:
-                body = cached.body
-            else:
-                board = view.leaderboard(pool, top=top, after=None if cursor is None else place_of(cursor))
-                body = adapter(BoardPage).dump_json(board)
-        if len(self._pages) >= self.MAX_PAGES:
-            self._pages.clear()
-        page = self._pages[address] = CachedPage(version, body, writes, now)
-        return page
-
-
-def place_of(cursor: str) -> Place:
-    try:
-        return parse_cursor(cursor)
-    except ParameterError:
-        raise RefusedError("cursor", "is not the `next` of a page") from None
-
-
 def sent(model: type[BaseModel]) -> Any:
     """Return a dependency: the body of a request."""
 
@@ -213,7 +156,6 @@ def sent(model: type[BaseModel]) -> Any:
 
 
 CurrentIntake = Annotated[Intake, from_state("intake")]
-CurrentBoardCache = Annotated[BoardCache, from_state("board_cache")]
 CurrentMetrics = Annotated[Metrics, from_state("metrics")]
 CurrentWatchers = Annotated[Watchers, from_state("watchers")]
 ReadAccess = Annotated[Visitor, Depends(check_reader)]  # anybody, of a public pool

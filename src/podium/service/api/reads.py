@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 import polars as pl
 from fastapi import Query, Request, Response
-from fastapi.concurrency import run_in_threadpool
 
 from podium.errors import ParameterError
 from podium.ledger.forecast import Member, line_up, names_to_rate, things_of
@@ -16,7 +15,7 @@ from podium.log.pools import read_when
 from podium.matchmaking.matcher import Match, Policy, Ticket, match
 from podium.matchmaking.pairing import match_quality, odds_scale
 from podium.service.api.bodies import MAX_PREDICTED, PredictRequest, Tickets, json_response, request_body
-from podium.service.api.dependencies import Admin, CurrentBoardCache, KeyedReader, ReadAccess, sent
+from podium.service.api.dependencies import Admin, KeyedReader, ReadAccess, sent
 from podium.service.http.errors import error_responses
 from podium.service.http.json import (
     MAX_SENT_CHARACTERS,
@@ -27,9 +26,9 @@ from podium.service.http.json import (
     RefusedError,
     SeasonName,
 )
-from podium.service.http.requests import VERSION_HEADER, CurrentStore, ReadRouter, read_one_moment
-from podium.store import Store
+from podium.service.http.requests import CurrentStore, ReadRouter
 from podium.store.reading import models
+from podium.store.reading.boards.ranks import Place, parse_cursor
 from podium.store.reading.hindsight import BestEverBoard, HindsightPoint
 from podium.store.reading.player_models import SharedThing
 from podium.store.reading.players import explanations
@@ -85,10 +84,10 @@ def log(
 
 
 @router.get("/{pool}/leaderboard", response_model=models.BoardPage, tags=["players"])
-async def leaderboard(
+def leaderboard(
     request: Request,
     pool: PoolName,
-    board_cache: CurrentBoardCache,
+    store: CurrentStore,
     _key: ReadAccess,
     top: Top = 100,
     cursor: Cursor = None,
@@ -99,22 +98,25 @@ async def leaderboard(
 ) -> Response:
     """A page of the leaderboard, and the cursor of the next; filtered, or as of a date, it is one page."""
     if (min_events, max_deviation, active_within, at) == (None, None, None, None):
-        version, body = await board_cache.page(pool, top, cursor)
-        headers = {"ETag": f'"{version}"', VERSION_HEADER: str(version)}
+        headers = {"ETag": f'"{store.version(pool)}"'}
         if request.headers.get("if-none-match") == headers["ETag"]:
             return Response(status_code=304, headers=headers)
-        return Response(body, media_type="application/json", headers=headers)
+        board = store.leaderboard(pool, top=top, after=None if cursor is None else place_of(cursor))
+        answer = json_response(models.BoardPage, board)
+        answer.headers.update(headers)
+        return answer
     if cursor is not None:
         raise RefusedError("cursor", "cannot be combined with a filter: a filtered board is one page")
     rules = Eligibility(min_events, max_deviation, None if active_within is None else span(active_within), top)
-    return await run_in_threadpool(filtered_board, store=board_cache.store, pool=pool, rules=rules, at=at)
-
-
-@read_one_moment
-def filtered_board(store: Store, pool: str, rules: Eligibility, at: str | None) -> Response:
-    """Return the board of those whom rules list."""
     when = None if at is None else read_when(store.order(pool), at, whole_day=True)
     return json_response(Any, {"players": board_rows(store.board(pool, rules, when)), "next": None})
+
+
+def place_of(cursor: str) -> Place:
+    try:
+        return parse_cursor(cursor)
+    except ParameterError:
+        raise RefusedError("cursor", "is not the `next` of a page") from None
 
 
 def board_rows(board: pl.DataFrame) -> list[dict[str, Any]]:

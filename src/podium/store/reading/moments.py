@@ -3,7 +3,7 @@
 import copy
 import functools
 import inspect
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -82,7 +82,6 @@ class Moments:
 
     def __init__(self, engine: sa.Engine) -> None:
         self.engine = engine
-        self.writes: Counter[str] = Counter()  # transactions that this process knows of, by pool
         self.answers = Answers()
         self.snapshots = Snapshots()
         self._moment: Moment | None = None  # that all reads see; each has its own where None
@@ -139,7 +138,6 @@ class Moments:
         with locked_pool(self.engine, pool_name, self.observe_write) as pool:
             (refuse_other_arithmetic if even_closed else refuse_unwritable)(pool)
             yield pool
-        self.writes[pool_name] += 1
 
 
 def reads(find: Callable[Concatenate[PoolReader, P], T]) -> Callable[Concatenate[Any, str, P], T]:

@@ -12,7 +12,7 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from podium.log.database import PRAGMAS
-from podium.log.schema import change, event, log, rank_count, standing
+from podium.log.schema import change, event, log, standing
 from podium.log.statements import insert_statement, upsert_statement
 
 NEWER = {  # the rows of a table that were written after an entry of the log; seq is rising
@@ -21,11 +21,9 @@ NEWER = {  # the rows of a table that were written after an entry of the log; se
     change: "generation_id = :generation AND started_at >= :started_at AND seq > :seq",
     standing: "generation_id = :generation AND seq > :seq",
 }
-TABLES = (*NEWER, rank_count)  # the last has no number of an entry: what differs is written
 STATEMENTS = {table: insert_statement(table, "sqlite", 1) for table in (log, event, change)} | {
-    table: upsert_statement(table, (), "sqlite", 1) for table in (standing, rank_count)
+    standing: upsert_statement(standing, "sqlite", 1)
 }
-DELETE_COUNT = "DELETE FROM rank_count WHERE generation_id = ? AND per_point = ? AND bucket = ?"
 
 
 class RawCopy:
@@ -50,15 +48,10 @@ class RawCopy:
             table: self._source.execute(f"{selection(table)} WHERE {condition}", since).fetchall()
             for table, condition in NEWER.items()
         }
-        here, there = ({*each.execute(selection(rank_count))} for each in (self._copy, self._source))
-        rows[rank_count] = sorted(there - here)
-        key = len(rank_count.primary_key)
-        gone = sorted({each[:key] for each in here} - {each[:key] for each in there})
         started = time.perf_counter()
         self._copy.execute("BEGIN IMMEDIATE")
         for table, some in rows.items():
             self._copy.executemany(STATEMENTS[table], some)
-        self._copy.executemany(DELETE_COUNT, gone)
         self._copy.execute("COMMIT")
         took = time.perf_counter() - started
         self._seq = self._newest()
@@ -66,8 +59,8 @@ class RawCopy:
 
     def differing(self) -> list[str]:
         """The tables in which the copy has other rows than the database."""
-        every = ([{*each.execute(selection(table))} for table in TABLES] for each in (self._source, self._copy))
-        return [table.name for table, rows, others in zip(TABLES, *every, strict=True) if rows != others]
+        every = ([{*each.execute(selection(table))} for table in NEWER] for each in (self._source, self._copy))
+        return [table.name for table, rows, others in zip(NEWER, *every, strict=True) if rows != others]
 
     def close(self) -> None:
         """Close both."""

@@ -18,7 +18,7 @@ from podium.log.files import files_of
 from podium.store import Store
 from podium.store.writing.rating import facts
 
-TABLES = ("log", "event", "change", "standing", "player", "rank_count")
+TABLES = ("log", "event", "change", "standing", "player")
 
 
 class Killed(BaseException):

@@ -4,7 +4,6 @@ from datetime import date, datetime, timedelta
 from random import Random
 
 import pytest
-import sqlalchemy as sa
 from extent import in_turn, times
 from histories import DAYS, POOL, SYSTEMS, next_act
 from model import Truth
@@ -13,7 +12,6 @@ from races import START, rows
 from podium.errors import ParameterError, PodiumError, UnknownError
 from podium.ledger.history import can_be_unsettled
 from podium.ledger.leaderboard import Eligibility
-from podium.log.schema import rank_count
 from podium.store.reading.player_models import Listing
 from podium.store.writing.rating.facts import date_of
 from podium.store.writing.rating.standing_rows import shared_ranks
@@ -196,17 +194,6 @@ def test_ranks_move_since_the_newest_day_that_is_right(store):
     assert all(row.move is None and not row.is_new for row in page.rows)
     store.snapshot(POOL, second)  # and what was spoilt
     assert store.listed_board(POOL, Listing()).since == date_of(first)
-
-
-def test_counts_of_the_settled_are_verified(store):
-    store.create_pool(POOL, find("folyami")())
-    for number in range(7):
-        store.submit(POOL, rows(number, "abcd" if number < 6 else "aef"))
-    board = store.listed_board(POOL, Listing())
-    assert (board.listed, board.players) == (4, 6)
-    with store.engine.begin() as connection:
-        connection.execute(sa.update(rank_count).values(settled=rank_count.c.players))
-    assert any("settled players are counted" in each for each in store.verify())
 
 
 def test_another_system_settles_others(store):

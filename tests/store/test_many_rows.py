@@ -27,14 +27,12 @@ def test_as_many_rows_are_written_as_there_are(size, store):
     assert counts(store) == ROWS[:size]
 
 
-def test_rows_with_keys_that_are_there_replace_or_are_added_to(store):
+def test_rows_with_keys_that_are_there_replace_others(store):
     more = [(GENERATION, 1, bucket, 10, 20) for bucket in range(5, 3 * STATEMENT_ROWS)]
     with write_transaction(store.engine) as connection:
         insert(connection, rank_count, ROWS)
-        upsert(connection, rank_count, more, added=("players",))
-    players = {row[2]: row[3] for row in ROWS}
-    added = [(*row[:3], row[3] + players.get(row[2], 0), row[4]) for row in more]
-    assert counts(store) == ROWS[:5] + added
+        upsert(connection, rank_count, more)
+    assert counts(store) == ROWS[:5] + more
 
 
 def test_a_row_that_is_refused_leaves_nothing_of_its_transaction(store):

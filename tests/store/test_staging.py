@@ -16,7 +16,7 @@ from races import rows as race
 import podium
 from podium.log import pools as log_pools
 from podium.log.database import StoreError, write_transaction
-from podium.log.schema import change, generation, metadata, rank_count, staged_status, standing
+from podium.log.schema import change, generation, metadata, staged_status, standing
 from podium.store import Store
 from podium.store.writing import execution, staging
 from podium.store.writing import planned as small_correction
@@ -165,7 +165,7 @@ def counted_stagings():
 def rows_by_generation(store):
     """The generations that have rows."""
     with store.engine.connect() as connection:
-        tables = (change, standing, rank_count, staged_status)
+        tables = (change, standing, staged_status)
         found = [connection.execute(sa.select(table.c.generation_id).distinct()).scalars().all() for table in tables]
         assert connection.execute(sa.select(sa.func.count()).select_from(generation)).scalar() == len(store.pools())
     return {number for numbers in found for number in numbers}

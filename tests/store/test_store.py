@@ -198,11 +198,9 @@ def test_ranks_and_pages_agree_with_the_board(filled):
 def test_verification_tells_what_was_tampered_with(filled):
     with filled.engine.begin() as connection:
         connection.execute(sa.text("UPDATE change SET rating_before = rating_before + 1e-9 WHERE seq = 2"))
-        connection.execute(sa.text("UPDATE rank_count SET players = players + 1"))
         connection.execute(sa.text("UPDATE standing SET seq = seq - 1"))
     findings = "\n".join(filled.verify())
     assert "the change of" in findings
-    assert "are counted from" in findings
     assert "is not the last of the ledger" in findings
 
 

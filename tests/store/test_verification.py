@@ -3,15 +3,11 @@
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 
-import numpy as np
 import pytest
 import sqlalchemy as sa
-from extent import times
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from podium.log import players
-from podium.store.writing.rating import ledger_rows, standing_rows, verification
+from podium.store.writing.rating import ledger_rows, verification
 from podium.systems import find
 
 PLAYERS = [f"player {number}" for number in range(1, 8)]
@@ -129,20 +125,6 @@ def test_a_standing_too_many_is_named(store, number, rows, monkeypatch):
 def test_a_change_that_is_missing_is_named(store):
     alter(store, "DELETE FROM change WHERE player_id = 7 AND seq = 2")
     assert store.verify() == ["main: the change of 'player 7' in the event of log entry 2 is missing"]
-
-
-@settings(max_examples=times(30, 1000), deadline=None)
-@given(
-    st.lists(
-        st.tuples(st.floats(-3000.0, 3000.0), st.booleans(), st.sampled_from([1, -1])),
-        min_size=standing_rows.FEW_PLAYERS + 1,
-        max_size=200,
-    )
-)
-def test_few_players_are_counted_as_many_are(several):
-    ratings, settled, sign = zip(*several, strict=True)
-    arrays = np.array(ratings), np.array(settled), np.array(sign)
-    assert standing_rows.few_rank_counts(ratings, settled, sign) == sorted(standing_rows.rank_counts(*arrays))
 
 
 def test_names_are_found_the_same_where_most_of_a_pool_is_asked_for(store, monkeypatch):

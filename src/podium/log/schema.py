@@ -314,7 +314,7 @@ Index(
     postgresql_where=standing.c.provisional.is_(true()),
 )
 
-rank_count = table(
+rank_count = table(  # of earlier versions: nothing reads it or writes to it
     "rank_count",
     Column("generation_id", Number, primary_key=True),
     Column("per_point", Integer, primary_key=True),  # how fine: 1, or 256 where many have nearly the same rating

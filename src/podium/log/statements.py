@@ -133,9 +133,9 @@ def insert(connection: sa.Connection, table: sa.Table, rows: Rows) -> None:
     execute_rows(connection, functools.partial(insert_statement, table), rows, len(table.columns))
 
 
-def upsert(connection: sa.Connection, table: sa.Table, rows: Rows, added: tuple[str, ...] = ()) -> None:
-    """Write rows; one with the same key is replaced, but that these columns are added to what they were."""
-    execute_rows(connection, functools.partial(upsert_statement, table, added), rows, len(table.columns))
+def upsert(connection: sa.Connection, table: sa.Table, rows: Rows) -> None:
+    """Write rows; one with the same key is replaced."""
+    execute_rows(connection, functools.partial(upsert_statement, table), rows, len(table.columns))
 
 
 def execute_rows(connection: sa.Connection, statement: Callable[[str, int], str], rows: Rows, width: int) -> None:
@@ -158,11 +158,10 @@ def insert_statement(table: sa.Table, database: str, rows: int) -> str:
 
 
 @functools.cache
-def upsert_statement(table: sa.Table, added: tuple[str, ...], database: str, rows: int) -> str:
+def upsert_statement(table: sa.Table, database: str, rows: int) -> str:
     key = [column.name for column in table.primary_key]
     others = [column.name for column in table.columns if column.name not in key]
-    total = {name: f"{table.name}.{name} + excluded.{name}" for name in added}
-    assignments = ", ".join(f"{name} = {total.get(name, f'excluded.{name}')}" for name in others)
+    assignments = ", ".join(f"{name} = excluded.{name}" for name in others)
     conflict = f"ON CONFLICT ({', '.join(key)}) DO UPDATE SET {assignments}"
     return f"{insert_statement(table, database, rows)} {conflict}"
 

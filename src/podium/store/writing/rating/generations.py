@@ -13,16 +13,16 @@ import sqlalchemy as sa
 
 from podium.log.database import read_transaction, write_transaction
 from podium.log.pools import BOUND_KEY, END_KEY, START, OrderKey, Pool, PoolView, key_of, lock_pool
-from podium.log.schema import change, generation, pool_state, pools, rank_count, staged_status, standing
+from podium.log.schema import change, generation, pool_state, pools, staged_status, standing
 from podium.log.statements import insert, now, of_generation
 from podium.store.writing.rating.ledger_rows import Ledger, PoolStates, state_rows, table_rows
-from podium.store.writing.rating.standing_rows import newest_standings, player_counts, standing_rows
+from podium.store.writing.rating.standing_rows import newest_standings, standing_rows
 
 PART_ROWS = 5_000  # that are written or deleted in one transaction
 REST = 0.5  # of the time that a transaction took: other writers have their turns meanwhile
 MIN_REST_S = 0.01
 ABANDONED_US = 300_000_000  # a staging without a new part for so long was killed
-TABLES = (change, pool_state, standing, rank_count, staged_status)
+TABLES = (change, pool_state, standing, staged_status)
 NUMBER: sa.BindParameter[int] = sa.bindparam("number", type_=sa.BigInteger())
 UPDATE_ACTIVE = (
     sa.update(generation)
@@ -153,14 +153,11 @@ def write_part(
 
 
 def write_standings(engine: sa.Engine, staged: Pool) -> None:
-    """Write the standings of a staged generation, and the counts of players, by its ledger."""
-    for table in (standing, rank_count):
-        delete(engine, table, staged.generation)
+    """Write the standings of a staged generation, by its ledger."""
+    delete(engine, standing, staged.generation)
     with read_transaction(engine) as connection:
         standings = newest_standings(staged.within(connection), None)
     write_rows(engine, staged, standing, standing_rows(staged, standings))
-    counts = player_counts(staged, standings)
-    write_rows(engine, staged, rank_count, [(staged.generation, *count) for count in counts])
 
 
 def write_rows(engine: sa.Engine, staged: Pool, table: sa.Table, rows: Sequence[tuple[Any, ...]]) -> None:

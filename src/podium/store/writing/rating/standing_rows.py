@@ -1,91 +1,18 @@
 """Standings: where each player is after the newest change, as it is stored; only what changed is written."""
 
-import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import repeat
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import sqlalchemy as sa
 
 from podium.log import statements
 from podium.log.players import number_of, unrated_error
 from podium.log.pools import BOUND_KEY, FOREVER, OrderKey, Pool, PoolView, key_of, newest_first
-from podium.log.schema import change, player, rank_count, standing, thing
+from podium.log.schema import change, player, standing, thing
 from podium.log.statements import is_thing, of_generation, of_pool
 from podium.store.writing.rating.ledger_rows import Floats, Ledger
-
-FINE_PER_POINT = 256  # counts per point: in a large pool many share a whole rating
-COUNTS_PER_POINT = (1, FINE_PER_POINT)
-TOTALS = ("players", "settled")  # what is added
-DELETE_COUNTS = sa.delete(rank_count).where(of_generation(rank_count))
-DELETE_EMPTY_COUNTS = sa.delete(rank_count).where(of_generation(rank_count), rank_count.c.players == 0)
-
-DELETE_EMPTY_COUNT = DELETE_EMPTY_COUNTS.where(
-    rank_count.c.per_point == sa.bindparam("fine"), rank_count.c.bucket == sa.bindparam("number")
-)
-FEW_PLAYERS = 64  # who are counted one by one
-FEW_COUNTS = 512  # that are looked up one by one: for one event, all counts of a large pool are many more
-
-
-class RankCount(NamedTuple):
-    """How many players belong to a count, and how many of them are settled; or how many more than before."""
-
-    per_point: int
-    bucket: int  # the whole part of score * per_point
-    players: int
-    settled: int
-
-
-def bucket(score: float, per_point: int = 1) -> int:
-    """The count that a score belongs to; the product is exact."""
-    return math.floor(score * per_point)
-
-
-def rank_counts(
-    scores: npt.NDArray[np.float64], settled: npt.NDArray[np.bool_], sign: npt.NDArray[np.int64]
-) -> list[RankCount]:
-    """The sums over players in every count, but for those that are 0.
-
-    Args:
-        sign: 1 for each who belongs to a count, -1 for each who did.
-    """
-    if scores.size <= FEW_PLAYERS:
-        return few_rank_counts(scores.tolist(), settled.tolist(), sign.tolist())
-    counts: list[RankCount] = []
-    for per_point in COUNTS_PER_POINT:
-        buckets, index = np.unique(np.floor(scores * per_point), return_inverse=True)
-        players, settled_players = (
-            np.bincount(index, weights, buckets.size).astype(np.int64) for weights in (sign, sign * settled)
-        )
-        other = (players != 0) | (settled_players != 0)
-        columns = (column[other].tolist() for column in (buckets.astype(np.int64), players, settled_players))
-        counts += map(RankCount._make, zip(repeat(per_point, int(other.sum())), *columns, strict=True))
-    return counts
-
-
-def few_rank_counts(scores: Sequence[float], settled: Sequence[bool], sign: Sequence[int]) -> list[RankCount]:
-    """As `rank_counts`, one by one: arrays take ten times as long for one event."""
-    totals: dict[tuple[int, int], tuple[int, int]] = {}
-    for per_point in COUNTS_PER_POINT:
-        for score, is_settled, one in zip(scores, settled, sign, strict=True):
-            key = per_point, bucket(score, per_point)
-            players, settled_players = totals.get(key, (0, 0))
-            totals[key] = players + one, settled_players + one * is_settled
-    return [RankCount(*key, *total) for key, total in sorted(totals.items()) if any(total)]
-
-
-def add_counts(pool: PoolView, counts: list[RankCount]) -> None:
-    """Add to the counts of players, and delete those that become 0."""
-    statements.upsert(pool.connection, rank_count, ((pool.generation, *each) for each in counts), added=TOTALS)
-    lessened = [each for each in counts if each.players < 0]
-    if len(lessened) > FEW_COUNTS:
-        pool.connection.execute(DELETE_EMPTY_COUNTS, {"generation": pool.generation})
-    elif lessened:
-        for each in lessened:
-            pool.run(DELETE_EMPTY_COUNT, fine=each.per_point, number=each.bucket)
 
 
 class Standing(NamedTuple):
@@ -197,18 +124,12 @@ def newest_among(
 def refresh_standings(
     pool: PoolView, old: Mapping[int, Standing], new: Mapping[int, Standing], *, is_new_system: bool = False
 ) -> None:
-    """Write the standings that are not as before, and the counts of players by rating."""
+    """Write the standings that are not as before."""
     removed = [{"generation": pool.generation, "player": number} for number in old if number not in new]
     if removed:
         pool.connection.execute(DELETE_STANDING, removed)
     changed = {number: each for number, each in new.items() if is_new_system or old.get(number) != each}
     statements.upsert(pool.connection, standing, standing_rows(pool, changed))
-    if is_new_system:
-        pool.connection.execute(DELETE_COUNTS, {"generation": pool.generation})
-        add_counts(pool, player_counts(pool, new))
-    else:
-        gone = {number: each for number, each in old.items() if new.get(number) != each}
-        add_counts(pool, player_counts(pool, changed, gone))
 
 
 def standing_rows(pool: Pool, standings: Mapping[int, Standing]) -> list[tuple[Any, ...]]:
@@ -265,17 +186,6 @@ def apply_rows(standings: dict[int, Standing], ledger: Ledger) -> None:
             standings[who] = Standing(rating, started_at, seq, played_at, state)
         elif place and standing.played_at < started_at:  # only a season has begun since
             standings[who] = standing._replace(played_at=started_at)
-
-
-def player_counts(
-    pool: Pool, standings: Mapping[int, Standing], gone: Mapping[int, Standing] = MappingProxyType({})
-) -> list[RankCount]:
-    """The counts that players belong to, less those that others belonged to; a thing has no rank."""
-    here, before = ([each for number, each in some.items() if not is_thing(number)] for some in (standings, gone))
-    every = [*here, *before]
-    sign = np.repeat([1, -1], [len(here), len(before)])
-    states = states_of(pool, [each.state for each in every])
-    return rank_counts(pool.system.scores(states), ~pool.system.unsettled(states), sign)
 
 
 def shared_ranks(ratings: Sequence[float]) -> list[int]:

@@ -20,8 +20,8 @@ from podium.log.files import integrity_faults
 from podium.log.heads import lost_heads
 from podium.log.players import names_of
 from podium.log.pools import FOREVER, START, Pool, PoolView, every_pool, get_pool, other_arithmetic
-from podium.log.schema import player, rank_count, standing
-from podium.log.statements import FIRST_THING, of_generation, of_pool
+from podium.log.schema import player, standing
+from podium.log.statements import of_generation, of_pool
 from podium.pool.roster import Roster
 from podium.results.reading import first_line
 from podium.store.keys import key_faults
@@ -36,7 +36,7 @@ from podium.store.writing.rating.ledger_rows import (
     stored_pool_states,
 )
 from podium.store.writing.rating.rating import events_from, rate_segments, statuses_of
-from podium.store.writing.rating.standing_rows import Standing, rank_counts, standing_rows
+from podium.store.writing.rating.standing_rows import Standing, standing_rows
 from podium.support.collector import paused_collection
 from podium.support.words import counted
 from podium.version import ARITHMETIC
@@ -89,7 +89,6 @@ def differences(pool: PoolView, compared: Counter[str]) -> Iterator[str]:
         first = end
     roster = roster.rated()
     yield from standing_differences(pool, roster)
-    yield from count_differences(pool, roster)
     yield from snapshot_differences(pool)
 
 
@@ -180,23 +179,6 @@ def named_differences(pool: PoolView, stored: Iterable[Any], expected: Iterable[
             yield f"the state of {names.get(number)!r} is not the last of the ledger"
         elif (row.provisional, row.deviation, row.score) != (provisional, deviation, score):
             yield f"{names.get(number)!r} is not as settled, or does not rank, as the state says"
-
-
-def count_differences(pool: PoolView, expected: Roster) -> Iterator[str]:
-    states = expected.states[expected.numbers < FIRST_THING]
-    scores, unsettled = pool.system.scores(states), pool.system.unsettled(states)
-    counted = rank_counts(scores, ~unsettled, np.ones(scores.size, np.int64))
-    counts = {(each.per_point, each.bucket): each for each in counted}
-    select = sa.select(rank_count).where(rank_count.c.generation_id == pool.generation)
-    stored_counts = {(row.per_point, row.bucket): (row.players, row.settled) for row in pool.execute(select)}
-    for key in sorted(counts.keys() | stored_counts.keys()):
-        low, high = (end / key[0] for end in (key[1], key[1] + 1))
-        players, settled = stored_counts.get(key, (0, 0))
-        _, _, expected_players, expected_settled = counts.get(key, (*key, 0, 0))
-        if players != expected_players:
-            yield f"{players} players are counted from {low} to {high}, and there are {expected_players}"
-        elif settled != expected_settled:
-            yield f"{settled} settled players are counted from {low} to {high}, and there are {expected_settled}"
 
 
 def snapshot_differences(pool: PoolView) -> Iterator[str]:

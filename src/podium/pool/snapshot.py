@@ -99,21 +99,22 @@ class Events:
             return size
         return bisected(size, lambda position: self.key(int(self.order.value("uid", position))) < key)
 
-    def event(self, position: int) -> Event:
-        """Return the event at a position in the order of rating."""
-        uid = self.order.value("uid", position)
-        seq, content_seq, started_at, status, reason, match = (
-            int(self.columns.value(name, uid))
-            for name in ("seq", "content_seq", "started_at", "status", "reason", "match")
-        )
-        match_id = None if match < 0 else self.matches[match]
-        return Event(
-            position, self.ids[uid], seq, content_seq, started_at, STATUSES[status], REASONS[reason], match_id
-        )  # fmt: skip
+    def at(self, positions: Array) -> list[Event]:
+        """Return the events at some positions in the order of rating."""
+        uids = self.order.at("uid", positions)
+        names = "seq", "content_seq", "started_at", "status", "reason", "match"
+        columns = (each.tolist() for each in (positions, uids, *(self.columns.at(name, uids) for name in names)))
+        return [
+            Event(
+                position, self.ids[uid], seq, content_seq, started_at, STATUSES[status], REASONS[reason],
+                None if match < 0 else self.matches[match],
+            )
+            for position, uid, seq, content_seq, started_at, status, reason, match in zip(*columns, strict=True)
+        ]  # fmt: skip
 
     def event_of(self, uid: int) -> Event:
         """Return the event with a uid."""
-        return self.event(self.position(self.key(uid)))
+        return self.at(np.array([self.position(self.key(uid))]))[0]
 
     def id_of(self, uid: int) -> str | None:
         """Return the id of an event; None of a season."""
@@ -122,13 +123,14 @@ class Events:
     def first(self, positions: range, most: int, *statuses: int) -> list[Event]:
         """Return the first events at these positions, at most so many, that have one of these statuses."""
         is_wanted = np.isin(np.arange(len(STATUSES)), statuses)
-        found, start, count = list[int](), 0, 2 * most
-        while start < len(positions) and len(found) < most:
+        found, start, count = np.empty(0, np.int64), 0, 2 * most
+        while start < len(positions) and found.size < most:
             block = positions[start : start + count]
             some = np.arange(block.start, block.stop, block.step)
-            found += some[is_wanted[self.columns.at("status", self.order.at("uid", some))]].tolist()
+            wanted = is_wanted[self.columns.at("status", self.order.at("uid", some))]
+            found = np.concatenate([found, some[wanted]])
             start, count = start + count, 2 * count
-        return [self.event(each) for each in found[:most]]
+        return self.at(found[:most])
 
     @cached_property
     def newest_rated(self) -> Event | None:

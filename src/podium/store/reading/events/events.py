@@ -360,20 +360,20 @@ MOST_EVENTS, MOST_MET = 100, 4_000  # events, and entrants of them, that are loo
 MOST_NAMED = 3
 
 
-def encounters(pool: PoolReader, slot: int, rows: Array, ranks: Array) -> tuple[Encounters, ...]:
+def encounters(pool: PoolReader, slot: int, positions: Array, ranks: Array) -> tuple[Encounters, ...]:
     """Up to three whom a player finished ahead of more often than behind, then the one who leads most.
 
     The largest lead stands first, and nobody is among them who was met once.
 
     Args:
-        rows: the player's rows of the ledger, of events alone, oldest first.
+        positions: of the player's events, oldest first.
         ranks: the player's rank in each.
     """
-    snapshot, newest = pool.snapshot, rows[::-1][:MOST_EVENTS]
-    positions = snapshot.positions(newest)
-    top = int(np.searchsorted(np.cumsum(snapshot.events.order.at("field", positions)), MOST_MET, "right"))
+    snapshot = pool.snapshot
+    fields = snapshot.events.order.at("field", positions[::-1][:MOST_EVENTS])
+    top = int(np.searchsorted(np.cumsum(fields), MOST_MET, "right"))
     own = np.flatnonzero(ranks)[::-1][:top]
-    begins, lengths = snapshot.spans(snapshot.positions(rows[own]))
+    begins, lengths = snapshot.spans(positions[own])
     others = rows_of(begins, lengths)
     slots, theirs = (snapshot.rows.at(name, others) for name in ("slot", "rank"))
     met = np.flatnonzero((theirs > 0) & (slots != slot))

@@ -19,8 +19,9 @@ from podium.log.pools import (
     Pool,
 )
 from podium.log.schema import log
-from podium.log.statements import FIRST_THING, among, instant, of_pool
+from podium.log.statements import among, instant, of_pool
 from podium.pool.columns import NONE, Array
+from podium.pool.contents import rows_of
 from podium.pool.slots import is_player, numbers_of
 from podium.pool.snapshot import RATED, STATUSES, UNRATED, VOIDED, Event, Snapshot
 from podium.store.following import PoolReader
@@ -70,34 +71,36 @@ class Happening:
 
 def headlines(pool: PoolReader, events: Sequence[Event]) -> tuple[EventHeadline, ...]:
     """Return a headline for each of these events."""
-    notable = [notable_entrants(pool.snapshot, each) for each in events]
-    names = names_of(pool, {each.number for entrants, _ in notable for each in entrants})
+    notable, counts = notable_entrants(pool.snapshot, events)
+    names = names_of(pool, {each.number for entrants in notable for each in entrants})
     undecided = [
-        event for event, (entrants, _) in zip(events, notable, strict=True) if not any(each.rank for each in entrants)
+        event for event, entrants in zip(events, notable, strict=True) if not any(each.rank for each in entrants)
     ]
     sent, titles = sent_winners(pool, undecided), titles_of(pool, [each.event_id for each in events])
     digits = pool.system.digits
     return tuple(
-        headline(pool, event, titles[event.event_id], happening(*some, names, sent.get(event.event_id), digits))
-        for event, some in zip(events, notable, strict=True)
+        headline(pool, event, titles[event.event_id], happening(some, count, names, sent.get(event.event_id), digits))
+        for event, some, count in zip(events, notable, counts, strict=True)
     )
 
 
-def notable_entrants(snapshot: Snapshot, event: Event) -> tuple[list[Entrant], int]:
-    """Return who won, gained most or lost most, in the order of the event's rows, and how many players it rated."""
-    rows, (first, stop) = snapshot.rows, snapshot.span(event.position)
-    numbers = numbers_of(rows.part("slot", first, stop))
-    count = int(np.searchsorted(numbers, FIRST_THING))
-    if not count:
-        return [], 0
-    before, rank = (rows.part(name, first, first + count) for name in ("before", "rank"))
-    rating = rows.part("state", first, first + count)[:, snapshot.pool.system.column("rating")]
-    gain = rating - before
+def notable_entrants(snapshot: Snapshot, events: Sequence[Event]) -> tuple[list[list[Entrant]], list[int]]:
+    """Return who won, gained most or lost most in each event, in the order of its rows, and how many it rated."""
+    begins, lengths = snapshot.spans(np.array([each.position for each in events], np.int64))
+    rows, event = rows_of(begins, lengths), np.repeat(np.arange(lengths.size), lengths)
+    players = is_player(snapshot.rows.at("slot", rows))
+    rows, event = rows[players], event[players]
+    slots, before, states, rank = (snapshot.rows.at(name, rows) for name in ("slot", "before", "state", "rank"))
+    rating = states[:, snapshot.pool.system.column("rating")]
     chosen = rank == 1
-    chosen[[gain.argmax(), gain.argmin()]] = True
-    where = np.flatnonzero(chosen)
-    columns = numbers, before, rating, rank
-    return [*map(Entrant._make, zip(*(each[where].tolist() for each in columns), strict=True))], count
+    for gain in (rating - before, before - rating):
+        best_first = np.lexsort((-gain, event))
+        chosen[best_first[np.flatnonzero(np.diff(event, prepend=NONE))]] = True
+    found: list[list[Entrant]] = [[] for _ in events]
+    columns = (each[chosen].tolist() for each in (event, numbers_of(slots), before, rating, rank))
+    for number, *cells in zip(*columns, strict=True):
+        found[number].append(Entrant(*cells))
+    return found, np.bincount(event, minlength=len(events)).tolist()
 
 
 def happening(
@@ -373,7 +376,4 @@ def surprise(pool: PoolReader, gains: Gains) -> Surprise | None:
 def spread(snapshot: Snapshot) -> float:
     """The standard deviation of a pool's ratings; 0 where there are fewer than two."""
     ratings = snapshot.standings.ratings[snapshot.standings.is_player]
-    if ratings.size < 2:  # noqa: PLR2004
-        return 0.0
-    mean, mean_square = (math.fsum(each.tolist()) / ratings.size for each in (ratings, ratings * ratings))
-    return math.sqrt(max(0.0, mean_square - mean * mean))
+    return float(ratings.std()) if ratings.size > 1 else 0.0

@@ -42,7 +42,7 @@ class Career:
     """Changes of one player, in the order of rating."""
 
     snapshot: Snapshot
-    rows: Array  # of the ledger
+    positions: Array  # in the order of rating
     uids: Array  # of the events and seasons
     started_at: Array  # microseconds since 1970, UTC
     rank: Array  # in the event; 0 if there is none
@@ -53,10 +53,10 @@ class Career:
     def of(cls, snapshot: Snapshot, rows: Array) -> "Career":
         ledger = snapshot.rows
         uids, *columns = (ledger.at(name, rows) for name in ("event", "rank", "before", "state"))
-        return cls(snapshot, rows, uids, snapshot.events.columns.at("started_at", uids), *columns)
+        return cls(snapshot, snapshot.positions(rows), uids, snapshot.events.columns.at("started_at", uids), *columns)
 
     def __len__(self) -> int:
-        return int(self.rows.size)
+        return int(self.uids.size)
 
     @property
     def rating(self) -> Array:
@@ -69,7 +69,7 @@ class Career:
         return gain
 
     def at(self, where: Any) -> "Career":
-        columns = self.rows, self.uids, self.started_at, self.rank, self.before, self.states
+        columns = self.positions, self.uids, self.started_at, self.rank, self.before, self.states
         return Career(self.snapshot, *(column[where] for column in columns))
 
     def shown_gains(self) -> list[float]:
@@ -117,7 +117,7 @@ def form_lines(
     pool: PoolReader, career: Career, titles: Mapping[str | None, Titles]
 ) -> tuple[player_models.FormLine, ...]:
     order = career.snapshot.events.order
-    fields = order.at("field", career.snapshot.positions(career.rows))
+    fields = order.at("field", career.positions)
     columns = career.started_at, career.gain, career.rating, career.rank, fields
     each_shown = zip(career.event_ids, career.shown_gains(), *(column.tolist() for column in columns), strict=True)
     return tuple(
@@ -220,7 +220,7 @@ def player_card(
         finding=math.fsum(first_five.gain.tolist()),
         finding_shown=shown_sum(first_five),
         nearby=beside,
-        encounters=encounters(pool, slot_of(stands.player_id), career.rows, career.rank),
+        encounters=encounters(pool, slot_of(stands.player_id), career.positions, career.rank),
         former_names=former_names(pool, stands.player_id, stands.name),
     )
 

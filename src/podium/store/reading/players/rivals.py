@@ -175,7 +175,7 @@ def comparison(pool: PoolReader, name: str, other: str) -> Comparison:
     """
     one, two = two_numbers(pool, name, other)
     meetings = Meetings.of(pool, one, two)
-    fields = pool.snapshot.events.order.at("field", pool.snapshot.positions(meetings.own.rows))
+    fields = pool.snapshot.events.order.at("field", meetings.own.positions)
     portion = np.arange(fields.size) // MAX_MEETINGS + np.cumsum(fields) // MAX_ENTRANTS
     listed: tuple[CommonEvent, ...] = ()
     heats = np.zeros(3, np.int64)

@@ -217,14 +217,21 @@ class Columns:
         event = [chosen[each] for each in ("event_id", "heat") if each in chosen]
         if self.members and "team" in chosen and self.stand_again([*event, chosen["team"]]):
             self.asides[chosen.pop("team")] = "clubs, of which some have several teams"
-        if not {"team", "position", "player"} <= chosen.keys():
+        by = next((each for each in ("position", "time_s") if each in chosen), "")
+        if not by or not {"team", "player"} <= chosen.keys():
             return
         apart = (each for each in (SHEET, TITLE) if each in self.grid.frame.columns and not event)
         event += [each for each in apart if self.grid.frame[each].null_count() == 0]
-        sides = self.grid.frame.select(*event, chosen["team"], chosen["position"]).drop_nulls()
-        has_alone = sides.is_duplicated().any() and sides.drop(chosen["position"]).is_unique().any()
-        if has_alone and self.shapes.are_ranks(chosen["position"], event):
-            self.asides[chosen.pop("team")] = "clubs, of whose members each has a place"
+        sides = self.grid.frame.select(*event, chosen["team"], chosen[by]).drop_nulls()
+        if not sides.is_duplicated().any():
+            return
+        if by == "time_s":
+            are_clubs = sides.unique().drop(chosen[by]).is_duplicated().any()
+        else:
+            are_clubs = sides.drop(chosen[by]).is_unique().any() and self.shapes.are_ranks(chosen[by], event)
+        if are_clubs:
+            what = "place" if by == "position" else "time"
+            self.asides[chosen.pop("team")] = f"clubs, of whose members each has a {what}"
 
     def ask_what_numbers(self, chosen: Mapping[str, str], unknown: Sequence[str]) -> None:
         """Ask where what may number the lines decides against the order of times or points."""

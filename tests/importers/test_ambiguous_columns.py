@@ -74,6 +74,7 @@ ANSWERS = {
     "points": (GYM, "score", "Total", "Ben>Ana>Cleo"),
     "golf": (GOLF, "position", "Score", "Ana>Ben>Cy Ben>Ana"),
     "to par": ("Tournament,Golfer,To par\n1,A,-2\n1,B,-5\n1,C,1\n", "position", "To par", "B>A>C"),
+    "even par": ("Tournament,Golfer,To par\n1,A,E\n1,B,-5\n1,C,+1\n", "position", "To par", "B>A>C"),
     "faults": ("Event,Rider,Faults\n1,A,4\n1,B,0\n1,C,8\n", "position", "Faults", "B>A>C"),
     "net points": ("Race;Name;Net\n1;A;4,5\n1;B;6\n1;C;0,75\n", "position", "Net", "C>A>B"),
 }

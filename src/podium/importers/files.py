@@ -178,11 +178,18 @@ def load(source: Source, rule: SourceRule, wanted: Collection[str] = (), *, skip
     grid = replace(read(source, rule, wanted, skip_bad=skip_bad), folder=Path(source.name).parent)
     frame = grid.frame.drop(rule.aside, strict=False)
     filled = [pl.col(name).replace("", None).forward_fill() for name in rule.fill if name in frame.columns]
+    filled += [each.replace("E", "0") for each in frame.select(pl.col(pl.String)) if is_to_par(each)]
     grid = blocks.game_by_game(replace(grid, frame=frame.with_columns(filled)))
     grid = blocks.in_blocks(blocks.below_each_other(grid))
     if TITLE in grid.frame.columns and not grid.rule.pattern:
         grid = replace(grid, frame=grid.frame.with_columns(pl.col(TITLE).str.replace_all("\n", " ")))
     return grid
+
+
+def is_to_par(cells: pl.Series) -> bool:
+    """Return True for golf's scores to par, as -3, E and +2, where E is even."""
+    are_signed = cells.str.contains(r"^[+-]\d+$")
+    return bool((cells == "E").any() and are_signed.any() and (are_signed | cells.is_in(["E", "0", ""])).all())
 
 
 def read(source: Source, rule: SourceRule, wanted: Collection[str], *, skip_bad: bool = False) -> Grid:

@@ -4,6 +4,9 @@ import pytest
 from test_lenient_door import refusal
 from test_sheets_of_others import heats_in, read
 
+import podium
+from podium.importers import Options, read_format
+
 REPORT = """012 Open of the Harbour
 042 2025/01/12
 001    1 m    Berg, Ana                         1800 AUT     1234567 1990/01/01  2.5    1     4 w {first}     2 b =
@@ -56,3 +59,15 @@ def test_a_result_that_only_one_side_has_is_left_out(tmp_path):
 
 def test_two_winners_of_one_game_are_refused_with_their_lines(tmp_path):
     assert "line 3, column 1: '4w1' does not fit its opponent's cell" in refusal(tmp_path, report("1", "1"), "open.trf")
+
+
+def test_rounds_with_a_wrong_cell_can_be_left_out(tmp_path):
+    path = tmp_path / "open.trf"
+    path.write_text(report("1", "1"), encoding="utf-8")
+    imported = read_format("trf", [str(path)], Options(skip_bad=True))
+    assert imported.table["event_id"].unique().to_list() == ["Open of the Harbour, round 2"]
+    assert (imported.skipped, len(imported.bad)) == (1, 2)
+    assert "does not fit its opponent's cell" in str(imported.bad[0])
+    path.write_text(report("1", "1").replace("2 b =", "2 b 1").replace("1 w =", "1 w 1"), encoding="utf-8")
+    with pytest.raises(podium.PodiumError, match="does not fit its opponent's cell"):
+        read_format("trf", [str(path)], Options(skip_bad=True))

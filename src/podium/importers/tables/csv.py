@@ -161,7 +161,15 @@ def read(files: Sequence[Source], options: Options) -> Imported:
     skipped = 0
     for source in files:
         grid, mapping, note = understood(source, options)
-        mapped = apply_map(grid, mapping)
+        try:
+            mapped = apply_map(grid, mapping)
+        except ResultsError as error:  # of cells of a Swiss list, whose rounds are events
+            rounds = {each.column for each in error.faults}
+            if not options.skip_bad or mapping.layout.kind != "swiss" or not rounds <= {*grid.headings}:
+                raise
+            mapped = apply_map(replace(grid, frame=grid.frame.drop(rounds)), mapping)
+            bad += [fault._replace(file=grid.name) for fault in error.faults]
+            skipped += len(rounds)
         notes += [note] if note else grid.notes
         if options.skip_bad:
             mapped, faults, count = without_bad_events(mapped)

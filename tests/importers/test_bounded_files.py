@@ -1,13 +1,17 @@
 """Files that never end, have too many parts, or make a library panic: each ends in one clear error."""
 
+import io
 import zipfile
 from pathlib import Path
+from unittest import mock
 
 import polars as pl
 import pytest
 
 import podium
-from podium.importers import sources
+from podium.cli.terminal.options import read_table
+from podium.importers import Options, read_format, sources
+from podium.large.slices import of_parquet
 from podium.results import reading
 
 
@@ -53,6 +57,26 @@ def test_a_panic_of_polars_is_an_error_that_names_the_file(tmp_path, monkeypatch
     for read in (podium.read_results, lambda each: podium.read_results(each, lenient=True)):
         with pytest.raises(podium.PodiumError, match=r"r.parquet.*is not a Parquet file .index out of bounds"):
             read(path)
+    with pytest.raises(podium.PodiumError, match=r"r.parquet: cannot be read .index out of bounds"):
+        read_table(path)
+    with pytest.raises(podium.PodiumError, match=r"r.parquet.*is not a Parquet file .index out of bounds"):
+        next(of_parquet(path, "r.parquet"))
+
+
+@pytest.mark.parametrize("read", [
+    podium.read_results,
+    lambda path: podium.read_results(path, lenient=True),
+    lambda path: read_format("csv", [path], Options()),
+])  # fmt: skip
+def test_standard_input_that_does_not_end_is_refused(monkeypatch, read):
+    class Endless(io.RawIOBase):
+        def read(self, size):
+            return b"\0" * size
+
+    monkeypatch.setattr(reading, "MAX_STDIN_BYTES", 1_000_000)
+    monkeypatch.setattr("sys.stdin", mock.Mock(buffer=Endless()))
+    with pytest.raises(podium.PodiumError, match=r"standard input.*has more than 1 MB\. Save it as a file"):
+        read("-")
 
 
 @pytest.mark.parametrize("method", [1, 6, 99])

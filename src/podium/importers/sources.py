@@ -5,7 +5,6 @@ import gzip
 import io
 import json
 import re
-import sys
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NoReturn, cast
 
 from podium.errors import FormatError
-from podium.results.reading import STDIN, refuse_device, refused_constant, repeated_key
+from podium.results.reading import STDIN, refuse_device, refused_constant, repeated_key, standard_input
 
 MAX_EXPANSION = 100  # times its size that a compressed file may become
 MAX_KEYS = 100_000  # of an object of JSON
@@ -141,7 +140,7 @@ class ZstdFrames(io.RawIOBase):
 def sources(path: str) -> list[Source]:
     """The files at a path: the one, those of a folder and below it by path, those of a zip; `-` is standard input."""
     if path == STDIN:
-        return [of_bytes(sys.stdin.buffer.read(), "standard input")]
+        return [of_bytes(standard_input(), "standard input")]
     refuse_device(path)
     place = Path(path)
     if place.is_dir():

@@ -23,6 +23,7 @@ from podium.large.long_periods import LongPeriod, read_rows, write_rows
 from podium.large.parts import Read
 from podium.large.slices import FILES, SLICE_ROWS, Position, SeenIds, parquet_files
 from podium.ledger.saved import PARQUET, Start, parameters, refuse_other
+from podium.results.reading import PARQUET_ERRORS
 from podium.support.part_files import lock, part_file, remove_unfinished
 from podium.version import ARITHMETIC, __version__
 
@@ -140,7 +141,7 @@ class Checkpoint:
     def _reading(self) -> Iterator[None]:
         try:
             yield
-        except (OSError, KeyError, TypeError, ValueError, pl.exceptions.PolarsError) as error:
+        except (OSError, KeyError, TypeError, ValueError, *PARQUET_ERRORS) as error:
             raise OutputError(f"{self.folder}: the checkpoint is damaged ({error}); {ANEW}") from error
 
     def progress(self) -> Progress:

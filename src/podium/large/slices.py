@@ -18,7 +18,7 @@ from podium.large import is_folder, is_parquet
 from podium.results.columns import ALL
 from podium.results.consistency import Places, contradictions
 from podium.results.hashing import Numbered, hashes_differ, number_runs
-from podium.results.reading import Results, first_line, loaded, refuse
+from podium.results.reading import PARQUET_ERRORS, Results, first_line, loaded, refuse
 from podium.support.part_files import synchronise
 
 SLICE_ROWS = 1 << 19  # a multiple of the row groups that Polars and Arrow write
@@ -120,7 +120,7 @@ def of_parquet(
         yield from of_lazy(table, name, constants, first)
     except OSError as error:
         raise ResultsError.whole(name, f"cannot be read ({error.strerror or error})") from None
-    except pl.exceptions.PolarsError as error:
+    except PARQUET_ERRORS as error:
         raise ResultsError.whole(name, f"is not a Parquet file ({first_line(error)})") from None
 
 
@@ -135,7 +135,7 @@ def of_lazy(
 def read_slice(table: pl.LazyFrame, name: str, first: int, constants: list[pl.Expr]) -> Slice:
     try:
         return Slice(table.slice(first, SLICE_ROWS).collect().with_columns(constants), name, first)
-    except pl.exceptions.PolarsError as error:
+    except PARQUET_ERRORS as error:
         raise ResultsError.whole(name, f"cannot be read from row {first + 1} on ({first_line(error)})") from None
 
 

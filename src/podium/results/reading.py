@@ -167,6 +167,7 @@ def texts(name: str, values: list[Any], table_name: str) -> pl.Series:
 
 
 STDIN = "-"
+MAX_STDIN_BYTES = 500_000_000
 PARQUET_ERRORS = (pl.exceptions.PolarsError, pl.exceptions.PanicException)  # the second of some damaged files
 WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")  # how .xlsx and .ods begin, and .xls
 
@@ -320,7 +321,7 @@ def with_types(frame: pl.DataFrame, table_name: str) -> pl.DataFrame:
 def load_path(path: str, name: str | None) -> tuple[pl.DataFrame, str]:
     """Load a file's table; `-` is standard input."""
     if path == STDIN:
-        return parse_bytes(sys.stdin.buffer.read(), "standard input"), "standard input"
+        return parse_bytes(standard_input(), "standard input"), "standard input"
     table_name = name or Path(path).name
     refuse_device(path)
     try:
@@ -336,6 +337,15 @@ def load_path(path: str, name: str | None) -> tuple[pl.DataFrame, str]:
     except PARQUET_ERRORS as error:
         remedy = f"is not a Parquet file ({first_line(error)})"
     raise ResultsError.whole(path, remedy)
+
+
+def standard_input() -> bytes:
+    """Return what standard input has; it may be a device that never ends."""
+    content = sys.stdin.buffer.read(MAX_STDIN_BYTES + 1)
+    if len(content) > MAX_STDIN_BYTES:
+        remedy = f"has more than {MAX_STDIN_BYTES // 1_000_000} MB. Save it as a file, and name that file."
+        raise ResultsError.whole("standard input", remedy)
+    return content
 
 
 def refuse_device(path: str) -> None:

@@ -197,6 +197,8 @@ def read_table(path: Path) -> "pl.DataFrame":
     """A table by the path's suffix."""
     import polars as pl
 
+    from podium.results.reading import PARQUET_ERRORS, first_line
+
     readers = {
         ".csv": lambda: pl.read_csv(path, schema_overrides=dict.fromkeys(("event_id", "player", "name"), pl.String)),
         ".parquet": lambda: pl.read_parquet(path),
@@ -207,8 +209,8 @@ def read_table(path: Path) -> "pl.DataFrame":
         raise ParameterError(f"{path}: the suffix must be one of {', '.join(SUFFIXES)}")
     try:
         return readers[path.suffix.lower()]()
-    except (OSError, ValueError, pl.exceptions.PolarsError) as error:
-        raise ParameterError(f"{path}: cannot be read ({str(error).splitlines()[0]})") from None
+    except (OSError, ValueError, *PARQUET_ERRORS) as error:
+        raise ParameterError(f"{path}: cannot be read ({first_line(error)})") from None
 
 
 @functools.cache

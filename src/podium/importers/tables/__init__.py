@@ -5,14 +5,13 @@ none of it.
 """
 
 import io
-import sys
 import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from podium.errors import ParameterError, ResultsError
-from podium.results.reading import STDIN, Results, read_numbered
+from podium.results.reading import STDIN, Results, read_numbered, standard_input
 from podium.results.reading import read_results as read_strictly
 
 if TYPE_CHECKING:
@@ -84,8 +83,7 @@ def read_leniently(
     if isinstance(source, Results):
         return source, None
     path = str(source) if isinstance(source, str | Path) else None
-    stream = sys.stdin.buffer if path == STDIN else source
-    content = stream.read() if hasattr(stream, "read") and path in (None, STDIN) else None
+    content = standard_input() if path == STDIN else source.read() if hasattr(source, "read") else None
     if name is None:
         given = getattr(source, "name", "results") if path is None else Path(path).name
         name = "standard input" if path == STDIN else str(given)

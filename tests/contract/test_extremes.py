@@ -11,6 +11,7 @@ from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 from extent import times
 from extremes import STANDING_FOR_PAIRWISE, at_bound, extreme_events, rate_all
@@ -47,10 +48,9 @@ def exploding(weight=1.0, count=400):
 
 def far_apart(system, rating, other):
     """Live ratings of ana and ben, so far apart."""
-    live, state = podium.Live(system), list(find(system)().newcomer())
-    known = {name: np.array([mine, *state[1:]]).tobytes() for name, mine in (("ana", rating), ("ben", other))}
-    live.resume({("default", name): (state, 0) for name, state in known.items()})
-    return live
+    state = find(system)().newcomer()._asdict()
+    start = pl.DataFrame([state | {"player": name, "rating": mine} for name, mine in (("ana", rating), ("ben", other))])
+    return podium.Live(system, start=start)
 
 
 DUEL = [{"event_id": "e", "player": "ana", "position": 1}, {"event_id": "e", "player": "ben", "position": 2}]

@@ -1,11 +1,10 @@
 """Live rating: one event at a time, to the same bits as a replay of them all."""
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from copy import copy
 from datetime import datetime, timedelta
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Self
 
 import polars as pl
@@ -36,7 +35,7 @@ from podium.ledger.reasons.what_if import WhatIf, what_if
 from podium.ledger.saved import read_start
 from podium.live import saving
 from podium.live.one_event import FIRST, Moment, PlayerChange, RatedEvent, note_newest, rows_of_teams, untimely
-from podium.live.saving import LiveRatings, PlayerKey, RowNumbers, refuse_share, resumed_ratings, starting_ratings
+from podium.live.saving import LiveRatings, PlayerKey, RowNumbers, refuse_share, starting_ratings
 from podium.rated import Rated
 from podium.results.columns import DEFAULTS
 from podium.results.names import admit
@@ -123,19 +122,6 @@ class Live(Standings):
         live._ratings, live._events, live._newest = saved
         return live
 
-    def resume(
-        self, known: dict[PlayerKey, tuple[bytes, int]], pools: Mapping[str, bytes] = MappingProxyType({})
-    ) -> None:
-        """Go on from states that were saved.
-
-        Args:
-            known: by (pool, player), the state as little-endian doubles, and the newest event in µs since 1970.
-            pools: by name, the state of a pool as little-endian doubles, of systems whose pools have one; a new pool's
-                where there is none.
-        """
-        with self._lock:
-            self._ratings = resumed_ratings(self.system, known, pools)
-
     def rate(self, rows: Any) -> pl.DataFrame:
         """Rate one event (or several, in order) and return its rows of the history.
 
@@ -215,20 +201,6 @@ class Live(Standings):
         self._events.update(results.frame["event_id"].to_list())
         note_newest(self._newest, results.frame)
         return events, replayed
-
-    def standing(self, results: Results) -> tuple[Events, Replayed]:
-        """Find how those of events stand before them; nothing is rated.
-
-        Args:
-            results: checked.
-
-        Returns:
-            The encoded events, and what a replay that moves nobody would give.
-        """
-        events, numbers = self._encode(results)
-        states, pools = self._ratings.states[numbers], self._ratings.pools_of(events)
-        brought = states[events.columns.player, self.system.column("rating")]
-        return events, Replayed(states, brought, states[:0], states, pools, pools[:0], pools)
 
     def _encode(self, results: Results) -> tuple[Events, RowNumbers]:
         """Encode the events, and find the row of each of their players."""

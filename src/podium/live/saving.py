@@ -12,7 +12,7 @@ import io
 import json
 import zipfile
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -123,19 +123,6 @@ class LiveRatings:
         shown = {name: pl.Series(values) for name, values in self.system.shown(states).items()}
         peak = {"peak": shown.pop("peak", pl.Series(self.peaks[rated]))}
         return as_board(self.system, players, peak | shown, states)
-
-
-def resumed_ratings(
-    system: System, known: Mapping[PlayerKey, tuple[bytes, int]], pools: Mapping[str, bytes]
-) -> LiveRatings:
-    """The ratings with which to go on from states as `Live.resume` takes them."""
-    packed = b"".join(state for state, _ in known.values())
-    states = np.frombuffer(packed, "<f8").astype(np.float64).reshape(len(known), len(system.state_type._fields))
-    seen = np.array([seen for _, seen in known.values()], np.int64)
-    peaks = states[:, system.column("rating")].copy()
-    pool_states = {name: np.frombuffer(state, "<f8").astype(np.float64) for name, state in pools.items()}
-    rows = {key: row for row, key in enumerate(known)}
-    return LiveRatings(system, rows, states, seen, peaks, np.full(len(known), None), pool_states)
 
 
 def refuse_share(keep: float) -> None:

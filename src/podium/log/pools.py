@@ -188,11 +188,6 @@ def is_at(table: "sa.FromClause") -> "sa.ColumnElement[bool]":
     return sa.and_(of_generation(table), *is_event)
 
 
-def same_event(one: "sa.FromClause", other: "sa.FromClause") -> "sa.ColumnElement[bool]":
-    """Whether rows of two tables are about one event; an entry of the log is one pool's."""
-    return sa.and_(one.c.started_at == other.c.started_at, one.c.seq == other.c.seq)
-
-
 @dataclass(frozen=True, slots=True)
 class Pool:
     id: int

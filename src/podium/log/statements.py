@@ -46,24 +46,6 @@ def _for_postgresql(element: _Values, compiler: Any, **options: Any) -> str:
     return f"(SELECT CAST(value AS {sql_type}) FROM json_array_elements_text(CAST({array} AS json)))"  # noqa: S608
 
 
-class floored(FunctionElement[int]):  # noqa: N801  (a function in statements)
-    """The largest integer that is not above a number."""
-
-    type = sa.BigInteger()
-    inherit_cache = True
-
-
-@compiles(floored, "sqlite")
-def _floored_for_sqlite(element: floored, compiler: Any, **options: Any) -> str:
-    number = compiler.process(element.clauses, **options)
-    return f"(CAST({number} AS INTEGER) - (({number}) < CAST({number} AS INTEGER)))"  # a cast goes towards 0
-
-
-@compiles(floored, "postgresql")
-def _floored_for_postgresql(element: floored, compiler: Any, **options: Any) -> str:
-    return f"CAST(floor({compiler.process(element.clauses, **options)}) AS BIGINT)"
-
-
 class Prepared(NamedTuple):
     text: str
     names: Sequence[str] | None  # of the parameters, in their order; None where the driver knows them by name

@@ -32,7 +32,7 @@ from podium.results.reading import Results
 from podium.store.following import PoolReader
 from podium.store.reading.events.events import explanation, rated_event
 from podium.store.reading.moments import Answers
-from podium.store.reading.players.cards import event_names_of
+from podium.store.reading.players.cards import career_of, events_in
 from podium.store.writing.rating.events import RATED
 from podium.store.writing.rating.facts import date_of, today
 from podium.store.writing.rating.ledger_rows import newest_pool_state, system_today
@@ -179,13 +179,6 @@ def reliability(bins: npt.NDArray[np.float64]) -> tuple[ReliabilityBin, ...]:
 
 
 EVENT_NUMBERS = (1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 50, 100)  # of which the picture has a point
-SELECT_NTH_EVENT = (
-    sa.select(change.c.seq, change.c.field)
-    .where(of_generation(change), change.c.player_id == sa.bindparam("who"), change.c.place > 0)
-    .order_by(change.c.started_at, change.c.seq)
-    .limit(1)
-    .offset(sa.bindparam("earlier"))
-)
 
 
 def weights(pool: PoolReader, most: int) -> tuple[WeightPoint, ...]:
@@ -205,12 +198,13 @@ def weights(pool: PoolReader, most: int) -> tuple[WeightPoint, ...]:
 
 def largest_duel(pool: PoolReader, player: int, number: int) -> float | None:
     """The most that one duel of a player's n-th rated event moved the rating; None where nobody is compared."""
-    row = pool.execute(SELECT_NTH_EVENT, who=player, earlier=number - 1).one()
-    if (row.field or 0) > LARGE_FIELD:
+    events = pool.snapshot.events
+    nth = events_in(career_of(pool, player)).at(slice(number - 1, number))
+    (event,) = events.at(nth.positions)
+    if events.order.value("field", event.position) > LARGE_FIELD:
         return None
-    event_id, _ = event_names_of(pool, [row.seq])[row.seq]
     (name,) = names_of(pool, [player]).values()
-    rows = explanation(pool, event_id, name).rows
+    rows = explanation(pool, event.event_id, name).rows
     duels = rows.filter(rows["opponent"].is_not_null())["contribution"].abs().to_list()
     return max(duels, default=None)
 

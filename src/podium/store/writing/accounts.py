@@ -13,14 +13,19 @@ from podium.log.content import Content, is_numbered, read_bodies, row_of
 from podium.log.database import StoreError
 from podium.log.log import MERGE, UNMERGE, json_entry
 from podium.log.players import Numbering, known_numbers, logged_merges, merges, names_of, resolved, unrated_error
-from podium.log.pools import OrderKey, PoolView, same_event
+from podium.log.pools import OrderKey, PoolView
 from podium.log.schema import change, event, log
 from podium.log.statements import of_generation, of_pool
 from podium.store.writing.rating.events import UNRATED, Proposal
 from podium.store.writing.rating.rating import IS_COUNTED
-from podium.store.writing.rating.standing_rows import get_standing
+from podium.store.writing.rating.standing_rows import stored_standings
 
-CHANGES_OF_PLAYER = sa.and_(of_generation(change), same_event(change, event), change.c.player_id == sa.bindparam("who"))
+CHANGES_OF_PLAYER = sa.and_(
+    of_generation(change),
+    change.c.started_at == event.c.started_at,
+    change.c.seq == event.c.seq,
+    change.c.player_id == sa.bindparam("who"),
+)
 SELECT_CONTENT = sa.select(event.c.event_id, event.c.started_at, event.c.seq, log.c.body).join(
     log, log.c.seq == event.c.content_seq
 )
@@ -41,9 +46,7 @@ def merge(
             (stays,) = names_of(pool, [gone[known[each]]]).values()
             raise StoreError(f"{called(each)!r} was merged into {called(stays)!r}")
     for each in (into, name):
-        if not kind:
-            get_standing(pool, each)
-        elif each not in known:
+        if each not in known or (not kind and not stored_standings(pool, [known[each]])):
             raise unrated_error(pool, each)
     account, end = known[name], known[into]
     if account == end:

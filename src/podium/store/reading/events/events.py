@@ -1,7 +1,7 @@
 """Events with their content, changes and reasons; the changes of one player, and of all; and who met whom."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from decimal import Decimal
 from typing import Any, NamedTuple, Self
 
@@ -9,15 +9,14 @@ import numpy as np
 import polars as pl
 import sqlalchemy as sa
 
-from podium.engine.replay import Replayed, States
-from podium.engine.tables.encoding import Events
-from podium.engine.tables.selection import UNRATED_STATUS
+from podium.engine.replay import NEVER, Replayed, States, newcomers, with_idle_before
+from podium.engine.tables.encoding import Events, encode
+from podium.engine.tables.selection import EVENT, UNRATED_STATUS
 from podium.engine.tables.things import names_in
 from podium.errors import ParameterError, UnknownError
 from podium.ledger.reasons import Explanation
 from podium.ledger.reasons.explaining import explain
 from podium.ledger.reasons.what_if import MOST_IMAGINED, WhatIf, is_quickly_imagined, what_if
-from podium.live import Live
 from podium.log.content import read_bodies
 from podium.log.log import REGISTER, RESTORE, SEASON, VOID, WITH_CONTENT, bodies_of, entries_after
 from podium.log.players import known_numbers, names_of, number_of, unrated_error
@@ -227,17 +226,17 @@ def replay_of(pool: PoolReader, event: Event, results: Results) -> RatedEvent:
     """A rated event encoded, and what its replay gave."""
     names = [*dict.fromkeys(results.frame["player"].to_list()), *names_in(results.frame, pool.system.kinds)]
     before, moved = Before.of(pool, names, event.position), EventRows.of(pool.snapshot, event)
-    live = Live(pool.system)
-    seats = {
-        (pool.name, name): (before.states[number].tobytes(), before.played_at[number])
-        for name, number in before.numbers.items()
-        if number in before.states
-    }
-    live.resume(seats, {pool.name: before.pool_state.tobytes()} if before.pool_state.size else {})
-    events, standing = live.standing(results)
+    events = encode(results, pool.system)
+    numbers = [before.numbers[name] for name in events.player_names.to_list()]
+    seen = np.array([before.played_at.get(number, NEVER) for number in numbers])
+    states = newcomers(pool.system, len(numbers))
+    for player, number in enumerate(numbers):
+        states[player] = before.states.get(number, states[player])
+    events = with_idle_before(events, pool.system, EVENT, seen)
     place = {number: k for k, number in enumerate(moved.numbers.tolist())}
-    order = [place[before.numbers[name]] for name in events.player_names[events.columns.player].to_list()]
-    replayed = replace(standing, before=moved.before[order], after=moved.states[order])
+    order = [place[numbers[player]] for player in events.columns.player.tolist()]
+    pools = before.pool_state[None]
+    replayed = Replayed(states, moved.before[order], moved.states[order], states, pools, pools[:0], pools)
     return RatedEvent(event, results, before, events, replayed)
 
 

@@ -159,11 +159,6 @@ def winners_words(winners: Sequence[str], entrants: int) -> str:
 MAX_NUMBER = 2**62  # below it are all starts and numbers of log entries
 
 
-def newest_rated(pool: PoolReader) -> Event | None:
-    """Return the newest rated event; None if there is none."""
-    return pool.snapshot.events.newest_rated
-
-
 def count_events(pool: PoolReader) -> int:
     """Count the events of a pool, whatever became of them.
 
@@ -292,7 +287,7 @@ class Gains(NamedTuple):
 
 def find_movers(pool: PoolReader, days: int, most: int) -> Movers:
     """Who moved most in so many days up to the newest rated event, and the surprise of these days."""
-    newest = newest_rated(pool)
+    newest = pool.snapshot.events.newest_rated
     if newest is None:
         return Movers(None, (), (), None, 0.0)
     since = span_begins(pool, timedelta(days=days), newest.started_at)

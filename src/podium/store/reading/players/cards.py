@@ -1,21 +1,18 @@
 """A player at a glance: rating and rank, form, streaks, records and neighbours."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import sqlalchemy as sa
 
 from podium.engine.replay import States
 from podium.engine.system import System
 from podium.ledger import history
 from podium.log.players import SELECT_ALIASES, names_of
 from podium.log.pools import When, time_of
-from podium.log.schema import event, log
-from podium.log.statements import among, of_pool
 from podium.pool.columns import Array
 from podium.pool.slots import slot_of
 from podium.pool.snapshot import SEASON, Snapshot
@@ -30,11 +27,6 @@ from podium.store.reading.moments import Answers
 from podium.support.words import shown, shown_change
 
 EVER = -(2**62)  # microseconds: no change is older
-SELECT_EVENT_NAMES = (  # by the numbers of their submissions, which are a key of the log
-    sa.select(log.c.seq, event.c.event_id, event.c.title)
-    .join(event, sa.and_(event.c.pool_id == log.c.pool_id, event.c.event_id == log.c.subject))
-    .where(of_pool(log), among(log.c.seq))
-)
 
 
 @dataclass(frozen=True)
@@ -105,12 +97,6 @@ def titles_in(pool: PoolReader, careers: Iterable[Career]) -> Mapping[str | None
     ids = {each for career in careers for each in career.event_ids}
     titles: dict[str | None, Titles] = {None: NO_TITLES}
     return titles | titles_of(pool, ids - {None})
-
-
-def event_names_of(pool: PoolReader, seqs: Sequence[int]) -> dict[int, tuple[str, str | None]]:
-    """The ids and titles of events by the numbers of their submissions."""
-    rows = pool.fetch(SELECT_EVENT_NAMES, among=seqs)
-    return {row.seq: (row.event_id, row.title) for row in rows}
 
 
 def form_lines(

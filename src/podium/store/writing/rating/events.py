@@ -135,12 +135,11 @@ class Proposal:
 
 SELECT_NEWEST_START = sa.select(sa.func.max(event.c.started_at)).where(of_pool(event))
 SELECT_EVENTS = sa.select(event).where(of_pool(event), among(event.c.event_id))
-SELECT_MOVED = (  # players and things
-    sa.select(change.c.player_id, change.c.rating_before, change.c.rating, change.c.state)
-    .where(is_at(change))
+SELECT_CHANGES = (
+    sa.select(change.c.player_id, change.c.rating_before, change.c.state)
+    .where(is_at(change), of_players(change))
     .order_by(change.c.place)
 )
-SELECT_CHANGES = SELECT_MOVED.where(of_players(change))
 MovedTo = tuple[int, float, float, bytes]  # a player, the rating before and after, and the state after
 
 

@@ -8,7 +8,6 @@ import numpy as np
 import sqlalchemy as sa
 
 from podium.log import statements
-from podium.log.players import number_of, unrated_error
 from podium.log.pools import BOUND_KEY, FOREVER, OrderKey, Pool, PoolView, key_of, newest_first
 from podium.log.schema import change, player, standing, thing
 from podium.log.statements import is_thing, of_generation, of_pool
@@ -60,16 +59,6 @@ SELECT_NEWEST = {
 SELECT_STANDINGS = sa.select(standing.c.player_id, *(standing.c[name] for name in Standing._fields)).where(
     of_generation(standing), statements.among(standing.c.player_id)
 )
-BOARD_COLUMNS = (
-    standing.c.player_id, player.c.name, standing.c.rating, standing.c.events, standing.c.played_at,
-    standing.c.provisional, standing.c.deviation, standing.c.score,
-)  # fmt: skip
-HAS_STANDING = sa.and_(of_pool(player), player.c.id == standing.c.player_id)
-SELECT_STANDING = (
-    sa.select(*BOARD_COLUMNS)
-    .join(player, HAS_STANDING)
-    .where(of_generation(standing), player.c.id == sa.bindparam("player"))
-)
 SELECT_RATED_PLAYERS = sa.select(standing.c.player_id).where(of_generation(standing)).order_by(standing.c.player_id)
 DELETE_STANDING = sa.delete(standing).where(of_generation(standing), standing.c.player_id == sa.bindparam("player"))
 
@@ -77,13 +66,6 @@ DELETE_STANDING = sa.delete(standing).where(of_generation(standing), standing.c.
 def stored_standings(pool: PoolView, players: Iterable[int]) -> dict[int, Standing]:
     """The standings of these players by number, as they are stored; none of a player without a rating."""
     return {row[0]: Standing._make(row[1:]) for row in pool.run(SELECT_STANDINGS, among=players)}
-
-
-def get_standing(pool: PoolView, name: str) -> Any:
-    row = pool.execute(SELECT_STANDING, player=number_of(pool, name)).first()
-    if row is None:
-        raise unrated_error(pool, name)
-    return row
 
 
 def standings_before(pool: PoolView, now: Mapping[int, Standing], first: OrderKey) -> dict[int, Standing]:

@@ -97,7 +97,6 @@ def fill(store, players, events):
             ]
         store.submit(POOL, rows)
         sys.stderr.write(f"{first + BATCH} events\r")
-    store.snapshot(POOL)
 
 
 def copy(file, store):

@@ -49,7 +49,6 @@ def fill(store):
     for number, date in enumerate(("1968-01-01", "1968-12-31", "1969-12-01", "1970-03-01", "2019-05-01")):
         store.submit("sixties", duel(number, date, *(("ana", "ben") if number % 2 else ("ben", "ana"))))
     store.begin_season("sixties", "second", datetime(1969, 1, 15, tzinfo=UTC), keep=0.5)
-    store.snapshot("sixties", DAY)
     return store
 
 

@@ -116,6 +116,13 @@ def chain_faults(snapshot):
 
 def standings_faults(snapshot):
     """Return columns in which standings that followed the log differ from those of all ledger rows."""
-    followed, whole = snapshot.standings, snapshot.standings_at(snapshot.events.order.size)
-    same = [getattr(followed, name).tobytes() == getattr(whole, name).tobytes() for name in ("slots", *BY_ENTRY)]
-    return [name for name, is_same in zip(("slots", *BY_ENTRY), same, strict=True) if not is_same]
+    pairs = [("standings", snapshot.standings, snapshot.events.order.size)]
+    if snapshot.day_start is not None:
+        day = snapshot.events.newest_rated.started_at // snapshot.pool.unit_us * snapshot.pool.unit_us
+        pairs.append(("day_start", snapshot.day_start, snapshot.events.position((day, 0))))
+    return [
+        (what, name)
+        for what, followed, position in pairs
+        for name in ("slots", *BY_ENTRY)
+        if getattr(followed, name).tobytes() != getattr(snapshot.standings_at(position), name).tobytes()
+    ]

@@ -229,7 +229,6 @@ def fill(store):
     store.register("main", "m1", ["a", "b"])
     store.plan_fixture("main", "f1", starts_at=IN_AN_HOUR, entrants=[{"player": "a"}, {"player": "b"}])
     store.begin_season("main", "s1", datetime(2025, 1, 1, tzinfo=UTC), keep=1.0)
-    store.snapshot("main", 20_091)
     store.keep_hindsight("main")
     return store
 

@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 
 from podium.log import database
 from podium.log.database import StoreError, UnavailableError
-from podium.service import app, create_app, watchers
+from podium.service import create_app, watchers
 from podium.service.api import status
 from podium.service.http.errors import MEDIA_TYPE
 from podium.store import Store
@@ -268,37 +268,6 @@ def test_a_pool_that_another_transaction_has_just_opened_is_a_conflict(store):
             assert not waiting.done()
         with pytest.raises(StoreError, match="there is a pool 'new' already"):
             waiting.result()
-
-
-def test_daily_ranks_are_stored_after_any_failure(store, monkeypatch, caplog):
-    store.submit("main", rows(1, "ab"))
-    monkeypatch.setattr(app, "CHECK_INTERVAL_S", 0.01)
-    failures = [UnavailableError("away"), OSError("no file"), ValueError("poison")]
-    pools, done = store.pools, threading.Event()
-
-    def failing():
-        if failures:
-            raise failures.pop(0)
-        return [] if done.is_set() else pools()
-
-    def take(name):
-        ranked = Store.snapshot(store, name)
-        done.set()
-        return ranked
-
-    store.pools, store.snapshot = failing, take
-
-    async def keep_no_facts(_):  # which reads the pools, too
-        pass
-
-    monkeypatch.setattr(app.Upkeep, "_keep_facts", keep_no_facts)
-    with TestClient(create_app(store, daily=True)) as client:
-        assert done.wait(30.0)
-        metrics = client.app.state.metrics.text().decode()
-    assert 'podium_upkeep_failures_total{task="daily ranks"} 3.0' in metrics
-    assert store.snapshot("main") == {}  # it has been taken
-    assert [each.levelname for each in caplog.records] == ["WARNING", "ERROR", "ERROR"]
-    assert [bool(each.exc_info) for each in caplog.records] == [False, True, True]
 
 
 def test_a_stream_outlives_an_outage(store, monkeypatch):

@@ -45,7 +45,6 @@ def service(tmp_path_factory):
     store.register("karts", "lobby-9", ["ana", "ben"])
     store.plan_fixture("karts", "race-9", starts_at=datetime(2035, 1, 9, tzinfo=UTC), entrants=["ana", "ben"])
     store.begin_season("karts", "2025", datetime(2025, 1, 3, tzinfo=UTC), keep=0.5)
-    store.snapshot("karts", 20_092)
     store.keep_hindsight("karts")
     store.keep_hindsight("karts")
     app = create_app(store)

@@ -13,7 +13,7 @@ from test_webhooks import receiving
 
 from podium.log.chain import Subscription
 from podium.log.database import Turn, UnavailableError
-from podium.service import create_app, watchers, webhooks
+from podium.service import app, create_app, watchers, webhooks
 from podium.service.http.keys import OwnBudgets, SharedBudgets
 from podium.service.http.requests import Threads
 from podium.service.metrics import Metrics
@@ -110,8 +110,9 @@ def test_one_process_at_a_time_has_the_turn_and_another_gets_it_after(store, oth
     one.release()
 
 
-def test_ranks_are_stored_and_webhooks_sent_once_by_two_processes(store, other, monkeypatch, caplog):
-    monkeypatch.setattr(webhooks, "CHECK_INTERVAL_S", 0.01)
+def test_facts_are_worked_out_and_webhooks_sent_once_by_two_processes(store, other, monkeypatch, caplog):
+    for module in (app, webhooks):
+        monkeypatch.setattr(module, "CHECK_INTERVAL_S", 0.01)
     caplog.set_level(logging.INFO, "podium")
     with receiving() as (url, sent), ExitStack() as running:
         create_webhook(store.engine, "main", url)
@@ -120,12 +121,12 @@ def test_ranks_are_stored_and_webhooks_sent_once_by_two_processes(store, other, 
         for number in range(5):
             (store if number % 2 else other).submit("main", rows(number, "ab", minute=10_000_000 + number))
         end = time.monotonic() + 30.0
-        while len(sent) < 5 or "stored the ranks" not in caplog.text:
+        while len(sent) < 5 or "worked out what its history shows" not in caplog.text:
             assert time.monotonic() < end
             time.sleep(0.01)
         time.sleep(0.1)  # in which a second process would send
         assert len({headers["webhook-id"] for headers, _ in sent}) == len(sent) == 5
-    assert caplog.text.count("stored the ranks") == 1
+    assert caplog.text.count("worked out what its history shows") == 1
 
 
 def test_processes_share_budgets_and_each_has_its_own_while_the_database_is_away(store, other, monkeypatch):

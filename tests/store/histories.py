@@ -70,7 +70,7 @@ def event(
 
 def next_act(rng: Random, truth: Truth) -> Act:
     """Something that may be done next, by what there is."""
-    kinds: list[Callable[[Random, Truth], Act]] = [submit, submit, submit, submit_many, begin_season, take_ranks]
+    kinds: list[Callable[[Random, Truth], Act]] = [submit, submit, submit, submit_many, begin_season]
     if truth.events:
         kinds += [amend, amend, void, try_out, submit_late]
     if len(truth.events) > 3:
@@ -190,9 +190,3 @@ def unmerge(rng: Random, truth: Truth) -> Act:
     """An account that is a player of its own again."""
     name = rng.choice(sorted(truth.merged) or PLAYERS)
     return Act("unmerge", lambda model: model.merged.pop(name, None), lambda store: store.unmerge(POOL, name), True)
-
-
-def take_ranks(rng: Random, truth: Truth) -> Act:
-    """The ranks of a day, or before an event."""
-    day = rng.choice(range(20) if truth.is_counted else DAYS)
-    return Act("snapshot", lambda _: None, lambda store: store.snapshot(POOL, day), True)

@@ -2,7 +2,7 @@
 
 import random
 import tempfile
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from unittest import mock
 
@@ -172,11 +172,6 @@ class Model(RuleBasedStateMachine):
         else:
             with pytest.raises((StoreError, podium.UnknownError)):
                 self.store.unmerge("main", name)
-
-    @rule(day=st.integers(0, 3))
-    def snapshot(self, day):
-        with suppress(podium.ParameterError) if self.is_counted else nullcontext():  # beyond the next event
-            self.store.snapshot("main", day if self.is_counted else 20_088 + day)
 
     @invariant()
     def it_is_what_a_replay_makes(self):

@@ -172,32 +172,34 @@ def test_a_span_counts_events_whatever_their_numbers_are(step, events):
         assert len(store.movers("main", days=events, most=100).gained) == len(rated[:events])
 
 
-def test_ranks_are_kept_before_an_event_and_taken_again_after_a_late_one(store):
-    store.create_pool("main", find("elo")())
-    assert store.snapshot("main")  # of a day, while nothing says what orders it
-    store.submit("main", [row for rows in season(6) for row in rows], order="sequence")
-    assert [*store.snapshot("main", 4)] == [4]
-    assert [*store.snapshot("main")] == [7]
-    assert [(each.day, each.sequence) for each in store.ranks_of("main", "a")] == [(None, 4.0), (None, 7.0)]
-    store.submit("main", race(99, "dcba", sequence=2.5))
+def test_ranks_are_those_before_an_event(store):
+    store.create_pool("main", find("elo")(), order="sequence")
     assert store.snapshot_days("main") == []
-    assert sorted(store.snapshot("main")) == [4, 7]
-    with pytest.raises(podium.ParameterError, match="8 is beyond the next event"):
-        store.snapshot("main", 8)
-    assert store.verify() == []
+    store.submit("main", [row for rows in season(6) for row in rows])
+    assert store.snapshot_days("main") == [*range(2, 8)]
+    assert [(each.day, each.sequence) for each in store.ranks_of("main", "a")] == [(None, each) for each in range(2, 8)]
+    for number in (4, 7):
+        board = store.board("main", Eligibility(), at=number - 1.0)
+        assert {(each.player, each.rank) for each in store.ranks_on("main", number)} == {
+            *board.select("player", "rank").iter_rows()
+        }
+    for number in (1, 8):
+        with pytest.raises(podium.UnknownError, match="no ranks of"):
+            store.ranks_on("main", number)
+    store.submit("main", race(98, "ab", sequence=1_000_000_000))
+    assert store.snapshot_days("main") == [*range(2, 8), 1_000_000_001]
 
 
 def test_a_pool_is_exported_and_imported_whole(store, new_url):
     store.create_pool("main", find("podium")(), order="sequence")
     store.submit("main", [row for rows in season(6) for row in rows])
     store.begin_season("main", "second", 4.0, keep=0.5)
-    store.snapshot("main", 5)
     with closing(Store(new_url("sqlite"))) as other:
         other.import_pool(list(store.export_pool("main")))
         assert other.order("main") == "sequence"
         assert bits(other) == bits(store)
         assert other.submit("main", race(3, "dcba"))[0].duplicate
-        assert other.snapshot("main", 5) == {5: 4}
+        assert other.ranks_on("main", 5) == store.ranks_on("main", 5)
         assert other.verify() == []
 
 

@@ -46,12 +46,11 @@ def path(tmp_path):
 
 @pytest.fixture
 def filled(path):
-    """A store with a player of two names, results before and after the change, and daily ranks."""
+    """A store with a player of two names, results before and after the change."""
     with closing(Store(str(path))) as store:
         store.create_pool("main", find("elo")())
         for number in range(20):
             store.submit("main", rows(number, [FORMER, "ben", f"x{number}"]))
-        store.snapshot("main", DAY)
         store.rename("main", FORMER, NAME)
         for number in range(20, 40):
             store.submit("main", rows(number, [NAME, "ben", f"x{number}"]))

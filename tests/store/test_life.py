@@ -235,32 +235,24 @@ def test_a_dry_run_tells_every_change_and_stores_nothing(filled):
     assert filled.verify() == []
 
 
-def test_daily_ranks_are_kept_and_taken_again_after_a_correction(filled):
+def test_every_day_since_the_first_event_has_the_ranks_of_the_log_as_it_is(filled):
     filled.submit("main", race(10, "badc", minute=60 * 24 * 3))
-    day = day_of((START + timedelta(days=1)).date())
-    assert filled.snapshot("main", day) == {day: 4}
-    assert filled.snapshot("main", day) == {}
-    first = filled.ranks_on("main", day)
-    assert [each.rank for each in first] == [1, 2, 3, 4]
-    assert filled.ranks_of("main", "a")[0].day == (START + timedelta(days=1)).date()
-    filled.submit("main", race(11, "cb", minute=60 * 24 * 2))  # after it: nothing to take again
-    assert filled.snapshot_days("main") == [day]
-    filled.submit("main", race(12, "dab", minute=30))
-    assert filled.snapshot_days("main") == []
-    with pytest.raises(podium.UnknownError):
-        filled.ranks_on("main", day)
-    assert filled.verify() == []
-    assert filled.snapshot("main", day) == {day: 4}
-    board = filled.board("main", Eligibility(), START + timedelta(hours=23))
-    assert {each.player: each.rating for each in filled.ranks_on("main", day)} == dict(
-        board.select("player", "rating").iter_rows()
-    )
-    with pytest.raises(podium.ParameterError, match="is in the future"):
-        filled.snapshot("main", day + 10_000)
-    assert filled.verify() == []
-    with filled.engine.begin() as connection:
-        connection.execute(sa.text("UPDATE snapshot SET rank = rank + 1"))
-    assert "the snapshot of 2025-01-02" in filled.verify()[0]
+    first = day_of(START.date()) + 1
+    assert filled.snapshot_days("main") == [*range(first, day_of(datetime.now(UTC).date()) + 1)]
+    for number in (11, 12):  # after the first day, and before it
+        filled.submit("main", race(number, "cb" if number == 11 else "dab", minute=60 * 24 * 2 if number == 11 else 30))
+        for day in range(first, first + 4):
+            begins = START.replace(hour=0) + timedelta(days=day - first + 1)
+            board = filled.board("main", Eligibility(), begins - timedelta(seconds=1))
+            assert {(each.player, each.rank, each.rating) for each in filled.ranks_on("main", day)} == {
+                *board.select("player", "rank", "rating").iter_rows()
+            }
+            for player, rank, rating in board.select("player", "rank", "rating").iter_rows():
+                (own,) = (each for each in filled.ranks_of("main", player) if each.day == begins.date())
+                assert (own.rank, own.rating) == (rank, rating)
+    for day in (first - 1, first + 100_000):
+        with pytest.raises(podium.UnknownError, match="no ranks of"):
+            filled.ranks_on("main", day)
 
 
 def test_the_library_and_the_store_tell_the_same(filled, monkeypatch):

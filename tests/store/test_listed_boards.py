@@ -152,48 +152,48 @@ def test_no_player_and_one(store):
             store.listed_board(POOL, Listing(), after=wrong)
 
 
-def test_ranks_move_since_the_newest_day_that_is_right(store):
+def test_ranks_move_since_the_day_of_the_newest_event_began(store):
     """Only on a board that nobody filters, and against ranks among the same players."""
     store.create_pool(POOL, find("folyami")())
     for number in range(6):
         store.submit(POOL, rows(number, "abcd"))  # folyami settles a rating with five events
-    first, second = (DAYS.start + 1, DAYS.start + 2)
-    store.snapshot(POOL, first)
-    late = 60 * 24 * (first - (START.date() - date(1970, 1, 1)).days)
+    assert store.listed_board(POOL, Listing()).since is None  # nobody had a rank when the first day began
+    day = DAYS.start + 1
+    late = 60 * 24 * (day - (START.date() - date(1970, 1, 1)).days)
     for number in range(6, 11):
         store.submit(POOL, rows(number, "edcba", minute=late + number))
-    page = store.listed_board(POOL, Listing())
-    then = {
-        row["player"]: row["rank"]
-        for row in store.board(
-            POOL, Eligibility(), datetime.combine(date_of(first), datetime.min.time(), START.tzinfo)
-        ).to_dicts()
-        if not row["provisional"]
-    }
-    assert page.since == date_of(first)
-    assert then.keys() == set("abcd")
-    assert {row.player: row.move for row in page.rows} == {
-        row.player: then[row.player] - row.rank if row.player in then else None for row in page.rows
-    }
-    assert any(row.move for row in page.rows)
-    assert {row.player for row in page.rows if row.is_new} == {"e"}
+    check_moves(store, day)
+    store.void(POOL, "e8")  # of the newest day
+    check_moves(store, day)
+    store.amend(POOL, rows(2, "dcba"))  # of the day before
+    check_moves(store, day)
     everybody = store.listed_board(POOL, Listing(unsettled=True))
-    assert everybody.since == page.since
+    assert everybody.since == date_of(day)
+    assert {row.player for row in everybody.rows if row.is_new} == {"e"}
     filtered = store.listed_board(POOL, Listing(min_events=1))
     assert filtered.since is None
     assert all(row.move is None and not row.is_new for row in filtered.rows)
-    store.snapshot(POOL, second)  # the day after: whom the newest event moved, it still shows
-    assert store.listed_board(POOL, Listing()) == page
-    card = store.player_card(POOL, "e")
-    assert (card.rank, card.move, card.since) == (1, None, date_of(first))
-    store.void(POOL, "e8")  # between the two days: the second is spoilt
-    assert store.listed_board(POOL, Listing()).since == date_of(first)
-    store.void(POOL, "e2")
-    page = store.listed_board(POOL, Listing())
+    for number in range(6):
+        store.void(POOL, f"e{number}")
+    page = store.listed_board(POOL, Listing(unsettled=True))
     assert page.since is None
     assert all(row.move is None and not row.is_new for row in page.rows)
-    store.snapshot(POOL, second)  # and what was spoilt
-    assert store.listed_board(POOL, Listing()).since == date_of(first)
+
+
+def check_moves(store, day):
+    """Compare the moves of settled players with the whole board as of the beginning of a day."""
+    before = datetime.combine(date_of(day), datetime.min.time(), START.tzinfo) - timedelta(seconds=1)
+    then = store.board(POOL, Eligibility(), before).to_dicts()
+    ranks = {row["player"]: row["rank"] for row in then if not row["provisional"]}
+    page = store.listed_board(POOL, Listing())
+    assert page.since == date_of(day)
+    assert ranks.keys() == set("abcd")
+    moves = {row.player: ranks[row.player] - row.rank if row.player in ranks else None for row in page.rows}
+    assert {row.player: row.move for row in page.rows} == moves
+    assert any(moves.values())
+    assert {row.player for row in page.rows if row.is_new} == moves.keys() - ranks.keys()
+    card = store.player_card(POOL, "a")
+    assert (card.move, card.since) == (moves["a"], date_of(day))
 
 
 def test_another_system_settles_others(store):
@@ -205,5 +205,4 @@ def test_another_system_settles_others(store):
         store.configure(POOL, other)
         assert store.listed_board(POOL, Listing()).listed == 4
         check_boards(store)
-        store.snapshot(POOL, DAYS.start + 1)
         assert store.verify() == []

@@ -69,7 +69,6 @@ def test_the_first_result_decides_only_if_it_says_how(store):
 def test_a_pool_has_the_order_that_it_was_created_with(store, order):
     store.create_pool("own", find("elo")(), order=order)
     assert (store.order("own"), store.pool_summary("own").order) == (order, order)
-    store.snapshot("own")
     store.configure("own", find("glicko2")())
     assert store.order("own") == order
     copied = store.import_pool([*store.export_pool("own")], name="copy").pool
@@ -124,11 +123,10 @@ def test_dates_that_are_made_up_keep_the_order(store):
     store.create_pool("own", find("glicko2")(), order="sequence")
     for number, pair in ((1, "ab"), (2, "bc"), (1.5, "ca")):
         store.submit("own", [row | {"sequence": number} for row in undated(f"n{number}", *pair)])
-    store.snapshot("own")
     store.set_order("own", "dated", start=DAY, every="1w")
     expected = {f"n{each}": DAY + timedelta(weeks=week) for week, each in enumerate((1, 1.5, 2))}
     assert whens(store, "own") == expected
-    assert not store.snapshot_days("own")
+    assert store.ranks_of("own", "a")[0].day == (DAY + timedelta(days=1)).date()
     store.set_order("own", "sequence")
     store.set_order("own", "dated", start=DAY)
     moments = whens(store, "own")

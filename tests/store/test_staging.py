@@ -23,7 +23,6 @@ from podium.store.writing import planned as small_correction
 from podium.store.writing.execution import Receipt
 from podium.store.writing.rating import generations, rerating
 from podium.store.writing.rating.events import StaleError
-from podium.store.writing.rating.facts import day_of
 from podium.systems import find
 
 START = datetime(2025, 1, 1, tzinfo=UTC)
@@ -66,9 +65,9 @@ def state(store, pool="main"):
         event_rows = connection.execute(
             sa.text("SELECT event_id, started_at, status, reason FROM event ORDER BY event_id")
         ).all()
-        days = connection.execute(sa.text("SELECT day, stale FROM snapshot_day ORDER BY day")).all()
     board = store.leaderboard(pool, top=100).players
     ranks = [store.rank(pool, row.player) for row in board]
+    days = [store.ranks_of(pool, row.player) for row in board]
     return board, ranks, store.history(pool).rows(), store.distribution(pool), event_rows, days
 
 
@@ -109,7 +108,6 @@ def fill(store):
             store.submit("main", race(number, rng.sample(NAMES, 3)))
         for number in range(3):
             store.register("main", f"m{number}", rng.sample(NAMES, 3))
-    store.snapshot("main", day_of(START.date()) + 1)
 
 
 @pytest.fixture

@@ -54,7 +54,7 @@ COMMANDS = {
         ("service.storing:unmerge", "unmerge", "Undo a merge."),
         ("service.storing:rename", "rename", "Rename a player everywhere."),
         ("service.storing:pseudonymise", "pseudonymise", "Remove every name that a player had."),
-        ("service.storing:snapshot", "snapshot", "Store the ranks of a day."),
+        ("service.storing:snapshot", "snapshot", "Do nothing: every day has ranks."),
         ("service.verifying:verify", "verify", "Compare all that is stored with the log."),
         ("service.pools:pool", "pool", None),
         ("service.pools:fixture", "fixture", None),

@@ -45,7 +45,7 @@ SEASON_POOLS = {  # the system, the title and the word for a player of each
 
 
 def fill_season(store: "Store", season: Path) -> None:
-    """Open the season's pools in a store, send their events, and keep the ranks of its last day."""
+    """Open the season's pools in a store, and send their events."""
     import polars as pl
 
     from podium.results.reading import read_results
@@ -56,7 +56,6 @@ def fill_season(store: "Store", season: Path) -> None:
         store.create_pool(pool, find(system)(), title=title, player_word=player_word, public=True)
         rows = results.filter(pl.col("pool") == pool)
         store.submit(pool, rows, actor="race server 1")
-        store.snapshot(pool, rows.select(pl.col("started_at").max().dt.epoch("d")).item())
 
 
 @contextlib.contextmanager

@@ -224,10 +224,10 @@ class ReadRoutes:
 
     @get(f"{POOL}/snapshots")
     def snapshot_days(self, pool: str) -> Call[list[date | float]]:
-        """List the days whose ranks are stored.
+        """List the days that have ranks: every day since the first event.
 
         Returns:
-            The days, oldest first; in a numbered pool, the events before which they are.
+            The days, oldest first; in a numbered pool, the numbers that follow an event.
         """
 
     @get(f"{POOL}/snapshots/{{day}}")

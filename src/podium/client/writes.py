@@ -251,16 +251,16 @@ class WriteRoutes:
         return json_call("POST", f"{POOL}/seasons", Rerated, body, pool=pool).then(rerated)
 
     @route
-    def snapshot(self, pool: str, day: date | str | None = None) -> Call[dict[str, int]]:
-        """Store the ranks at 00:00 UTC of a day, and of days that a correction changed.
+    def snapshot(self, pool: str, day: date | str | None = None) -> Call[dict[str, str]]:
+        """Do nothing: the service has the ranks of every day without storing them.
 
         Args:
-            day: today where None.
+            day: any day.
 
         Returns:
-            How many players were ranked, by day.
+            A `detail` that says so.
         """
-        return json_call("POST", f"{POOL}/snapshots", dict[str, int], {"day": day}, pool=pool)
+        return json_call("POST", f"{POOL}/snapshots", dict[str, str], {"day": day}, pool=pool)
 
 
 def rerated(answer: Rerated) -> int:

@@ -56,7 +56,7 @@ def rate(draft: Draft) -> tuple[Snapshot, Ratings]:
     first_row = base.row_at(position)
     after = replace(
         base, pool=draft.pool, seq=draft.seq, events=events, contents=draft.contents,
-        direct_merges=draft.direct_merges, merged=draft.merged, earlier=base.known_standings(first_row),
+        direct_merges=draft.direct_merges, merged=draft.merged, carried=base.carry(first_row),
     )  # fmt: skip
     if position == events.size == base.events.size:
         return after, Ratings()

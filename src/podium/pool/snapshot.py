@@ -138,6 +138,16 @@ class Events:
         return next(iter(self.first(range(self.order.size)[::-1], 1, RATED)), None)
 
 
+class Carried(NamedTuple):
+    """What an earlier snapshot has computed, whose ledger rows are the first of the later one."""
+
+    standings: Standings | None = None
+    day_start: Standings | None = None
+
+
+CARRIED_NOTHING = Carried()
+
+
 @dataclass(frozen=True)
 class Snapshot:
     """A pool after one entry of its log. Nothing that it can reach is ever written again."""
@@ -151,7 +161,7 @@ class Snapshot:
     learnt: Columns  # by position: `state`, what the system has learnt of the pool after it
     direct_merges: Mapping[int, int | None] = field(default_factory=dict)  # as they were logged, by number
     merged: Mapping[int, int] = field(default_factory=dict)  # the number each merged account plays on as
-    earlier: Standings | None = None  # of fewer ledger rows, which are the first of these
+    carried: Carried = CARRIED_NOTHING
 
     @property
     def nbytes(self) -> int:
@@ -246,15 +256,25 @@ class Snapshot:
     @cached_property
     def standings(self) -> Standings:
         """How everyone stands now."""
-        if self.earlier is None:
+        earlier = self.carried.standings
+        if earlier is None:
             return self.standings_at(self.events.order.size)
-        slots = np.unique(self.rows.part("slot", self.earlier.stop))
-        return self.earlier.updated(self._standings(slots, self.newest.at("row", slots), self.rows.size))
+        slots = np.unique(self.rows.part("slot", earlier.stop))
+        return earlier.updated(self._standings(slots, self.newest.at("row", slots), self.rows.size))
 
-    def known_standings(self, row: int) -> Standings | None:
-        """Return standings that follow from ledger rows before this one, if some have been computed."""
-        known = self.__dict__.get("standings", self.earlier)
-        return known if known is not None and known.stop <= row else None
+    @cached_property
+    def day_start(self) -> Standings | None:
+        """How everyone stood when the day of the newest rated event began; without dates, before that event."""
+        newest, unit = self.events.newest_rated, self.pool.unit_us
+        if newest is None:
+            return None
+        position, known = self.events.position((newest.started_at // unit * unit, 0)), self.carried.day_start
+        return known if known is not None and known.stop == self.row_at(position) else self.standings_at(position)
+
+    def carry(self, row: int) -> Carried:
+        """Return what a later snapshot need not compute again if ledger rows before this one stay the same."""
+        known = (self.__dict__.get(name) or getattr(self.carried, name) for name in Carried._fields)
+        return Carried(*(each if each is not None and each.stop <= row else None for each in known))
 
     def standings_at(self, position: int) -> Standings:
         """Return how everyone stood before a position in the order of rating."""
@@ -286,4 +306,6 @@ def without_ratings(snapshot: Snapshot, pool: Pool) -> Snapshot:
     system = pool.system
     rows = Columns({**ROW_TYPES, "state": (np.float64, (len(system.state_type._fields),))})
     learnt = Columns({"state": (np.float64, (system.pool_fields,))})
-    return replace(snapshot, pool=pool, rows=rows, newest=Columns({"row": np.int32}), learnt=learnt, earlier=None)
+    return replace(
+        snapshot, pool=pool, rows=rows, newest=Columns({"row": np.int32}), learnt=learnt, carried=CARRIED_NOTHING
+    )

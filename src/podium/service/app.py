@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from itertools import chain
@@ -17,8 +16,6 @@ from podium.errors import PodiumError
 from podium.log.database import Turn
 from podium.log.files import truncate_wal
 from podium.log.heads import keep_heads
-from podium.log.pools import Pool
-from podium.log.statements import DAY_US
 from podium.service.admin import connections, dry_run, first_link, pools, records, sending
 from podium.service.admin import races as race_forms
 from podium.service.admin.uploads import UploadProcess
@@ -42,35 +39,23 @@ from podium.store import Store
 from podium.store.keys import forget_budgets, revoke_expired
 from podium.store.reading.moments import VersionCache
 from podium.store.waiting import forget_waiting
-from podium.store.writing.rating.facts import day_shown
 from podium.support.part_files import remove_left_over
 
 CHECK_INTERVAL_S = 60.0
-DAY_S = DAY_US / 1e6
-DAILY_RANKS, FACTS, HINDSIGHT, KEYS = "daily ranks", "facts", "hindsight", "keys"  # as metrics have it
+FACTS, HINDSIGHT, KEYS = "facts", "hindsight", "keys"  # as metrics have it
 LEFT_OVERS, FILES, TURN, HEADS = "left-overs", "files", "turn", "heads"
 LOGGER = logging.getLogger(__name__)
 T = TypeVar("T")
 
 
 class Upkeep:
-    """Stores the ranks of 00:00 UTC, facts and hindsight, revokes keys that expired, and stores when keys were used."""
+    """Stores facts and hindsight, revokes keys that expired, and stores when keys were used."""
 
     def __init__(
         self, store: Store, threads: requests.Threads, key_guard: KeyGuard, metrics: Metrics, turn: Turn
     ) -> None:
         self._store, self._threads, self._key_guard, self._metrics = store, threads, key_guard, metrics
         self._turn = turn
-        self._newest_days: dict[str, int] = {}  # with ranks, since 1970, by pool
-        self._counted: set[str] = set()  # pools whose events have no dates, nor ranks an age
-        metrics.add_gauge(
-            "podium_newest_ranks_age_seconds", "Time since the 00:00 UTC of the newest daily ranks", self.ages_s
-        )
-
-    def ages_s(self) -> dict[str, float]:
-        return {
-            pool: time.time() - DAY_S * day for pool, day in [*self._newest_days.items()] if pool not in self._counted
-        }
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -86,7 +71,6 @@ class Upkeep:
             has_turn = await self._do(TURN, self._turn.take)
             if has_turn:
                 await self._look_after()
-            await self._do(DAILY_RANKS, self._read_newest_days)
             await self._do(KEYS, self._key_guard.store_last_uses)
             await asyncio.sleep(CHECK_INTERVAL_S)
             if has_turn:
@@ -104,8 +88,6 @@ class Upkeep:
         return None
 
     async def _look_after(self) -> None:
-        for pool in await self._do(DAILY_RANKS, self._store.pools) or ():
-            await self._do(DAILY_RANKS, self._store_ranks_of, pool)  # one may not be upgraded; the others get theirs
         expired = await self._do(KEYS, revoke_expired, self._store.engine)
         if expired:
             LOGGER.info("%d %s expired", expired, "key" if expired == 1 else "keys")
@@ -115,23 +97,9 @@ class Upkeep:
         await self._do(HEADS, keep_heads, self._store.engine)
         await self._do(FILES, truncate_wal, self._store.engine, 0)  # a pseudonymised name may have had to wait there
 
-    def _store_ranks_of(self, pool: Pool) -> None:
-        taken = self._store.snapshot(pool.name)
-        for day, count in taken.items():
-            LOGGER.info("pool %s: stored the ranks of %d players at %s", pool.name, count, day_shown(pool.order, day))
-        if taken:  # a late result may spoil them before `_read_newest_days`
-            self._newest_days[pool.name] = max(taken)
-
-    def _read_newest_days(self) -> None:
-        """Read which days have ranks: whoever did not store them says in its metrics, too, how old the newest are."""
-        days, pools = self._newest_days | self._store.newest_days(), self._store.pools()
-        self._newest_days = {pool.name: days[pool.name] for pool in pools if pool.name in days}
-        self._counted = {pool.name for pool in pools if pool.is_counted}
-
     async def _keep_facts(self) -> None:
-        """Work out what pools' histories show, of each that has ranks and that it is due of."""
-        names = [pool.name for pool in await self._do(FACTS, self._store.pools) or ()]
-        for pool in filter(self._newest_days.__contains__, names):
+        """Work out what pools' histories show, of each that it is due of."""
+        for pool in [each.name for each in await self._do(FACTS, self._store.pools) or ()]:
             if await self._do(FACTS, self._store.keep_facts, pool):
                 LOGGER.info("pool %s: worked out what its history shows", pool)
             if await self._do(HINDSIGHT, self._store.keep_hindsight, pool):
@@ -166,7 +134,7 @@ def create_app(
     """Return the service over a store.
 
     Args:
-        daily: store the ranks of 00:00 UTC every day, send webhooks, and do what else is due.
+        daily: work out facts and hindsight every day, send webhooks, and do what else is due.
     """
 
     @asynccontextmanager

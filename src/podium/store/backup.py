@@ -26,7 +26,6 @@ from podium.log.database import (
     is_current,
     plain_engine,
     read_only_engine,
-    read_transaction,
     require_database,
     write_transaction,
 )
@@ -41,10 +40,9 @@ from podium.log.files import (
 )
 from podium.log.log import RERATE, head_note, json_entry
 from podium.log.players import Numbering
-from podium.log.pools import START, PoolView, every_pool, get_pool, lock_pool
+from podium.log.pools import START, PoolView, every_pool
 from podium.log.schema import running
 from podium.store.store import Store
-from podium.store.writing.rating import facts
 from podium.store.writing.rating.events import Proposal
 from podium.store.writing.rating.generations import clear_unread
 from podium.store.writing.rating.rerating import Rerated
@@ -214,25 +212,13 @@ def in_turn(write: Callable[[], T]) -> T:
 
 
 def rerate_pool(engine: sa.Engine, name: str, actor: str) -> str:
-    """Rate a pool from its first event on with this version's arithmetic, and take spoiled daily ranks again.
+    """Rate a pool from its first event on with this version's arithmetic.
 
     Returns:
         A sentence for the admin; empty where another process was quicker.
     """
     rerate = partial(rerate_all, actor=actor)
-    sentence = moves(in_turn(lambda: run(engine, name, rerate, lambda _pool: None)).rerated)
-    with read_transaction(engine) as connection:
-        stale = [row.day for row in get_pool(connection, name).execute(facts.SELECT_DAYS) if row.stale]
-    if not sentence or not stale:
-        return sentence
-    for day in stale:
-        in_turn(partial(take_again, engine, name, day))
-    return f"{sentence}, the ranks of {len(stale)} days taken again"
-
-
-def take_again(engine: sa.Engine, name: str, day: int) -> None:
-    with write_transaction(engine) as connection:
-        facts.take(lock_pool(connection, name), day)
+    return moves(in_turn(lambda: run(engine, name, rerate, lambda _pool: None)).rerated)
 
 
 def rerate_all(pool: PoolView, _numbering: Numbering, *, actor: str) -> Proposal:

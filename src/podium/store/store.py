@@ -39,7 +39,7 @@ from podium.store.writing import (
 )
 from podium.store.writing.execution import Done, Propose, Receipt
 from podium.store.writing.mending import SheetChanges, amend_sheet
-from podium.store.writing.rating import facts, generations
+from podium.store.writing.rating import generations
 from podium.store.writing.rating.events import Sheet
 from podium.store.writing.sheets import submit_sheet
 from podium.store.writing.submission import Submission, VoidingOptions
@@ -419,27 +419,6 @@ class Store(Reader):
         return generations.clear_unread(self.engine)
 
     keep_hindsight = hindsight.keep
-
-    def snapshot(self, pool_name: str, day: int | None = None) -> dict[int, int]:
-        """Keep the ranks of a day's 00:00 UTC, and take again what a correction has spoilt, a day a transaction.
-
-        Args:
-            day: since 1970, or the event in a numbered pool, before which they are; the current one where None.
-
-        Returns:
-            Players ranked, by day.
-
-        Raises:
-            ParameterError: the day is in the future.
-        """
-        with self.reading(pool_name) as pool:
-            due = facts.due_days(pool, day)
-        players: dict[int, int] = {}
-        for each in due:  # other writers have their turn between two days
-            with self.writing(pool_name, even_closed=True) as pool:
-                if each in facts.due_days(pool, each):
-                    players[each] = facts.take(pool, each)
-        return players
 
     def keep_facts(self, pool_name: str) -> bool:
         """Work out what `pool_facts` shows, from much of the history, and keep it; once a day, and after a new system.

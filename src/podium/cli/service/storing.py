@@ -423,7 +423,7 @@ def pseudonymise(
     typer.echo(f"the player is now called {store.pseudonymise(pool, player, actor=actor)}")
 
 
-@examples("podium snapshot", "podium snapshot --pool karts --day 2025-06-30")
+@examples("podium snapshot")
 def snapshot(
     pool: str | None = Option(None, "--pool", help="The ladder; all if not given."),
     day: str | None = Option(
@@ -431,14 +431,6 @@ def snapshot(
     ),
     store: "Store" = STORE,
 ) -> None:
-    """Store the ranks at 00:00 UTC of a day, and again those of days that a correction has changed."""
-    from podium.store.writing.rating import facts
-
-    for name in [each.name for each in store.pools()] if pool is None else [pool]:
-        order = store.order(name)
-        taken = store.snapshot(name, None if day is None else facts.parse_day(day, order))
-        moment = "before no." if order == OrderWord.sequence else "at 00:00 UTC on"
-        for each, players in taken.items():
-            typer.echo(f"{name}: stored the ranks of {players} players {moment} {facts.day_shown(order, each)}")
-        if not taken:
-            typer.echo(f"{name}: nothing to do")
+    """Do nothing: Podium has the ranks of every day since a pool's first event without storing them."""
+    del pool, day, store
+    typer.echo("There is nothing to store. GET /api/v1/pools/POOL/snapshots lists every day that has ranks.")

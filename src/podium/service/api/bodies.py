@@ -394,7 +394,7 @@ class Tickets(Strict):
 
 
 class Day(Strict):
-    """A day whose ranks are to be stored; in a numbered pool, the number of the event that they are of before."""
+    """A day; in a numbered pool, the number of an event."""
 
     model_config = with_example({"day": "2026-01-31"})
 
@@ -405,6 +405,12 @@ REQUEST_MODELS = (
     Batch, Configuration, Day, Description, Event, Merge, NewMatch, NewName, NewOrder, NewPool, NewSeason,
     PredictRequest, Tickets,
 )  # fmt: skip
+
+
+class NothingDone(BaseModel):
+    """The answer of a route of earlier versions that does nothing now."""
+
+    detail: Annotated[str, Field(description="Why nothing was done.")]
 
 
 class Rerated(BaseModel):

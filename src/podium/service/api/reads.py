@@ -300,7 +300,7 @@ def season_board(pool: PoolName, season: SeasonName, store: CurrentStore, _key: 
 
 @router.get("/{pool}/snapshots", tags=["daily ranks"])
 def snapshot_days(pool: PoolName, store: CurrentStore, _key: ReadAccess) -> list[date | float]:
-    """The days whose ranks are stored, oldest first; in a numbered pool, the events before which they are."""
+    """Every day since the first event, oldest first; in a numbered pool, the numbers that follow an event."""
     return [day_shown(store.order(pool), day) for day in store.snapshot_days(pool)]
 
 

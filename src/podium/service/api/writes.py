@@ -22,7 +22,6 @@ from podium.store.reading.models import PoolSummary
 from podium.store.writing.administration import RegisteredMatch
 from podium.store.writing.anonymizing import Anonymization
 from podium.store.writing.execution import Receipt
-from podium.store.writing.rating import facts
 
 T = TypeVar("T")
 router = APIRouter(prefix=POOLS_PATH, route_class=StrictRoute, responses=error_responses(*WRITE_ERRORS))
@@ -101,17 +100,12 @@ async def begin_season(pool: PoolName, act: RequestedAct) -> bodies.Rerated:
     return bodies.Rerated(rerated=rerated)
 
 
-@router.post("/{pool}/snapshots", tags=["daily ranks"], openapi_extra=bodies.request_body(bodies.Day))
-async def take_snapshot(pool: PoolName, act: RequestedAct) -> dict[str, int]:
-    """Store the ranks at 00:00 UTC of a day (today), and of days that a correction changed; players per day."""
-    body = await bodies.read_body(act.request, bodies.Day)
-
-    def take() -> dict[str, int]:
-        day = None if body.day is None else facts.parse_day(body.day, act.store.order(pool))
-        taken = act.store.snapshot(pool, day)
-        return {str(facts.day_shown(act.store.order(pool), each)): players for each, players in taken.items()}
-
-    return await run_in(act.threads.writing, take)
+@router.post("/{pool}/snapshots", tags=["daily ranks"], openapi_extra=bodies.request_body(bodies.Day), deprecated=True)
+async def take_snapshot(pool: PoolName, act: RequestedAct) -> bodies.NothingDone:
+    """Do nothing: the pool has the ranks of every day without storing them."""
+    await bodies.read_body(act.request, bodies.Day)
+    name = (await run_in(act.threads.writing, act.store.pool, pool)).name
+    return bodies.NothingDone(detail=f"There is nothing to store. GET /api/v1/pools/{name}/snapshots lists every day.")
 
 
 def requested_system(body: bodies.NewPool | bodies.Configuration) -> System:

@@ -30,7 +30,6 @@ from podium.results.reading import Results
 from podium.service.site.pages import Extent, linked, linked_file, public_pages, request_for
 from podium.service.web.rendering import FILES, STATIC_ADDRESS, Page, page_text, templates_digest
 from podium.store import Store
-from podium.store.writing.rating.facts import day_of
 from podium.support.part_files import part_file
 
 Received = Mapping[str, Mapping[str, str]]  # when each event of a file was read first, by pool
@@ -49,13 +48,7 @@ class StoreSource:
     def state(self) -> str:
         """All that pages show, in brief; empty where nothing says whether it is still the same."""
         with self.opened({}) as (view, pools, _):
-            days = view.newest_days()
-            return repr(
-                [
-                    (each, view.version(each), days.get(each), view.pool_facts(each), view.hindsight_day(each))
-                    for each in pools
-                ]
-            )
+            return repr([(each, view.version(each), view.pool_facts(each), view.hindsight_day(each)) for each in pools])
 
     @contextmanager
     def opened(self, received: Received) -> Iterator[Opened]:
@@ -98,9 +91,7 @@ class ResultsSource:
                     store.create_pool(pool, self.system, title=title, public=True)
                     rows = frame.filter(pl.col("pool") == pool)
                     store.submit(pool, rows, actor=source.name, order="sequence")
-                    newest = rows["started_at"].max() if "started_at" in rows.columns else None
                     store.keep_hindsight(pool)
-                    store.snapshot(pool, day_of(newest.date()) if isinstance(newest, datetime) else None)
                 first = keep_received(store, received)
                 with store.at_one_moment() as view:
                     yield view, pools, first

@@ -14,6 +14,7 @@ from podium.store.following import PoolReader
 from podium.store.reading import ahead, hindsight
 from podium.store.reading import log as entries
 from podium.store.reading import pool_facts as whole
+from podium.store.reading.boards import days as daily
 from podium.store.reading.boards import listings, pages, ranks
 from podium.store.reading.events import events, headlines
 from podium.store.reading.models import PlayerDetails, PoolSummary, answer_from
@@ -26,7 +27,6 @@ from podium.store.writing import administration
 from podium.store.writing import fixtures as planned
 from podium.store.writing import sheets as brought
 from podium.store.writing.pool_files import export_lines
-from podium.store.writing.rating import facts
 from podium.store.writing.rating.rating import counting_results
 from podium.store.writing.rating.verification import Verification, verify_database
 
@@ -167,17 +167,8 @@ class Reader(Moments):
     things = reads(listings.things)
     order = reads(ranks.pool_order)
     season_board = reads(ranks.season_board)
-    snapshot_days = reads(facts.days)
-    ranks_on = reads(pages.ranks_on)
-
-    def newest_days(self) -> dict[str, int]:
-        """Show up to when ranks are stored.
-
-        Returns:
-            The newest day that has ranks, since 1970, by pool; none of a pool that has no such day.
-        """
-        with self._reading_all() as moment:
-            return facts.newest_days(moment.connection)
+    snapshot_days = reads(daily.days)
+    ranks_on = reads(daily.ranks_on)
 
     def search(self, text: str, pools: Sequence[str] | None = None, *, most: int = 10) -> tuple[FoundPlayer, ...]:
         """Find players by how their names begin, former names too.
@@ -199,7 +190,7 @@ class Reader(Moments):
     # Players
 
     rank = reads(ranks.rank)
-    ranks_of = reads(pages.ranks_of_player)
+    ranks_of = reads(daily.ranks_of_player)
     neighbours = reads(pages.neighbours)
     player_card = reads_kept(cards.player_card)
     career = reads(events.career)

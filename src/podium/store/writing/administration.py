@@ -40,8 +40,7 @@ from podium.log.statements import instant, metadata, now, of_pool
 from podium.results.names import admit, normalise
 from podium.store.writing.accounts import refuse_entrant_twice
 from podium.store.writing.execution import Propose
-from podium.store.writing.rating.events import SUPERSEDED, VOIDED, EventRow, NewSeason, Proposal
-from podium.store.writing.rating.facts import current_day
+from podium.store.writing.rating.events import SELECT_NEWEST_START, SUPERSEDED, VOIDED, EventRow, NewSeason, Proposal
 from podium.support.answers import answer, described
 from podium.systems import find
 from podium.version import ARITHMETIC
@@ -157,7 +156,8 @@ def begin_season(pool: PoolView, _numbering: Numbering, *, begun: NewSeason, ord
     if order != (pool.order or DATED):
         needed = "the number of its first event" if pool.is_counted else "a date"
         raise ParameterError(f"a season of pool {pool.name!r} begins with {needed}")
-    if pool.is_counted and at >= current_day(pool) * NUMBER_US:
+    newest = pool.execute(SELECT_NEWEST_START).scalar_one() or 0
+    if pool.is_counted and at >= (newest // NUMBER_US + 1) * NUMBER_US:
         raise ParameterError(f"no. {plain(number_at(at))} is beyond the next event; begin the season then")
     same = sa.select(season.c.started_at, season.c.keep).where(season.c.pool_id == pool.id, season.c.name == name)
     known = pool.execute(same).first()

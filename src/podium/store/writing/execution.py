@@ -30,7 +30,6 @@ from podium.store.writing.rating.events import (
     changes_of,
     get_event,
 )
-from podium.store.writing.rating.facts import forget_days
 from podium.store.writing.rating.plan import Plan, Span
 from podium.store.writing.rating.rating import LongWorkError
 from podium.store.writing.rating.rerating import NOTHING, Effect, LargestEffects, Rerated, Totals
@@ -199,8 +198,6 @@ def record(proposal: Proposal) -> tuple[Proposal, Logged]:
     other = [each for event_id, each in recorded.events.items() if event_id not in submitted]
     if new:
         insert(connection, event, [(pool.id, *each[:-1]) for each in new])
-    if recorded.changes_order or (recorded.settles_order and pool.is_counted):
-        forget_days(pool)
     if other and recorded.changes_order:
         connection.execute(FOLLOW_EVENT, [event_changes(pool, each) for each in other])
     if other:

@@ -131,8 +131,6 @@ def record_planned(pool: PoolView, planned: Planned) -> Recorded:
 
 def finish_planned(pool: PoolView, recorded: Recorded, rerated: Rerated) -> Done:
     refuse_unrateable(pool, recorded.proposal, rerated)
-    if rerated.earliest is not None:
-        rerating.mark_stale(pool, rerated.earliest)
     return finish(recorded.proposal, recorded.logged, rerated)
 
 

@@ -17,11 +17,10 @@ from podium.log.content import numbers_in
 from podium.log.database import StoreError
 from podium.log.players import insert_aliases, insert_players, names_of, things_of
 from podium.log.pools import START, PoolView, get_pool, settings_of, system_of
-from podium.log.schema import alias, brought, log, reason, sheet, snapshot_day, standing, title
+from podium.log.schema import alias, brought, log, reason, sheet, standing, title
 from podium.log.statements import insert, is_thing, of_generation, of_pool
 from podium.store.writing.administration import insert_pool
-from podium.store.writing.rating import facts
-from podium.store.writing.rating.facts import SELECT_DAYS, facts_from_log, store_facts
+from podium.store.writing.rating.facts import facts_from_log, store_facts
 from podium.store.writing.rating.rerating import rerate
 from podium.store.writing.rating.verification import differences
 from podium.support.words import counted
@@ -90,9 +89,6 @@ def import_lines(connection: sa.Connection, lines: Iterable[str], source: str, n
             )
         store_facts(pool, facts_from_log(pool))
         pool = get_pool(connection, pool.name)
-        days = [{"pool_id": pool.id, "day": facts.parse_day(day, pool.order), "stale": True} for day in header["days"]]
-        if days:
-            connection.execute(sa.insert(snapshot_day), days)
         import_sheets(pool, header.get("sheets", []))
         rerate(pool, START)
     except UNREADABLE as error:
@@ -272,7 +268,7 @@ def export_lines(pool: PoolView) -> Iterator[str]:
             "arithmetic": pool.arithmetic,
             "entries": head.place,
             "head": {"place": head.place, "hash": head.hash},
-            "days": [str(facts.day_shown(pool.order, row.day)) for row in pool.execute(SELECT_DAYS)],
+            "days": [],  # whose ranks earlier versions stored
             "sheets": exported_sheets(pool),
         }
     )

@@ -4,7 +4,7 @@ import difflib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import sqlalchemy as sa
@@ -39,6 +39,12 @@ class Board:
 
     pool: PoolReader
     listing: Listing
+    standings: Standings
+
+    @classmethod
+    def of(cls, pool: PoolReader, listing: Listing) -> Self:
+        """Return the board of today."""
+        return cls(pool, listing, pool.snapshot.standings)
 
     @property
     def is_filtered(self) -> bool:
@@ -54,11 +60,6 @@ class Board:
     def newest(self) -> Event | None:
         """The pool's newest rated event, if there is one."""
         return self.pool.snapshot.events.newest_rated
-
-    @cached_property
-    def standings(self) -> Standings:
-        """How everyone in the pool stands."""
-        return self.pool.snapshot.standings
 
     @cached_property
     def fits(self) -> Array:

@@ -1,22 +1,16 @@
 """Pages of boards: rows with ranks among those who are listed, moves, curves, and what the newest event did."""
 
-from collections.abc import Iterable, Sequence
-from datetime import date
+from collections.abc import Sequence
 from itertools import islice
-from typing import NamedTuple
 
 import numpy as np
-import sqlalchemy as sa
 
-from podium.errors import UnknownError
 from podium.ledger.history import is_provisional
-from podium.log.players import names_of, number_of
-from podium.log.pools import Pool, PoolView
-from podium.log.schema import snapshot, snapshot_day
-from podium.log.statements import among, of_pool
+from podium.log.pools import Pool
 from podium.pool.columns import Array
 from podium.pool.slots import is_player, numbers_of, slot_of
 from podium.store.following import PoolReader
+from podium.store.reading.boards.days import NO_RANKS, EarlierRanks, earlier_ranks
 from podium.store.reading.boards.listings import Board
 from podium.store.reading.boards.ranks import (
     Place,
@@ -28,105 +22,9 @@ from podium.store.reading.boards.ranks import (
     standings_of,
 )
 from podium.store.reading.events.headlines import headlines
-from podium.store.reading.models import BoardPage, BoardRow, DailyRank, RankedPlayer
+from podium.store.reading.models import BoardPage, BoardRow
 from podium.store.reading.player_models import ListedPage, ListedRow, Listing
-from podium.store.writing.rating.facts import date_of, day_shown, days, stored_ranks
 from podium.support.words import shown_change
-
-SELECT_NEWEST_DAY = (
-    sa.select(snapshot_day.c.day)
-    .where(of_pool(snapshot_day), ~snapshot_day.c.stale, snapshot_day.c.day <= sa.bindparam("until"))
-    .order_by(snapshot_day.c.day.desc())
-    .limit(1)
-)
-SELECT_RANKS = sa.select(snapshot.c.player_id, snapshot.c.rank, snapshot.c.settled_rank).where(
-    of_pool(snapshot), snapshot.c.day == sa.bindparam("day"), among(snapshot.c.player_id)
-)
-
-
-class EarlierRanks(NamedTuple):
-    day: date | int | None  # or the number of an event; None where none has such ranks
-    ranks: dict[int, int]
-
-    @property
-    def date(self) -> date | None:
-        return None if isinstance(self.day, int) else self.day
-
-    @property
-    def number(self) -> int | None:
-        return self.day if isinstance(self.day, int) else None
-
-    def move(self, number: int, rank: int) -> tuple[int | None, bool]:
-        """How many ranks a player has risen by, and whether the player is new on the board."""
-        if self.day is None:
-            return None, False
-        earlier = self.ranks.get(number)
-        return (None, True) if earlier is None else (earlier - rank, False)
-
-
-NO_RANKS = EarlierRanks(None, {})
-
-
-def earlier_ranks(board: Board, players: Iterable[int]) -> EarlierRanks:
-    """The ranks that players had before the newest event: at 00:00 UTC of the last day that began before it.
-
-    A board that is filtered has none. Days that a correction has spoilt do not count; a later one, whose ranks are
-    those of now, does not either.
-    """
-    pool = board.pool
-    if board.newest is None or board.is_filtered:
-        return NO_RANKS
-    until = board.newest.started_at // pool.unit_us
-    newest = pool.execute(SELECT_NEWEST_DAY, until=until).first()
-    if newest is None:
-        return NO_RANKS
-    rows = pool.execute(SELECT_RANKS, day=newest.day, among=players)
-    ranks = {row.player_id: row.settled_rank if board.only_settled else row.rank for row in rows}
-    return EarlierRanks(
-        day_shown(pool.order, newest.day), {number: rank for number, rank in ranks.items() if rank is not None}
-    )
-
-
-def ranks_on(pool: PoolView, day: int) -> tuple[RankedPlayer, ...]:
-    """Show the ranks of a day.
-
-    Args:
-        day: days since 1970.
-
-    Returns:
-        The players, best first.
-
-    Raises:
-        UnknownError: no such pool, or the day has no ranks.
-    """
-    if day not in days(pool):
-        raise UnknownError(f"there is no snapshot of {day_shown(pool.order, day)} in pool {pool.name!r}")
-    ranks, names = stored_ranks(pool, day), names_of(pool)
-    return tuple(RankedPlayer(each.rank, names[each.player_id], each.rating) for each in ranks)
-
-
-def ranks_of_player(pool: PoolView, name: str) -> tuple[DailyRank, ...]:
-    """Show a player's rank day by day.
-
-    Returns:
-        The ranks, oldest first.
-
-    Raises:
-        UnknownError: no such pool or player.
-    """
-    number = number_of(pool, name)
-    rows = pool.execute(
-        sa.select(snapshot.c.day, snapshot.c.rank, snapshot.c.rating)
-        .join(snapshot_day, sa.and_(snapshot_day.c.pool_id == pool.id, snapshot_day.c.day == snapshot.c.day))
-        .where(snapshot.c.pool_id == pool.id, snapshot.c.player_id == number, ~snapshot_day.c.stale)
-        .order_by(snapshot.c.day)
-    )
-    counted = pool.is_counted
-    return tuple(
-        DailyRank(None if counted else date_of(row.day), row.rank, row.rating, sequence=row.day if counted else None)
-        for row in rows
-    )
-
 
 MOST_POINTS = 16
 
@@ -155,7 +53,7 @@ def leaderboard(pool: PoolReader, *, top: int = 100, after: Place | None = None)
     Returns:
         The players, best first, and the cursor of the next page.
     """
-    board = Board(pool, EVERYBODY)
+    board = Board.of(pool, EVERYBODY)
     first = 0 if after is None else board.position(after).through
     ranked = board.rows(first, first + top)
     return BoardPage(board_rows(pool, ranked), cursor_of(ranked[-1][1]) if len(ranked) == top else None)
@@ -173,7 +71,7 @@ def neighbours(pool: PoolReader, name: str, each: int = 5) -> tuple[BoardRow, ..
     Raises:
         UnknownError: no such pool or player.
     """
-    board = Board(pool, EVERYBODY)
+    board = Board.of(pool, EVERYBODY)
     place = board.position(place_of(standing_of(pool, name)))
     return board_rows(pool, board.rows(place.before - each, place.through + each))
 
@@ -208,7 +106,7 @@ def listed_board(pool: PoolReader, listing: Listing, *, after: str | None = None
     Raises:
         ParameterError: `after` is no cursor.
     """
-    board = Board(pool, listing)
+    board = Board.of(pool, listing)
     first = board.position(parse_cursor(after)).through if after else 0
     ranked = board.rows(first, first + top)
     following = cursor_of(ranked[-1][1]) if first + top < board.size else None
@@ -233,7 +131,7 @@ def page_of(pool: PoolReader, listing: Listing, name: str, *, top: int = 50) -> 
     Raises:
         UnknownError: no such pool or player.
     """
-    board, stands = Board(pool, listing), standing_of(pool, name)
+    board, stands = Board.of(pool, listing), standing_of(pool, name)
     place = board.position(place_of(stands))
     if place.before == place.through:
         return None
@@ -251,7 +149,7 @@ def newest_entrants(pool: PoolReader, listing: Listing, *, top: int = 200) -> Li
     Returns:
         The entrants who are listed, with their ranks on the board.
     """
-    board = Board(pool, listing)
+    board = Board.of(pool, listing)
     numbers, before, after = newest_changes(board)
     most_gained = np.argsort(before - after, kind="stable")[:top]
     return page(board, board.ranked(board.listed(numbers[most_gained].tolist())), [], None)

@@ -18,8 +18,9 @@ from podium.pool.slots import slot_of
 from podium.pool.snapshot import SEASON, Snapshot
 from podium.store.following import PoolReader
 from podium.store.reading import player_models
+from podium.store.reading.boards.days import earlier_ranks
 from podium.store.reading.boards.listings import Board, Position
-from podium.store.reading.boards.pages import earlier_ranks, place_of
+from podium.store.reading.boards.pages import place_of
 from podium.store.reading.boards.ranks import PlayerStanding, standing_of
 from podium.store.reading.events.events import NO_TITLES, Titles, encounters, titles_of
 from podium.store.reading.events.headlines import read_cursor
@@ -163,7 +164,7 @@ def player_card(
     provisional = not history.are_settled(pool.system, newest_change.states)[0]
     (deviation,) = newest_change.deviations()
     takes_no_rank = provisional and history.can_be_unsettled(pool.system)
-    board = Board(pool, listing)
+    board = Board.of(pool, listing)
     place = board.position(place_of(stands))
     rank = place.above + 1 if place.through > place.before else None
     beside = nearby(board, stands, place, digits)

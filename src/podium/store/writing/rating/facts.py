@@ -13,12 +13,12 @@ from podium.errors import ParameterError
 from podium.log import log as kinds
 from podium.log.content import start_in
 from podium.log.players import follow_entry, resolved
-from podium.log.pools import COUNTED, DATED, NUMBER_US, SILENT, Order, OrderKey, Pool, PoolDescription, PoolView
-from podium.log.schema import event, fixture, log, merged, pools, registration, season, snapshot, snapshot_day
+from podium.log.pools import COUNTED, DATED, SILENT, Order, Pool, PoolDescription, PoolView
+from podium.log.schema import event, fixture, log, merged, pools, registration, season
 from podium.log.statements import DAY_US, instant, of_pool
 from podium.results.columns import FOR_PAGES
-from podium.store.writing.rating.events import SELECT_NEWEST_START, SUPERSEDED, VOIDED
-from podium.store.writing.rating.standing_rows import columns_of, newest_among, shared_ranks, states_of
+from podium.store.writing.rating.events import SUPERSEDED, VOIDED
+from podium.store.writing.rating.standing_rows import columns_of, shared_ranks, states_of
 
 MARSHAL_VERSION = 2  # which has no references, so that equal values have equal bytes
 CHUNK_ROWS = 1_000  # that are read at once
@@ -182,18 +182,6 @@ def store_facts(pool: PoolView, facts: Facts) -> None:
     pool.connection.execute(sa.update(pools).where(pools.c.id == pool.id).values(values))
 
 
-SELECT_DAYS = (
-    sa.select(snapshot_day.c.day, snapshot_day.c.stale).where(of_pool(snapshot_day)).order_by(snapshot_day.c.day)
-)
-
-
-class DayRank(NamedTuple):
-    player_id: int
-    rank: int
-    rating: float
-    settled_rank: int | None  # among the settled; None of whoever is not
-
-
 def day_of(moment: date) -> int:
     """A day's number: days since 1970."""
     return (moment - instant(0).date()).days
@@ -202,14 +190,6 @@ def day_of(moment: date) -> int:
 def today() -> int:
     """The number of the current day in UTC."""
     return day_of(datetime.now(UTC).date())
-
-
-def current_day(pool: PoolView) -> int:
-    """The number of the current day; in a numbered pool that of the next event."""
-    if not pool.is_counted:
-        return today()
-    newest: int | None = pool.execute(SELECT_NEWEST_START).scalar_one()
-    return (newest or 0) // NUMBER_US + 1
 
 
 def parse_day(text: str, order: Order | None = DATED) -> int:
@@ -230,42 +210,6 @@ def day_shown(order: Order | None, day: int) -> date | int:
     return day if order == COUNTED else date_of(day)
 
 
-def due_days(pool: PoolView, day: int | None) -> list[int]:
-    """The days to take: those that are stale, and `day`, or the current one, if it is missing."""
-    current = current_day(pool)
-    day = current if day is None else day
-    if day > current:
-        what = "is beyond the next event" if pool.is_counted else "is in the future; a snapshot is of a day's 00:00 UTC"
-        raise ParameterError(f"{day_shown(pool.order, day)} {what}")
-    stale_by_day = {row.day: row.stale for row in pool.execute(SELECT_DAYS)}
-    return sorted({each for each, stale in stale_by_day.items() if stale} | ({day} - stale_by_day.keys()))
-
-
-def take(pool: PoolView, day: int) -> int:
-    """Store the ranks as of one day's 00:00 UTC instead of any that were stored, and return how many there are."""
-    ranks = ranks_at(pool, day)
-    for table in (snapshot, snapshot_day):
-        pool.connection.execute(sa.delete(table).where(table.c.pool_id == pool.id, table.c.day == day))
-    shared = {"pool_id": pool.id, "day": day}
-    settled = sum(each.settled_rank is not None for each in ranks)
-    pool.connection.execute(sa.insert(snapshot_day), shared | {"stale": False, "settled": settled})
-    if ranks:
-        pool.connection.execute(sa.insert(snapshot), [shared | each._asdict() for each in ranks])
-    return len(ranks)
-
-
-def forget_days(pool: PoolView) -> None:
-    for table in (snapshot, snapshot_day):
-        pool.connection.execute(sa.delete(table).where(table.c.pool_id == pool.id))
-
-
-def ranks_at(pool: PoolView, day: int) -> list[DayRank]:
-    """The ranks as of a day's 00:00 UTC, best first; equal ratings share the best rank."""
-    standings = newest_among(pool, None, OrderKey(day * pool.unit_us, 0))
-    ranks = ranked(pool, {number: each.state for number, each in standings.items()})
-    return [DayRank(number, rank, standings[number].rating, settled) for number, rank, settled in ranks]
-
-
 def ranked(pool: Pool, states: Mapping[int, bytes]) -> Iterator[tuple[int, int, int | None]]:
     """The number of each of some players, best first, the rank, and that among the settled; none of any other."""
     _, provisional, _, scores = columns_of(pool, states_of(pool, [*states.values()]))
@@ -273,32 +217,3 @@ def ranked(pool: Pool, states: Mapping[int, bytes]) -> Iterator[tuple[int, int, 
     settled = iter(shared_ranks([score for score, _, early in best_first if not early]))
     for rank, (_, number, early) in zip(shared_ranks([each[0] for each in best_first]), best_first, strict=True):
         yield number, rank, None if early else next(settled)
-
-
-def stored_ranks(pool: PoolView, day: int) -> list[DayRank]:
-    select = (
-        sa.select(*(snapshot.c[name] for name in DayRank._fields))
-        .where(snapshot.c.pool_id == pool.id, snapshot.c.day == day)
-        .order_by(snapshot.c.rank, snapshot.c.player_id.desc())
-    )
-    return [DayRank(*row) for row in pool.execute(select)]
-
-
-def days(pool: PoolView) -> list[int]:
-    """List the days that have ranks.
-
-    Returns:
-        Days since 1970, oldest first; none that waits to be taken again.
-    """
-    return [row.day for row in pool.execute(SELECT_DAYS) if not row.stale]
-
-
-def newest_days(connection: sa.Connection) -> dict[str, int]:
-    """The newest day whose ranks are stored, of each pool that has one, by name."""
-    select = (
-        sa.select(pools.c.name, sa.func.max(snapshot_day.c.day).label("day"))
-        .join(pools, pools.c.id == snapshot_day.c.pool_id)
-        .where(~snapshot_day.c.stale)
-        .group_by(pools.c.name)
-    )
-    return {row.name: row.day for row in connection.execute(select)}

@@ -17,7 +17,7 @@ from podium.engine.tables.things import called
 from podium.errors import NotFiniteError, ParameterError
 from podium.log.players import names_of
 from podium.log.pools import BOUND_KEY, START, OrderKey, PoolView
-from podium.log.schema import correction, event, generation, snapshot_day
+from podium.log.schema import correction, event, generation
 from podium.log.statements import among, is_thing, of_pool
 from podium.store.writing.rating import ledger_rows
 from podium.store.writing.rating.events import MovedTo, Proposal
@@ -53,7 +53,6 @@ class Rerated:
     written: int = 0  # rows of the ledger that are new or other
     removed: int = 0  # rows that are gone
     largest: float = 0.0
-    earliest: int | None = None  # the start of the first event with a change that moved
     moved_events: int = 0
     own_keys: set[tuple[int, int]] = field(default_factory=set)  # with changes, of the wanted events: old and new ones
     players: set[int] = field(default_factory=set)
@@ -78,7 +77,6 @@ class Rerated:
             written=len(written),
             removed=len(removed),
             largest=largest_move(span),
-            earliest=min(moved)[0] if moved else None,
             moved_events=len(moved),
             own_keys={key for key in moved if key[1] in own_seqs},
             players={each for each in {*written.player.tolist(), *(who for *_, who in removed)} if not is_thing(each)},
@@ -133,8 +131,6 @@ class Rerated:
         self.moved_events += later.moved_events
         self.own_keys |= later.own_keys
         self.largest = max(self.largest, later.largest)
-        starts = [each for each in (self.earliest, later.earliest) if each is not None]
-        self.earliest = min(starts, default=None)
         self.players |= later.players
         self.statuses |= later.statuses
         self.rows |= later.rows
@@ -262,18 +258,6 @@ UPDATE_FIRST_AFFECTED = (
 )
 
 
-UPDATE_STALE = (
-    sa.update(snapshot_day)
-    .where(of_pool(snapshot_day), snapshot_day.c.day > sa.bindparam("changed_day"))
-    .values(stale=True)
-)
-
-
-def mark_stale(pool: PoolView, started_at: int) -> None:
-    """Mark the snapshots after a moment to be taken again: ratings before them have changed."""
-    pool.run(UPDATE_STALE, changed_day=started_at // pool.unit_us)
-
-
 def rerate(
     pool: PoolView, first: OrderKey, wanted: Mapping[OrderKey, str] | None = None, *, refuse_long: bool = False
 ) -> Rerated:
@@ -291,8 +275,6 @@ def rerate(
     if first == START and not pool.system.pool_fields:  # the system before may have had states
         pool.connection.execute(ledger_rows.DELETE_STATES, {"generation": pool.generation})
     refresh_standings(pool, plan.stored, plan.standings, is_new_system=first == START)
-    if rerated.earliest is not None:
-        mark_stale(pool, rerated.earliest)
     return rerated
 
 

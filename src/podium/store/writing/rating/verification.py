@@ -25,7 +25,6 @@ from podium.log.statements import of_generation, of_pool
 from podium.pool.roster import Roster
 from podium.results.reading import first_line
 from podium.store.keys import key_faults
-from podium.store.writing.rating import facts
 from podium.store.writing.rating.facts import Facts, PlainEvents, facts_from_log, stored_facts
 from podium.store.writing.rating.ledger_rows import (
     Ledger,
@@ -89,7 +88,6 @@ def differences(pool: PoolView, compared: Counter[str]) -> Iterator[str]:
         first = end
     roster = roster.rated()
     yield from standing_differences(pool, roster)
-    yield from snapshot_differences(pool)
 
 
 def fact_differences(pool: PoolView) -> Iterator[str]:
@@ -179,14 +177,6 @@ def named_differences(pool: PoolView, stored: Iterable[Any], expected: Iterable[
             yield f"the state of {names.get(number)!r} is not the last of the ledger"
         elif (row.provisional, row.deviation, row.score) != (provisional, deviation, score):
             yield f"{names.get(number)!r} is not as settled, or does not rank, as the state says"
-
-
-def snapshot_differences(pool: PoolView) -> Iterator[str]:
-    for row in pool.execute(facts.SELECT_DAYS).all():
-        stored = [] if row.stale else facts.stored_ranks(pool, row.day)
-        expected = [] if row.stale else facts.ranks_at(pool, row.day)
-        if sorted(stored) != sorted(expected):
-            yield f"the snapshot of {facts.day_shown(pool.order, row.day)} is not the board of that moment"
 
 
 def verify_database(engine: sa.Engine, pool_name: str | None = None, heads: Sequence[Head] = ()) -> Verification:

@@ -1,0 +1,133 @@
+"""Ranks of earlier days: as of 00:00 UTC of each day since the first rated event. Without dates, before each event."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import date
+from typing import NamedTuple
+
+import numpy as np
+
+from podium.errors import UnknownError
+from podium.log.players import names_of
+from podium.pool.slots import slot_of
+from podium.store.following import PoolReader
+from podium.store.reading.boards.listings import Board
+from podium.store.reading.boards.ranks import number_now
+from podium.store.reading.models import DailyRank, RankedPlayer
+from podium.store.reading.player_models import Listing
+from podium.store.writing.rating.facts import date_of, day_shown, today
+
+EVERYBODY = Listing(unsettled=True)
+
+
+class EarlierRanks(NamedTuple):
+    """The ranks that players had before the newest event."""
+
+    day: date | int | None  # or the number of an event; None if nobody had a rank
+    ranks: dict[int, int]
+
+    @property
+    def date(self) -> date | None:
+        """The day; None without dates."""
+        return None if isinstance(self.day, int) else self.day
+
+    @property
+    def number(self) -> int | None:
+        """The number of an event in a pool without dates."""
+        return self.day if isinstance(self.day, int) else None
+
+    def move(self, number: int, rank: int) -> tuple[int | None, bool]:
+        """Return how many ranks a player has risen by, and whether the player is new on the board."""
+        if self.day is None:
+            return None, False
+        earlier = self.ranks.get(number)
+        return (None, True) if earlier is None else (earlier - rank, False)
+
+
+NO_RANKS = EarlierRanks(None, {})
+
+
+def earlier_ranks(board: Board, players: Iterable[int]) -> EarlierRanks:
+    """Return the ranks that players had when the day of the newest event began; a filtered board has none."""
+    pool, newest, start = board.pool, board.newest, board.pool.snapshot.day_start
+    if newest is None or start is None or not start.slots.size or board.is_filtered:
+        return NO_RANKS
+    then = replace(board, standings=start)
+    entries = then.listed(players)
+    ranks = dict(zip(start.numbers[entries].tolist(), then.ranks(entries), strict=True))
+    return EarlierRanks(day_shown(pool.order, newest.started_at // pool.unit_us), ranks)
+
+
+def every_day(pool: PoolReader) -> range:
+    """Return the days at whose beginning somebody had a rating; without dates, the numbers of events."""
+    events, unit = pool.snapshot.events, pool.unit_us
+    rated = np.flatnonzero(events.order.part("field"))
+    if not rated.size:
+        return range(0)
+    first, newest = (events.key(uid).started_at // unit for uid in events.order.at("uid", rated[[0, -1]]).tolist())
+    return range(first + 1, (newest + 1 if pool.is_counted else today()) + 1)
+
+
+def days(pool: PoolReader) -> list[int]:
+    """List the days that have ranks: every day since the first rated event.
+
+    Returns:
+        Days since 1970, oldest first; in a counted pool the numbers that follow a rated event.
+    """
+    if not pool.is_counted:
+        return [*every_day(pool)]
+    events = pool.snapshot.events
+    rated = events.order.at("uid", np.flatnonzero(events.order.part("field")))
+    following: list[int] = np.unique(events.columns.at("started_at", rated) // pool.unit_us + 1).tolist()
+    return following
+
+
+def ranks_on(pool: PoolReader, day: int) -> tuple[RankedPlayer, ...]:
+    """Show the ranks of a day.
+
+    Args:
+        day: days since 1970; in a counted pool the number of an event.
+
+    Returns:
+        The players, best first.
+
+    Raises:
+        UnknownError: no such pool, or the day has no ranks.
+    """
+    if day not in every_day(pool):
+        raise UnknownError(f"there are no ranks of {day_shown(pool.order, day)} in pool {pool.name!r}")
+    snapshot = pool.snapshot
+    board = Board(pool, EVERYBODY, snapshot.standings_at(snapshot.events.position((day * pool.unit_us, 0))))
+    numbers, ratings = (each[board.entries].tolist() for each in (board.standings.numbers, board.standings.ratings))
+    names = names_of(pool)
+    return tuple(map(RankedPlayer, board.ranks(board.entries), map(names.__getitem__, numbers), ratings))
+
+
+def ranks_of_player(pool: PoolReader, name: str) -> tuple[DailyRank, ...]:
+    """Show a player's rank day by day.
+
+    Returns:
+        The ranks, oldest first.
+
+    Raises:
+        UnknownError: no such pool or player.
+    """
+    snapshot, system, slot = pool.snapshot, pool.system, slot_of(number_now(pool, name))
+    events, rows, career = snapshot.events, snapshot.rows, snapshot.career(slot)
+    listed = np.array(days(pool), np.int64)
+    starts = events.columns.at("started_at", events.order.part("uid"))
+    stops = np.concatenate([[0], events.order.part("stop")])
+    ends = stops[np.searchsorted(starts, listed * pool.unit_us)]  # the ledger row with which each day begins
+    own = np.searchsorted(career, ends)  # rows of the player before it
+    ratings = rows.at("state", career)[:, system.column("rating")]
+    scores, row, rank, found = np.full(snapshot.newest.size, -np.inf), 0, 0, []
+    for day, end, count in zip(listed.tolist(), ends.tolist(), own.tolist(), strict=True):
+        if end > row:
+            scores[rows.part("slot", row, end)] = system.scores(rows.part("state", row, end))
+            row, rank = end, 0
+        if count and not rank:
+            rank = 1 + int(np.count_nonzero(scores[::2] > scores[slot]))  # equipment has the odd slots
+        if count:
+            on = {"day": None, "sequence": day} if pool.is_counted else {"day": date_of(day)}
+            found.append(DailyRank(rank=rank, rating=float(ratings[count - 1]), **on))
+    return tuple(found)

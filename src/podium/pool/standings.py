@@ -52,8 +52,12 @@ class Standings:
 
     def updated(self, newer: "Standings") -> "Standings":
         """Return these standings with newer ones of some slots, perhaps of new ones."""
-        slots = np.union1d(self.slots, newer.slots)
-        here, there = np.searchsorted(slots, self.slots), np.searchsorted(slots, newer.slots)
+        if not self.slots.size:
+            return newer
+        is_new = self.slots[np.searchsorted(self.slots[:-1], newer.slots)] != newer.slots
+        slots = np.sort(np.concatenate([self.slots, newer.slots[is_new]])) if is_new.any() else self.slots
+        here = np.searchsorted(slots, self.slots) if is_new.any() else slice(None)
+        there = np.searchsorted(slots, newer.slots)
         columns: dict[str, Any] = {}
         for name in BY_ENTRY:
             column = columns[name] = np.empty(slots.size, getattr(self, name).dtype)

@@ -17,7 +17,7 @@ from podium.service.web.chances import MOST_ENTRANTS
 from podium.store.reading.ahead import MOST_STARTERS
 from podium.store.reading.players.rivals import MAX_MEETINGS
 from podium.store.waiting import LEAST_SHARES, MOST_BYTES, WAITS_US
-from podium.store.writing.rating.rerating import SHORT_EVENTS
+from podium.store.writing.execution import SHORT_EVENTS
 
 MARKS = "<!-- limits -->", "<!-- end of limits -->"
 

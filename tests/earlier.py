@@ -8,10 +8,11 @@ import numpy as np
 import sqlalchemy as sa
 
 from podium.engine.replay import NEVER, with_idle_before
-from podium.log.schema import pools
+from podium.log.schema import change, pools
 from podium.pool import roster
+from podium.pool.rating import Rater
+from podium.pool.slots import numbers_of
 from podium.store import Store
-from podium.store.writing.rating import plan
 from podium.store.writing.rating.facts import day_of
 from podium.systems import find
 
@@ -35,7 +36,7 @@ def first_arithmetic():
 
     with (
         mock.patch.object(roster, "with_idle_before", with_idle),
-        mock.patch.object(plan, "only_event", return_value=None),  # which it did not rate by itself
+        mock.patch.object(Rater, "rate_single", return_value=False),  # it rated no event by itself
     ):
         yield
 
@@ -54,5 +55,31 @@ def fill(store):
 
 def make_earlier_database(url):
     """Fill a database with what the first arithmetic makes of `fill`."""
-    with first_arithmetic(), closing(fill(Store(url))) as store, store.engine.begin() as connection:
-        connection.execute(sa.update(pools).values(arithmetic=1))
+    with first_arithmetic(), closing(fill(Store(url))) as store:
+        for pool in store.pools():
+            store_changes(store, pool.name)
+        with store.engine.begin() as connection:
+            connection.execute(sa.update(pools).values(arithmetic=1))
+
+
+def store_changes(store, name):
+    """Store the ledger of a pool as earlier versions did, in the table `change`."""
+    with store.reading(name) as pool:
+        snapshot, generation = pool.snapshot, pool.generation
+    rows, events = snapshot.rows, snapshot.events
+    uids, states = rows.part("event"), rows.part("state")
+    fields = np.repeat(events.order.part("field"), np.diff(events.order.part("stop"), prepend=0))
+    columns = {
+        "started_at": events.columns.at("started_at", uids), "seq": events.columns.at("seq", uids),
+        "player_id": numbers_of(rows.part("slot")), "place": rows.part("place"), "rating_before": rows.part("before"),
+        "rating": states[:, snapshot.pool.system.column("rating")], "rank": rows.part("rank"), "field": fields,
+    }  # fmt: skip
+    cells = zip(*(column.tolist() for column in columns.values()), strict=True)
+    stored = [
+        {"generation_id": generation, **dict(zip(columns, each, strict=True)), "state": state.astype("<f8").tobytes()}
+        for each, state in zip(cells, states, strict=True)
+    ]
+    for row in stored:
+        row["rank"] = row["rank"] or None
+    with store.engine.begin() as connection:
+        connection.execute(sa.insert(change), stored)

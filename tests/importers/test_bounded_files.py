@@ -70,7 +70,7 @@ def test_a_panic_of_polars_is_an_error_that_names_the_file(tmp_path, monkeypatch
 ])  # fmt: skip
 def test_standard_input_that_does_not_end_is_refused(monkeypatch, read):
     class Endless(io.RawIOBase):
-        def read(self, size):
+        def read(self, size=-1):
             return b"\0" * size
 
     monkeypatch.setattr(reading, "MAX_STDIN_BYTES", 1_000_000)

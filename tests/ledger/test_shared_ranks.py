@@ -5,7 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from podium.ledger.leaderboard import with_ranks
-from podium.store.writing.rating.standing_rows import shared_ranks
+from podium.pool.standings import shared_ranks
 from podium.systems.elo import Elo
 
 

@@ -1,15 +1,14 @@
-"""Snapshots that follow a store's log, compared with the tables of that store."""
+"""Snapshots that follow a store's log, compared with a replay of all of it."""
 
 import numpy as np
 import sqlalchemy as sa
+from digests import COLUMNS, ledger_of
 
-from podium.log.pools import START, Pool
+from podium.log.pools import Pool
 from podium.log.schema import event, merged, season
-from podium.pool.slots import numbers_of
 from podium.pool.snapshot import EVENT_TYPES, REASONS, SEASON, STATUSES, empty
 from podium.pool.standings import BY_ENTRY
 from podium.store import following
-from podium.store.writing.rating.ledger_rows import packed_states, stored_ledger, stored_pool_states
 
 
 def begin(store, name):
@@ -31,14 +30,13 @@ def rows_of(pool, table, names):
 
 
 def differences(store, name, snapshot):
-    """Return what a snapshot and the tables say differently, in words."""
+    """Return how a snapshot differs from a replay of the whole log and from the tables of events, in words."""
+    replayed = follow(store, name, begin(store, name))
     with store.reading(name) as pool:
-        old = stored_ledger(pool, START)
         columns = "event_id", "seq", "content_seq", "started_at", "status", "reason", "match_id", "present"
         events = {*rows_of(pool, event, columns)}
         seasons = {*rows_of(pool, season, ("name", "seq", "started_at", "keep"))}
         merges = dict(rows_of(pool, merged, ("player_id", "into_id")))
-        states = stored_pool_states(pool, START)
         system, order = pool.system, pool.order
     found = []
     if snapshot.pool.system != system:
@@ -51,14 +49,10 @@ def differences(store, name, snapshot):
         found.append(f"events {sorted(folded_events(snapshot) ^ events, key=str)[:4]}")
     if folded_seasons(snapshot) != seasons:
         found.append("seasons")
-    found += [name for name, same in ledger_agrees(snapshot, old) if not same]
-    order = snapshot.events.order.part("uid").tolist()
-    for position, uid in enumerate(order):
-        stored_state = states.get(snapshot.events.key(uid))
-        if stored_state is None:
-            continue
-        if snapshot.learnt.value("state", position).astype("<f8").tobytes() != stored_state:
-            found.append(f"pool state at {position}")
+    expected, ledger = ledger_of(replayed), ledger_of(snapshot)
+    found += [name for name in COLUMNS if np.asarray(ledger[name]).tobytes() != np.asarray(expected[name]).tobytes()]
+    if snapshot.learnt.part("state").tobytes() != replayed.learnt.part("state").tobytes():
+        found.append("what the system has learnt of the pool")
     return [*found, *chain_faults(snapshot), *standings_faults(snapshot)]
 
 
@@ -80,26 +74,6 @@ def folded_events(snapshot):
 def folded_seasons(snapshot):
     events = snapshot.events
     return {(each.name, *reversed(events.key(uid)), each.keep) for uid, each in events.seasons.items()}
-
-
-def ledger_agrees(snapshot, old):
-    """Yield each column of the ledger, and whether it has the same bits in the table."""
-    rows, events = snapshot.rows, snapshot.events
-    if rows.size != len(old):
-        yield f"{rows.size} rows for {len(old)}", False
-        return
-    uid = rows.part("event")
-    fields = np.repeat(events.order.part("field"), np.diff(events.order.part("stop"), prepend=0))
-    new = {
-        "started_at": events.columns.at("started_at", uid), "seq": events.columns.at("seq", uid),
-        "player": numbers_of(rows.part("slot")), "place": rows.part("place"), "rank": rows.part("rank"),
-        "field": fields, "before": rows.part("before").view(np.int64), "state": packed_states(rows.part("state")),
-    }  # fmt: skip
-    order = np.lexsort((new["player"], new["seq"], new["started_at"]))
-    other = np.lexsort((old.player, old.seq, old.started_at))
-    for name, column in new.items():
-        stored = old.before.view(np.int64) if name == "before" else getattr(old, name)
-        yield name, column[order].tobytes() == stored[other].astype(column.dtype).tobytes()
 
 
 def chain_faults(snapshot):

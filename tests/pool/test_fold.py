@@ -1,5 +1,6 @@
-"""A snapshot that follows a log act by act has the bits of the store's tables, and so has one folded at once."""
+"""A snapshot that follows a log act by act has the bits of a replay, and of the store that kept ledgers in tables."""
 
+import json
 import sys
 import tempfile
 from pathlib import Path
@@ -7,6 +8,7 @@ from random import Random
 from unittest import mock
 
 import pytest
+from digests import HISTORIES, digests_of_history, ledger_of
 from extent import times
 from folded import begin, differences, follow
 from hypothesis import settings
@@ -22,6 +24,7 @@ from podium.store import Store
 from podium.systems import make_system
 
 ACTS = times(12, 40)
+LEDGERS = Path(__file__).with_name("ledgers.golden.json")  # digests that the commit before-fold recorded
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -37,7 +40,7 @@ def small_parts():
 
 
 @pytest.mark.parametrize("seed", range(times(8, 60)))
-def test_random_histories_have_the_bits_of_the_tables(tmp_path, seed):
+def test_random_histories_have_the_bits_of_a_replay(tmp_path, seed):
     store, truth, rng = (
         histories.new_store(f"sqlite:///{tmp_path}/podium.db", seed),
         histories.truth_of(seed),
@@ -55,6 +58,16 @@ def test_random_histories_have_the_bits_of_the_tables(tmp_path, seed):
         assert differences(store, histories.POOL, snapshot) == [], act.name
     assert differences(store, histories.POOL, follow(store, histories.POOL, first)) == []
     store.close()
+
+
+@pytest.mark.parametrize("seed", range(times(6, HISTORIES)))
+def test_random_histories_have_the_ledgers_of_the_store_that_kept_them_in_tables(tmp_path, seed):
+    def ledger(store):
+        with store.reading(histories.POOL) as pool:
+            return ledger_of(pool.snapshot)
+
+    found = digests_of_history(tmp_path / "podium.db", seed, ledger)
+    assert found == json.loads(LEDGERS.read_text(encoding="utf-8"))[str(seed)]
 
 
 class FoldModel(Model):

@@ -19,7 +19,7 @@ from podium.service.http.errors import MEDIA_TYPE
 from podium.store import Store
 from podium.store.keys import create_key
 from podium.store.writing import submission
-from podium.store.writing.rating.rating import LongWorkError
+from podium.store.writing.execution import LongWorkError
 from podium.systems import find
 
 BASE = "/api/v1/pools"

@@ -8,8 +8,7 @@ from races import calling, event, ratings, rows
 from servers import until
 
 from podium.store import Store
-from podium.store.writing import execution, staging
-from podium.store.writing.rating import rerating
+from podium.store.writing import execution
 from podium.systems import find
 
 PATH = "/api/v1/pools/main/events"
@@ -17,16 +16,16 @@ PATH = "/api/v1/pools/main/events"
 
 @pytest.fixture
 def gate(monkeypatch):
-    """Long work waits here before it is planned; it counts who came."""
+    """Long work waits here while it is rated outside the lock; it counts who came."""
     opened, came = threading.Event(), threading.Semaphore(0)
-    plan = staging.run_in_background
+    prepare = execution.Prepared
 
-    def wait(*sent):
+    def wait(*rated):
         came.release()
         assert opened.wait(30.0)
-        return plan(*sent)
+        return prepare(*rated)
 
-    monkeypatch.setattr(staging, "run_in_background", wait)
+    monkeypatch.setattr(execution, "Prepared", wait)
     opened.came = came
     return opened
 
@@ -51,7 +50,7 @@ def alone(tmp_path, *sent):
 
 
 def test_others_go_on_while_a_late_result_is_rated(filled, gate, monkeypatch, tmp_path):
-    monkeypatch.setattr(rerating, "SHORT_EVENTS", 5)
+    monkeypatch.setattr(execution, "SHORT_EVENTS", 5)
     with calling(filled, "write") as client, ThreadPoolExecutor(3) as threads:
         late = [threads.submit(client.post, PATH, json=event(number, "dcba")) for number in (1, 2)]
         assert gate.came.acquire(timeout=30.0)
@@ -92,7 +91,7 @@ def test_others_go_on_while_a_large_event_is_rated(filled, gate, monkeypatch, tm
 
 
 def test_a_late_result_that_is_refused_is_answered_so(filled, gate, monkeypatch):
-    monkeypatch.setattr(rerating, "SHORT_EVENTS", 5)
+    monkeypatch.setattr(execution, "SHORT_EVENTS", 5)
     gate.set()
     with calling(filled, "write") as client:
         assert client.post(PATH, json=event(1, "aa")).status_code == 422

@@ -46,18 +46,18 @@ def submit_without_end(url, number, output):
 def upgrade_half(url):
     """Upgrade the pools of a store, and die before the second is done."""
     from podium.store import Store, backup
-    from podium.store.writing.rating import rerating
+    from podium.store.writing import execution
 
-    plain = rerating.rerate
+    plain = execution.record
 
-    def rerate(pool, *rest, **options):
-        done = plain(pool, *rest, **options)
-        if pool.name == "sixties":
+    def record(proposal):
+        done = plain(proposal)
+        if proposal.pool.name == "sixties":
             end()
         return done
 
-    rerating.rerate = rerate
-    list(backup.upgrade_pools(Store(url).engine, "killed"))
+    execution.record = record
+    list(backup.upgrade_pools(Store(url), "killed"))
 
 
 def restore_half(point, count, copy, target):

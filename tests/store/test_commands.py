@@ -47,9 +47,9 @@ def test_a_season_goes_in_is_corrected_and_verified(tmp_path):
     store = Store(str(tmp_path / "podium.db"))
     assert len(store.leaderboard("karts").players) > 20
     with store.engine.begin() as connection:
-        connection.execute(sa.text("UPDATE standing SET rating = rating + 1, seq = 0"))
+        connection.execute(sa.text("UPDATE witness SET digest = x'00'"))
     store.close()
-    assert "is not the last of the ledger" in run("verify", status=1)
+    assert "a replay gives other changes than were served" in run("verify", status=1)
 
 
 def test_a_pool_over_the_years(tmp_path):
@@ -62,10 +62,8 @@ def test_a_pool_over_the_years(tmp_path):
     assert len(coming) == 18
     assert set(coming[0]) == {"event_id", "player", "rating_was", "rating"}
     run("ingest", results, "--pool", "duels")
-    assert "players at 00:00 UTC on 2025-01-03" in run("snapshot", "--pool", "duels", "--day", "2025-01-03")
-    assert "nothing to do" in run("snapshot", "--day", "2025-01-03")
+    assert "There is nothing to store" in run("snapshot", "--pool", "duels", "--day", "2025-01-03")
     run("void", "--event", "d0", "--pool", "duels")
-    assert "2025-01-03" in run("snapshot")  # it was spoilt
     run("season", "begin", "second", "--pool", "duels", "--starts", "2025-02-01", "--keep", "0.5")
     (season,) = json.loads(run("season", "list", "--pool", "duels", "--format", "json"))
     assert (season["name"], season["keep"]) == ("second", 0.5)
@@ -90,11 +88,10 @@ def test_a_database_of_an_earlier_version_is_upgraded(tmp_path):
     shutil.copyfile(tmp_path / "podium.db", tmp_path / "opened.db")
     opened = ("--db", "opened.db")
     assert "sixties,glicko" in run("pool", "list", "--format", "csv", *opened)
-    assert "second" in run("season", "list", "--pool", "sixties", "--format", "csv", *opened)
     lines = run("verify", *opened, status=1).splitlines()
     assert sum("waits to be rated again" in line for line in lines) == 2
     assert "podium: compared: 2 pools, 0 events, 0 changes" in lines
-    for words in (("ingest", results), ("void", "--event", "d0")):
+    for words in (("ingest", results), ("void", "--event", "d0"), ("season", "list")):
         assert "run podium db upgrade" in run(*words, "--pool", "sixties", *opened, status=2)
 
     output = run("db", "upgrade").splitlines()
@@ -129,7 +126,8 @@ def test_an_upgrade_of_postgresql_says_whose_the_backup_is(new_url):
 def test_what_could_not_be_upgraded_is_named(tmp_path):
     make_earlier_database(f"sqlite:///{tmp_path}/podium.db")
     with closing(sqlite3.connect(tmp_path / "podium.db")) as database, database:
-        database.execute("UPDATE pool SET system = 'stk', parameters = '{}' WHERE name = 'modern'")
+        of_modern = "pool_id = (SELECT id FROM pool WHERE name = 'modern')"
+        database.execute(f"UPDATE log SET body = x'00' WHERE kind = 'submit' AND {of_modern}")  # noqa: S608
     assert run("db", "upgrade", status=1).startswith("podium: pool modern stays as it was: ")
     assert run("verify", status=1).startswith("podium: modern: the pool waits")
 

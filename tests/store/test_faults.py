@@ -17,8 +17,7 @@ from podium.errors import PodiumError
 from podium.log import database
 from podium.log.database import StoreError, UnavailableError
 from podium.store import Store, backup
-from podium.store.writing import planned
-from podium.store.writing.rating import generations, rerating
+from podium.store.writing import execution
 
 ACTS = 14  # of a history
 MAX_STEP = 30  # statements and commits of an act; some have fewer
@@ -189,16 +188,12 @@ def impatient(monkeypatch):
 
 
 @pytest.mark.usefixtures("impatient")
-@pytest.mark.parametrize(  # a system each, and one of them planned first; so too of events that are counted
+@pytest.mark.parametrize(  # a system each, and one of them rated before the lock; so too of events that are counted
     ("kind", "seed"), in_turn(KINDS, times([0, 3, 4, 7], range(250)))
 )
 def test_faults_lose_nothing(new_url, kind, seed, monkeypatch):
-    if seed % 2:  # a fault may strike while an act is planned, or between the transactions of a staging
-        monkeypatch.setattr(rerating, "SHORT_EVENTS", 2)
-        monkeypatch.setattr(rerating, "SPAN_EVENTS", 2)
-        monkeypatch.setattr(generations, "PART_ROWS", 7)
-        monkeypatch.setattr(generations, "MIN_REST_S", 0.0)
-        monkeypatch.setattr(planned, "SMALL_CORRECTION_ROWS", 25)
+    if seed % 2:  # a fault may strike while an act is rated outside the lock, or between that and the lock
+        monkeypatch.setattr(execution, "SHORT_EVENTS", 2)
     with closing(History(new_store(new_url(kind), seed), seed)) as history:
         steps = [history.undisturbed, history.passing, history.passing, history.killed]
         steps += [history.poisoned, history.stale_wal]

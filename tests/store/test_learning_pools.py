@@ -1,23 +1,19 @@
-"""Pools of a system that learns from them: its states are stored, and every rating starts from them, to the bit."""
+"""Pools of a system that learns from them: every rating starts from them, to the bit."""
 
 import random
-import re
 from datetime import timedelta
 from itertools import combinations
 from unittest import mock
 
 import pytest
-import sqlalchemy as sa
-from extent import in_turn
 from races import START, rows
+from snapshots import learnt as states
+from snapshots import snapshot_of
+from test_overtaken import prepared
 
 import podium
 from podium.ledger.reasons import what_if
-from podium.log.schema import metadata, pool_state
 from podium.store import Store
-from podium.store.writing import planned
-from podium.store.writing.rating import generations, rerating
-from podium.store.writing.rating.ledger_rows import newest_pool_state
 from podium.systems import find
 
 NAMES = "abcdefgh"
@@ -37,13 +33,6 @@ def filled(url, events, system=SYSTEM):
     for each in events:
         store.submit("main", each)
     return store
-
-
-def states(store):
-    """Every state that is stored of the pool, in the order of rating."""
-    with store.reading("main") as pool:
-        select = sa.select(pool_state.c.state).where(pool_state.c.generation_id == pool.generation)
-        return pool.connection.execute(select.order_by(pool_state.c.started_at, pool_state.c.seq)).scalars().all()
 
 
 def history(store):
@@ -117,49 +106,25 @@ def strangers(events):
     return next(pair for pair in combinations(NAMES, 2) if not any(field.issuperset(pair) for field in fields))
 
 
-@pytest.mark.parametrize(("kind", "few"), in_turn(["sqlite", "postgresql"], [-1, 10**6]))  # all staged, or in place
-def test_planned_states_are_those_of_one_transaction(kind, few, new_url):
+@both_kinds
+def test_states_that_are_rated_before_the_lock_are_those_of_one_transaction(kind, new_url):
     events = season(14)
     late, others = events[3], [*events[:3], *events[4:]]
     plain, parted = filled(new_url(kind), others), filled(new_url(kind), others)
     plain.submit("main", late)
-    with (
-        mock.patch.multiple(rerating, SHORT_EVENTS=2, SPAN_EVENTS=3),
-        mock.patch.object(planned, "SMALL_CORRECTION_ROWS", few),
-        mock.patch.multiple(generations, PART_ROWS=4, MIN_REST_S=0.0, REST=0.0),
-    ):
+    with prepared() as preparation:
         (receipt,) = parted.submit("main", late)
         assert "all 10 later events" in receipt.notice
         assert states(parted) == states(plain) == live_states(events)
         parted.configure("main", find("elo")())
         parted.configure("main", find(SYSTEM)())
         parted.submit("main", rows("late", "abcnew", 1440 * 2 + 5))
+        assert preparation.call_count == 4
     plain.submit("main", rows("late", "abcnew", 1440 * 2 + 5))
     assert (states(parted), history(parted)) == (states(plain), history(plain))
-    parted.clear_unread()
-    with parted.engine.connect() as connection:
-        generations_found = connection.execute(sa.select(pool_state.c.generation_id).distinct()).scalars().all()
-    assert generations_found == [parted.pools()[0].generation]
     assert parted.verify() == plain.verify() == []
     for store in (plain, parted):
         store.close()
-
-
-@both_kinds
-def test_verify_finds_a_state_that_is_other_missing_or_too_many(kind, new_url):
-    store = filled(new_url(kind), season(5))
-    rows_of = pool_state.c
-    with store.engine.begin() as connection:
-        every = connection.execute(sa.select(rows_of.started_at, rows_of.state).order_by(rows_of.started_at)).all()
-        change_at = sa.update(pool_state).where(rows_of.started_at == every[1].started_at)
-        connection.execute(change_at.values(state=every[0].state))
-        connection.execute(sa.delete(pool_state).where(rows_of.started_at == every[3].started_at))
-        first = connection.execute(sa.select(pool_state).limit(1)).one()
-        connection.execute(sa.insert(pool_state), first._asdict() | {"started_at": every[0].started_at + 1})
-    found = " ".join(store.verify())
-    for what in ("differs", "is missing", "should not be"):
-        assert f"the state of the pool after the event of log entry {what}" in re.sub(r"entry \d+", "entry", found)
-    store.close()
 
 
 @both_kinds
@@ -197,31 +162,16 @@ def test_a_deleted_or_imported_pool_has_the_states_of_its_log(new_url):
     found, lines = states(store), [*store.export_pool("main")]
     store.close_pool("main")
     store.delete_pool("main")
-    with store.engine.connect() as connection:
-        assert connection.execute(sa.select(sa.func.count()).select_from(pool_state)).scalar() == 0
     store.import_pool(lines)
     assert states(store) == found
     store.close()
 
 
-def statements(store, act):
-    """The statements that an act takes."""
-    seen = []
-    sa.event.listen(store.engine, "before_cursor_execute", lambda *args: seen.append(args[2]))
-    act()
-    return seen
-
-
-def test_a_system_without_states_asks_nothing_of_their_table(new_url):
+def test_a_system_without_states_keeps_none(new_url):
     store = filled(new_url("sqlite"), season(3), "elo")
-    late, newest = rows("late", "abc", 5), rows("new", "abc", 1440 * 9)
-    seen = statements(store, lambda: (store.submit("main", late), store.submit("main", newest)))
-    assert seen
-    assert not [each for each in seen if "pool_state" in each]
-    with store.reading("main") as pool:
-        assert newest_pool_state(pool) is None
-        assert pool.connection.execute(sa.select(sa.func.count()).select_from(pool_state)).scalar() == 0
-    assert "pool_state" in metadata.tables
+    store.submit("main", rows("late", "abc", 5))
+    assert states(store) == []
+    assert snapshot_of(store).learnt.size == 0
     store.close()
 
 

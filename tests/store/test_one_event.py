@@ -1,121 +1,184 @@
-"""One event that is rated from its rows alone comes to the bits that a table of it comes to."""
+"""One event that is rated from its rows alone leaves the snapshot that rating it as a batch leaves, bit for bit."""
 
 from datetime import UTC, datetime, timedelta
-from types import SimpleNamespace
+from itertools import permutations
+from unittest import mock
 
 import numpy as np
 import pytest
+from extent import several, times
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from podium.engine.heats import encode_small, entries_of
 from podium.engine.tables.encoding import encode
 from podium.log.content import read_contents
-from podium.log.pools import FOREVER, Pool
-from podium.pool.roster import Roster, as_table
+from podium.log.pools import Pool
+from podium.pool.fold import Draft, Entry
+from podium.pool.rating import MAX_SINGLE_ROWS, Rater, rate
+from podium.pool.roster import as_table
+from podium.pool.snapshot import EVENT_TYPES, POSITION_TYPES, ROW_TYPES, empty
 from podium.results.reading import Results
-from podium.store.writing.rating.ledger_rows import PoolState
-from podium.store.writing.rating.plan import only_event, rate_one
-from podium.store.writing.rating.rating import EventBatch, rate_segments, segments_of
-from podium.store.writing.rating.standing_rows import Standing
-from podium.systems import find
+from podium.systems import find, names
 
 START = datetime(2025, 6, 1, 12, tzinfo=UTC)
-SYSTEMS: dict[str, dict] = {"elo": {}, "stk-rd": {"idle_growth": True}, "glicko": {"idle_growth": 10.0}, "podium": {}}
+PARAMETERS: dict[str, dict] = {"stk-rd": {"idle_growth": True}, "glicko": {"idle_growth": 10.0}}
+ENCODED = ("elo", "stk-rd", "glicko", "podium")
 NUMBERS = {name: k for k, name in enumerate("abcdefgh", start=1)}
+DAYS = st.sampled_from([0.0, 0.5, 1.0, 40.0, -3.0, -60.0])  # from each event to the next
 
 
 def pool_of(name):
-    return Pool(1, "main", find(name)(**SYSTEMS[name]), b"secret")
+    return Pool(1, "main", find(name)(**PARAMETERS.get(name, {})), b"secret")
 
 
 @st.composite
-def events(draw):
+def events(draw, event_id="e", when=START, system=""):
     """The rows of an event that is fine, with whatever it may hold."""
-    names = draw(st.permutations(list(NUMBERS)))[: draw(st.integers(1, 8))]
-    shared = {"event_id": "e", "started_at": START}
+    chosen = draw(st.permutations(list(NUMBERS)))[: draw(st.integers(1, 8))]
+    shared = {"event_id": event_id, "started_at": when}
     shared |= draw(
         st.sampled_from([{}, {}, {"mode": "time-trial"}, {"mode": "grass"}, {"weight": 2.5}, {"ranked": False}])
     )
     rows = []
-    for place, name in enumerate(names, start=1):
+    for place, name in enumerate(chosen, start=1):
         own = {"player": name, "position": max(1, place - draw(st.integers(0, 1))), "time_s": 60.0 + place}
         status = draw(st.sampled_from(["finished"] * 6 + ["quit", "dnf", "did_not_start", "disqualified"]))
         if status != "finished":
             own = {"player": name, "status": status, "played_s": 30.0}
         own |= draw(st.sampled_from([{}, {}, {"handicap": True}, {"score": 1.5 * place}, {"duration_s": 90.0}]))
+        if system.startswith("xonstat"):
+            own |= {"score": draw(st.sampled_from([1.5, -2.0])) * place, "played_s": 90.0, "duration_s": 120.0}
         rows.append(shared | own)
     return rows
 
 
-def chosen_of(rows, merged):
+def body_of(rows):
     (content,) = read_contents(rows, "main", lambda _column, _names: set()).values()
-    row = SimpleNamespace(event_id="e", started_at=content.started_at, seq=7, body=content.body(NUMBERS))
-    return EventBatch([row], [], merged, FOREVER)
+    return content.body(NUMBERS)
 
 
-def standing(pool, number, days):
-    played_at = round((START - timedelta(days=days)).timestamp() * 1e6)
-    state = np.array(pool.system.newcomer(), "<f8")
-    state[pool.system.column("rating")] += number * 17.3
-    return Standing(float(state[0]), played_at, number, played_at, state.tobytes())
+def follow(snapshot, *entries):
+    """Return the snapshot after entries of the log that are followed together."""
+    draft = Draft.of(snapshot)
+    draft.follow(entries)
+    return rate(draft)
 
 
-@pytest.mark.parametrize("system", SYSTEMS)
-@settings(max_examples=30, deadline=None)
-@given(events(), st.dictionaries(st.integers(1, 8), st.integers(-3, 900)), st.booleans(), st.booleans())
-def test_rows_alone_come_to_the_bits_of_a_table(system, rows, days, is_merged, is_new):
-    pool = pool_of(system)
-    chosen = chosen_of(rows, {1: 2} if is_merged else {})
-    known = {number: standing(pool, number, each) for number, each in days.items()}
-    newest = None
-    if pool.system.pool_fields and not is_new:
-        first = rate_segments(pool, Roster.resumed(pool.system, {}, None), segments_of(chosen_of(rows, {})))
-        newest = PoolState(*first.pools.popitem()) if first.pools else None
-    one = only_event(chosen)
-    if one is None:
-        assert is_merged
-        return
-    roster = Roster.resumed(pool.system, {each: known[each] for each in one.players & known.keys()}, newest)
-    expected = rate_segments(pool, roster, segments_of(chosen))
-    found = rate_one(pool, one, known, newest)
-    if found is None:
-        assert entries_of(one.rows, pool.system) is None or expected.not_finite
-        return
-    assert found.pools == expected.pools
-    for mine, theirs in zip(found.ledger.columns, expected.ledger.columns, strict=True):
-        assert (mine.dtype, mine.tobytes()) == (theirs.dtype, theirs.tobytes())
+def bits(snapshot):
+    """Return every column that a snapshot has."""
+    events, rows = snapshot.events, snapshot.rows
+    columns = {name: events.columns.part(name) for name in EVENT_TYPES}
+    columns |= {f"order {name}": events.order.part(name) for name in POSITION_TYPES}
+    columns |= {f"row {name}": rows.part(name) for name in (*ROW_TYPES, "state")}
+    columns["newest"] = np.trim_zeros(snapshot.newest.part("row") + 1, "b")  # without slots that had a row once
+    if snapshot.pool.system.pool_fields:
+        columns["learnt"] = snapshot.learnt.part("state")
+    return {name: (column.dtype, column.shape, column.tobytes()) for name, column in columns.items()}
 
 
-@pytest.mark.parametrize("system", SYSTEMS)
+@st.composite
+def histories(draw, system):
+    """Entries of a log: events one after another or late, some of which are corrected or voided, and a merge."""
+    entries, when, strangers = [], START, {*permutations(NUMBERS, 2)}
+    for number in range(draw(st.integers(1, 5))):
+        rows = draw(events(f"e{number}", when, system))
+        entries.append(("submit", f"e{number}", body_of(rows)))
+        strangers -= {*permutations([row["player"] for row in rows], 2)}
+        when += timedelta(days=draw(DAYS))
+    last = f"e{len(entries) - 1}"
+    more = draw(st.sampled_from(["", "", "amend", "void", "restore", *["merge"] * bool(strangers)]))
+    if more == "amend":
+        entries.append(("amend", last, body_of(draw(events(last, when, system)))))
+    elif more in ("void", "restore"):
+        entries += [("void", last, b"null"), ("restore", last, b"null")][: 1 + (more == "restore")]
+    elif more == "merge":
+        one, other = (NUMBERS[name] for name in draw(st.sampled_from(sorted(strangers))))
+        entries.append(("merge", str(one), b'{"into": %d}' % other))
+        entries.append(("submit", "after", body_of(draw(events("after", when, system)))))
+    return [Entry(seq, *each) for seq, each in enumerate(entries, start=2)]
+
+
+@pytest.mark.parametrize("system", several(names()))
+@settings(max_examples=times(12, 300), deadline=None)
+@given(st.data())
+def test_rows_alone_come_to_the_bits_of_a_batch(system, data):
+    entries = data.draw(histories(system))
+    alone = batch = empty(pool_of(system))
+    for entry in entries:
+        alone, ratings = follow(alone, entry)
+        with mock.patch.object(Rater, "rate_single", return_value=False):
+            batch, expected = follow(batch, entry)
+        assert bits(alone) == bits(batch)
+        found = ratings.statuses, ratings.twice, ratings.errors.keys()
+        assert found == (expected.statuses, expected.twice, expected.errors.keys())
+    with mock.patch.object(Rater, "rate_single", return_value=False):
+        whole, _ = follow(empty(pool_of(system)), *entries)
+    assert bits(alone) == bits(whole)
+
+
+@pytest.mark.parametrize("system", ENCODED)
 @settings(max_examples=20, deadline=None)
 @given(events())
 def test_the_columns_are_those_of_the_encoding(system, rows):
-    pool, chosen = pool_of(system), chosen_of(rows, {})
-    one = only_event(chosen)
-    entries = entries_of(one.rows, pool.system)
+    pool = pool_of(system)
+    snapshot, _ = follow(empty(pool), Entry(2, "submit", "e", body_of(rows)))
+    given_rows = snapshot.contents.rows(0)
+    entries = entries_of(given_rows, pool.system)
     if entries is None:
         return
-    (segment,) = segments_of(chosen)
-    expected = encode(Results(as_table(pool, segment.table), "main"), pool.system).columns
-    seen = np.full(len(entries), chosen.events[0].started_at)
-    found = encode_small(one.rows, entries, pool.system, "main", chosen.events[0].started_at, seen)
+    started_at = np.array([snapshot.events.columns.value("started_at", 0)])
+    table = snapshot.contents.table(np.array([0]), event_id=np.array(["e"]), started_at=started_at)
+    expected = encode(Results(as_table(pool, table), "main"), pool.system).columns
+    seen = np.full(len(entries), started_at[0])
+    found = encode_small(given_rows, entries, pool.system, "main", int(started_at[0]), seen)
     for name, mine, theirs in zip(found._fields, found, expected, strict=True):
         assert (mine.dtype, mine.flags.writeable) == (theirs.dtype, theirs.flags.writeable), name
         assert np.array_equal(mine, theirs, equal_nan=True), name
 
 
-def test_a_race_is_rated_from_its_rows():
+@pytest.mark.parametrize(
+    ("more", "is_alone"),
+    [({}, True), ({"weight": 2.0}, True), ({"heat": "1"}, False), ({"team": "red"}, False), ({"ranked": False}, False)],
+)
+def test_a_race_is_rated_from_its_rows(more, is_alone):
     rows = [
-        {"event_id": "e", "started_at": START, "player": name, "position": place} for place, name in enumerate("abc", 1)
+        {"event_id": "e", "started_at": START, "player": name, "position": place} | more
+        for place, name in enumerate("abc", 1)
     ]
-    pool = pool_of("elo")
-    one = only_event(chosen_of(rows, {}))
-    assert one is not None
-    outcome = rate_one(pool, one, {}, None)
-    assert outcome is not None
-    assert outcome.ledger.player.tolist() == [1, 2, 3]
-    for more in ({"heat": "1"}, {"team": "red"}, {"ranked": False}):
-        one = only_event(chosen_of([row | more for row in rows], {}))
-        assert one is not None
-        assert rate_one(pool, one, {}, None) is None
+    outcomes = note_singles(lambda: follow(empty(pool_of("elo")), Entry(2, "submit", "e", body_of(rows))))
+    assert outcomes == [is_alone]
+
+
+def note_singles(act):
+    """Return what each attempt to rate an event from its rows came to."""
+    outcomes, rate_single = [], Rater.rate_single
+
+    def note(rater, uid):
+        outcomes.append(rate_single(rater, uid))
+        return outcomes[-1]
+
+    with mock.patch.object(Rater, "rate_single", note):
+        act()
+    return outcomes
+
+
+def test_a_large_event_is_rated_as_a_batch():
+    for size, is_alone in ((MAX_SINGLE_ROWS, True), (MAX_SINGLE_ROWS + 1, False)):
+        numbers = {f"p{k}": k for k in range(1, size + 1)}
+        rows = [{"event_id": "e", "started_at": START, "player": name, "position": k} for name, k in numbers.items()]
+        (content,) = read_contents(rows, "main", lambda _column, _names: set()).values()
+        entry = Entry(2, "submit", "e", content.body(numbers))
+        assert note_singles(lambda entry=entry: follow(empty(pool_of("elo")), entry)) == [is_alone]
+
+
+def test_an_event_among_others_is_rated_as_a_batch():
+    bodies = [
+        body_of([
+            {"event_id": f"e{k}", "started_at": START + timedelta(days=k), "player": name, "position": place}
+            for place, name in enumerate("abc", 1)
+        ])
+        for k in range(3)
+    ]  # fmt: skip
+    entries = [Entry(2 + k, "submit", f"e{k}", body) for k, body in enumerate(bodies)]
+    assert note_singles(lambda: follow(empty(pool_of("elo")), *entries)) == []

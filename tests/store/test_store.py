@@ -13,7 +13,7 @@ from races import rows as race
 
 import podium
 from podium.log.database import StoreError, engine_for, open_database, upgrade
-from podium.log.schema import change, metadata
+from podium.log.schema import change, metadata, witness
 from podium.store import Store
 from podium.store.writing.submission import ConflictError
 from podium.systems import find
@@ -197,11 +197,11 @@ def test_ranks_and_pages_agree_with_the_board(filled):
 
 def test_verification_tells_what_was_tampered_with(filled):
     with filled.engine.begin() as connection:
-        connection.execute(sa.text("UPDATE change SET rating_before = rating_before + 1e-9 WHERE seq = 2"))
-        connection.execute(sa.text("UPDATE standing SET seq = seq - 1"))
+        connection.execute(sa.text("UPDATE event SET status = 'unrated', reason = 'unranked' WHERE event_id = 'e1'"))
+        connection.execute(sa.update(witness).values(digest=b"other"))
     findings = "\n".join(filled.verify())
-    assert "the change of" in findings
-    assert "is not the last of the ledger" in findings
+    assert "event 'e1' is unrated unranked, and should be rated" in findings
+    assert "a replay gives other changes than were served" in findings
 
 
 def test_strange_names_are_names(filled):

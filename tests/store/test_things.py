@@ -211,7 +211,7 @@ def test_names_and_merges_of_an_earlier_schema_stay(kind, empty_url, new_url):
             command.upgrade(config, "0015")
             for table in sorted(metadata.sorted_tables, key=lambda each: each.name in ("alias", "merged")):
                 found = [dict(row) for row in filled.execute(sa.select(table)).mappings()]
-                if found and table.name != "compatibility":
+                if found and table.name not in ("compatibility", "witness"):
                     earlier = sa.Table(table.name, sa.MetaData(), autoload_with=connection)
                     connection.execute(sa.insert(earlier), [{c.name: row[c.name] for c in earlier.c} for row in found])
             if kind == "postgresql":

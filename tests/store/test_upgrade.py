@@ -5,20 +5,23 @@ import sqlite3
 import threading
 from contextlib import closing
 from datetime import UTC, datetime
+from unittest import mock
 
 import pytest
 import sqlalchemy as sa
 from earlier import DAY, duel, fill, make_earlier_database
 from killed import status_of, upgrade_half
 from races import calling, event, ratings
+from snapshots import snapshot_of
 
 import podium
 from podium.log import database
 from podium.log.database import StoreError
-from podium.log.schema import change, metadata, pools
+from podium.log.schema import metadata, pools
+from podium.pool.slots import numbers_of
 from podium.store import Store, backup
 from podium.store.backup import due_pools, upgrade_pools
-from podium.store.writing.rating import rerating
+from podium.store.writing import execution
 from podium.systems import find
 from podium.version import ARITHMETIC
 
@@ -45,11 +48,19 @@ def everything(store):
         }
 
 
-def ledger(store, name):
-    """The rating after each change of a pool, by the change's key."""
-    rows = sa.select(change).join(pools, pools.c.generation_id == change.c.generation_id).where(pools.c.name == name)
-    with store.engine.begin() as connection:
-        return {(row.started_at, row.seq, row.player_id): row.rating for row in connection.execute(rows)}
+def former_ledger(store, name):
+    """The rating after each change of a pool that an earlier version stored, by event and player."""
+    with store.reading(name) as pool:
+        return {(seq, player): rating for seq, player, rating in backup.former_ratings(pool).rows()}
+
+
+def present_ledger(store, name):
+    """The same of a pool as it is rated now."""
+    snapshot = snapshot_of(store, name)
+    seqs = snapshot.events.columns.at("seq", snapshot.rows.part("event")).tolist()
+    ratings = snapshot.rows.part("state")[:, snapshot.pool.system.column("rating")].tolist()
+    numbers = numbers_of(snapshot.rows.part("slot")).tolist()
+    return {(seq, number): rating for seq, number, rating in zip(seqs, numbers, ratings, strict=True)}
 
 
 def arithmetics(store):
@@ -61,7 +72,7 @@ def test_a_marked_pool_waits_until_it_is_rated_again(kind, earlier, new_url):
     truth = fill(Store(new_url(kind)))
     store = Store(earlier(kind))
     assert arithmetics(store) == {"modern": 1, "sixties": 1}
-    before, old = everything(store), ledger(store, "sixties")
+    before, old = everything(store), former_ledger(store, "sixties")
 
     findings = store.verify()
     assert len(findings) == 2  # and no number of theirs is called a fault
@@ -93,9 +104,9 @@ def test_a_marked_pool_waits_until_it_is_rated_again(kind, earlier, new_url):
     assert [each.name for each in store.pool_summaries()] == ["modern", "sixties"]  # a list of pools needs no ratings
     assert store.search("a") == ()
 
-    modern, sixties = upgrade_pools(store.engine, "test")
+    modern, sixties = upgrade_pools(store, "test")
     assert str(modern) == "pool modern: 2 events rated again, 0 changes of ratings moved"
-    new = ledger(store, "sixties")
+    new = present_ledger(store, "sixties")
     moved = [abs(new[key] - old[key]) for key in old if new[key] != old[key]]
     assert new.keys() == old.keys()
     assert min(moved) > 0.0
@@ -108,7 +119,7 @@ def test_a_marked_pool_waits_until_it_is_rated_again(kind, earlier, new_url):
     assert store.log("sixties")[-1].kind == "rerate"  # so that pages of the old numbers are known to be old
 
     after = everything(store)
-    assert list(upgrade_pools(store.engine, "test")) == []
+    assert list(upgrade_pools(store, "test")) == []
     assert everything(store) == after
     for each in (store, truth):
         assert each.submit("sixties", rows)[0].status == "rated"
@@ -126,7 +137,7 @@ def test_an_upgrade_that_was_killed_goes_on(kind, earlier):
     assert arithmetics(store) == {"modern": ARITHMETIC, "sixties": 1}
     (finding,) = store.verify()
     assert finding.startswith("sixties: the pool waits")
-    assert [each.pool for each in upgrade_pools(store.engine, "test")] == ["sixties"]
+    assert [each.pool for each in upgrade_pools(store, "test")] == ["sixties"]
     assert store.verify() == []
     store.close()
 
@@ -138,23 +149,23 @@ def test_of_two_processes_one_rates_again_and_the_other_waits(kind, earlier, mon
     url = earlier(kind)
     stores = [Store(url), Store(url)]
     begun, may_end, refused = threading.Event(), threading.Event(), threading.Event()
-    plain, plain_busy = rerating.rerate, backup.is_busy
+    plain, plain_busy = execution.record, backup.is_busy
 
-    def rerate(pool, *rest, **options):
+    def record(proposal):
         begun.set()
         assert may_end.wait(30)
-        return plain(pool, *rest, **options)
+        return plain(proposal)
 
     def is_busy(error):
         refused.set()
         return plain_busy(error)
 
-    monkeypatch.setattr(rerating, "rerate", rerate)
+    monkeypatch.setattr(execution, "record", record)
     monkeypatch.setattr(backup, "is_busy", is_busy)
     reports = [[], []]
 
     def run(k):
-        reports[k] += upgrade_pools(stores[k].engine, f"process {k}")
+        reports[k] += upgrade_pools(stores[k], f"process {k}")
 
     threads = [threading.Thread(target=run, args=(k,)) for k in (0, 1)]
     threads[0].start()
@@ -180,9 +191,9 @@ def test_what_another_process_holds_up_is_done_once_it_has_ended(earlier, monkey
     plain, plain_busy = backup.moves, backup.is_busy
     other = sqlite3.connect(url.removeprefix("sqlite:///"), isolation_level=None)
 
-    def moves(rerated):
+    def moves(*ledgers):
         other.execute("BEGIN IMMEDIATE")
-        return plain(rerated)
+        return plain(*ledgers)
 
     def is_busy(error):
         other.rollback()
@@ -191,23 +202,28 @@ def test_what_another_process_holds_up_is_done_once_it_has_ended(earlier, monkey
     monkeypatch.setattr(backup, "moves", moves)
     monkeypatch.setattr(backup, "is_busy", is_busy)
     with closing(other), closing(Store(url)) as store:
-        modern, sixties = upgrade_pools(store.engine, "test")
+        modern, sixties = upgrade_pools(store, "test")
     assert modern.sentence.startswith("2 events rated again")
     assert sixties.sentence.startswith("5 events rated again")
 
 
 def test_a_pool_that_cannot_be_rated_again_keeps_no_other_from_it(earlier):
-    store = Store(earlier("sqlite"))
-    with store.engine.begin() as connection:  # a system that needs more than the events have
-        connection.execute(sa.update(pools).where(pools.c.name == "modern").values(system="stk", parameters="{}"))
-    modern, sixties = upgrade_pools(store.engine, "test")
+    store, rate = Store(earlier("sqlite")), execution.rate_entries
+
+    def rate_entries(base, entries):
+        if base.pool.name == "modern":
+            raise podium.ParameterError("time_s is missing")
+        return rate(base, entries)
+
+    with mock.patch.object(execution, "rate_entries", rate_entries):
+        modern, sixties = upgrade_pools(store, "test")
     assert "time_s" in modern.error
     assert str(modern) == f"pool modern stays as it was: {modern.error}"
     assert sixties.error == ""
     assert arithmetics(store) == {"modern": 1, "sixties": ARITHMETIC}
     assert store.log("modern")[-1].kind == "submit"
     store.configure("modern", find("elo")())  # rates it from its first event on
-    assert list(upgrade_pools(store.engine, "test")) == []
+    assert list(upgrade_pools(store, "test")) == []
     assert store.verify() == []
     store.close()
 
@@ -218,7 +234,7 @@ def test_a_newer_arithmetic_is_left_alone(store):
         connection.execute(sa.update(pools).where(pools.c.name == "modern").values(arithmetic=ARITHMETIC + 1))
     with pytest.raises(StoreError, match="update Podium"):
         store.void("modern", "d0")
-    assert list(upgrade_pools(store.engine, "test")) == []
+    assert list(upgrade_pools(store, "test")) == []
     (finding,) = store.verify()
     assert "is a newer version's" in finding
 
@@ -236,7 +252,7 @@ def test_the_service_refuses_a_pool_that_waits_and_says_why(earlier, monkeypatch
         for refused in map(client.get, pages):
             assert (refused.status_code, "podium db upgrade" in refused.text) == (409, True)
         assert "sixties" not in client.get("/").text
-        assert len(list(upgrade_pools(store.engine, "test"))) == 2
+        assert len(list(upgrade_pools(store, "test"))) == 2
         assert [client.get(page).status_code for page in pages] == [200] * len(pages)
     store.close()
 

@@ -1,41 +1,43 @@
-"""Verification compares columns: whatever was altered in any of them is named, in whichever part of a table it is."""
+"""Verification compares columns: whatever was altered in any of them is named, stored or held in memory."""
 
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+import numpy as np
 import pytest
 import sqlalchemy as sa
+from snapshots import hold, row_of, snapshot_of, with_cells
 
 from podium.log import players
-from podium.store.writing.rating import ledger_rows, verification
+from podium.pool.snapshot import REASONS, ROW_TYPES, UNRATED
 from podium.systems import find
 
 PLAYERS = [f"player {number}" for number in range(1, 8)]
-ALTERED_CHANGE = [
-    "started_at = started_at + 1",
+ALTERED_EVENT = [
     "seq = seq + 100",
-    "place = place + 1",
-    "rating_before = rating_before + 1e-9",
-    "rating = rating + 1e-9",
-    "rank = 7",
-    "field = 9",
-]
-ALTERED_STATE = {"shorter": b"12345678", "empty": b"", "other": None}
-ALTERED_STANDING = [
-    "rating = rating + 1e-9",
-    "events = events + 1",
+    "content_seq = content_seq + 1",
     "started_at = started_at + 1",
-    "seq = seq - 1",
-    "played_at = played_at + 1",
-    "deviation = deviation + 1e-9",
-    "state = :state",
+    "match_id = 'm'",
+    "present = 3",
+    "title = 'Final'",
+    "url = 'https://example.org'",
+    "status = 'voided', reason = 'voided'",
 ]
-BY_CHUNKS = pytest.mark.parametrize(("number", "rows"), [(1, 3), (3, 3), (7, 7), (4, 1), (7, 100)])
+ALTERED_STATUS = ["status = 'unrated', reason = 'unranked'", "status = 'rate'", "reason = 'unranked'"]
+ALTERED_TABLES = {
+    "an account": ("INSERT INTO merged (pool_id, player_id, into_id) SELECT id, 1, 2 FROM pool", "account"),
+    "a season": ("UPDATE season SET keep = 0.25", "season 'second'"),
+    "no season": ("DELETE FROM season", "season 'second'"),
+    "no event": ("DELETE FROM event WHERE event_id = 'e1'", "event 'e1'"),
+    "another system": ("UPDATE pool SET system = 'glicko', parameters = '{}'", "pool 'system'"),
+    "a closed pool": ("UPDATE pool SET closed = true", "pool 'closed'"),
+}
 
 
-def fill(store):
+def fill(store, system="glicko2"):
     """Three events of seven players, and a season between the first two."""
-    store.create_pool("main", find("glicko2")())
+    store.create_pool("main", find(system)())
     start = datetime(2025, 6, 1, tzinfo=UTC)
     for number in range(3):
         moment = start + timedelta(days=number)
@@ -50,9 +52,21 @@ def fill(store):
     assert store.verify() == []
 
 
+def fill_learning(store):
+    fill(store, "podium")
+
+
 @pytest.fixture(params=["sqlite", "postgresql"])
 def store(request, filled_store):
     with closing(filled_store(request.param, fill)) as opened:
+        yield opened
+
+
+@pytest.fixture
+def held(filled_store):
+    """A store that holds a snapshot of its pool."""
+    with closing(filled_store("sqlite", fill)) as opened:
+        snapshot_of(opened)
         yield opened
 
 
@@ -62,69 +76,138 @@ def alter(store, statement, **params):
         assert connection.execute(sa.text(statement), params).rowcount == 1
 
 
-def newest_state(store, number):
-    """The stored state of a player."""
-    with store.engine.begin() as connection:
-        select = sa.text("SELECT state FROM standing WHERE player_id = :number")
-        return bytes(connection.execute(select, {"number": number}).scalar_one())
-
-
-@pytest.mark.parametrize("assignment", ALTERED_CHANGE)
-def test_a_change_that_was_altered_is_named(store, assignment):
-    alter(store, f"UPDATE change SET {assignment} WHERE player_id = 3 AND place > 0 AND seq = 4")  # noqa: S608
-    found = store.verify()
-    assert found
-    assert all("the change of 'player 3' in the event of log entry" in each for each in found)
-
-
-@pytest.mark.parametrize("what", ALTERED_STATE)
-def test_a_state_that_was_altered_is_named_whatever_its_length(store, what):
-    state = ALTERED_STATE[what] if what != "other" else newest_state(store, 3)[::-1]
-    alter(store, "UPDATE change SET state = :state WHERE player_id = 3 AND seq = 4", state=state)
-    assert store.verify() == ["main: the change of 'player 3' in the event of log entry 4 differs"]
-
-
-@pytest.mark.parametrize("rows", [1, 2, 7])
-@pytest.mark.parametrize("what", ["shorter", "empty"])
-def test_a_state_of_another_length_is_named_however_many_rows_are_read_at_once(store, what, rows, monkeypatch):
-    monkeypatch.setattr(ledger_rows, "PART_ROWS", rows)
-    assert store.verify() == []
-    alter(store, "UPDATE change SET state = :state WHERE player_id = 3 AND seq = 4", state=ALTERED_STATE[what])
-    assert store.verify() == ["main: the change of 'player 3' in the event of log entry 4 differs"]
-
-
-@pytest.mark.parametrize("assignment", ALTERED_STANDING)
-def test_a_standing_that_was_altered_is_named(store, assignment, monkeypatch):
-    monkeypatch.setattr(verification, "CHUNK_ROWS", 3)
-    params = {"state": newest_state(store, 4)[::-1]} if ":state" in assignment else {}
-    alter(store, f"UPDATE standing SET {assignment} WHERE player_id = 4", **params)  # noqa: S608
+@pytest.mark.parametrize("assignment", ALTERED_EVENT)
+def test_an_event_that_was_altered_is_named(store, assignment):
+    alter(store, f"UPDATE event SET {assignment} WHERE event_id = 'e1'")  # noqa: S608
     (found,) = store.verify()
-    assert "player 4'" in found
+    assert found.startswith("main: event 'e1' is stored as ")
+    assert "and the log says" in found
 
 
-@BY_CHUNKS
-def test_a_standing_that_is_missing_is_named(store, number, rows, monkeypatch):
-    monkeypatch.setattr(verification, "CHUNK_ROWS", rows)
-    alter(store, f"DELETE FROM standing WHERE player_id = {number}")  # noqa: S608
-    assert store.verify() == [f"main: the state of 'player {number}' is not the last of the ledger"]
+@pytest.mark.parametrize("assignment", ALTERED_STATUS)
+def test_a_status_that_was_altered_is_named(store, assignment):
+    alter(store, f"UPDATE event SET {assignment} WHERE event_id = 'e1'")  # noqa: S608
+    (found,) = store.verify()
+    assert found.startswith("main: event 'e1' is ")
+    assert "and should be rated" in found
 
 
-@pytest.mark.parametrize("rows", [1, 7, 100])
-@pytest.mark.parametrize("number", [0, 8])
-def test_a_standing_too_many_is_named(store, number, rows, monkeypatch):
-    monkeypatch.setattr(verification, "CHUNK_ROWS", rows)
-    columns = "rating, events, started_at, seq, played_at, state, provisional, deviation"
-    alter(
-        store,
-        f"INSERT INTO standing (generation_id, player_id, {columns}) "  # noqa: S608
-        f"SELECT generation_id, {number}, {columns} FROM standing WHERE player_id = 3",
-    )
-    assert store.verify() == ["main: the state of None is stored and should not be"]
+@pytest.mark.parametrize("what", ALTERED_TABLES)
+def test_a_fact_that_was_altered_is_named(store, what):
+    statement, named = ALTERED_TABLES[what]
+    alter(store, statement)
+    found = store.verify()
+    assert any(named in each for each in found), found
 
 
-def test_a_change_that_is_missing_is_named(store):
-    alter(store, "DELETE FROM change WHERE player_id = 7 AND seq = 2")
-    assert store.verify() == ["main: the change of 'player 7' in the event of log entry 2 is missing"]
+@pytest.mark.parametrize("name", ["before", "rank", "place"])
+def test_a_cell_of_a_held_ledger_that_is_another_is_named(held, name):
+    row = row_of(snapshot_of(held), "e1", 3)
+    hold(held, lambda true: with_cells(true, row, **{name: true.rows.value(name, row) + 1}))
+    assert held.verify() == ["main: the change of 'player 3' in the event of log entry 3 differs"]
+
+
+@pytest.mark.parametrize("event_id", ["e0", "e2", "\0second"])
+def test_the_last_bit_of_each_number_of_a_held_state_is_compared(held, event_id):
+    true = snapshot_of(held)
+    row, width = row_of(true, event_id, 4), true.rows.value("state", 0).size
+    for k in range(width):
+        state = true.rows.value("state", row).copy()
+        state[k] = np.nextafter(state[k], np.inf)
+        hold(held, lambda _, state=state: with_cells(true, row, state=state))
+        seq = true.events.key(true.events.find(event_id)).seq
+        assert held.verify() == [f"main: the change of 'player 4' in the event of log entry {seq} differs"]
+    hold(held, lambda _: true)
+    assert held.verify() == []
+
+
+def test_the_size_of_a_field_in_a_held_ledger_is_compared(held):
+    def change(true):
+        position = true.events.event_of(true.events.find("e1")).position
+        order = true.events.order.updated(np.array([position]), {"field": np.array([6])})
+        return replace(true, events=replace(true.events, order=order))
+
+    hold(held, change)
+    found = held.verify()
+    assert {each.split("'")[1] for each in found} == {*PLAYERS}
+    assert all(each.endswith("in the event of log entry 3 differs") for each in found)
+
+
+@pytest.mark.parametrize("name", ["started_at", "seq"])
+def test_the_place_of_an_event_among_the_others_is_compared(held, name):
+    def change(true):
+        uid = true.events.find("e2")
+        columns = true.events.columns.updated(
+            np.array([uid]), {name: np.array([true.events.columns.value(name, uid) + 50])}
+        )
+        return replace(true, events=replace(true.events, columns=columns))
+
+    hold(held, change)
+    found = held.verify()
+    assert any("in the event of log entry 4 is missing" in each for each in found)
+    assert any("should not be" in each for each in found)
+
+
+def test_rows_that_a_held_ledger_lacks_or_has_too_many_are_named(held):
+    true, row = snapshot_of(held), row_of(snapshot_of(held), "e2", 7)
+    names = [*ROW_TYPES, "state"]
+
+    def with_rows(rows):
+        columns = {name: true.rows.part(name)[rows] for name in names}
+        order, stops = true.events.order, true.events.order.part("stop").copy()
+        stops[-1] = len(rows)
+        events = replace(true.events, order=order.replaced_from(0, {
+            "uid": order.part("uid"), "field": order.part("field"), "stop": stops,
+        }))  # fmt: skip
+        newest = true.newest.replaced_from(0, {"row": true.newest_rows(min(len(rows), row + 1))})
+        return replace(true, events=events, rows=true.rows.replaced_from(0, columns), newest=newest)
+
+    every = [*range(true.rows.size)]
+    hold(held, lambda _: with_rows([each for each in every if each != row]))
+    assert held.verify() == ["main: the change of 'player 7' in the event of log entry 4 is missing"]
+    more = with_rows([*every, row])
+    hold(held, lambda _: with_cells(more, len(every), slot=0))
+    assert "main: the change of '?' in the event of log entry 4 should not be" in held.verify()
+
+
+def test_an_event_that_a_held_snapshot_takes_for_unrated_does_not_count_as_stored(held):
+    """The tables and the replay agree; the snapshot alone has no rows of the event."""
+
+    def change(true):
+        uid = true.events.find("e2")
+        cells = {"status": np.array([UNRATED]), "reason": np.array([REASONS.index("unranked")])}
+        columns = true.events.columns.updated(np.array([uid]), cells)
+        first, _ = true.span(true.events.event_of(uid).position)
+        order = true.events.order.replaced_from(
+            true.events.order.size - 1,
+            {"uid": np.array([uid]), "stop": np.array([first]), "field": np.array([0])},
+        )
+        rows = true.rows.replaced_from(first, {name: true.rows.part(name, 0, 0) for name in (*ROW_TYPES, "state")})
+        newest = true.newest.replaced_from(0, {"row": true.newest_rows(first)})
+        return replace(true, events=replace(true.events, columns=columns, order=order), rows=rows, newest=newest)
+
+    hold(held, change)
+    found = held.verify()
+    assert {each.split("'")[1] for each in found} == {*PLAYERS}
+    assert all(each.endswith("is missing") for each in found)
+
+
+def test_what_a_held_snapshot_has_learnt_is_compared(filled_store):
+    with closing(filled_store("sqlite", fill_learning)) as store:
+
+        def change(true):
+            position = true.events.event_of(true.events.find("e1")).position
+            state = np.nextafter(true.learnt.value("state", position), np.inf)
+            return replace(true, learnt=true.learnt.updated(np.array([position]), {"state": state[None]}))
+
+        hold(store, change)
+        assert store.verify() == ["main: what the system has learnt of the pool differs"]
+
+
+def test_a_store_that_holds_no_snapshot_compares_its_tables_alone(store):
+    assert store.verify() == []
+    alter(store, "UPDATE event SET status = 'rate' WHERE event_id = 'e1'")
+    assert len(store.verify()) == 1
 
 
 def test_names_are_found_the_same_where_most_of_a_pool_is_asked_for(store, monkeypatch):

@@ -177,7 +177,9 @@ def load(source: Source, rule: SourceRule, wanted: Collection[str] = (), *, skip
     """Read a table, of columns that are `wanted`; `skip_bad` leaves out rows with too many cells or too few."""
     grid = replace(read(source, rule, wanted, skip_bad=skip_bad), folder=Path(source.name).parent)
     frame = grid.frame.drop(rule.aside, strict=False)
-    filled = [pl.col(name).replace("", None).forward_fill() for name in rule.fill if name in frame.columns]
+    filled: list[pl.Expr | pl.Series] = [
+        pl.col(name).replace("", None).forward_fill() for name in rule.fill if name in frame.columns
+    ]
     filled += [each.replace("E", "0") for each in frame.select(pl.col(pl.String)) if is_to_par(each)]
     grid = blocks.game_by_game(replace(grid, frame=frame.with_columns(filled)))
     grid = blocks.in_blocks(blocks.below_each_other(grid))

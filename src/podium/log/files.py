@@ -14,14 +14,6 @@ TRUNCATE_WAIT_MS = 2_000  # for readers who are in the midst of something
 LARGE_WAL_BYTES = 268_435_456  # of a `-wal` that is worth the wait: where reads overlap, it grows without end
 UNMAPPED = {"mmap_size": 0}  # for what passes through all of a file: piece by piece, not as memory
 
-LEDGER_CONTENT = """
-    SELECT count(*), sum(
-        (generation_id * 1000003 + player_id) % 2147483647 * ((seq * 1000003 + started_at) % 2147483629) % 2147483647
-    )
-    FROM change INDEXED BY {index}
-    JOIN change AS again INDEXED BY {index} USING (generation_id, player_id, started_at, seq)
-"""  # how many of its rows can be found in an index, and a sum that other rows hardly have
-
 
 def file_of(url: sa.URL) -> Path | None:
     """The file of an SQLite database; None of one in memory or on a server."""
@@ -81,30 +73,12 @@ def integrity_faults(engine: sa.Engine) -> list[str]:
     try:
         with closing(engine.raw_connection()) as connection, pragmas(connection, **UNMAPPED):
             cursor = connection.cursor()
-            rows = [] if is_whole(cursor) else cursor.execute("PRAGMA integrity_check(20)").fetchall()
+            rows = cursor.execute("PRAGMA integrity_check(20)").fetchall()
     except sqlite3.DatabaseError as error:
         if sqlite_code(error) not in ("SQLITE_CORRUPT", "SQLITE_NOTADB"):
             raise
         return [str(error)]
     return [line for (text,) in rows for line in str(text).splitlines() if text != "ok"]
-
-
-def is_whole(cursor: Any) -> bool:
-    """Whether SQLite would find nothing wrong, in a third of the time where the ledger is large.
-
-    For every row of a table SQLite looks into each index, all over it. Those of the ledger are gone through in their
-    own order instead, where the next row is at hand: those that can be found have to be the same in all of them.
-    """
-    try:
-        tables = cursor.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name <> 'change'").fetchall()
-        checks = ["quick_check", *(f"integrity_check('{name}')" for (name,) in tables)]
-        if any(cursor.execute(f"PRAGMA {check}").fetchall() != [("ok",)] for check in checks):
-            return False
-        indexes = [name for _, name, *_ in cursor.execute("PRAGMA index_list('change')").fetchall()]
-        contents = cursor.execute(" UNION ".join(LEDGER_CONTENT.format(index=name) for name in indexes)).fetchall()
-    except sqlite3.DatabaseError:  # SQLite's own check meets it again, and says what it is
-        return False
-    return len(contents) == 1
 
 
 def truncate_wal(engine: sa.Engine, wait_ms: int = TRUNCATE_WAIT_MS) -> bool:

@@ -140,19 +140,10 @@ def numbers_of(pool: PoolView, names: Iterable[str]) -> dict[str, int]:
 
 def numbers_and_newcomers(pool: PoolView, names: Iterable[str]) -> Numbered:
     """The numbers of players by name; newcomers get theirs just now."""
-    known, new_names = known_and_newcomers(pool, names)
-    newcomers: dict[int, str] = {}
-    if new_names:
-        things = newest_thing(pool) if any(name.startswith(MARK) for name in new_names) else 0
-        newcomers = drawn(new_names, newest_number(pool), things, 1)
-        insert_players(pool, newcomers.items())
-    return with_newcomers(known, newcomers)
-
-
-def drawn(names: Iterable[str], newest: int, newest_thing: int, step: int) -> dict[int, str]:
-    """New names by the numbers that they get, players and things each after their newest."""
-    numbers = {False: count(newest + step, step), True: count(newest_thing + step, step)}
-    return {next(numbers[name.startswith(MARK)]): name for name in names}
+    numbered = provisional_numbers(pool, names)
+    if numbered.newcomers:
+        insert_players(pool, numbered.newcomers.items())
+    return numbered
 
 
 def insert_players(pool: PoolView, names: Iterable[tuple[int, str]]) -> None:
@@ -164,14 +155,15 @@ def insert_players(pool: PoolView, names: Iterable[tuple[int, str]]) -> None:
 
 
 def provisional_numbers(pool: PoolView, names: Iterable[str]) -> Numbered:
-    """As `numbers_and_newcomers`, but newcomers have numbers below 0, and nothing is stored."""
+    """As `numbers_and_newcomers`, but nothing is stored: newcomers have the numbers that they would get now."""
     known, new_names = known_and_newcomers(pool, names)
-    return with_newcomers(known, drawn(new_names, 0, -FIRST_THING, -1))
-
-
-def with_newcomers(known: Numbered, newcomers: dict[int, str]) -> Numbered:
-    numbers = {name: number for number, name in newcomers.items()}
-    return Numbered(known.numbers | numbers, newcomers, known.names | newcomers)
+    if not new_names:
+        return known
+    has_things = any(name.startswith(MARK) for name in new_names)
+    numbers = count(newest_number(pool) + 1), count((newest_thing(pool) if has_things else 0) + 1)
+    newcomers = {next(numbers[name.startswith(MARK)]): name for name in new_names}
+    drawn = {name: number for number, name in newcomers.items()}
+    return Numbered(known.numbers | drawn, newcomers, known.names | newcomers)
 
 
 def known_and_newcomers(pool: PoolView, names: Iterable[str]) -> tuple[Numbered, list[str]]:

@@ -127,6 +127,12 @@ title = of_pools(  # title and address in the body of an entry, which has only t
     Column("at", Integer, nullable=False),  # bytes of the body before the hash
 )
 
+witness = of_pools(  # digests of the ledger that follows from the log: podium.pool.witness
+    "witness",
+    Column("part", Integer, primary_key=True, autoincrement=False),
+    Column("digest", LargeBinary, nullable=False),
+)
+
 api_key = table(
     "api_key",
     Column("id", Number, primary_key=True),

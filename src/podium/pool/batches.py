@@ -88,11 +88,14 @@ def rate_events(pool: Pool, roster: Roster, table: pl.DataFrame, batch: Batch) -
 def with_equipment(rows: Rows, starts: Array, encoded: Encoded, replayed: Replayed) -> Rows:
     """Return the rows with those of equipment behind the players' rows of each event."""
     where = np.flatnonzero(encoded.columns.kind)
+    numbers = entrant_numbers(encoded.player_names)[encoded.columns.player[where]]
     event = np.searchsorted(encoded.columns.entrants, where, "right") - 1  # each event is rated by itself
+    order = np.lexsort((numbers, event))  # whatever else is in the batch
+    where, event, numbers = where[order], event[order], numbers[order]
     sizes = np.diff(starts, append=rows["event"].size)
     equipment = {
         "event": rows["event"][starts[event]],
-        "slot": slots_of(entrant_numbers(encoded.player_names)[encoded.columns.player[where]]),
+        "slot": slots_of(numbers),
         "rank": np.zeros(where.size, np.int64), "field": rows["field"][starts[event]],
         "before": replayed.before[where], "state": replayed.after[where], "place": sizes[event] + 1,
     }  # fmt: skip

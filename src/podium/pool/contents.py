@@ -94,6 +94,11 @@ class Contents:
             frame = frame[rows_of(begins, lengths)]
         return as_results(frame, lengths, values)
 
+    def equals(self, number: int, body: bytes) -> bool:
+        """Return whether a content has the same results as a body, in the same order."""
+        one, none = np.zeros(1, np.int64), {"event_id": [""], "started_at": np.zeros(1, np.int64)}
+        return self.table(one + number, **none).equals(Contents().appended([body]).table(one, **none))
+
     def _parsed_open(self, numbers: Integers) -> list[Part]:
         first = self.size - len(self._open)
         wanted = numbers[numbers >= first]

@@ -157,12 +157,20 @@ class Draft:
         if uid < 0:
             uid = self.add_event(entry.subject, entry.seq, started_at, content)
         else:
-            self.affect(self.key(uid))
+            moves = entry.kind == kinds.MOVE or started_at != self.value("started_at", uid)
+            if moves or not self._has_results(uid, entry.body):  # ratings follow from no title
+                self.affect(self.key(uid))
             moved = {"seq": entry.seq} if entry.kind == kinds.MOVE else {}
             self.change(uid, content_seq=entry.seq, content=content, started_at=started_at, **moved)
-            self.affect(self.key(uid))
+            if moves:
+                self.affect(self.key(uid))
         if entry.match_id is not None:
             self._follow_result(uid, entry.match_id, entry.present or 0)
+
+    def _has_results(self, uid: int, body: bytes) -> bool:
+        """Return whether an event has the very results of a body; False if the log is read from its begin."""
+        number = self.value("content", uid)
+        return self.base.seq > 0 and number < self.contents.size and self.contents.equals(number, body)
 
     def _start_of(self, body: bytes) -> int:
         head = HEAD(body)

@@ -38,6 +38,8 @@ MAX_SINGLE_ROWS = 64  # an event with more is rated like a batch
 class Ratings:
     """Ledger rows of the events that are rated again, in the order of rating."""
 
+    position: int  # in the order of rating, of the first of these events
+    first_row: int  # of the ledger, that they may have
     parts: list[dict[str, Array]] = field(default_factory=list)  # `ROW_TYPES` without `previous`, and `state`
     lengths: list[Array] = field(default_factory=list)  # rows of each event
     fields: list[Array] = field(default_factory=list)  # rated entrants of each event
@@ -59,23 +61,23 @@ def rate(draft: Draft) -> tuple[Snapshot, Ratings]:
         direct_merges=draft.direct_merges, merged=draft.merged, carried=base.carry(first_row),
     )  # fmt: skip
     if position == events.size == base.events.size:
-        return after, Ratings()
-    ratings = Ratings()
-    rater = Rater(base, after, position, first_row, ratings)
+        return after, Ratings(position, base.rows.size)
+    ratings = Ratings(position, first_row)
+    rater = Rater(base, after, ratings)
     for first in range(position, events.size, SPAN_EVENTS):
         rater.rate_span(events.order.part("uid", first, min(first + SPAN_EVENTS, events.size)))
-    return assembled(base, after, position, first_row, ratings), ratings
+    return assembled(base, after, ratings), ratings
 
 
 class Rater:
     """Rates events span by span, and holds where everyone stands in between."""
 
-    def __init__(self, base: Snapshot, after: Snapshot, position: int, first_row: int, ratings: Ratings) -> None:
-        self.base, self.after, self.first_row, self.ratings = base, after, first_row, ratings
+    def __init__(self, base: Snapshot, after: Snapshot, ratings: Ratings) -> None:
+        self.base, self.after, self.first_row, self.ratings = base, after, ratings.first_row, ratings
         self.system = after.pool.system
-        self.pool_state = base.pool_state(position)
-        is_long = after.events.size - position > SPAN_EVENTS
-        self.everyone = self.roster(base.slots) if is_long else None
+        self.pool_state = base.pool_state(ratings.position)
+        is_long = after.events.size - ratings.position > SPAN_EVENTS
+        self.everyone = roster_before(base, ratings.first_row, base.slots) if is_long else None
 
     def rate_span(self, uids: Array) -> None:
         """Rate consecutive events and seasons."""
@@ -85,13 +87,14 @@ class Rater:
         counting = ~is_season & (status != VOIDED) & (status != SUPERSEDED)
         if self.everyone is None and uids.size == 1 and counting[0] and self.rate_single(int(uids[0])):
             return
-        table = self.table(uids[counting])
+        table = results_of(self.after, uids[counting])
         twice = players_twice(table) if table.height else {}
         if twice:
             table = table.filter(~pl.col("uid").is_in([*twice]))
         roster = self.everyone
         if roster is None:
-            roster = self.roster(self.base.slots if is_season.any() else slots_of(np.unique(numbers_in(table))))
+            slots = self.base.slots if is_season.any() else slots_of(np.unique(numbers_in(table)))
+            roster = roster_before(self.base, self.first_row, slots)
         roster.pool = self.pool_state
         batch = Batch()
         bounds = [0, *(np.flatnonzero(is_season) + 1).tolist(), uids.size]
@@ -118,17 +121,6 @@ class Rater:
                 before = states[place] = batch.learnt.get(uid, before)
             self.ratings.learnt.append(states)
 
-    def table(self, uids: Array) -> pl.DataFrame:
-        """Return the results of events, with the numbers of accounts that play on."""
-        columns = self.after.events.columns
-        table = self.after.contents.table(
-            columns.at("content", uids), event_id=uids.astype(str), started_at=columns.at("started_at", uids), uid=uids
-        )
-        if not self.after.merged or table.is_empty():
-            return table
-        ends = {str(number): str(into) for number, into in self.after.merged.items()}
-        return table.with_columns(pl.col([*filter(is_numbered, table.columns)]).replace(ends))
-
     def note_statuses(
         self, uids: Array, rated: Array, table: pl.DataFrame, twice: Mapping[int, int], errors: Mapping[int, Any]
     ) -> None:
@@ -147,16 +139,6 @@ class Rater:
                 self.ratings.statuses[uid] = UNRATED, why[uid]
         self.ratings.errors |= errors
         self.ratings.twice |= twice
-
-    def roster(self, slots: Array) -> Roster:
-        """Return where these players stand before the first event that is rated."""
-        numbers = np.sort(numbers_of(slots))
-        roster = Roster.of_newcomers(self.system, numbers)
-        rows = self.base.newest_rows(self.first_row, slots_of(numbers))
-        known = rows >= 0
-        roster.states[known] = self.base.rows.at("state", rows[known])
-        roster.played_at = self.base.played_at(rows)
-        return roster
 
     def rate_single(self, uid: int) -> bool:
         """Rate the only event of all spans the short way; return False if only a batch can rate it."""
@@ -205,6 +187,29 @@ class Rater:
         return True
 
 
+def results_of(snapshot: Snapshot, uids: Array) -> pl.DataFrame:
+    """Return the results of events, with the numbers of accounts that play on; `event_id` is the uid as text."""
+    columns = snapshot.events.columns
+    table = snapshot.contents.table(
+        columns.at("content", uids), event_id=uids.astype(str), started_at=columns.at("started_at", uids), uid=uids
+    )
+    if not snapshot.merged or table.is_empty():
+        return table
+    ends = {str(number): str(into) for number, into in snapshot.merged.items()}
+    return table.with_columns(pl.col([*filter(is_numbered, table.columns)]).replace(ends))
+
+
+def roster_before(snapshot: Snapshot, row: int, slots: Array) -> Roster:
+    """Return where these players stood before a ledger row, in a pool that has learnt nothing."""
+    numbers = np.sort(numbers_of(slots))
+    roster = Roster.of_newcomers(snapshot.pool.system, numbers)
+    rows = snapshot.newest_rows(row, slots_of(numbers))
+    known = rows >= 0
+    roster.states[known] = snapshot.rows.at("state", rows[known])
+    roster.played_at = snapshot.played_at(rows)
+    return roster
+
+
 def positions_of(values: Array, among: Array) -> Array:
     """Return where each value is among distinct others."""
     order = np.argsort(among, kind="stable")
@@ -218,8 +223,9 @@ def numbers_in(table: pl.DataFrame) -> Array:
     return np.concatenate([np.empty(0, np.int64), *columns])
 
 
-def assembled(base: Snapshot, after: Snapshot, position: int, first_row: int, ratings: Ratings) -> Snapshot:
+def assembled(base: Snapshot, after: Snapshot, ratings: Ratings) -> Snapshot:
     """Return the snapshot with new ledger rows behind those that stay."""
+    position, first_row = ratings.position, ratings.first_row
     names = [*(name for name in ROW_TYPES if name != "previous"), "state"]
     columns = {name: np.concatenate([part[name] for part in ratings.parts]) for name in names}
     slots = columns["slot"].astype(np.int64)

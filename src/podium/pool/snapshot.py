@@ -290,6 +290,11 @@ class Snapshot:
         return Standings(system, self.rows, stop, slots, rows, *known)
 
 
+def count_counting(snapshot: Snapshot) -> int:
+    """Count the events that count: neither voided nor superseded, and no season."""
+    return int((~np.isin(snapshot.events.columns.part("status"), (VOIDED, SUPERSEDED, SEASON))).sum())
+
+
 def empty(pool: Pool) -> Snapshot:
     """Return a pool before the first entry of its log."""
     events = Events(

@@ -91,7 +91,6 @@ class Upkeep:
         expired = await self._do(KEYS, revoke_expired, self._store.engine)
         if expired:
             LOGGER.info("%d %s expired", expired, "key" if expired == 1 else "keys")
-        await self._do(LEFT_OVERS, self._store.clear_unread)  # of a long correction, or of one that was killed
         await self._do(LEFT_OVERS, forget_budgets, self._store.engine)
         await self._do(LEFT_OVERS, forget_waiting, self._store.engine)
         await self._do(HEADS, keep_heads, self._store.engine)

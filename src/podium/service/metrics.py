@@ -17,7 +17,7 @@ from prometheus_client.metrics_core import GaugeMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 
 from podium.service.http.requests import in_background
-from podium.store.writing.execution import Receipt
+from podium.store.writing.receipts import Receipt
 
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 LONG_BUCKETS = (*BUCKETS, 30.0, 60.0, 300.0)

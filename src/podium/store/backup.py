@@ -11,8 +11,9 @@ from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
+import polars as pl
 import sqlalchemy as sa
 
 from podium.errors import PodiumError
@@ -40,18 +41,20 @@ from podium.log.files import (
 )
 from podium.log.log import RERATE, head_note, json_entry
 from podium.log.players import Numbering
-from podium.log.pools import START, PoolView, every_pool
-from podium.log.schema import running
+from podium.log.pools import START, PoolView, every_pool, lock_pool
+from podium.log.schema import change, pool_state, rank_count, running, standing
+from podium.log.statements import of_generation
+from podium.pool.slots import numbers_of
+from podium.pool.snapshot import Snapshot, count_counting
 from podium.store.store import Store
+from podium.store.writing import execution
 from podium.store.writing.rating.events import Proposal
-from podium.store.writing.rating.generations import clear_unread
-from podium.store.writing.rating.rerating import Rerated
 from podium.store.writing.rating.verification import Verification
-from podium.store.writing.staging import run
 from podium.support.part_files import part_file
 from podium.version import ARITHMETIC
 
 T = TypeVar("T")
+SELECT_FORMER_RATINGS = sa.select(change.c.seq, change.c.player_id, change.c.rating).where(of_generation(change))
 
 
 def back_up(url: str, target: Path) -> None:
@@ -184,16 +187,15 @@ def due_pools(engine: sa.Engine) -> list[str]:
         return [pool.name for pool in every_pool(connection) if pool.is_outdated]
 
 
-def upgrade_pools(engine: sa.Engine, actor: str) -> Iterator[Upgraded]:
+def upgrade_pools(store: Store, actor: str) -> Iterator[Upgraded]:
     """Rate every pool again that waits, and report each once it is committed.
 
-    Of several processes one rates a pool, the others wait for it. A pool that cannot be rated stays as it was, and
-    keeps no other from it.
+    Several processes may do so at once: one rates a pool, the others wait for it. A pool that cannot be rated stays as
+    it was, and keeps no other from it.
     """
-    clear_unread(engine)
-    for name in due_pools(engine):
+    for name in due_pools(store.engine):
         try:
-            sentence = rerate_pool(engine, name, actor)
+            sentence = rerate_pool(store, name, actor)
         except PodiumError as error:
             yield Upgraded(name, "", str(error))
         else:
@@ -211,14 +213,20 @@ def in_turn(write: Callable[[], T]) -> T:
                 raise
 
 
-def rerate_pool(engine: sa.Engine, name: str, actor: str) -> str:
+def rerate_pool(store: Store, name: str, actor: str) -> str:
     """Rate a pool from its first event on with this version's arithmetic.
 
     Returns:
-        A sentence for the admin; empty where another process was quicker.
+        A sentence for the admin; empty if another process was quicker.
     """
-    rerate = partial(rerate_all, actor=actor)
-    return moves(in_turn(lambda: run(engine, name, rerate, lambda _pool: None)).rerated)
+    with store.reading(name) as pool:
+        former = former_ratings(pool)
+    opening = partial(store.reading, name), partial(store.locking, name)
+    done = in_turn(lambda: execution.run(*opening, partial(rerate_all, actor=actor), lambda _pool: None))
+    if done.place is None:
+        return ""
+    in_turn(partial(forget_former_ratings, store.engine, name))
+    return moves(former, done.snapshot)
 
 
 def rerate_all(pool: PoolView, _numbering: Numbering, *, actor: str) -> Proposal:
@@ -230,9 +238,30 @@ def rerate_all(pool: PoolView, _numbering: Numbering, *, actor: str) -> Proposal
     return Proposal(rated, RERATE, (entry,), (START,), columns=columns, refuses_unrateable=False)
 
 
-def moves(rerated: Rerated | None) -> str:
-    if rerated is None:
-        return ""
-    totals = rerated.totals
-    sentence = f"{rerated.events} events rated again, {totals.changes} changes of ratings moved"
-    return f"{sentence}, the largest by {totals.largest:.4g} points" if totals.changes else sentence
+def former_ratings(pool: PoolView) -> pl.DataFrame:
+    """The ratings after each event as an earlier version stored them: `seq`, `player`, `rating`."""
+    rows = pool.run(SELECT_FORMER_RATINGS)
+    return pl.DataFrame(rows, {"seq": pl.Int64, "player": pl.Int64, "rating": pl.Float64}, orient="row")
+
+
+def forget_former_ratings(engine: sa.Engine, name: str) -> None:
+    """Delete the ledger of a pool that an earlier version stored."""
+    with write_transaction(engine) as connection:
+        pool = lock_pool(connection, name)
+        for table in (change, pool_state, standing, rank_count):
+            pool.execute(sa.delete(table).where(of_generation(table)))
+
+
+def moves(former: pl.DataFrame, snapshot: Snapshot) -> str:
+    """A sentence on how many ratings moved, and by how much."""
+    rows, columns = snapshot.rows, snapshot.events.columns
+    rating = rows.part("state")[:, snapshot.pool.system.column("rating")]
+    seq, player = columns.at("seq", rows.part("event")), numbers_of(rows.part("slot"))
+    present = pl.DataFrame({"seq": seq, "player": player, "rating": rating})
+    both = former.join(present, on=["seq", "player"], how="full", coalesce=True)
+    moved = both.filter(~pl.col("rating").eq_missing(pl.col("rating_right")))
+    sentence = f"{count_counting(snapshot)} events rated again, {moved.height} changes of ratings moved"
+    if moved.is_empty():
+        return sentence
+    largest: Any = (moved["rating"] - moved["rating_right"]).abs().max()
+    return f"{sentence}, the largest by {largest or 0.0:.4g} points"

@@ -7,15 +7,19 @@ from functools import cached_property
 from threading import Lock
 from typing import NamedTuple
 
+import polars as pl
 import sqlalchemy as sa
 
+from podium.log.database import StoreError
 from podium.log.pools import Pool, PoolView, refuse_other_arithmetic
 from podium.log.schema import log
 from podium.log.statements import fetch_parts, of_pool
 from podium.pool.fold import Draft, Entry
 from podium.pool.rating import rate
 from podium.pool.snapshot import Snapshot, empty
+from podium.results.reading import first_line
 
+UNREADABLE = ValueError, LookupError, TypeError, pl.exceptions.PolarsError  # as an altered entry raises
 MOST_POOLS = 64  # whose snapshots are held
 MOST_EARLIER = 4  # snapshots of one pool, for transactions that began before its newest entry
 FETCHED_ENTRIES = 500
@@ -42,7 +46,8 @@ START_OF_LOG = LogPlace(0, None)
 class Followed:
     """The newest snapshots of one pool."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str) -> None:
+        self.name = name  # of the pool
         self.lock = Lock()  # of the thread that follows the log
         self.snapshots: OrderedDict[LogPlace, Snapshot] = OrderedDict()  # oldest first
 
@@ -68,7 +73,7 @@ class Snapshots:
         """
         rows = pool.run(SELECT_NEWEST)
         place = LogPlace(*rows[0]) if rows else START_OF_LOG
-        followed = self._followed(pool.id)
+        followed = self._followed(pool)
         found = followed.snapshots.get(place)
         if found is not None:
             return found
@@ -79,10 +84,26 @@ class Snapshots:
                 followed.keep(place, found)
         return found
 
-    def _followed(self, pool_id: int) -> Followed:
+    def find(self, pool: PoolView) -> Snapshot | None:
+        """Return the snapshot that is held of a pool as its transaction sees it; None if none is."""
+        rows = pool.run(SELECT_NEWEST)
+        return self._followed(pool).snapshots.get(LogPlace(*rows[0]) if rows else START_OF_LOG)
+
+    def holds(self, name: str) -> bool:
+        """Return whether a snapshot of a pool is held, perhaps an older one."""
         with self._lock:
-            followed = self._pools.pop(pool_id, None) or Followed()
-            self._pools[pool_id] = followed
+            return any(each.name == name and each.snapshots for each in self._pools.values())
+
+    def keep(self, pool: PoolView, place: LogPlace, snapshot: Snapshot) -> None:
+        """Hold a snapshot that a committed write has made."""
+        followed = self._followed(pool)
+        with followed.lock:
+            followed.keep(place, snapshot)
+
+    def _followed(self, pool: PoolView) -> Followed:
+        with self._lock:
+            followed = self._pools.pop(pool.id, None) or Followed(pool.name)
+            self._pools[pool.id] = followed
             while len(self._pools) > MOST_POOLS:
                 self._pools.popitem(last=False)
             return followed
@@ -99,7 +120,14 @@ class Snapshots:
 def follow(pool: PoolView, base: Snapshot) -> Snapshot:
     """Return a snapshot brought up to date with the log as a transaction sees it."""
     draft = Draft.of(base)
-    draft.follow(entries_after(pool, base.seq))
+    try:
+        draft.follow(entries_after(pool, base.seq))
+    except UNREADABLE as error:
+        reason = first_line(error)
+        raise StoreError(
+            f"pool {pool.name!r}: its log cannot be read ({type(error).__name__}: {reason}). podium verify says which "
+            "entry was altered; put back a copy from before"
+        ) from error
     if draft.is_rewritten:
         return follow(pool, empty(Pool(*pool.cells())))
     after, _ = rate(draft)

@@ -34,13 +34,12 @@ from podium.store.writing import (
     fixtures,
     ordering,
     pool_files,
-    staging,
     submission,
 )
-from podium.store.writing.execution import Done, Propose, Receipt
+from podium.store.writing.execution import Propose
 from podium.store.writing.mending import SheetChanges, amend_sheet
-from podium.store.writing.rating import generations
 from podium.store.writing.rating.events import Sheet
+from podium.store.writing.receipts import Done, Receipt
 from podium.store.writing.sheets import submit_sheet
 from podium.store.writing.submission import Submission, VoidingOptions
 
@@ -69,7 +68,8 @@ class Store(Reader):
             with self.reading(pool_name) as pool:
                 admit_pool(pool)
                 return execution.dry_run(pool, propose, effects_after)
-        return staging.run(self.engine, pool_name, propose, admit_pool, self.observe_write)
+        self.follow(pool_name)
+        return execution.run(partial(self.reading, pool_name), partial(self.locking, pool_name), propose, admit_pool)
 
     # Results
 
@@ -151,9 +151,11 @@ class Store(Reader):
             In their order: each one's receipts, or what it raised; a `LongWorkError` where it is left.
         """
         try:
+            self.follow(pool_name)
             if len(sent) > 1:
                 with self.writing(pool_name) as pool:
                     done = execution.execute(pool, partial(submission.submit, submissions=sent))
+                execution.publish(pool, done)
                 return [*done.by_sender(len(sent))]
         except UnavailableError as error:
             return [error] * len(sent)  # each alone would wait for it as long again
@@ -174,7 +176,9 @@ class Store(Reader):
         if not leave_long:
             return [*self._run(pool_name, propose).receipts]
         with self.writing(pool_name) as pool:
-            return [*execution.execute(pool, propose).receipts]
+            done = execution.execute(pool, propose)
+        execution.publish(pool, done)
+        return [*done.receipts]
 
     def amend(
         self,
@@ -410,13 +414,6 @@ class Store(Reader):
             return pool_files.import_lines(connection, lines, source, name)
 
     # Upkeep
-
-    def clear_unread(self) -> int:
-        """Delete what corrections have left behind that nobody reads any more, in short transactions.
-
-        Returns: how many generations of a pool's ledger there were.
-        """
-        return generations.clear_unread(self.engine)
 
     keep_hindsight = hindsight.keep
 

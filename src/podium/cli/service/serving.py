@@ -62,7 +62,7 @@ def serve(
         raise PodiumError(
             f"{path}: a service writes, and this folder is read-only; serve a copy: podium db backup FILE"
         )
-    for each in upgrade_pools(store.engine, "podium serve"):
+    for each in upgrade_pools(store, "podium serve"):
         typer.echo(str(each), err=bool(each.error))
     if key_file is not None:
         create_first_key(store, key_file)
@@ -143,7 +143,7 @@ def upgrade(url: str = storing.DATABASE) -> None:
     copy_before_upgrade(url)
     store = store_class(url, must_exist=True)
     failures = []
-    for each in upgrade_pools(store.engine, "podium db upgrade"):
+    for each in upgrade_pools(store, "podium db upgrade"):
         if each.error:
             failures.append(str(each))
         else:

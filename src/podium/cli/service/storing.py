@@ -24,9 +24,9 @@ from podium.support.words import counted
 
 if TYPE_CHECKING:
     from podium.store import Store
-    from podium.store.writing.execution import Receipt
     from podium.store.writing.mending import SheetChanges
     from podium.store.writing.rating.events import Sheet
+    from podium.store.writing.receipts import Receipt
 
 
 DATABASE = Option(

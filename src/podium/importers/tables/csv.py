@@ -164,7 +164,7 @@ def read(files: Sequence[Source], options: Options) -> Imported:
         try:
             mapped = apply_map(grid, mapping)
         except ResultsError as error:  # of cells of a Swiss list, whose rounds are events
-            rounds = {each.column for each in error.faults}
+            rounds = {str(each.column) for each in error.faults}
             if not options.skip_bad or mapping.layout.kind != "swiss" or not rounds <= {*grid.headings}:
                 raise
             mapped = apply_map(replace(grid, frame=grid.frame.drop(rounds)), mapping)

@@ -20,8 +20,8 @@ from podium.service.http.visitors import Visitor, check_reader
 from podium.service.metrics import Metrics
 from podium.service.watchers import Watchers
 from podium.store import Store
-from podium.store.writing.execution import Receipt
-from podium.store.writing.rating.rating import LongWorkError
+from podium.store.writing.execution import LongWorkError
+from podium.store.writing.receipts import Receipt
 from podium.store.writing.submission import Submission
 
 LOGGER = logging.getLogger(__name__)

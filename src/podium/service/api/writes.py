@@ -21,7 +21,7 @@ from podium.service.http.requests import CurrentStore, CurrentThreads, IfMatch, 
 from podium.store.reading.models import PoolSummary
 from podium.store.writing.administration import RegisteredMatch
 from podium.store.writing.anonymizing import Anonymization
-from podium.store.writing.execution import Receipt
+from podium.store.writing.receipts import Receipt
 
 T = TypeVar("T")
 router = APIRouter(prefix=POOLS_PATH, route_class=StrictRoute, responses=error_responses(*WRITE_ERRORS))

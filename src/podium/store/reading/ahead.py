@@ -33,8 +33,8 @@ from podium.store.reading.events.events import Before, event_details, event_resu
 from podium.store.reading.events.headlines import event_list
 from podium.store.reading.models import answer_from
 from podium.store.reading.moments import Answers
+from podium.store.reading.results import with_names
 from podium.store.writing.fixtures import get_fixture, places_now
-from podium.store.writing.rating.rating import with_names
 from podium.support.answers import answer, described
 
 MOST_STARTERS = 200

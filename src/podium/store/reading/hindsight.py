@@ -16,19 +16,20 @@ from podium.ledger.hindsight import chance_above, lack_of
 from podium.ledger.history import thinned
 from podium.log.log import newest_seq
 from podium.log.players import merges, names_of
-from podium.log.pools import FOREVER, START, Pool, PoolView, When, refuse_other_arithmetic, time_of
+from podium.log.pools import Pool, PoolView, When, refuse_other_arithmetic, time_of
 from podium.log.schema import hindsight, pool_fact
 from podium.log.statements import is_thing, of_pool, upsert
+from podium.pool.rating import results_of
 from podium.pool.roster import as_table
+from podium.pool.snapshot import RATED, Snapshot
 from podium.rating import rate
 from podium.results.reading import Results
 from podium.store.following import PoolReader
 from podium.store.reading.boards.ranks import standing_of
 from podium.store.reading.models import STARTED, Started
 from podium.store.reading.moments import Moments
-from podium.store.reading.pool_facts import SELECT_FACT, rated_rows, system_text
+from podium.store.reading.pool_facts import SELECT_FACT, system_text
 from podium.store.writing.rating.facts import date_of, today
-from podium.store.writing.rating.rating import events_from
 from podium.support.answers import answer, described
 
 NAME = "hindsight"  # of the pool's fact
@@ -96,7 +97,7 @@ def keep(store: Moments, pool_name: str) -> bool:
         standings = pool.snapshot.standings
         settled = standings.numbers[standings.is_player & standings.is_settled].tolist()
         entries = int(standings.events[standings.is_player].sum())
-        table = rated_results(pool) if entries <= MOST_ENTRIES else pl.DataFrame()
+        table = rated_results(pool.snapshot) if entries <= MOST_ENTRIES else pl.DataFrame()
     pairs = 0 if table.is_empty() else pairs_in(table)  # from here on in no transaction, that writers wait for
     too_large = max(entries - MOST_ENTRIES, pairs - MOST_PAIRS) > 0
     curves = {} if too_large or table.is_empty() else look_back(pool, table)
@@ -116,13 +117,10 @@ def keep(store: Moments, pool_name: str) -> bool:
     return True
 
 
-def rated_results(pool: PoolView) -> pl.DataFrame:
-    """The rows of all rated events, players by their numbers; a million events have no room in memory as bodies."""
-    tables, first = [pl.DataFrame()], START
-    while first != FOREVER:
-        segments, first = events_from(pool, first, CHUNK_EVENTS)
-        tables += [rated_rows(each.table, each.events) for each in segments if each.table.height]
-    return pl.concat([each for each in tables if each.height] or tables, how="diagonal")
+def rated_results(snapshot: Snapshot) -> pl.DataFrame:
+    """The rows of all rated events, players by their numbers."""
+    uids = snapshot.events.order.part("uid")
+    return results_of(snapshot, uids[snapshot.events.columns.at("status", uids) == RATED])
 
 
 def pairs_in(table: pl.DataFrame) -> int:

@@ -124,8 +124,20 @@ class Moments:
         with self.reading(pool_name) as pool:
             return pool
 
+    def follow(self, pool_name: str) -> None:
+        """Have a pool in memory before it is locked: to fold a whole log takes long."""
+        if not self.snapshots.holds(pool_name):
+            with self.reading(pool_name) as pool:
+                self.snapshots.at(pool)
+
     @contextmanager
-    def writing(self, pool_name: str, *, even_closed: bool = False) -> Iterator[PoolView]:
+    def locking(self, pool_name: str) -> Iterator[PoolReader]:
+        """A transaction that has a pool to itself, whatever its state is."""
+        with locked_pool(self.engine, pool_name, self.observe_write) as pool:
+            yield PoolReader.of(pool, self.snapshots)
+
+    @contextmanager
+    def writing(self, pool_name: str, *, even_closed: bool = False) -> Iterator[PoolReader]:
         """A transaction that has a pool to itself.
 
         Args:
@@ -135,7 +147,7 @@ class Moments:
         Raises:
             StoreError: another revision of the arithmetic rated the pool, or it is closed.
         """
-        with locked_pool(self.engine, pool_name, self.observe_write) as pool:
+        with self.locking(pool_name) as pool:
             (refuse_other_arithmetic if even_closed else refuse_unwritable)(pool)
             yield pool
 

@@ -2,7 +2,6 @@
 
 import json
 import statistics
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
 from typing import Any
@@ -24,21 +23,20 @@ from podium.ledger.reasons import Explanation
 from podium.log.chain import newest_head
 from podium.log.log import newest_seq
 from podium.log.players import names_of
-from podium.log.pools import START, OrderKey, Pool, PoolView, newest_first, refuse_other_arithmetic, settings_of
-from podium.log.schema import change, event, pool_fact
-from podium.log.statements import is_thing, of_generation, of_pool, upsert
-from podium.pool.roster import Roster, as_table
+from podium.log.pools import Pool, PoolView, refuse_other_arithmetic, settings_of
+from podium.log.schema import pool_fact
+from podium.log.statements import FIRST_THING, of_pool, upsert
+from podium.pool.columns import Array
+from podium.pool.rating import numbers_in, results_of, roster_before
+from podium.pool.roster import as_table
+from podium.pool.slots import slots_of
+from podium.pool.snapshot import RATED, SEASON, Snapshot
 from podium.results.reading import Results
 from podium.store.following import PoolReader
 from podium.store.reading.events.events import explanation, rated_event
 from podium.store.reading.moments import Answers
 from podium.store.reading.players.cards import career_of, events_in
-from podium.store.writing.rating.events import RATED
 from podium.store.writing.rating.facts import date_of, today
-from podium.store.writing.rating.ledger_rows import newest_pool_state, system_today
-from podium.store.writing.rating.plan import met_in
-from podium.store.writing.rating.rating import events_from
-from podium.store.writing.rating.standing_rows import newest_standings
 from podium.support.answers import answer, described
 
 
@@ -118,54 +116,48 @@ WHEN_READ = Effort(events=1_000, players=5)
 
 SIDES = 2  # from which each duel is counted
 LARGE_FIELD = 1_000  # entrants beyond whom an event is not taken apart: its duels take seconds
-SELECT_FIRST_OF_NEWEST, SELECT_CHANGE_BEFORE_NEWEST = (
-    sa.select(table.c.started_at, table.c.seq)
-    .where(*conditions)
-    .order_by(*newest_first(table))
-    .limit(1)
-    .offset(sa.bindparam("more"))
-    for table, conditions in (
-        (event, (of_pool(event), event.c.status == RATED)),
-        (change, (of_generation(change), change.c.place > 0)),
-    )
-)
 
 
-def promise_outcomes(pool: PoolView, most: Effort) -> tuple[int, int, npt.NDArray[np.float64]]:
+def promise_outcomes(pool: PoolReader, most: Effort) -> tuple[int, int, npt.NDArray[np.float64]]:
     """How many of the newest rated events were judged, of how many players; and of each bin, (bins, 3), sums.
 
     Those are of duels, from both sides, of what was expected, and of scores.
     """
-    newest = pool.execute(SELECT_FIRST_OF_NEWEST, more=most.events - 1).first()
-    beyond = pool.execute(SELECT_CHANGE_BEFORE_NEWEST, more=most.rows).first()
-    first = START if newest is None else OrderKey(newest.started_at, newest.seq)
-    first = first if beyond is None else max(first, OrderKey(beyond.started_at, beyond.seq + 1))
-    segments, _ = events_from(pool, first)
-    tables = [rated_rows(segment.table, segment.events) for segment in segments]
-    numbers = set[int]().union(*map(met_in, tables))
+    snapshot, order = pool.snapshot, pool.snapshot.events.order
+    positions = newest_rated_positions(snapshot, most)
+    table = results_of(snapshot, order.at("uid", positions))
+    position_of = dict(zip(order.at("uid", positions).tolist(), positions.tolist(), strict=True))
+    is_season = snapshot.events.columns.at("status", order.part("uid")) == SEASON
+    seasons_before = np.cumsum(is_season)[positions]
     bins = np.zeros((BINS, 3))
-    for run in (each for table in tables for each in runs_to_judge(table)):
-        start = OrderKey(int(run["started_at"].to_physical()[0]), run["seq"][0])
-        standings = newest_standings(pool, met_in(run), start)
-        roster = Roster.resumed(pool.system, standings, newest_pool_state(pool, start))
-        events, replayed = roster.advance(Results(as_table(pool, run), pool.name), run["started_at"])
-        entries = events.columns.entries if events.columns.entries.size else events.columns.entrants
-        chosen = judged_heats(events, Window()) & (np.diff(entries) <= LARGE_FIELD)
-        if chosen.any():
-            bins += predict(pool.system, events, HeatSelection(chosen), replayed).bins
-    count = sum(table["event_id"].n_unique() for table in tables)
-    return count, sum(not is_thing(number) for number in numbers), bins
+    for season in np.unique(seasons_before).tolist():  # in which no lead shrinks
+        uids = order.at("uid", positions[seasons_before == season])
+        for run in runs_to_judge(table.filter(pl.col("uid").is_in(uids.tolist()))):
+            start = position_of[run["uid"][0]]
+            roster = roster_before(snapshot, snapshot.row_at(start), slots_of(np.unique(numbers_in(run))))
+            roster.pool = snapshot.pool_state(start)
+            events, replayed = roster.advance(Results(as_table(pool, run), pool.name), run["started_at"])
+            entries = events.columns.entries if events.columns.entries.size else events.columns.entrants
+            chosen = judged_heats(events, Window()) & (np.diff(entries) <= LARGE_FIELD)
+            if chosen.any():
+                bins += predict(pool.system, events, HeatSelection(chosen), replayed).bins
+    players = np.unique(numbers_in(table)) < FIRST_THING
+    return positions.size, int(players.sum()), bins
 
 
-def rated_rows(table: pl.DataFrame, events: Sequence[Any]) -> pl.DataFrame:
-    rated = [row.event_id for row in events if row.status == RATED]
-    return table.filter(pl.col("event_id").is_in(rated))
+def newest_rated_positions(snapshot: Snapshot, most: Effort) -> Array:
+    """The positions of the newest rated events, of which there are so many at most, with so many changes."""
+    order = snapshot.events.order
+    rated = np.flatnonzero(snapshot.events.columns.at("status", order.part("uid")) == RATED)
+    lengths = np.diff(order.part("stop"), prepend=0)[rated]
+    count = int(np.searchsorted(np.cumsum(lengths[::-1]), most.rows, "right"))
+    return rated[rated.size - min(count, most.events, rated.size) :]
 
 
 def runs_to_judge(table: pl.DataFrame) -> list[pl.DataFrame]:
     """The rows of events between those of which no heat is to be taken apart: how these ended is stored."""
-    heats = [name for name in ("seq", "heat") if name in table.columns]
-    smallest = table.select("seq", pl.len().over(heats)).select(pl.col("len").min().over("seq")).to_series()
+    heats = [name for name in ("uid", "heat") if name in table.columns]
+    smallest = table.select("uid", pl.len().over(heats)).select(pl.col("len").min().over("uid")).to_series()
     run = (smallest > LARGE_FIELD).rle_id().alias("run")
     return table.with_columns(run).filter(smallest <= LARGE_FIELD).partition_by("run", include_key=False)
 
@@ -294,7 +286,7 @@ def keep(pool: PoolView, found: KeptFacts) -> None:
 
 def promise(pool: PoolReader) -> tuple[PromisePoint, ...]:
     """What a lead promises the middle settled player over an equal, or a newcomer where nobody is settled."""
-    system, newcomer = system_today(pool), pool.system.newcomer()
+    system, newcomer = pool.snapshot.system_at(pool.snapshot.events.order.size), pool.system.newcomer()
     standings = pool.snapshot.standings
     settled = standings.rows[standings.is_player & standings.is_settled][:MIDDLE_OF]
     states = pool.snapshot.rows.at("state", settled)

@@ -1,31 +1,26 @@
 """What can be done to a pool, looked at before it is done: it is done as it was seen, or not at all."""
 
-from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from podium.engine.system import System
 from podium.engine.tables.things import kind_and_name
 from podium.log.content import numbers_in
 from podium.log.log import AMEND, admit_reason, bodies_of, newest_seq
-from podium.log.players import Numbering, names_of, present_names, provisional_numbers
-from podium.log.pools import Order, OrderKey, PoolView, When, refuse_unwritable
-from podium.log.statements import is_thing
+from podium.log.players import Numbering, present_names, provisional_numbers
+from podium.log.pools import Order, PoolView, When, refuse_unwritable
+from podium.pool.moves import Moves
+from podium.pool.standings import Standings, shared_ranks
 from podium.store.following import PoolReader
-from podium.store.reading.boards.ranks import count_players
 from podium.store.reading.events.events import find_event
 from podium.store.reading.log import CorrectedLine, corrected_lines, lines_of
 from podium.store.writing import accounts, administration, mending, ordering, sheets, submission
-from podium.store.writing.execution import Done, Propose, plan_through, with_receipts
+from podium.store.writing.execution import Propose, plan
 from podium.store.writing.rating.events import Proposal, Sheet, StaleError
-from podium.store.writing.rating.facts import ranked
-from podium.store.writing.rating.plan import Plan, Span
-from podium.store.writing.rating.rerating import Totals, event_ids, moves
+from podium.store.writing.receipts import Totals, event_id_of, names_with, with_receipts
 
 Act = Callable[[str, str], Propose]  # by whom, and why: what is then proposed
 
@@ -155,24 +150,18 @@ def preview(pool: PoolReader, act: Act) -> Preview:
         PodiumError: the act is refused, as it would be if it were carried out.
     """
     refuse_unwritable(pool)
-    version, players = newest_seq(pool), count_players(pool)
     proposal = act("", "")(pool, provisional_numbers)
-    moved: Counter[OrderKey] = Counter()
-
-    def count(span: Span) -> None:
-        moved.update(OrderKey(*key[:2]) for key, _, _ in moves(span))
-
-    rerated, plan = plan_through(proposal, count)
+    done = plan(pool, proposal)
     return Preview(
-        version,
+        newest_seq(pool),
         not proposal.entries,
-        rerated.totals,
+        done.totals,
         amended_lines(pool, proposal),
-        moved_events(pool, proposal, moved),
-        () if plan is None else moved_ratings(pool, proposal, plan),
-        players,
-        with_receipts(Done(proposal, rerated)).answer,
-        rerated.notice,
+        () if done.moves is None else moved_events(done.moves),
+        () if done.moves is None else moved_ratings(pool, done.moves, proposal),
+        int(pool.snapshot.standings.best_first.size),
+        with_receipts(done).answer,
+        done.notice,
     )
 
 
@@ -188,34 +177,36 @@ def amended_lines(pool: PoolReader, proposal: Proposal) -> tuple[CorrectedLine, 
     return tuple(corrected_lines(before, after, {each: kind_and_name(name)[1] for each, name in names.items()}))
 
 
-def moved_events(pool: PoolView, proposal: Proposal, moved: Mapping[OrderKey, int]) -> tuple[MovedEvent, ...]:
+def moved_events(moves: Moves) -> tuple[MovedEvent, ...]:
     """The first events that have so many changes that moved, each by its position."""
-    first = sorted(moved)[:MAX_EVENTS]
-    ids = event_ids(pool, proposal, {key.started_at for key in first})
-    return tuple(MovedEvent(ids.get(key), moved[key]) for key in first)
+    counts = moves.count_by_event()[:MAX_EVENTS]
+    return tuple(MovedEvent(event_id_of(moves.after, uid), count) for uid, count in counts)
 
 
-def moved_ratings(pool: PoolReader, proposal: Proposal, plan: Plan) -> tuple[MovedRating, ...]:
+def moved_ratings(pool: PoolView, moves: Moves, proposal: Proposal) -> tuple[MovedRating, ...]:
     """Every rating of today that would move, the largest move first; who is new or gone before all."""
-    standings = pool.snapshot.standings
-    columns = standings.numbers.tolist(), standings.ratings.tolist(), map(np.ndarray.tobytes, standings.states)
-    before = {number: each for number, *each in zip(*columns, strict=True) if not is_thing(number)}
-    met = {number for number in plan.stored.keys() | plan.standings.keys() if not is_thing(number)}
-    after = {number: each for number, each in before.items() if number not in met}
-    after |= {number: [each.rating, each.state] for number, each in plan.standings.items() if number in met}
-    ratings_before, ratings_after = ({number: each[0] for number, each in one.items()} for one in (before, after))
-    ranks_before, ranks_after = (
-        {number: rank for number, _, rank in ranked(each_pool, {each: state for each, (_, state) in one.items()})}
-        for each_pool, one in ((pool, before), (proposal.pool, after))
-    )
-    numbers = [each for each in met if ratings_before.get(each) != ratings_after.get(each)]
-    if pool.system.ranking != proposal.pool.system.ranking:
-        numbers += [each for each in met.difference(numbers) if ranks_before.get(each) != ranks_after.get(each)]
-    names = names_of(pool, [each for each in numbers if each not in proposal.newcomers])
-    names |= proposal.newcomers
-    known = ratings_before, ratings_after, ranks_before, ranks_after
-    moved = (MovedRating(names[each], *(some.get(each) for some in known)) for each in numbers)
-    return tuple(sorted(moved, key=lambda each: (-size_of(each), each.player)))
+    before, after = (ratings_and_ranks(each.standings) for each in (moves.before, moves.after))
+    by_rank = moves.before.pool.system.ranking != moves.after.pool.system.ranking
+    nothing = None, None
+    moved = {}
+    for number in before.keys() | after.keys():
+        (rating, rank), (new_rating, new_rank) = before.get(number, nothing), after.get(number, nothing)
+        if rating != new_rating or (by_rank and rank != new_rank):
+            moved[number] = rating, new_rating, rank, new_rank
+    names = names_with(pool, proposal, moved)
+    found = (MovedRating(names[number], *cells) for number, cells in moved.items())
+    return tuple(sorted(found, key=lambda each: (-size_of(each), each.player)))
+
+
+def ratings_and_ranks(standings: Standings) -> dict[int, tuple[float, int | None]]:
+    """The rating of each player, and the rank among the settled, by number."""
+    best_first = standings.best_first
+    settled = best_first[standings.is_settled[best_first]]
+    ranks = dict(zip(settled.tolist(), shared_ranks(standings.scores[settled].tolist()), strict=True))
+    columns = (each[best_first].tolist() for each in (standings.numbers, standings.ratings))
+    return {
+        number: (rating, ranks.get(entry)) for entry, number, rating in zip(best_first.tolist(), *columns, strict=True)
+    }
 
 
 def size_of(moved: MovedRating) -> float:

@@ -23,11 +23,11 @@ from podium.store.reading.player_models import FoundPlayer
 from podium.store.reading.players import cards, explanations
 from podium.store.reading.players import rivals as opponents
 from podium.store.reading.pool_facts import FairExpectation
+from podium.store.reading.results import counting_results
 from podium.store.writing import administration
 from podium.store.writing import fixtures as planned
 from podium.store.writing import sheets as brought
 from podium.store.writing.pool_files import export_lines
-from podium.store.writing.rating.rating import counting_results
 from podium.store.writing.rating.verification import Verification, verify_database
 
 
@@ -152,7 +152,7 @@ class Reader(Moments):
             UnavailableError: the database cannot serve at the moment.
             UnknownError: there is no such pool.
         """
-        return verify_database(self.engine, pool_name, heads)
+        return verify_database(self.engine, self.snapshots, pool_name, heads)
 
     # Boards
 

@@ -1,40 +1,28 @@
 """Accounts that are one player's: merged, and taken apart again. Both are in the log."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import islice, repeat
+from itertools import repeat
 from typing import Any
 
+import numpy as np
 import polars as pl
-import sqlalchemy as sa
 
 from podium.engine.tables.things import called, thing_name
 from podium.errors import Fault, MeetingError, ResultsError
-from podium.log.content import Content, is_numbered, read_bodies, row_of
+from podium.log.content import Content, is_numbered, row_of
 from podium.log.database import StoreError
 from podium.log.log import MERGE, UNMERGE, json_entry
 from podium.log.players import Numbering, known_numbers, logged_merges, merges, names_of, resolved, unrated_error
 from podium.log.pools import OrderKey, PoolView
-from podium.log.schema import change, event, log
-from podium.log.statements import of_generation, of_pool
-from podium.store.writing.rating.events import UNRATED, Proposal
-from podium.store.writing.rating.rating import IS_COUNTED
-from podium.store.writing.rating.standing_rows import stored_standings
-
-CHANGES_OF_PLAYER = sa.and_(
-    of_generation(change),
-    change.c.started_at == event.c.started_at,
-    change.c.seq == event.c.seq,
-    change.c.player_id == sa.bindparam("who"),
-)
-SELECT_CONTENT = sa.select(event.c.event_id, event.c.started_at, event.c.seq, log.c.body).join(
-    log, log.c.seq == event.c.content_seq
-)
-SELECT_RATED_EVENTS = SELECT_CONTENT.join(change, CHANGES_OF_PLAYER).where(of_pool(event), IS_COUNTED)
-SELECT_UNRATED_EVENTS = SELECT_CONTENT.where(of_pool(event), event.c.status == UNRATED)
+from podium.pool.fold import in_order
+from podium.pool.slots import slot_of
+from podium.pool.snapshot import UNRATED, Snapshot
+from podium.store.following import PoolReader
+from podium.store.writing.rating.events import Proposal
 
 
 def merge(
-    pool: PoolView, _numbering: Numbering, *, name: str, into: str, kind: str = "", actor: str, reason: str
+    pool: PoolReader, _numbering: Numbering, *, name: str, into: str, kind: str = "", actor: str, reason: str
 ) -> Proposal:
     if kind:
         name, into = thing_name(kind, name), thing_name(kind, into)
@@ -46,23 +34,23 @@ def merge(
             (stays,) = names_of(pool, [gone[known[each]]]).values()
             raise StoreError(f"{called(each)!r} was merged into {called(stays)!r}")
     for each in (into, name):
-        if each not in known or (not kind and not stored_standings(pool, [known[each]])):
+        is_known = each in known and (kind or pool.snapshot.standings.find(known[each]) >= 0)
+        if not is_known:
             raise unrated_error(pool, each)
     account, end = known[name], known[into]
     if account == end:
         raise StoreError(f"{called(name)!r} cannot be merged into itself")
     ends = {each: end if old == account else old for each, old in gone.items()} | {account: end}
     accounts = accounts_of(account, gone)
-    events = events_of(pool, account)
-    table = read_bodies((row.body, row.started_at) for row in events)
+    table = table_of(pool.snapshot, account)
     if not kind:  # of a thing, any number may be in a race
-        refuse_meetings(table, accounts, accounts_of(end, gone), into)
+        refuse_meetings(pool.snapshot, table, accounts, accounts_of(end, gone), into)
     entry = json_entry(str(account), {"into": end}, actor, reason)
-    affected = first_of(events, table, accounts)
+    affected = first_of(pool.snapshot, table, accounts)
     return Proposal(pool, MERGE, (entry,), affected, merged=ends, refuses_unrateable=False)
 
 
-def unmerge(pool: PoolView, _numbering: Numbering, *, name: str, kind: str = "", actor: str, reason: str) -> Proposal:
+def unmerge(pool: PoolReader, _numbering: Numbering, *, name: str, kind: str = "", actor: str, reason: str) -> Proposal:
     name = thing_name(kind, name) if kind else name
     account = known_numbers(pool, [name]).get(name)
     if account is None:
@@ -73,10 +61,9 @@ def unmerge(pool: PoolView, _numbering: Numbering, *, name: str, kind: str = "",
     if direct[account] is None:
         return Proposal(pool, UNMERGE)
     ends = resolved(direct | {account: None})
-    events = events_of(pool, resolved(direct)[account])
-    table = read_bodies((row.body, row.started_at) for row in events)
+    table = table_of(pool.snapshot, resolved(direct)[account])
     entry = json_entry(str(account), None, actor, reason)
-    affected = first_of(events, table, accounts_of(account, ends))
+    affected = first_of(pool.snapshot, table, accounts_of(account, ends))
     return Proposal(pool, UNMERGE, (entry,), affected, merged=ends, refuses_unrateable=False)
 
 
@@ -84,28 +71,38 @@ def accounts_of(end: int, ends: Mapping[int, int]) -> set[int]:
     return {end, *(account for account, each in ends.items() if each == end)}
 
 
-def events_of(pool: PoolView, player: int) -> list[Any]:
-    """The contents of the events that moved a player, and of every event that counts and is not rated, in order."""
-    rows = [*pool.execute(SELECT_RATED_EVENTS, who=player)]
-    rows += pool.execute(SELECT_UNRATED_EVENTS)
-    return sorted(rows, key=lambda row: (row.started_at, row.seq))
+def table_of(snapshot: Snapshot, number: int) -> pl.DataFrame:
+    """The rows of the events that moved a player, and of those that count and are not rated, in the order of rating.
+
+    Each row has the number of its event as `uid`, and of its players as they were sent.
+    """
+    columns, rows = snapshot.events.columns, snapshot.career(slot_of(number))
+    rated = snapshot.rows.at("event", rows[snapshot.rows.at("place", rows) > 0])
+    uids = np.union1d(rated, np.flatnonzero(columns.part("status") == UNRATED))
+    uids = uids[in_order(columns, uids)]
+    return snapshot.contents.table(
+        columns.at("content", uids), event_id=uids.astype(str), started_at=columns.at("started_at", uids), uid=uids
+    )
 
 
-def refuse_meetings(table: pl.DataFrame, accounts: Collection[int], others: Collection[int], name: str) -> None:
+def refuse_meetings(
+    snapshot: Snapshot, table: pl.DataFrame, accounts: Collection[int], others: Collection[int], name: str
+) -> None:
     either = table.filter(pl.col("player").is_in([str(number) for number in (*accounts, *others)]))
     heats = either["heat"].to_list() if "heat" in either.columns else repeat(None)
-    rows = list(zip(either["event_id"].to_list(), heats, map(int, either["player"].to_list()), strict=False))
-    played = {(event_id, heat) for event_id, heat, number in rows if number in accounts}
-    for event_id, heat, number in rows:
-        if number in others and (event_id, heat) in played:
-            raise MeetingError(name, event_id, "; if the two are one player, correct that event first")
+    rows = list(zip(either["uid"].to_list(), heats, map(int, either["player"].to_list()), strict=False))
+    played = {(uid, heat) for uid, heat, number in rows if number in accounts}
+    for uid, heat, number in rows:
+        if number in others and (uid, heat) in played:
+            raise MeetingError(name, snapshot.events.ids[uid], "; if the two are one player, correct that event first")
 
 
-def first_of(events: Sequence[Any], table: pl.DataFrame, accounts: Collection[int]) -> tuple[OrderKey, ...]:
+def first_of(snapshot: Snapshot, table: pl.DataFrame, accounts: Collection[int]) -> tuple[OrderKey, ...]:
+    """The place of the first event of these rows that has one of some accounts; nothing if none has."""
     columns = [*filter(is_numbered, table.columns)]
     theirs = pl.any_horizontal(pl.col(columns).is_in([str(number) for number in accounts]))
-    ids = set(table.filter(theirs)["event_id"].to_list())
-    return tuple(islice((OrderKey(row.started_at, row.seq) for row in events if row.event_id in ids), 1))
+    uids = table.filter(theirs)["uid"][:1].to_list()
+    return tuple(snapshot.events.key(uid) for uid in uids)
 
 
 def refuse_player_twice(pool: PoolView, contents: Iterable[Content], numbers: Mapping[str, int]) -> None:

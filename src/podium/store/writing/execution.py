@@ -1,319 +1,222 @@
-"""How submissions and corrections are done: proposed by reading alone, stored and rated or only rated, and answered.
+"""How submissions and corrections are done: proposed by reading alone, rated in memory, logged and answered.
 
-A proposal has all that is to be different. In one transaction it is recorded, and what derives from it is brought up
-to date; a dry run plans the new rating on a connection that only reads, so that nobody waits for it.
+What rates many events again is rated before the pool is locked. Under the lock it is only compared, logged and
+committed.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Collection, Iterable
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
-from itertools import chain, islice
 from typing import Any
 
+import numpy as np
 import sqlalchemy as sa
 
 from podium.errors import MeetingError, NotFiniteError
 from podium.log.chain import Head, newest_head
-from podium.log.log import SUBMIT, Logged, append
-from podium.log.players import Numbering, names_of, numbers_and_newcomers, provisional_numbers
-from podium.log.pools import OrderKey, Pool, PoolView
-from podium.log.schema import brought, event, merged, pools, season, sheet
-from podium.log.statements import insert, of_pool, upsert
-from podium.store.writing.rating import rerating
+from podium.log.log import SUBMIT, head_fault
+from podium.log.players import Numbering, numbers_and_newcomers, provisional_numbers
+from podium.log.pools import Pool, PoolView
+from podium.log.schema import correction
+from podium.pool.fold import Draft, Entry
+from podium.pool.moves import Moves
+from podium.pool.rating import rate
+from podium.pool.snapshot import Snapshot
+from podium.store.following import LogPlace, PoolReader, entries_after
 from podium.store.writing.rating.events import (
-    EVENT_STATUSES,
     FIRST_PLACEHOLDER,
-    Change,
-    EventRow,
     Proposal,
-    changes_from,
-    changes_of,
-    get_event,
 )
-from podium.store.writing.rating.plan import Plan, Span
-from podium.store.writing.rating.rating import LongWorkError
-from podium.store.writing.rating.rerating import NOTHING, Effect, LargestEffects, Rerated, Totals
-from podium.store.writing.rating.standing_rows import states_of
-from podium.support.answers import answer, described
+from podium.store.writing.receipts import Done, list_effects, names_with, parse_cursor, with_receipts
+from podium.store.writing.recording import keep_sheet, record, store_witness, update_statuses
 
+SHORT_EVENTS = 5_000  # the newest ones, that are rated again while the pool is locked
 LARGE_EVENT_ROWS = 2_000
-NUMBERED = "these are the pool's first events, so its events have numbers and no dates; podium pool order changes that"
-CORRECTED = ("seq", "content_seq", "started_at", "status", "reason", "present", "title", "url")  # of an event's row
-FOLLOW_EVENT = (  # what sheets brought stays what they brought, in another order
-    sa.update(brought)
-    .where(
-        of_pool(brought),
-        brought.c.event_id == sa.bindparam("event"),
-        brought.c.content_seq
-        == sa.select(event.c.content_seq)
-        .where(of_pool(event), event.c.event_id == sa.bindparam("event"))
-        .scalar_subquery(),
-    )
-    .values(content_seq=sa.bindparam("new_content_seq"))
-)
-UPDATE_EVENT = (
-    sa.update(event)
-    .where(of_pool(event), event.c.event_id == sa.bindparam("event"))
-    .values({name: sa.bindparam(f"new_{name}") for name in CORRECTED})
-)
+ATTEMPTS = 2  # at rating before the pool is locked
 
 
-@answer
-class Receipt:
-    """What became of an event that was sent."""
-
-    event_id: str = described("The event.")
-    seq: int = described("The number of its submission in the log; 0 in a dry run of a new one.")
-    status: str = described("What became of it.", enum=EVENT_STATUSES)
-    reason: str = described("Why it is not rated; empty where it is.")
-    duplicate: bool = described("Whether it was known, with this very content.")
-    changes: tuple[Change, ...] = described("Its own changes of ratings, in the order of its rows.")
-    rerated: int = described("How many changes of other events it moved.")
-    effects: tuple[Effect, ...] = described("Of a dry run, on its first receipt: the largest changes that would move.")
-    totals: Totals | None = described("Of a dry run, on its first receipt: how much would move.")
-    next: str | None = described("For `effects_after`; null where no effect follows.")
-    warnings: tuple[str, ...] = described("Which new players have names like those of others.")
-    head: Head | None = described("Keep it: `podium verify --head` finds what was removed since. Null in a dry run.")
-    notice: str = described(
-        "If the system learns from its pool: what a late result or a correction moves. Of a pool's first events: that "
-        "they have numbers and no dates.",
-        default="",
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Done:
-    """What was done, or would be."""
-
-    proposal: Proposal  # as it was recorded
-    rerated: Rerated | None = None  # None where nothing had to be rated again
-    head: Head | None = None  # of the log; None of a dry run
-    receipts: tuple[Receipt, ...] = ()  # in the order in which events were sent
-
-    @property
-    def written(self) -> int:
-        return 0 if self.rerated is None else self.rerated.written
-
-    def by_sender(self, senders: int) -> list[list[Receipt]]:
-        receipts: list[list[Receipt]] = [[] for _ in range(senders)]
-        for each in self.receipts:
-            receipts[self.proposal.sent[each.event_id]].append(each)
-        return receipts
-
-    @property
-    def answer(self) -> Any:
-        """The receipts of a submission, the receipt of a corrected event, or else how many rows of the ledger moved.
-
-        Of a sheet that was compared as a whole it is what became of it.
-        """
-        if self.proposal.sheet is not None and self.proposal.sheet.changes is not None:
-            totals = NOTHING if self.rerated is None else self.rerated.totals
-            return replace(self.proposal.sheet.changes, receipts=self.receipts, totals=totals)
-        if self.proposal.kind == SUBMIT:
-            return [*self.receipts]
-        return self.receipts[0] if self.receipts else self.written
+class LongWorkError(Exception):
+    """More events are to be rated than fit into a short transaction; callers of the store never see it."""
 
 
 Propose = Callable[[PoolView, Numbering], Proposal]  # checks, and reads, but writes nothing
+Opening = Callable[[], AbstractContextManager[PoolReader]]  # begins a transaction
 
 
-def execute(pool: PoolView, propose: Propose, *, refuse_long: bool = True) -> Done:
-    """Propose, record, rate and answer, in a transaction that has the pool's lock.
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What a proposal comes to, rated before the pool was locked."""
+
+    entries: tuple[Any, ...]
+    head: Head  # of the log that it was rated after
+    moves: Moves
+
+
+def run(read: Opening, lock: Opening, propose: Propose, admit: Callable[[Pool], None]) -> Done:
+    """Do what is proposed; what takes long is rated before the pool is locked.
+
+    Args:
+        read: begins a transaction that only reads the pool.
+        lock: begins a transaction that has the pool to itself.
+        propose: says what is to be done.
+        admit: refuses a pool that may not be changed so, as one that is closed.
+
+    Raises:
+        UnavailableError: the database cannot serve at the moment.
+    """
+    prepared: Prepared | None = None
+    for attempt in range(ATTEMPTS + 1):
+        with suppress(LongWorkError):
+            with lock() as pool:
+                admit(pool)
+                done = execute(pool, propose, prepared, refuse_long=attempt < ATTEMPTS)
+            publish(pool, done)
+            return done
+        with read() as pool:
+            admit(pool)
+            proposal, base, head = propose(pool, provisional_numbers), pool.snapshots.at(pool), newest_head(pool)
+        prepared = Prepared(proposal.entries, head, rate_entries(base, entries_of(proposal)))
+    raise AssertionError("the last attempt refuses nothing")
+
+
+def publish(pool: PoolReader, done: Done) -> None:
+    """Let readers have the snapshot of a transaction that is committed."""
+    if done.place is not None:
+        pool.snapshots.keep(pool, done.place, done.snapshot)
+
+
+def execute(pool: PoolReader, propose: Propose, prepared: Prepared | None = None, *, refuse_long: bool = True) -> Done:
+    """Propose, log, rate and answer, in a transaction that has the pool's lock.
 
     Raises:
         LongWorkError: too many events would be rated again for one transaction, or a large one would be rated, and
             `refuse_long` is set. A bulk of new events is rated whatever comes after them: their entries alone need a
             transaction as long.
     """
-    proposal = propose(pool, numbers_and_newcomers)
+    proposal, base = propose(pool, numbers_and_newcomers), pool.snapshots.at(pool)
     if not proposal.entries:
         keep_sheet(proposal)
-        return with_receipts(Done(proposal, head=newest_head(pool)))
-    if refuse_long and proposal.affected and is_large(proposal) and not proposal.changes_order:
+        return with_receipts(Done(proposal, base, head=newest_head(pool)))
+    ready = None if prepared is None or prepared.entries != proposal.entries else behind_others(pool, base, prepared)
+    if ready is None and refuse_long and is_long(base, proposal):
         raise LongWorkError
     recorded, logged = record(proposal)
-    refuse_long, rerated = refuse_long and not recorded.changes_order, None
-    if recorded.affected:
-        refuse_long = refuse_long and len(recorded.entries) <= rerating.SHORT_EVENTS
-        first, wanted = recorded.first_affected, recorded.wanted
-        rerated = rerating.rerate(recorded.pool, first, wanted, refuse_long=refuse_long)
-        refuse_unrateable(recorded.pool, recorded, rerated)
-    return finish(recorded, logged, rerated)
-
-
-def finish(recorded: Proposal, logged: Logged, rerated: Rerated | None) -> Done:
-    """What was done, once all is rated; what a correction moved is stored, of a submission it stands in receipts."""
+    if ready is None:
+        moves = rate_entries(base, entries_of(proposal, logged.seqs))
+    else:
+        moves = replace(ready, before=base, after=numbered(ready.after, proposal, logged.seqs))
+    refuse_unrateable(pool, recorded, moves)
+    update_statuses(pool, recorded, moves)
+    store_witness(pool, moves.after, moves.ratings.first_row)
+    place = LogPlace(logged.seqs[-1], bytes.fromhex(logged.head.hash))
+    done = Done(recorded, moves.after, moves if recorded.affected else None, logged.head, place)
     if recorded.kind != SUBMIT:
-        rerating.record(recorded.pool, logged.seqs[0], rerated)
-    return with_receipts(Done(recorded, rerated, logged.head))
+        totals = done.totals
+        row = {"events": totals.events, "players": totals.players, "largest": totals.largest}
+        pool.connection.execute(sa.insert(correction), {"pool_id": pool.id, "seq": logged.seqs[0]} | row)
+    return with_receipts(done)
 
 
-def is_large(proposal: Proposal) -> bool:
-    """Whether one of the events has so many rows, with pairs by the square, that it is rated while nobody waits."""
-    return any(row.body is not None and row.body.count(b"\n") > LARGE_EVENT_ROWS for row in proposal.events.values())
+def is_long(base: Snapshot, proposal: Proposal) -> bool:
+    """Whether rating a proposal takes long, so that it is done while nobody waits."""
+    if not proposal.affected or proposal.changes_order:
+        return False
+    if any(row.body is not None and row.body.count(b"\n") > LARGE_EVENT_ROWS for row in proposal.events.values()):
+        return True  # it has pairs by the square
+    after = base.events.order.size - base.events.position(proposal.first_affected)
+    return after > SHORT_EVENTS and len(proposal.entries) <= SHORT_EVENTS
 
 
-def dry_run(pool: PoolView, propose: Propose, after: str | None) -> Done:
-    """What would be done; how much would move, and the largest effects after a cursor, stand in the first receipt."""
-    largest = LargestEffects(after)
-    proposal = propose(pool, provisional_numbers)
-    rerated, _ = plan_through(proposal, largest.add)
-    done = with_receipts(Done(proposal, rerated))
-    listed, totals = largest.listed(pool, proposal), rerated.totals
-    first = [replace(each, effects=listed, totals=totals, next=largest.next) for each in done.receipts[:1]]
+def entries_of(proposal: Proposal, seqs: Iterable[int] | None = None) -> list[Entry]:
+    """Return the entries of a proposal as a fold reads them, with their numbers in the log, or with placeholders."""
+    numbers = [FIRST_PLACEHOLDER + k for k in range(len(proposal.entries))] if seqs is None else seqs
+    return [
+        Entry(seq, each.kind or proposal.kind, each.subject, each.body, each.match_id, each.present)
+        for seq, each in zip(numbers, proposal.entries, strict=True)
+    ]
+
+
+def rate_entries(base: Snapshot, entries: Iterable[Entry]) -> Moves:
+    """Return what entries of the log do to a pool; nothing is stored."""
+    draft = Draft.of(base)
+    draft.follow(entries)
+    after, ratings = rate(draft)
+    return Moves(base, after, ratings, draft.uids)
+
+
+def behind_others(pool: PoolReader, base: Snapshot, prepared: Prepared) -> Moves | None:
+    """Return what was prepared with the events that came meanwhile behind it; None if they come before it."""
+    moves = prepared.moves
+    if base is moves.before:
+        return moves
+    if head_fault(pool, prepared.head):  # the database was put back to an earlier state
+        return None
+    others = [*entries_after(pool, moves.before.seq)]
+    if moves.after.events.size > moves.before.events.size or not are_new_events(moves.before, base, others):
+        return None
+    later = rate_entries(moves.after, others)
+    ratings = moves.ratings
+    statuses = {**ratings.statuses, **later.ratings.statuses}
+    errors, twice = {**ratings.errors, **later.ratings.errors}, {**ratings.twice, **later.ratings.twice}
+    known = replace(ratings, statuses=statuses, errors=errors, twice=twice)
+    return Moves(base, replace(later.after, seq=moves.after.seq), known)
+
+
+def are_new_events(before: Snapshot, after: Snapshot, entries: Collection[Entry]) -> bool:
+    """Whether entries of the log only add events behind all others."""
+    size, added = before.events.order.size, after.events.order.size - before.events.order.size
+    are_plain = all(each.kind == SUBMIT and each.match_id is None for each in entries)
+    return are_plain and added == len(entries) and int(after.events.order.part("uid", size).min(initial=size)) >= size
+
+
+def numbered(after: Snapshot, proposal: Proposal, seqs: list[int]) -> Snapshot:
+    """Return a snapshot with the numbers of log entries in place of their placeholders."""
+    events = after.events
+    ids = (name for each in proposal.entries for name in (each.subject, "\0" + each.subject))
+    uids = np.array([uid for uid in {events.find(each) for each in ids} if uid >= 0], np.int64)
+    cells = {}
+    for name in ("seq", "content_seq"):
+        cells[name] = events.columns.at(name, uids)
+        waits = cells[name] >= FIRST_PLACEHOLDER
+        cells[name][waits] = np.array(seqs)[cells[name][waits] - FIRST_PLACEHOLDER]
+    columns = events.columns.updated(uids, cells) if uids.size else events.columns
+    return replace(after, seq=seqs[-1], events=replace(events, columns=columns))
+
+
+def dry_run(pool: PoolReader, propose: Propose, after: str | None) -> Done:
+    """Say what would be done; how much would move, and the largest effects, stand in the first receipt."""
+    limit = None if after is None else parse_cursor(after)
+    done = plan(pool, propose(pool, provisional_numbers))
+    done = with_receipts(done)
+    listed, following = list_effects(pool, done, limit)
+    first = [replace(each, effects=listed, totals=done.totals, next=following) for each in done.receipts[:1]]
     return replace(done, receipts=(*first, *done.receipts[1:]))
 
 
-def plan_through(proposal: Proposal, add: Callable[[Span], None]) -> tuple[Rerated, Plan | None]:
-    total = Rerated(proposal.wanted)
+def plan(pool: PoolReader, proposal: Proposal) -> Done:
+    """Return what a proposal would do, without receipts."""
+    base = pool.snapshots.at(pool)
     if not proposal.affected:
-        return total, None
-    plan = Plan(proposal.pool, proposal.first_affected, proposal)
-    for span, rerated in plan_spans(plan, proposal, lambda: nullcontext(proposal.pool.connection)):
-        add(span)
-        total.merge(rerated)
-    return total, plan
+        return Done(proposal, base if not proposal.entries else rate_entries(base, entries_of(proposal)).after)
+    moves = rate_entries(base, entries_of(proposal))
+    refuse_unrateable(pool, proposal, moves)
+    return Done(proposal, moves.after, moves)
 
 
-def plan_spans(
-    plan: Plan, proposal: Proposal, transaction: Callable[[], AbstractContextManager[sa.Connection]]
-) -> Iterator[tuple[Span, Rerated]]:
-    """Plan the rating that a proposal comes to, span by span, each in a transaction that reads; and what each moves."""
-    while not plan.is_over:
-        with transaction() as connection:
-            span = plan.span(connection, rerating.SPAN_EVENTS)
-            rerated = Rerated.of_span(proposal.wanted, span)
-            refuse_unrateable(plan.pool, proposal, rerated)
-        yield span, rerated
-
-
-def record(proposal: Proposal) -> tuple[Proposal, Logged]:
-    """Log what is proposed, and bring the tables up to date but for what rating gives."""
-    pool, connection = proposal.pool, proposal.pool.connection
-    logged = append(pool, proposal.kind, proposal.entries)
-    numbers = {FIRST_PLACEHOLDER + k: seq for k, seq in enumerate(logged.seqs)}
-    recorded = with_numbers(proposal, numbers)
-    submitted = {each.subject for each in proposal.entries if (each.kind or proposal.kind) == SUBMIT}
-    new = [each for event_id, each in recorded.events.items() if event_id in submitted]
-    other = [each for event_id, each in recorded.events.items() if event_id not in submitted]
-    if new:
-        insert(connection, event, [(pool.id, *each[:-1]) for each in new])
-    if other and recorded.changes_order:
-        connection.execute(FOLLOW_EVENT, [event_changes(pool, each) for each in other])
-    if other:
-        connection.execute(UPDATE_EVENT, [event_changes(pool, each) for each in other])
-    if recorded.merged is not None:
-        connection.execute(sa.delete(merged).where(merged.c.pool_id == pool.id))
-        rows = [{"pool_id": pool.id, "player_id": each, "into_id": end} for each, end in recorded.merged.items()]
-        if rows:
-            connection.execute(sa.insert(merged), rows)
-    if recorded.season is not None:
-        connection.execute(sa.insert(season), {"pool_id": pool.id} | recorded.season._asdict())
-    if recorded.columns:
-        connection.execute(sa.update(pools).where(pools.c.id == pool.id).values(dict(recorded.columns)))
-    keep_sheet(recorded)
-    return recorded, logged
-
-
-def keep_sheet(proposal: Proposal) -> None:
-    pool, kept = proposal.pool, proposal.sheet
-    if kept is not None:
-        upsert(pool.connection, sheet, [(pool.id, kept.name, kept.map)])
-        upsert(pool.connection, brought, [(pool.id, kept.name, *each) for each in kept.events])
-
-
-def with_numbers(proposal: Proposal, numbers: Mapping[int, int]) -> Proposal:
-    events = {
-        event_id: each._replace(
-            seq=numbers.get(each.seq, each.seq), content_seq=numbers.get(each.content_seq, each.content_seq), body=None
-        )
-        for event_id, each in proposal.events.items()
-    }
-    affected = tuple(OrderKey(key.started_at, numbers.get(key.seq, key.seq)) for key in proposal.affected)
-    kept = proposal.sheet
-    if kept is not None:
-        brought_now = [
-            each._replace(content_seq=numbers.get(each.content_seq, each.content_seq)) for each in kept.events
-        ]
-        kept = kept._replace(events=brought_now)
-    season_ = proposal.season
-    begun = None if season_ is None else season_._replace(seq=numbers.get(season_.seq, season_.seq))
-    return replace(proposal, events=events, affected=affected, season=begun, sheet=kept)
-
-
-def event_changes(pool: Pool, each: EventRow) -> dict[str, object]:
-    return {"pool": pool.id, "event": each.event_id} | {f"new_{name}": getattr(each, name) for name in CORRECTED}
-
-
-def refuse_unrateable(pool: PoolView, proposal: Proposal, rerated: Rerated) -> None:
+def refuse_unrateable(pool: PoolView, proposal: Proposal, moves: Moves) -> None:
     """Refuse what makes an event unrateable that was not so before, unless such events are to be marked."""
     if not proposal.refuses_unrateable:
         return
-    for error in rerated.not_finite:
-        name = name_of(pool, proposal, int(str(error.player)))
-        raise NotFiniteError(error.system, error.settlement, error.entrant, error.event_id, name)
-    for key in proposal.affected:
-        if key in rerated.duplicate_players:
-            event_id, number = rerated.duplicate_players[key]
+    events, ratings = moves.after.events, moves.ratings
+    affected = set(proposal.affected)
+    for uid in moves.refused:
+        event_id = events.ids[uid]
+        error = ratings.errors.get(uid)
+        if error is not None:
+            number = int(str(error.player))
+            name = names_with(pool, proposal, [number])[number]
+            raise NotFiniteError(error.system, error.settlement, error.entrant, event_id, name)
+        if events.key(uid) in affected:
+            name = names_with(pool, proposal, [ratings.twice[uid]])[ratings.twice[uid]]
             remedy = " of two accounts that are one now; amend the event, or unmerge one"
-            raise MeetingError(name_of(pool, proposal, number), event_id, remedy)
-
-
-def name_of(pool: PoolView, proposal: Proposal, number: int) -> str:
-    if number in proposal.newcomers:
-        return proposal.newcomers[number]
-    return names_of(pool, [number])[number]
-
-
-def with_receipts(done: Done) -> Done:
-    """What was done, with a receipt for each event that was sent, in their order."""
-    proposal, rerated, keys = done.proposal, done.rerated, done.proposal.keys
-    numbered = NUMBERED if proposal.settles_order and proposal.pool.is_counted else ""
-    statuses = rerated.statuses if rerated else {}
-    changes = changes_among(done, [keys[each] for each in keys if each in statuses])
-    own = [key for event_id, key in keys.items() if event_id not in proposal.known]
-    others = rerated.written - sum(rerated.written_at[key] for key in own) if rerated else 0
-    answers = []
-    for event_id, key in keys.items():
-        duplicate = event_id in proposal.known
-        if event_id in statuses:
-            (status, reason), event_changes = statuses[event_id], changes[key]
-        elif event_id in proposal.events and not proposal.events[event_id].counts:  # it is voided or superseded now
-            row, event_changes = proposal.events[event_id], ()
-            status, reason = row.status, row.reason
-        else:  # rating did not look at it: a duplicate from before the first that moved, or only its title is new
-            row = get_event(proposal.pool, event_id)
-            status, reason, event_changes = row.status, row.reason, changes_of(proposal.pool, key)
-        answers.append(
-            Receipt(
-                event_id=event_id,
-                seq=key.seq if key.seq < FIRST_PLACEHOLDER else 0,
-                status=status,
-                reason=reason,
-                duplicate=duplicate,
-                changes=event_changes,
-                rerated=0 if duplicate else others,
-                effects=(),
-                totals=None,
-                next=None,
-                warnings=proposal.warnings.get(event_id, ()),
-                head=done.head,
-                notice="" if duplicate or rerated is None else rerated.notice or numbered,
-            )
-        )
-    return replace(done, receipts=tuple(answers))
-
-
-def changes_among(done: Done, keys: Iterable[OrderKey]) -> dict[OrderKey, tuple[Change, ...]]:
-    """The changes of events that were rated just now, in the order of their rows; no statement reads them again."""
-    if done.rerated is None:
-        return {}
-    rows = {key: done.rerated.rows.get(key, ()) for key in keys}
-    numbers = {number for moved in rows.values() for number, _, _, _ in moved}
-    pool, names = done.proposal.pool, dict(done.proposal.names)
-    if numbers - names.keys():
-        names |= names_of(pool, numbers - names.keys())
-    columns: Any = [*zip(*chain.from_iterable(rows.values()), strict=True)] or [()] * 4
-    owners, before, _, packed = columns
-    made = iter(changes_from(pool, names, owners, before, states_of(pool, packed)))
-    return {key: tuple(islice(made, len(moved))) for key, moved in rows.items()}
+            raise MeetingError(name, event_id, remedy)

@@ -16,9 +16,8 @@ from podium.log.pools import DATED, NUMBER_US, Order, OrderKey, Pool, PoolView, 
 from podium.log.removed import public_id
 from podium.store.writing import administration, submission
 from podium.store.writing.accounts import refuse_player_twice
-from podium.store.writing.execution import Receipt
 from podium.store.writing.rating import events
-from podium.store.writing.rating.rerating import NOTHING, Totals
+from podium.store.writing.receipts import NOTHING, Receipt, Totals
 from podium.store.writing.sheets import (
     COUNT,
     SELECT_BY_ID,

@@ -1,7 +1,6 @@
 """A pool as lines of JSON: exported from one database, and imported into another, to the same head and rated anew."""
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from operator import itemgetter
@@ -16,13 +15,14 @@ from podium.log.chain import GENESIS, HASHED, Head, chained_entries, entry_hash,
 from podium.log.content import numbers_in
 from podium.log.database import StoreError
 from podium.log.players import insert_aliases, insert_players, names_of, things_of
-from podium.log.pools import START, PoolView, get_pool, settings_of, system_of
-from podium.log.schema import alias, brought, log, reason, sheet, standing, title
-from podium.log.statements import insert, is_thing, of_generation, of_pool
+from podium.log.pools import Pool, PoolView, get_pool, settings_of, system_of
+from podium.log.schema import alias, brought, log, reason, sheet, title
+from podium.log.statements import insert, is_thing, of_pool
+from podium.pool.snapshot import REASONS, SEASON, STATUSES, Snapshot, count_counting, empty
+from podium.store.following import PoolReader, follow
 from podium.store.writing.administration import insert_pool
 from podium.store.writing.rating.facts import facts_from_log, store_facts
-from podium.store.writing.rating.rerating import rerate
-from podium.store.writing.rating.verification import differences
+from podium.store.writing.recording import UPDATE_STATUS, store_witness
 from podium.support.words import counted
 from podium.version import ARITHMETIC, __version__
 
@@ -90,18 +90,16 @@ def import_lines(connection: sa.Connection, lines: Iterable[str], source: str, n
         store_facts(pool, facts_from_log(pool))
         pool = get_pool(connection, pool.name)
         import_sheets(pool, header.get("sheets", []))
-        rerate(pool, START)
+        replayed = follow(pool, empty(Pool(*pool.cells())))
+        store_statuses(pool, replayed)
+        store_witness(pool, replayed)
     except UNREADABLE as error:
         why = str(getattr(error, "orig", None) or error).partition("\n")[0]
         raise StoreError(f"{source}: is not the log of a pool ({type(error).__name__}: {why})") from error
-    compared: Counter[str] = Counter()
-    found = list(differences(pool, compared))
-    if found:
-        raise StoreError("\n".join([f"{source}: is rated otherwise a second time; please report it", *found]))
     revisions = revisions_in_words(header)
-    now = current_ratings(pool)
+    now = current_ratings(replayed)
     moved = sum(now.get(number) != before for number, before in ratings.items()) if header.get("arithmetic") else None
-    return Imported(pool.name, head, compared["events"], compared["changes"], moved, revisions)
+    return Imported(pool.name, head, count_counting(replayed), replayed.rows.size, moved, revisions)
 
 
 def revisions_in_words(header: Mapping[str, Any]) -> str:
@@ -114,8 +112,22 @@ def revisions_in_words(header: Mapping[str, Any]) -> str:
     )
 
 
-def current_ratings(pool: PoolView) -> dict[int, float]:
-    return {row.player_id: row.rating for row in pool.execute(SELECT_RATINGS)}
+def current_ratings(snapshot: Snapshot) -> dict[int, float]:
+    standings = snapshot.standings
+    return dict(zip(standings.numbers.tolist(), standings.ratings.tolist(), strict=True))
+
+
+def store_statuses(pool: PoolView, snapshot: Snapshot) -> None:
+    """Let the rows of a new pool's events have the status that rating gives them."""
+    events = snapshot.events
+    codes = zip(*(events.columns.part(name).tolist() for name in ("status", "reason")), strict=True)
+    rows = [
+        {"pool": pool.id, "event": events.ids[uid], "status": STATUSES[status], "reason": REASONS[reason]}
+        for uid, (status, reason) in enumerate(codes)
+        if status != SEASON
+    ]
+    if rows:
+        pool.connection.execute(UPDATE_STATUS, rows)
 
 
 def parse(source: str, number: int, text: str) -> dict[str, Any]:
@@ -245,15 +257,14 @@ SELECT_BROUGHT = (
     .where(of_pool(brought))
     .order_by(brought.c.sheet, log.c.place)
 )
-SELECT_RATINGS = sa.select(standing.c.player_id, standing.c.rating).where(of_generation(standing))
 SELECT_FORMER_NAMES = sa.select(alias.c.name, alias.c.player_id).where(of_pool(alias)).order_by(alias.c.name)
 
 
-def export_lines(pool: PoolView) -> Iterator[str]:
+def export_lines(pool: PoolReader) -> Iterator[str]:
     """A line that says what follows, then a line a player, then one a thing, then one an entry of the log."""
     head, names, things = newest_head(pool), names_of(pool), things_of(pool)
     former: dict[int, list[str]] = {}
-    ratings = current_ratings(pool)
+    ratings = current_ratings(pool.snapshot)
     for row in pool.execute(SELECT_FORMER_NAMES):
         former.setdefault(row.player_id, []).append(row.name)
     yield line(

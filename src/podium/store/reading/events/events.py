@@ -35,8 +35,8 @@ from podium.results.reading import Results
 from podium.store.following import PoolReader
 from podium.store.reading.models import CareerChange, EventDetails, ResultRow, rows_as
 from podium.store.reading.player_models import Encounters
+from podium.store.reading.results import with_names
 from podium.store.writing.rating.events import Change, changes_from, version_of
-from podium.store.writing.rating.rating import with_names
 
 SELECT_TITLES = sa.select(event.c.event_id, event.c.title, event.c.url).where(of_pool(event), among(event.c.event_id))
 EVENT_KINDS = (*WITH_CONTENT, VOID, RESTORE)

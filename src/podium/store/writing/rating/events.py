@@ -5,21 +5,20 @@ Whoever corrects an event may say which version the correction is of.
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import repeat
 from typing import Any, NamedTuple, Self
 
 import sqlalchemy as sa
 
+from podium.engine.replay import States
 from podium.errors import UnknownError
 from podium.ledger.history import are_settled
 from podium.log.database import StoreError
-from podium.log.log import CONFIGURE, LogEntry, bodies_of
-from podium.log.players import names_of
-from podium.log.pools import OrderKey, Pool, PoolView, is_at
+from podium.log.log import CONFIGURE, LogEntry
+from podium.log.pools import OrderKey, Pool, PoolView
 from podium.log.removed import public_ids
-from podium.log.schema import change, event
-from podium.log.statements import among, of_players, of_pool
-from podium.store.writing.rating.ledger_rows import Floats
-from podium.store.writing.rating.standing_rows import columns_of, states_of
+from podium.log.schema import event
+from podium.log.statements import among, of_pool
 from podium.support.answers import described
 
 FIRST_PLACEHOLDER = 2**61  # for numbers of log entries that are not drawn yet: after every number that is
@@ -121,26 +120,9 @@ class Proposal:
     def keys(self) -> dict[str, OrderKey]:
         return {each: self.known[each] if each in self.known else self.events[each].key for each in self.sent}
 
-    @property
-    def wanted(self) -> dict[OrderKey, str]:
-        """The events that are answered, by position."""
-        return {key: event_id for event_id, key in self.keys.items()}
-
-    def counting_events(self, pool: PoolView, first: OrderKey, end: OrderKey) -> list[EventRow]:
-        """Its events that count, from a key up to another, with their contents."""
-        events = [each for each in self.events.values() if each.counts and first <= each.key < end]
-        bodies = bodies_of(pool, [each.content_seq for each in events if each.body is None])
-        return [each if each.body is not None else each._replace(body=bodies[each.content_seq]) for each in events]
-
 
 SELECT_NEWEST_START = sa.select(sa.func.max(event.c.started_at)).where(of_pool(event))
 SELECT_EVENTS = sa.select(event).where(of_pool(event), among(event.c.event_id))
-SELECT_CHANGES = (
-    sa.select(change.c.player_id, change.c.rating_before, change.c.state)
-    .where(is_at(change), of_players(change))
-    .order_by(change.c.place)
-)
-MovedTo = tuple[int, float, float, bytes]  # a player, the rating before and after, and the state after
 
 
 class StaleError(StoreError):
@@ -167,20 +149,14 @@ def get_event(pool: PoolView, event_id: str) -> Any:
     return rows[0]
 
 
-def changes_of(pool: PoolView, key: OrderKey) -> tuple[Change, ...]:
-    """The changes of ratings by an event, in the order of its rows."""
-    rows = pool.fetch(SELECT_CHANGES, **key._asdict())
-    names = names_of(pool, {row.player_id for row in rows}) if rows else {}
-    numbers, before = ([row[place] for row in rows] for place in (0, 1))
-    return tuple(changes_from(pool, names, numbers, before, states_of(pool, [row.state for row in rows])))
-
-
 def changes_from(
-    pool: Pool, names: Mapping[int, str], numbers: Sequence[int], before: Sequence[float], states: Floats
+    pool: Pool, names: Mapping[int, str], numbers: Sequence[int], before: Sequence[float], states: States
 ) -> list[Change]:
     """Return changes of players' ratings, by the ratings before and the states after."""
     ratings, settled = states[:, pool.system.column("rating")].tolist(), are_settled(pool.system, states).tolist()
-    columns = zip(numbers, before, ratings, columns_of(pool, states).deviation, settled, strict=True)
+    has_deviation = "deviation" in pool.system.state_type._fields
+    deviations = states[:, pool.system.column("deviation")].tolist() if has_deviation else repeat(None, len(ratings))
+    columns = zip(numbers, before, ratings, deviations, settled, strict=True)
     return [
         Change(names[number], old, rating, rating - old, deviation, not is_settled)
         for number, old, rating, deviation, is_settled in columns

@@ -13,12 +13,11 @@ from podium.errors import ParameterError
 from podium.log import log as kinds
 from podium.log.content import start_in
 from podium.log.players import follow_entry, resolved
-from podium.log.pools import COUNTED, DATED, SILENT, Order, Pool, PoolDescription, PoolView
+from podium.log.pools import COUNTED, DATED, SILENT, Order, PoolDescription, PoolView
 from podium.log.schema import event, fixture, log, merged, pools, registration, season
 from podium.log.statements import DAY_US, instant, of_pool
 from podium.results.columns import FOR_PAGES
 from podium.store.writing.rating.events import SUPERSEDED, VOIDED
-from podium.store.writing.rating.standing_rows import columns_of, shared_ranks, states_of
 
 MARSHAL_VERSION = 2  # which has no references, so that equal values have equal bytes
 CHUNK_ROWS = 1_000  # that are read at once
@@ -208,12 +207,3 @@ def date_of(day: int) -> date:
 def day_shown(order: Order | None, day: int) -> date | int:
     """The day of that number; in a numbered pool the event, whose ranks are those before it."""
     return day if order == COUNTED else date_of(day)
-
-
-def ranked(pool: Pool, states: Mapping[int, bytes]) -> Iterator[tuple[int, int, int | None]]:
-    """The number of each of some players, best first, the rank, and that among the settled; none of any other."""
-    _, provisional, _, scores = columns_of(pool, states_of(pool, [*states.values()]))
-    best_first = sorted(zip(scores, states, provisional, strict=True), reverse=True)
-    settled = iter(shared_ranks([score for score, _, early in best_first if not early]))
-    for rank, (_, number, early) in zip(shared_ranks([each[0] for each in best_first]), best_first, strict=True):
-        yield number, rank, None if early else next(settled)

@@ -5,10 +5,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from itertools import islice
 from typing import Any
 
-import numpy as np
 import sqlalchemy as sa
 
 from podium.engine.tables.things import called
@@ -19,32 +18,24 @@ from podium.log.database import UnavailableError, read_transaction, reading_once
 from podium.log.files import integrity_faults
 from podium.log.heads import lost_heads
 from podium.log.players import names_of
-from podium.log.pools import FOREVER, START, Pool, PoolView, every_pool, get_pool, other_arithmetic
-from podium.log.schema import player, standing
-from podium.log.statements import of_generation, of_pool
-from podium.pool.roster import Roster
+from podium.log.pools import Pool, PoolView, every_pool, get_pool, other_arithmetic
+from podium.log.schema import witness
+from podium.log.statements import of_pool
+from podium.pool.moves import Moves
+from podium.pool.rating import Ratings
+from podium.pool.snapshot import REASONS, STATUSES, Snapshot, count_counting, empty
+from podium.pool.witness import PART_ROWS, digests
 from podium.results.reading import first_line
+from podium.store.following import PoolReader, Snapshots, follow
 from podium.store.keys import key_faults
 from podium.store.writing.rating.facts import Facts, PlainEvents, facts_from_log, stored_facts
-from podium.store.writing.rating.ledger_rows import (
-    Ledger,
-    PoolStates,
-    is_other,
-    packed_states,
-    stored_ledger,
-    stored_pool_states,
-)
-from podium.store.writing.rating.rating import events_from, rate_segments, statuses_of
-from podium.store.writing.rating.standing_rows import Standing, standing_rows
+from podium.store.writing.recording import SELECT_STATUSES
 from podium.support.collector import paused_collection
 from podium.support.words import counted
 from podium.version import ARITHMETIC
 
 MAX_DIFFERENCES = 20  # of a kind, that are reported
-BATCH_EVENTS = 5_000  # that are rated and compared before the next
-CHUNK_ROWS = 10_000  # of a table that are read at once
-SELECT_PLAYERS = sa.select(player.c.id).where(of_pool(player)).order_by(player.c.id)
-SELECT_STANDINGS = sa.select(standing).where(of_generation(standing)).order_by(standing.c.player_id)
+SELECT_WITNESS = sa.select(witness.c.part, witness.c.digest).where(of_pool(witness))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,28 +57,21 @@ class Verification:
         return ", ".join([counted(self.pools, "pool"), counted(self.events, "event"), counted(self.changes, "change")])
 
 
-def differences(pool: PoolView, compared: Counter[str]) -> Iterator[str]:
+def differences(pool: PoolReader, compared: Counter[str]) -> Iterator[str]:
     """Every difference, a sentence each; each step relies on what those before it compared."""
     wrong_facts = list(fact_differences(pool))
     yield from wrong_facts
     if wrong_facts or pool.arithmetic != ARITHMETIC:
         return
-    players = pool.execute(SELECT_PLAYERS).scalars().all()
-    roster, first = Roster.of_newcomers(pool.system, np.array(players, np.int64)), START
-    while first != FOREVER:
-        with paused_collection():
-            segments, end = events_from(pool, first, BATCH_EVENTS)
-            rated = rate_segments(pool, roster, segments)
-            ledger = rated.ledger
-            compared["changes"] += len(ledger)
-            compared["events"] += sum(len(segment.events) for segment in segments)
-            found = ledger_differences(pool, stored_ledger(pool, first, end), ledger)
-            found += pool_differences(stored_pool_states(pool, first, end), rated.pools)
-            found += status_differences(statuses_of(pool, segments, rated))
-        yield from found
-        first = end
-    roster = roster.rated()
-    yield from standing_differences(pool, roster)
+    with paused_collection():
+        replayed = follow(pool, empty(Pool(*pool.cells())))
+    compared["changes"] += replayed.rows.size
+    compared["events"] += count_counting(replayed)
+    yield from status_differences(pool, replayed)
+    yield from witness_differences(pool, replayed)
+    held = pool.snapshots.find(pool)
+    if held is not None:
+        yield from ledger_differences(pool, held, replayed)
 
 
 def fact_differences(pool: PoolView) -> Iterator[str]:
@@ -106,80 +90,50 @@ def differing_facts(expected: Facts, stored: Iterable[tuple[tuple[str, Any], Any
     return found + [(key, None, fact) for key, fact in expected.items()]
 
 
-def ledger_differences(pool: PoolView, stored: Ledger, expected: Ledger) -> list[str]:
-    """The first few differences of two ledgers' rows, in the order of rating."""
-    counterparts = expected.counterparts(stored)
-    is_missing = counterparts < 0
-    differing = is_other(expected, stored, counterparts) & ~is_missing
-    found = (
-        ("is stored and should not be", stored, stored.unmatched(counterparts)),
-        ("is missing", expected, is_missing),
-        ("differs", expected, differing),
-    )
-    faults = sorted(
-        (key, what)
-        for what, ledger, chosen in found
-        if chosen.any()
-        for key in zip(*(column[chosen].tolist() for column in ledger.keys), strict=True)
-    )[:MAX_DIFFERENCES]
-    names = names_of(pool, {number for (_, _, number), _ in faults}) if faults else {}
-    return [
-        f"the change of {called(names.get(number, '?'))!r} in the event of log entry {seq} {what}"
-        for (_, seq, number), what in faults
+def status_differences(pool: PoolView, replayed: Snapshot) -> Iterator[str]:
+    """A sentence on each event that is stored with another status than a replay gives it."""
+    columns, ids = replayed.events.columns, replayed.events.ids
+    statuses, reasons = columns.part("status").tolist(), columns.part("reason").tolist()
+    for row in pool.execute(SELECT_STATUSES):
+        uid = replayed.events.find(row.event_id)
+        expected = STATUSES[statuses[uid]], REASONS[reasons[uid]]
+        if expected != (row.status, row.reason):
+            yield f"event {ids[uid]!r} is {row.status} {row.reason}, and should be {' '.join(expected)}"
+
+
+def witness_differences(pool: PoolView, replayed: Snapshot) -> Iterator[str]:
+    """A sentence on each part of the ledger that a replay gives otherwise than it was served.
+
+    A pool that was rated by a version without digests, and was not written to since, has none to compare.
+    """
+    stored = dict(pool.execute(SELECT_WITNESS).all())
+    if not stored:
+        return
+    expected = dict(enumerate(digests(replayed)))
+    for part in sorted(stored.keys() | expected.keys()):
+        if stored.get(part) != expected.get(part):
+            first = part * PART_ROWS
+            yield f"a replay gives other changes than were served, among rows {first:,} to {first + PART_ROWS - 1:,}"
+
+
+def ledger_differences(pool: PoolView, held: Snapshot, replayed: Snapshot) -> list[str]:
+    """The first few differences between the ledger that is served and a replay, in the order of rating."""
+    moves = Moves(held, replayed, Ratings(0, 0))
+    effects, _ = moves.largest_effects(MAX_DIFFERENCES)
+    names = names_of(pool, {each.size.number for each in effects}) if effects else {}
+    found = [
+        f"the change of {called(names.get(each.size.number, '?'))!r} in the event of log entry {each.size.seq} "
+        + ("is missing" if each.rating_was is None else "should not be" if each.rating is None else "differs")
+        for each in effects
     ]
+    if not found and held.pool.system.pool_fields and moves.count_relearnt(set()):
+        found.append("what the system has learnt of the pool differs")
+    return found
 
 
-def status_differences(statuses: Iterable[tuple[Any, tuple[str, str]]]) -> Iterator[str]:
-    for row, status in statuses:
-        if status != (row.status, row.reason):
-            yield f"event {row.event_id!r} is {row.status} {row.reason}, and should be {' '.join(status)}"
-
-
-def pool_differences(stored: PoolStates, expected: PoolStates) -> Iterator[str]:
-    for key in sorted(stored.keys() | expected.keys()):
-        if stored.get(key) != expected.get(key):
-            what = "is missing" if key not in stored else "should not be" if key not in expected else "differs"
-            yield f"the state of the pool after the event of log entry {key.seq} {what}"
-
-
-def standing_differences(pool: PoolView, expected: Roster) -> Iterator[str]:
-    found, stop = pool.execute(SELECT_STANDINGS), 0
-    with contextlib.closing(found):
-        for stored in chain(found.partitions(CHUNK_ROWS), [()]):  # who follows the last who is stored comes at the end
-            size = expected.numbers.size
-            start, stop = stop, np.searchsorted(expected.numbers, stored[-1].player_id, "right") if stored else size
-            rows = expected_standings(pool, expected, slice(start, stop))
-            if [*map(tuple, stored)] != rows:
-                yield from named_differences(pool, stored, rows)
-
-
-def expected_standings(pool: Pool, expected: Roster, chosen: slice) -> list[tuple[Any, ...]]:
-    """The rows of the standings' table that players should have, in the order of their numbers."""
-    states = expected.states[chosen]
-    times = (column[chosen] for column in (expected.started_at, expected.seq, expected.played_at))
-    columns = (each.tolist() for each in (states[:, pool.system.column("rating")], *times, packed_states(states)))
-    stands = map(Standing._make, zip(*columns, strict=True))
-    return standing_rows(pool, dict(zip(expected.numbers[chosen].tolist(), stands, strict=True)))
-
-
-def named_differences(pool: PoolView, stored: Iterable[Any], expected: Iterable[tuple[Any, ...]]) -> Iterator[str]:
-    """A sentence on each player whose row is not as it should be."""
-    by_number = {row.player_id: row for row in stored}
-    wanted = {row[1]: row for row in expected}
-    names = {who: called(name) for who, name in names_of(pool, by_number.keys() | wanted.keys()).items()}
-    for number in sorted(by_number.keys() | wanted.keys()):
-        row = by_number.get(number)
-        if number not in wanted:
-            yield f"the state of {names.get(number)!r} is stored and should not be"
-            continue
-        *values, provisional, deviation, score = wanted[number]
-        if row is None or values != [*row][: len(values)]:
-            yield f"the state of {names.get(number)!r} is not the last of the ledger"
-        elif (row.provisional, row.deviation, row.score) != (provisional, deviation, score):
-            yield f"{names.get(number)!r} is not as settled, or does not rank, as the state says"
-
-
-def verify_database(engine: sa.Engine, pool_name: str | None = None, heads: Sequence[Head] = ()) -> Verification:
+def verify_database(
+    engine: sa.Engine, snapshots: Snapshots, pool_name: str | None = None, heads: Sequence[Head] = ()
+) -> Verification:
     """Let a database check itself, check the chains of its logs, and compare what is kept with the logs rated anew.
 
     It takes, returns and raises what `Store.verification` does.
@@ -187,14 +141,16 @@ def verify_database(engine: sa.Engine, pool_name: str | None = None, heads: Sequ
     with ThreadPoolExecutor(1) as thread:  # which is waited for, whatever comes of the comparison
         lost: list[str] = []
         integrity_check = thread.submit(integrity_faults, engine)
-        compared = compare_pools(engine, pool_name, heads)
+        compared = compare_pools(engine, snapshots, pool_name, heads)
         with contextlib.suppress(sa.exc.DatabaseError):  # of a damaged database: its own check says so
             lost = [*lost_heads(engine, pool_name), *key_faults(engine)]
         faults = [f"the database is damaged: {each}" for each in integrity_check.result()]
     return replace(compared, differences=(*faults, *lost, *compared.differences))
 
 
-def compare_pools(engine: sa.Engine, pool_name: str | None, heads: Sequence[Head]) -> Verification:
+def compare_pools(
+    engine: sa.Engine, snapshots: Snapshots, pool_name: str | None, heads: Sequence[Head]
+) -> Verification:
     """Check the chains of logs, and compare what is kept with the logs rated anew, as `verify_database` does."""
     found, waits, notes = list[str](), list[str](), list[str]()
     compared: Counter[str] = Counter()
@@ -207,7 +163,7 @@ def compare_pools(engine: sa.Engine, pool_name: str | None, heads: Sequence[Head
     for name in names:
         try:
             with read_transaction(engine) as connection, reading_once(connection):
-                pool = get_pool(connection, name)
+                pool = PoolReader.of(get_pool(connection, name), snapshots)
                 reason = other_arithmetic(pool)
                 if reason:
                     waits.append(f"{name}: the pool {reason}")

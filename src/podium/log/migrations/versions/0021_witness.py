@@ -1,0 +1,23 @@
+"""Digests of the parts of each pool's ledger, in place of the ledger itself."""
+
+from alembic import op
+
+revision, down_revision, branch_labels, depends_on = "0021", "0020", None, None
+
+TYPES = {"sqlite": ("INTEGER", "BLOB"), "postgresql": ("BIGINT", "BYTEA")}
+TABLE = """
+CREATE TABLE witness (
+    pool_id {number} NOT NULL, part INTEGER NOT NULL, digest {bytes} NOT NULL,
+    CONSTRAINT pk_witness PRIMARY KEY (pool_id, part),
+    CONSTRAINT fk_witness_pool_id FOREIGN KEY (pool_id) REFERENCES pool (id)
+);
+UPDATE compatibility SET earliest = '0021'
+"""
+
+
+def upgrade() -> None:
+    """Create the table. An earlier version would read a ledger that is written no more."""
+    connection = op.get_bind()
+    number, content = TYPES[connection.dialect.name]
+    for statement in TABLE.format(number=number, bytes=content).split(";"):
+        connection.exec_driver_sql(statement)

@@ -1,0 +1,256 @@
+"""How a ledger moves from one snapshot to the next."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from podium.log.statements import FIRST_THING
+from podium.pool.batches import NOT_FINITE, PLAYER_TWICE
+from podium.pool.columns import NONE, Array
+from podium.pool.rating import Ratings
+from podium.pool.slots import numbers_of
+from podium.pool.snapshot import SEASON, Snapshot
+
+
+class Size(NamedTuple):
+    """The size of an effect and its place in the ledger: the order of effects, the largest last."""
+
+    move: float  # of the rating, in points; infinite if there was, or will be, no change
+    started_at: int
+    seq: int
+    number: int  # of the player or the piece of equipment
+
+
+class Effect(NamedTuple):
+    """One ledger row that moves."""
+
+    size: Size
+    uid: int  # of its event
+    rating_was: float | None  # None if there was no such row
+    rating: float | None  # None if there is none any more
+
+
+@dataclass(frozen=True)
+class Moves:
+    """The ledger rows that are new, other or gone between two snapshots of a pool."""
+
+    before: Snapshot
+    after: Snapshot
+    ratings: Ratings
+    added: Mapping[str, int] = field(default_factory=dict)  # uids of new events, by id
+
+    @cached_property
+    def _old(self) -> "Rows":
+        return Rows.of(self.before, self.ratings)
+
+    @cached_property
+    def _new(self) -> "Rows":
+        return Rows.of(self.after, self.ratings)
+
+    @cached_property
+    def _counterparts(self) -> Array:
+        """For each new row the old row of the same player in the same event at the same time, or -1."""
+        old, new = self._old.keys, self._new.keys
+        if not old.size or not new.size:
+            return np.full(new.size, NONE)
+        if old.size == new.size and np.array_equal(old, new):
+            found = np.arange(old.size)
+        else:
+            order = np.argsort(old, kind="stable")
+            places = np.minimum(np.searchsorted(old[order], new), old.size - 1)
+            found = np.where(old[order][places] == new, order[places], NONE)
+        rekeyed = self._rekeyed()
+        return np.where(np.isin(self._new.uids, rekeyed), NONE, found) if rekeyed.size else found
+
+    def _rekeyed(self) -> Array:
+        """Return the events that have another place in the order of rating than before."""
+        size = self.before.events.size
+        differ = np.zeros(size, np.bool_)
+        for name in ("started_at", "seq"):
+            old, new = (each.events.columns.part(name, 0, size) for each in (self.before, self.after))
+            differ |= old != new
+        return np.flatnonzero(differ)
+
+    @cached_property
+    def is_written(self) -> Array:
+        """Whether each new row is new or other than before."""
+        new, counterparts = self._new, self._counterparts
+        written = counterparts < 0
+        both = np.flatnonzero(~written)
+        if both.size:
+            old = self._old
+            if old.bits.shape[1] == new.bits.shape[1]:
+                written[both] = (old.bits[counterparts[both]] != new.bits[both]).any(axis=1)
+            else:  # another system, whose states have other fields
+                written[both] = True
+        return written
+
+    @cached_property
+    def gone(self) -> Array:
+        """The places of old rows that there are no more."""
+        alone = np.ones(self._old.keys.size, np.bool_)
+        counterparts = self._counterparts
+        alone[counterparts[counterparts >= 0]] = False
+        return np.flatnonzero(alone)
+
+    @property
+    def written(self) -> int:
+        """How many rows are new or other."""
+        return int(self.is_written.sum())
+
+    @property
+    def changes(self) -> int:
+        """How many rows are new, other or gone."""
+        return self.written + self.gone.size
+
+    def count_written(self, uids: Sequence[int]) -> int:
+        """Count the rows of some events that are new or other."""
+        return int(np.isin(self._new.uids[self.is_written], uids).sum())
+
+    @cached_property
+    def uids(self) -> Array:
+        """The events and seasons with a row that moves."""
+        return np.union1d(self._new.uids[self.is_written], self._old.uids[self.gone])
+
+    def count_by_event(self) -> list[tuple[int, int]]:
+        """Return events by uid with how many rows of each move; one that moves itself is at both of its places."""
+        names = "started_at", "seq", "uids"
+        moved = [
+            np.concatenate([getattr(self._new, each)[self.is_written], getattr(self._old, each)[self.gone]])
+            for each in names
+        ]
+        events, counts = np.unique(np.column_stack(moved), axis=0, return_counts=True)
+        return list(zip(events[:, 2].tolist(), counts.tolist(), strict=True))
+
+    @property
+    def players(self) -> int:
+        """How many players have a row that moves."""
+        numbers = np.union1d(self._new.numbers[self.is_written], self._old.numbers[self.gone])
+        return int((numbers < FIRST_THING).sum())
+
+    @property
+    def largest(self) -> float:
+        """The most that the rating after any one change is off what it was."""
+        old, new, counterparts = self._old, self._new, self._counterparts
+        added = self.is_written & (counterparts < 0)
+        both = self.is_written & ~added
+        moves = np.abs(
+            np.concatenate([
+                new.rating[both] - old.rating[counterparts[both]],
+                new.rating[added] - new.before[added],
+                old.rating[self.gone] - old.before[self.gone],
+            ])
+        )  # fmt: skip
+        return float(moves[np.isfinite(moves)].max(initial=0.0))
+
+    def largest_effects(self, most: int, after: Size | None = None) -> tuple[list[Effect], Size | None]:
+        """Return the largest effects in the order of rating, and the cursor of those that follow.
+
+        Args:
+            most: effects to return.
+            after: the cursor of the page before; the largest of all if None.
+        """
+        new, old, written = self._new, self._old, np.flatnonzero(self.is_written)
+        counterparts = self._counterparts[written]
+        was = np.full(written.size, np.nan)
+        was[counterparts >= 0] = old.rating[counterparts[counterparts >= 0]]
+        now = new.rating[written]
+        move = np.where((counterparts < 0) | np.isnan(now - was), math.inf, np.abs(now - was))
+        columns = [
+            np.concatenate(pair)
+            for pair in (
+                (move, np.full(self.gone.size, math.inf)),
+                (new.started_at[written], old.started_at[self.gone]),
+                (new.seq[written], old.seq[self.gone]),
+                (new.numbers[written], old.numbers[self.gone]),
+                (new.uids[written], old.uids[self.gone]),
+            )
+        ]
+        has_old = np.concatenate([counterparts >= 0, np.ones(self.gone.size, np.bool_)])
+        has_new = np.arange(has_old.size) < written.size
+        was, now = np.concatenate([was, old.rating[self.gone]]), np.concatenate([now, np.full(self.gone.size, np.nan)])
+        order = np.lexsort(columns[3::-1])[::-1]  # the largest first
+        if after is not None:
+            order = np.array([k for k in order.tolist() if Size(*(c[k].item() for c in columns[:4])) < after], np.int64)
+        chosen = order[:most]
+        found = [
+            Effect(
+                Size(*(column[k].item() for column in columns[:4])),
+                int(columns[4][k]),
+                float(was[k]) if has_old[k] else None,
+                float(now[k]) if has_new[k] else None,
+            )
+            for k in chosen.tolist()
+        ]
+        following = found[-1].size if order.size > most else None
+        return sorted(found, key=lambda each: each.size[1:]), following
+
+    def count_relearnt(self, without: set[int]) -> int:
+        """Count the events, but for some, after which what the system has learnt of the pool is other than before."""
+        before, after = self.before, self.after
+        if not before.pool.system.pool_fields or not after.pool.system.pool_fields:
+            return 0
+        old, new = (rated_positions(each, self.ratings) for each in (before, after))
+        rekeyed = {*self._rekeyed().tolist()} | without
+        uids = [uid for uid in old if uid in new and uid not in rekeyed]
+        if not uids:
+            return 0
+        was = before.learnt.at("state", np.array([old[uid] for uid in uids]))
+        now = after.learnt.at("state", np.array([new[uid] for uid in uids]))
+        if was.shape != now.shape:  # another system
+            return len(uids)
+        return int((was.view(np.int64) != now.view(np.int64)).any(axis=1).sum())
+
+    @property
+    def refused(self) -> list[int]:
+        """The events that cannot be rated, and could be before."""
+        size = self.before.events.size
+        unrateable = {*self.ratings.errors, *self.ratings.twice}
+        columns = self.before.events.columns
+        return [
+            uid
+            for uid in sorted(unrateable)
+            if uid >= size or columns.value("reason", uid) not in (NOT_FINITE, PLAYER_TWICE)
+        ]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Ledger rows from one on, with the keys that compare them."""
+
+    uids: Array
+    numbers: Array  # of players and equipment
+    keys: Array  # event and slot
+    started_at: Array
+    seq: Array
+    before: Array
+    rating: Array
+    bits: Array  # (rows, columns): all that a row holds, to compare bit by bit
+
+    @classmethod
+    def of(cls, snapshot: Snapshot, ratings: Ratings) -> "Rows":
+        """Return the rows of a snapshot's ledger that were rated again."""
+        rows, events, first = snapshot.rows, snapshot.events, ratings.first_row
+        uids, slots = rows.part("event", first).astype(np.int64), rows.part("slot", first).astype(np.int64)
+        before, state = rows.part("before", first), rows.part("state", first)
+        lengths = np.diff(events.order.part("stop", ratings.position), prepend=first)
+        field = np.repeat(events.order.part("field", ratings.position), lengths)
+        others = [rows.part("place", first), rows.part("rank", first), field]
+        bits = np.column_stack([before.view(np.int64), np.ascontiguousarray(state).view(np.int64), *others])
+        return cls(
+            uids, numbers_of(slots), uids << 32 | slots, events.columns.at("started_at", uids),
+            events.columns.at("seq", uids), before, state[:, snapshot.pool.system.column("rating")], bits,
+        )  # fmt: skip
+
+
+def rated_positions(snapshot: Snapshot, ratings: Ratings) -> dict[int, int]:
+    """Return the positions of the rated events among those that were rated again, by uid."""
+    order, first = snapshot.events.order, ratings.position
+    uids = order.part("uid", first)
+    lengths = np.diff(order.part("stop", first), prepend=ratings.first_row)
+    rated = (lengths > 0) & (snapshot.events.columns.at("status", uids) != SEASON)
+    return dict(zip(uids[rated].tolist(), (first + np.flatnonzero(rated)).tolist(), strict=True))

@@ -1,0 +1,60 @@
+"""Results as they stand in a pool, players by their names."""
+
+import numpy as np
+import polars as pl
+import sqlalchemy as sa
+
+from podium.engine.tables.things import kind_and_name
+from podium.log.content import SMALL_BODY_ROWS, is_numbered
+from podium.log.players import present_names
+from podium.log.pools import PoolView
+from podium.log.schema import event
+from podium.log.statements import of_pool
+from podium.pool.batches import NOT_FINITE, PLAYER_TWICE
+from podium.pool.roster import as_table
+from podium.pool.snapshot import SEASON, SUPERSEDED, VOIDED
+from podium.results.columns import FOR_PAGES
+from podium.results.reading import Results
+from podium.store.following import PoolReader
+
+PAGE_TEXTS = [event.c[name] for name in FOR_PAGES]
+SELECT_PAGE_TEXTS = sa.select(event.c.event_id, *PAGE_TEXTS).where(
+    of_pool(event), sa.or_(*(column.is_not(None) for column in PAGE_TEXTS))
+)
+
+
+def counting_results(pool: PoolReader) -> Results:
+    """Read the results that count, as they stand.
+
+    Returns:
+        A table that any replay rates to the same bits, but for seasons.
+    """
+    snapshot = pool.snapshot
+    columns, uids = snapshot.events.columns, snapshot.events.order.part("uid")
+    counts = ~np.isin(columns.at("status", uids), (VOIDED, SUPERSEDED, SEASON))
+    uids = uids[counts & ~np.isin(columns.at("reason", uids), (NOT_FINITE, PLAYER_TWICE))]
+    ids = [snapshot.events.ids[uid] for uid in uids.tolist()]
+    started_at = columns.at("started_at", uids)
+    table = with_names(pool, snapshot.contents.table(columns.at("content", uids), event_id=ids, started_at=started_at))
+    rows = pool.execute(SELECT_PAGE_TEXTS).all()
+    for name in FOR_PAGES:
+        values = {row.event_id: value for row in rows if (value := getattr(row, name)) is not None}
+        named = pl.col("event_id").replace_strict(values, default=None, return_dtype=pl.String)
+        column = table.select(named.alias(name))[name]
+        if column.null_count() < len(column):
+            table = table.with_columns(column)
+    return Results(as_table(pool, table), pool.name)
+
+
+def with_names(pool: PoolView, table: pl.DataFrame) -> pl.DataFrame:
+    """The table with players and things by their current names instead of numbers."""
+    if table.is_empty():
+        return table
+    is_small, columns = table.height <= SMALL_BODY_ROWS, [*filter(is_numbered, table.columns)]
+    named = [{*table[name].to_list()} if is_small else table[name].unique() for name in columns]
+    numbers = {int(each) for some in named for each in some if each is not None}
+    name_of = {str(number): kind_and_name(name)[1] for number, name in present_names(pool, numbers).items()}
+    if is_small:  # without an expression, which takes ten times as long for one event
+        renamed = {name: pl.Series(name, map(name_of.get, table[name].to_list()), pl.String) for name in columns}
+        return pl.DataFrame([renamed.get(column.name, column) for column in table])
+    return table.with_columns(pl.col(columns).replace_strict(name_of, return_dtype=pl.String))

@@ -1,0 +1,221 @@
+"""Receipts: what became of events that were sent, and how much moved."""
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from podium.engine.tables.things import called
+from podium.errors import ParameterError
+from podium.log.chain import Head
+from podium.log.log import SUBMIT
+from podium.log.players import names_of
+from podium.log.pools import PoolView
+from podium.log.statements import FIRST_THING
+from podium.pool.contents import rows_of
+from podium.pool.moves import Moves, Size
+from podium.pool.rating import Ratings
+from podium.pool.slots import numbers_of
+from podium.pool.snapshot import REASONS, SEASON, STATUSES, Snapshot
+from podium.store.following import LogPlace
+from podium.store.writing.rating.events import (
+    EVENT_STATUSES,
+    FIRST_PLACEHOLDER,
+    Change,
+    Proposal,
+    changes_from,
+)
+from podium.support.answers import answer, described
+
+MAX_EFFECTS = 1_000  # of an answer
+NUMBERED = "these are the pool's first events, so its events have numbers and no dates; podium pool order changes that"
+
+
+@answer
+class Totals:
+    """How much moved, or would move."""
+
+    events: int = described("Events with a change that moved; seasons are among them.")
+    players: int = described("Players who have one.")
+    changes: int = described("Changes that are new, other or gone.")
+    largest: float = described("The most that the rating after any one change moved; or 0.")
+
+
+NOTHING = Totals(0, 0, 0, 0.0)
+
+
+@answer
+class Effect:
+    """How a change moves."""
+
+    event_id: str | None = described("The event; null where a season began.")
+    player: str = described("The player's name as it is now.")
+    rating_was: float | None = described("The rating after the event until now; null if none.")
+    rating: float | None = described("The rating after it from now on; null if none.")
+
+
+@answer
+class Receipt:
+    """What became of an event that was sent."""
+
+    event_id: str = described("The event.")
+    seq: int = described("The number of its submission in the log; 0 in a dry run of a new one.")
+    status: str = described("What became of it.", enum=EVENT_STATUSES)
+    reason: str = described("Why it is not rated; empty where it is.")
+    duplicate: bool = described("Whether it was known, with this very content.")
+    changes: tuple[Change, ...] = described("Its own changes of ratings, in the order of its rows.")
+    rerated: int = described("How many changes of other events it moved.")
+    effects: tuple[Effect, ...] = described("Of a dry run, on its first receipt: the largest changes that would move.")
+    totals: Totals | None = described("Of a dry run, on its first receipt: how much would move.")
+    next: str | None = described("For `effects_after`; null where no effect follows.")
+    warnings: tuple[str, ...] = described("Which new players have names like those of others.")
+    head: Head | None = described("Keep it: `podium verify --head` finds what was removed since. Null in a dry run.")
+    notice: str = described(
+        "If the system learns from its pool: what a late result or a correction moves. Of a pool's first events: that "
+        "they have numbers and no dates.",
+        default="",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What was done, or would be."""
+
+    proposal: Proposal  # as it was recorded
+    snapshot: Snapshot  # the pool afterwards
+    moves: Moves | None = None  # None if no rating can have moved
+    head: Head | None = None  # of the log; None of a dry run
+    place: LogPlace | None = None  # of the newest entry; None if nothing was logged
+    receipts: tuple[Receipt, ...] = ()  # in the order in which events were sent
+
+    @property
+    def written(self) -> int:
+        """How many rows of the ledger are new or other."""
+        return 0 if self.moves is None else self.moves.written
+
+    @property
+    def totals(self) -> Totals:
+        """How much moved."""
+        moves = self.moves
+        return NOTHING if moves is None else Totals(moves.uids.size, moves.players, moves.changes, moves.largest)
+
+    @property
+    def notice(self) -> str:
+        """A sentence on what moves with the pool's state; empty if later events keep theirs, or have none."""
+        if self.moves is None:
+            return ""
+        if not self.snapshot.pool.system.pool_fields:
+            return ""
+        relearnt = self.moves.count_relearnt({self.snapshot.events.find(each) for each in self.proposal.sent})
+        if not relearnt:
+            return ""
+        events = "1 later event is" if relearnt == 1 else f"all {relearnt:,} later events are"
+        return f"What the system has learnt of the pool is other than before, so {events} rated anew."
+
+    def by_sender(self, senders: int) -> list[list[Receipt]]:
+        receipts: list[list[Receipt]] = [[] for _ in range(senders)]
+        for each in self.receipts:
+            receipts[self.proposal.sent[each.event_id]].append(each)
+        return receipts
+
+    @property
+    def answer(self) -> Any:
+        """The receipts of a submission, the receipt of a corrected event, or else how many rows of the ledger moved.
+
+        Of a sheet that was compared as a whole it is what became of it.
+        """
+        if self.proposal.sheet is not None and self.proposal.sheet.changes is not None:
+            return replace(self.proposal.sheet.changes, receipts=self.receipts, totals=self.totals)
+        if self.proposal.kind == SUBMIT:
+            return [*self.receipts]
+        return self.receipts[0] if self.receipts else self.written
+
+
+def list_effects(pool: PoolView, done: Done, after: Size | None) -> tuple[tuple[Effect, ...], str | None]:
+    """Return the largest effects after a cursor, and the cursor of those that follow."""
+    if done.moves is None:
+        return (), None
+    found, following = done.moves.largest_effects(MAX_EFFECTS, after)
+    names = names_with(pool, done.proposal, {each.size.number for each in found})
+    effects = tuple(
+        Effect(event_id_of(done.snapshot, each.uid), called(names[each.size.number]), each.rating_was, each.rating)
+        for each in found
+    )
+    return effects, None if following is None else ",".join(map(repr, following))
+
+
+def event_id_of(snapshot: Snapshot, uid: int) -> str | None:
+    """Return the id of an event; None of a season."""
+    events = snapshot.events
+    return None if events.columns.value("status", uid) == SEASON else events.ids[uid]
+
+
+def parse_cursor(text: str) -> Size:
+    try:
+        move, started_at, seq, player = text.split(",")
+        return Size(float(move), int(started_at), int(seq), int(player))
+    except ValueError:
+        raise ParameterError(f"{text!r} is not the `next` of a page of effects") from None
+
+
+def names_with(pool: PoolView, proposal: Proposal, numbers: Collection[int]) -> dict[int, str]:
+    """Return the names of players and equipment, newcomers included."""
+    known = {**proposal.names, **proposal.newcomers}
+    others = [number for number in numbers if number not in known]
+    return known | names_of(pool, others) if others else known
+
+
+def with_receipts(done: Done) -> Done:
+    """What was done, with a receipt for each event that was sent, in their order."""
+    proposal, events = done.proposal, done.snapshot.events
+    if not proposal.sent:
+        return done
+    numbered = NUMBERED if proposal.settles_order and proposal.pool.is_counted else ""
+    added = done.moves.added if done.moves else {}
+    uids = {event_id: added[event_id] if event_id in added else events.find(event_id) for event_id in proposal.sent}
+    changes = changes_of(proposal, done.snapshot, [*uids.values()], done.moves.ratings if done.moves else None)
+    own = [uid for event_id, uid in uids.items() if event_id not in proposal.known]
+    others = done.written - done.moves.count_written(own) if done.moves else 0
+    notice = done.notice or numbered
+    answers = []
+    for event_id, uid in uids.items():
+        duplicate, seq = event_id in proposal.known, int(events.columns.value("seq", uid))
+        answers.append(
+            Receipt(
+                event_id=event_id,
+                seq=seq if seq < FIRST_PLACEHOLDER else 0,
+                status=STATUSES[events.columns.value("status", uid)],
+                reason=REASONS[events.columns.value("reason", uid)],
+                duplicate=duplicate,
+                changes=changes[uid],
+                rerated=0 if duplicate else others,
+                effects=(),
+                totals=None,
+                next=None,
+                warnings=proposal.warnings.get(event_id, ()),
+                head=done.head,
+                notice="" if duplicate or done.moves is None else notice,
+            )
+        )
+    return replace(done, receipts=tuple(answers))
+
+
+def changes_of(
+    proposal: Proposal, snapshot: Snapshot, uids: list[int], ratings: Ratings | None
+) -> dict[int, tuple[Change, ...]]:
+    """Return the changes of players' ratings by events, in the order of their rows, by uid."""
+    events = snapshot.events
+    newest = events.order.size if ratings is None else ratings.position
+    tail = {uid: newest + place for place, uid in enumerate(events.order.part("uid", newest).tolist())}
+    positions = [tail[uid] if uid in tail else events.position(events.key(uid)) for uid in uids]
+    begins, lengths = snapshot.spans(np.array(positions))
+    rows = rows_of(begins, lengths)
+    numbers = numbers_of(snapshot.rows.at("slot", rows))
+    is_player = numbers < FIRST_THING
+    rows, numbers = rows[is_player], numbers[is_player].tolist()
+    before, states = snapshot.rows.at("before", rows).tolist(), snapshot.rows.at("state", rows)
+    made = iter(changes_from(snapshot.pool, names_with(proposal.pool, proposal, {*numbers}), numbers, before, states))
+    counts = np.bincount(np.repeat(np.arange(len(uids)), lengths)[is_player], minlength=len(uids)).tolist()
+    return {uid: tuple(islice(made, count)) for uid, count in zip(uids, counts, strict=True)}

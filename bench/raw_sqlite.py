@@ -12,18 +12,11 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from podium.log.database import PRAGMAS
-from podium.log.schema import change, event, log, standing
-from podium.log.statements import insert_statement, upsert_statement
+from podium.log.schema import event, log
+from podium.log.statements import insert_statement
 
-NEWER = {  # the rows of a table that were written after an entry of the log; seq is rising
-    log: "seq > :seq",
-    event: "seq > :seq",
-    change: "generation_id = :generation AND started_at >= :started_at AND seq > :seq",
-    standing: "generation_id = :generation AND seq > :seq",
-}
-STATEMENTS = {table: insert_statement(table, "sqlite", 1) for table in (log, event, change)} | {
-    standing: upsert_statement(standing, "sqlite", 1)
-}
+TABLES = log, event  # whose rows have numbers of log entries, which rise
+STATEMENTS = {table: insert_statement(table, "sqlite", 1) for table in TABLES}
 
 
 class RawCopy:
@@ -41,12 +34,9 @@ class RawCopy:
 
     def follow(self) -> float:
         """Write what the database has and the copy lacks; how many seconds the writing alone took."""
-        generation = self._source.execute("SELECT max(generation_id) FROM standing").fetchone()[0]
-        first = self._source.execute("SELECT min(started_at) FROM event WHERE seq > ?", (self._seq,)).fetchone()[0]
-        since = {"seq": self._seq, "generation": generation, "started_at": first}
         rows = {
-            table: self._source.execute(f"{selection(table)} WHERE {condition}", since).fetchall()
-            for table, condition in NEWER.items()
+            table: self._source.execute(f"{selection(table)} WHERE seq > ?", (self._seq,)).fetchall()
+            for table in TABLES
         }
         started = time.perf_counter()
         self._copy.execute("BEGIN IMMEDIATE")
@@ -59,8 +49,8 @@ class RawCopy:
 
     def differing(self) -> list[str]:
         """The tables in which the copy has other rows than the database."""
-        every = ([{*each.execute(selection(table))} for table in NEWER] for each in (self._source, self._copy))
-        return [table.name for table, rows, others in zip(NEWER, *every, strict=True) if rows != others]
+        every = ([{*each.execute(selection(table))} for table in TABLES] for each in (self._source, self._copy))
+        return [table.name for table, rows, others in zip(TABLES, *every, strict=True) if rows != others]
 
     def close(self) -> None:
         """Close both."""

@@ -167,10 +167,10 @@ def test_verify_goes_on_past_faults_and_names_all(tmp_path):
     path = tmp_path / "podium.db"
     with closing(fill(str(path), "one", "three", "two")) as store, store.engine.begin() as connection:
         connection.execute(sa.text("UPDATE log SET body = 'x' WHERE kind = 'submit' AND pool_id = 1"))
-        connection.execute(sa.text("UPDATE standing SET rating = rating + 1 WHERE generation_id = 3"))
+        connection.execute(sa.text("UPDATE witness SET digest = x'00' WHERE pool_id = 3"))
     message = run("verify", "--db", path, status=1)
     assert "podium: one: cannot be verified further (" in message
-    assert "podium: two: the state of 'a' is not the last of the ledger" in message
+    assert "podium: two: a replay gives other changes than were served" in message
     assert "podium: one: log entry 2 (number 2, submit of 'e1') was altered" in message
     assert [line[:20] for line in message.splitlines() if "three:" in line] == ["podium: three: head "]
     assert "compared: 3 pools, 4 events, 10 changes" in message
@@ -179,7 +179,7 @@ def test_verify_goes_on_past_faults_and_names_all(tmp_path):
 def test_a_damaged_database_is_named_without_a_traceback(tmp_path):
     path = tmp_path / "podium.db"
     fill(str(path), "one", "two").close()
-    damage_root(path, "standing")
+    damage_root(path, "witness")
     message = run("verify", "--db", path, status=1)
     assert "podium: the database is damaged: " in message
     assert "podium: one: cannot be verified further (DatabaseError: " in message

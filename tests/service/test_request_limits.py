@@ -110,8 +110,7 @@ def test_a_field_to_predict_and_players_to_match_are_limited(store):
 def test_a_comparison_reads_so_much_of_the_newest_meetings_and_no_more(store, monkeypatch):
     for number in range(5):
         store.submit("main", rows(number, "ab"))
-    (size,) = {len(body) for body in bodies_of(store)}
-    monkeypatch.setattr(rivals, "MAX_MEETINGS_BYTES", 3 * size)
+    monkeypatch.setattr(rivals, "MAX_ENTRANTS", 7)  # the fourth of two entrants each is beyond them
     whole = store.compare("main", "a", "b")
     assert [each.event_id for each in whole.meetings] == ["e4", "e3", "e2"]
     assert (whole.wins, whole.draws, whole.losses) == (5, 0, 0)
@@ -119,11 +118,6 @@ def test_a_comparison_reads_so_much_of_the_newest_meetings_and_no_more(store, mo
     rivalry = store.rivalry("main", "a", "b", newest=1)
     assert (rivalry.meetings, rivalry.ahead, rivalry.behind, len(rivalry.newest)) == (5, 5, 0, 1)
     assert len(store.compare("main", "a", "b").meetings) == 2
-
-
-def bodies_of(store):
-    with store.engine.connect() as connection:
-        return connection.exec_driver_sql("SELECT body FROM log WHERE kind = 'submit'").scalars().all()
 
 
 def entrants(count):

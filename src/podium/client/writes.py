@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from datetime import date
 from typing import Any, Literal, TypedDict, Unpack
 
-from podium.client.answers import Anonymization, NewName, PoolSummary, Receipt, RegisteredMatch, Rerated
+from podium.client.answers import Anonymization, NewName, NothingDone, PoolSummary, Receipt, RegisteredMatch, Rerated
 from podium.client.calls import EVENT, PLAYER, POOL, Call, Moment, json_call, route
 from podium.client.pages import Entrants, entrant_rows
 
@@ -251,7 +251,7 @@ class WriteRoutes:
         return json_call("POST", f"{POOL}/seasons", Rerated, body, pool=pool).then(rerated)
 
     @route
-    def snapshot(self, pool: str, day: date | str | None = None) -> Call[dict[str, str]]:
+    def snapshot(self, pool: str, day: date | str | None = None) -> Call[NothingDone]:
         """Do nothing: the service has the ranks of every day without storing them.
 
         Args:
@@ -260,7 +260,7 @@ class WriteRoutes:
         Returns:
             A `detail` that says so.
         """
-        return json_call("POST", f"{POOL}/snapshots", dict[str, str], {"day": day}, pool=pool)
+        return json_call("POST", f"{POOL}/snapshots", NothingDone, {"day": day}, pool=pool)
 
 
 def rerated(answer: Rerated) -> int:

@@ -21,7 +21,7 @@ from podium.errors import ParameterError, UnknownError
 from podium.ledger.leaderboard import instant as instant_in
 from podium.log.database import StoreError, acquire_pool_lock, write_transaction
 from podium.log.schema import event, log, pools
-from podium.log.statements import DAY_US, instant, microseconds, of_generation, prepare, run_prepared, values
+from podium.log.statements import DAY_US, instant, microseconds, prepare, run_prepared, values
 from podium.results.names import admit, is_page_address, normalise, shown
 from podium.support.collector import paused_collection
 from podium.systems import find
@@ -163,29 +163,8 @@ class OrderKey(NamedTuple):
     started_at: int  # microseconds since 1970, UTC
     seq: int  # of the log entry that submitted it
 
-    def as_end(self) -> dict[str, int]:
-        return {"end_started_at": self.started_at, "end_seq": self.seq}
-
 
 START, FOREVER = OrderKey(-(2**62), 0), OrderKey(2**62, 0)  # before and after every event
-BOUND_KEY = sa.tuple_(sa.bindparam("started_at"), sa.bindparam("seq"))  # its parameters are those of an `OrderKey`
-END_KEY = sa.tuple_(sa.bindparam("end_started_at"), sa.bindparam("end_seq"))
-
-
-def key_of(table: "sa.FromClause") -> "sa.Tuple":
-    """The positions of a table's rows in the order of rating."""
-    return sa.tuple_(table.c.started_at, table.c.seq)
-
-
-def newest_first(table: "sa.FromClause") -> tuple["sa.ColumnElement[int]", ...]:
-    """The order of a table's rows, against that of rating."""
-    return table.c.started_at.desc(), table.c.seq.desc()
-
-
-def is_at(table: "sa.FromClause") -> "sa.ColumnElement[bool]":
-    """Whether rows are of the generation, and of the event whose parameters are those of an `OrderKey`."""
-    is_event = table.c.started_at == sa.bindparam("started_at"), table.c.seq == sa.bindparam("seq")
-    return sa.and_(of_generation(table), *is_event)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +176,6 @@ class Pool:
     arithmetic: int = ARITHMETIC  # the revision that rated the ledger
     closed: bool = False
     generation: int = 0  # of the ledger, standings and counts that are read
-    staging: int | None = None  # the generation that is being staged
     description: PoolDescription = SILENT
     order: Order | None = None  # of its events; None before the first
 
@@ -241,7 +219,7 @@ class PoolView(Pool):
     @classmethod
     def from_row(cls, connection: sa.Connection, row: Any) -> Self:
         system = system_of(row.system, row.parameters)
-        state = row.secret, row.arithmetic, row.closed, row.generation_id, row.staging_id
+        state = row.secret, row.arithmetic, row.closed, row.generation_id
         description = PoolDescription.from_row(row)
         return cls(row.id, row.name, system, *state, description, order_in(row.begins), connection=connection)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from podium.log.statements import FIRST_THING
 from podium.pool.batches import NOT_FINITE, PLAYER_TWICE
-from podium.pool.columns import NONE, Array
+from podium.pool.columns import NONE, Array, bisected
 from podium.pool.rating import Ratings
 from podium.pool.slots import numbers_of
 from podium.pool.snapshot import SEASON, Snapshot
@@ -63,9 +63,10 @@ class Moves:
             order = np.argsort(old, kind="stable")
             places = np.minimum(np.searchsorted(old[order], new), old.size - 1)
             found = np.where(old[order][places] == new, order[places], NONE)
-        rekeyed = self._rekeyed()
+        rekeyed = self._rekeyed
         return np.where(np.isin(self._new.uids, rekeyed), NONE, found) if rekeyed.size else found
 
+    @cached_property
     def _rekeyed(self) -> Array:
         """Return the events that have another place in the order of rating than before."""
         size = self.before.events.size
@@ -173,18 +174,21 @@ class Moves:
         has_old = np.concatenate([counterparts >= 0, np.ones(self.gone.size, np.bool_)])
         has_new = np.arange(has_old.size) < written.size
         was, now = np.concatenate([was, old.rating[self.gone]]), np.concatenate([now, np.full(self.gone.size, np.nan)])
+
+        def size_of(k: int) -> Size:
+            return Size(*(column[k].item() for column in columns[:4]))
+
         order = np.lexsort(columns[3::-1])[::-1]  # the largest first
         if after is not None:
-            order = np.array([k for k in order.tolist() if Size(*(c[k].item() for c in columns[:4])) < after], np.int64)
-        chosen = order[:most]
+            order = order[bisected(order.size, lambda place: size_of(order[place]) >= after) :]
         found = [
             Effect(
-                Size(*(column[k].item() for column in columns[:4])),
+                size_of(k),
                 int(columns[4][k]),
                 float(was[k]) if has_old[k] else None,
                 float(now[k]) if has_new[k] else None,
             )
-            for k in chosen.tolist()
+            for k in order[:most].tolist()
         ]
         following = found[-1].size if order.size > most else None
         return sorted(found, key=lambda each: each.size[1:]), following
@@ -195,10 +199,11 @@ class Moves:
         if not before.pool.system.pool_fields or not after.pool.system.pool_fields:
             return 0
         old, new = (rated_positions(each, self.ratings) for each in (before, after))
-        rekeyed = {*self._rekeyed().tolist()} | without
-        uids = [uid for uid in old if uid in new and uid not in rekeyed]
-        if not uids:
+        uids = [uid for uid in old if uid in new and uid not in without]
+        if not uids:  # as for a new event behind all others
             return 0
+        rekeyed = {*self._rekeyed.tolist()}
+        uids = [uid for uid in uids if uid not in rekeyed]
         was = before.learnt.at("state", np.array([old[uid] for uid in uids]))
         now = after.learnt.at("state", np.array([new[uid] for uid in uids]))
         if was.shape != now.shape:  # another system

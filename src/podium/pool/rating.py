@@ -27,7 +27,7 @@ from podium.pool.columns import NONE, Array
 from podium.pool.fold import Draft
 from podium.pool.roster import Roster
 from podium.pool.slots import numbers_of, slot_of, slots_of
-from podium.pool.snapshot import RATED, ROW_TYPES, SEASON, SUPERSEDED, UNRATED, VOIDED, Snapshot, without_ratings
+from podium.pool.snapshot import RATED, ROW_TYPES, SEASON, UNRATED, Snapshot, are_counting, without_ratings
 
 SPAN_EVENTS = 5_000  # that are rated between two chances for other threads
 ENDS = 2  # bounds of a span without seasons
@@ -84,7 +84,7 @@ class Rater:
         columns, system = self.after.events.columns, self.system
         status = columns.at("status", uids)
         is_season = status == SEASON
-        counting = ~is_season & (status != VOIDED) & (status != SUPERSEDED)
+        counting = are_counting(status)
         if self.everyone is None and uids.size == 1 and counting[0] and self.rate_single(int(uids[0])):
             return
         table = results_of(self.after, uids[counting])
@@ -189,14 +189,19 @@ class Rater:
 
 def results_of(snapshot: Snapshot, uids: Array) -> pl.DataFrame:
     """Return the results of events, with the numbers of accounts that play on; `event_id` is the uid as text."""
-    columns = snapshot.events.columns
-    table = snapshot.contents.table(
-        columns.at("content", uids), event_id=uids.astype(str), started_at=columns.at("started_at", uids), uid=uids
-    )
+    table = sent_results_of(snapshot, uids)
     if not snapshot.merged or table.is_empty():
         return table
     ends = {str(number): str(into) for number, into in snapshot.merged.items()}
     return table.with_columns(pl.col([*filter(is_numbered, table.columns)]).replace(ends))
+
+
+def sent_results_of(snapshot: Snapshot, uids: Array) -> pl.DataFrame:
+    """Return the results of events as they were sent, with merged accounts; `event_id` is the uid as text."""
+    columns = snapshot.events.columns
+    return snapshot.contents.table(
+        columns.at("content", uids), event_id=uids.astype(str), started_at=columns.at("started_at", uids), uid=uids
+    )
 
 
 def roster_before(snapshot: Snapshot, row: int, slots: Array) -> Roster:

@@ -290,9 +290,14 @@ class Snapshot:
         return Standings(system, self.rows, stop, slots, rows, *known)
 
 
+def are_counting(statuses: Array) -> Array:
+    """Return whether events of these statuses count: neither voided nor superseded, and no season."""
+    return ~np.isin(statuses, (VOIDED, SUPERSEDED, SEASON))
+
+
 def count_counting(snapshot: Snapshot) -> int:
-    """Count the events that count: neither voided nor superseded, and no season."""
-    return int((~np.isin(snapshot.events.columns.part("status"), (VOIDED, SUPERSEDED, SEASON))).sum())
+    """Count the events that count."""
+    return int(are_counting(snapshot.events.columns.part("status")).sum())
 
 
 def empty(pool: Pool) -> Snapshot:

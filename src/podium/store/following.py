@@ -71,9 +71,7 @@ class Snapshots:
         A snapshot is trusted only if the log still holds its entry, with the same hash. Otherwise, as after the
         database was replaced by an earlier copy, the whole log is folded again.
         """
-        rows = pool.run(SELECT_NEWEST)
-        place = LogPlace(*rows[0]) if rows else START_OF_LOG
-        followed = self._followed(pool)
+        place, followed = newest_place(pool), self._followed(pool)
         found = followed.snapshots.get(place)
         if found is not None:
             return found
@@ -86,8 +84,7 @@ class Snapshots:
 
     def find(self, pool: PoolView) -> Snapshot | None:
         """Return the snapshot that is held of a pool as its transaction sees it; None if none is."""
-        rows = pool.run(SELECT_NEWEST)
-        return self._followed(pool).snapshots.get(LogPlace(*rows[0]) if rows else START_OF_LOG)
+        return self._followed(pool).snapshots.get(newest_place(pool))
 
     def holds(self, name: str) -> bool:
         """Return whether a snapshot of a pool is held, perhaps an older one."""
@@ -117,6 +114,12 @@ class Snapshots:
         return empty(Pool(*pool.cells()))
 
 
+def newest_place(pool: PoolView) -> LogPlace:
+    """Return the newest entry of a pool's log as its transaction sees it."""
+    rows = pool.run(SELECT_NEWEST)
+    return LogPlace(*rows[0]) if rows else START_OF_LOG
+
+
 def follow(pool: PoolView, base: Snapshot) -> Snapshot:
     """Return a snapshot brought up to date with the log as a transaction sees it."""
     draft = Draft.of(base)
@@ -129,9 +132,14 @@ def follow(pool: PoolView, base: Snapshot) -> Snapshot:
             "entry was altered; put back a copy from before"
         ) from error
     if draft.is_rewritten:
-        return follow(pool, empty(Pool(*pool.cells())))
+        return replay(pool)
     after, _ = rate(draft)
     return after
+
+
+def replay(pool: PoolView) -> Snapshot:
+    """Return a pool folded from its whole log as a transaction sees it."""
+    return follow(pool, empty(Pool(*pool.cells())))
 
 
 def entries_after(pool: PoolView, seq: int) -> Iterator[Entry]:

@@ -20,7 +20,7 @@ from podium.store.reading.log import CorrectedLine, corrected_lines, lines_of
 from podium.store.writing import accounts, administration, mending, ordering, sheets, submission
 from podium.store.writing.execution import Propose, plan
 from podium.store.writing.rating.events import Proposal, Sheet, StaleError
-from podium.store.writing.receipts import Totals, event_id_of, names_with, with_receipts
+from podium.store.writing.receipts import Totals, names_with, with_receipts
 
 Act = Callable[[str, str], Propose]  # by whom, and why: what is then proposed
 
@@ -180,7 +180,7 @@ def amended_lines(pool: PoolReader, proposal: Proposal) -> tuple[CorrectedLine, 
 def moved_events(moves: Moves) -> tuple[MovedEvent, ...]:
     """The first events that have so many changes that moved, each by its position."""
     counts = moves.count_by_event()[:MAX_EVENTS]
-    return tuple(MovedEvent(event_id_of(moves.after, uid), count) for uid, count in counts)
+    return tuple(MovedEvent(moves.after.events.id_of(uid), count) for uid, count in counts)
 
 
 def moved_ratings(pool: PoolView, moves: Moves, proposal: Proposal) -> tuple[MovedRating, ...]:

@@ -12,7 +12,7 @@ from podium.log.schema import event
 from podium.log.statements import of_pool
 from podium.pool.batches import NOT_FINITE, PLAYER_TWICE
 from podium.pool.roster import as_table
-from podium.pool.snapshot import SEASON, SUPERSEDED, VOIDED
+from podium.pool.snapshot import are_counting
 from podium.results.columns import FOR_PAGES
 from podium.results.reading import Results
 from podium.store.following import PoolReader
@@ -31,8 +31,9 @@ def counting_results(pool: PoolReader) -> Results:
     """
     snapshot = pool.snapshot
     columns, uids = snapshot.events.columns, snapshot.events.order.part("uid")
-    counts = ~np.isin(columns.at("status", uids), (VOIDED, SUPERSEDED, SEASON))
-    uids = uids[counts & ~np.isin(columns.at("reason", uids), (NOT_FINITE, PLAYER_TWICE))]
+    uids = uids[
+        are_counting(columns.at("status", uids)) & ~np.isin(columns.at("reason", uids), (NOT_FINITE, PLAYER_TWICE))
+    ]
     ids = [snapshot.events.ids[uid] for uid in uids.tolist()]
     started_at = columns.at("started_at", uids)
     table = with_names(pool, snapshot.contents.table(columns.at("content", uids), event_id=ids, started_at=started_at))

@@ -15,6 +15,7 @@ from podium.log.log import MERGE, UNMERGE, json_entry
 from podium.log.players import Numbering, known_numbers, logged_merges, merges, names_of, resolved, unrated_error
 from podium.log.pools import OrderKey, PoolView
 from podium.pool.fold import in_order
+from podium.pool.rating import sent_results_of
 from podium.pool.slots import slot_of
 from podium.pool.snapshot import UNRATED, Snapshot
 from podium.store.following import PoolReader
@@ -80,9 +81,7 @@ def table_of(snapshot: Snapshot, number: int) -> pl.DataFrame:
     rated = snapshot.rows.at("event", rows[snapshot.rows.at("place", rows) > 0])
     uids = np.union1d(rated, np.flatnonzero(columns.part("status") == UNRATED))
     uids = uids[in_order(columns, uids)]
-    return snapshot.contents.table(
-        columns.at("content", uids), event_id=uids.astype(str), started_at=columns.at("started_at", uids), uid=uids
-    )
+    return sent_results_of(snapshot, uids)
 
 
 def refuse_meetings(

@@ -23,10 +23,7 @@ from podium.pool.moves import Moves
 from podium.pool.rating import rate
 from podium.pool.snapshot import Snapshot
 from podium.store.following import LogPlace, PoolReader, entries_after
-from podium.store.writing.rating.events import (
-    FIRST_PLACEHOLDER,
-    Proposal,
-)
+from podium.store.writing.rating.events import FIRST_PLACEHOLDER, Proposal
 from podium.store.writing.receipts import Done, list_effects, names_with, parse_cursor, with_receipts
 from podium.store.writing.recording import keep_sheet, record, store_witness, update_statuses
 
@@ -97,7 +94,7 @@ def execute(pool: PoolReader, propose: Propose, prepared: Prepared | None = None
     if not proposal.entries:
         keep_sheet(proposal)
         return with_receipts(Done(proposal, base, head=newest_head(pool)))
-    ready = None if prepared is None or prepared.entries != proposal.entries else behind_others(pool, base, prepared)
+    ready = None if prepared is None or prepared.entries != proposal.entries else rebased(pool, base, prepared)
     if ready is None and refuse_long and is_long(base, proposal):
         raise LongWorkError
     recorded, logged = record(proposal)
@@ -144,7 +141,7 @@ def rate_entries(base: Snapshot, entries: Iterable[Entry]) -> Moves:
     return Moves(base, after, ratings, draft.uids)
 
 
-def behind_others(pool: PoolReader, base: Snapshot, prepared: Prepared) -> Moves | None:
+def rebased(pool: PoolReader, base: Snapshot, prepared: Prepared) -> Moves | None:
     """Return what was prepared with the events that came meanwhile behind it; None if they come before it."""
     moves = prepared.moves
     if base is moves.before:
@@ -186,8 +183,7 @@ def numbered(after: Snapshot, proposal: Proposal, seqs: list[int]) -> Snapshot:
 def dry_run(pool: PoolReader, propose: Propose, after: str | None) -> Done:
     """Say what would be done; how much would move, and the largest effects, stand in the first receipt."""
     limit = None if after is None else parse_cursor(after)
-    done = plan(pool, propose(pool, provisional_numbers))
-    done = with_receipts(done)
+    done = with_receipts(plan(pool, propose(pool, provisional_numbers)))
     listed, following = list_effects(pool, done, limit)
     first = [replace(each, effects=listed, totals=done.totals, next=following) for each in done.receipts[:1]]
     return replace(done, receipts=(*first, *done.receipts[1:]))
@@ -196,11 +192,11 @@ def dry_run(pool: PoolReader, propose: Propose, after: str | None) -> Done:
 def plan(pool: PoolReader, proposal: Proposal) -> Done:
     """Return what a proposal would do, without receipts."""
     base = pool.snapshots.at(pool)
-    if not proposal.affected:
-        return Done(proposal, base if not proposal.entries else rate_entries(base, entries_of(proposal)).after)
+    if not proposal.entries:
+        return Done(proposal, base)
     moves = rate_entries(base, entries_of(proposal))
     refuse_unrateable(pool, proposal, moves)
-    return Done(proposal, moves.after, moves)
+    return Done(proposal, moves.after, moves if proposal.affected else None)
 
 
 def refuse_unrateable(pool: PoolView, proposal: Proposal, moves: Moves) -> None:

@@ -15,11 +15,11 @@ from podium.log.chain import GENESIS, HASHED, Head, chained_entries, entry_hash,
 from podium.log.content import numbers_in
 from podium.log.database import StoreError
 from podium.log.players import insert_aliases, insert_players, names_of, things_of
-from podium.log.pools import Pool, PoolView, get_pool, settings_of, system_of
+from podium.log.pools import PoolView, get_pool, settings_of, system_of
 from podium.log.schema import alias, brought, log, reason, sheet, title
 from podium.log.statements import insert, is_thing, of_pool
-from podium.pool.snapshot import REASONS, SEASON, STATUSES, Snapshot, count_counting, empty
-from podium.store.following import PoolReader, follow
+from podium.pool.snapshot import REASONS, SEASON, STATUSES, Snapshot, count_counting
+from podium.store.following import PoolReader, replay
 from podium.store.writing.administration import insert_pool
 from podium.store.writing.rating.facts import facts_from_log, store_facts
 from podium.store.writing.recording import UPDATE_STATUS, store_witness
@@ -90,7 +90,7 @@ def import_lines(connection: sa.Connection, lines: Iterable[str], source: str, n
         store_facts(pool, facts_from_log(pool))
         pool = get_pool(connection, pool.name)
         import_sheets(pool, header.get("sheets", []))
-        replayed = follow(pool, empty(Pool(*pool.cells())))
+        replayed = replay(pool)
         store_statuses(pool, replayed)
         store_witness(pool, replayed)
     except UNREADABLE as error:

@@ -18,7 +18,7 @@ from podium.pool.contents import rows_of
 from podium.pool.moves import Moves, Size
 from podium.pool.rating import Ratings
 from podium.pool.slots import numbers_of
-from podium.pool.snapshot import REASONS, SEASON, STATUSES, Snapshot
+from podium.pool.snapshot import REASONS, STATUSES, Snapshot
 from podium.store.following import LogPlace
 from podium.store.writing.rating.events import (
     EVENT_STATUSES,
@@ -104,9 +104,7 @@ class Done:
     @property
     def notice(self) -> str:
         """A sentence on what moves with the pool's state; empty if later events keep theirs, or have none."""
-        if self.moves is None:
-            return ""
-        if not self.snapshot.pool.system.pool_fields:
+        if self.moves is None or not self.snapshot.pool.system.pool_fields:
             return ""
         relearnt = self.moves.count_relearnt({self.snapshot.events.find(each) for each in self.proposal.sent})
         if not relearnt:
@@ -140,16 +138,10 @@ def list_effects(pool: PoolView, done: Done, after: Size | None) -> tuple[tuple[
     found, following = done.moves.largest_effects(MAX_EFFECTS, after)
     names = names_with(pool, done.proposal, {each.size.number for each in found})
     effects = tuple(
-        Effect(event_id_of(done.snapshot, each.uid), called(names[each.size.number]), each.rating_was, each.rating)
+        Effect(done.snapshot.events.id_of(each.uid), called(names[each.size.number]), each.rating_was, each.rating)
         for each in found
     )
     return effects, None if following is None else ",".join(map(repr, following))
-
-
-def event_id_of(snapshot: Snapshot, uid: int) -> str | None:
-    """Return the id of an event; None of a season."""
-    events = snapshot.events
-    return None if events.columns.value("status", uid) == SEASON else events.ids[uid]
 
 
 def parse_cursor(text: str) -> Size:

@@ -18,15 +18,15 @@ from podium.log.database import UnavailableError, read_transaction, reading_once
 from podium.log.files import integrity_faults
 from podium.log.heads import lost_heads
 from podium.log.players import names_of
-from podium.log.pools import Pool, PoolView, every_pool, get_pool, other_arithmetic
+from podium.log.pools import PoolView, every_pool, get_pool, other_arithmetic
 from podium.log.schema import witness
 from podium.log.statements import of_pool
 from podium.pool.moves import Moves
 from podium.pool.rating import Ratings
-from podium.pool.snapshot import REASONS, STATUSES, Snapshot, count_counting, empty
+from podium.pool.snapshot import REASONS, STATUSES, Snapshot, count_counting
 from podium.pool.witness import PART_ROWS, digests
 from podium.results.reading import first_line
-from podium.store.following import PoolReader, Snapshots, follow
+from podium.store.following import PoolReader, Snapshots, replay
 from podium.store.keys import key_faults
 from podium.store.writing.rating.facts import Facts, PlainEvents, facts_from_log, stored_facts
 from podium.store.writing.recording import SELECT_STATUSES
@@ -64,7 +64,7 @@ def differences(pool: PoolReader, compared: Counter[str]) -> Iterator[str]:
     if wrong_facts or pool.arithmetic != ARITHMETIC:
         return
     with paused_collection():
-        replayed = follow(pool, empty(Pool(*pool.cells())))
+        replayed = replay(pool)
     compared["changes"] += replayed.rows.size
     compared["events"] += count_counting(replayed)
     yield from status_differences(pool, replayed)

@@ -1,4 +1,4 @@
-"""How a ledger moves from one snapshot to the next."""
+"""Differences between the ledgers of two snapshots."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -36,7 +36,7 @@ class Effect(NamedTuple):
 
 @dataclass(frozen=True)
 class Moves:
-    """The ledger rows that are new, other or gone between two snapshots of a pool."""
+    """The ledger rows that differ between two snapshots of a pool."""
 
     before: Snapshot
     after: Snapshot
@@ -78,7 +78,7 @@ class Moves:
 
     @cached_property
     def is_written(self) -> Array:
-        """Whether each new row is new or other than before."""
+        """A flag for each new row: it is new, or differs from before."""
         new, counterparts = self._new, self._counterparts
         written = counterparts < 0
         both = np.flatnonzero(~written)
@@ -92,7 +92,7 @@ class Moves:
 
     @cached_property
     def gone(self) -> Array:
-        """The places of old rows that there are no more."""
+        """The places of old rows that are removed."""
         alone = np.ones(self._old.keys.size, np.bool_)
         counterparts = self._counterparts
         alone[counterparts[counterparts >= 0]] = False
@@ -100,12 +100,12 @@ class Moves:
 
     @property
     def written(self) -> int:
-        """How many rows are new or other."""
+        """The number of rows that are new or differ from before."""
         return int(self.is_written.sum())
 
     @property
     def changes(self) -> int:
-        """How many rows are new, other or gone."""
+        """The number of rows that are new, differ from before, or are removed."""
         return self.written + self.gone.size
 
     def count_written(self, uids: Sequence[int]) -> int:
@@ -129,13 +129,13 @@ class Moves:
 
     @property
     def players(self) -> int:
-        """How many players have a row that moves."""
+        """The number of players with a row that moves."""
         numbers = np.union1d(self._new.numbers[self.is_written], self._old.numbers[self.gone])
         return int((numbers < FIRST_THING).sum())
 
     @property
     def largest(self) -> float:
-        """The most that the rating after any one change is off what it was."""
+        """The largest move of the rating after any one change, in points."""
         old, new, counterparts = self._old, self._new, self._counterparts
         added = self.is_written & (counterparts < 0)
         both = self.is_written & ~added
@@ -153,7 +153,7 @@ class Moves:
 
         Args:
             most: effects to return.
-            after: the cursor of the page before; the largest of all if None.
+            after: the cursor of the page before. None begins with the largest effect.
         """
         new, old, written = self._new, self._old, np.flatnonzero(self.is_written)
         counterparts = self._counterparts[written]
@@ -194,7 +194,11 @@ class Moves:
         return sorted(found, key=lambda each: each.size[1:]), following
 
     def count_relearnt(self, without: set[int]) -> int:
-        """Count the events, but for some, after which what the system has learnt of the pool is other than before."""
+        """Count the events after which the system has learnt something else of the pool than before.
+
+        Args:
+            without: uids of events that are not counted.
+        """
         before, after = self.before, self.after
         if not before.pool.system.pool_fields or not after.pool.system.pool_fields:
             return 0

@@ -107,7 +107,7 @@ class Snapshots:
 
     @staticmethod
     def _base(pool: PoolView, followed: Followed, place: LogPlace) -> Snapshot:
-        """Return the newest snapshot before an entry that is of this very log; an empty one if there is none."""
+        """Return the newest snapshot before an entry, if this log still has it. Otherwise it is empty."""
         for known in reversed(followed.snapshots):
             if known.seq < place.seq and (known == START_OF_LOG or pool.run(SELECT_ONE, seq=known.seq) == [known]):
                 return followed.snapshots[known]

@@ -1,7 +1,7 @@
-"""How submissions and corrections are done: proposed by reading alone, rated in memory, logged and answered.
+"""Submissions and corrections: each is proposed, rated in memory, logged and answered.
 
-What rates many events again is rated before the pool is locked. Under the lock it is only compared, logged and
-committed.
+An act that rates many events again is rated before the pool is locked. Under the lock Podium only compares, logs and
+commits.
 """
 
 from collections.abc import Callable, Collection, Iterable
@@ -42,7 +42,7 @@ Opening = Callable[[], AbstractContextManager[PoolReader]]  # begins a transacti
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What a proposal comes to, rated before the pool was locked."""
+    """A proposal that was rated before the pool was locked."""
 
     entries: tuple[Any, ...]
     head: Head  # of the log that it was rated after
@@ -50,13 +50,13 @@ class Prepared:
 
 
 def run(read: Opening, lock: Opening, propose: Propose, admit: Callable[[Pool], None]) -> Done:
-    """Do what is proposed; what takes long is rated before the pool is locked.
+    """Carry out a proposal. If rating takes long, it happens before the pool is locked.
 
     Args:
-        read: begins a transaction that only reads the pool.
-        lock: begins a transaction that has the pool to itself.
-        propose: says what is to be done.
-        admit: refuses a pool that may not be changed so, as one that is closed.
+        read: opens a transaction that only reads the pool.
+        lock: opens a transaction that holds the pool's lock.
+        propose: returns the log entries to append.
+        admit: refuses a pool that cannot be changed, such as a closed one.
 
     Raises:
         UnavailableError: the database cannot serve at the moment.
@@ -77,7 +77,7 @@ def run(read: Opening, lock: Opening, propose: Propose, admit: Callable[[Pool], 
 
 
 def publish(pool: PoolReader, done: Done) -> None:
-    """Let readers have the snapshot of a transaction that is committed."""
+    """Give readers the snapshot of a committed transaction."""
     if done.place is not None:
         pool.snapshots.keep(pool, done.place, done.snapshot)
 
@@ -86,9 +86,8 @@ def execute(pool: PoolReader, propose: Propose, prepared: Prepared | None = None
     """Propose, log, rate and answer, in a transaction that has the pool's lock.
 
     Raises:
-        LongWorkError: too many events would be rated again for one transaction, or a large one would be rated, and
-            `refuse_long` is set. A bulk of new events is rated whatever comes after them: their entries alone need a
-            transaction as long.
+        LongWorkError: `refuse_long` is set, and the proposal rates a large event or more than `SHORT_EVENTS` again. A
+            bulk of new events is never refused: writing their entries takes as long anyway.
     """
     proposal, base = propose(pool, numbers_and_newcomers), pool.snapshots.at(pool)
     if not proposal.entries:
@@ -115,7 +114,7 @@ def execute(pool: PoolReader, propose: Propose, prepared: Prepared | None = None
 
 
 def is_long(base: Snapshot, proposal: Proposal) -> bool:
-    """Whether rating a proposal takes long, so that it is done while nobody waits."""
+    """Return True if rating a proposal takes too long for a short transaction."""
     if not proposal.affected or proposal.changes_order:
         return False
     if any(row.body is not None and row.body.count(b"\n") > LARGE_EVENT_ROWS for row in proposal.events.values()):
@@ -134,7 +133,7 @@ def entries_of(proposal: Proposal, seqs: Iterable[int] | None = None) -> list[En
 
 
 def rate_entries(base: Snapshot, entries: Iterable[Entry]) -> Moves:
-    """Return what entries of the log do to a pool; nothing is stored."""
+    """Return the effect of log entries on a pool, without storing anything."""
     draft = Draft.of(base)
     draft.follow(entries)
     after, ratings = rate(draft)
@@ -142,7 +141,7 @@ def rate_entries(base: Snapshot, entries: Iterable[Entry]) -> Moves:
 
 
 def rebased(pool: PoolReader, base: Snapshot, prepared: Prepared) -> Moves | None:
-    """Return what was prepared with the events that came meanwhile behind it; None if they come before it."""
+    """Return prepared moves with the events behind them that came meanwhile, or None if they are not behind."""
     moves = prepared.moves
     if base is moves.before:
         return moves
@@ -160,7 +159,7 @@ def rebased(pool: PoolReader, base: Snapshot, prepared: Prepared) -> Moves | Non
 
 
 def are_new_events(before: Snapshot, after: Snapshot, entries: Collection[Entry]) -> bool:
-    """Whether entries of the log only add events behind all others."""
+    """Return True if log entries only add events behind all others."""
     size, added = before.events.order.size, after.events.order.size - before.events.order.size
     are_plain = all(each.kind == SUBMIT and each.match_id is None for each in entries)
     return are_plain and added == len(entries) and int(after.events.order.part("uid", size).min(initial=size)) >= size
@@ -181,7 +180,7 @@ def numbered(after: Snapshot, proposal: Proposal, seqs: list[int]) -> Snapshot:
 
 
 def dry_run(pool: PoolReader, propose: Propose, after: str | None) -> Done:
-    """Say what would be done; how much would move, and the largest effects, stand in the first receipt."""
+    """Return receipts without storing anything. The first one has the totals and the largest effects."""
     limit = None if after is None else parse_cursor(after)
     done = with_receipts(plan(pool, propose(pool, provisional_numbers)))
     listed, following = list_effects(pool, done, limit)
@@ -190,7 +189,7 @@ def dry_run(pool: PoolReader, propose: Propose, after: str | None) -> Done:
 
 
 def plan(pool: PoolReader, proposal: Proposal) -> Done:
-    """Return what a proposal would do, without receipts."""
+    """Rate a proposal without storing anything, and without receipts."""
     base = pool.snapshots.at(pool)
     if not proposal.entries:
         return Done(proposal, base)

@@ -1,4 +1,4 @@
-"""Receipts: what became of events that were sent, and how much moved."""
+"""Receipts for events that were sent, and the totals of an act."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
@@ -81,7 +81,7 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What was done, or would be."""
+    """The outcome of a proposal, or of a dry run."""
 
     proposal: Proposal  # as it was recorded
     snapshot: Snapshot  # the pool afterwards
@@ -92,7 +92,7 @@ class Done:
 
     @property
     def written(self) -> int:
-        """How many rows of the ledger are new or other."""
+        """The number of ledger rows that are new or differ from before."""
         return 0 if self.moves is None else self.moves.written
 
     @property
@@ -160,7 +160,7 @@ def names_with(pool: PoolView, proposal: Proposal, numbers: Collection[int]) -> 
 
 
 def with_receipts(done: Done) -> Done:
-    """What was done, with a receipt for each event that was sent, in their order."""
+    """Return the outcome with a receipt for each event that was sent, in their order."""
     proposal, events = done.proposal, done.snapshot.events
     if not proposal.sent:
         return done

@@ -1,4 +1,4 @@
-"""What is logged of a proposal, and what is stored beside the log."""
+"""Log entries of a proposal, and the rows that are stored beside the log."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -125,7 +125,7 @@ def update_statuses(pool: PoolView, recorded: Proposal, moves: Moves) -> None:
 
 
 def store_witness(pool: PoolView, snapshot: Snapshot, first_row: int = 0) -> None:
-    """Store the digests of the ledger from a row on; of all of it, if there are none of the rows before."""
+    """Store the digests of the ledger from a row on, or of all rows if earlier digests are missing."""
     first = part_of(first_row)
     ((known,),) = pool.run(COUNT_WITNESS, first=first)
     first = first if known == first else 0

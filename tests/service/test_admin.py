@@ -17,6 +17,7 @@ from podium.service import create_app
 from podium.service.admin import sending
 from podium.service.admin.reading import Upload, read_file
 from podium.service.admin.uploads import stored
+from podium.service.http.requests import WROTE
 from podium.store import Store, keys
 from podium.store.keys import create_key
 from podium.systems import find
@@ -192,7 +193,9 @@ def test_a_correction_keeps_cars_and_sides(store):
     sent = [row | more | {"ranked": False, "weight": 0.5} for row, more in zip(rows(20, "abc"), given, strict=True)]
     store.submit("main", sent)
     dry = admin.send(admin.get("/events/e20"), "/events/e20", **{"position-0": "2", "position-1": "1"})
-    assert admin.send(dry, "/apply", reason="a slip").status_code == 303
+    done = admin.send(dry, "/apply", reason="a slip")
+    assert done.status_code == 303
+    assert f"{WROTE}=1" in done.headers["set-cookie"]  # so that the next pages show it
     entries = {each.player: each for each in store.event("main", "e20").entries}
     assert [entries[name].shared for name in "abc"] == [{"car": "Ferrari", "tyres": "soft"}, None, {"car": "Ford"}]
     assert [entries[name].side for name in "abc"] == ["home", "away", None]

@@ -3,14 +3,19 @@
 import shutil
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
+from gates import TIMEOUT_S, Gate
 from races import rows
 
-from podium.store import Store
-from podium.store.following import MOST_EARLIER
+from podium.log.database import StoreError, UnavailableError
+from podium.log.log import newest_seq
+from podium.store import Store, following
+from podium.store.following import MOST_EARLIER, NEWEST
 from podium.systems import find
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "pool"))
@@ -112,3 +117,229 @@ def test_readers_find_every_event_while_others_write(store):
         reader.join()
     assert faults == []
     assert differences(store, "main", snapshot_of(store)) == []
+
+
+NAMES = "abcdefgh"
+
+
+@pytest.fixture
+def filled(store):
+    for number in range(12):
+        store.submit("main", rows(number, NAMES[number % 3 :][:4]))
+    return store
+
+
+@pytest.fixture
+def other(filled):
+    """Another process's store of the same database."""
+    with closing(Store(str(filled.engine.url.database))) as other:
+        snapshot_of(other)
+        yield other
+
+
+@pytest.fixture
+def gate(filled, other, monkeypatch):
+    with Gate(monkeypatch) as gate:
+        yield gate
+
+
+def board_of(store):
+    return [(row.player, row.rating) for row in store.leaderboard("main").players]
+
+
+def look(view):
+    """Read two things of one moment."""
+    return board_of(view), view.version("main")
+
+
+def test_readers_behind_a_long_correction_get_the_older_version_at_once(filled, other, gate):
+    board, version = board_of(filled), filled.version("main")
+    other.amend("main", rows(1, "dcba", minute=1))
+    assert board_of(filled) == board
+    assert gate.has_come()
+    assert filled.read_view(look) == (board, version)
+    assert gate.count == 1  # one thread folds for all
+    gate.opened.set()
+    with filled.reading("main") as pool:
+        newest = newest_seq(pool)
+    found = filled.read_view(look, newest)
+    assert found == (board_of(other), version + 1)
+    assert gate.count == 1
+    assert differences(filled, "main", snapshot_of(filled)) == []
+
+
+def test_readers_of_a_short_correction_get_the_newest_version(filled, other, gate):
+    other.amend("main", rows(10, "dcba", minute=10))
+    assert filled.read_view(look) == (
+        board_of(other), other.version("main"),
+    )  # fmt: skip
+    assert gate.count == 0
+
+
+def test_a_reader_waits_for_the_version_that_it_names(filled, other, gate):
+    other.amend("main", rows(1, "dcba", minute=1))
+    newest = other.version("main")
+    with ThreadPoolExecutor(1) as threads:
+        waiting = threads.submit(filled.read_view, look, newest)
+        assert gate.has_come()
+        assert filled.read_view(look, newest - 1)[1] == newest - 1
+        assert not waiting.done()
+        gate.opened.set()
+        assert waiting.result() == (board_of(other), newest)
+        assert filled.read_view(look, newest + 100)[1] == newest  # the log has no such entry
+
+
+def test_the_older_version_is_read_with_the_system_that_rated_it(filled, other, gate):
+    card, summary = filled.player_card("main", "a"), filled.pool_summary("main")
+    other.configure("main", find("glicko2")())
+    assert filled.player_card("main", "a") == card
+    assert filled.pool_summary("main") == summary
+    assert gate.has_come()
+    gate.opened.set()
+    filled.follow("main")
+    filled.snapshots.follow("main", NEWEST)
+    assert filled.pool_summary("main").system == "glicko2"
+    assert board_of(filled) == board_of(other)
+
+
+def test_the_older_version_is_read_with_its_merges(filled, other, gate):
+    def read():
+        reasons = filled.explain("main", "e2", "f").rows.to_dicts()
+        return reasons, filled.event("main", "e2"), filled.player_card("main", "f")
+
+    before = read()
+    other.merge("main", "f", "a")
+    assert read() == before
+    gate.opened.set()
+    filled.snapshots.follow("main", NEWEST)
+    assert [each.player for each in filled.event("main", "e2").changes if each.player in "af"] == ["a"]
+
+
+def test_new_names_show_at_once_behind_a_long_correction(filled, other, gate):
+    other.configure("main", find("glicko2")())
+    other.rename("main", "a", "anna")
+    pseudonym = other.pseudonymise("main", "b")
+    players = [name for name, _ in board_of(filled)]
+    assert gate.has_come()
+    assert {"anna", pseudonym} < {*players}
+    assert not {"a", "b"} & {*players}
+
+
+def test_nobody_reads_an_older_version_with_texts_that_were_removed(store, path, monkeypatch):
+    for number in range(12):
+        store.submit("main", [row | {"event_id": f"ada {number}"} for row in rows(number, ["ada", "ben", "cy"])])
+    with closing(Store(str(path))) as other:
+        snapshot_of(store)
+        Gate(monkeypatch).opened.set()
+        other.configure("main", find("glicko2")())
+        other.pseudonymise("main", "ada")
+        found = store.event_list("main").events
+        assert found == other.event_list("main").events
+        assert not any("ada" in each.event_id for each in found)
+
+
+def test_news_wait_until_the_snapshot_has_their_entry(filled, other, gate):
+    version = filled.version("main")
+    other.amend("main", rows(1, "dcba", minute=1))
+    other.submit("main", rows(20, "ab"))
+    with ThreadPoolExecutor(1) as threads:
+        waiting = threads.submit(filled.news, "main", version)
+        assert gate.has_come()
+        assert not waiting.done()
+        gate.opened.set()
+        assert waiting.result() == other.news("main", version)
+    assert [each["event_id"] for each in waiting.result()] == ["e1", "e20"]
+
+
+def test_a_writer_behind_a_long_correction_writes_after_it(filled, other, gate):
+    other.amend("main", rows(1, "dcba", minute=1))
+    with ThreadPoolExecutor(1) as threads:
+        waiting = threads.submit(filled.submit, "main", rows(20, "ab"))
+        assert gate.has_come()
+        other.submit("main", rows(21, "cd", minute=19))  # nobody holds the pool's lock meanwhile
+        gate.opened.set()
+        assert waiting.result()[0].status == "rated"
+    assert filled.verify() == other.verify() == []
+    assert differences(filled, "main", snapshot_of(filled)) == []
+
+
+def test_a_write_is_seen_as_soon_as_it_is_committed_and_folded_once(filled, monkeypatch):
+    folded = []
+    monkeypatch.setattr(following, "rate", folded.append)  # which only followers call
+    seen = []
+    filled.observe_write = lambda *_: seen.append([filled.version("main"), snapshot_of(filled).seq])
+    filled.submit("main", rows(20, "ab"))
+    filled.amend("main", rows(1, "dcba", minute=1))
+    filled.configure("main", find("glicko2")())
+    assert len(seen) == 3
+    assert all(version == seq for version, seq in seen)
+    assert folded == []
+
+
+def test_what_is_not_committed_is_held_no_longer(filled):
+    def fail(_connection):
+        raise sa.exc.OperationalError("COMMIT", {}, Exception("disk full"))
+
+    held = snapshot_of(filled)
+    sa.event.listen(filled.engine, "commit", fail)
+    for number in range(2 * MOST_EARLIER):
+        with pytest.raises(UnavailableError):
+            filled.submit("main", rows(20 + number, "ab"))
+    sa.event.remove(filled.engine, "commit", fail)
+    assert snapshot_of(filled) is held
+    assert all(each.seq <= held.seq for each in filled.snapshots._pools["main"].snapshots.values())
+
+
+def test_a_hundred_readers_and_a_writer_wait_for_one_fold_only(filled, other, gate):
+    other.amend("main", rows(1, "dcba", minute=1))
+    newest, start = other.version("main"), threading.Barrier(101)
+
+    def read():
+        start.wait(TIMEOUT_S)
+        return filled.read_view(look, newest)[1]
+
+    def write():
+        start.wait(TIMEOUT_S)
+        return filled.submit("main", rows(20, "ab"))[0].status
+
+    with ThreadPoolExecutor(101) as threads:
+        writer, *readers = (threads.submit(each) for each in (write, *[read] * 100))
+        assert gate.has_come()
+        assert filled.read_view(look)[1] < newest  # whoever waits has no connection, and there are 15 of them
+        gate.opened.set()
+        assert writer.result(TIMEOUT_S) == "rated"
+        assert all(each.result(TIMEOUT_S) >= newest for each in readers)
+    assert gate.count == 1
+    assert filled.verify() == []
+
+
+def test_after_a_fold_that_failed_the_next_reader_waits_for_another(filled, other, gate):
+    board = board_of(filled)
+    other.amend("main", rows(1, "dcba", minute=1))
+    assert board_of(filled) == board
+    assert gate.has_come()
+    fold = filled.snapshots._pools["main"].fold
+    gate.error = StoreError("its log cannot be read")
+    gate.opened.set()
+    with pytest.raises(StoreError, match="cannot be read"):
+        fold.result.result(TIMEOUT_S)
+    with pytest.raises(StoreError, match="cannot be read"):
+        board_of(filled)
+    gate.error = None
+    assert board_of(filled) == board_of(other)
+
+
+def test_a_database_that_was_put_back_serves_no_older_version(filled, other, gate, path, tmp_path):
+    gate.opened.set()
+    for each in (filled, other):
+        each.close()
+    shutil.copyfile(path, tmp_path / "earlier.db")
+    before = board_of(filled)
+    filled.submit("main", rows(30, "ha"))
+    lost = board_of(filled)
+    filled.close()
+    shutil.copyfile(tmp_path / "earlier.db", path)
+    other.amend("main", rows(1, "dcba", minute=1))
+    assert board_of(filled) in (before, board_of(other))
+    assert lost not in (before, board_of(other))
+    assert filled.read_view(look, NEWEST) == look(other)

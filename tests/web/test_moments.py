@@ -2,6 +2,7 @@
 
 import re
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from queue import SimpleQueue
@@ -9,10 +10,14 @@ from random import Random
 
 import pytest
 from extent import times
+from gates import Gate
 from html_tree import as_number, tree
 from starlette.testclient import TestClient
 
 from podium.service import create_app
+from podium.service.http.json import POOLS_PATH
+from podium.service.http.requests import WROTE
+from podium.store import Store
 from podium.store.reading.players import cards
 from podium.support.words import shown, shown_change
 from podium.systems import find
@@ -186,3 +191,60 @@ def test_answers_name_the_version_that_they_are_of(store):
         assert client.post(f"{API}/predict", json={"entrants": ["ana", "ben"]}).headers["pool-version"] == version
         assert "pool-version" not in client.get("/api/v1/pools").headers
         assert {client.get(path).headers["pool-version"] for path in KINDS} == {version}
+
+
+@pytest.fixture
+def corrected(store, monkeypatch):
+    """A client of the service whose pool another process corrects; the fold waits at the gate."""
+    with closing(Store(str(store.engine.url.database))) as other, TestClient(create_app(store)) as client:
+        before = client.get(f"{API}/leaderboard").json()
+        other.follow("main")
+        with Gate(monkeypatch) as gate:
+            other.void("main", "e3")
+            client.gate, client.before, client.newest = gate, before, other.version("main")
+            yield client
+
+
+def version_of(answer):
+    return int(answer.headers["pool-version"])
+
+
+def test_answers_behind_a_long_correction_are_of_the_older_version_and_say_so(corrected):
+    board = corrected.get(f"{API}/leaderboard")
+    assert (board.json(), version_of(board)) == (corrected.before, corrected.newest - 1)
+    assert board.headers["etag"] == f'"{corrected.newest - 1}"'
+    assert {version_of(corrected.get(path)) for path in KINDS} == {corrected.newest - 1}
+    assert corrected.get(API).json()["version"] == corrected.newest  # the version to wait for
+
+
+@pytest.mark.parametrize("path", [f"{API}/leaderboard", f"{API}/players/ana/card", "/main"])
+def test_an_answer_waits_for_the_version_that_the_request_names(corrected, path):
+    with ThreadPoolExecutor(1) as threads:
+        waiting = threads.submit(corrected.get, path, params={"since": corrected.newest})
+        assert corrected.gate.has_come()
+        assert version_of(corrected.get(path, params={"since": corrected.newest - 1})) == corrected.newest - 1
+        assert not waiting.done()
+        corrected.gate.opened.set()
+        assert version_of(waiting.result()) == corrected.newest
+
+
+def test_a_browser_that_has_just_written_waits_for_the_newest_version(corrected):
+    with ThreadPoolExecutor(1) as threads:
+        waiting = threads.submit(corrected.get, "/main", headers={"Cookie": f"{WROTE}=1"})
+        assert corrected.gate.has_come()
+        assert not waiting.done()
+        corrected.gate.opened.set()
+        assert version_of(waiting.result()) == corrected.newest
+
+
+def test_every_route_that_reads_a_pool_knows_since(store):
+    paths = create_app(store).openapi()["paths"]
+    reading = {path: each["get"] for path, each in paths.items() if path.startswith(f"{POOLS_PATH}/{{pool}}")
+               and "get" in each and not path.endswith("/stream")}  # fmt: skip
+    assert len(reading) > 30
+    without = [path for path, route in reading.items() if "since" not in {each["name"] for each in route["parameters"]}]
+    assert without == []
+    with TestClient(create_app(store)) as client:
+        assert client.get(f"{API}/leaderboard?since=-1").status_code == 422
+        assert client.get(f"{API}/leaderboard?since={10**30}").status_code == 422
+        assert client.get(f"{API}/leaderboard?since={2**62}").status_code == 200

@@ -228,9 +228,10 @@ def things_of(pool: PoolView) -> dict[int, str]:
     return dict(pool.execute(SELECT_ALL_THINGS).all())
 
 
-def merges(pool: PoolView) -> dict[int, int]:
+def merges(pool: PoolView) -> Mapping[int, int]:
     """The number of the account that each merged account plays on as, by number, resolved to the end."""
-    return dict(pool.run(SELECT_MERGES))
+    known = pool.known_merges
+    return dict(pool.run(SELECT_MERGES)) if known is None else known
 
 
 def present_names(pool: PoolView, numbers: Iterable[int]) -> dict[int, str]:

@@ -8,7 +8,7 @@ import functools
 import json
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import UTC, datetime, timedelta
@@ -239,6 +239,11 @@ class PoolView(Pool):
     def run(self, statement: sa.Executable, *, among: Iterable[str | int] = (), **params: Any) -> Sequence[Any]:
         """As `fetch`, in less time, of rows without names; none of a statement that gives none."""
         return run_prepared(self.connection, statement, self.known(among) | params)
+
+    @property
+    def known_merges(self) -> Mapping[int, int] | None:
+        """The merges that apply, by number, if they are not those of the database."""
+        return None
 
     def known(self, among: Iterable[str | int]) -> dict[str, Any]:
         return {"pool": self.id, "generation": self.generation, "among": values(among)}

@@ -221,8 +221,13 @@ def rerate_pool(store: Store, name: str, actor: str) -> str:
     """
     with store.reading(name) as pool:
         former = former_ratings(pool)
-    opening = partial(store.reading, name), partial(store.locking, name)
-    done = in_turn(lambda: execution.run(*opening, partial(rerate_all, actor=actor), lambda _pool: None))
+
+    def read(look: execution.Look) -> Any:
+        with store.reading(name) as pool:
+            return look(pool)
+
+    propose, lock = partial(rerate_all, actor=actor), partial(store.locking, name)
+    done = in_turn(lambda: execution.run(read, lock, propose, lambda _pool: None))
     if done.place is None:
         return ""
     in_turn(partial(forget_former_ratings, store.engine, name))

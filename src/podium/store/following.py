@@ -1,17 +1,21 @@
 """Snapshots of pools, which all readers of a store share; each follows the log when it is read."""
 
+import logging
+import math
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import cached_property
-from threading import Lock
-from typing import NamedTuple
+from threading import Lock, Thread
+from typing import Any, NamedTuple
 
 import polars as pl
 import sqlalchemy as sa
 
-from podium.log.database import StoreError
-from podium.log.pools import Pool, PoolView, refuse_other_arithmetic
+from podium.log.database import StoreError, read_transaction
+from podium.log.log import REDACT, newest_seq
+from podium.log.pools import Pool, PoolView, get_pool, refuse_other_arithmetic
 from podium.log.schema import log
 from podium.log.statements import fetch_parts, of_pool
 from podium.pool.fold import Draft, Entry
@@ -19,18 +23,27 @@ from podium.pool.rating import rate
 from podium.pool.snapshot import Snapshot, empty
 from podium.results.reading import first_line
 
+LOGGER = logging.getLogger(__name__)
 UNREADABLE = ValueError, LookupError, TypeError, pl.exceptions.PolarsError  # as an altered entry raises
+SHORT_EVENTS = 5_000  # that are rated, and entries that are read, while a request waits
 MOST_POOLS = 64  # whose snapshots are held
 MOST_EARLIER = 4  # snapshots of one pool, for transactions that began before its newest entry
 FETCHED_ENTRIES = 500
+NEWEST = math.inf  # the version for readers who need every entry of the log
 OF_POOL = sa.select(log.c.seq, log.c.hash).where(of_pool(log)).limit(1)
 SELECT_NEWEST = OF_POOL.order_by(log.c.seq.desc())
 SELECT_ONE = OF_POOL.where(log.c.seq == sa.bindparam("seq"))
-SELECT_ENTRIES = (
-    sa.select(*(log.c[name] for name in Entry._fields))
-    .where(of_pool(log), log.c.seq > sa.bindparam("after"))
-    .order_by(log.c.seq)
-)
+AFTER = of_pool(log), log.c.seq > sa.bindparam("after")
+SELECT_ENTRIES = sa.select(*(log.c[name] for name in Entry._fields)).where(*AFTER).order_by(log.c.seq)
+SELECT_REWRITTEN = sa.select(log.c.seq).where(*AFTER, log.c.kind == REDACT).limit(1)
+
+
+class BehindError(Exception):
+    """A transaction sees log entries that no snapshot of their pool has yet; callers of the store never see it."""
+
+    def __init__(self, pool_name: str) -> None:
+        super().__init__(pool_name)
+        self.pool_name = pool_name
 
 
 class LogPlace(NamedTuple):
@@ -41,6 +54,21 @@ class LogPlace(NamedTuple):
 
 
 START_OF_LOG = LogPlace(0, None)
+Key = tuple[int, LogPlace]
+
+
+class Held(NamedTuple):
+    """A snapshot, and the newest entry of the log that it knows of."""
+
+    place: LogPlace
+    snapshot: Snapshot
+
+
+class Fold(NamedTuple):
+    """The work of one thread that rates much of a pool again, and the snapshot that is read meanwhile."""
+
+    older: Held | None
+    result: "Future[Held]"
 
 
 class Followed:
@@ -48,70 +76,154 @@ class Followed:
 
     def __init__(self, name: str) -> None:
         self.name = name  # of the pool
-        self.lock = Lock()  # of the thread that follows the log
-        self.snapshots: OrderedDict[LogPlace, Snapshot] = OrderedDict()  # oldest first
-
-    def keep(self, place: LogPlace, snapshot: Snapshot) -> None:
-        """Hold a snapshot as the newest one."""
-        snapshots = OrderedDict([*self.snapshots.items()][1 - MOST_EARLIER :])
-        snapshots[place] = snapshot
-        self.snapshots = snapshots  # readers look at it without the lock
+        self.lock = Lock()  # of the thread that looks at the log; never taken by a thread that has a connection
+        self.fold: Fold | None = None  # that is under way
+        self.has_failed = False  # whether the newest fold did
+        self.snapshots: dict[Key, Snapshot] = {}  # by pool number and newest entry; replaced, never changed
 
 
 class Snapshots:
     """The snapshots that readers of one store share."""
 
-    def __init__(self) -> None:
-        self._pools: OrderedDict[int, Followed] = OrderedDict()  # by the pool's number; the last one was read last
+    def __init__(self, engine: sa.Engine) -> None:
+        self._engine = engine
+        self._pools: OrderedDict[str, Followed] = OrderedDict()  # by the pool's name; the last one was read last
         self._lock = Lock()
 
-    def at(self, pool: PoolView) -> Snapshot:
-        """Return a pool as its transaction sees it.
-
-        A snapshot is trusted only if the log still holds its entry, with the same hash. Otherwise, as after the
-        database was replaced by an earlier copy, the whole log is folded again.
-        """
-        place, followed = newest_place(pool), self._followed(pool)
-        found = followed.snapshots.get(place)
-        if found is not None:
-            return found
-        with followed.lock:
-            found = followed.snapshots.get(place)
-            if found is None:
-                found = follow(pool, self._base(pool, followed, place))
-                followed.keep(place, found)
-        return found
-
     def find(self, pool: PoolView) -> Snapshot | None:
-        """Return the snapshot that is held of a pool as its transaction sees it; None if none is."""
-        return self._followed(pool).snapshots.get(newest_place(pool))
+        """Return the snapshot that is held of a pool exactly as its transaction sees it; None if none is."""
+        return self._followed(pool.name).snapshots.get((pool.id, newest_place(pool)))
 
     def holds(self, name: str) -> bool:
         """Return whether a snapshot of a pool is held, perhaps an older one."""
         with self._lock:
-            return any(each.name == name and each.snapshots for each in self._pools.values())
+            return name in self._pools and bool(self._pools[name].snapshots)
 
-    def keep(self, pool: PoolView, place: LogPlace, snapshot: Snapshot) -> None:
-        """Hold a snapshot that a committed write has made."""
-        followed = self._followed(pool)
+    def at(self, pool: PoolView, *, refuse_long: bool = False) -> Snapshot:
+        """Return a pool as its transaction sees it, and fold the missing entries in this thread.
+
+        A snapshot is trusted only if the log still holds its entry, with the same hash. Otherwise, as after the
+        database was replaced by an earlier copy, the whole log is folded again.
+
+        Raises:
+            BehindError: `refuse_long` is set, and more than `SHORT_EVENTS` events would be rated.
+        """
+        place = newest_place(pool)
+        found = self._followed(pool.name).snapshots.get((pool.id, place))
+        if found is None:
+            draft = drafted(pool, self._base(pool, place))
+            if refuse_long and not is_short(draft):
+                raise BehindError(pool.name)
+            found, _ = rate(draft)
+            self.keep(pool, place, found)
+        return found
+
+    def follow(self, name: str, since: float = 0) -> Held:
+        """Return a pool with all that was committed before this call. The caller must not have a connection.
+
+        One thread folds, and the others wait for it. While a long fold runs, they get the older snapshot instead.
+
+        Args:
+            name: of the pool.
+            since: the version that the snapshot has at least, if the log has it.
+
+        Raises:
+            UnknownError: there is no such pool.
+            StoreError: another revision of the arithmetic rated the pool, or its log cannot be read.
+        """
+        followed = self._followed(name)
+        before = followed.fold  # it may have begun before the newest entry was committed
+        while True:
+            found, begins = self._look(followed)
+            if isinstance(found, Held):
+                return found
+            older = found.older
+            is_enough = older is not None and older.place.seq >= since
+            if begins and is_enough:
+                Thread(target=self._fold, args=(followed, found), name=f"fold {name}", daemon=True).start()
+            elif begins:
+                self._fold(followed, found)
+            if older is not None and is_enough:
+                return older
+            newest = found.result.result()
+            if found is not before:
+                return newest
+
+    def _look(self, followed: Followed) -> tuple[Held | Fold, bool]:
+        """Return a pool as it is now, or the fold that leads to it, and whether that has still to begin."""
         with followed.lock:
-            followed.keep(place, snapshot)
+            if followed.fold is not None:
+                return followed.fold, False
+            with read_transaction(self._engine) as connection:
+                pool = get_pool(connection, followed.name)
+                refuse_other_arithmetic(pool)
+                place = newest_place(pool)
+                found = followed.snapshots.get((pool.id, place))
+                if found is not None:
+                    return Held(place, found), False
+                older, draft = self.newest(pool, place), None
+                if older is None or pool.run(SELECT_REWRITTEN, after=older.place.seq) or followed.has_failed:
+                    older = None  # old texts may contain a removed name
+                elif place.seq - older.place.seq <= SHORT_EVENTS:
+                    draft = drafted(pool, older.snapshot)
+            if draft is not None and is_short(draft):
+                return self.keep(pool, place, rate(draft)[0]), False
+            followed.fold = Fold(older, Future())
+            return followed.fold, True
 
-    def _followed(self, pool: PoolView) -> Followed:
+    def _fold(self, followed: Followed, fold: Fold) -> None:
+        """Bring a pool up to date, whatever that takes."""
+        try:
+            with read_transaction(self._engine) as connection:
+                pool = get_pool(connection, followed.name)
+                place = newest_place(pool)
+                draft = drafted(pool, self._base(pool, place))
+            found = self.keep(pool, place, rate(draft)[0])
+        except BaseException as error:  # noqa: BLE001  (raised in every thread that waits)
+            LOGGER.warning("pool %s: its snapshot could not be brought up to date: %s", followed.name, error)
+            followed.has_failed, followed.fold = True, None
+            fold.result.set_exception(error)
+        else:
+            followed.has_failed, followed.fold = False, None
+            fold.result.set_result(found)
+
+    def keep(self, pool: Pool, place: LogPlace, snapshot: Snapshot) -> Held:
+        """Hold a snapshot. Readers find it once the log holds its entry, so a writer keeps it before COMMIT."""
+        followed, key = self._followed(pool.name), (pool.id, place)
         with self._lock:
-            followed = self._pools.pop(pool.id, None) or Followed(pool.name)
-            self._pools[pool.id] = followed
+            followed.snapshots = dict([*followed.snapshots.items()][1 - MOST_EARLIER :]) | {key: snapshot}
+        return Held(place, snapshot)
+
+    def drop(self, pool: Pool, place: LogPlace) -> None:
+        """Forget the snapshot of an entry that was not committed."""
+        followed, gone = self._followed(pool.name), (pool.id, place)
+        with self._lock:
+            followed.snapshots = {key: each for key, each in followed.snapshots.items() if key != gone}
+
+    def forget(self, name: str) -> None:
+        """Forget a pool, which was deleted."""
+        with self._lock:
+            self._pools.pop(name, None)
+
+    def newest(self, pool: PoolView, place: LogPlace) -> Held | None:
+        """Return the newest snapshot before an entry whose own entry this log still has; None if there is none."""
+        held = self._followed(pool.name).snapshots
+        for (number, known), snapshot in sorted(held.items(), key=lambda each: -each[0][1].seq):
+            if number == pool.id and known.seq < place.seq and has_entry(pool, known):
+                return Held(known, snapshot)
+        return None
+
+    def _base(self, pool: PoolView, place: LogPlace) -> Snapshot | None:
+        older = self.newest(pool, place)
+        return None if older is None else older.snapshot
+
+    def _followed(self, name: str) -> Followed:
+        with self._lock:
+            followed = self._pools.pop(name, None) or Followed(name)
+            self._pools[name] = followed
             while len(self._pools) > MOST_POOLS:
                 self._pools.popitem(last=False)
             return followed
-
-    @staticmethod
-    def _base(pool: PoolView, followed: Followed, place: LogPlace) -> Snapshot:
-        """Return the newest snapshot before an entry, if this log still has it. Otherwise it is empty."""
-        for known in reversed(followed.snapshots):
-            if known.seq < place.seq and (known == START_OF_LOG or pool.run(SELECT_ONE, seq=known.seq) == [known]):
-                return followed.snapshots[known]
-        return empty(Pool(*pool.cells()))
 
 
 def newest_place(pool: PoolView) -> LogPlace:
@@ -120,26 +232,39 @@ def newest_place(pool: PoolView) -> LogPlace:
     return LogPlace(*rows[0]) if rows else START_OF_LOG
 
 
-def follow(pool: PoolView, base: Snapshot) -> Snapshot:
-    """Return a snapshot brought up to date with the log as a transaction sees it."""
-    draft = Draft.of(base)
+def has_entry(pool: PoolView, place: LogPlace) -> bool:
+    """Return whether the log has an entry with its hash, as a transaction sees it."""
+    return place == START_OF_LOG or pool.run(SELECT_ONE, seq=place.seq) == [place]
+
+
+def drafted(pool: PoolView, base: Snapshot | None) -> Draft:
+    """Return what the log makes of a snapshot, or of an empty pool, before anything is rated."""
+    draft = Draft.of(empty(Pool(*pool.cells())) if base is None else base)
     try:
-        draft.follow(entries_after(pool, base.seq))
+        draft.follow(entries_after(pool, draft.seq))
     except UNREADABLE as error:
         reason = first_line(error)
         raise StoreError(
             f"pool {pool.name!r}: its log cannot be read ({type(error).__name__}: {reason}). podium verify says which "
             "entry was altered; put back a copy from before"
         ) from error
-    if draft.is_rewritten:
-        return replay(pool)
-    after, _ = rate(draft)
+    return drafted(pool, None) if draft.is_rewritten else draft
+
+
+def is_short(draft: Draft) -> bool:
+    """Return whether few enough events are to be rated that a request can wait for them."""
+    return draft.base.events.size + len(draft.ids) - draft.position <= SHORT_EVENTS
+
+
+def follow(pool: PoolView, base: Snapshot | None) -> Snapshot:
+    """Return a snapshot brought up to date with the log as a transaction sees it."""
+    after, _ = rate(drafted(pool, base))
     return after
 
 
 def replay(pool: PoolView) -> Snapshot:
     """Return a pool folded from its whole log as a transaction sees it."""
-    return follow(pool, empty(Pool(*pool.cells())))
+    return follow(pool, None)
 
 
 def entries_after(pool: PoolView, seq: int) -> Iterator[Entry]:
@@ -151,14 +276,17 @@ def entries_after(pool: PoolView, seq: int) -> Iterator[Entry]:
 
 @dataclass(frozen=True)
 class PoolReader(PoolView):
-    """A pool as a transaction that only reads sees it, with its snapshot."""
+    """A pool as a transaction sees it, with its snapshot."""
 
     snapshots: Snapshots = field(kw_only=True, repr=False, compare=False)
+    older: Snapshot | None = field(default=None, kw_only=True, repr=False, compare=False)  # that is read instead
+    begins_again: bool = field(default=False, kw_only=True, compare=False)  # whether callers catch a `BehindError`
+    written: list[LogPlace] = field(default_factory=list, kw_only=True, repr=False, compare=False)
 
     @classmethod
-    def of(cls, pool: PoolView, snapshots: Snapshots) -> "PoolReader":
+    def of(cls, pool: PoolView, snapshots: Snapshots, **more: Any) -> "PoolReader":
         """Return the same pool with its snapshot among these."""
-        return cls(*pool.cells(), connection=pool.connection, snapshots=snapshots)
+        return cls(*pool.cells(), connection=pool.connection, snapshots=snapshots, **more)
 
     @cached_property
     def snapshot(self) -> Snapshot:
@@ -166,6 +294,34 @@ class PoolReader(PoolView):
 
         Raises:
             StoreError: another revision of the arithmetic rated the pool.
+            BehindError: it must be brought up to date first, without a connection.
         """
         refuse_other_arithmetic(self)
+        return self.folded
+
+    @cached_property
+    def folded(self) -> Snapshot:
+        """The same, even if another revision of the arithmetic rated the pool."""
+        if self.older is not None:
+            return self.older
+        if self.begins_again:
+            found = self.snapshots.find(self)
+            if found is None:
+                raise BehindError(self.name)
+            return found
         return self.snapshots.at(self)
+
+    @property
+    def known_merges(self) -> Mapping[int, int] | None:
+        """The merges of the older snapshot, if that is read."""
+        return None if self.older is None else self.older.merged
+
+    def publish(self, place: LogPlace, snapshot: Snapshot) -> None:
+        """Let readers have the snapshot to which this transaction leads, once it is committed."""
+        self.snapshots.keep(self, place, snapshot)
+        self.written.append(place)
+
+
+def version(pool: PoolReader) -> int:
+    """Return the number of the newest log entry that answers from this transaction know of."""
+    return newest_seq(pool) if pool.older is None else pool.older.seq

@@ -22,6 +22,7 @@ from podium.log.pools import (
     refuse_closed,
     refuse_unwritable,
 )
+from podium.store.following import PoolReader
 from podium.store.reading import hindsight, pool_facts, previews
 from podium.store.reading.moments import reads, writes
 from podium.store.reading.previews import Act
@@ -65,11 +66,15 @@ class Store(Reader):
     ) -> Done:
         """Do what is proposed to a pool that is admitted, or only say what that would do."""
         if dry_run:
-            with self.reading(pool_name) as pool:
+
+            def look(pool: PoolReader) -> Done:
                 admit_pool(pool)
                 return execution.dry_run(pool, propose, effects_after)
+
+            return self.read_pool(pool_name, look, as_stored=True)
         self.follow(pool_name)
-        return execution.run(partial(self.reading, pool_name), partial(self.locking, pool_name), propose, admit_pool)
+        read = partial(self.read_pool, pool_name, as_stored=True)
+        return execution.run(read, partial(self.locking, pool_name), propose, admit_pool)
 
     # Results
 
@@ -155,7 +160,6 @@ class Store(Reader):
             if len(sent) > 1:
                 with self.writing(pool_name) as pool:
                     done = execution.execute(pool, partial(submission.submit, submissions=sent))
-                execution.publish(pool, done)
                 return [*done.by_sender(len(sent))]
         except UnavailableError as error:
             return [error] * len(sent)  # each alone would wait for it as long again
@@ -176,9 +180,7 @@ class Store(Reader):
         if not leave_long:
             return [*self._run(pool_name, propose).receipts]
         with self.writing(pool_name) as pool:
-            done = execution.execute(pool, propose)
-        execution.publish(pool, done)
-        return [*done.receipts]
+            return [*execution.execute(pool, propose).receipts]
 
     def amend(
         self,
@@ -242,7 +244,7 @@ class Store(Reader):
 
     register, post_places, tap = writes(administration.register), writes(fixtures.post_places), writes(fixtures.tap)
     plan_fixture, cancel_fixture = writes(fixtures.plan_fixture), writes(fixtures.cancel_fixture)
-    preview = reads(previews.preview)
+    preview = reads(previews.preview, as_stored=True)
 
     def run(self, pool_name: str, act: Act, *, version: int, actor: str = "", reason: str = "") -> Any:
         """Do what was previewed, as it was seen, or not at all.
@@ -392,6 +394,7 @@ class Store(Reader):
             administration.delete(pool)
         truncate_wal(self.engine)
         forget_head(self.engine, pool_name)
+        self.snapshots.forget(pool_name)
 
     def import_pool(
         self, lines: Iterable[str], *, name: str | None = None, source: str = "the export"
@@ -423,10 +426,8 @@ class Store(Reader):
         Returns:
             Whether it was due.
         """
-        with self.reading(pool_name) as pool:
-            if not pool_facts.are_due(pool):
-                return False
-            found = pool_facts.find_facts(pool, pool_facts.AT_NIGHT)
-        with self.writing(pool_name, even_closed=True) as pool:
-            pool_facts.keep(pool, found)
-        return True
+        found = self.read_pool(pool_name, pool_facts.find_due)
+        if found is not None:
+            with self.writing(pool_name, even_closed=True) as pool:
+                pool_facts.keep(pool, found)
+        return found is not None

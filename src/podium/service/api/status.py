@@ -29,7 +29,7 @@ from podium.pages.environment import create_environment
 from podium.service.api.dependencies import CurrentMetrics, CurrentWatchers, ReadAccess
 from podium.service.http.errors import READ_RESPONSES, error_responses, success_response
 from podium.service.http.json import POOLS_PATH, PoolName
-from podium.service.http.requests import CurrentStore, CurrentThreads, OpenFile, StrictRoute, run_in
+from podium.service.http.requests import CurrentStore, CurrentThreads, OpenFile, StrictRoute, read_one_moment, run_in
 from podium.service.metrics import Metrics
 from podium.service.watchers import RETRY_S, Watchers, event_block
 from podium.store import Store
@@ -121,6 +121,7 @@ Guard = Annotated[
     responses=READ_RESPONSES | success_response("A file.", *MEDIA_TYPES.values()),
     tags=["pools"],
 )
+@read_one_moment
 def export(
     pool: PoolName,
     table: Literal["results", "history"],

@@ -13,7 +13,7 @@ from typing import IO, Annotated, Any, Final, ParamSpec, TypeVar, cast
 
 from anyio import CapacityLimiter, to_thread
 from anyio.to_thread import current_default_thread_limiter
-from fastapi import APIRouter, Depends, Header, Request, Response
+from fastapi import APIRouter, Depends, Header, Query, Request, Response
 from fastapi.dependencies.utils import get_flat_params
 from fastapi.params import Query as QueryParameter
 from fastapi.responses import StreamingResponse
@@ -24,6 +24,7 @@ from starlette.requests import HTTPConnection
 from podium.service.http.errors import HEADER, READ_RESPONSES, RETRY_AFTER_S, RequestLog, current_request_id, problem
 from podium.service.http.json import POOLS_PATH, RefusedError, printable
 from podium.store import Store
+from podium.store.following import NEWEST
 from podium.support.words import suggestion
 
 P = ParamSpec("P")
@@ -102,6 +103,21 @@ CurrentStore = Annotated[Store, from_state("store")]
 CurrentThreads = Annotated[Threads, from_state("threads")]
 
 
+SINCE: Final = "_since"  # the parameter of a route that takes the version to wait for
+Since = Annotated[
+    int,
+    Query(
+        alias="since",
+        ge=0,
+        lt=2**63,
+        description="A version of the pool: the answer waits for it. Otherwise an older one may come for a few seconds "
+        "after a long correction.",
+    ),
+]
+WROTE: Final = "podium_wrote"  # the cookie of a browser that has just written something
+WROTE_S = 60  # that it stays
+
+
 def read_one_moment(route: Callable[..., Any]) -> Callable[..., Any]:
     """Let a route read its store at one moment, and say in a header which version of its pool it saw."""
     taken = signature(route)
@@ -112,19 +128,28 @@ def read_one_moment(route: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(route)
     def answer(**arguments: Any) -> Any:
         headers = arguments.get(own) if own else arguments.pop(ANSWER, None)  # None where the caller is no route
-        with arguments["store"].at_one_moment() as view:
-            found = route(**arguments | {"store": view})
-            pool = arguments["visit"].pool if "visit" in arguments else arguments.get("pool")
-            if pool is not None:
-                answered = found if isinstance(found, Response) else headers
-                if answered is not None:
-                    answered.headers[VERSION_HEADER] = str(view.version(pool))
-        return found
+        since = arguments.pop(SINCE, 0)
+        pool = arguments["visit"].pool if "visit" in arguments else arguments.get("pool")
 
+        def read(view: Store) -> Any:
+            found = route(**arguments | {"store": view})
+            answered = found if isinstance(found, Response) else headers
+            if pool is not None and answered is not None:
+                answered.headers[VERSION_HEADER] = str(view.version(pool))
+            return found
+
+        return arguments["store"].read_view(read, since)
+
+    more = [Parameter(SINCE, Parameter.KEYWORD_ONLY, annotation=Annotated[float, Depends(version_to_await)])]
     if own is None:
-        more = Parameter(ANSWER, Parameter.KEYWORD_ONLY, annotation=Response)
-        answer.__signature__ = taken.replace(parameters=[*taken.parameters.values(), more])  # type: ignore[attr-defined]
+        more.append(Parameter(ANSWER, Parameter.KEYWORD_ONLY, annotation=Response))
+    answer.__signature__ = taken.replace(parameters=[*taken.parameters.values(), *more])  # type: ignore[attr-defined]
     return answer
+
+
+async def version_to_await(request: Request, since: Since = 0) -> float:
+    """Return the version that an answer has at least: the newest one for a browser that has just written something."""
+    return NEWEST if WROTE in request.cookies else since
 
 
 class StrictRoute(APIRoute):

@@ -164,14 +164,16 @@ class FrontPages:
             text, began = self._texts.get(seen), time.monotonic()
             if text is not None and began < text.valid_until:  # written while this waited
                 return text
-            with self._store.at_one_moment() as view:
+
+            def write(view: Store) -> tuple[str, dict[str, Version]]:
                 cards = [card for pool in seen[0] if (card := self._card(view, pool)) is not None]
                 versions = {card.pool.name: self._cards[card.pool.name][0] for card in cards}
                 if text is not None and text.versions == versions:
-                    html = text.html
-                else:
-                    anybody = Request({**request.scope, "headers": []})  # the text is everybody's who sees these pools
-                    html = page_text(anybody, home_page(view, cards))
+                    return text.html, versions
+                anybody = Request({**request.scope, "headers": []})  # the text is everybody's who sees these pools
+                return page_text(anybody, home_page(view, cards)), versions
+
+            html, versions = self._store.read_view(write)
             valid_s = min(MAX_VALID_S, max(MIN_VALID_S, VALID_FACTOR * (time.monotonic() - began)))
             if len(self._texts) >= MAX_TEXTS:
                 self._texts.clear()

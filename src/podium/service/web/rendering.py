@@ -23,7 +23,7 @@ from podium.pages import numbers
 from podium.pages.environment import create_environment, static_content
 from podium.service.http.errors import HEADER, Problem, ProblemResponse
 from podium.service.http.json import POOLS_PATH
-from podium.service.http.requests import read_one_moment
+from podium.service.http.requests import WROTE, WROTE_S, read_one_moment
 from podium.service.http.visitors import send_cookie
 from podium.support.words import part, plural, shown
 
@@ -270,6 +270,7 @@ def go_on(request: Request, path: str, sentence: str, undo: str = "") -> Respons
     response = RedirectResponse(path, SEE_OTHER)
     words = quote(f"{' '.join(sentence.split())[:MAX_DONE_CHARACTERS]}\n{undo}", safe="")
     send_cookie(request, response, DONE, words, DONE_S, path)
+    send_cookie(request, response, WROTE, "1", WROTE_S, "/")
     return response
 
 

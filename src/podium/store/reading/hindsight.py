@@ -14,9 +14,8 @@ import sqlalchemy as sa
 from podium.errors import UnknownError
 from podium.ledger.hindsight import chance_above, lack_of
 from podium.ledger.history import thinned
-from podium.log.log import newest_seq
 from podium.log.players import merges, names_of
-from podium.log.pools import Pool, PoolView, When, refuse_other_arithmetic, time_of
+from podium.log.pools import Pool, PoolView, When, time_of
 from podium.log.schema import hindsight, pool_fact
 from podium.log.statements import is_thing, of_pool, upsert
 from podium.pool.rating import results_of
@@ -24,7 +23,7 @@ from podium.pool.roster import as_table
 from podium.pool.snapshot import RATED, Snapshot
 from podium.rating import rate
 from podium.results.reading import Results
-from podium.store.following import PoolReader
+from podium.store.following import PoolReader, version
 from podium.store.reading.boards.ranks import standing_of
 from podium.store.reading.models import STARTED, Started
 from podium.store.reading.moments import Moments
@@ -89,22 +88,27 @@ def keep(store: Moments, pool_name: str) -> bool:
     Returns:
         Whether it was due; it never is of a system that has no hindsight.
     """
-    with store.reading(pool_name) as pool:
-        kept, version = kept_of(pool), newest_seq(pool)
-        if lack_of(pool.system) or (kept is not None and (kept.day == today() or kept.version == version)):
-            return False
-        refuse_other_arithmetic(pool)
-        standings = pool.snapshot.standings
-        settled = standings.numbers[standings.is_player & standings.is_settled].tolist()
-        entries = int(standings.events[standings.is_player].sum())
-        table = rated_results(pool.snapshot) if entries <= MOST_ENTRIES else pl.DataFrame()
-    pairs = 0 if table.is_empty() else pairs_in(table)  # from here on in no transaction, that writers wait for
+
+    def find_due(pool: PoolReader) -> Snapshot | None:
+        kept = kept_of(pool)
+        if lack_of(pool.system) or (kept is not None and (kept.day == today() or kept.version == version(pool))):
+            return None
+        return pool.snapshot
+
+    snapshot = store.read_pool(pool_name, find_due)
+    if snapshot is None:
+        return False
+    pool, standings = snapshot.pool, snapshot.standings
+    settled = standings.numbers[standings.is_player & standings.is_settled].tolist()
+    entries = int(standings.events[standings.is_player].sum())
+    table = rated_results(snapshot) if entries <= MOST_ENTRIES else pl.DataFrame()
+    pairs = 0 if table.is_empty() else pairs_in(table)
     too_large = max(entries - MOST_ENTRIES, pairs - MOST_PAIRS) > 0
     curves = {} if too_large or table.is_empty() else look_back(pool, table)
     reason = f"hindsight takes {MOST_ENTRIES:,} results and {MOST_PAIRS:,} pairs of them; there are more here"
     peaks = [(each, *curves[each][curves[each]["rating"].argmax()].tolist()) for each in settled if each in curves]
     best = sorted(peaks, key=lambda peak: (-peak[2], peak[0]))[:MOST_BEST]
-    found = Kept(today(), version, system_text(pool), reason if too_large else "", best)
+    found = Kept(today(), snapshot.seq, system_text(pool), reason if too_large else "", best)
     rows = [{"pool_id": pool.id, "player_id": each, "curve": curve.tobytes()} for each, curve in curves.items()]
     with store.writing(pool_name, even_closed=True) as now:
         if now.secret != pool.secret:  # another of its name, perhaps of its number too

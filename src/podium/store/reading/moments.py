@@ -4,9 +4,9 @@ import copy
 import functools
 import inspect
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
@@ -21,10 +21,11 @@ from podium.log.pools import (
     get_pool,
     ignore_times,
     locked_pool,
+    other_arithmetic,
     refuse_other_arithmetic,
     refuse_unwritable,
 )
-from podium.store.following import PoolReader, Snapshots
+from podium.store.following import NEWEST, BehindError, Held, LogPlace, PoolReader, Snapshots, has_entry
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -73,8 +74,28 @@ class Answers(VersionCache):
 
 @dataclass(frozen=True, slots=True)
 class Moment:
+    """A transaction that reads, and the pools that it has read."""
+
     connection: sa.Connection
+    snapshots: Snapshots
     pools: dict[str, PoolReader] = field(default_factory=dict)
+    followed: Mapping[str, Held] = field(default_factory=dict)  # by pool, what may be read, though others wrote
+    begins_again: bool = False  # whether a pool without a snapshot is followed first
+
+    def pool(self, name: str) -> PoolReader:
+        """Return a pool with its snapshot."""
+        if name not in self.pools:
+            self.pools[name] = self.reader(get_pool(self.connection, name))
+        return self.pools[name]
+
+    def reader(self, pool: PoolView) -> PoolReader:
+        """Return a pool with its snapshot, given its row of the database."""
+        held = self.followed.get(pool.name)
+        is_same = held is not None and held.snapshot.pool.id == pool.id and not other_arithmetic(pool)
+        if held is None or not is_same or not has_entry(pool, held.place):
+            return PoolReader.of(pool, self.snapshots, begins_again=self.begins_again)
+        known = held.snapshot.pool  # the system may be another meanwhile
+        return PoolReader.of(replace(pool, system=known.system, order=known.order), self.snapshots, older=held.snapshot)
 
 
 class Moments:
@@ -83,7 +104,7 @@ class Moments:
     def __init__(self, engine: sa.Engine) -> None:
         self.engine = engine
         self.answers = Answers()
-        self.snapshots = Snapshots()
+        self.snapshots = Snapshots(engine)
         self._moment: Moment | None = None  # that all reads see; each has its own where None
 
     @contextmanager
@@ -94,9 +115,12 @@ class Moments:
             The store as it is at the first read; it is one thread's, and ends with the block.
         """
         with self._reading_all() as moment:
-            view = copy.copy(self)
-            view._moment = moment  # noqa: SLF001  (its own)
-            yield view
+            yield self._view(moment)
+
+    def _view(self, moment: Moment) -> Self:
+        view = copy.copy(self)
+        view._moment = moment  # noqa: SLF001  (its own)
+        return view
 
     @contextmanager
     def _reading_all(self) -> Iterator[Moment]:
@@ -104,16 +128,46 @@ class Moments:
             yield self._moment
             return
         with read_transaction(self.engine) as connection:
-            yield Moment(connection)
+            yield Moment(connection, self.snapshots)
+
+    def read(self, find: Callable[[Moment], T], since: float = 0, *, as_stored: bool = False) -> T:
+        """Return what a function finds at one moment.
+
+        If the transaction sees entries of a pool that no snapshot has, the transaction ends, one thread brings the pool
+        up to date, and the function begins again. Behind a long correction it reads the older snapshot.
+
+        Args:
+            find: only reads, so that it can begin again.
+            since: the version of each pool that it reads at least, if the log has it.
+            as_stored: read exactly the newest version, as whoever proposes a change does.
+        """
+        if self._moment is not None:
+            return find(self._moment)
+        followed: dict[str, Held] = {}
+        while True:
+            behind = ""
+            try:
+                with read_transaction(self.engine) as connection:
+                    if as_stored and followed:  # others wrote meanwhile: little is missing
+                        return find(Moment(connection, self.snapshots))
+                    return find(Moment(connection, self.snapshots, {}, followed, begins_again=True))
+            except BehindError as error:
+                behind = error.pool_name
+            followed[behind] = self.snapshots.follow(behind, NEWEST if as_stored else since)
+
+    def read_pool(self, pool_name: str, find: Callable[[PoolReader], T], *, as_stored: bool = False) -> T:
+        """Return what a function finds in one moment of a pool, as `read` does."""
+        return self.read(lambda moment: find(moment.pool(pool_name)), as_stored=as_stored)
+
+    def read_view(self, find: Callable[[Self], T], since: float = 0) -> T:
+        """Return what a function finds in a store that stays as it is, as `read` does."""
+        return self.read(lambda moment: find(self._view(moment)), since)
 
     @contextmanager
     def reading(self, pool_name: str) -> Iterator[PoolReader]:
-        """A transaction that sees one moment of a pool."""
+        """A transaction that sees one moment of a pool; if its snapshot is behind, this thread folds the rest."""
         with self._reading_all() as moment:
-            if pool_name not in moment.pools:
-                pool = get_pool(moment.connection, pool_name)
-                moment.pools[pool_name] = PoolReader.of(pool, self.snapshots)
-            yield moment.pools[pool_name]
+            yield moment.pool(pool_name)
 
     def pool(self, pool_name: str) -> Pool:
         """Find a pool.
@@ -127,14 +181,19 @@ class Moments:
     def follow(self, pool_name: str) -> None:
         """Have a pool in memory before it is locked: to fold a whole log takes long."""
         if not self.snapshots.holds(pool_name):
-            with self.reading(pool_name) as pool:
-                self.snapshots.at(pool)
+            self.snapshots.follow(pool_name, NEWEST)
 
     @contextmanager
     def locking(self, pool_name: str) -> Iterator[PoolReader]:
         """A transaction that has a pool to itself, whatever its state is."""
-        with locked_pool(self.engine, pool_name, self.observe_write) as pool:
-            yield PoolReader.of(pool, self.snapshots)
+        written: list[LogPlace] = []
+        try:
+            with locked_pool(self.engine, pool_name, self.observe_write) as pool:
+                yield PoolReader.of(pool, self.snapshots, written=written)
+        except BaseException:
+            for place in written:
+                self.snapshots.drop(pool, place)
+            raise
 
     @contextmanager
     def writing(self, pool_name: str, *, even_closed: bool = False) -> Iterator[PoolReader]:
@@ -152,13 +211,14 @@ class Moments:
             yield pool
 
 
-def reads(find: Callable[Concatenate[PoolReader, P], T]) -> Callable[Concatenate[Any, str, P], T]:
+def reads(
+    find: Callable[Concatenate[PoolReader, P], T], *, as_stored: bool = False
+) -> Callable[Concatenate[Any, str, P], T]:
     """The method of a store that reads one moment of a pool as a function does, by the pool's name."""
 
     @functools.wraps(find)
     def read(store: Moments, pool_name: str, *args: P.args, **kwargs: P.kwargs) -> T:
-        with store.reading(pool_name) as pool:
-            return find(pool, *args, **kwargs)
+        return store.read_pool(pool_name, lambda pool: find(pool, *args, **kwargs), as_stored=as_stored)
 
     method: Callable[Concatenate[Any, str, P], T] = with_signature(read, find, 1)
     return method
@@ -169,8 +229,7 @@ def reads_kept(find: Callable[Concatenate[PoolReader, Answers, P], T]) -> Callab
 
     @functools.wraps(find)
     def read(store: Moments, pool_name: str, *args: P.args, **kwargs: P.kwargs) -> T:
-        with store.reading(pool_name) as pool:
-            return find(pool, store.answers, *args, **kwargs)
+        return store.read_pool(pool_name, lambda pool: find(pool, store.answers, *args, **kwargs))
 
     method: Callable[Concatenate[Any, str, P], T] = with_signature(read, find, 2)
     return method

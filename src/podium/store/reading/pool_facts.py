@@ -21,7 +21,6 @@ from podium.ledger.pair_predictions import ReliabilityBin
 from podium.ledger.performance import Bound, performances
 from podium.ledger.reasons import Explanation
 from podium.log.chain import newest_head
-from podium.log.log import newest_seq
 from podium.log.players import names_of
 from podium.log.pools import Pool, PoolView, refuse_other_arithmetic, settings_of
 from podium.log.schema import pool_fact
@@ -32,7 +31,7 @@ from podium.pool.roster import as_table
 from podium.pool.slots import slots_of
 from podium.pool.snapshot import RATED, SEASON, Snapshot
 from podium.results.reading import Results
-from podium.store.following import PoolReader
+from podium.store.following import PoolReader, version
 from podium.store.reading.events.events import explanation, rated_event
 from podium.store.reading.moments import Answers
 from podium.store.reading.players.cards import career_of, events_in
@@ -274,10 +273,12 @@ def kept_facts(pool: PoolView) -> KeptFacts | None:
     return KeptFacts.from_json(rows[0].body) if rows else None
 
 
-def are_due(pool: PoolView) -> bool:
-    """Whether facts are to be worked out: none were today, or by another system."""
+def find_due(pool: PoolReader) -> KeptFacts | None:
+    """Work out facts if none were worked out today, or by another system; else return None."""
     kept = kept_facts(pool)
-    return kept is None or kept.facts.day != date_of(today()) or kept.system != system_text(pool)
+    if kept is not None and kept.facts.day == date_of(today()) and kept.system == system_text(pool):
+        return None
+    return find_facts(pool, AT_NIGHT)
 
 
 def keep(pool: PoolView, found: KeptFacts) -> None:
@@ -309,8 +310,7 @@ def event_field(pool: PoolReader, answers: Answers, event_id: str) -> EventField
     Raises:
         UnknownError: no such pool or event, or it is not rated.
     """
-    version = newest_seq(pool)
-    return answers.fields.value((pool.id, event_id), version, lambda: rated_field(pool, event_id))
+    return answers.fields.value((pool.id, event_id), version(pool), lambda: rated_field(pool, event_id))
 
 
 def rated_field(pool: PoolReader, event_id: str) -> EventField:

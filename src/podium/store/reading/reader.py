@@ -6,11 +6,10 @@ from podium.ledger.forecast import Forecast, Named, forecast, names_to_rate
 from podium.log.chain import Head
 from podium.log.database import close_engine, open_database
 from podium.log.files import truncate_wal
-from podium.log.log import newest_seq
 from podium.log.pools import SELECT_PUBLIC, Pool, every_pool, other_arithmetic
 from podium.rated import Rated
 from podium.rating import rate
-from podium.store.following import PoolReader
+from podium.store.following import PoolReader, version
 from podium.store.reading import ahead, hindsight
 from podium.store.reading import log as entries
 from podium.store.reading import pool_facts as whole
@@ -65,7 +64,7 @@ class Reader(Moments):
             return [*every_pool(moment.connection)]
 
     def _every_pool(self, moment: Moment) -> Iterator[PoolReader]:
-        return (PoolReader.of(pool, self.snapshots) for pool in every_pool(moment.connection))
+        return map(moment.reader, every_pool(moment.connection))
 
     def public_pools(self) -> frozenset[str]:
         """Name the pools that everybody may read.
@@ -82,8 +81,7 @@ class Reader(Moments):
         Returns:
             A summary each, by name.
         """
-        with self._reading_all() as moment:
-            return tuple(map(ranks.pool_summary, self._every_pool(moment)))
+        return self.read(lambda moment: tuple(map(ranks.pool_summary, self._every_pool(moment))))
 
     pool_summary = reads(ranks.pool_summary)
     limit_notice = reads(ranks.limit_notice)
@@ -93,10 +91,10 @@ class Reader(Moments):
 
     # The log
 
-    version = reads(newest_seq)
+    version = reads(version)
     log = reads(entries.listing)
     newest_log = reads(entries.newest_listing)
-    news = reads(events.news)
+    news = reads(events.news, as_stored=True)
     match = reads(administration.match_of)
     waiting_matches = reads(administration.waiting_matches)
     sheets = reads(brought.sheets)
@@ -181,11 +179,14 @@ class Reader(Moments):
         Returns:
             The players, best rated first; similar names where nothing is found.
         """
-        with self._reading_all() as moment:
+
+        def find(moment: Moment) -> tuple[FoundPlayer, ...]:
             known = [each for each in self._every_pool(moment) if pools is None or each.name in pools]
             if len(known) > 1:
                 known = [each for each in known if not other_arithmetic(each)]  # the others can be searched
             return listings.search(known, text, most)
+
+        return self.read(find)
 
     # Players
 
@@ -214,9 +215,12 @@ class Reader(Moments):
         Raises:
             UnknownError: no such pool or player.
         """
-        with self.reading(pool_name) as pool:
+
+        def find(pool: PoolReader) -> PlayerDetails:
             history = events.career(pool, name, top)
             return answer_from(PlayerDetails, ranks.rank(pool, name), history=history)
+
+        return self.read_pool(pool_name, find)
 
     def predict(
         self, pool_name: str, entrants: Sequence[Named] = (), *, sides: Sequence[Sequence[Named]] = (), top: int = 3
@@ -235,11 +239,14 @@ class Reader(Moments):
             ParameterError: fewer than two sides, a player twice, a name that the rule refuses, or `top` below 1.
             NearNameError: a newcomer's name is nearly that of a player, and no dict says that it is `new`.
         """
-        with self.reading(pool_name) as pool:
+
+        def find(pool: PoolReader) -> Forecast:
             field = ahead.field_in(pool, entrants, sides)
             names = names_to_rate(field, pool.system.kinds)
             system, states = explanations.system_and_states(pool, names)
             return forecast(system, field, dict(zip(names, states, strict=True)), top)
+
+        return self.read_pool(pool_name, find)
 
     # Events
 
@@ -263,8 +270,7 @@ class Reader(Moments):
         Returns:
             The library's answer; it knows no seasons.
         """
-        with self.reading(pool_name) as pool:
-            return rate(counting_results(pool), pool.system)
+        return self.read_pool(pool_name, lambda pool: rate(counting_results(pool), pool.system))
 
     def fair_expectation(self, pool_name: str, event_id: str, name: str) -> FairExpectation:
         """Say what would have been fair to expect of a player in an event, by what comes of such promises in the pool.
@@ -275,5 +281,6 @@ class Reader(Moments):
         Raises:
             UnknownError: no such pool or event, or the player is not rated in it.
         """
-        with self.at_one_moment() as view:
-            return whole.fair_expectation(view.pool_facts(pool_name), view.explain(pool_name, event_id, name))
+        return self.read_view(
+            lambda view: whole.fair_expectation(view.pool_facts(pool_name), view.explain(pool_name, event_id, name))
+        )

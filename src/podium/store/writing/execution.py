@@ -22,12 +22,11 @@ from podium.pool.fold import Draft, Entry
 from podium.pool.moves import Moves
 from podium.pool.rating import rate
 from podium.pool.snapshot import Snapshot
-from podium.store.following import LogPlace, PoolReader, entries_after
+from podium.store.following import SHORT_EVENTS, BehindError, LogPlace, PoolReader, entries_after
 from podium.store.writing.rating.events import FIRST_PLACEHOLDER, Proposal
 from podium.store.writing.receipts import Done, list_effects, names_with, parse_cursor, with_receipts
 from podium.store.writing.recording import keep_sheet, record, store_witness, update_statuses
 
-SHORT_EVENTS = 5_000  # the newest ones, that are rated again while the pool is locked
 LARGE_EVENT_ROWS = 2_000
 ATTEMPTS = 2  # at rating before the pool is locked
 
@@ -38,6 +37,7 @@ class LongWorkError(Exception):
 
 Propose = Callable[[PoolView, Numbering], Proposal]  # checks, and reads, but writes nothing
 Opening = Callable[[], AbstractContextManager[PoolReader]]  # begins a transaction
+Look = Callable[[PoolReader], tuple[Proposal, Snapshot, Head]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +49,16 @@ class Prepared:
     moves: Moves
 
 
-def run(read: Opening, lock: Opening, propose: Propose, admit: Callable[[Pool], None]) -> Done:
+def run(
+    read: Callable[[Look], tuple[Proposal, Snapshot, Head]],
+    lock: Opening,
+    propose: Propose,
+    admit: Callable[[Pool], None],
+) -> Done:
     """Carry out a proposal. If rating takes long, it happens before the pool is locked.
 
     Args:
-        read: opens a transaction that only reads the pool.
+        read: calls a function with the pool in a transaction that only reads, and returns its answer.
         lock: opens a transaction that holds the pool's lock.
         propose: returns the log entries to append.
         admit: refuses a pool that cannot be changed, such as a closed one.
@@ -61,25 +66,19 @@ def run(read: Opening, lock: Opening, propose: Propose, admit: Callable[[Pool], 
     Raises:
         UnavailableError: the database cannot serve at the moment.
     """
+
+    def look(pool: PoolReader) -> tuple[Proposal, Snapshot, Head]:
+        admit(pool)
+        return propose(pool, provisional_numbers), pool.folded, newest_head(pool)
+
     prepared: Prepared | None = None
     for attempt in range(ATTEMPTS + 1):
-        with suppress(LongWorkError):
-            with lock() as pool:
-                admit(pool)
-                done = execute(pool, propose, prepared, refuse_long=attempt < ATTEMPTS)
-            publish(pool, done)
-            return done
-        with read() as pool:
+        with suppress(LongWorkError), lock() as pool:
             admit(pool)
-            proposal, base, head = propose(pool, provisional_numbers), pool.snapshots.at(pool), newest_head(pool)
+            return execute(pool, propose, prepared, refuse_long=attempt < ATTEMPTS)
+        proposal, base, head = read(look)
         prepared = Prepared(proposal.entries, head, rate_entries(base, entries_of(proposal)))
     raise AssertionError("the last attempt refuses nothing")
-
-
-def publish(pool: PoolReader, done: Done) -> None:
-    """Give readers the snapshot of a committed transaction."""
-    if done.place is not None:
-        pool.snapshots.keep(pool, done.place, done.snapshot)
 
 
 def execute(pool: PoolReader, propose: Propose, prepared: Prepared | None = None, *, refuse_long: bool = True) -> Done:
@@ -87,9 +86,14 @@ def execute(pool: PoolReader, propose: Propose, prepared: Prepared | None = None
 
     Raises:
         LongWorkError: `refuse_long` is set, and the proposal rates a large event or more than `SHORT_EVENTS` again. A
-            bulk of new events is never refused: writing their entries takes as long anyway.
+            bulk of new events is never refused: writing their entries takes as long anyway. Or others wrote so much
+            that to follow them takes as long.
     """
-    proposal, base = propose(pool, numbers_and_newcomers), pool.snapshots.at(pool)
+    try:
+        base = pool.snapshots.at(pool, refuse_long=refuse_long)
+    except BehindError:
+        raise LongWorkError from None
+    proposal = propose(pool, numbers_and_newcomers)
     if not proposal.entries:
         keep_sheet(proposal)
         return with_receipts(Done(proposal, base, head=newest_head(pool)))
@@ -105,6 +109,7 @@ def execute(pool: PoolReader, propose: Propose, prepared: Prepared | None = None
     update_statuses(pool, recorded, moves)
     store_witness(pool, moves.after, moves.ratings.first_row)
     place = LogPlace(logged.seqs[-1], bytes.fromhex(logged.head.hash))
+    pool.publish(place, moves.after)
     done = Done(recorded, moves.after, moves if recorded.affected else None, logged.head, place)
     if recorded.kind != SUBMIT:
         totals = done.totals
@@ -190,7 +195,7 @@ def dry_run(pool: PoolReader, propose: Propose, after: str | None) -> Done:
 
 def plan(pool: PoolReader, proposal: Proposal) -> Done:
     """Rate a proposal without storing anything, and without receipts."""
-    base = pool.snapshots.at(pool)
+    base = pool.folded
     if not proposal.entries:
         return Done(proposal, base)
     moves = rate_entries(base, entries_of(proposal))

@@ -11,7 +11,6 @@ import polars as pl
 from podium.errors import ParameterError, UnknownError
 from podium.ledger import leaderboard
 from podium.ledger.leaderboard import Eligibility
-from podium.log.log import newest_seq
 from podium.log.players import known_numbers, names_of, unrated_error
 from podium.log.pools import (
     DAY,
@@ -31,7 +30,7 @@ from podium.pool.columns import Array
 from podium.pool.slots import numbers_of, slot_of
 from podium.results.columns import UTC
 from podium.results.names import normalise
-from podium.store.following import PoolReader
+from podium.store.following import PoolReader, version
 from podium.store.reading.models import PlayerRank, PoolSummary, RatingCount, Season
 
 MAX_CURSOR_SCORE = 1e300  # what a database holds
@@ -223,9 +222,9 @@ def pool_summary(pool: PoolReader) -> PoolSummary:
         Its summary.
     """
     notice = limit_notice(pool)
-    version, says = newest_seq(pool), asdict(pool.description)
+    says = asdict(pool.description)
     of_system = pool.system.name, settings_of(pool.system), notice
-    return PoolSummary(pool.name, *of_system, **says, version=version, order=pool.order)
+    return PoolSummary(pool.name, *of_system, **says, version=version(pool), order=pool.order)
 
 
 def limit_notice(pool: PoolReader) -> str | None:

@@ -30,7 +30,9 @@ from podium.store.reading.players.explanations import system_and_states
 MOST_EVENTS = 100  # that are explained: a second or so, once
 EVEN = 0.5  # the score of a draw; who is expected to score less is the underdog
 NO_DUELS = np.empty((0, 4))
-SELECT_NEWEST_CORRECTION = sa.select(sa.func.max(correction.c.seq)).where(of_pool(correction))
+SELECT_NEWEST_CORRECTION = sa.select(sa.func.max(correction.c.seq)).where(
+    of_pool(correction), correction.c.seq <= sa.bindparam("newest")
+)
 
 
 class Upset(NamedTuple):
@@ -70,7 +72,7 @@ def explained_events(pool: PoolReader, stands: PlayerStanding, cache: VersionCac
 
     One is explained anew only where it moved the player otherwise, or the pool was corrected since.
     """
-    corrected = pool.execute(SELECT_NEWEST_CORRECTION).scalar()
+    corrected = pool.execute(SELECT_NEWEST_CORRECTION, newest=pool.snapshot.seq).scalar()
     key, version = (pool.id, stands.player_id), (pool.system, corrected)
     known: dict[Moved, ExplainedEvent] = cache.value(key, version, dict)
     newest = events_in(career_of(pool, stands.player_id)).at(slice(None, -MOST_EVENTS - 1, -1))

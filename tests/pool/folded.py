@@ -1,14 +1,19 @@
 """Snapshots that follow a store's log, compared with a replay of all of it."""
 
+from dataclasses import fields, is_dataclass
+
 import numpy as np
 import sqlalchemy as sa
 from digests import COLUMNS, ledger_of
 
 from podium.log.pools import Pool
 from podium.log.schema import event, merged, season
+from podium.pool.columns import Columns
+from podium.pool.contents import Contents
 from podium.pool.snapshot import EVENT_TYPES, REASONS, SEASON, STATUSES, empty
 from podium.pool.standings import BY_ENTRY
-from podium.store import following
+from podium.pool.texts import Texts
+from podium.store import following, kept
 
 
 def begin(store, name):
@@ -100,3 +105,34 @@ def standings_faults(snapshot):
         for name in ("slots", *BY_ENTRY)
         if getattr(followed, name).tobytes() != getattr(snapshot.standings_at(position), name).tobytes()
     ]
+
+
+def keep(store, name, snapshot):
+    """Keep a snapshot of a pool's newest entry in the database."""
+    with store.reading(name) as pool:
+        place = following.newest_place(pool)
+        assert place.seq == snapshot.seq
+        assert place.hash
+    assert kept.write_snapshot(store.engine, pool, place.hash, snapshot)
+
+
+def load(store, name):
+    """Return the kept snapshot of a pool, or None."""
+    with store.reading(name) as pool:
+        return kept.load(pool)
+
+
+def contents_of(item):
+    """Return all that a snapshot can reach, but for what it computes from the rest, so that two compare."""
+    if isinstance(item, Columns):
+        columns = {name: item.part(name) for name in item._types}
+        return {name: (each.dtype, each.shape, each.tobytes()) for name, each in columns.items()}
+    if isinstance(item, Texts):
+        return [(item[number], item.find(item[number])) for number in range(item.size)]
+    if isinstance(item, Contents):
+        numbers = np.arange(item.size)
+        table = item.table(numbers, event_id=numbers.astype(str), started_at=np.zeros(item.size, np.int64))
+        return table.schema, table.rows()
+    if is_dataclass(item):
+        return {each.name: contents_of(getattr(item, each.name)) for each in fields(item) if each.name != "carried"}
+    return item

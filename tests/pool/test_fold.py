@@ -10,7 +10,7 @@ from unittest import mock
 import pytest
 from digests import HISTORIES, digests_of_history, ledger_of
 from extent import times
-from folded import begin, differences, follow
+from folded import begin, contents_of, differences, follow, keep, load
 from hypothesis import settings
 from hypothesis.stateful import invariant
 
@@ -24,6 +24,7 @@ from podium.store import Store
 from podium.systems import make_system
 
 ACTS = times(12, 40)
+KEPT_SHARE, KEPT_EACH = 0.3, 4  # of snapshots, that are kept and loaded: a share, and each few
 LEDGERS = Path(__file__).with_name("ledgers.golden.json")  # digests that the commit before-fold recorded
 
 
@@ -31,9 +32,9 @@ LEDGERS = Path(__file__).with_name("ledgers.golden.json")  # digests that the co
 def small_parts():
     """Let small pools reach the ends of chunks, levels, parts and spans."""
     with (
-        mock.patch.multiple(columns, CHUNK_BITS=2, CHUNK_ROWS=4),
-        mock.patch.object(contents, "MAX_OPEN", 3),
-        mock.patch.object(texts, "MAX_OPEN", 3),
+        mock.patch.multiple(columns, CHUNK_BITS=2, CHUNK_ROWS=4, PART_CHUNKS=2),
+        mock.patch.multiple(contents, MAX_OPEN=3, STORED_ROWS=9),
+        mock.patch.multiple(texts, MAX_OPEN=3, PART_TEXTS=2),
         mock.patch.object(rating, "SPAN_EVENTS", 4),
     ):
         yield
@@ -56,6 +57,11 @@ def test_random_histories_have_the_bits_of_a_replay(tmp_path, seed):
         act.model(truth)
         snapshot = follow(store, histories.POOL, snapshot)
         assert differences(store, histories.POOL, snapshot) == [], act.name
+        if rng.random() < KEPT_SHARE:
+            keep(store, histories.POOL, snapshot)
+            loaded = load(store, histories.POOL)
+            assert contents_of(loaded) == contents_of(snapshot)
+            snapshot = loaded
     assert differences(store, histories.POOL, follow(store, histories.POOL, first)) == []
     store.close()
 
@@ -81,6 +87,9 @@ class FoldModel(Model):
     def it_is_what_a_replay_makes(self):
         self.snapshot_of_pool = follow(self.store, "main", self.snapshot_of_pool)
         assert differences(self.store, "main", self.snapshot_of_pool) == []
+        if self.snapshot_of_pool.seq % KEPT_EACH == 0:
+            keep(self.store, "main", self.snapshot_of_pool)
+            self.snapshot_of_pool = load(self.store, "main")
 
 
 FoldModel.TestCase.settings = settings(Model.TestCase.settings, max_examples=times(6, 500))

@@ -66,6 +66,7 @@ def carried_rows(store, pool):
             "webhook",
             "pool_fact",
             "hindsight",
+            "kept",
             "running",
             "snapshot",
             "snapshot_day",

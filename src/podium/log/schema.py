@@ -133,6 +133,14 @@ witness = of_pools(  # digests of the ledger that follows from the log: podium.p
     Column("digest", LargeBinary, nullable=False),
 )
 
+kept = of_pools(  # caches, which can be deleted at any time: podium.store.kept
+    "kept",
+    Column("name", String(16), primary_key=True),  # of the cache
+    Column("part", Number, primary_key=True, autoincrement=False),
+    Column("stamp", Text, nullable=False),  # what it follows from, and its digest
+    Column("body", LargeBinary, nullable=False),
+)
+
 api_key = table(
     "api_key",
     Column("id", Number, primary_key=True),

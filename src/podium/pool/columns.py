@@ -1,6 +1,6 @@
 """Immutable columns: equally long arrays in chunks, which snapshots share."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -11,9 +11,11 @@ CHUNK_BITS = 13
 CHUNK_ROWS = 1 << CHUNK_BITS  # a write copies one unfinished chunk at most
 NONE = -1  # in a column of row numbers or of other numbers from 0
 FEW_ROWS = 32  # up to which rows are read one by one
+PART_BYTES, PART_CHUNKS = 1 << 22, 8  # of a part that is stored, at most
 
 Array = npt.NDArray[Any]
 Chunk = Mapping[str, Array]
+Part = Mapping[str, Array]  # what is stored of a table at once
 
 
 class Columns:
@@ -121,6 +123,31 @@ class Columns:
             return self
         new = {name: np.full(size - self.size, values[name], kind) for name, kind in self._types.items()}
         return self.appended(new)
+
+    def parts(self) -> Iterator[Part]:
+        """Yield the rows, a few MB at a time."""
+        width = sum(kind.itemsize for kind in self._types.values()) or 1
+        rows = max(min(PART_BYTES // (width * CHUNK_ROWS), PART_CHUNKS), 1) * CHUNK_ROWS
+        for first in range(0, self.size, rows):
+            last = min(first + rows, self.size)
+            yield {name: self.part(name, first, last) for name in self._types}
+
+    def of_parts(self, parts: Iterable[Part]) -> "Columns":
+        """Return columns of the same types with the rows of `parts`.
+
+        Raises:
+            ValueError: the parts have other types or sizes.
+        """
+        chunks, size = list[Chunk](), 0
+        for part in parts:
+            rows = len(next(iter(part.values())))
+            expected = {name: (kind.base, (rows, *kind.shape)) for name, kind in self._types.items()}
+            if {name: (each.dtype, each.shape) for name, each in part.items()} != expected or size % CHUNK_ROWS:
+                raise ValueError("the stored columns are not those of this version")
+            for first in range(0, rows, CHUNK_ROWS):
+                chunks.append({name: each[first : first + CHUNK_ROWS] for name, each in part.items()})
+            size += rows
+        return Columns(self._types, tuple(chunks), size)
 
 
 def frozen(array: Array) -> Array:

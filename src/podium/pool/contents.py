@@ -2,17 +2,19 @@
 
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from podium.log.content import SCHEMA, is_numbered, shared_names
+from podium.pool.columns import Part as StoredPart
 from podium.results.columns import FILLED, REQUIRED, in_order
 from podium.results.columns import UTC as INSTANT
 
 MAX_OPEN = 1_024  # contents that stay as bytes until they are parsed together
+STORED_ROWS = 65_536  # that are stored at once
 Integers = Any
 
 
@@ -98,6 +100,37 @@ class Contents:
         """Return whether a content has the same results as a body, in the same order."""
         one, none = np.zeros(1, np.int64), {"event_id": [""], "started_at": np.zeros(1, np.int64)}
         return self.table(one + number, **none).equals(Contents().appended([body]).table(one, **none))
+
+    def parts(self) -> Iterator[StoredPart]:
+        """Yield the contents, a few MB at a time."""
+        parts = [*self._parts, *self._parsed_open(np.arange(self.size - len(self._open), self.size))]
+        lengths = [np.diff(part.bounds) for part in parts]
+        bounds = np.concatenate([[0], *lengths]).cumsum()
+        begins = np.array([bounds[part.first] for part in parts])
+        first = 0
+        while first < self.size:
+            stop = max(int(np.searchsorted(bounds, bounds[first] + STORED_ROWS, "right")) - 1, first + 1)
+            begin, end = int(bounds[first]), int(bounds[stop])
+            low, high = np.searchsorted(begins, begin, "right") - 1, np.searchsorted(begins, end)
+            frames = [
+                part.frame[max(begin - at, 0) : end - at]
+                for part, at in zip(parts[low:high], begins[low:high].tolist(), strict=True)
+            ]
+            frame = pl.concat(frames, how="diagonal")
+            given = sorted(column.name for column in frame if column.null_count() < len(column))
+            file = io.BytesIO()
+            frame.select(given).write_ipc_stream(file)
+            yield {"bounds": bounds[first : stop + 1] - begin, "frame": np.frombuffer(file.getvalue(), np.uint8)}
+            first = stop
+
+    def of_parts(self, parts: Iterable[StoredPart]) -> "Contents":
+        """Return the contents of `parts`."""
+        new, found = Contents(), list[Part]()
+        for part in parts:
+            found.append(Part(new.size, part["bounds"], pl.read_ipc_stream(part["frame"].tobytes())))
+            new.size += found[-1].size
+        new._parts = tuple(found)
+        return new
 
     def _parsed_open(self, numbers: Integers) -> list[Part]:
         first = self.size - len(self._open)

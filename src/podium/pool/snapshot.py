@@ -1,9 +1,9 @@
 """A pool at one point in time: its events, the changes of ratings, and what its system has learnt."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from podium.engine.pool_state import new_pools
 from podium.engine.replay import NEVER
 from podium.engine.system import System
 from podium.log.pools import OrderKey, Pool
-from podium.pool.columns import NONE, Array, Columns, bisected
+from podium.pool.columns import NONE, Array, Columns, Part, bisected
 from podium.pool.contents import Contents
 from podium.pool.standings import Standings
 from podium.pool.texts import Texts
@@ -319,3 +319,53 @@ def without_ratings(snapshot: Snapshot, pool: Pool) -> Snapshot:
     return replace(
         snapshot, pool=pool, rows=rows, newest=Columns({"row": np.int32}), learnt=learnt, carried=CARRIED_NOTHING
     )
+
+
+Table = Columns | Texts | Contents
+
+
+def tables_of(item: Any, path: str = "") -> Iterator[tuple[str, Table]]:
+    """Yield the tables of a snapshot or of a part of it, each with its path."""
+    for each in fields(item):
+        value = getattr(item, each.name)
+        if isinstance(value, Table):
+            yield path + each.name, value
+        elif isinstance(value, Events):
+            yield from tables_of(value, f"{path}{each.name}.")
+
+
+def with_tables(item: Any, parts_of: Callable[[str], Iterable[Part]], path: str = "") -> Any:
+    """Return a snapshot, or a part of it, with the tables that were stored as `parts_of` their paths."""
+    found: dict[str, Any] = {}
+    for each in fields(item):
+        value = getattr(item, each.name)
+        if isinstance(value, Table):
+            found[each.name] = value.of_parts(parts_of(path + each.name))
+        elif isinstance(value, Events):
+            found[each.name] = with_tables(value, parts_of, f"{path}{each.name}.")
+    return replace(item, **found)
+
+
+def facts_of(snapshot: Snapshot) -> dict[str, Any]:
+    """Return what a snapshot has beside its tables, as JSON has it."""
+    return {
+        "seq": snapshot.seq,
+        "order": snapshot.pool.order,
+        "seasons": [[uid, *season] for uid, season in snapshot.events.seasons.items()],
+        "direct_merges": [*snapshot.direct_merges.items()],
+        "merged": [*snapshot.merged.items()],
+    }
+
+
+def restored(pool: Pool, facts: Mapping[str, Any], parts_of: Callable[[str], Iterable[Part]]) -> Snapshot:
+    """Return the snapshot of which `facts` and `parts_of` its tables were stored.
+
+    Args:
+        pool: the pool with the system that it had then.
+    """
+    found: Snapshot = with_tables(empty(replace(pool, order=facts["order"])), parts_of)
+    seasons = {uid: Season(*season) for uid, *season in facts["seasons"]}
+    return replace(
+        found, seq=facts["seq"], events=replace(found.events, seasons=seasons),
+        direct_merges=dict(facts["direct_merges"]), merged=dict(facts["merged"]),
+    )  # fmt: skip

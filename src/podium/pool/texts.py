@@ -2,13 +2,17 @@
 
 import zlib
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from podium.pool.columns import Part
+
 MAX_OPEN = 512  # texts that are copied by a write
 MERGE_RATIO = 4  # a level is at least so many times as large as the next
+PART_TEXTS = 65_536  # that are stored at once
 
 
 class Level(NamedTuple):
@@ -91,6 +95,32 @@ class Texts:
                 below = levels.pop()
                 level = joined(below, level)
             self._levels, self._open, self._places = (*levels, level), (), {}
+
+    def parts(self) -> Iterator[Part]:
+        """Yield the texts with their hashes, a few MB at a time."""
+        begun = [level_of(self.size - len(self._open), self._open)] if self._open else []
+        for level in (*self._levels, *begun):
+            for first in range(0, level.numbers.size, PART_TEXTS):
+                some, stop = slice(first, first + PART_TEXTS), min(first + PART_TEXTS, level.numbers.size)
+                letters = level.letters[level.ends[first] : level.ends[stop]]
+                yield {
+                    "first": np.array([level.first]), "letters": np.frombuffer(letters, np.uint8),
+                    "ends": level.ends[1:][some], "hashes": level.hashes[some], "numbers": level.numbers[some],
+                }  # fmt: skip
+
+    def of_parts(self, parts: Iterable[Part]) -> "Texts":
+        """Return the texts of `parts`."""
+        new, levels = Texts(), []
+        for first, group in groupby(parts, lambda part: int(part["first"][0])):
+            some = [*group]
+            letters = b"".join(part["letters"].tobytes() for part in some)
+            ends, hashes, numbers = (
+                np.concatenate([part[name] for part in some]) for name in ("ends", "hashes", "numbers")
+            )
+            levels.append(Level(first, letters, np.concatenate([[0], ends]).astype(ends.dtype), hashes, numbers))
+            new.size += numbers.size
+        new._levels = tuple(levels)
+        return new
 
 
 def level_of(first: int, texts: Sequence[str]) -> Level:

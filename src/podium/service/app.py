@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from itertools import chain
 from typing import Any, TextIO, TypeVar
 
@@ -36,13 +37,14 @@ from podium.service.web.ahead.calendar import KeptStakes
 from podium.service.web.rules import page as rules
 from podium.service.webhooks import Webhooks
 from podium.store import Store
+from podium.store.kept import NIGHTLY_ENTRIES
 from podium.store.keys import forget_budgets, revoke_expired
 from podium.store.reading.moments import VersionCache
 from podium.store.waiting import forget_waiting
 from podium.support.part_files import remove_left_over
 
 CHECK_INTERVAL_S = 60.0
-FACTS, HINDSIGHT, KEYS = "facts", "hindsight", "keys"  # as metrics have it
+FACTS, HINDSIGHT, SNAPSHOTS, KEYS = "facts", "hindsight", "snapshots", "keys"  # as metrics have it
 LEFT_OVERS, FILES, TURN, HEADS = "left-overs", "files", "turn", "heads"
 LOGGER = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -74,6 +76,7 @@ class Upkeep:
             await self._do(KEYS, self._key_guard.store_last_uses)
             await asyncio.sleep(CHECK_INTERVAL_S)
             if has_turn:
+                await self._do(SNAPSHOTS, self._store.keep_large_snapshots)
                 await self._keep_facts()  # seconds of work: a service that has just begun answers requests first
 
     async def _do(self, task: str, work: Callable[..., T], *sent: Any) -> T | None:
@@ -101,6 +104,7 @@ class Upkeep:
         for pool in [each.name for each in await self._do(FACTS, self._store.pools) or ()]:
             if await self._do(FACTS, self._store.keep_facts, pool):
                 LOGGER.info("pool %s: worked out what its history shows", pool)
+                await self._do(SNAPSHOTS, partial(self._store.keep_snapshot, pool, entries=NIGHTLY_ENTRIES))
             if await self._do(HINDSIGHT, self._store.keep_hindsight, pool):
                 LOGGER.info("pool %s: worked out how strong everybody was, in hindsight", pool)
 

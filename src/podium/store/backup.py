@@ -42,7 +42,7 @@ from podium.log.files import (
 from podium.log.log import RERATE, head_note, json_entry
 from podium.log.players import Numbering
 from podium.log.pools import START, PoolView, every_pool, lock_pool
-from podium.log.schema import change, pool_state, rank_count, running, standing
+from podium.log.schema import change, kept, pool_state, rank_count, running, standing
 from podium.log.statements import of_generation
 from podium.pool.slots import numbers_of
 from podium.pool.snapshot import Snapshot, count_counting
@@ -64,6 +64,7 @@ def back_up(url: str, target: Path) -> None:
     with database_part(target) as part:
         copy(source, part)
         refuse_damaged(part, str(source))
+        delete_caches(part)
         require_alone(part, target)
 
 
@@ -95,6 +96,7 @@ def restore(source: Path, url: str, *, unverified: bool = False) -> Verification
     with database_part(target) as part:
         copy(source, part)
         refuse_damaged(part, str(source))
+        delete_caches(part)
         require_database(str(part), str(source))
         with closing(Store(str(part))) as store:
             verification = store.verification()
@@ -150,6 +152,15 @@ def copy(source: Path, part: Path) -> None:
             database.backup(copied)
     except sqlite3.Error as error:
         raise StoreError(f"{source}: cannot be copied ({error})") from error
+
+
+def delete_caches(part: Path) -> None:
+    """Delete the caches in a copy, and the room that they took."""
+    with closing(sqlite3.connect(part)) as copied:
+        has_table = copied.execute("SELECT 1 FROM sqlite_master WHERE name = ?", [kept.name]).fetchone()
+        if has_table and copied.execute(f"DELETE FROM {kept.name}").rowcount:  # noqa: S608  (a name of the schema)
+            copied.commit()
+            copied.execute("VACUUM")
 
 
 def refuse_damaged(part: Path, name: str) -> None:

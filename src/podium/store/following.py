@@ -22,6 +22,7 @@ from podium.pool.fold import Draft, Entry
 from podium.pool.rating import rate
 from podium.pool.snapshot import Snapshot, empty
 from podium.results.reading import first_line
+from podium.store import kept
 
 LOGGER = logging.getLogger(__name__)
 UNREADABLE = ValueError, LookupError, TypeError, pl.exceptions.PolarsError  # as an altered entry raises
@@ -98,6 +99,12 @@ class Snapshots:
         """Return whether a snapshot of a pool is held, perhaps an older one."""
         with self._lock:
             return name in self._pools and bool(self._pools[name].snapshots)
+
+    def large(self, contents: int) -> list[str]:
+        """Name the pools of which a snapshot is held that has more than so many contents of events."""
+        with self._lock:
+            held = {name: [*each.snapshots.values()] for name, each in self._pools.items()}
+        return [name for name, some in held.items() if any(each.contents.size > contents for each in some)]
 
     def at(self, pool: PoolView, *, refuse_long: bool = False) -> Snapshot:
         """Return a pool as its transaction sees it, and fold the missing entries in this thread.
@@ -215,7 +222,7 @@ class Snapshots:
 
     def _base(self, pool: PoolView, place: LogPlace) -> Snapshot | None:
         older = self.newest(pool, place)
-        return None if older is None else older.snapshot
+        return kept.load(pool) if older is None else older.snapshot
 
     def _followed(self, name: str) -> Followed:
         with self._lock:

@@ -2,11 +2,13 @@
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from typing import Any, Unpack, cast
 
 from podium.engine.system import System
+from podium.errors import PodiumError
 from podium.log import log, players
 from podium.log.database import UnavailableError, write_transaction
 from podium.log.files import truncate_wal
@@ -22,7 +24,8 @@ from podium.log.pools import (
     refuse_closed,
     refuse_unwritable,
 )
-from podium.store.following import PoolReader
+from podium.store import kept
+from podium.store.following import PoolReader, newest_place
 from podium.store.reading import hindsight, pool_facts, previews
 from podium.store.reading.moments import reads, writes
 from podium.store.reading.previews import Act
@@ -417,6 +420,29 @@ class Store(Reader):
             return pool_files.import_lines(connection, lines, source, name)
 
     # Upkeep
+
+    def keep_snapshot(self, pool_name: str, *, entries: int) -> bool:
+        """Keep a pool's snapshot in the database, if a start would read more than `entries` of its log.
+
+        Returns:
+            True if it was due.
+        """
+        with self.reading(pool_name) as pool:
+            if not kept.is_due(pool, entries):
+                return False
+            place, snapshot = newest_place(pool), pool.snapshot
+        return place.hash is not None and kept.write_snapshot(self.engine, pool, place.hash, snapshot)
+
+    def keep_large_snapshots(self) -> None:
+        """Keep the snapshots that are held, as far as they are due."""
+        for name in self.snapshots.large(kept.ENTRIES):
+            self.keep_snapshot(name, entries=kept.ENTRIES)
+
+    def close(self, patience_s: float = 0.0) -> None:
+        """Keep the snapshots that are due, and let the connections go."""
+        with suppress(PodiumError):  # a later start reads the log
+            self.keep_large_snapshots()
+        super().close(patience_s)
 
     keep_hindsight = hindsight.keep
 

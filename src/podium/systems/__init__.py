@@ -111,6 +111,16 @@ def load(text: str) -> "type[System]":
     return system
 
 
+def package_version(name: str) -> str:
+    """Return the package that a system comes with, and its version; an empty text for Podium's own systems."""
+    if name in names():
+        return ""
+    from podium.systems import _outside as outside  # noqa: PLC0415  (as above)
+
+    points = outside.offers().get(name, [])
+    return " ".join(f"{outside.package_of(each)} {each.dist.version if each.dist else ''}" for each in points)
+
+
 def split_settings(text: str) -> tuple[str, str]:
     """A system and its settings from one text: `elo:k=20,scale=300` or `my.py:Stakes:stake=5`."""
     match = IN_FILE.fullmatch(text)

@@ -25,6 +25,7 @@ from podium.log.pools import (
     refuse_other_arithmetic,
     refuse_unwritable,
 )
+from podium.store import kept
 from podium.store.following import NEWEST, BehindError, Held, LogPlace, PoolReader, Snapshots, has_entry
 
 P = ParamSpec("P")
@@ -247,6 +248,8 @@ def writes(
     def write(store: Moments, pool_name: str, *args: P.args, **kwargs: P.kwargs) -> T:
         with store.writing(pool_name, even_closed=even_closed) as pool:
             answer = act(pool, *args, **kwargs)
+            if forgets:
+                kept.forget_texts(pool)
         if forgets:
             truncate_wal(store.engine)
         return answer

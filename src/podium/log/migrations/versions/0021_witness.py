@@ -1,23 +1,29 @@
-"""Digests of the parts of each pool's ledger, in place of the ledger itself."""
+"""Digests of the parts of each pool's ledger, in place of the ledger itself, and caches that can be deleted."""
 
 from alembic import op
 
 revision, down_revision, branch_labels, depends_on = "0021", "0020", None, None
 
 TYPES = {"sqlite": ("INTEGER", "BLOB"), "postgresql": ("BIGINT", "BYTEA")}
-TABLE = """
+TABLES = """
 CREATE TABLE witness (
     pool_id {number} NOT NULL, part INTEGER NOT NULL, digest {bytes} NOT NULL,
     CONSTRAINT pk_witness PRIMARY KEY (pool_id, part),
     CONSTRAINT fk_witness_pool_id FOREIGN KEY (pool_id) REFERENCES pool (id)
+);
+CREATE TABLE kept (
+    pool_id {number} NOT NULL, name VARCHAR(16) NOT NULL, part {number} NOT NULL, stamp TEXT NOT NULL,
+    body {bytes} NOT NULL,
+    CONSTRAINT pk_kept PRIMARY KEY (pool_id, name, part),
+    CONSTRAINT fk_kept_pool_id FOREIGN KEY (pool_id) REFERENCES pool (id)
 );
 UPDATE compatibility SET earliest = '0021'
 """
 
 
 def upgrade() -> None:
-    """Create the table. An earlier version would read a ledger that is written no more."""
+    """Create the tables. An earlier version would read a ledger that is written no more."""
     connection = op.get_bind()
     number, content = TYPES[connection.dialect.name]
-    for statement in TABLE.format(number=number, bytes=content).split(";"):
+    for statement in TABLES.format(number=number, bytes=content).split(";"):
         connection.exec_driver_sql(statement)

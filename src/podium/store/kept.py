@@ -1,0 +1,244 @@
+"""Caches that can be deleted at any time: a pool's snapshot, its headline, and what a night's work found out.
+
+A cache follows from one entry of the log. Its stamp names that entry, the revisions that made the cache, and a digest
+of the cache. A cache whose stamp is not what this pool and this version would give it is ignored.
+"""
+
+import hashlib
+import json
+import logging
+import math
+import secrets
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+import sqlalchemy as sa
+
+from podium.errors import UnknownError
+from podium.log.log import REDACT
+from podium.log.pools import Pool, PoolView, locked_pool, settings_of, system_of
+from podium.log.schema import correction, kept, log
+from podium.log.statements import insert, of_pool, upsert
+from podium.pool.columns import Array, Part
+from podium.pool.snapshot import Snapshot, facts_of, restored, tables_of
+from podium.systems import package_version
+from podium.version import ARITHMETIC
+
+LOGGER = logging.getLogger(__name__)
+LAYOUT = 1  # raised if the same bytes mean something else than before
+HEAD = 0  # the part of a cache with its stamp; parts of a snapshot have only digests
+SNAPSHOT, HEADLINE, FACTS, HINDSIGHT = "snapshot", "headline", "facts", "hindsight"
+WITH_TEXTS = SNAPSHOT, HEADLINE  # which may mention names
+ENTRIES = 20_000  # of a log, or corrected events, that take a start too long to read
+NIGHTLY_ENTRIES = 1_000
+DIGEST_BYTES = 16
+ZSTD_LEVEL = 1
+HEAD_SIZE = 4  # bytes before packed arrays that hold the size of their head
+OF_CACHE = of_pool(kept), kept.c.name == sa.bindparam("cache")
+SELECT_PART = sa.select(kept.c.stamp, kept.c.body).where(*OF_CACHE, kept.c.part == sa.bindparam("part"))
+SELECT_STAMPS = sa.select(kept.c.part, kept.c.stamp).where(*OF_CACHE)
+DELETE_PART = sa.delete(kept).where(*OF_CACHE, kept.c.part == sa.bindparam("part"))
+DELETE_WITH_TEXTS = sa.delete(kept).where(of_pool(kept), kept.c.name.in_(WITH_TEXTS))
+LATER = of_pool(log), log.c.seq > sa.bindparam("after")
+SELECT_HASH = sa.select(log.c.hash).where(of_pool(log), log.c.seq == sa.bindparam("seq"))
+SELECT_REDACTED = sa.select(log.c.seq).where(*LATER, log.c.kind == REDACT).limit(1)
+COUNT_LATER = sa.select(sa.func.count()).select_from(
+    sa.select(log.c.seq).where(*LATER).limit(sa.bindparam("most")).subquery()
+)
+SUM_CORRECTED = sa.select(sa.func.coalesce(sa.func.sum(correction.c.events), 0)).where(
+    of_pool(correction), correction.c.seq > sa.bindparam("after")
+)
+
+
+class OvertakenError(Exception):
+    """The pool was deleted, put back or anonymized while its cache was written."""
+
+
+class Cache(NamedTuple):
+    """A cache of a pool that its log confirms."""
+
+    seq: int  # of the log entry that it follows from
+    body: bytes
+
+
+def digest_of(pool: Pool, body: bytes) -> str:
+    """Return the digest of stored bytes, which is another one in each pool."""
+    return hashlib.blake2b(body, digest_size=DIGEST_BYTES, key=pool.secret or b"").hexdigest()
+
+
+def stamp_of(pool: Pool, seq: int, entry_hash: bytes, body: bytes) -> str:
+    """Return the stamp of a cache that follows from a log entry."""
+    made_by = ARITHMETIC, LAYOUT, package_version(pool.system.name)
+    return json.dumps([seq, entry_hash.hex(), pool.id, *made_by, digest_of(pool, body)])
+
+
+def read(pool: PoolView, name: str) -> Cache | None:
+    """Return a cache, or None if there is none that the log confirms."""
+    for stamp, body in pool.run(SELECT_PART, cache=name, part=HEAD):
+        try:
+            seq = int(json.loads(stamp)[0])
+        except (ValueError, LookupError, TypeError):
+            continue
+        for (entry_hash,) in pool.run(SELECT_HASH, seq=seq):
+            if entry_hash is not None and stamp == stamp_of(pool, seq, entry_hash, body):
+                return Cache(seq, bytes(body))
+    return None
+
+
+def write(pool: PoolView, name: str, seq: int, body: bytes) -> None:
+    """Store a cache of one part, in a transaction that holds the pool's lock."""
+    for (entry_hash,) in pool.run(SELECT_HASH, seq=seq):
+        upsert(pool.connection, kept, [(pool.id, name, HEAD, stamp_of(pool, seq, entry_hash, body), body)])
+
+
+def forget_texts(pool: PoolView) -> None:
+    """Delete caches that may have a text which is removed in the same transaction."""
+    pool.execute(DELETE_WITH_TEXTS)
+
+
+def is_due(pool: PoolView, most: int) -> bool:
+    """Return True if a start would read more than `most` entries of the log, or rate as many corrected events again."""
+    found = read(pool, SNAPSHOT)
+    after = found.seq if found else 0
+    ((entries,),), ((events,),) = (
+        pool.run(COUNT_LATER, after=after, most=most + 1),
+        pool.run(SUM_CORRECTED, after=after),
+    )
+    return bool(max(entries, events) > most)
+
+
+def load(pool: PoolView) -> Snapshot | None:
+    """Return the kept snapshot of a pool, or None if there is none to trust."""
+    found = read(pool, SNAPSHOT)
+    if found is None:
+        return None
+    try:
+        facts = json.loads(found.body)
+        parts = facts.pop("parts")
+        system = system_of(facts["system"], facts["parameters"])
+        then = replace(Pool(*pool.cells()), system=system)
+        return restored(then, facts, lambda path: read_parts(pool, parts[path]))
+    except Exception:
+        LOGGER.warning("pool %s: the kept snapshot cannot be read, so the log is read", pool.name, exc_info=True)
+        return None
+
+
+def read_parts(pool: PoolView, parts: list[tuple[int, str]]) -> Iterator[Part]:
+    """Yield parts of a snapshot by their numbers, each compared with its digest."""
+    for number, digest in parts:
+        ((_, body),) = pool.run(SELECT_PART, cache=SNAPSHOT, part=number)
+        if digest_of(pool, body) != digest:
+            raise ValueError(f"part {number} is damaged")
+        yield unpacked(body)
+
+
+def write_snapshot(engine: sa.Engine, pool: PoolView, entry_hash: bytes, snapshot: Snapshot) -> bool:
+    """Keep a snapshot, one part per transaction; readers see the old or the new one.
+
+    Args:
+        engine: of the database.
+        pool: the pool as a transaction saw it that had the snapshot.
+        entry_hash: the hash of the snapshot's log entry.
+        snapshot: what to keep.
+
+    Returns:
+        False if the pool changed meanwhile in a way that forbids it.
+    """
+    place = snapshot.seq, entry_hash
+    try:
+        with locked(engine, pool, *place) as now:
+            known = {digest: number for number, digest in now.run(SELECT_STAMPS, cache=SNAPSHOT)}
+        number, parts = secrets.randbits(40), dict[str, list[tuple[int, str]]]()
+        for path, table in tables_of(snapshot):
+            parts[path] = []
+            for part in table.parts():
+                body = packed(part)
+                digest = digest_of(pool, body)
+                if digest not in known:
+                    known[digest] = number = number + 1
+                    with locked(engine, pool, *place) as now:
+                        insert(now.connection, kept, [(now.id, SNAPSHOT, number, digest, body)])
+                parts[path].append((known[digest], digest))
+        system = snapshot.pool.system
+        then = {"system": system.name, "parameters": json.dumps(settings_of(system)), "parts": parts}
+        stamp = publish(engine, pool, place, json.dumps(facts_of(snapshot) | then).encode(), parts)
+        delete_others(engine, pool, place, stamp, parts)
+    except (OvertakenError, UnknownError):
+        return False
+    return True
+
+
+@contextmanager
+def locked(engine: sa.Engine, pool: Pool, seq: int, entry_hash: bytes) -> Iterator[PoolView]:
+    """Open a transaction that may write a cache of a log entry.
+
+    Raises:
+        OvertakenError: the log does not have the entry any more, or a name was removed since.
+        UnknownError: the pool was deleted.
+    """
+    with locked_pool(engine, pool.name) as now:
+        is_there = now.secret == pool.secret and now.run(SELECT_HASH, seq=seq) == [(entry_hash,)]
+        if not is_there or now.run(SELECT_REDACTED, after=seq):
+            raise OvertakenError
+        yield now
+
+
+Parts = Mapping[str, list[tuple[int, str]]]  # number and digest of the parts of each table
+
+
+def publish(engine: sa.Engine, pool: Pool, place: tuple[int, bytes], body: bytes, parts: Parts) -> str:
+    """Store the head of a snapshot whose parts are all stored, and return its stamp."""
+    with locked(engine, pool, *place) as now:
+        stored = dict(now.run(SELECT_STAMPS, cache=SNAPSHOT))
+        if any(stored.get(number) != digest for some in parts.values() for number, digest in some):
+            raise OvertakenError
+        stamp = stamp_of(now, *place, body)
+        upsert(now.connection, kept, [(now.id, SNAPSHOT, HEAD, stamp, body)])
+    return stamp
+
+
+def delete_others(engine: sa.Engine, pool: Pool, place: tuple[int, bytes], stamp: str, parts: Parts) -> None:
+    """Delete the parts of earlier snapshots, one per transaction, as long as the stamp is the newest."""
+    used = {HEAD, *(number for some in parts.values() for number, _ in some)}
+    numbers = {HEAD}
+    while numbers:
+        with locked(engine, pool, *place) as now:
+            stored = dict(now.run(SELECT_STAMPS, cache=SNAPSHOT))
+            numbers = stored.keys() - used if stored.get(HEAD) == stamp else set()
+            for number in sorted(numbers)[:1]:
+                now.run(DELETE_PART, cache=SNAPSHOT, part=number)
+
+
+def packed(part: Part) -> bytes:
+    """Return arrays as compressed bytes, after their names, types and shapes.
+
+    The first bytes of all numbers stand together, then the second bytes, and so on: so they take a third of the room.
+    """
+    import zstandard  # noqa: PLC0415  (only where a snapshot is kept)
+
+    head = json.dumps([(name, each.dtype.str, each.shape) for name, each in part.items()]).encode()
+    pieces = [len(head).to_bytes(HEAD_SIZE, "little"), head]
+    for each in part.values():
+        rows = np.ascontiguousarray(each).reshape(-1).view(np.uint8).reshape(len(each) or 1, -1)
+        pieces += [rows[:, k].tobytes() for k in range(rows.shape[1])]
+    return zstandard.ZstdCompressor(ZSTD_LEVEL).compress(b"".join(pieces))
+
+
+def unpacked(body: bytes) -> Part:
+    """Return the arrays of `packed`, which nobody can write to."""
+    import zstandard  # noqa: PLC0415  (only where a snapshot is kept)
+
+    content = zstandard.ZstdDecompressor().decompress(body)
+    begin = HEAD_SIZE + int.from_bytes(content[:HEAD_SIZE], "little")
+    found: dict[str, Array] = {}
+    for name, kind, shape in json.loads(content[HEAD_SIZE:begin]):
+        rows = np.empty((shape[0] or 1, math.prod(shape) * np.dtype(kind).itemsize // (shape[0] or 1)), np.uint8)
+        for k in range(rows.shape[1]):
+            rows[:, k] = np.frombuffer(content, np.uint8, rows.shape[0], begin)
+            begin += rows.shape[0]
+        found[name] = rows.reshape(-1).view(kind).reshape(shape)
+        found[name].flags.writeable = False
+    return found

@@ -41,6 +41,7 @@ OF_CACHE = of_pool(kept), kept.c.name == sa.bindparam("cache")
 SELECT_PART = sa.select(kept.c.stamp, kept.c.body).where(*OF_CACHE, kept.c.part == sa.bindparam("part"))
 SELECT_STAMPS = sa.select(kept.c.part, kept.c.stamp).where(*OF_CACHE)
 DELETE_PART = sa.delete(kept).where(*OF_CACHE, kept.c.part == sa.bindparam("part"))
+DELETE_PARTS = sa.delete(kept).where(*OF_CACHE, kept.c.part != HEAD)
 DELETE_WITH_TEXTS = sa.delete(kept).where(of_pool(kept), kept.c.name.in_(WITH_TEXTS))
 LATER = of_pool(log), log.c.seq > sa.bindparam("after")
 SELECT_HASH = sa.select(log.c.hash).where(of_pool(log), log.c.seq == sa.bindparam("seq"))
@@ -75,9 +76,9 @@ def stamp_of(pool: Pool, seq: int, entry_hash: bytes, body: bytes) -> str:
     return json.dumps([seq, entry_hash.hex(), pool.id, *made_by, digest_of(pool, body)])
 
 
-def read(pool: PoolView, name: str) -> Cache | None:
+def read(pool: PoolView, name: str, part: int = HEAD) -> Cache | None:
     """Return a cache, or None if there is none that the log confirms."""
-    for stamp, body in pool.run(SELECT_PART, cache=name, part=HEAD):
+    for stamp, body in pool.run(SELECT_PART, cache=name, part=part):
         try:
             seq = int(json.loads(stamp)[0])
         except (ValueError, LookupError, TypeError):
@@ -88,10 +89,16 @@ def read(pool: PoolView, name: str) -> Cache | None:
     return None
 
 
-def write(pool: PoolView, name: str, seq: int, body: bytes) -> None:
-    """Store a cache of one part, in a transaction that holds the pool's lock."""
+def write(pool: PoolView, name: str, seq: int, parts: Mapping[int, bytes]) -> None:
+    """Store parts of a cache that follow from a log entry, in a transaction that holds the pool's lock."""
     for (entry_hash,) in pool.run(SELECT_HASH, seq=seq):
-        upsert(pool.connection, kept, [(pool.id, name, HEAD, stamp_of(pool, seq, entry_hash, body), body)])
+        rows = ((part, stamp_of(pool, seq, entry_hash, body), body) for part, body in parts.items())
+        upsert(pool.connection, kept, ((pool.id, name, *row) for row in rows))
+
+
+def clear(pool: PoolView, name: str) -> None:
+    """Delete all parts of a cache but its head."""
+    pool.run(DELETE_PARTS, cache=name)
 
 
 def forget_texts(pool: PoolView) -> None:

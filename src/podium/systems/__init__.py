@@ -111,6 +111,7 @@ def load(text: str) -> "type[System]":
     return system
 
 
+@functools.cache
 def package_version(name: str) -> str:
     """Return the package that a system comes with, and its version; an empty text for Podium's own systems."""
     if name in names():

@@ -9,35 +9,32 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
-import sqlalchemy as sa
 
 from podium.errors import UnknownError
 from podium.ledger.hindsight import chance_above, lack_of
 from podium.ledger.history import thinned
 from podium.log.players import merges, names_of
 from podium.log.pools import Pool, PoolView, When, time_of
-from podium.log.schema import hindsight, pool_fact
-from podium.log.statements import is_thing, of_pool, upsert
+from podium.log.statements import is_thing
 from podium.pool.rating import results_of
 from podium.pool.roster import as_table
 from podium.pool.snapshot import RATED, Snapshot
 from podium.rating import rate
 from podium.results.reading import Results
+from podium.store import kept
 from podium.store.following import PoolReader, version
 from podium.store.reading.boards.ranks import standing_of
 from podium.store.reading.models import STARTED, Started
 from podium.store.reading.moments import Moments
-from podium.store.reading.pool_facts import SELECT_FACT, system_text
+from podium.store.reading.pool_facts import system_text
 from podium.store.writing.rating.facts import date_of, today
 from podium.support.answers import answer, described
 
-NAME = "hindsight"  # of the pool's fact
 MOST_ENTRIES, MOST_PAIRS = 2_000_000, 10_000_000  # of a history that is looked back on: 1,000,000 duels
 CHUNK_EVENTS, CHUNK_ROWS = 20_000, 1_000  # read and written at once
 MOST_POINTS = 300  # of a curve that are kept: those that tell its shape
 MOST_BEST = 50  # players of the board
 POINT = np.dtype([("at", "<i8"), ("rating", "<f8"), ("deviation", "<f8")])  # microseconds since 1970, and points
-SELECT_CURVE = sa.select(hindsight.c.curve).where(of_pool(hindsight), hindsight.c.player_id == sa.bindparam("who"))
 
 
 @answer
@@ -77,9 +74,9 @@ class Kept(NamedTuple):
 
 def kept_of(pool: PoolView) -> Kept | None:
     """What is kept; None where nothing is, or of another system."""
-    body = pool.execute(SELECT_FACT, fact=NAME).scalar()
-    kept = None if body is None else Kept(*json.loads(body))
-    return kept if kept is not None and kept.system == system_text(pool) else None
+    found = kept.read(pool, kept.HINDSIGHT)
+    known = None if found is None else Kept(*json.loads(found.body))
+    return known if known is not None and known.system == system_text(pool) else None
 
 
 def keep(store: Moments, pool_name: str) -> bool:
@@ -90,8 +87,8 @@ def keep(store: Moments, pool_name: str) -> bool:
     """
 
     def find_due(pool: PoolReader) -> Snapshot | None:
-        kept = kept_of(pool)
-        if lack_of(pool.system) or (kept is not None and (kept.day == today() or kept.version == version(pool))):
+        known = kept_of(pool)
+        if lack_of(pool.system) or (known is not None and (known.day == today() or known.version == version(pool))):
             return None
         return pool.snapshot
 
@@ -109,15 +106,15 @@ def keep(store: Moments, pool_name: str) -> bool:
     peaks = [(each, *curves[each][curves[each]["rating"].argmax()].tolist()) for each in settled if each in curves]
     best = sorted(peaks, key=lambda peak: (-peak[2], peak[0]))[:MOST_BEST]
     found = Kept(today(), snapshot.seq, system_text(pool), reason if too_large else "", best)
-    rows = [{"pool_id": pool.id, "player_id": each, "curve": curve.tobytes()} for each, curve in curves.items()]
-    with store.writing(pool_name, even_closed=True) as now:
-        if now.secret != pool.secret:  # another of its name, perhaps of its number too
-            return False
-        connection = now.connection
-        connection.execute(sa.delete(hindsight).where(of_pool(hindsight)), {"pool": pool.id})
-        upsert(connection, pool_fact, [(pool.id, NAME, found.day, json.dumps(found))])
-        for start in range(0, len(rows), CHUNK_ROWS):
-            connection.execute(sa.insert(hindsight), rows[start : start + CHUNK_ROWS])
+    parts = [(number, curve.tobytes()) for number, curve in curves.items()]
+    chunks = [parts[start : start + CHUNK_ROWS] for start in range(0, len(parts), CHUNK_ROWS)]
+    for number, chunk in enumerate([[], *chunks, [(kept.HEAD, json.dumps(found).encode())]]):
+        with store.writing(pool_name, even_closed=True) as now:
+            if now.secret != pool.secret:  # another of its name, perhaps of its number too
+                return False
+            if number == 0:
+                kept.clear(now, kept.HINDSIGHT)
+            kept.write(now, kept.HINDSIGHT, snapshot.seq, dict(chunk))
     return True
 
 
@@ -156,11 +153,12 @@ def best_ever(pool: PoolView) -> BestEverBoard:
     Raises:
         UnknownError: no such pool, its system has no hindsight, it is too large, or it is not worked out yet.
     """
-    kept, merged = kept_of(pool), merges(pool)
-    lack = lack_of(pool.system) or ("hindsight is worked out once a day, and there is none yet" if kept is None else "")
-    if kept is None or lack or kept.too_large:
-        raise UnknownError(f"{pool.name}: {lack or (kept and kept.too_large)}")
-    peaks = [each for each in kept.best if each[0] not in merged]
+    known, merged = kept_of(pool), merges(pool)
+    none_yet = "hindsight is worked out once a day, and there is none yet" if known is None else ""
+    lack = lack_of(pool.system) or none_yet
+    if known is None or lack or known.too_large:
+        raise UnknownError(f"{pool.name}: {lack or (known and known.too_large)}")
+    peaks = [each for each in known.best if each[0] not in merged]
     names = names_of(pool, [number for number, *_ in peaks])
     players = tuple(
         BestEver(
@@ -170,7 +168,7 @@ def best_ever(pool: PoolView) -> BestEverBoard:
         )
         for k, (number, at, rating, deviation) in enumerate(peaks)
     )  # fmt: skip
-    return BestEverBoard(date_of(kept.day), players)
+    return BestEverBoard(date_of(known.day), players)
 
 
 def hindsight_day(pool: PoolView) -> date | None:
@@ -179,8 +177,8 @@ def hindsight_day(pool: PoolView) -> date | None:
     Returns:
         The day; None where there is none.
     """
-    kept = kept_of(pool)
-    return None if kept is None or kept.too_large else date_of(kept.day)
+    known = kept_of(pool)
+    return None if known is None or known.too_large else date_of(known.day)
 
 
 def curve_of(pool: PoolReader, name: str, since: When | None = None) -> tuple[HindsightPoint, ...]:
@@ -196,8 +194,9 @@ def curve_of(pool: PoolReader, name: str, since: When | None = None) -> tuple[Hi
         UnknownError: no such pool or player.
     """
     who = standing_of(pool, name).player_id
-    packed = pool.execute(SELECT_CURVE, who=who).scalar() if hindsight_day(pool) else None
-    points = np.frombuffer(packed or b"", POINT)
+    known, curve = kept_of(pool), kept.read(pool, kept.HINDSIGHT, who)
+    is_known = known is not None and curve is not None and curve.seq == known.version
+    points = np.frombuffer(curve.body if curve is not None and is_known else b"", POINT)
     points = points if since is None else points[points["at"] >= time_of(since)]
     return tuple(
         HindsightPoint(pool.moment(at), rating, deviation, sequence=pool.sequence(at))

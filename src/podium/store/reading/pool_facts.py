@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-import sqlalchemy as sa
 
 from podium.analysis.evaluation import share_interval
 from podium.analysis.predictions import BINS, HeatSelection, predict
@@ -23,14 +22,14 @@ from podium.ledger.reasons import Explanation
 from podium.log.chain import newest_head
 from podium.log.players import names_of
 from podium.log.pools import Pool, PoolView, refuse_other_arithmetic, settings_of
-from podium.log.schema import pool_fact
-from podium.log.statements import FIRST_THING, of_pool, upsert
+from podium.log.statements import FIRST_THING
 from podium.pool.columns import Array
 from podium.pool.rating import numbers_in, results_of, roster_before
 from podium.pool.roster import as_table
 from podium.pool.slots import slots_of
 from podium.pool.snapshot import RATED, SEASON, Snapshot
 from podium.results.reading import Results
+from podium.store import kept
 from podium.store.following import PoolReader, version
 from podium.store.reading.events.events import explanation, rated_event
 from podium.store.reading.moments import Answers
@@ -200,11 +199,9 @@ def largest_duel(pool: PoolReader, player: int, number: int) -> float | None:
     return max(duels, default=None)
 
 
-NAME = "facts"  # under which they are kept
 GAPS = range(-800, 801, 40)  # points of Elo by which a player is ahead
 MIDDLE_OF = 10_000  # settled players of whom the middle one is taken
 GROWTH = 0.1  # of the log, up to which facts that were worked out before are still shown
-SELECT_FACT = sa.select(pool_fact.c.body).where(of_pool(pool_fact), pool_fact.c.name == sa.bindparam("fact"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,23 +209,25 @@ class KeptFacts:
     facts: PoolFacts
     system: str  # and its parameters, as JSON
     place: int  # of the log's newest entry
+    seq: int  # of the same
 
     def is_fresh(self, pool: PoolView) -> bool:
         """Whether they are of the pool as it is, but for a tenth of its log."""
         place = newest_head(pool).place
         return self.system == system_text(pool) and place <= self.place * (1.0 + GROWTH)
 
-    def to_json(self) -> str:
-        return json.dumps(asdict(self) | {"facts": asdict(self.facts) | {"day": self.facts.day.isoformat()}})
+    def to_json(self) -> bytes:
+        facts = asdict(self.facts) | {"day": self.facts.day.isoformat()}
+        return json.dumps(asdict(self) | {"facts": facts}).encode()
 
     @classmethod
-    def from_json(cls, text: str) -> "KeptFacts":
-        kept = json.loads(text)
-        facts: dict[str, Any] = kept["facts"]
+    def from_json(cls, text: bytes) -> "KeptFacts":
+        known = json.loads(text)
+        facts: dict[str, Any] = known["facts"]
         facts["day"] = date.fromisoformat(facts["day"])
         for name, kind in (("promise", PromisePoint), ("weights", WeightPoint), ("reliability", ReliabilityBin)):
             facts[name] = tuple(kind(**each) for each in facts[name])
-        return cls(PoolFacts(**facts), kept["system"], kept["place"])
+        return cls(**known | {"facts": PoolFacts(**facts)})
 
 
 def system_text(pool: Pool) -> str:
@@ -247,7 +246,7 @@ def find_facts(pool: PoolReader, effort: Effort) -> KeptFacts:
         weights=weights(pool, effort.players),
         reliability=reliability(bins),
     )
-    return KeptFacts(facts, system_text(pool), newest_head(pool).place)
+    return KeptFacts(facts, system_text(pool), newest_head(pool).place, pool.snapshot.seq)
 
 
 def pool_facts(pool: PoolReader, answers: Answers) -> PoolFacts:
@@ -257,9 +256,9 @@ def pool_facts(pool: PoolReader, answers: Answers) -> PoolFacts:
         What leads promise, how far duels move players, and whether promises come true: as it was worked out at
         night, or from the newest events where that is not so or the pool has grown by a tenth since.
     """
-    kept = kept_facts(pool)
-    if kept is not None and kept.is_fresh(pool):
-        return kept.facts
+    known = kept_facts(pool)
+    if known is not None and known.is_fresh(pool):
+        return known.facts
     key = "facts", pool.secret  # a pool that comes later may get the number of one that is no more
     found = answers.value(key, pool.system, lambda: find_facts(pool, WHEN_READ))
     if not found.is_fresh(pool):
@@ -269,20 +268,20 @@ def pool_facts(pool: PoolReader, answers: Answers) -> PoolFacts:
 
 
 def kept_facts(pool: PoolView) -> KeptFacts | None:
-    rows = pool.fetch(SELECT_FACT, fact=NAME)
-    return KeptFacts.from_json(rows[0].body) if rows else None
+    found = kept.read(pool, kept.FACTS)
+    return None if found is None else KeptFacts.from_json(found.body)
 
 
 def find_due(pool: PoolReader) -> KeptFacts | None:
     """Work out facts if none were worked out today, or by another system; else return None."""
-    kept = kept_facts(pool)
-    if kept is not None and kept.facts.day == date_of(today()) and kept.system == system_text(pool):
+    known = kept_facts(pool)
+    if known is not None and known.facts.day == date_of(today()) and known.system == system_text(pool):
         return None
     return find_facts(pool, AT_NIGHT)
 
 
 def keep(pool: PoolView, found: KeptFacts) -> None:
-    upsert(pool.connection, pool_fact, [(pool.id, NAME, today(), found.to_json())])
+    kept.write(pool, kept.FACTS, found.seq, {kept.HEAD: found.to_json()})
 
 
 def promise(pool: PoolReader) -> tuple[PromisePoint, ...]:

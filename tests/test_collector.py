@@ -1,8 +1,12 @@
 """The collector of cycles rests while it is paused, and what overlapping pauses leave behind does not pile up."""
 
 import gc
+import os
 import weakref
+from dataclasses import dataclass
 
+import numpy as np
+import polars as pl
 import pytest
 
 from podium.support import collector
@@ -55,3 +59,44 @@ def test_it_stays_off_where_it_was_off():
     with paused_collection():
         pass
     assert not gc.isenabled()
+
+
+GROUPS = {
+    "v2, the container's own group": ("0::/", {"v2/memory.max": 5_000}, 5_000),
+    "v2, a group above": ("0::/a/b", {"v2/a/b/memory.max": "max", "v2/a/memory.max": 7_000}, 7_000),
+    "v1, no limit": ("4:cpu,memory:/a", {"v1/a/memory": 2**63 - 4096, "v1/memory": 2**63 - 4096}, None),
+    "v1, a limit": ("4:memory:/a\n3:cpuset:/", {"v1/a/memory": 6_000}, 6_000),
+    "none": ("", {}, None),
+}
+
+
+@pytest.mark.parametrize("name", GROUPS)
+def test_the_smaller_of_machine_and_container_counts(name, tmp_path, monkeypatch):
+    lines, files, limit = GROUPS[name]
+    paths = {"": f"{tmp_path}/v2{{}}/memory.max", "memory": f"{tmp_path}/v1{{}}/memory"}
+    monkeypatch.setattr(collector, "GROUPS", tmp_path / "cgroup")
+    monkeypatch.setattr(collector, "GROUP_FILES", paths)
+    (tmp_path / "cgroup").write_text(lines)
+    for path, content in files.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(f"{content}\n")
+    machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    assert collector.allowed_memory() == (machine if limit is None else limit)
+
+
+@dataclass
+class Line:
+    text: str
+    values: tuple[float, ...]
+
+
+def test_the_size_of_a_value_is_about_what_it_takes():
+    array = np.zeros(1000)
+    assert collector.size_of(array) == pytest.approx(8_000, rel=0.1)
+    assert collector.size_of(pl.DataFrame({"a": array})) == pytest.approx(8_000, rel=0.1)
+    assert collector.size_of({"a": [array, array[:500]]}) == pytest.approx(12_000, rel=0.1)
+    line = Line("x" * 1000, (1.0,) * 100)
+    assert 1_000 + 8 * 100 < collector.size_of(line) < 6_000
+    assert collector.size_of([line] * 10_000) == pytest.approx(10_000 * collector.size_of(line), rel=0.1)
+    assert collector.size_of([]) < 100
+    assert collector.size_of(None) < 100

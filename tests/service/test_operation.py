@@ -148,6 +148,7 @@ def test_the_metrics_say_how_the_service_keeps_up(store):
         client.app.state.intake._queues["main"] = []
         text = client.get("/metrics").text
     assert 'podium_waiting_events{pool="main"} 0.0' in text
+    assert re.search(r'podium_held_bytes{pool="main"} [1-9]', text)
     assert re.search(r'podium_lock_wait_seconds_count\{pool="main"\} [1-9]', text)
     assert re.search(r'podium_write_seconds_sum\{pool="main"\} [\d.e-]+', text)
 

@@ -12,10 +12,13 @@ import sqlalchemy as sa
 from gates import TIMEOUT_S, Gate
 from races import rows
 
+from podium.errors import UnknownError
 from podium.log.database import StoreError, UnavailableError
 from podium.log.log import newest_seq
+from podium.pool.columns import CHUNK_ROWS
 from podium.store import Store, following
 from podium.store.following import MOST_EARLIER, NEWEST
+from podium.store.reading.moments import Answers
 from podium.systems import find
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "pool"))
@@ -343,3 +346,74 @@ def test_a_database_that_was_put_back_serves_no_older_version(filled, other, gat
     assert board_of(filled) in (before, board_of(other))
     assert lost not in (before, board_of(other))
     assert filled.read_view(look, NEWEST) == look(other)
+
+
+def test_snapshots_of_one_pool_count_shared_memory_once(store):
+    store.submit("main", [row for number in range(3_000) for row in rows(number, "abcdef")])
+    one, snapshot = store.held_bytes()["main"], snapshot_of(store)
+    assert one == pytest.approx(snapshot.rows.size * 90 + snapshot.events.size * 110, rel=0.5)
+    for number in range(3_000, 3_010):
+        store.submit("main", rows(number, "ab"))
+    chunks = 5 * CHUNK_ROWS * 90  # each write copies the last chunk
+    assert one < store.held_bytes()["main"] < one + chunks
+
+
+def test_the_pool_that_was_read_longest_ago_goes_first(store):
+    for name in ("one", "two"):
+        store.create_pool(name, find("elo")())
+        store.submit(name, rows(0, "abc"))
+    store.submit("main", rows(0, "abc"))
+    store.submit("one", [row for number in range(1, 500) for row in rows(number, "abc")])
+    with store.reading("one") as reading:
+        before = reading.snapshot
+        board_of(store)
+        snapshot_of(store, "two")
+        store.snapshots.most_bytes = sum(store.held_bytes().values()) - 10_000
+        store.submit("two", rows(1, "cba"))
+        assert {"main", "two"} < store.held_bytes().keys()
+        assert "one" not in store.held_bytes()
+        assert reading.snapshot is before  # whoever reads it has it until the end
+    assert snapshot_of(store, "one") is not before
+    assert differences(store, "one", snapshot_of(store, "one")) == []
+
+
+def test_a_pool_larger_than_the_limit_is_held_alone(store):
+    store.create_pool("one", find("elo")())
+    store.limit_memory(1)
+    for name in ("main", "one"):
+        store.submit(name, rows(0, "abc"))
+    assert {*store.held_bytes()} - {""} == {"one"}
+    assert snapshot_of(store, "one") is snapshot_of(store, "one")
+    assert store.player_card("main", "a").events == 1
+    assert store.held_bytes()[""] == 0  # no answer is kept
+
+
+def test_kept_answers_are_limited_in_bytes_and_the_oldest_go_first():
+    answers, found = Answers(10_000), []
+
+    def find_text(key, size=3_000):
+        def find():
+            found.append(key)
+            return "x" * size
+
+        return answers.value(key, 1, find)
+
+    for key in ("a", "b", "c", "a", "d", "a", "c"):
+        assert find_text(key) == "x" * 3_000
+    assert found == ["a", "b", "c", "d"]
+    assert 9_000 < answers.nbytes <= 10_000
+    assert find_text("b") == "x" * 3_000
+    assert found.pop() == "b"
+    find_text("large", 20_000)
+    find_text("b")
+    assert found.pop() == "large"  # it is not kept, and removes nothing
+    assert answers.value("b", 2, lambda: "y") == answers.value("b", 2, lambda: "z") == "y"
+
+
+def test_strangers_who_name_many_pools_take_no_memory(filled):
+    for number in range(300):
+        with pytest.raises(UnknownError):
+            filled.submit(f"pool {number}", rows(0, "ab"))
+        with pytest.raises(UnknownError):
+            filled.leaderboard(f"pool {number}")
+    assert {*filled.held_bytes()} == {"main", ""}

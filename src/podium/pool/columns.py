@@ -31,10 +31,10 @@ class Columns:
         self._types = {name: np.dtype(kind) for name, kind in types.items()}
         self._chunks, self.size = chunks, size
 
-    @property
-    def nbytes(self) -> int:
-        """The memory of all chunks in bytes, shared ones included."""
-        return sum(array.nbytes for chunk in self._chunks for array in chunk.values())
+    def memory(self) -> dict[int, int]:
+        """Return the bytes of each chunk by its identity: snapshots share chunks."""
+        row = sum(int(kind.itemsize) for kind in self._types.values())
+        return {id(chunk): row * len(next(iter(chunk.values()))) for chunk in self._chunks}
 
     def value(self, name: str, row: int) -> Any:
         """Return one cell."""

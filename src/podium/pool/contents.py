@@ -24,6 +24,7 @@ class Part(NamedTuple):
     first: int  # number of the first content
     bounds: Integers  # (contents + 1): the rows of each
     frame: pl.DataFrame  # player numbers and results; null where a line has no value
+    nbytes: int  # the memory of both
 
     @property
     def size(self) -> int:
@@ -44,11 +45,9 @@ class Contents:
         self._open: tuple[bytes, ...] = ()
         self.size = 0
 
-    @property
-    def nbytes(self) -> int:
-        """The memory of all contents in bytes."""
-        parsed = sum(part.frame.estimated_size() + part.bounds.nbytes for part in self._parts)
-        return int(parsed) + sum(map(len, self._open))
+    def memory(self) -> dict[int, int]:
+        """Return the bytes of each parsed part, and of those that are not parsed, by identity: snapshots share them."""
+        return {id(part): part.nbytes for part in self._parts} | {id(self._open): sum(map(len, self._open))}
 
     def appended(self, bodies: Sequence[bytes]) -> "Contents":
         """Return these contents, followed by more: lines of JSON, as the log has them."""
@@ -149,7 +148,8 @@ def parsed(first: int, bodies: Sequence[bytes]) -> Part:
     frame = pl.read_ndjson(io.BytesIO(text), schema={name: kind for name, kind in schema.items() if name != "event_id"})
     given = [compact(column) for column in frame if column.null_count() < len(column)]
     sizes = np.fromiter((body.count(b"\n") for body in bodies), np.int64, len(bodies))
-    return Part(first, np.concatenate([[0], np.cumsum(sizes)]), pl.DataFrame(given).rechunk())
+    bounds, table = np.concatenate([[0], np.cumsum(sizes)]), pl.DataFrame(given).rechunk()
+    return Part(first, bounds, table, bounds.nbytes + int(table.estimated_size()))
 
 
 def compact(column: pl.Series) -> pl.Series:

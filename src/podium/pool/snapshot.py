@@ -163,12 +163,12 @@ class Snapshot:
     merged: Mapping[int, int] = field(default_factory=dict)  # the number each merged account plays on as
     carried: Carried = CARRIED_NOTHING
 
-    @property
-    def nbytes(self) -> int:
-        """The memory of the columns in bytes."""
-        events = self.events
-        columns = self.rows, self.newest, self.learnt, events.columns, events.order
-        return sum(each.nbytes for each in columns) + events.ids.nbytes + self.contents.nbytes
+    def memory(self) -> dict[int, int]:
+        """Return the bytes of all arrays by the identity of what holds them: snapshots of one pool share most."""
+        events, found = self.events, dict[int, int]()
+        for part in (self.rows, self.newest, self.learnt, self.contents, events.columns, events.order, events.ids):
+            found |= part.memory()
+        return found | {id(each): each.nbytes for each in self.carry(self.rows.size) if each is not None}
 
     def row_at(self, position: int) -> int:
         """Return the first ledger row of a position in the order of rating."""

@@ -31,6 +31,11 @@ class Standings:
     is_settled: Array  # whether each rating is settled, that is, not provisional
 
     @property
+    def nbytes(self) -> int:
+        """The memory of the arrays in bytes."""
+        return sum(each.nbytes for each in self.__dict__.values() if isinstance(each, np.ndarray))
+
+    @property
     def states(self) -> States:
         """The state of each, (entries, fields)."""
         return self.ledger.at("state", self.rows)

@@ -53,10 +53,9 @@ class Texts:
             return self._open[number - first]
         return self._levels[bisect_right(self._levels, number, key=lambda level: level.first) - 1].text(number)
 
-    @property
-    def nbytes(self) -> int:
-        """The memory of finished levels in bytes."""
-        return sum(len(each.letters) + sum(array.nbytes for array in each[2:]) for each in self._levels)
+    def memory(self) -> dict[int, int]:
+        """Return the bytes of each finished level by its identity: snapshots share levels."""
+        return {id(each): len(each.letters) + sum(array.nbytes for array in each[2:]) for each in self._levels}
 
     def find(self, text: str) -> int:
         """Return the newest number of a text, or -1."""

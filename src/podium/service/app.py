@@ -39,7 +39,6 @@ from podium.service.webhooks import Webhooks
 from podium.store import Store
 from podium.store.kept import NIGHTLY_ENTRIES
 from podium.store.keys import forget_budgets, revoke_expired
-from podium.store.reading.moments import VersionCache
 from podium.store.waiting import forget_waiting
 from podium.support.part_files import remove_left_over
 
@@ -115,9 +114,7 @@ PAGES = (  # in the order of trying
     rendering, visiting, first_link, front, boards, spread, event_pages, players, chances, races, calendar, rules,
     sharing,
 )  # fmt: skip
-MOST_RULES_PAGES = 256  # pools
 END_S = 10.0  # that whoever still reads has, once the service has ended
-MOST_PICTURES = 256  # that are kept, of some 130 kB each
 ABOUT = """Results go in once, ratings come out, and each point has its reason.
 
 Requests take a key, as `Authorization: Bearer KEY`; `/healthz`, `/readyz`, this page and reads of a public ladder need
@@ -180,15 +177,15 @@ def create_app(
     app.state.key_guard = KeyGuard(store, threads)
     app.state.sessions = Sessions(store, threads)
     app.state.public_pools = Believed(threads, store.public_pools)
-    app.state.pictures = VersionCache(most=MOST_PICTURES)
     app.state.intake = Intake(store, threads)
     app.state.uploads = UploadProcess()
     app.state.watchers = Watchers(store, threads, announcements)
     app.state.front_pages = front.FrontPages(store)
     app.state.stakes = KeptStakes()
-    app.state.rules_pages = VersionCache(most=MOST_RULES_PAGES)
     store.observe_write = announcements.note_write
     metrics.add_part("podium_waiting_events", "Events that wait to be stored", app.state.intake.waiting_events)
+    about = "Bytes of memory for snapshots of pools, and without a pool's name for kept answers"
+    metrics.add_part("podium_held_bytes", about, store.held_bytes, mode="liveall")
     # Flat: FastAPI searches an included router slower.
     for module in (*API, *ADMIN):
         app.router.routes.extend(module.router.routes)

@@ -11,6 +11,7 @@ import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Literal
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.metrics_core import GaugeMetricFamily
@@ -105,12 +106,18 @@ class Metrics:
         """Add a figure of each pool that is read when the metrics are; every worker reads the same."""
         self._gauges.append(PoolGauge(name, meaning, read))
 
-    def add_part(self, name: str, meaning: str, read: Callable[[], Mapping[str, float]]) -> None:
-        """Add a figure of each pool of which every worker has a part."""
+    def add_part(
+        self,
+        name: str,
+        meaning: str,
+        read: Callable[[], Mapping[str, float]],
+        mode: Literal["livesum", "liveall"] = "livesum",
+    ) -> None:
+        """Add a figure of each pool of which every worker has a part: their sum, or all of them by process."""
         if self.folder is None:
             self.add_gauge(name, meaning, read)
         else:
-            gauge = Gauge(name, meaning, ["pool"], registry=self.registry, multiprocess_mode="livesum")
+            gauge = Gauge(name, meaning, ["pool"], registry=self.registry, multiprocess_mode=mode)
             self._parts.append(PartGauge(gauge, read))
 
     @asynccontextmanager

@@ -249,7 +249,7 @@ class Worker(multiprocess.Process):
         self.child_conn.close()  # the worker has it; as long as its parent has it too, a killed one seems to be slow
 
 
-def run_workers(count: int, host: str, port: int, trusted_proxies: Sequence[str], **settings: str | bool) -> None:
+def run_workers(count: int, host: str, port: int, trusted_proxies: Sequence[str], **settings: str | float) -> None:
     """Serve with so many workers until a signal ends it; one that dies is replaced. `settings` are of `worker_app`."""
     with temporary_folder() as folder:
         os.environ |= {SETTINGS: json.dumps(settings), SHARED_FOLDER: str(folder)}
@@ -267,8 +267,10 @@ def worker_app() -> FastAPI:
     settings = json.loads(os.environ[SETTINGS])
     compile_without_blas()
     end_with_parent()
+    store = Store(settings["url"], must_exist=True)
+    store.limit_memory(settings["memory"])
     app = create_app(
-        Store(settings["url"], must_exist=True),
+        store,
         daily=True,
         close=True,
         private_webhooks=settings["private_webhooks"],

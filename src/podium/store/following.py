@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import cached_property
-from threading import Lock, Thread
+from threading import Lock, RLock, Thread
 from typing import Any, NamedTuple
 
 import polars as pl
 import sqlalchemy as sa
 
+from podium.errors import UnknownError
 from podium.log.database import StoreError, read_transaction
 from podium.log.log import REDACT, newest_seq
 from podium.log.pools import Pool, PoolView, get_pool, refuse_other_arithmetic
@@ -27,7 +28,6 @@ from podium.store import kept
 LOGGER = logging.getLogger(__name__)
 UNREADABLE = ValueError, LookupError, TypeError, pl.exceptions.PolarsError  # as an altered entry raises
 SHORT_EVENTS = 5_000  # that are rated, and entries that are read, while a request waits
-MOST_POOLS = 64  # whose snapshots are held
 MOST_EARLIER = 4  # snapshots of one pool, for transactions that began before its newest entry
 FETCHED_ENTRIES = 500
 NEWEST = math.inf  # the version for readers who need every entry of the log
@@ -81,6 +81,7 @@ class Followed:
         self.fold: Fold | None = None  # that is under way
         self.has_failed = False  # whether the newest fold did
         self.snapshots: dict[Key, Snapshot] = {}  # by pool number and newest entry; replaced, never changed
+        self.nbytes = 0  # of all snapshots
 
 
 class Snapshots:
@@ -88,8 +89,9 @@ class Snapshots:
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
+        self.most_bytes = 0  # of all snapshots; the pool that was kept last may exceed it
         self._pools: OrderedDict[str, Followed] = OrderedDict()  # by the pool's name; the last one was read last
-        self._lock = Lock()
+        self._lock = RLock()
 
     def find(self, pool: PoolView) -> Snapshot | None:
         """Return the snapshot that is held of a pool exactly as its transaction sees it; None if none is."""
@@ -139,6 +141,13 @@ class Snapshots:
             StoreError: another revision of the arithmetic rated the pool, or its log cannot be read.
         """
         followed = self._followed(name)
+        try:
+            return self._follow(followed, since)
+        except UnknownError:
+            self.forget(name)
+            raise
+
+    def _follow(self, followed: Followed, since: float) -> Held:
         before = followed.fold  # it may have begun before the newest entry was committed
         while True:
             found, begins = self._look(followed)
@@ -147,7 +156,7 @@ class Snapshots:
             older = found.older
             is_enough = older is not None and older.place.seq >= since
             if begins and is_enough:
-                Thread(target=self._fold, args=(followed, found), name=f"fold {name}", daemon=True).start()
+                Thread(target=self._fold, args=(followed, found), name=f"fold {followed.name}", daemon=True).start()
             elif begins:
                 self._fold(followed, found)
             if older is not None and is_enough:
@@ -196,10 +205,28 @@ class Snapshots:
 
     def keep(self, pool: Pool, place: LogPlace, snapshot: Snapshot) -> Held:
         """Hold a snapshot. Readers find it once the log holds its entry, so a writer keeps it before COMMIT."""
-        followed, key = self._followed(pool.name), (pool.id, place)
         with self._lock:
+            followed, key = self._followed(pool.name), (pool.id, place)
             followed.snapshots = dict([*followed.snapshots.items()][1 - MOST_EARLIER :]) | {key: snapshot}
+            parts = dict[int, int]()
+            for each in followed.snapshots.values():
+                parts |= each.memory()
+            followed.nbytes = sum(parts.values())
+            self._make_room(followed)
         return Held(place, snapshot)
+
+    def _make_room(self, kept: Followed) -> None:
+        """Let the pools go that were read longest ago; whoever still reads one has it until the end."""
+        total = sum(each.nbytes for each in self._pools.values())
+        for name, followed in [*self._pools.items()]:
+            if total > self.most_bytes and followed is not kept and followed.fold is None:
+                total -= followed.nbytes
+                del self._pools[name]
+
+    def held_bytes(self) -> dict[str, int]:
+        """Return the memory of each pool's snapshots in bytes, by name."""
+        with self._lock:
+            return {name: each.nbytes for name, each in self._pools.items()}
 
     def drop(self, pool: Pool, place: LogPlace) -> None:
         """Forget the snapshot of an entry that was not committed."""
@@ -228,8 +255,6 @@ class Snapshots:
         with self._lock:
             followed = self._pools.pop(name, None) or Followed(name)
             self._pools[name] = followed
-            while len(self._pools) > MOST_POOLS:
-                self._pools.popitem(last=False)
             return followed
 
 

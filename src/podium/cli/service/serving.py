@@ -1,6 +1,7 @@
 """Commands of the service, its database and its seasons: serve, db, season."""
 
 import os
+import re
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,10 +15,11 @@ from podium.cli.service.verifying import NotVerifiedError
 from podium.cli.terminal import options, show
 from podium.cli.terminal.app import App, examples
 from podium.cli.terminal.show import Format
-from podium.errors import PodiumError, needs_extra
-from podium.support.collector import keep_loaded
+from podium.errors import ParameterError, PodiumError, needs_extra
+from podium.support.collector import allowed_memory, keep_loaded
 
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}  # noqa: S104  (as this machine names them)
+SIZE = re.compile(r"(\d+(?:\.\d+)?) ?(%|MB|GB)", re.IGNORECASE)
 
 if TYPE_CHECKING:
     from podium.store import Store
@@ -44,6 +46,12 @@ def serve(
     log_requests: bool = Option(True, help="Log each request, as a line of JSON."),
     private_webhooks: bool = Option(False, "--private-webhooks", help="Send webhooks to private addresses, too."),
     workers: int = Option(1, min=1, max=64, help="Processes that serve; more than one with PostgreSQL only."),
+    memory: str = Option(
+        "60%",
+        metavar="SIZE",
+        help="Memory of all workers for pools and kept answers: 500MB, 2GB, or a share of what the machine or the "
+        "container allows.",
+    ),
 ) -> None:
     """Serve the pages and the HTTP API; a terminal shows a link that makes the first admin."""
     os.environ.setdefault("POLARS_MAX_THREADS", "1")  # small tables: handing them to threads costs more than it saves
@@ -54,6 +62,7 @@ def serve(
         from podium.service import create_app
         from podium.service.server import prepare_kernels, refuse_workers, run, run_workers
         from podium.store.backup import upgrade_pools
+    most_bytes = read_size(memory) // workers
     if workers > 1:
         refuse_workers(url, workers)
     store = storing.create_store(url)
@@ -71,13 +80,24 @@ def serve(
     if workers > 1:
         prepare_kernels(store)
         store.close()
-        settings = {"private_webhooks": private_webhooks, "log_requests": log_requests}
+        settings = {"private_webhooks": private_webhooks, "log_requests": log_requests, "memory": most_bytes}
         run_workers(workers, host, port, trusted_proxies or (), url=url, **settings)
         return
+    store.limit_memory(most_bytes)
     request_log = sys.stderr if log_requests else None
     app = create_app(store, daily=True, close=True, private_webhooks=private_webhooks, request_log=request_log)
     keep_loaded()
     run(app, host, port, trusted_proxies or ())
+
+
+def read_size(text: str) -> int:
+    """Return how many bytes `--memory` names."""
+    found = SIZE.fullmatch(text.strip())
+    units = {"%": allowed_memory() // 100, "mb": 10**6, "gb": 10**9}
+    size = 0 if found is None else int(float(found[1]) * units[found[2].lower()])
+    if size < units["mb"]:
+        raise ParameterError(f"--memory {text!r} is not a size. Write it like 500MB, 2GB or 60%.")
+    return size
 
 
 def show_first_link(store: "Store", host: str, port: int) -> None:

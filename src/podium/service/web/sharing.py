@@ -16,12 +16,11 @@ from podium.pages.share_picture import TALL, WIDE, badge_svg, share_picture
 from podium.pages.why import why_view
 from podium.reporting.plotting import with_renderer
 from podium.service.http.json import EventId, PlayerName
-from podium.service.http.requests import CurrentStore, from_state
+from podium.service.http.requests import CurrentStore
 from podium.service.web.boards import default_listing, ranked_card
 from podium.service.web.rendering import Page, PageRouter, PoolHeader, origin_of, pool_address, pool_header, render
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
-from podium.store.reading.moments import VersionCache
 from podium.store.reading.player_models import EventHeadline, FormLine, ListedRow
 from podium.support.words import capitalised, counted
 
@@ -168,9 +167,6 @@ def add(parent: ET.Element, name: str, text: str = "", **attributes: str) -> ET.
 SIZES = {"wide": WIDE, "tall": TALL}
 
 
-CurrentPictures = Annotated[VersionCache, from_state("pictures")]  # that were drawn lately
-
-
 @router.pool_page("/events/{event_id}/{player}/picture.png")
 def picture(
     request: Request,
@@ -178,11 +174,10 @@ def picture(
     event_id: EventId,
     player: PlayerName,
     store: CurrentStore,
-    pictures: CurrentPictures,
     size: Annotated[Literal["wide", "tall"], Query(description="For links, or for phones.")] = "wide",
 ) -> Response:
     sent = visit.pool, event_id, player, size, origin_of(request)
-    png = pictures.value(sent, store.version(visit.pool), lambda: draw(store, *sent))
+    png = store.answers.value(("picture", *sent), store.version(visit.pool), lambda: draw(store, *sent))
     return shared_response(request, png, "image/png")
 
 

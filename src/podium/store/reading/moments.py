@@ -27,7 +27,10 @@ from podium.log.pools import (
 )
 from podium.store import kept
 from podium.store.following import NEWEST, BehindError, Held, LogPlace, PoolReader, Snapshots, has_entry
+from podium.support.collector import allowed_memory, size_of
 
+SHARE_OF_MEMORY = 0.6  # that may be used, for snapshots and answers
+ANSWERS_SHARE = 8  # one part of so many is for answers
 P = ParamSpec("P")
 T = TypeVar("T")
 THE_STORE = [
@@ -36,18 +39,18 @@ THE_STORE = [
 ]
 
 
-class VersionCache:
-    """The newest answers by what they answer, each with the version that it is of."""
+class Answers:
+    """Answers of all pools by what they answer, each with its version; the one wanted longest ago goes first."""
 
-    def __init__(self, most: int = 512) -> None:
-        self._most = most
-        self._answers: OrderedDict[Hashable, tuple[Hashable, Any]] = OrderedDict()
+    def __init__(self, most_bytes: int) -> None:
+        self.most_bytes, self.nbytes = most_bytes, 0
+        self._answers: OrderedDict[Hashable, tuple[Hashable, Any, int]] = OrderedDict()
         self._lock = Lock()
 
     def value(self, key: Hashable, version: Hashable, find: Callable[[], T]) -> T:
-        """Return the answer of a version, found anew where another's is kept."""
+        """Return the answer of a version; find it if another version's is kept."""
         with self._lock:
-            kept, answer = self._answers.get(key, (None, None))
+            kept, answer, _ = self._answers.get(key, (None, None, 0))
             if key in self._answers:
                 self._answers.move_to_end(key)
         if kept != version:
@@ -57,20 +60,17 @@ class VersionCache:
         return found
 
     def keep(self, key: Hashable, version: Hashable, answer: Any) -> None:
-        """Take an answer that is known from elsewhere; the one wanted longest ago goes where there are too many."""
+        """Keep an answer, unless it takes all the memory by itself."""
+        size = size_of(key) + size_of(answer)
         with self._lock:
-            self._answers[key] = version, answer
-            self._answers.move_to_end(key)
-            while len(self._answers) > self._most:
-                self._answers.popitem(last=False)
-
-
-class Answers(VersionCache):
-    def __init__(self) -> None:
-        super().__init__()
-        self.rivals = VersionCache(most=256)  # of some 100 kB each
-        self.fields = VersionCache(most=16)  # each may be of 10,000 entrants
-        self.events = VersionCache(most=4)  # each likewise, with all that was read of it
+            _, _, former = self._answers.pop(key, (None, None, 0))
+            self.nbytes -= former
+            if size <= self.most_bytes:
+                self._answers[key] = version, answer, size
+                self.nbytes += size
+            while self.nbytes > self.most_bytes:
+                _, (_, _, gone) = self._answers.popitem(last=False)
+                self.nbytes -= gone
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +104,18 @@ class Moments:
 
     def __init__(self, engine: sa.Engine) -> None:
         self.engine = engine
-        self.answers = Answers()
-        self.snapshots = Snapshots(engine)
+        self.answers, self.snapshots = Answers(0), Snapshots(engine)
+        self.limit_memory(int(SHARE_OF_MEMORY * allowed_memory()))
         self._moment: Moment | None = None  # that all reads see; each has its own where None
+
+    def limit_memory(self, most_bytes: int) -> None:
+        """Limit the memory of snapshots and of kept answers."""
+        self.answers.most_bytes = most_bytes // ANSWERS_SHARE
+        self.snapshots.most_bytes = most_bytes - self.answers.most_bytes
+
+    def held_bytes(self) -> dict[str, int]:
+        """Return the memory of each pool's snapshots in bytes, by name; that of kept answers by an empty name."""
+        return self.snapshots.held_bytes() | {"": self.answers.nbytes}
 
     @contextmanager
     def at_one_moment(self) -> Iterator[Self]:

@@ -309,7 +309,7 @@ def event_field(pool: PoolReader, answers: Answers, event_id: str) -> EventField
     Raises:
         UnknownError: no such pool or event, or it is not rated.
     """
-    return answers.fields.value((pool.id, event_id), version(pool), lambda: rated_field(pool, event_id))
+    return answers.value(("field", pool.id, event_id), version(pool), lambda: rated_field(pool, event_id))
 
 
 def rated_field(pool: PoolReader, event_id: str) -> EventField:

@@ -19,11 +19,9 @@ from podium.service.http.requests import CurrentStore, from_state
 from podium.service.web import rendering
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
-from podium.store.reading.moments import VersionCache
 from podium.store.writing.fixtures import CANCELLED, Fixture
 
 MOST_AGE_S: Final = 60.0
-MOST_TABLES: Final = 256
 MOST_WAITING: Final = 8  # who wait for a table, or work one out; each holds a thread, of which others need some
 WAITING_S: Final = 5.0  # so that a table is there within 10 s
 MOST_KEYLESS: Final = 64  # players of a table that takes no key
@@ -41,7 +39,6 @@ class KeptStakes:
     """The stakes of races that were looked at lately."""
 
     def __init__(self) -> None:
-        self._tables = VersionCache(most=MOST_TABLES)
         self._turn = threading.Lock()
         self._places = threading.Semaphore(MOST_WAITING)
 
@@ -70,7 +67,7 @@ class KeptStakes:
     def find(self, store: Store, pool: str, key: tuple[Any, ...], find: Callable[[], Stakes]) -> Aged:
         """Return the stakes of the race, and whose table, that `key` names, at most a minute old."""
         version = store.version(pool)
-        found = self._kept(pool, key, version)
+        found = self._kept(store, pool, key, version)
         if found is not None:
             return found
         if not self._places.acquire(blocking=False):
@@ -79,18 +76,18 @@ class KeptStakes:
             if not self._turn.acquire(timeout=WAITING_S):
                 raise BusyError(BUSY)
             try:
-                found = self._kept(pool, key, version)  # by who had the turn before
+                found = self._kept(store, pool, key, version)  # by who had the turn before
                 if found is None:
                     found = Aged(find(), 0.0)
-                    self._tables.keep((pool, key), None, (version, time.monotonic(), found.stakes))
+                    store.answers.keep(("stakes", pool, key), None, (version, time.monotonic(), found.stakes))
                 return found
             finally:
                 self._turn.release()
         finally:
             self._places.release()
 
-    def _kept(self, pool: str, key: tuple[Any, ...], version: int) -> Aged | None:
-        kept = self._tables.value((pool, key), None, lambda: None)
+    def _kept(self, store: Store, pool: str, key: tuple[Any, ...], version: int) -> Aged | None:
+        kept = store.answers.value(("stakes", pool, key), None, lambda: None)
         if kept is None:
             return None
         of_version, made, table = kept

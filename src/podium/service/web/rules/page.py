@@ -4,7 +4,6 @@ import threading
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from inspect import getdoc
-from typing import Annotated
 
 from fastapi import Request, Response
 from markupsafe import Markup
@@ -14,13 +13,12 @@ from podium.ledger.history import without_days
 from podium.pages.charts import promise_curve, weights_curve
 from podium.pages.environment import settings
 from podium.pages.promises import Picture, reliability_picture
-from podium.service.http.requests import CurrentStore, from_state
+from podium.service.http.requests import CurrentStore
 from podium.service.web.rendering import Page, PageRouter, PoolHeader, pool_header, render
 from podium.service.web.rules.examples import find_examples
 from podium.service.web.rules.questions import Known, questions
 from podium.service.web.visiting import VisiblePool
 from podium.store import Store
-from podium.store.reading.moments import VersionCache
 from podium.store.reading.pool_facts import PoolFacts
 from podium.support.words import shown
 
@@ -55,7 +53,6 @@ def weights(header: PoolHeader, facts: PoolFacts) -> Picture:
     return Picture(heading, weights_curve(points, labels, caption), caption)
 
 
-CurrentPages = Annotated[VersionCache, from_state("rules_pages")]
 WRITING = threading.Lock()  # one page at a time
 router = PageRouter()
 
@@ -73,10 +70,10 @@ class RulesPage(Page, template="system.html", tab="system"):
 
 
 @router.pool_page("/system")
-def rules(request: Request, visit: VisiblePool, store: CurrentStore, pages: CurrentPages) -> Response:
+def rules(request: Request, visit: VisiblePool, store: CurrentStore) -> Response:
     version = store.version(visit.pool), datetime.now(UTC).date()
     with WRITING:
-        page = pages.value(visit.pool, version, lambda: rules_page(store, visit.pool, version[0]))
+        page = store.answers.value(("rules", visit.pool), version, lambda: rules_page(store, visit.pool, version[0]))
     return render(request, page)
 
 

@@ -199,7 +199,7 @@ def event_story(pool: PoolReader, answers: Answers, event_id: str, player: str |
     """
     version = pool.snapshot.seq
     with paused_collection():
-        event = answers.events.value((pool.id, event_id), version, lambda: read_event(pool, event_id))
+        event = answers.value(("event", pool.id, event_id), version, lambda: read_event(pool, event_id))
         story = EventStory(pool, event.details, event.record, event.beside)
         return story if event.rated is None else explained_story(pool, answers, story, event.rated, player)
 

@@ -22,7 +22,7 @@ from podium.store.following import PoolReader
 from podium.store.reading.boards.ranks import PlayerStanding, number_now, rank, standing_of
 from podium.store.reading.events.events import explanation, titles_of
 from podium.store.reading.models import CommonEvent, ComparedPlayer, Comparison, Rivalry, answer_from
-from podium.store.reading.moments import Answers, VersionCache
+from podium.store.reading.moments import Answers
 from podium.store.reading.player_models import RivalRow, Rivals, Scalp
 from podium.store.reading.players.cards import Career, career_of, events_in, titles_in
 from podium.store.reading.players.explanations import system_and_states
@@ -63,25 +63,25 @@ def rivals(pool: PoolReader, answers: Answers, name: str) -> Rivals:
     Raises:
         UnknownError: no such pool or player.
     """
-    cache = answers.rivals
-    return cache.value((pool.id, name), pool.snapshot.seq, lambda: duels_by_opponent(pool, name, cache))
+    key = "rivals", pool.id, name
+    return answers.value(key, pool.snapshot.seq, lambda: duels_by_opponent(pool, name, answers))
 
 
-def explained_events(pool: PoolReader, stands: PlayerStanding, cache: VersionCache) -> dict[Moved, ExplainedEvent]:
+def explained_events(pool: PoolReader, stands: PlayerStanding, answers: Answers) -> dict[Moved, ExplainedEvent]:
     """A player's newest events with their duels, the newest first.
 
     One is explained anew only where it moved the player otherwise, or the pool was corrected since.
     """
     corrected = pool.execute(SELECT_NEWEST_CORRECTION, newest=pool.snapshot.seq).scalar()
-    key, version = (pool.id, stands.player_id), (pool.system, corrected)
-    known: dict[Moved, ExplainedEvent] = cache.value(key, version, dict)
+    key, version = ("duels", pool.id, stands.player_id), (pool.system, corrected)
+    known: dict[Moved, ExplainedEvent] = answers.value(key, version, dict)
     newest = events_in(career_of(pool, stands.player_id)).at(slice(None, -MOST_EVENTS - 1, -1))
     columns = (column.tolist() for column in (newest.uids, newest.before, newest.rating))
     ids, every = pool.snapshot.events.ids, [*map(Moved._make, zip(*columns, strict=True))]
     events = {
         each: known[each] if each in known else duels_in_event(pool, ids[each.uid], stands.name) for each in every
     }
-    cache.keep(key, version, events)
+    answers.keep(key, version, events)
     return events
 
 
@@ -101,8 +101,8 @@ def duels_in_event(pool: PoolReader, event_id: str, name: str) -> ExplainedEvent
     return ExplainedEvent(np.array(known, np.float64).reshape(-1, 4), min(upsets, default=None))
 
 
-def duels_by_opponent(pool: PoolReader, name: str, cache: VersionCache) -> Rivals:
-    events = explained_events(pool, standing_of(pool, name), cache)
+def duels_by_opponent(pool: PoolReader, name: str, answers: Answers) -> Rivals:
+    events = explained_events(pool, standing_of(pool, name), answers)
     opponent, score, expected, points = np.concatenate([NO_DUELS, *(each.duels for each in events.values())]).T
     numbers, which = np.unique(opponent, return_inverse=True)
     together = np.concatenate([opponent[:0], *(np.unique(each.duels[:, 0]) for each in events.values())])

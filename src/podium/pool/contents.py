@@ -3,7 +3,7 @@
 import io
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import polars as pl
@@ -25,6 +25,11 @@ class Part(NamedTuple):
     bounds: Integers  # (contents + 1): the rows of each
     frame: pl.DataFrame  # player numbers and results; null where a line has no value
     nbytes: int  # the memory of both
+
+    @classmethod
+    def of(cls, first: int, bounds: Integers, frame: pl.DataFrame) -> Self:
+        """Return a part, measured."""
+        return cls(first, bounds, frame, bounds.nbytes + int(frame.estimated_size()))
 
     @property
     def size(self) -> int:
@@ -126,7 +131,7 @@ class Contents:
         """Return the contents of `parts`."""
         new, found = Contents(), list[Part]()
         for part in parts:
-            found.append(Part(new.size, part["bounds"], pl.read_ipc_stream(part["frame"].tobytes())))
+            found.append(Part.of(new.size, part["bounds"], pl.read_ipc_stream(part["frame"].tobytes())))
             new.size += found[-1].size
         new._parts = tuple(found)
         return new
@@ -148,8 +153,7 @@ def parsed(first: int, bodies: Sequence[bytes]) -> Part:
     frame = pl.read_ndjson(io.BytesIO(text), schema={name: kind for name, kind in schema.items() if name != "event_id"})
     given = [compact(column) for column in frame if column.null_count() < len(column)]
     sizes = np.fromiter((body.count(b"\n") for body in bodies), np.int64, len(bodies))
-    bounds, table = np.concatenate([[0], np.cumsum(sizes)]), pl.DataFrame(given).rechunk()
-    return Part(first, bounds, table, bounds.nbytes + int(table.estimated_size()))
+    return Part.of(first, np.concatenate([[0], np.cumsum(sizes)]), pl.DataFrame(given).rechunk())
 
 
 def compact(column: pl.Series) -> pl.Series:

@@ -333,7 +333,7 @@ class PoolReader(PoolView):
 
     @cached_property
     def folded(self) -> Snapshot:
-        """The same, even if another revision of the arithmetic rated the pool."""
+        """The pool as this transaction sees it, even if another revision of the arithmetic rated it."""
         if self.older is not None:
             return self.older
         if self.begins_again:

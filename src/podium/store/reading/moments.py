@@ -109,12 +109,20 @@ class Moments:
         self._moment: Moment | None = None  # that all reads see; each has its own where None
 
     def limit_memory(self, most_bytes: int) -> None:
-        """Limit the memory of snapshots and of kept answers."""
+        """Limit the memory of snapshots and of kept answers.
+
+        Args:
+            most_bytes: of both; an eighth is for answers.
+        """
         self.answers.most_bytes = most_bytes // ANSWERS_SHARE
         self.snapshots.most_bytes = most_bytes - self.answers.most_bytes
 
     def held_bytes(self) -> dict[str, int]:
-        """Return the memory of each pool's snapshots in bytes, by name; that of kept answers by an empty name."""
+        """Measure what is held in memory.
+
+        Returns:
+            The bytes of each pool's snapshots by the pool's name, and those of kept answers by an empty name.
+        """
         return self.snapshots.held_bytes() | {"": self.answers.nbytes}
 
     @contextmanager

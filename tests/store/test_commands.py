@@ -5,11 +5,13 @@ import shutil
 import sqlite3
 from contextlib import closing
 
+import polars as pl
 import pytest
 import sqlalchemy as sa
 from commands import run, streams
 from earlier import make_earlier_database
 
+import podium
 from podium.cli.demo import season_path
 from podium.store import Store
 
@@ -280,3 +282,41 @@ def test_the_results_of_another_pool_are_taken(tmp_path):
     assert cup_board[0][0] == "Anna"
     cup.write_text(cup.read_text(encoding="utf-8") + "r2,Ana,1,other\nr2,Ben,2,other\n", encoding="utf-8")
     assert "has events of cup, other: name the one to take with --pool" in run("ingest", cup, "--as", "club", status=2)
+
+
+def test_a_ledger_is_the_history_of_the_same_results_with_ranks(tmp_path):
+    run("pool", "create", "karts", "--system", "glicko2")
+    head, *rows = season_path().read_text(encoding="utf-8").splitlines()
+    rows = [row for row in rows if row.startswith("karts-")][:200]
+    (tmp_path / "karts.csv").write_text("\n".join([head, *rows]), encoding="utf-8")
+    run("ingest", "karts.csv", "--pool", "karts")
+    expected = podium.rate("karts.csv", "glicko2").history.drop("pool")
+    assert f"{expected.height:,} changes are written to karts.parquet" in run(
+        "pool", "ledger", "karts", "karts.parquet"
+    )
+    run("pool", "ledger", "karts", "ledger.csv")
+    found = pl.read_parquet("karts.parquet")
+    assert found.drop("pool", "sequence", "rank").equals(expected)
+    assert found.columns.index("rank") == found.columns.index("player") + 1
+    winners = found.filter(pl.col("rank") == 1)
+    assert 0 < winners.height < found.height
+    assert pl.read_csv("ledger.csv")["rating"].to_list() == expected["rating"].to_list()
+    assert "the suffix must be one of" in run("pool", "ledger", "karts", "karts.txt", status=2)
+
+
+def test_a_ledger_of_a_pool_without_dates_has_the_numbers_of_events(tmp_path):
+    run("pool", "create", "duels", "--system", "elo", "--order", "sequence")
+    (tmp_path / "duels.csv").write_text("event_id,player,position\n1,a,1\n1,b,2\n2,b,1\n2,a,2\n", encoding="utf-8")
+    run("ingest", "duels.csv", "--pool", "duels")
+    run("pool", "ledger", "duels", "ledger.csv")
+    found = pl.read_csv("ledger.csv")
+    assert found.select("event_id", "sequence", "player", "rank").rows() == [
+        (1, 1, "a", 1), (1, 1, "b", 2), (2, 2, "b", 1), (2, 2, "a", 2)
+    ]  # fmt: skip
+    assert found["started_at"].null_count() == 4
+
+
+def test_a_ledger_of_an_empty_pool_has_no_rows():
+    run("pool", "create", "empty", "--system", "elo")
+    assert run("pool", "ledger", "empty", "ledger.parquet").startswith("0 changes")
+    assert pl.read_parquet("ledger.parquet").is_empty()

@@ -1,7 +1,7 @@
 """A pool at one point in time: its events, the changes of ratings, and what its system has learnt."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -330,7 +330,7 @@ def tables_of(item: Any, path: str = "") -> Iterator[tuple[str, Table]]:
         value = getattr(item, each.name)
         if isinstance(value, Table):
             yield path + each.name, value
-        elif isinstance(value, Events):
+        elif is_dataclass(value) and not isinstance(value, Pool):
             yield from tables_of(value, f"{path}{each.name}.")
 
 
@@ -341,7 +341,7 @@ def with_tables(item: Any, parts_of: Callable[[str], Iterable[Part]], path: str 
         value = getattr(item, each.name)
         if isinstance(value, Table):
             found[each.name] = value.of_parts(parts_of(path + each.name))
-        elif isinstance(value, Events):
+        elif is_dataclass(value) and not isinstance(value, Pool):
             found[each.name] = with_tables(value, parts_of, f"{path}{each.name}.")
     return replace(item, **found)
 

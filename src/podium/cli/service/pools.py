@@ -232,6 +232,23 @@ def export_pool(
 
 
 @pool.command(
+    "ledger",
+    "podium pool ledger karts karts.parquet",
+    short_help="Write every change of a ladder's ratings to a table.",
+)
+def write_ledger(
+    name: str = NAME,
+    out: Path = Argument(help="The file to write: .parquet, .csv, .json or .jsonl."),
+    store: "Store" = STORE,
+) -> None:
+    """Write a table with one row for each player of each event: rank, rating before, change, and the state after."""
+    options.check_output(out)
+    changes = store.ledger(name)
+    options.write_table(changes, out)
+    typer.echo(f"{changes.height:,} changes are written to {out}")
+
+
+@pool.command(
     "import", "podium pool import karts.jsonl --as karts-2", short_help="Read an exported ladder, checked and verified."
 )
 def import_pool(

@@ -252,6 +252,7 @@ class Reader(Moments):
 
     results = reads(counting_results)
     history = reads(events.history)
+    ledger = reads(events.ledger)
     event = reads(events.event_details)
     event_list = reads(headlines.event_list)
     event_moments = reads(headlines.event_moments)

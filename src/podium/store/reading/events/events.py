@@ -278,19 +278,34 @@ def history(pool: PoolReader) -> pl.DataFrame:
     Returns:
         A row for each player of each event, as `podium.rate(…).history` has it.
     """
+    return ledger(pool).drop("sequence", "rank")
+
+
+def ledger(pool: PoolReader) -> pl.DataFrame:
+    """Read every change as the ledger has it, with ranks, and with the numbers of events without dates.
+
+    Returns:
+        A row for each player of each event and each season, in the order of rating; a season's has no `event_id`.
+    """
     snapshot = pool.snapshot
     slots = snapshot.rows.part("slot")
     rows = np.flatnonzero(numbers_of(slots) < FIRST_THING)
-    uids, before, states = (snapshot.rows.at(name, rows) for name in ("event", "before", "state"))
+    uids, before, states, ranks = (snapshot.rows.at(name, rows) for name in ("event", "before", "state", "rank"))
     shown = {name: pl.Series(column) for name, column in pool.system.shown(states).items()}
-    moments = [None] * rows.size if pool.is_counted else snapshot.events.columns.at("started_at", uids)
+    times = pl.Series(snapshot.events.columns.at("started_at", uids))
+    nothing = pl.repeat(None, rows.size, dtype=pl.Int64, eager=True)
+    numbers = times.unique().to_list() if pool.is_counted else []
     names, ids = names_of(pool), {uid: snapshot.events.id_of(uid) for uid in {*uids.tolist()}}
     return pl.DataFrame(
         {
             "event_id": pl.Series(map(ids.get, uids.tolist()), dtype=pl.String),
             "pool": pl.repeat(pool.name, rows.size, dtype=pl.String, eager=True),
-            "started_at": pl.Series(moments, dtype=pl.Int64).cast(UTC),
+            "started_at": (nothing if pool.is_counted else times).cast(UTC),
+            "sequence": (times if pool.is_counted else nothing).replace_strict(
+                numbers, [pool.sequence(each) for each in numbers], default=None, return_dtype=pl.Float64
+            ),
             "player": pl.Series(map(names.get, numbers_of(slots[rows]).tolist()), dtype=pl.String),
+            "rank": pl.Series(ranks).replace(0, None),
             "rating_before": before,
             "delta": states[:, pool.system.column("rating")] - before,
             **shown,

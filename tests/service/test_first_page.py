@@ -1,13 +1,18 @@
 """The first page as it is served: what it shows, and how seldom it is written anew."""
 
 import re
+from contextlib import closing
 
+import sqlalchemy as sa
 from page_words import lines, main_of, people, words
 from races import rows
 
+from podium.log.schema import kept
 from podium.log.statements import DAY_US, instant, now
 from podium.service.http import visitors
 from podium.service.web import front
+from podium.store import Store
+from podium.store.backup import back_up
 from podium.store.writing import fixtures
 from podium.systems import find
 
@@ -65,7 +70,8 @@ def test_the_first_page_is_kept_until_something_is_logged(sqlite_store, monkeypa
         sqlite_store.plan_fixture("main", "gp", starts_at=instant(now()))
         assert "Next: gp" in words(client.get("/").text)
         later = now() + 3 * DAY_US
-        monkeypatch.setattr(fixtures, "now", lambda: later)
+        for module in (fixtures, front):
+            monkeypatch.setattr(module, "now", lambda: later)
         assert "Next: gp" not in words(client.get("/").text)  # though nothing was logged
         monkeypatch.setattr(front, "MIN_VALID_S", 3600.0)
         monkeypatch.setattr(front, "MAX_VALID_S", 3600.0)
@@ -74,3 +80,42 @@ def test_the_first_page_is_kept_until_something_is_logged(sqlite_store, monkeypa
         sqlite_store.submit("main", rows(4, ["Ben", "Ana"]))
         assert "3 events" in words(client.get("/").text)
         assert len(written) == 6
+
+
+def test_a_start_needs_no_pool_for_the_first_page(season, tmp_path):
+    """Headlines are stored, and read again as they were; only a pool with a newer entry is looked at."""
+    back_up(str(season.engine.url.database), tmp_path / "copy.db")
+    with closing(Store(str(tmp_path / "copy.db"))) as store:
+        store.plan_fixture("bikes", "gp", starts_at=instant(now()), entrants=["Dragana", "Zoë"])
+        names = [each.name for each in store.pools()]
+        for name in names:
+            known = front.find_headline(store, name)
+            assert front.from_json(front.Headline, front.as_json(known)) == known
+        with people(store) as client:
+            before = client.get("/").text
+            client.app.state.front_pages.keep()
+    with closing(Store(str(tmp_path / "copy.db"))) as again:
+        with people(again) as client:
+            assert client.get("/").text == before
+        assert not any(map(again.snapshots.holds, names))
+        again.describe_pool("bikes", title="Cycles")
+        with people(again) as client:
+            assert "Cycles" in client.get("/").text
+            client.app.state.front_pages.keep()
+        assert [name for name in names if again.snapshots.holds(name)] == ["bikes"]
+        again.pseudonymise("bikes", "Dragana")
+        assert again.cache("bikes", "headline") is None
+        with again.engine.connect() as connection:
+            bodies = connection.execute(sa.select(kept.c.body).where(kept.c.name == "headline")).scalars().all()
+        assert len(bodies) == len(names) - 1
+        assert not any(b"Dragana" in body for body in bodies)
+
+
+def test_a_headline_of_an_earlier_version_is_not_stored(sqlite_store):
+    sqlite_store.create_pool("main", find("elo")(), public=True)
+    version = sqlite_store.version("main")
+    sqlite_store.submit("main", rows(1, ["Ana", "Ben"]))
+    sqlite_store.keep_headline("main", version, b"{}")
+    assert sqlite_store.cache("main", "headline") is None
+    sqlite_store.keep_headline("main", sqlite_store.version("main"), b"{}")
+    assert sqlite_store.cache("main", "headline").body == b"{}"

@@ -43,7 +43,13 @@ from podium.store.waiting import forget_waiting
 from podium.support.part_files import remove_left_over
 
 CHECK_INTERVAL_S = 60.0
-FACTS, HINDSIGHT, SNAPSHOTS, KEYS = "facts", "hindsight", "snapshots", "keys"  # as metrics have it
+FACTS, HINDSIGHT, SNAPSHOTS, HEADLINES, KEYS = (
+    "facts",
+    "hindsight",
+    "snapshots",
+    "headlines",
+    "keys",
+)  # as metrics have it
 LEFT_OVERS, FILES, TURN, HEADS = "left-overs", "files", "turn", "heads"
 LOGGER = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -53,10 +59,16 @@ class Upkeep:
     """Stores facts and hindsight, revokes keys that expired, and stores when keys were used."""
 
     def __init__(
-        self, store: Store, threads: requests.Threads, key_guard: KeyGuard, metrics: Metrics, turn: Turn
+        self,
+        store: Store,
+        threads: requests.Threads,
+        key_guard: KeyGuard,
+        metrics: Metrics,
+        turn: Turn,
+        front_pages: front.FrontPages,
     ) -> None:
         self._store, self._threads, self._key_guard, self._metrics = store, threads, key_guard, metrics
-        self._turn = turn
+        self._turn, self._front_pages = turn, front_pages
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -65,6 +77,7 @@ class Upkeep:
                 yield
         finally:
             await self._do(KEYS, self._key_guard.store_last_uses)
+            await self._do(HEADLINES, self._front_pages.keep)
             await self._do(HEADS, keep_heads, self._store.engine)
 
     async def _run(self) -> None:
@@ -74,6 +87,7 @@ class Upkeep:
                 await self._look_after()
             await self._do(KEYS, self._key_guard.store_last_uses)
             await asyncio.sleep(CHECK_INTERVAL_S)
+            await self._do(HEADLINES, self._front_pages.keep)
             if has_turn:
                 await self._do(SNAPSHOTS, self._store.keep_large_snapshots)
                 await self._keep_facts()  # seconds of work: a service that has just begun answers requests first
@@ -202,7 +216,7 @@ async def looking_after(app: FastAPI, *, private_webhooks: bool) -> AsyncIterato
     """Do what one process does for all that serve the store, as long as it is this one's turn."""
     store, threads, metrics = app.state.store, app.state.threads, app.state.metrics
     turn = Turn(store.engine)
-    upkeep = Upkeep(store, threads, app.state.key_guard, metrics, turn)
+    upkeep = Upkeep(store, threads, app.state.key_guard, metrics, turn, app.state.front_pages)
     webhooks = Webhooks(store, metrics, turn, allow_private=private_webhooks)
     try:
         async with upkeep.running(), webhooks.running():

@@ -77,7 +77,18 @@ def stamp_of(pool: Pool, seq: int, entry_hash: bytes, body: bytes) -> str:
 
 
 def read(pool: PoolView, name: str, part: int = HEAD) -> Cache | None:
-    """Return a cache, or None if there is none that the log confirms."""
+    """Read a cache of a pool.
+
+    Args:
+        name: of the cache.
+        part: number of the part.
+
+    Returns:
+        The cache, or None if there is none that the log confirms.
+
+    Raises:
+        UnknownError: there is no such pool.
+    """
     for stamp, body in pool.run(SELECT_PART, cache=name, part=part):
         try:
             seq = int(json.loads(stamp)[0])

@@ -444,6 +444,12 @@ class Store(Reader):
             self.keep_large_snapshots()
         super().close(patience_s)
 
+    def keep_headline(self, pool_name: str, version: int, body: bytes) -> None:
+        """Keep what the first page says of a pool, unless the pool has a newer version by now."""
+        with self.writing(pool_name, even_closed=True) as pool:
+            if newest_place(pool).seq == version:
+                kept.write(pool, kept.HEADLINE, version, {kept.HEAD: body})
+
     keep_hindsight = hindsight.keep
 
     def keep_facts(self, pool_name: str) -> bool:

@@ -1,8 +1,12 @@
 """Answers: records whose fields say what they are, to who reads the code and to who reads the API's document alike."""
 
+import json
 from collections.abc import Sequence
-from dataclasses import MISSING, dataclass, field
-from typing import Any, TypeVar, dataclass_transform
+from dataclasses import MISSING, asdict, dataclass, field, is_dataclass
+from datetime import date
+from itertools import repeat
+from types import NoneType
+from typing import Any, TypeVar, cast, dataclass_transform, get_args, get_origin, get_type_hints
 
 Record = TypeVar("Record")
 
@@ -39,3 +43,36 @@ def answer(kind: type[Record]) -> type[Record]:
 def answer_part(kind: type[Record]) -> type[Record]:
     """A base of answers, which declares no slots, so that an answer may have several such bases."""
     return dataclass(frozen=True)(kind)
+
+
+def as_json(record: Any) -> bytes:
+    """Return a dataclass as JSON, from which `from_json` makes an equal one."""
+    return json.dumps(asdict(record), default=as_text).encode()
+
+
+def as_text(value: Any) -> str:
+    """Return a date or a decimal number as text."""
+    return value.isoformat() if isinstance(value, date) else str(value)
+
+
+def from_json(kind: type[Record], body: bytes) -> Record:
+    """Return the dataclass that `as_json` wrote."""
+    found: Record = of_type(kind, json.loads(body))
+    return found
+
+
+def of_type(kind: Any, value: Any) -> Any:
+    """Return a value of JSON as a dataclass, tuple, date, number or text of a type."""
+    if value is None:
+        return None
+    if is_dataclass(kind):
+        kinds, construct = get_type_hints(kind), cast("Any", kind)
+        return construct(**{name: of_type(kinds[name], each) for name, each in value.items()})
+    several = get_args(kind)
+    if NoneType in several:
+        return of_type(next(each for each in several if each is not NoneType), value)
+    if get_origin(kind) is tuple:
+        return tuple(map(of_type, repeat(several[0]) if several[-1] is Ellipsis else several, value))
+    if isinstance(kind, type) and issubclass(kind, date):
+        return kind.fromisoformat(value)
+    return value if several else kind(value)

@@ -106,7 +106,7 @@ class PageFile:
 def public_pages(view: Store, pools: Sequence[str], extent: Extent) -> Iterator[PageFile]:
     """Every page of some pools of one moment, as whoever has no key sees them; lists before what they lead to."""
     every, card = [PoolPages(view, name, extent) for name in pools], partial(front.pool_card, view)
-    yield PageFile("/", "index.html", lambda: written("/", front.home_page(view, [*map(card, pools)])))
+    yield PageFile("/", "index.html", lambda: written("/", front.home_page([*map(card, pools)])))
     found = [hit for each in every for hit in each.found]
     yield PageFile("/find", "find.html", lambda: written("/find", boards.find_page(view, found, None)))
     for each in every:

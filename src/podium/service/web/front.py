@@ -4,6 +4,7 @@ import hashlib
 import threading
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from operator import itemgetter
@@ -16,32 +17,44 @@ from fastapi.responses import JSONResponse
 from podium import __version__
 from podium.errors import PodiumError, UnknownError
 from podium.log.pools import other_arithmetic
+from podium.log.statements import instant, now
 from podium.pages.why import WhyView, why_view
 from podium.service.web.boards import default_listing
 from podium.service.web.rendering import Page, PageRouter, PoolHeader, page_response, page_text, pool_header
 from podium.service.web.visiting import VisiblePools
-from podium.store import Store
+from podium.store import Store, kept
 from podium.store.reading.player_models import EventHeadline, ListedRow, Surprise
-from podium.store.writing.fixtures import Fixture
+from podium.store.writing.fixtures import WAITS_US, Fixture
+from podium.support.answers import as_json, from_json
 
 WEEK_S: Final = 7 * 86_400.0
 MAX_CARDS: Final = 6
+MOST_PLANNED: Final = 20
 MAX_OTHER_POOLS: Final = 200
 TOP: Final = 3
 NEWEST_EVENTS: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
-class PoolCard:
-    pool: PoolHeader
+class Headline:
+    """What the first page says of a pool, as it follows from the pool's log."""
+
     players: int
     events: int
     top: tuple[ListedRow, ...]
     newest: tuple[EventHeadline, ...]
     moments: tuple[datetime, ...]  # of the newest events, by which those of several pools compare
-    ahead: tuple[Fixture, ...]  # the next races
+    planned: tuple[Fixture, ...]  # the next races, more of them than are shown
     surprise: Surprise | None
+    why: WhyView | None  # the reasons of the surprise
     spread: float  # of the pool's ratings, so that surprises of several compare
+
+
+@dataclass(frozen=True, slots=True)
+class PoolCard:
+    pool: PoolHeader
+    headline: Headline
+    ahead: tuple[Fixture, ...]  # the next races
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,37 +65,64 @@ class HomePage(Page, template="home.html"):
     lines: tuple[tuple[PoolHeader, EventHeadline], ...]  # the newest events of all
 
 
-def pool_card(store: Store, name: str) -> PoolCard:
-    pool = store.pool(name)
+def find_headline(store: Store, name: str) -> Headline:
+    """Work out what the first page says of a pool."""
     movers = store.movers(name, most=0)  # the surprise alone
-    board = store.listed_board(name, default_listing(store, pool), top=TOP)
+    board = store.listed_board(name, default_listing(store, store.pool(name)), top=TOP)
     newest = store.event_list(name, top=NEWEST_EVENTS).events
     moments = store.event_moments(name, [each.event_id for each in newest])
-    return PoolCard(
-        pool=pool_header(pool),
+    return Headline(
         players=board.players,
         events=store.event_count(name),
         top=board.rows,
         newest=newest,
         moments=tuple(moments[each.event_id] for each in newest),
-        ahead=store.fixtures(name, ahead=True, most=TOP),
+        planned=store.fixtures(name, ahead=True, most=MOST_PLANNED),
         surprise=movers.surprise,
+        why=explained(store, name, movers.surprise),
         spread=movers.spread,
     )
 
 
-def home_page(store: Store, cards: Iterable[PoolCard]) -> HomePage:
+def explained(store: Store, name: str, surprise: Surprise | None) -> WhyView | None:
+    """Return the reasons of a surprise; None if they cannot be told."""
+    if surprise is None:
+        return None
+    try:
+        return why_view(store.explain(name, surprise.event_id, surprise.player))
+    except PodiumError:
+        return None
+
+
+def pool_card(store: Store, name: str, headline: Headline | None = None) -> PoolCard:
+    """Return what the first page shows of a pool now, given its headline if it is known."""
+    known = find_headline(store, name) if headline is None else headline
+    return PoolCard(pool_header(store.pool(name)), known, ahead_of(known)[:TOP])
+
+
+def ahead_of(headline: Headline) -> tuple[Fixture, ...]:
+    """Return the planned races that have not passed by now."""
+    passed = instant(now() - WAITS_US)
+    return tuple(each for each in headline.planned if each.starts_at >= passed)
+
+
+def is_used_up(headline: Headline) -> bool:
+    """Return True if so many of the planned races have passed that others may be shown instead."""
+    return len(headline.planned) == MOST_PLANNED and len(ahead_of(headline)) < TOP
+
+
+def home_page(cards: Iterable[PoolCard]) -> HomePage:
     newest_first = sorted(cards, key=newest_moment, reverse=True)
     lines = [
         (moment, card.pool, event)
         for card in newest_first
-        for event, moment in zip(card.newest, card.moments, strict=True)
+        for event, moment in zip(card.headline.newest, card.headline.moments, strict=True)
     ]
     lines.sort(key=itemgetter(0), reverse=True)
     return HomePage(
         title="Every point has its reason",
         description="Ratings for races and games, rated live: which heat and which opponent made each change.",
-        surprise=explained_surprise(store, newest_first),
+        surprise=explained_surprise(newest_first),
         cards=tuple(newest_first[:MAX_CARDS]),
         other_pools=tuple(card.pool for card in newest_first[MAX_CARDS : MAX_CARDS + MAX_OTHER_POOLS]),
         lines=tuple((pool, event) for _, pool, event in lines[:NEWEST_EVENTS]),
@@ -91,21 +131,18 @@ def home_page(store: Store, cards: Iterable[PoolCard]) -> HomePage:
 
 def newest_moment(card: PoolCard) -> float:
     """When a pool's newest event was, in seconds since 1970; before all others where it has none."""
-    return card.moments[0].timestamp() if card.moments else float("-inf")
+    moments = card.headline.moments
+    return moments[0].timestamp() if moments else float("-inf")
 
 
-def explained_surprise(store: Store, cards: Sequence[PoolCard]) -> tuple[PoolHeader, Surprise, WhyView] | None:
+def explained_surprise(cards: Sequence[PoolCard]) -> tuple[PoolHeader, Surprise, WhyView] | None:
     """The largest surprise of the pools that played in the same week as the one that played last."""
     newest = newest_moment(cards[0]) if cards else 0.0
     this_week = [card for card in cards if newest - newest_moment(card) <= WEEK_S]
-    surprises = [(card.pool, card.surprise, card.spread) for card in this_week if card.surprise is not None]
-    surprises.sort(key=lambda each: surprise_size(each[1], each[2]), reverse=True)
-    for pool, surprise, _ in surprises:
-        try:
-            return pool, surprise, why_view(store.explain(pool.name, surprise.event_id, surprise.player))
-        except PodiumError:  # corrected meanwhile, or rated by another revision of the arithmetic
-            continue
-    return None
+    found = [(card.pool, card.headline.surprise, card.headline.why, card.headline.spread) for card in this_week]
+    known = [(pool, surprise, why, spread) for pool, surprise, why, spread in found if surprise and why]
+    best = max(known, key=lambda each: surprise_size(each[1], each[3]), default=None)
+    return None if best is None else best[:3]
 
 
 def surprise_size(surprise: Surprise, spread: float) -> tuple[bool, bool, float]:
@@ -148,7 +185,8 @@ class FrontPages:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._texts: dict[Seen, FrontText] = {}
-        self._cards: dict[str, tuple[Version, PoolCard]] = {}  # by pool
+        self._headlines: dict[str, tuple[int, Headline]] = {}  # by pool, each with the version that it is of
+        self._kept: dict[str, int] = {}  # versions of headlines that are stored
         self._writing = threading.Lock()
 
     async def text(self, request: Request, seen: Seen) -> FrontText:
@@ -167,11 +205,11 @@ class FrontPages:
 
             def write(view: Store) -> tuple[str, dict[str, Version]]:
                 cards = [card for pool in seen[0] if (card := self._card(view, pool)) is not None]
-                versions = {card.pool.name: self._cards[card.pool.name][0] for card in cards}
+                versions = {each.pool.name: (self._headlines[each.pool.name][0], each.ahead) for each in cards}
                 if text is not None and text.versions == versions:
                     return text.html, versions
                 anybody = Request({**request.scope, "headers": []})  # the text is everybody's who sees these pools
-                return page_text(anybody, home_page(view, cards)), versions
+                return page_text(anybody, home_page(cards)), versions
 
             html, versions = self._store.read_view(write)
             valid_s = min(MAX_VALID_S, max(MIN_VALID_S, VALID_FACTOR * (time.monotonic() - began)))
@@ -185,14 +223,33 @@ class FrontPages:
         try:
             if other_arithmetic(store.pool(pool)):  # nobody can read its ratings until it is rated again
                 return None
-            version = store.version(pool), store.fixtures(pool, ahead=True, most=TOP)
-            known = self._cards.get(pool)
-            if known is None or known[0] != version:
-                known = self._cards[pool] = version, pool_card(store, pool)
+            version = store.version(pool)
+            known, headline = self._headlines.get(pool, (0, None))
+            if known != version:
+                headline = self._stored(store, pool, version)
+            if headline is None or is_used_up(headline):
+                headline = find_headline(store, pool)
+            self._headlines[pool] = version, headline
+            return pool_card(store, pool, headline)
         except UnknownError:
-            self._cards.pop(pool, None)
+            self._headlines.pop(pool, None)
             return None
-        return known[1]
+
+    def _stored(self, store: Store, pool: str, version: int) -> Headline | None:
+        """Return the stored headline of this version of a pool, if there is one."""
+        found = store.cache(pool, kept.HEADLINE)
+        if found is None or found.seq != version:
+            return None
+        self._kept[pool] = version
+        return from_json(Headline, found.body)
+
+    def keep(self) -> None:
+        """Store the headlines that are newer than the stored ones, so that no start needs the pools for them."""
+        for pool, (version, headline) in [*self._headlines.items()]:
+            if self._kept.get(pool) != version:
+                with suppress(UnknownError):
+                    self._store.keep_headline(pool, version, as_json(headline))
+                self._kept[pool] = version
 
 
 @router.page("/")

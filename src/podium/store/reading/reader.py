@@ -9,6 +9,7 @@ from podium.log.files import truncate_wal
 from podium.log.pools import SELECT_PUBLIC, Pool, every_pool, other_arithmetic
 from podium.rated import Rated
 from podium.rating import rate
+from podium.store import kept
 from podium.store.following import PoolReader, version
 from podium.store.reading import ahead, hindsight
 from podium.store.reading import log as entries
@@ -91,6 +92,7 @@ class Reader(Moments):
 
     # The log
 
+    cache = reads(kept.read)
     version = reads(version)
     log = reads(entries.listing)
     newest_log = reads(entries.newest_listing)

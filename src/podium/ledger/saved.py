@@ -280,8 +280,11 @@ def pool_columns(system: System) -> list[str]:
 def with_pool_columns(ratings: pl.DataFrame, system: System, pools: Mapping[str, PoolNumbers]) -> pl.DataFrame:
     """The ratings table with the state of each row's pool, where pools have one."""
     columns = pool_columns(system)
-    table = pool_table(system, ratings["pool"].to_list(), pools)
-    return ratings.with_columns(**{name: pl.Series(table[:, k]) for k, name in enumerate(columns)})
+    if not columns:
+        return ratings
+    names = ratings["pool"].unique()
+    table = pl.DataFrame(pool_table(system, names.to_list(), pools), columns)
+    return ratings.join(table.with_columns(pool=names), on="pool", maintain_order="left")
 
 
 def read_pools(

@@ -34,7 +34,7 @@ test: $(READY)
 
 # The full form of the long tests: hours. Then all tests with every index in a kernel checked, cached apart.
 soak: $(READY)
-	PODIUM_SOAK=1 $(BIN)/python -m pytest -n 2 $(addprefix tests/,store service contract engine analysis systems ledger large results importers)
+	PODIUM_SOAK=1 $(BIN)/python -m pytest -n 2 $(addprefix tests/,store service contract engine analysis systems ledger results importers)
 	PODIUM_PAGES=all $(BIN)/python -m pytest -n 2 tests/web
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -n 2
 

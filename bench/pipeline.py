@@ -72,21 +72,10 @@ def rate_folder(path: str, _: Path) -> int:
     return podium.rate(path, "elo").ratings.height
 
 
-def rate_in_parts(path: str, _: Path) -> int:
+def rate_in_parts(path: str, folder: Path) -> int:
     import podium
 
-    for part in podium.rate_stream(path, "elo"):
-        last = part
-    return last.ratings.height
-
-
-def write_history_in_parts(path: str, folder: Path) -> int:
-    from podium.large.rating import rate_folder
-    from podium.systems import find
-
-    rated = rate_folder(path, find("elo")(), "event", None, history_to=folder / "history")
-    rated.save(folder / "ratings.parquet")
-    return rated.ratings.height
+    return podium.rate_parts(path, folder / "out", "elo").height
 
 
 Run = Callable[[str, Path], int]
@@ -94,8 +83,7 @@ WHOLE = "1 M duels, ratings and history"
 ROWS: dict[str, tuple[str, Run]] = {
     WHOLE: ("duels-1.parquet", rate_whole),
     "10 M duels, ratings and history": ("duels-10.parquet", rate_whole),
-    "10 M duels in parts, ratings": ("duels-10.parquet", rate_in_parts),
-    "10 M duels in parts, history written": ("duels-10.parquet", write_history_in_parts),
+    "10 M duels in parts, history written": ("duels-10.parquet", rate_in_parts),
     "10 M entries of 40 pools, one table": ("pools", rate_pools_at_once),
     "10 M entries of 40 pools, a folder": ("pools", rate_folder),
 }

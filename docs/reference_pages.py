@@ -14,9 +14,8 @@ NAMES_OF = {  # the names that a group has; every other one is under the last ti
     "Rating": (
         "rate",
         "Rated",
-        "rate_stream",
-        "RatedStream",
-        "RatedParts",
+        "rate_parts",
+        "rate_pools",
         "predict",
         "Live",
         "RatedEvent",

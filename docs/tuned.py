@@ -11,10 +11,9 @@ from public_histories import HISTORIES, SELF_TUNING
 
 import podium
 from podium.analysis.evaluation import interval
-from podium.analysis.pool_tuning import starts_of
 from podium.analysis.predictions import HeatSelection
 from podium.analysis.scores import judge_heats, losses_of_both
-from podium.analysis.tuning import last_training, with_dates
+from podium.analysis.tuning import last_training, starts_of, with_dates
 from podium.engine.system import System
 from podium.engine.tables.encoding import Events, encode
 from podium.errors import NotFiniteError

@@ -16,9 +16,8 @@ from public_histories import HISTORIES
 
 import podium
 from podium.analysis.evaluation import INTERVAL, RESAMPLES, SEED
-from podium.analysis.pool_tuning import starts_of
 from podium.analysis.simulation import simulate
-from podium.analysis.tuning import last_training, middle_of_training
+from podium.analysis.tuning import last_training, middle_of_training, starts_of
 from podium.engine.inputs import comparable, entries_of, heats_of, part_at, slot_at
 from podium.engine.tables.encoding import Events, encode
 from podium.ledger.pair_predictions import held_heats

@@ -92,7 +92,7 @@ def pytest_collection_finish():
 
 # Files whose tests of all systems share what is dear to make: processes, slow kernels, a package, a season.
 TOGETHER = (
-    "test_executors.py", "test_large_heats.py", "test_machine_code_cache.py", "test_outside.py", "test_pool_states.py",
+    "test_large_heats.py", "test_machine_code_cache.py", "test_outside.py", "test_parts.py", "test_pool_states.py",
 )  # fmt: skip
 
 # Files of fewer tests are those that take long a test. A worker takes its next file when two tests of one are left: as

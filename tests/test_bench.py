@@ -4,6 +4,7 @@ import importlib.util
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
 BENCH = Path(__file__).resolve().parents[1] / "bench"
@@ -89,14 +90,18 @@ def test_a_revision_that_is_none_is_refused(against):
         pass
 
 
-def test_a_pool_that_is_killed_twice_is_compared_with_one_run(tmp_path):
-    larger = load("larger_than_memory")
-    larger.write_pool(tmp_path / "results", 3 << 17, 8, 500, file_rows=1 << 17)
-    figures = larger.measure(tmp_path, 3 << 17, 8, 500, ["--every", "1"])
-    assert figures["same bits"]
-    assert figures["one run"]["parts"] == 4  # three files, and the last event
-    kills = [run["parts"] for run in figures["killed twice"]["runs"]]
-    assert kills == sorted(kills)
-    assert kills[0] < kills[-1] == 4
-    (tmp_path / "killed" / "history" / "part-000002.parquet").write_bytes(b"other bits")
-    assert larger.digests(tmp_path / "killed")["history"] != figures["one run"]["history"]
+def test_parts_that_are_killed_twice_are_compared_with_one_run(tmp_path, monkeypatch):
+    parts = load("parts")
+    monkeypatch.setattr(parts, "KINDS", dict.fromkeys(("whole", "parts", "many pools"), "large"))
+    parts.write_pool(tmp_path / "large", 3 << 17, 500)
+    options = {"system": "elo", "rows": 1 << 15}
+    assert min(parts.run(kind, tmp_path, options)["cpu_s"] for kind in ("whole", "parts")) > 0.0
+    for kill_at in (4, 8):
+        assert parts.run("parts", tmp_path, options, kill_at, "killed") == {}
+    parts.run("parts", tmp_path, options, name="killed")
+    assert parts.same_bytes(tmp_path / "killed", tmp_path / "parts")
+    assert parts.same_bits(tmp_path / "parts", tmp_path / "whole")
+    duels = pl.read_parquet(tmp_path / "killed" / "ratings.parquet")
+    duels.with_columns(pl.col("rating") + 1e-9).write_parquet(tmp_path / "killed" / "ratings.parquet")
+    assert not parts.same_bytes(tmp_path / "killed", tmp_path / "parts")
+    assert not parts.same_bits(tmp_path / "killed", tmp_path / "whole")

@@ -22,8 +22,6 @@ EXTRAS = {
     "analysis/tuning.py": {"tune"},
     "cli/service": {"service"},
     "client": {"client"},
-    "large/executors.py": {"dask"},
-    "large/files.py": {"remote"},
     "pages/environment.py": {"charts", "service"},
     "reporting": {"charts"},
     "service": {"service"},
@@ -151,7 +149,7 @@ def refuse_crashes(lines, ends):
 def test_the_lines_cover_the_commands_that_need_no_store():
     tried = {words[0] for words in LINES}
     rows = {name for heading, rows in COMMANDS.items() if heading != "Live service" for _, name, _ in rows}
-    assert rows - tried == {"dataset", "lab", "demo"}
+    assert rows - tried == {"lab", "demo"}
 
 
 def test_commands_run_or_name_their_extra_without_any_extra(tmp_path):

@@ -30,6 +30,4 @@ def test_there_is_a_notebook():
 
 def test_a_notebook_completes_what_there_is():
     """What Tab offers after "podium." are its names, not the rooms that happen to be imported."""
-    assert [name for name in dir(podium) if not name.startswith("_")] == sorted(
-        [*podium.__all__, "dataset", "importers"]
-    )
+    assert [name for name in dir(podium) if not name.startswith("_")] == sorted([*podium.__all__, "importers"])

@@ -16,13 +16,12 @@ if TYPE_CHECKING:
     from podium.errors import Fault, ParameterError, PodiumError, ResultsError, RuleError, UnknownError
     from podium.importers.tables import read_results
     from podium.importers.tables.open_table import from_matches
-    from podium.large.rating import RatedParts
-    from podium.large.streaming import RatedStream, rate_stream
     from podium.ledger.forecast import Forecast
     from podium.ledger.reasons import Explanation
     from podium.ledger.reasons.what_if import WhatIf
     from podium.ledger.stakes import Stakes
     from podium.live import Live, PlayerChange, RatedEvent
+    from podium.parts import rate_parts, rate_pools
     from podium.rated import Rated
     from podium.rating import predict, rate
     from podium.reporting.plotting import plot
@@ -43,8 +42,6 @@ __all__ = [
     "PodiumError",
     "Rated",
     "RatedEvent",
-    "RatedParts",
-    "RatedStream",
     "Results",
     "ResultsError",
     "RuleError",
@@ -63,7 +60,8 @@ __all__ = [
     "plot",
     "predict",
     "rate",
-    "rate_stream",
+    "rate_parts",
+    "rate_pools",
     "read_results",
     "simulate",
     "tune",
@@ -84,8 +82,6 @@ _HOMES = {
     "PodiumError": "errors",
     "Rated": "rated",
     "RatedEvent": "live",
-    "RatedParts": "large.rating",
-    "RatedStream": "large.streaming",
     "Results": "results.reading",
     "ResultsError": "errors",
     "RuleError": "errors",
@@ -104,7 +100,8 @@ _HOMES = {
     "plot": "reporting.plotting",
     "predict": "rating",
     "rate": "rating",
-    "rate_stream": "large.streaming",
+    "rate_parts": "parts",
+    "rate_pools": "parts",
     "read_results": "importers.tables",
     "simulate": "analysis.simulation",
     "tune": "analysis.tuning",
@@ -113,7 +110,7 @@ _HOMES = {
 
 def __getattr__(name: str) -> Any:
     """The public names, imported when they are first used: `podium --help` needs neither numba nor Polars."""
-    if name in ("dataset", "importers"):  # rooms of their own, which most programs never enter
+    if name == "importers":  # most programs never use it
         return import_module(f"podium.{name}")
     if name not in _HOMES:
         message = f"module 'podium' has no attribute {name!r}"
@@ -123,4 +120,4 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     """The public names, for what completes them as one types."""
-    return [*__all__, "dataset", "importers", *(name for name in globals() if name.startswith("_"))]
+    return [*__all__, "importers", *(name for name in globals() if name.startswith("_"))]

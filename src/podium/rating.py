@@ -1,13 +1,11 @@
 """Rate results with a system, and forecast: the library's front door."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from podium.engine.system import System
 from podium.errors import ParameterError
 from podium.importers.tables import read_any
-from podium.large import is_dataset, is_folder
 from podium.rated import Rated, begin, rate_table
 from podium.systems import make_system
 
@@ -21,58 +19,31 @@ def rate(
     *,
     period: str = "event",
     start: Any = None,
-    engine: Any = None,
-    scheduler: str | None = None,
-    workers: int | None = None,
-    history_to: str | Path | None = None,
     **settings: Any,
 ) -> Rated:
     """Rate results.
 
     Args:
         results: a file, a pandas, Polars or Arrow frame, rows as dicts, or Results. A table in another shape is read
-            as its headings and cells surely mean, and a warning says how. Or
-            the path of a folder of Parquet files, which is rated in bounded memory as `rate_stream` does. Or a dataset,
-            its path or an address such as `s3://bucket/results`, which is rated pool by pool.
+            as its headings and cells surely mean, and a warning says how. Or a folder of Parquet files, or a pattern
+            such as `results/*.parquet`, read in natural order: `part-2` before `part-10`. If these are larger than
+            memory, use `rate_parts`.
         system: a system's name, with parameters where it is `elo:k=20`, or an instance.
         period: when ratings settle: `event`, or the end of every `1d`, `1w`, `1mo`.
         start: ratings to go on from: what `Rated.save` wrote, another `Rated`, or a table as `results` may be, with
             `pool, player, rating` and whatever else of the state is known; the rest is a newcomer's.
-        engine: who rates the pools of a dataset: `local` (this process), `processes` (of this machine), `dask` or a
-            client of Dask. Where None, Dask with a scheduler, else processes for many rows of several pools. All give
-            the same bits.
-        scheduler: the address of Dask's, such as `tcp://10.0.0.5:8786`; without one, Dask gets two workers here.
-        workers: how many processes, or workers of Dask here; a process a core where None.
-        history_to: a new folder for the history of a dataset, which the workers write: Parquet, a folder a pool.
         settings: the system's parameters, by name.
 
     Returns:
-        The rated results; `ratings`, `history` and `leaderboard()` are Polars frames. Of a folder or a dataset, a
-        `RatedParts`.
+        The rated results; `ratings`, `history` and `leaderboard()` are Polars frames.
 
     Raises:
         ResultsError: a table is refused; all its faults are named. Or results are older than the saved ratings.
-        ParameterError: no such system, parameter, period or engine, or the saved ratings come from another.
-        OutputError: the history cannot be written.
-        ExecutorError: workers were lost again and again.
-        MissingExtraError: an extra is not installed: `dask`, or `remote` for addresses.
+        ParameterError: no such system, parameter or period, or the saved ratings come from another.
     """
     if "columns" in settings:
         raise ParameterError("rate takes no columns; read the table first: podium.read_results(…, columns={…})")
     chosen = make_system(system, settings)
-    if is_dataset(results):
-        from podium.large.rating import rate_dataset
-
-        how: dict[str, Any] = {"engine": engine, "scheduler": scheduler, "workers": workers, "history_to": history_to}
-        return rate_dataset(results, chosen, period, start, **how)
-    if (engine, scheduler, workers, history_to) != (None, None, None, None):
-        raise ParameterError(
-            "an engine, its workers and a folder for the history are for a dataset; podium dataset write makes one"
-        )
-    if is_folder(results):
-        from podium.large.rating import rate_folder
-
-        return rate_folder(results, chosen, period, start)
     checked, numbered = read_any(results)
     saved = None if start is None else begin(start, chosen, period, checked)
     return rate_table(checked, chosen, period, saved, numbered)

@@ -146,7 +146,7 @@ WRONG: Any = {"system": lambda: 0, "class": find("elo"), "name": ["a"], "number"
         (lambda: podium.rate(UNDATED, "elo").leaderboard(active_within=DAY), "activity needs the column started_at in"),
         (lambda: podium.rate(UNDATED, "podium").hindsight().at(NOON), "a date needs the column started_at in the"),
         (lambda: podium.evaluate(UNDATED, "elo", weight="entry"), "weight 'entry' is not one of"),
-        (lambda: podium.evaluate(UNDATED, "elo", workers=2), "an engine and its workers are for a dataset"),
+        (lambda: podium.evaluate(UNDATED, "elo", workers=2), "evaluate takes no workers"),
         (lambda: podium.rate(UNDATED, find("elo")(), k=3), "elo is an instance already; give parameters with a name"),
         (lambda: find("podium")(shared="a/b/c/d/e/f/g/h"), "podium: shared names 8 kinds; at most"),
         (lambda: podium.rate(podium.simulate(events=3), "elo"), "a Simulated is not a table; give its `results`"),

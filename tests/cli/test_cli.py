@@ -168,7 +168,6 @@ def test_check_and_systems(karts):
         (("recover", SEASON, "--skills", "x.txt"), "x.txt: the suffix must be one of"),
         (("recover", SEASON, "--skills", "none.csv"), "none.csv: cannot be read (No such file"),
         (("check", SEASON, "--map", "x.toml", "--fix", "x.csv"), "--fix is for a results file; podium import writes"),
-        (("rate", SEASON, "--checkpoint", "x", "--workers", "2"), "--checkpoint is for one process"),
         (("rate", SEASON, "--system-file", SEASON), "season.csv: is not TOML: "),
         (("rate", SEASON, "--system-file", "none.toml"), "none.toml: No such file or directory"),
         (("serve", "--pool", "nope"), "No such option: --pool"),

@@ -11,8 +11,8 @@ import pytest
 import podium
 from podium.cli.terminal.options import read_table
 from podium.importers import Options, read_format, sources
-from podium.large.slices import of_parquet
 from podium.results import reading
+from podium.results.parquet_files import ParquetFiles
 
 
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no /dev/zero here")
@@ -60,7 +60,7 @@ def test_a_panic_of_polars_is_an_error_that_names_the_file(tmp_path, monkeypatch
     with pytest.raises(podium.PodiumError, match=r"r.parquet: cannot be read .index out of bounds"):
         read_table(path)
     with pytest.raises(podium.PodiumError, match=r"r.parquet.*is not a Parquet file .index out of bounds"):
-        next(of_parquet(path, "r.parquet"))
+        ParquetFiles(path)
 
 
 @pytest.mark.parametrize("read", [

@@ -1,14 +1,11 @@
 """Numbers for texts by their hashes are those of a dictionary, whatever the hashes."""
 
-from unittest import mock
-
 import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podium.large.slices import SeenIds
 from podium.results import hashing
 
 TEXTS = st.lists(
@@ -70,36 +67,3 @@ def test_texts_are_surely_distinct_only_where_they_are(numbering, texts, units):
 def test_numbers_are_as_narrow_as_the_table_lets_them_be():
     assert hashing.index_type(2**31 - 1) is np.int32
     assert hashing.index_type(2**31) is np.int64
-
-
-@pytest.mark.parametrize("held", [1, 3, 1000])
-def test_an_id_that_was_there_before_is_found_with_both_places(held):
-    with mock.patch("podium.large.slices.HELD_IDS", held), SeenIds() as seen:
-        for source in range(5):
-            ids = pl.Series([f"{source}-{k}" for k in range(20)] + (["0-7"] if source in (2, 4) else []))
-            seen.add(ids, np.full(ids.len(), source, np.int32), np.arange(ids.len()) * 2)
-        assert sorted(seen.again()) == [(2, 40, 0, 14), (4, 40, 0, 14)]
-
-
-@pytest.mark.parametrize("compared", [16, 100, 1 << 20])
-def test_large_files_of_ids_are_compared_a_share_at_a_time(compared):
-    with (
-        mock.patch("podium.large.slices.HELD_IDS", 7),
-        mock.patch("podium.large.slices.COMPARED_BYTES", compared),
-        mock.patch("podium.large.slices.READ_LINES", 5),
-        SeenIds() as seen,
-    ):
-        for source in range(30):
-            ids = pl.Series([f"{source}-{k}" for k in range(20)] + (["0-7"] if source == 29 else []))
-            seen.add(ids, np.full(ids.len(), source, np.int32), np.arange(ids.len()) * 2)
-        assert sorted(seen.again()) == [(29, 40, 0, 14)]
-
-
-def test_one_hash_that_two_ids_share_is_no_repeated_id():
-    with SeenIds() as seen, mock.patch.object(pl.Series, "hash", alike_but_for_the_seed):
-        seen.add(pl.Series(["a", "b"]), np.zeros(2, np.int32), np.arange(2))
-        assert list(seen.again()) == []
-
-
-def alike_but_for_the_seed(series, seed=0):
-    return pl.Series([7] * series.len() if seed == 0 else [ord(text) for text in series], dtype=pl.UInt64)

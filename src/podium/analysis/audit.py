@@ -7,22 +7,14 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from podium.analysis.evaluation import refuse_engine
 from podium.engine import rules
 from podium.engine.system import System
-from podium.engine.tables.selection import EVENT, check_period
+from podium.engine.tables.selection import EVENT
 from podium.errors import ParameterError
 from podium.kernels.records import read
-from podium.large import PoolFiles, is_dataset
-from podium.large.executors import Engine
-from podium.large.files import open_dataset, read_file
-from podium.large.rating import PoolTask, on_pools
 from podium.ledger.history import states_brought, system_at
-from podium.rated import Rated, empty_results, rate_table
+from podium.rated import Rated
 from podium.rating import rate
-from podium.results.reading import Results
-from podium.systems import make_system
-from podium.systems._outside import PortableSystem
 
 ROUNDING = 1e-9  # of the points that an event moves: what sums of doubles may leave
 TOP_PLAYERS = 10
@@ -43,99 +35,35 @@ class Audit:
     quitters: pl.DataFrame  # players who quit often
 
 
-Findings = dict[str, pl.DataFrame]  # what one pool, or a whole table, shows: as `Audit`, but for its months
-
-
-@dataclass(frozen=True, slots=True)
-class AuditTask(PoolTask):
-    """A pool to audit."""
-
-    system: PortableSystem
-    period: str
-
-
-def audit(
-    results: Any,
-    system: str | System = "elo",
-    *,
-    period: str = EVENT,
-    engine: Engine = None,
-    scheduler: str | None = None,
-    workers: int | None = None,
-) -> Audit:
+def audit(results: Any, system: str | System = "elo", *, period: str = EVENT) -> Audit:
     """Audit the points of rated results: where they come from and go, and patterns worth a look.
 
     Args:
-        results: as `podium.rate` gives it, or anything that it takes. Of a dataset a pool at a time is held.
+        results: as `podium.rate` gives it, or anything that it takes.
         system: what rates results that are not rated yet.
         period: when their ratings settle, as `rate` takes it.
-        engine: who audits the pools of a dataset, as `rate` takes it; so are `scheduler` and `workers`. All engines
-            find the same, to the bit.
 
     Returns:
         A table for each pattern, empty where it was not found; points are those of the system.
 
     Raises:
         ParameterError: the results go on from saved ratings, so that nobody knows who is new.
-        ExecutorError: workers were lost.
     """
-    if is_dataset(results):
-        chosen = make_system(system)
-
-        def task(pool: PoolFiles) -> AuditTask:
-            return AuditTask(pool, PortableSystem(chosen), check_period(period))
-
-        how: dict[str, Any] = {"engine": engine, "scheduler": scheduler, "workers": workers}
-        pools: list[Findings] = on_pools(audit_pool, task, open_dataset(results), [chosen], **how)
-        return as_audit(chosen, [*pools, findings_in(rate(empty_results(), chosen))])
-    refuse_engine(engine, scheduler, workers)
     rated = results if isinstance(results, Rated) else rate(results, system, period=period)
     if rated.start is not None:
         raise ParameterError("an audit needs the whole history: rate all results from the beginning, without a start")
-    return as_audit(rated.system, [findings_in(rated)])
-
-
-def audit_pool(task: AuditTask) -> Findings:
-    """What a pool of a dataset shows; its rows and its history are held."""
-    frames = [read_file(task.pool, file) for file in task.pool.files]
-    whole = Results(pl.concat(frames, how="diagonal", rechunk=True), task.pool.name)
-    return findings_in(rate_table(whole, task.system.system, task.period))
-
-
-def findings_in(rated: Rated) -> Findings:
-    """What rated results show."""
     changes = with_causes(rated)
     moved = pl.col("delta") - pl.col("base_points")
     nets = changes.group_by("settlement", maintain_order=True).agg(
         pl.col("event_id").last(), pl.col("started_at").last(), net=moved.sum(), moved=moved.abs().sum()
     )
-    flows, active = months(rated, changes, nets)
-    return Findings(
-        flows=flows,
-        active=active,
+    return Audit(
+        months=month_table(*months(rated, changes, nets)),
         unbalanced=unbalanced(rated, nets),
         farming=farming(rated, changes),
         isolated_groups=isolated_groups(rated),
         newcomers=steep_newcomers(changes),
         quitters=quitters(rated),
-    )
-
-
-def as_audit(system: System, findings: list[Findings]) -> Audit:
-    """The findings of all pools together, in their order."""
-
-    def joined(name: str, by: str | None = None) -> pl.DataFrame:
-        tables = [each[name] for each in findings]
-        together = pl.concat([table for table in tables if table.height] or tables[:1])
-        return together if by is None else together.sort(by, descending=True, maintain_order=True)
-
-    return Audit(
-        months=month_table(joined("flows"), joined("active")),
-        unbalanced=joined("unbalanced"),
-        farming=joined("farming", "points"),
-        isolated_groups=joined("isolated_groups"),
-        newcomers=joined("newcomers", "rise"),
-        quitters=joined("quitters", "quits"),
     )
 
 
@@ -200,9 +128,7 @@ def months(rated: Rated, changes: pl.DataFrame, nets: pl.DataFrame) -> tuple[pl.
 
 
 def month_table(flows: pl.DataFrame, latest: pl.DataFrame) -> pl.DataFrame:
-    """The flows of all pools by month, points in circulation, and how the active players stand."""
-    if not flows["month"].is_unique().all():  # those of several pools
-        flows = flows.group_by("month", maintain_order=True).agg(pl.all().sum()).sort("month")
+    """The flows by month, points in circulation, and how the active players stand."""
     active = latest.group_by("month", maintain_order=True).agg(
         active=pl.len(),
         mean=pl.col("rating").mean(),

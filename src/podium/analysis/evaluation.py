@@ -27,7 +27,6 @@ from podium.engine.tables.encoding import encode
 from podium.engine.tables.selection import EVENT
 from podium.errors import ParameterError
 from podium.importers.tables import read_any
-from podium.large import is_dataset
 from podium.results.reading import Results
 from podium.systems import make_system
 
@@ -56,9 +55,6 @@ def evaluate(
     weight: str = "pair",
     period: str = EVENT,
     metrics: Mapping[str, Metric] | None = None,
-    engine: Any = None,
-    scheduler: str | None = None,
-    workers: int | None = None,
     **others: Any,
 ) -> Evaluation:
     """Judge systems by their predictions.
@@ -70,23 +66,19 @@ def evaluate(
             results (1, 0 or 0.5) and the expected scores of the judged pairs, and returns a number.
         window: which events are judged; all where None. Events before it are learnt all the same.
         period: when ratings settle: `event`, or the end of every `1d`, `1w`, `1mo`.
-        results: anything that `read_results` takes, or a dataset, which is judged pool by pool.
+        results: anything that `read_results` takes.
         labels: what to call the systems; their names where None.
         weight: `pair` weighs every pair of sides alike, `player` every pair of players, `event` every event.
-        engine: who judges the pools of a dataset, as `rate` takes it; so are `scheduler` and `workers`. All engines
-            give the same figures, to the bit.
 
     Returns:
         `scores`, a row a system: log loss, Brier score, accuracy and others over the judged pairs;
         `differences` in log loss from the first system, with bootstrap intervals over events; and `reliability`
-        by tenths of the expected score. Intervals of a dataset of more than 262,144 events are over blocks of events
-        that follow each other, so that no more has to be held.
+        by tenths of the expected score.
 
     Raises:
         ResultsError: the table is refused.
-        ParameterError: an unknown weight, engine or argument, a window over results without dates, nothing to judge,
-            labels for other systems, or metrics of your own for a dataset.
-        ExecutorError: workers were lost.
+        ParameterError: an unknown weight or argument, a window over results without dates, nothing to judge, or
+            labels for other systems.
     """
     if others:
         time = "; window=podium.Window(since=..., until=..., min_events=...) says what is judged"
@@ -101,18 +93,8 @@ def evaluate(
         chosen, weight = replace(chosen, by_player=True), "pair"
     chosen_systems = [make_system(each) for each in texts]
     names = system_labels(labels, [each if isinstance(each, str) else each.name for each in texts])
-    if is_dataset(results):
-        from podium.analysis.pool_tuning import judge_dataset  # noqa: PLC0415  (a table needs none of it)
-        from podium.large.files import open_dataset  # noqa: PLC0415
-
-        if metrics:
-            raise ParameterError("metrics of your own need every pair at hand, which a dataset's are not")
-        how = {"engine": engine, "scheduler": scheduler, "workers": workers}
-        judged = judge_dataset(open_dataset(results), chosen_systems, chosen, period, weight, how)
-    else:
-        refuse_engine(engine, scheduler, workers)
-        checked = read_any(results)[0]
-        judged = judge_table(checked, chosen_systems, chosen, period, weight)
+    checked = read_any(results)[0]
+    judged = judge_table(checked, chosen_systems, chosen, period, weight)
     for name, each in zip(names, judged, strict=True):
         if not each.events:
             raise ParameterError(f"{name}: there is no pair to judge; judge a longer time, or players of fewer events")
@@ -147,12 +129,6 @@ def judge_table(results: Results, systems: Sequence[System], window: Window, per
         )
         for system, (table, predictions) in zip(systems, judged, strict=True)
     ]
-
-
-def refuse_engine(engine: Any, scheduler: str | None, workers: int | None) -> None:
-    """Refuse an engine, a scheduler or workers for results that are a table."""
-    if (engine, scheduler, workers) != (None, None, None):
-        raise ParameterError("an engine and its workers are for a dataset; podium dataset write makes one")
 
 
 def summary(judged: Judged) -> dict[str, Any]:

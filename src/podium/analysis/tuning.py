@@ -1,48 +1,33 @@
 """Parameters that fit a league: searched on its past results, tested on the later. Needs the extra `tune`."""
 
-import functools
 import json
 import math
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields, replace
 from datetime import date, datetime, timedelta
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
-from podium.analysis.batched import can_share
-from podium.analysis.evaluation import Evaluation, evaluate, refuse_engine
-from podium.analysis.pool_tuning import (
-    BlockTask,
-    Encoded,
-    LossesAndPairs,
-    judge_alike,
-    judge_block,
-    starts_of,
-    starts_of_dataset,
-)
-from podium.analysis.scores import Window, judged_heats
+from podium.analysis.batched import can_share, sums_of_losses
+from podium.analysis.evaluation import Evaluation, evaluate
+from podium.analysis.scores import Floats, Window, judge_events, judged_heats
 from podium.engine import rules
 from podium.engine.system import System, kinds
-from podium.engine.tables.encoding import encode
-from podium.errors import ParameterError, PodiumError, needs_extra
+from podium.engine.tables.encoding import Events, encode
+from podium.errors import NotFiniteError, ParameterError, PodiumError, needs_extra
 from podium.importers.tables import read_any
 from podium.kernels.records import LANES
-from podium.large import Dataset, PoolFiles, is_dataset
-from podium.large.executors import Engine, Executor, Local, executor
-from podium.large.files import open_dataset
-from podium.large.rating import warm
 from podium.ledger.leaderboard import instant
 from podium.results.consistency import in_sequence
 from podium.results.reading import Results
 from podium.systems import make_system
-from podium.systems._outside import PortableSystem, is_portable
 
 SEED = 1
 SHARE = re.compile(r"(\d{1,3}(?:\.\d+)?)\s*%")
@@ -75,15 +60,11 @@ def tune(
     trials: int = 100,
     study: Path | None = None,
     progress: Callable[[int], None] | None = None,
-    engine: Engine = None,
-    scheduler: str | None = None,
-    workers: int | None = None,
 ) -> Tuned:
     """Search the system's parameters for the least log loss.
 
     Args:
         results: anything that `read_results` takes; undated events are taken in the order of the file.
-            Or a dataset, of which a pool at a time is held for each core.
         system: where the search starts, a name, a text such as `elo:k=20` or an instance; what is not searched stays
             as it is.
         train_until: the last training instant, a plain date counting the whole day; or the share of the events,
@@ -91,8 +72,6 @@ def tune(
         trials: how many candidates in all, those of a resumed study among them.
         study: an SQLite file to keep the trials in, and to go on from.
         progress: called with the number of trials judged.
-        engine: who judges candidates on the pools of a dataset, as `rate` takes it; so are `scheduler` and `workers`.
-            All engines find the same, to the bit.
 
     Returns:
         The best system, its log loss on the later part of the training events and the defaults', and both
@@ -106,48 +85,20 @@ def tune(
         TuningError: the study is of another search.
     """
     start = make_system(system)
-    search = functools.partial(searched, start, trials=trials, study=study, progress=progress or (lambda _: None))
     if not trials >= 1:
         raise ParameterError(f"trials is {trials}; it must be at least 1")
-    if not is_dataset(results):
-        refuse_engine(engine, scheduler, workers)
-        dated = with_dates(read_any(results)[0])
-        starts = starts_of(dated.frame)
-        until = last_training(starts, train_until)
-        train = Results(dated.frame.filter(pl.col("started_at") <= until), dated.source)
-        return search(TableLosses(train, middle_of_training(starts, until)), until, dated)
-    dataset = open_dataset(results)
-    starts = starts_of_dataset(dataset)
+    dated = with_dates(read_any(results)[0])
+    starts = starts_of(dated.frame)
     until = last_training(starts, train_until)
-    middle = middle_of_training(starts, until)
-    if engine is None and scheduler is None and not is_portable(start):
-        engine = "local"
-    with executor(engine, [pool.rows for pool in dataset.pools], scheduler=scheduler, workers=workers) as run:
-        losses = PoolLosses(run, dataset, middle, until)
-        if not isinstance(run, Local):
-            warm(judge_block, lambda pool: losses.task(pool, start))
-        return search(losses, until, dataset, engine=engine, scheduler=scheduler, workers=workers)
-
-
-def searched(
-    start: System,
-    losses: "Losses",
-    train_until: datetime,
-    results: "Results | Dataset",
-    *,
-    trials: int,
-    study: Path | None,
-    progress: Callable[[int], None],
-    **how: Any,
-) -> Tuned:
-    """The best of the search, tested on what came after the training."""
+    train = Results(dated.frame.filter(pl.col("started_at") <= until), dated.source)
+    losses = Losses(train, middle_of_training(starts, until))
     (default_loss,) = losses.judge([start])
-    best = run_search(start, losses, trials, study, progress)
+    best = run_search(start, losses, trials, study, progress or (lambda _: None))
     (fitted,) = losses.judge([best])
     if fitted >= default_loss:
         best, fitted = start, default_loss
-    after = Window(since=train_until + timedelta(microseconds=1))
-    test = evaluate(results, [start, best], labels=["defaults", "tuned"], window=after, **how)
+    after = Window(since=until + timedelta(microseconds=1))
+    test = evaluate(dated, [start, best], labels=["defaults", "tuned"], window=after)
     return Tuned(best, trials, fitted, default_loss, test)
 
 
@@ -162,6 +113,11 @@ def with_dates(results: Results) -> Results:
     number = pl.col("event_id").cast(pl.Enum(names)).to_physical().cast(pl.Int64)
     instants = pl.datetime(2, 1, 1, time_unit="us", time_zone="UTC") + pl.duration(microseconds=number)
     return Results(results.frame.with_columns(started_at=instants), results.source)
+
+
+def starts_of(frame: pl.DataFrame) -> pl.Series:
+    """Return the start of each event, in order."""
+    return frame.group_by("event_id").agg(pl.col("started_at").first())["started_at"].sort()
 
 
 def last_training(starts: pl.Series, train_until: str | date | datetime) -> datetime:
@@ -188,49 +144,50 @@ def middle_of_training(starts: pl.Series, until: datetime) -> datetime:
 
 
 class Losses:
-    """What candidates lose on the later part of the training events."""
+    """The losses of candidates on the later part of the training events, encoded once for those who read them alike."""
+
+    def __init__(self, train: Results, fit_since: datetime) -> None:
+        self._train = train
+        self._window = Window(since=fit_since)
+        self._encoded: dict[Any, tuple[Events, npt.NDArray[np.bool_]]] = {}  # with the heats that are judged
 
     def judge(self, candidates: Sequence[System]) -> list[float]:
-        """The log loss of each; infinite where it is not a number."""
+        """Return the log loss of each; infinite if it is not a number."""
         alike: dict[Any, list[int]] = {}
         for k, candidate in enumerate(candidates):
             alike.setdefault(reading_key(candidate), []).append(k)
-        batches = [each[first : first + LANES] for each in alike.values() for first in range(0, len(each), LANES)]
-        found = self._sums([[candidates[k] for k in batch] for batch in batches])
+        batches = [same[first : first + LANES] for same in alike.values() for first in range(0, len(same), LANES)]
+        for batch in batches:
+            self._encode(candidates[batch[0]])
+        with ThreadPoolExecutor(os.cpu_count() or 1) as threads:
+            found = list(threads.map(self._sums, [[candidates[k] for k in batch] for batch in batches]))
         losses = [math.inf] * len(candidates)
         for batch, (sums, pairs) in zip(batches, found, strict=True):
             for k, loss, count in zip(batch, sums.tolist(), pairs.tolist(), strict=True):
                 losses[k] = loss / count if count and math.isfinite(loss) else math.inf
         return losses
 
-    def _sums(self, batches: list[list[System]]) -> Iterable[LossesAndPairs]:
-        """What those of each batch, up to `LANES` who read the events alike, lose, and over how many pairs."""
-        raise NotImplementedError
+    def _sums(self, candidates: list[System]) -> tuple[Floats, Floats]:
+        """Return the sums of the losses of up to `LANES` candidates who read the events alike, and their pairs."""
+        events, judged = self._encode(candidates[0])
+        if can_share(candidates[0], events):
+            sums, pairs = sums_of_losses(candidates, events, judged)
+            return sums, np.full(len(candidates), pairs)
+        found = [self._judge_alone(candidate, events) for candidate in candidates]
+        return np.array([loss for loss, _ in found]), np.array([pairs for _, pairs in found])
 
+    def _judge_alone(self, candidate: System, events: Events) -> tuple[float, float]:
+        try:
+            table = judge_events(events, candidate, self._window)[0]
+        except NotFiniteError:
+            return math.inf, 1.0
+        return float(table["log_loss"].to_numpy().sum()), float(table["pairs"].to_numpy().sum())
 
-class TableLosses(Losses):
-    """Of a table, whose events are encoded once for all who read them alike."""
-
-    def __init__(self, train: Results, fit_since: datetime) -> None:
-        self._train = train
-        self._fit_since = fit_since
-        self._encoded: dict[Any, Encoded] = {}
-
-    def _sums(self, batches: list[list[System]]) -> Iterable[LossesAndPairs]:
-        for first, *_ in batches:
-            self._encode(first)
-        with ThreadPoolExecutor(os.cpu_count() or 1) as threads:
-            return list(threads.map(self._judge, batches))
-
-    def _judge(self, candidates: list[System]) -> LossesAndPairs:
-        return judge_alike(candidates, self._encode(candidates[0]), self._fit_since)
-
-    def _encode(self, system: System) -> Encoded:
+    def _encode(self, system: System) -> tuple[Events, npt.NDArray[np.bool_]]:
         key = reading_key(system)
         if key not in self._encoded:
             events = encode(self._train, system)
-            heats = judged_heats(events, Window(since=self._fit_since), system)
-            self._encoded[key] = Encoded(events, heats, self._train.frame.height)
+            self._encoded[key] = events, judged_heats(events, self._window, system)
         return self._encoded[key]
 
 
@@ -238,26 +195,6 @@ def reading_key(system: System) -> Any:
     """What candidates have in common that read the events alike."""
     chooses = rules.overrides(rules.counts, system)
     return system.overall_set, system.quits_later_heats, system.idle_unit, system.params() if chooses else None
-
-
-class PoolLosses(Losses):
-    """Of a dataset, pool by pool."""
-
-    def __init__(self, run: Executor, dataset: Dataset, fit_since: datetime, train_until: datetime) -> None:
-        self._run = run
-        self._dataset = dataset
-        self._span = fit_since, train_until
-
-    def task(self, pool: PoolFiles, *candidates: System) -> BlockTask:
-        """The task of candidates who read the events alike and one pool, all of whose events count as training."""
-        return BlockTask(pool, tuple(map(PortableSystem, candidates)), reading_key(candidates[0]), *self._span)
-
-    def _sums(self, batches: list[list[System]]) -> Iterable[LossesAndPairs]:
-        pools = self._dataset.pools
-        found = iter(self._run.map(judge_block, [self.task(pool, *batch) for batch in batches for pool in pools]))
-        for _ in batches:  # the pools in their order, whoever was done first
-            losses, pairs = zip(*islice(found, len(pools)), strict=True)
-            yield functools.reduce(np.add, losses), functools.reduce(np.add, pairs)
 
 
 def run_search(

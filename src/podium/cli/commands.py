@@ -19,7 +19,6 @@ COMMANDS = {
         ("results.checking:check", "check", "Say what is wrong in FILE, and how to mend it."),
         ("results.importing:import_results", "import", "Turn files of other programs into a results table."),
         ("results.checking:columns", "columns", "Describe the columns of a results table."),
-        ("results.importing:dataset", "dataset", None),
     ),
     "Ratings": (
         ("rating:rate", "rate", None),

@@ -64,7 +64,6 @@ def audit(
     system: "System" = SYSTEM,
     period: str = options.PERIOD,
     chart: Path | None = Option(None, help="Draw the points by month here: .svg, .png or .html."),
-    how: dict[str, Any] = options.EXECUTOR,
     form: Format = PRINTED,
 ) -> None:
     """Audit the points of FILE: introduced, exchanged, created, leaked; and patterns worth a look."""
@@ -72,9 +71,9 @@ def audit(
     from podium.reporting import plotting
 
     with show.progress("reading", "auditing") as steps:
-        source = file.open()
+        source = file.read()
         steps.next()
-        findings = audit(source, system, period=period, **how)
+        findings = audit(source, system, period=period)
         if chart is not None:
             plotting.save(plotting.circulation(findings.months, system.title), chart)
     tables = {name: getattr(findings, attribute) for name, (attribute, _) in AUDIT_TABLES.items()}
@@ -117,7 +116,6 @@ def tune(
     study: Path | None = Option(
         None, metavar="SQLITE", help="Keep the trials here, and go on from them when run again."
     ),
-    how: dict[str, Any] = options.EXECUTOR,
     form: Format = PRINTED,
 ) -> None:
     """Search a system's parameters on the past of FILE, and test them on what came after."""
@@ -126,7 +124,7 @@ def tune(
     if train_until is None:
         raise ParameterError("say where the training events end, with --train-until DATE or --train-until 60%")
     with show.progress(*["trying"] * trials) as steps:
-        tuned = tune(file.open(), system, train_until, trials=trials, study=study, progress=steps.reach, **how)
+        tuned = tune(file.read(), system, train_until, trials=trials, study=study, progress=steps.reach)
     toml = as_toml(tuned.system)
     out = out or options.unused_path(Path(f"{system.name}-tuned.toml"))
     write_text(toml, out)
@@ -158,7 +156,6 @@ def evaluate(
     min_events: int = Option(0, min=0, help="Judge pairs of players who both had so many rated events before."),
     weight: str = Option("pair", help="Weigh pairs of sides (pair), of players (player), or events (event) alike."),
     period: str = options.PERIOD,
-    how: dict[str, Any] = options.EXECUTOR,
     columns: str | None = options.SHOWN_COLUMNS,
     form: Format = PRINTED,
 ) -> None:
@@ -169,12 +166,10 @@ def evaluate(
     rating_systems = described_systems(system, settings)
     labels = system or [each.label for each in rating_systems]
     with show.progress("reading", "predicting") as steps:
-        results = file.open()
+        results = file.read()
         steps.next()
         window = Window(since, until, min_events)
-        evaluation = evaluate(
-            results, rating_systems, labels=labels, window=window, weight=weight, period=period, **how
-        )
+        evaluation = evaluate(results, rating_systems, labels=labels, window=window, weight=weight, period=period)
     for notice in evaluation.notices:
         typer.echo(notice, err=True)
     if form is Format.json:

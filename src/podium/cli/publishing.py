@@ -95,14 +95,12 @@ def is_store(path: str) -> bool:
 
 
 def read_published(file: Input, pool: str | None) -> "Results":
-    """The results of a pool, or all of them; no dataset, which is refused."""
+    """The results of a pool, or all of them."""
     import polars as pl
 
     from podium.results.reading import Results
 
-    results = file.open()
-    if not isinstance(results, Results):
-        raise ParameterError(f"{file}: pages are written of one file, or of a store, which `podium ingest` fills")
+    results = file.read()
     if pool is not None:
         rows = results.frame.filter(pl.col("pool") == pool)
         if rows.is_empty():

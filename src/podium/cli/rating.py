@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 from typer import Option
@@ -15,6 +15,8 @@ from podium.cli.terminal.show import Format
 from podium.errors import ParameterError, UnknownError
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from podium.engine.system import System
     from podium.rated import Rated
 
@@ -22,15 +24,13 @@ if TYPE_CHECKING:
 SHOWN_ROWS = 50
 
 
-def rated_file(
-    file: Input, system: "System", period: str, steps: show.Steps, start: str | None = None, **how: Any
-) -> "Rated":
-    """Read and rate a file, a step each; how a dataset is rated is as `podium.rate` takes it."""
+def rated_file(file: Input, system: "System", period: str, steps: show.Steps, start: str | None = None) -> "Rated":
+    """Read and rate a file, a step each."""
     import podium
 
-    results = file.open()
+    results = file.read()
     steps.next()
-    rated = podium.rate(results, system, period=period, start=start, **how)
+    rated = podium.rate(results, system, period=period, start=start)
     steps.next()
     return rated
 
@@ -41,8 +41,7 @@ def rated_file(
     "podium rate spring.csv -s elo:k=20 --ratings spring.parquet",
     "podium rate summer.csv -s elo:k=20 --start spring.parquet",
     "podium rate results.csv -f csv > ratings.csv",
-    "podium rate seasons/ --history changes/ --checkpoint state/",
-    "podium rate league --engine processes --history league-history",
+    "podium rate seasons/ --parts rated/",
 )
 def rate(
     file: Input = input_option(),
@@ -52,76 +51,62 @@ def rate(
     ratings: Path | None = Option(
         None, help="Write the ratings here: .csv, .json, .jsonl, or .parquet, which keeps every player's whole state."
     ),
-    history: Path | None = Option(
-        None,
-        help="Write every change here: .csv, .parquet, .json or .jsonl; or, of a dataset and of results that are "
-        "rated in parts, a folder of Parquet files.",
-    ),
-    checkpoint: Path | None = Option(
+    history: Path | None = Option(None, help="Write every change here: .csv, .parquet, .json or .jsonl."),
+    parts: Path | None = Option(
         None,
         metavar="FOLDER",
-        help="Rate FILE, a Parquet file or a folder of them, in parts, and save here how far it came: the same "
-        "command goes on where it was, were it killed.",
+        help="Rate Parquet files larger than memory part by part, and write ratings and history to this folder. The "
+        "same command continues an interrupted run. If FILE has only folders named pool=NAME, all cores share them.",
     ),
-    every: int | None = Option(None, min=1, metavar="PARTS", help="How often --checkpoint saves; each 8 if not given."),
-    how: dict[str, Any] = options.EXECUTOR,
     columns: str | None = options.SHOWN_COLUMNS,
     form: Format = PRINTED,
 ) -> None:
     """Rate FILE and show every player's rating.
 
-    A folder of Parquet files, and a dataset, are rated in bounded memory.
+    FILE may be a folder of Parquet files, or a pattern such as 'results/*.parquet'.
     """
-    from podium.large import is_dataset
-
-    of_dataset = checkpoint is None and is_dataset(file.path)
-    in_parts = not of_dataset and (checkpoint is not None or file.is_folder())
-    if every is not None and checkpoint is None:
-        raise ParameterError("--every says how often --checkpoint saves; name its folder")
-    if in_parts and history is not None and history.suffix.lower() in options.SUFFIXES:
-        raise ParameterError(f"--history {history}: {file} is rated in parts; name a folder, which gets a file of each")
-    if checkpoint is not None and any(each is not None for each in how.values()):
-        raise ParameterError("--checkpoint is for one process that reads all parts; leave out the engine")
-    check_outputs([ratings, None if in_parts or of_dataset else history], [file.path])
-    with show.progress("reading", "rating", "writing") as steps:
-        if in_parts:
-            how = {"period": period, "start": start, "history_to": history, "checkpoint": checkpoint}
-            rated = rated_in_parts(file, system, every, **how)
-        else:
-            rated = rated_file(file, system, period, steps, start, history_to=history if of_dataset else None, **how)
-            if history is not None and not of_dataset:
+    if parts is not None:
+        if ratings is not None or history is not None:
+            raise ParameterError("--parts writes ratings and history. Leave out --ratings and --history.")
+        with show.progress("rating"):
+            table = rate_in_parts(file, parts, system, period, start)
+    else:
+        check_outputs([ratings, history], [file.path])
+        with show.progress("reading", "rating", "writing") as steps:
+            rated = rated_file(file, system, period, steps, start)
+            if history is not None:
                 write_table(rated.history, history)
-        if ratings is not None:
-            whole = ratings.suffix.lower() == ".parquet"
-            write_table(rated.states if whole else rated.ratings, ratings, rated.metadata)
-    for notice in notices(rated, file, held=not in_parts and not of_dataset):
-        typer.echo(notice, err=True)
-    show.show(rated.ratings, form, system.label, max_rows=SHOWN_ROWS, columns=columns)
+            if ratings is not None:
+                whole = ratings.suffix.lower() == ".parquet"
+                write_table(rated.states if whole else rated.ratings, ratings, rated.metadata)
+        for notice in notices(rated):
+            typer.echo(notice, err=True)
+        table = rated.ratings
+    show.show(table, form, system.label, max_rows=SHOWN_ROWS, columns=columns)
 
 
-def rated_in_parts(file: Input, system: "System", every: int | None, **how: Any) -> "Rated":
-    from podium.large.rating import rate_folder
-    from podium.large.streaming import EVERY
+def rate_in_parts(file: Input, out: Path, system: "System", period: str, start: str | None) -> "pl.DataFrame":
+    """Rate files part by part; the pools of a folder that has nothing else on all cores."""
+    from podium.parts import rate_parts, rate_pools
 
     if file.format is not None or file.map is not None:
-        raise ParameterError(f"{file}: only a results table as Parquet is rated in parts; podium import makes one")
-    return rate_folder(file.path, system, every=every or EVERY, **how)
+        raise ParameterError(f"{file}: --parts needs Parquet files of results. Make them with podium import.")
+    folder = Path(file.path)
+    if start is None and folder.is_dir() and all(each.name.startswith("pool=") for each in folder.iterdir()):
+        return rate_pools(folder, out, system, period=period)
+    return rate_parts(file.path, out, system, period=period, start=start)
 
 
-def notices(rated: "Rated", file: Input, *, held: bool) -> Iterator[str]:
+def notices(rated: "Rated") -> Iterator[str]:
     """What to know beside the ratings, a line each."""
     from podium.ledger.leaderboard import why_nothing_counts
     from podium.results.consistency import tie_notice
 
-    tied = tie_notice(rated.results.frame) if held else None
+    tied = tie_notice(rated.results.frame)
     if tied is not None:
         yield f"{rated.results.source}: {tied}"
     if rated.notice is not None:
         yield rated.notice
-    if not held:
-        if not rated.event_count:
-            yield f"{file}: nothing here can be rated: no event has two entries that count"
-        return
     reason = None if rated.events.pools else why_nothing_counts(rated.results.frame)
     if reason is not None:
         yield f"{rated.results.source}: nothing here can be rated: {reason}"

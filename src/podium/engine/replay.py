@@ -15,7 +15,7 @@ from podium.engine.lanes import examples_between, lanes_for, nobody_waiting, rep
 from podium.engine.large_heats import LARGE_HEAT
 from podium.engine.pool_state import PoolNumbers, keep_states, new_pools
 from podium.engine.rule_checks import run_kernel
-from podium.engine.rules import enter_all, is_from_author, judge_heat, params_in_pool, rate_event, rate_two, settle_all
+from podium.engine.rules import is_from_author, judge_heat, params_in_pool, rate_event, rate_two
 from podium.engine.system import System
 from podium.engine.tables.encoding import Events, Pool, frozen
 from podium.engine.tables.selection import DAY_US, numbers_at
@@ -157,29 +157,6 @@ def _replay(
 
 
 replay_each = compile_twice(_replay)
-
-
-def _judge_piece(
-    params: Any,
-    prototypes: Any,
-    everyone: Any,
-    piece: Any,
-    states: Any,
-    scratch: Any,
-    after: Any,
-    first: bool,  # noqa: FBT001  (of a kernel)
-    last: bool,  # noqa: FBT001
-) -> None:
-    """Judge the heats of a piece, as `rate_heats` does those of a whole period."""
-    if first:
-        enter_all(params, prototypes, everyone, 0, everyone.player.size, states, scratch)
-    for heat in range(piece.entries.size - 1):
-        judge_heat(params, prototypes, piece, heat, piece.entries[heat], piece.entries[heat + 1], 0, scratch)
-    if last:
-        settle_all(params, prototypes, everyone, 0, everyone.player.size, scratch, after, 0)
-
-
-judge_piece = compile_twice(_judge_piece)
 
 
 def newcomers(system: System, count: int) -> States:

@@ -259,13 +259,10 @@ class System(PoolReader):
 
     def limit_notice(self, states: npt.NDArray[np.float64]) -> str | None:
         """How many players are at a limit and what suits such results; None where none is."""
-        return self.limit_text(int(self.at_limit(states).sum()), len(states))
-
-    def limit_text(self, count: int, players: int) -> str | None:
-        """That so many of the players are at a limit, and what suits such results; None where none is."""
+        count = int(self.at_limit(states).sum())
         if not count:
             return None
-        return f"{self.name}: {count:,} of {players:,} players are beyond what the system can rate; {self.instead}"
+        return f"{self.name}: {count:,} of {len(states):,} players are beyond what the system can rate; {self.instead}"
 
     def shown(self, states: npt.NDArray[np.float64]) -> dict[str, npt.NDArray[Any]]:
         """The state's fields as columns for people, `rating` first; `states` is (rows, fields)."""

@@ -224,12 +224,6 @@ def last_rows(history: pl.DataFrame) -> pl.DataFrame:
     return history.unique(["pool", "player"], keep="last", maintain_order=True)
 
 
-def later_rows(before: pl.DataFrame, later: pl.DataFrame) -> pl.DataFrame:
-    """`last_rows` of two histories one after the other, from those of each."""
-    highest = pl.col("peak").max().over("pool", "player")
-    return pl.concat([before, later]).with_columns(highest).unique(["pool", "player"], keep="last", maintain_order=True)
-
-
 def listed(system: System, board: pl.DataFrame, rules: Eligibility, at: datetime | None) -> pl.DataFrame:
     """Those of a board whom the rules list, with their ranks among each other, by pool and rank."""
     ranked = with_ranks(system, eligible_rows(board, rules, at))

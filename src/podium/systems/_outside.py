@@ -111,8 +111,8 @@ class PortableSystem(NamedTuple):
         module = kind.__module__
         if not is_portable(self.system):
             raise ParameterError(
-                f"{self.system.name}: workers cannot import {kind.__qualname__} of {module}; "
-                "put the class at the top of a module of its own, or rate with engine='local'"
+                f"{self.system.name}: workers cannot import {kind.__qualname__} of {module}. "
+                "Put the class at the top of a module of its own."
             )
         if module.startswith(OF_FILE):
             module = str(sys.modules[module].__file__)

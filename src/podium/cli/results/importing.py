@@ -1,18 +1,18 @@
-"""Commands that turn files into a results table, and into a dataset: import and dataset."""
+"""The command that turns files into a results table: import."""
 
 import shlex
 import sys
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 from typer import Argument, Option
 
-from podium.cli.results.reading import PLAYER, TABLE_FLAGS, TABLES, Input, TableFlags, input_option
+from podium.cli.results.reading import PLAYER, TABLE_FLAGS, TABLES, TableFlags
 from podium.cli.terminal import show
-from podium.cli.terminal.app import App, examples
+from podium.cli.terminal.app import examples
 from podium.cli.terminal.options import (
     EVERY,
     STARTED_AT,
@@ -32,7 +32,6 @@ from podium.support.words import counted
 if TYPE_CHECKING:
     import polars as pl
 
-    from podium.dataset import Dataset
     from podium.importers import Imported, Options
     from podium.importers.grid import Question
 
@@ -232,50 +231,3 @@ def names_table(imported: "Imported") -> "pl.DataFrame":
 
     rows = [(player, name, event_id) for player, (name, event_id) in imported.names.items()]
     return pl.DataFrame(rows, schema=dict.fromkeys(("player", "name", "last_event_id"), pl.String), orient="row")
-
-
-dataset = App(help="Write results as a dataset, for many pools or more than memory holds, and check it.")
-
-
-@dataset.command(
-    "write",
-    "podium dataset write results.csv league",
-    "podium dataset write exported/ s3://bucket/league",
-    short_help="Write FILE as a dataset.",
-)
-def write(
-    file: Input = input_option(named=True, prints=False),
-    folder: str = Argument(metavar="DIR", help="A new folder, or an address such as s3://bucket/league."),
-    overwrite: bool = Option(False, "--overwrite", help="Replace the dataset that is there."),
-) -> None:
-    """Write FILE, or a folder of Parquet files, as a dataset: a folder a pool, sorted, checked, with its digests."""
-    from podium.dataset import write
-
-    with show.progress("reading", "writing") as steps:
-        source: Any = file.path if streams(file) else file.read()
-        steps.next()
-        written = write(source, folder, overwrite=overwrite)
-    tell(written, "written")
-
-
-def streams(file: Input) -> bool:
-    """Whether a file is read part by part rather than whole."""
-    from podium.dataset import is_dataset
-
-    plain = file.format is None and file.map is None
-    return plain and (is_dataset(file.path) or Path(file.path).is_dir() or file.path.lower().endswith(".parquet"))
-
-
-@dataset.command("check", "podium dataset check league", short_help="Check that a dataset is as it was written.")
-def check(folder: str = Argument(metavar="DIR", help="A dataset.")) -> None:
-    """Check that every file of a dataset is there and as it was written: digests, rows, events."""
-    from podium.dataset import check
-
-    with show.progress("checking"):
-        checked = check(folder)
-    tell(checked, "all good")
-
-
-def tell(written: "Dataset", verdict: str) -> None:
-    sizes = counted(written.rows, "row"), counted(written.events, "event"), counted(len(written.pools), "pool")
-    typer.echo(f"{written.uri}: {', '.join(sizes)}, digest {written.digest}: {verdict}")

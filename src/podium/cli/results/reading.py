@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from podium.dataset import Dataset
     from podium.results.reading import Results
 
 
@@ -249,10 +248,6 @@ class Input:
         with path.open("rb") as file:
             return file.read(len(EXPORTED)) == EXPORTED
 
-    def is_folder(self) -> bool:
-        """Whether it is a folder of results as Parquet files, which are rated in bounded memory."""
-        return self.format is None and self.map is None and Path(self.path).is_dir()
-
     def is_plain(self) -> bool:
         """Whether it is a file with the headings of a results table, and no others."""
         from podium.errors import ResultsError
@@ -262,16 +257,6 @@ class Input:
             return Path(self.path).is_file() and not header_faults(load_path(self.path, None)[0])
         except ResultsError:
             return False
-
-    def open(self) -> "Results | Dataset | str":
-        """Open a dataset; name a folder of Parquet files; read and check other results."""
-        from podium.large import is_dataset
-
-        if self.format is None and self.map is None and is_dataset(self.path):
-            from podium.large.files import open_dataset
-
-            return open_dataset(self.path)
-        return self.path if self.is_folder() else self.read()
 
     def read(self) -> "Results":
         """Read and check the results; what was understood of a file in another shape goes to stderr."""

@@ -86,28 +86,6 @@ SHOWN_COLUMNS = Option(
     help="Show these columns, or all; if not given, those that fit and say something.",
 )
 FORM = Option(Format.table, "--format", "-f", help="What to print.")
-ENGINE = Option(
-    None,
-    "--engine",
-    metavar="NAME",
-    help="Who does the pools of a dataset: local, processes or dask. If not given, processes for many rows.",
-)
-SCHEDULER = Option(
-    None,
-    "--scheduler",
-    metavar="ADDRESS",
-    help="The scheduler of Dask, such as tcp://10.0.0.5:8786. Without one, --engine dask starts two workers here.",
-)
-WORKERS = Option(None, "--workers", metavar="N", min=1, help="Processes, or workers of Dask here, for a dataset.")
-
-
-def executor(
-    engine: str | None = ENGINE, scheduler: str | None = SCHEDULER, workers: int | None = WORKERS
-) -> dict[str, Any]:
-    return {"engine": engine, "scheduler": scheduler, "workers": workers}
-
-
-EXECUTOR: Any = Made(executor)
 STARTED_AT = Option(
     None, metavar="DATE", help="The date of the events if they have none; of the first one with --every."
 )

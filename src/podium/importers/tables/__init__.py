@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from podium.errors import ParameterError, ResultsError
+from podium.results.parquet_files import ParquetFiles, is_several
 from podium.results.reading import STDIN, Results, read_numbered, standard_input
 from podium.results.reading import read_results as read_strictly
 
@@ -32,8 +33,8 @@ def read_results(
     """Read and check results.
 
     Args:
-        source: a path (.csv, .parquet, .json, .jsonl; `-` is standard input), a binary file, a pandas,
-            Polars or Arrow frame, rows as dicts, or Results.
+        source: a path (.csv, .parquet, .json, .jsonl; `-` is standard input), a folder of Parquet files or a pattern
+            such as `results/*.parquet`, a binary file, a pandas, Polars or Arrow frame, rows as dicts, or Results.
         name: what faults call the table; the file's name where None.
         columns: what the table's columns mean: its column, or a rule of a map, by the name of the results column;
             columns that have such a name already keep their meaning.
@@ -52,7 +53,7 @@ def read_results(
     if map is not None and (columns is not None or ignore):
         raise ParameterError("give a map or columns, not both: a map says all of a table")
     if map is None and columns is None and not ignore:
-        if lenient or answers:
+        if lenient or answers or is_several(source):
             return read_leniently(source, name, answers)[0]
         return read_strictly(source, name=name)
     from podium.importers.tables import maps, open_table  # noqa: PLC0415
@@ -82,6 +83,9 @@ def read_leniently(
     """Read a results table as it is; or if that is refused, as its headings and cells surely mean it."""
     if isinstance(source, Results):
         return source, None
+    if is_several(source):
+        files = ParquetFiles(source)
+        return files.check(files.read())
     path = str(source) if isinstance(source, str | Path) else None
     content = standard_input() if path == STDIN else source.read() if hasattr(source, "read") else None
     if name is None:

@@ -1,0 +1,272 @@
+"""Results larger than memory: rated one part of whole events after the other, and many pools at once."""
+
+import json
+import os
+import pickle
+from collections.abc import Iterator
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
+from contextlib import contextmanager, nullcontext, suppress
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from podium.engine.system import System
+from podium.engine.tables.selection import EVENT, check_period, numbers_at
+from podium.errors import ExecutorError, Fault, OutputError, ParameterError, ResultsError
+from podium.ledger import leaderboard as boards
+from podium.ledger.saved import Start, read_start
+from podium.rated import begin, rate_table
+from podium.results.columns import started
+from podium.results.consistency import SEQUENCE
+from podium.results.hashing import as_indices
+from podium.results.parquet_files import ParquetFiles, find_files, natural_key
+from podium.support.part_files import lock, part_file, remove_unfinished
+from podium.systems import make_system
+from podium.systems._outside import PortableSystem
+
+PART_ROWS = 1 << 20
+SAVED_PARTS = 4  # parts from one saved progress to the next
+RATINGS, HISTORY = "ratings.parquet", "history"  # of an output folder
+PROGRESS = "podium.parts"  # in the metadata of the ratings
+WARMING_ROWS = 1000
+TRIES = 3  # of workers that die without finishing a pool
+
+
+class Progress(NamedTuple):
+    """How far a run has come; rows count from 0 over all files."""
+
+    number: int = 0  # parts rated
+    first: int = 0  # row where the last of them begins
+    next: int = 0  # row after it
+    files: list[list[str | int]] = []  # noqa: RUF012  (name and rows of each file begun; never changed)
+
+
+def rate_parts(
+    files: Any,
+    out: str | Path,
+    system: str | System = "elo",
+    *,
+    period: str = EVENT,
+    start: Any = None,
+    rows: int = PART_ROWS,
+    **settings: Any,
+) -> pl.DataFrame:
+    """Rate Parquet files that are larger than memory, with exactly the ratings that `rate` gives the whole.
+
+    `out` gets two things: `history/part-000001.parquet` and so on, every change of each part; and `ratings.parquet`,
+    which `start=` continues from. The same call continues an interrupted run, and rates files added after the last.
+
+    Args:
+        files: a folder, a pattern such as `results/*.parquet`, a URL that Polars reads, or a list of these. The files
+            of a folder or pattern are read in natural order: `part-2` before `part-10`. Each pool is in order of time,
+            and the rows of an event stand together.
+        out: the output folder: a new one, or that of the run to continue.
+        system: a system's name, with parameters if it is `elo:k=20`, or an instance.
+        period: the rating period: `event`, or a span such as `1d`, `1w` or `1mo`. One period must fit in memory.
+        start: ratings to start from, as `rate` takes them. A run that continues has its own.
+        rows: rows of a part. A part ends with an event and a rating period, so it has more rows if these are longer.
+        settings: the system's parameters, by name.
+
+    Returns:
+        Every player's rating after the last event, as `Rated.ratings`: one row per pool and player, by pool and rank.
+
+    Raises:
+        ResultsError: a part is invalid, is not later than the parts before, or repeats the id of an event in the part
+            before. Ids repeated in more distant parts are not noticed.
+        ParameterError: no such system, parameter or period, or `out` belongs to a run over other files or by other
+            rules.
+        OutputError: `out` cannot be written, holds other files, or another process writes there.
+    """
+    chosen = make_system(system, settings)
+    _refuse_inside(Path(out), files)
+    return _rate_files(ParquetFiles(files), Path(out), chosen, period, start, rows)
+
+
+def rate_pools(
+    folder: str | Path,
+    out: str | Path,
+    system: str | System = "elo",
+    *,
+    period: str = EVENT,
+    rows: int = PART_ROWS,
+    executor: Executor | None = None,
+    **settings: Any,
+) -> pl.DataFrame:
+    """Rate many pools at once, each as `rate_parts` does, with the same ratings whoever does the work.
+
+    Workers read the files and write `out/NAME/` for each pool, so they need the same paths. In a script, call this
+    under `if __name__ == "__main__":`, because the processes import the script.
+
+    Args:
+        folder: a folder with one folder of Parquet files per pool, called `NAME` or `pool=NAME`.
+        out: the output folder: a new one, or that of the run to continue.
+        system: a system's name, with parameters if it is `elo:k=20`, or an instance that workers can import.
+        period: the rating period, as `rate_parts` takes it.
+        rows: rows of a part.
+        executor: any `concurrent.futures.Executor`, such as Dask's `client.get_executor()`. Default: one process per
+            core. If a worker dies, its pools are submitted again.
+        settings: the system's parameters, by name.
+
+    Returns:
+        Every player's rating, as `rate_parts` returns them.
+
+    Raises:
+        ResultsError: a pool is invalid, or the folder has no pools.
+        ParameterError: as in `rate_parts`, or workers cannot import the system.
+        OutputError: as in `rate_parts`.
+        ExecutorError: workers died again and again. The same call continues where they were.
+    """
+    chosen = make_system(system, settings)
+    _refuse_inside(Path(out), folder)
+    pools = find_pools(folder)
+    if not pools:
+        raise ResultsError.whole(str(folder), "has no pools. Give a folder with one folder of Parquet files per pool.")
+    pools.sort(key=lambda pool: -sum(Path(path).stat().st_size for path in find_files(pool)))
+    if executor is None:  # compile the kernels once, before there are workers
+        pickle.dumps(PortableSystem(chosen))  # raises if workers cannot import it
+        with suppress(ResultsError):
+            files = ParquetFiles(pools[-1])
+            rate_table(files.check(files.read(0, WARMING_ROWS))[0], chosen, check_period(period))
+    tasks = [(pool, Path(out) / pool.name, PortableSystem(chosen), period, rows) for pool in pools]
+    return pl.concat(_run(tasks, executor)).sort("pool", "rank", "player")
+
+
+def find_pools(folder: str | Path) -> list[Path]:
+    """Return the folders of the pools in a folder, in natural order."""
+    try:
+        folders = [path for path in Path(folder).iterdir() if path.is_dir() and not path.name.startswith(".")]
+    except OSError as error:
+        raise ResultsError.whole(str(folder), f"cannot be read ({error.strerror or error})") from None
+    return sorted(folders, key=lambda path: natural_key(path.name))
+
+
+def _run(tasks: list[Any], executor: Executor | None) -> list[pl.DataFrame]:
+    """Return what `_rate_pool` returns of each task; submit those of dead workers again."""
+    done: dict[int, pl.DataFrame] = {}
+    tries = 0
+    while tries < TRIES:
+        before, futures = len(done), dict[int, Future[pl.DataFrame]]()
+        with nullcontext(executor) if executor else ProcessPoolExecutor(mp_context=get_context("spawn")) as workers:
+            try:
+                for number in range(len(tasks)):
+                    if number not in done:
+                        futures[number] = workers.submit(_rate_pool, *tasks[number])
+                for number, future in futures.items():
+                    done[number] = future.result()
+                return list(done.values())
+            except BrokenExecutor:
+                tries = 1 if len(done) > before else tries + 1
+            finally:
+                for future in futures.values():
+                    future.cancel()
+    raise ExecutorError(
+        f"workers died {TRIES} times. Call rate_pools again with a new executor of fewer workers: it continues."
+    )
+
+
+def _rate_pool(folder: Path, out: Path, system: PortableSystem, period: str, rows: int) -> pl.DataFrame:
+    files = ParquetFiles(folder, pool=folder.name)
+    return _rate_files(files, out, system.system, period, None, rows)
+
+
+def _rate_files(files: ParquetFiles, out: Path, system: System, period: str, start: Any, rows: int) -> pl.DataFrame:
+    check_period(period)
+    if rows < 1:
+        raise ParameterError(f"rows is {rows}. Give 1 or more.")
+    with _output_folder(out):
+        done, standing = _progress(out, files, system, period)
+        ids = files.check(files.read(done.first, done.next - done.first))[0].frame["event_id"]
+        while standing is None or done.next < files.height:
+            known = start if standing is None else standing
+            done, standing, ids = _rate_part(files, out, system, period, known, rows, done, ids)
+    return boards.ratings(system, standing.players, standing.states)
+
+
+def _rate_part(
+    files: ParquetFiles, out: Path, system: System, period: str, known: Any, rows: int, done: Progress, before: Any
+) -> tuple[Progress, Start, pl.Series]:
+    """Rate the next part and write its history; now and then the ratings, whose file says how far the run has come.
+
+    A run that is killed writes the history since then again, with the same bytes.
+    """
+    first = done.next
+    results, numbered = files.check(_next_part(files, first, rows, period), first)
+    with files.located(first):
+        ids = results.frame["event_id"].gather(as_indices(numbered.first))
+        again = numbered.first[ids.is_in(before.implode()).to_numpy()]
+        if again.size:
+            remedy = "is the id of an event in the part before. Give each event its own id, with its rows together."
+            faults = (Fault(int(row) + 1, "event_id", results.frame["event_id"][int(row)], remedy) for row in again)
+            raise ResultsError(results.source, faults)
+        start = None if known is None else begin(known, system, period, results)
+        rated = rate_table(results, system, period, start, numbered)
+    last = first + results.frame.height
+    done = Progress(done.number + 1, first, last, files.begun(last))
+    with part_file(out / HISTORY / f"part-{done.number:06}.parquet", OutputError) as part:
+        rated.history.write_parquet(part, compression="lz4")
+    if done.number % SAVED_PARTS == 0 or last == files.height:
+        with part_file(out / RATINGS, OutputError) as part:
+            rated.states.write_parquet(part, metadata=rated.metadata | {PROGRESS: json.dumps(done._asdict())})
+    return done, rated.standing(), ids
+
+
+def _next_part(files: ParquetFiles, first: int, rows: int, period: str) -> pl.DataFrame:
+    """Return about so many rows, to the end of an event and of a rating period."""
+    while True:
+        frame = files.read(first, rows)
+        if first + frame.height >= files.height or "event_id" not in frame.columns:
+            return frame
+        begins = frame["event_id"].ne_missing(frame["event_id"].shift(1))
+        if "started_at" in frame.columns and (period != EVENT or SEQUENCE in frame.columns):
+            instants, faults = started(frame["started_at"])
+            if not faults:
+                moments = instants.to_physical() if period == EVENT else pl.Series(numbers_at(instants, period))
+                begins &= moments.ne_missing(moments.shift(1))
+        cuts = begins.arg_true()
+        if cuts.len() > 1:
+            return frame[: cuts[-1]]
+        rows *= 2
+
+
+@contextmanager
+def _output_folder(out: Path) -> Iterator[None]:
+    """Make the output folder, and lock it in this context."""
+    try:
+        (out / HISTORY).mkdir(parents=True, exist_ok=True)
+        locked = lock(out.resolve())
+    except BlockingIOError:
+        raise OutputError(f"{out}: another process writes here. Wait for it, or name another folder.") from None
+    except OSError as error:
+        raise OutputError(f"{out}: cannot be written ({error.strerror or error}). Name another folder.") from error
+    try:
+        for folder in (out, out / HISTORY):
+            remove_unfinished(folder)
+        yield
+    finally:
+        if locked is not None:
+            os.close(locked)
+
+
+def _progress(out: Path, files: ParquetFiles, system: System, period: str) -> tuple[Progress, Start | None]:
+    """Return how far the run in an output folder has come, and its ratings."""
+    path = out / RATINGS
+    if not path.exists():
+        others = {each.name for each in out.iterdir()} - {HISTORY}
+        if others:
+            raise OutputError(f"{out}: holds other files, such as {min(others)}. Name a new folder.")
+        return Progress(), None
+    standing = read_start(path, system, period)
+    text = pl.read_parquet_metadata(path).get(PROGRESS)
+    if text is None:
+        raise OutputError(f"{path}: is not from rate_parts. Name a new folder.")
+    done = Progress(**json.loads(text))
+    if done.files != files.begun(done.next):
+        raise ParameterError(f"{out}: the files rated so far have changed. Restore them, or name a new folder.")
+    return done, standing
+
+
+def _refuse_inside(out: Path, source: Any) -> None:
+    if isinstance(source, str | Path) and Path(source).resolve() in [out.resolve(), *out.resolve().parents]:
+        raise ParameterError(f"{out}: is in the folder of the results. Name a folder elsewhere.")

@@ -12,6 +12,7 @@ import pytest
 from extent import times
 from gates import Gate
 from html_tree import as_number, tree
+from races import calling, event
 from starlette.testclient import TestClient
 
 from podium.service import create_app
@@ -235,6 +236,15 @@ def test_a_browser_that_has_just_written_waits_for_the_newest_version(corrected)
         assert not waiting.done()
         corrected.gate.opened.set()
         assert version_of(waiting.result()) == corrected.newest
+
+
+def test_the_answer_to_a_write_names_the_version_to_wait_for(store):
+    with calling(store) as client:
+        sent = client.put(f"{API}/events/e3", json=event(3, ["ana", "ben"]))
+        assert sent.status_code == 200
+        assert version_of(sent) == store.version("main") > sent.json()["seq"]
+        assert version_of(client.post(f"{API}/events/e3/void")) == store.version("main")
+        assert version_of(client.get(f"{API}/leaderboard")) == store.version("main")
 
 
 def test_every_route_that_reads_a_pool_knows_since(store):

@@ -108,6 +108,10 @@ class Snapshots:
             held = {name: [*each.snapshots.values()] for name, each in self._pools.items()}
         return [name for name, some in held.items() if any(each.contents.size > contents for each in some)]
 
+    def newest_version(self, name: str) -> int:
+        """Return the version of the newest snapshot that is held of a pool; after a write it has that."""
+        return max((place.seq for _, place in self._followed(name).snapshots), default=0)
+
     def at(self, pool: PoolView, *, refuse_long: bool = False) -> Snapshot:
         """Return a pool as its transaction sees it, and fold the missing entries in this thread.
 

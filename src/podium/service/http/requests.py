@@ -22,7 +22,7 @@ from starlette.middleware.gzip import DEFAULT_EXCLUDED_CONTENT_TYPES, GZipMiddle
 from starlette.requests import HTTPConnection
 
 from podium.service.http.errors import HEADER, READ_RESPONSES, RETRY_AFTER_S, RequestLog, current_request_id, problem
-from podium.service.http.json import POOLS_PATH, RefusedError, printable
+from podium.service.http.json import POOLS_PATH, RefusedError, decode_name, printable
 from podium.store import Store
 from podium.store.following import NEWEST
 from podium.support.words import suggestion
@@ -153,7 +153,10 @@ async def version_to_await(request: Request, since: Since = 0) -> float:
 
 
 class StrictRoute(APIRoute):
-    """A route that refuses a parameter of a pool's address that it does not know: it may be a slip of the pen."""
+    """A route that refuses a parameter of a pool's address that it does not know: it may be a slip of the pen.
+
+    The answer to a write names the version of its pool that has it, for `since`.
+    """
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle, parameters = super().get_route_handler(), get_flat_params(self.dependant)
@@ -164,7 +167,12 @@ class StrictRoute(APIRoute):
                 if name not in known:
                     there_are = f" (there are {', '.join(known)})" if known else ""
                     raise RefusedError(printable(name), f"is no parameter here{suggestion(name, known)}{there_are}")
-            return await handle(request)
+            answer, store = await handle(request), request.app.state.store
+            if request.method != "GET" and "pool" in request.path_params:
+                version = store.snapshots.newest_version(decode_name(request.path_params["pool"]))
+                if version:
+                    answer.headers.setdefault(VERSION_HEADER, str(version))
+            return answer
 
         return handle_known if self.path.startswith(POOLS_PATH) else handle
 

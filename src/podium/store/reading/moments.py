@@ -158,6 +158,9 @@ class Moments:
             find: only reads, so that it can begin again.
             since: the version of each pool that it reads at least, if the log has it.
             as_stored: read exactly the newest version, as whoever proposes a change does.
+
+        Returns:
+            The function's answer.
         """
         if self._moment is not None:
             return find(self._moment)
@@ -174,11 +177,28 @@ class Moments:
             followed[behind] = self.snapshots.follow(behind, NEWEST if as_stored else since)
 
     def read_pool(self, pool_name: str, find: Callable[[PoolReader], T], *, as_stored: bool = False) -> T:
-        """Return what a function finds in one moment of a pool, as `read` does."""
+        """Read one moment of a pool.
+
+        Args:
+            pool_name: the pool.
+            find: only reads, so that it can begin again.
+            as_stored: read exactly the newest version.
+
+        Returns:
+            The function's answer.
+        """
         return self.read(lambda moment: find(moment.pool(pool_name)), as_stored=as_stored)
 
     def read_view(self, find: Callable[[Self], T], since: float = 0) -> T:
-        """Return what a function finds in a store that stays as it is, as `read` does."""
+        """Read one moment of all pools.
+
+        Args:
+            find: gets the store as it is at that moment; it only reads, so that it can begin again.
+            since: the version of each pool that it reads at least, if the log has it.
+
+        Returns:
+            The function's answer.
+        """
         return self.read(lambda moment: find(self._view(moment)), since)
 
     @contextmanager

@@ -180,6 +180,23 @@ def test_a_database_that_was_put_back_does_not_have_the_entry_of_a_later_cache(s
     assert snapshot.events.find("e30") < 0 <= snapshot.events.find("e31")
 
 
+def test_postgresql_keeps_snapshots_too(new_url):
+    url = new_url("postgresql")
+    with closing(Store(url)) as store:
+        store.create_pool("main", find("podium")())
+        store.submit("main", [row for number in range(EVENTS) for row in rows(number, "abc")])
+        store.void("main", "e0")
+        assert store.keep_snapshot("main", entries=10)
+    entries, snapshot = read_first(url)
+    assert entries == 0
+    assert snapshot.events.size == EVENTS
+
+
+def test_a_pool_that_waits_for_an_upgrade_is_not_kept(store, monkeypatch):
+    monkeypatch.setattr(kept, "ARITHMETIC", 10_000)
+    assert not store.keep_snapshot("main", entries=0)
+
+
 def test_a_pool_that_is_created_again_has_no_cache(store, path):
     store.close_pool("main")
     store.delete_pool("main")

@@ -118,7 +118,12 @@ def forget_texts(pool: PoolView) -> None:
 
 
 def is_due(pool: PoolView, most: int) -> bool:
-    """Return True if a start would read more than `most` entries of the log, or rate as many corrected events again."""
+    """Return True if a start would read more than `most` entries of the log, or rate as many corrected events again.
+
+    Nobody reads a pool that another revision of the arithmetic rated.
+    """
+    if pool.arithmetic != ARITHMETIC:
+        return False
     found = read(pool, SNAPSHOT)
     after = found.seq if found else 0
     ((entries,),), ((events,),) = (

@@ -23,8 +23,8 @@ from podium.engine.inputs import (
     slot_at,
     weight_at,
 )
+from podium.engine.kernel_calls import run_kernel
 from podium.engine.replay import newcomers, takes_sums
-from podium.engine.rule_checks import run_kernel
 from podium.engine.rules import compare, enter, evidence, expect, settle
 from podium.engine.system import System
 from podium.engine.tables.encoding import Events

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from podium.engine.inputs import comparable, entrant_at, entries_of, entry_at, heats_of, slot_at
+from podium.engine.kernel_calls import run_kernel
 from podium.engine.pool_state import sharpness
 from podium.engine.replay import Replayed, newcomers, replay, with_names
-from podium.engine.rule_checks import run_kernel
 from podium.engine.rules import enter, expect_side, params_in_pool
 from podium.engine.system import System
 from podium.engine.tables.encoding import Events

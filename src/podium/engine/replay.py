@@ -11,10 +11,10 @@ import polars as pl
 
 from podium.engine.heats import judges_two, replay_side_by_side, sums_up, wide_scratch
 from podium.engine.inputs import ENTRANT_COLUMNS, ENTRY_COLUMNS, Columns, empty_scratch, plain
+from podium.engine.kernel_calls import run_kernel
 from podium.engine.lanes import examples_between, lanes_for, nobody_waiting, replay_in_lanes, replay_one_by_one
 from podium.engine.large_heats import LARGE_HEAT
 from podium.engine.pool_state import PoolNumbers, keep_states, new_pools
-from podium.engine.rule_checks import run_kernel
 from podium.engine.rules import is_from_author, judge_heat, params_in_pool, rate_event, rate_two
 from podium.engine.system import System
 from podium.engine.tables.encoding import Events, Pool, frozen

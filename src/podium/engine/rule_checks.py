@@ -5,18 +5,16 @@ ordinary Python. What numba refuses after that is named by rule, file and line.
 """
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
 import numpy as np
-from numba.core.errors import NumbaError
 
 from podium.engine import rules
 from podium.engine.inputs import ABSENT, Columns, Entry, Heat, Occasion, comparable, empty_scratch, entrant_at, entry_at
 from podium.engine.pool_state import new_pools
 from podium.engine.rule_errors import (
-    compile_sentence,
     description,
     is_record,
     missing_field,
@@ -28,7 +26,7 @@ from podium.engine.rules import overrides
 from podium.engine.system import System, blank
 from podium.engine.tables.sides import room_for_sides
 from podium.errors import RuleError
-from podium.kernels.compiled import RULES, SHIPPED
+from podium.kernels.compiled import RULES
 from podium.kernels.records import read
 
 PROBE_ENTRANTS = 3
@@ -277,28 +275,3 @@ def run_rule(system: System, rule: Any, params: Any, *arguments: Any, returns: t
             f"{system.name} declares {returns.__name__.rpartition('.')[2]}"
         )
     return value
-
-
-Kernels = tuple[Callable[..., Any], Callable[..., Any]]
-
-
-def run_kernel(system: System, kernels: Kernels, params: Any, *arguments: Any) -> Any:
-    """What a loop over rules returns, compiled for Podium's own or a stranger's; a RuleError where numba refuses.
-
-    The type of `params`, as `System.arguments` has them, says whose rules they are for.
-    """
-    kept, apart = kernels
-    try:
-        return (kept if system.is_ours and type(params) in SHIPPED else apart)(params, *arguments)
-    except NumbaError as error:
-        raise compile_error(system, error) from None
-
-
-def compile_error(system: System, error: Exception) -> RuleError:
-    """The error in place of numba's: what plain Python finds wrong, or else the rule and line that numba refuses."""
-    try:
-        check_declarations(system)
-        run_rules(system)
-    except RuleError as plain_error:
-        return plain_error
-    return compile_sentence(system, error)

@@ -9,8 +9,8 @@ import numpy.typing as npt
 import polars as pl
 
 from podium.engine.inputs import comparable, entrant_at, entries_of, heats_of, slot_at
+from podium.engine.kernel_calls import run_kernel
 from podium.engine.replay import Replayed
-from podium.engine.rule_checks import run_kernel
 from podium.engine.rules import enter, expect_side, params_in_pool
 from podium.engine.system import System
 from podium.engine.tables.encoding import Events

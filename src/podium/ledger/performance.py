@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from podium.engine.inputs import Heat, comparable, entrant_at, entries_of, entry_at, heats_of, mode_at, slot_at
+from podium.engine.kernel_calls import run_kernel
 from podium.engine.large_heats import finishes
 from podium.engine.replay import Replayed, States
-from podium.engine.rule_checks import run_kernel
 from podium.engine.rules import compare, enter, expect, overrides, rate_event
 from podium.engine.system import System
 from podium.engine.tables.encoding import Events

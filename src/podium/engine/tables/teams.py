@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from podium.engine.inputs import PRESENT, part_at, rank_at
-from podium.engine.rule_checks import run_kernel
+from podium.engine.kernel_calls import run_kernel
 from podium.engine.rules import enter, expect_side
 from podium.engine.system import System
 from podium.engine.tables.sides import Sides, room_for_sides

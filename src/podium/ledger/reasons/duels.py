@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from podium.engine import inputs, rules
-from podium.engine.rule_checks import run_kernel
+from podium.engine.kernel_calls import run_kernel
 from podium.engine.system import ELO_SCALE, System, blank
 from podium.engine.tables.encoding import Events
 from podium.engine.tables.sides import gather_sides, room_for_sides

@@ -1,0 +1,41 @@
+"""Calls of loops over rules, compiled for Podium's own systems or for others."""
+
+from collections.abc import Callable
+from typing import Any
+
+from numba.core.errors import NumbaError
+
+from podium.engine.rule_checks import check_declarations, run_rules
+from podium.engine.rule_errors import compile_sentence
+from podium.engine.system import System
+from podium.errors import RuleError
+from podium.kernels.compiled import SHIPPED
+
+Kernels = tuple[Callable[..., Any], Callable[..., Any]]
+
+
+def run_kernel(system: System, kernels: Kernels, params: Any, *arguments: Any) -> Any:
+    """Return what a loop over rules returns, compiled for Podium's own systems or for others.
+
+    Args:
+        kernels: the loop compiled for Podium's own systems, and for others.
+        params: as `System.arguments` has them; their type says whose rules are run.
+
+    Raises:
+        RuleError: numba cannot compile the rules.
+    """
+    kept, apart = kernels
+    try:
+        return (kept if system.is_ours and type(params) in SHIPPED else apart)(params, *arguments)
+    except NumbaError as error:
+        raise compile_error(system, error) from None
+
+
+def compile_error(system: System, error: Exception) -> RuleError:
+    """Return what plain Python finds wrong, or else the rule and the line that numba cannot compile."""
+    try:
+        check_declarations(system)
+        run_rules(system)
+    except RuleError as plain_error:
+        return plain_error
+    return compile_sentence(system, error)

@@ -359,5 +359,9 @@ class PoolReader(PoolView):
 
 
 def version(pool: PoolReader) -> int:
-    """Return the number of the newest log entry that answers from this transaction know of."""
+    """Find the version of a pool that answers from this transaction are of.
+
+    Returns:
+        The number of the newest log entry that they know of; 0 before the first one.
+    """
     return newest_seq(pool) if pool.older is None else pool.older.seq

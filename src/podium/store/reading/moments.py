@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import count
 from threading import Lock
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
@@ -29,6 +30,7 @@ from podium.store import kept
 from podium.store.following import NEWEST, BehindError, Held, LogPlace, PoolReader, Snapshots, has_entry
 from podium.support.collector import allowed_memory, size_of
 
+ATTEMPTS = 2  # at reading exactly the newest version
 SHARE_OF_MEMORY = 0.6  # that may be used, for snapshots and answers
 ANSWERS_SHARE = 8  # one part of so many is for answers
 P = ParamSpec("P")
@@ -165,16 +167,17 @@ class Moments:
         if self._moment is not None:
             return find(self._moment)
         followed: dict[str, Held] = {}
-        while True:
-            behind = ""
+        for attempt in count():
             try:
                 with read_transaction(self.engine) as connection:
-                    if as_stored and followed:  # others wrote meanwhile: little is missing
+                    if as_stored and attempt == ATTEMPTS:  # others write all the time: this thread folds the rest
                         return find(Moment(connection, self.snapshots))
-                    return find(Moment(connection, self.snapshots, {}, followed, begins_again=True))
+                    accepted = {} if as_stored else followed
+                    return find(Moment(connection, self.snapshots, {}, accepted, begins_again=True))
             except BehindError as error:
                 behind = error.pool_name
             followed[behind] = self.snapshots.follow(behind, NEWEST if as_stored else since)
+        raise AssertionError("it ends with an answer")
 
     def read_pool(self, pool_name: str, find: Callable[[PoolReader], T], *, as_stored: bool = False) -> T:
         """Read one moment of a pool.

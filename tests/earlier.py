@@ -6,14 +6,17 @@ from unittest import mock
 
 import numpy as np
 import sqlalchemy as sa
+from alembic import command
+from alembic.config import Config
 
 from podium.engine.replay import NEVER, with_idle_before
-from podium.log.schema import change, pools
+from podium.log.database import MIGRATIONS, engine_for
+from podium.log.schema import pools
 from podium.pool import roster
 from podium.pool.rating import Rater
 from podium.pool.slots import numbers_of
 from podium.store import Store
-from podium.store.writing.rating.facts import day_of
+from podium.store.days import day_of
 from podium.systems import find
 
 DAY = day_of(datetime(1969, 6, 1, tzinfo=UTC).date())
@@ -54,32 +57,66 @@ def fill(store):
 
 
 def make_earlier_database(url):
-    """Fill a database with what the first arithmetic makes of `fill`."""
-    with first_arithmetic(), closing(fill(Store(url))) as store:
+    """Fill a database with what the first arithmetic makes of `fill`, and with the tables of earlier versions."""
+    engine = engine_for(url)
+    migrate(engine, "0021")
+    with engine.begin() as connection:  # so that the newest migration leaves the tables
+        connection.exec_driver_sql("INSERT INTO pool (id, name, system, parameters) VALUES (99, 'x', 'elo', '{}')")
+    with first_arithmetic(), closing(Store(url)) as store:
+        with engine.begin() as connection:
+            connection.exec_driver_sql("DELETE FROM pool WHERE id = 99")
+        fill(store)
         for pool in store.pools():
-            store_changes(store, pool.name)
+            store_former(store, pool.name)
         with store.engine.begin() as connection:
             connection.execute(sa.update(pools).values(arithmetic=1))
+            connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0021'")
+            connection.exec_driver_sql("UPDATE compatibility SET earliest = '0021'")
+    engine.dispose()
 
 
-def store_changes(store, name):
-    """Store the ledger of a pool as earlier versions did, in the table `change`."""
+def migrate(engine, revision):
+    """Bring a new database to the schema of an earlier version."""
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, revision)
+
+
+def store_former(store, name):
+    """Store the events, the seasons and the ledger of a pool as earlier versions did."""
     with store.reading(name) as pool:
-        snapshot, generation = pool.snapshot, pool.generation
+        snapshot, number = pool.snapshot, pool.id
     rows, events = snapshot.rows, snapshot.events
     uids, states = rows.part("event"), rows.part("state")
-    fields = np.repeat(events.order.part("field"), np.diff(events.order.part("stop"), prepend=0))
-    columns = {
-        "started_at": events.columns.at("started_at", uids), "seq": events.columns.at("seq", uids),
-        "player_id": numbers_of(rows.part("slot")), "place": rows.part("place"), "rating_before": rows.part("before"),
-        "rating": states[:, snapshot.pool.system.column("rating")], "rank": rows.part("rank"), "field": fields,
-    }  # fmt: skip
-    cells = zip(*(column.tolist() for column in columns.values()), strict=True)
-    stored = [
-        {"generation_id": generation, **dict(zip(columns, each, strict=True)), "state": state.astype("<f8").tobytes()}
-        for each, state in zip(cells, states, strict=True)
-    ]
-    for row in stored:
-        row["rank"] = row["rank"] or None
+    changes = zip(
+        events.columns.at("started_at", uids).tolist(), events.columns.at("seq", uids).tolist(),
+        numbers_of(rows.part("slot")).tolist(), rows.part("place").tolist(), rows.part("before").tolist(),
+        states[:, snapshot.pool.system.column("rating")].tolist(), strict=True,
+    )  # fmt: skip
+    known = [(uid, events.event_of(uid)) for uid in range(events.size)]
     with store.engine.begin() as connection:
-        connection.execute(sa.insert(change), stored)
+        (generation,) = connection.execute(
+            sa.text("INSERT INTO generation (pool_id) VALUES (:pool) RETURNING id"), {"pool": number}
+        ).scalars()
+        connection.execute(sa.text("UPDATE pool SET generation_id = :g WHERE id = :p"), {"g": generation, "p": number})
+        for each in changes:
+            names = "started_at", "seq", "player_id", "place", "rating_before", "rating"
+            add(connection, "change", generation_id=generation, state=b"", **dict(zip(names, each, strict=True)))
+        for uid, each in known:
+            if uid in events.seasons:
+                season = events.seasons[uid]
+                cells = {"seq": each.seq, "started_at": each.started_at, "keep": season.keep}
+                add(connection, "season", pool_id=number, name=season.name, **cells)
+            else:
+                cells = {
+                    name: getattr(each, name) for name in ("event_id", "seq", "content_seq", "started_at", "status")
+                }
+                add(connection, "event", pool_id=number, reason=each.reason, **cells)
+
+
+def add(connection, table, **cells):
+    """Insert a row."""
+    names, values = ", ".join(cells), ", ".join(f":{name}" for name in cells)
+    connection.execute(sa.text(f"INSERT INTO {table} ({names}) VALUES ({values})"), cells)  # noqa: S608

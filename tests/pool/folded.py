@@ -3,14 +3,12 @@
 from dataclasses import fields, is_dataclass
 
 import numpy as np
-import sqlalchemy as sa
 from digests import COLUMNS, ledger_of
 
 from podium.log.pools import Pool
-from podium.log.schema import event, merged, season
 from podium.pool.columns import Columns
 from podium.pool.contents import Contents
-from podium.pool.snapshot import EVENT_TYPES, REASONS, SEASON, STATUSES, empty
+from podium.pool.snapshot import EVENT_TYPES, FIXTURE_TYPES, MATCH_TYPES, REASONS, SEASON, STATUSES, empty
 from podium.pool.standings import BY_ENTRY
 from podium.pool.texts import Texts
 from podium.store import following, kept
@@ -28,32 +26,19 @@ def follow(store, name, snapshot):
         return following.follow(pool, snapshot)
 
 
-def rows_of(pool, table, names):
-    """Return some columns of a pool's rows."""
-    select = sa.select(*(table.c[name] for name in names)).where(table.c.pool_id == pool.id)
-    return [tuple(row) for row in pool.connection.execute(select)]
-
-
 def differences(store, name, snapshot):
-    """Return how a snapshot differs from a replay of the whole log and from the tables of events, in words."""
+    """Return how a snapshot differs from a replay of the whole log, in words."""
     replayed = follow(store, name, begin(store, name))
     with store.reading(name) as pool:
-        columns = "event_id", "seq", "content_seq", "started_at", "status", "reason", "match_id", "present"
-        events = {*rows_of(pool, event, columns)}
-        seasons = {*rows_of(pool, season, ("name", "seq", "started_at", "keep"))}
-        merges = dict(rows_of(pool, merged, ("player_id", "into_id")))
         system, order = pool.system, pool.order
     found = []
     if snapshot.pool.system != system:
         found.append("system")
     if snapshot.pool.order != order:
         found.append(f"order {snapshot.pool.order} for {order}")
-    if snapshot.merged != merges:
-        found.append("merged")
-    if folded_events(snapshot) != events:
-        found.append(f"events {sorted(folded_events(snapshot) ^ events, key=str)[:4]}")
-    if folded_seasons(snapshot) != seasons:
-        found.append("seasons")
+    for what, describe in FACTS.items():
+        if describe(snapshot) != describe(replayed):
+            found.append(what)
     expected, ledger = ledger_of(replayed), ledger_of(snapshot)
     found += [name for name in COLUMNS if np.asarray(ledger[name]).tobytes() != np.asarray(expected[name]).tobytes()]
     if snapshot.learnt.part("state").tobytes() != replayed.learnt.part("state").tobytes():
@@ -67,7 +52,7 @@ def folded_events(snapshot):
         cells = {name: int(events.columns.value(name, uid)) for name in EVENT_TYPES}
         if cells["status"] == SEASON:
             continue
-        match = None if cells["match"] < 0 else events.matches[cells["match"]]
+        match = None if cells["match"] < 0 else events.matches.ids[cells["match"]]
         present = None if match is None else cells["present"]
         found.add((
             events.ids[uid], cells["seq"], cells["content_seq"], cells["started_at"], STATUSES[cells["status"]],
@@ -79,6 +64,21 @@ def folded_events(snapshot):
 def folded_seasons(snapshot):
     events = snapshot.events
     return {(each.name, *reversed(events.key(uid)), each.keep) for uid, each in events.seasons.items()}
+
+
+def named(known, names):
+    """Return matches or fixtures by id."""
+    columns = [known.columns.part(name).tolist() for name in names]
+    return {known.ids[number]: cells for number, cells in enumerate(zip(*columns, strict=True))}
+
+
+FACTS = {
+    "merged": lambda snapshot: (snapshot.merged, snapshot.direct_merges),
+    "events": folded_events,
+    "seasons": folded_seasons,
+    "matches": lambda snapshot: named(snapshot.events.matches, MATCH_TYPES),
+    "fixtures": lambda snapshot: named(snapshot.events.fixtures, FIXTURE_TYPES),
+}
 
 
 def chain_faults(snapshot):

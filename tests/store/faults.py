@@ -15,10 +15,9 @@ import sqlalchemy as sa
 
 from podium.log import log, statements
 from podium.log.files import files_of
-from podium.store import Store
-from podium.store.writing.rating import facts
+from podium.store import Store, days
 
-TABLES = ("log", "event", "change", "standing", "player")
+TABLES = ("log", "witness", "pool", "player")
 
 
 class Killed(BaseException):
@@ -192,7 +191,7 @@ def clock_set_back(_store: Store, step: int) -> Iterator[None]:
             return datetime.now(tz or UTC) - behind
 
     with ExitStack() as stack:
-        for module in (statements, log, facts):
+        for module in (statements, log, days):
             stack.enter_context(mock.patch.object(module, "datetime", Clock))
         yield
 

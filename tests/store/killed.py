@@ -45,19 +45,19 @@ def submit_without_end(url, number, output):
 
 def upgrade_half(url):
     """Upgrade the pools of a store, and die before the second is done."""
-    from podium.store import Store, backup
+    from podium.store import Store, upgrading
     from podium.store.writing import execution
 
     plain = execution.record
 
-    def record(proposal):
-        done = plain(proposal)
+    def record(proposal, seqs):
+        done = plain(proposal, seqs)
         if proposal.pool.name == "sixties":
             end()
         return done
 
     execution.record = record
-    list(backup.upgrade_pools(Store(url), "killed"))
+    list(upgrading.upgrade_pools(Store(url), "killed"))
 
 
 def restore_half(point, count, copy, target):

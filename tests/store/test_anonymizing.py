@@ -103,7 +103,7 @@ def test_no_table_and_no_export_mentions_a_removed_name(full, tmp_path):
     before = {row.rating for row in full.leaderboard("main").players}
     head = full.verification("main").heads[0].split()[2]
     assert full.keep_snapshot("main", entries=0)
-    assert mentions_of(full) > {"player", "event", "log", "reason", "kept", "export"}
+    assert mentions_of(full) > {"player", "title", "brought", "log", "reason", "kept", "export"}
     seen = full.anonymization("main", NAME)
     assert full.anonymization("main", NAME) == seen  # which stores nothing
     assert seen.player == NAME

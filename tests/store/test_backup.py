@@ -176,15 +176,16 @@ def test_a_copy_is_taken_while_others_write(tmp_path):
 WITHOUT_RIGHTS = ["setpriv", "--inh-caps=-dac_override", "--bounding-set=-dac_override"] if os.getuid() == 0 else []
 LOOK = """
 import sys; from pathlib import Path; from contextlib import closing; from podium.store import Store, backup
+from podium.errors import PodiumError; from podium.log.database import UnavailableError
 with closing(Store(sys.argv[1], must_exist=True)) as store:
     assert store.verify() == []
     print(store.results("main").frame.height)
 backup.back_up(sys.argv[1], Path(sys.argv[2]))
 try: Store(sys.argv[1]).void("main", "e1")
-except backup.UnavailableError as error: print(error)
+except UnavailableError as error: print(error)
 from podium.cli.commands import build
 try: build("serve")(["serve", "--db", sys.argv[1]], standalone_mode=False)
-except backup.PodiumError as error: print(error)
+except PodiumError as error: print(error)
 """
 
 

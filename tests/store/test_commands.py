@@ -115,8 +115,8 @@ def test_a_database_of_an_earlier_version_is_upgraded(tmp_path):
     assert "pool sixties: 5 events rated again" in run("db", "upgrade")
 
 
-def test_an_upgrade_of_postgresql_says_whose_the_backup_is(new_url):
-    url = new_url("postgresql")
+def test_an_upgrade_of_postgresql_says_whose_the_backup_is(empty_url):
+    url = empty_url("postgresql")
     make_earlier_database(url)
     output = run("db", "upgrade", "--db", url)
     assert output.startswith("a PostgreSQL database is not copied: keep a pg_dump")
@@ -179,7 +179,7 @@ def test_a_pool_is_described(sqlite_store):
     assert "every session has ended" in run("key", "end-sessions")
     with sqlite_store.engine.begin() as connection:
         connection.execute(sa.text("UPDATE pool SET is_public = true"))
-    assert "pool 'description' is stored as" in run("verify", status=1)
+    assert "the pool's is_public is stored as" in run("verify", status=1)
 
 
 CLUB = "Datum;Sieger;Verlierer\n03.01.2025;Ana;Ben\n03.01.2025;Cleo;Dan\n13.01.2025;Ana;Cleo\n"

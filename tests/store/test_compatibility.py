@@ -8,7 +8,7 @@ from races import rows
 
 from podium.log.database import MIGRATIONS, StoreError, is_current, known_revisions
 from podium.store import Store
-from podium.store.backup import is_due
+from podium.store.upgrading import is_due
 from podium.systems import find
 
 

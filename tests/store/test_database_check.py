@@ -49,7 +49,7 @@ def damage(store, name):
 @pytest.mark.parametrize("first", ["integrity_faults", "compare_pools"])
 def test_faults_of_the_file_stand_before_those_of_pools_whichever_is_found_first(store, first, monkeypatch):
     """Each waits for the other in turn: they are at work at once."""
-    damage(store, "ix_standing_unsettled")
+    damage(store, "ix_player_pool_id_lookalike")
     is_over = threading.Event()
 
     def run(name, plain, *arguments):

@@ -13,8 +13,8 @@ from podium.errors import ParameterError, PodiumError, UnknownError
 from podium.ledger.history import can_be_unsettled
 from podium.ledger.leaderboard import Eligibility
 from podium.pool.standings import shared_ranks
+from podium.store.days import date_of
 from podium.store.reading.player_models import Listing
-from podium.store.writing.rating.facts import date_of
 from podium.systems import find
 
 WEEK = timedelta(days=7)

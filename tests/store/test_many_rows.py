@@ -4,11 +4,11 @@ import pytest
 import sqlalchemy as sa
 
 from podium.log.database import write_transaction
-from podium.log.schema import merged
+from podium.log.schema import witness
 from podium.log.statements import STATEMENT_ROWS, insert, upsert
 from podium.systems import find
 
-ROWS = [(1, number, number % 5) for number in range(2 * STATEMENT_ROWS + 7)]
+ROWS = [(1, number, bytes([number % 5])) for number in range(2 * STATEMENT_ROWS + 7)]
 
 
 @pytest.fixture
@@ -20,26 +20,26 @@ def store(store):
 
 def stored(store):
     with store.engine.connect() as connection:
-        return [tuple(row) for row in connection.execute(sa.select(merged).order_by(merged.c.player_id))]
+        return [tuple(row) for row in connection.execute(sa.select(witness).order_by(witness.c.part))]
 
 
 @pytest.mark.parametrize("size", [0, 1, STATEMENT_ROWS - 1, STATEMENT_ROWS, STATEMENT_ROWS + 1, len(ROWS)])
 def test_as_many_rows_are_written_as_there_are(size, store):
     with write_transaction(store.engine) as connection:
-        insert(connection, merged, ROWS[:size])
+        insert(connection, witness, ROWS[:size])
     assert stored(store) == ROWS[:size]
 
 
 def test_rows_with_keys_that_are_there_replace_them(store):
-    more = [(1, number, 77) for number in range(5, 3 * STATEMENT_ROWS)]
+    more = [(1, number, b"other") for number in range(5, 3 * STATEMENT_ROWS)]
     with write_transaction(store.engine) as connection:
-        insert(connection, merged, ROWS)
-        upsert(connection, merged, more)
+        insert(connection, witness, ROWS)
+        upsert(connection, witness, more)
     assert stored(store) == ROWS[:5] + more
 
 
 def test_a_row_that_is_refused_leaves_nothing_of_its_transaction(store):
     twice = [*ROWS[: STATEMENT_ROWS + 50], ROWS[STATEMENT_ROWS], *ROWS[STATEMENT_ROWS + 50 :]]
     with pytest.raises(sa.exc.IntegrityError), write_transaction(store.engine) as connection:
-        insert(connection, merged, twice)
+        insert(connection, witness, twice)
     assert stored(store) == []

@@ -7,7 +7,7 @@ from races import rows as race
 
 import podium
 from podium.errors import NotFiniteError
-from podium.log.schema import event, log
+from podium.log.schema import log, witness
 from podium.systems import find
 
 PLAYED = {"played_s": 10.0, "duration_s": 10.0}
@@ -33,7 +33,7 @@ def season(without=()):
 
 def counts(store):
     with store.engine.connect() as connection:
-        return [connection.execute(sa.select(sa.func.count()).select_from(table)).scalar() for table in (log, event)]
+        return [connection.execute(sa.select(sa.func.count()).select_from(table)).scalar() for table in (log, witness)]
 
 
 @pytest.fixture

@@ -7,13 +7,11 @@ import pytest
 import sqlalchemy as sa
 from races import calling, event, ratings
 from races import rows as race
-from snapshots import statuses
 
 import podium
 from podium.log.database import StoreError
-from podium.log.schema import event as event_table
 from podium.log.schema import metadata, pools
-from podium.store.backup import upgrade_pools
+from podium.store.upgrading import upgrade_pools
 from podium.store.writing import execution, submission
 from podium.systems import find
 
@@ -139,7 +137,7 @@ def test_the_service_names_them(filled):
 
 @pytest.fixture
 def older(store):
-    """A pool as an earlier version left it: `anna`, once `ana`, is in e2 twice, and the event is stored as rated."""
+    """A pool as an earlier version left it: `anna`, once `ana`, is in e2 twice."""
     store.create_pool("main", find("elo")())
     store.submit("main", race(1, ["ana", "ben"]))
     store.rename("main", "ana", "anna")
@@ -149,9 +147,6 @@ def older(store):
         assert store.submit("main", race(2, ["ana", "ben", "anna"]))[0].reason == "player_twice"
     with store.engine.begin() as connection:
         connection.execute(sa.update(pools).values(arithmetic=1))
-        connection.execute(
-            sa.update(event_table).where(event_table.c.event_id == "e2").values(status="rated", reason="")
-        )
     return store
 
 
@@ -176,18 +171,6 @@ def test_an_older_log_that_holds_it_is_rated_as_if_it_were_not_there(older):
         *sorted([*others, race(2, ["anna", "ben"])], key=lambda rows: rows[0]["started_at"])
     )
     assert older.verify() == []
-
-
-def test_an_event_with_one_player_twice_changes_no_rating_before_its_stored_status_says_so(older):
-    """The pool is as if `db upgrade` had never been needed; only the row of the event is an earlier version's."""
-    with older.engine.begin() as connection:
-        connection.execute(sa.update(pools).values(arithmetic=podium.version.ARITHMETIC))
-    named = ["main: event 'e2' is rated , and should be unrated player_twice"]
-    assert (statuses(older)["e2"], older.verify()) == (("unrated", "player_twice"), named)
-    assert older.submit("main", race(9, ["ben", "dan"], minute=0))[0].status == "rated"
-    assert (statuses(older)["e2"], older.verify()) == (("unrated", "player_twice"), named)
-    older.configure("main", find("glicko2")())
-    assert (statuses(older)["e2"], older.verify()) == (("unrated", "player_twice"), named)
 
 
 def test_a_merge_is_refused_for_any_meeting_that_counts(store):

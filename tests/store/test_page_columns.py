@@ -11,7 +11,6 @@ from snapshots import snapshot_of
 from test_overtaken import prepared
 
 from podium.log.players import names_of
-from podium.log.schema import event as events
 from podium.log.schema import log, title
 from podium.pool.slots import numbers_of
 from podium.store import Store
@@ -107,15 +106,6 @@ def test_the_ranks_are_those_of_the_explanation(new_url):
                     lines = store.explain("main", event_id, name).standings
                     deciding = lines.filter(heat="overall") if lines["heat"].n_unique() > 1 else lines
                     assert deciding.filter(player=name)["place"].to_list() == [rank][: rank is not None]
-
-
-def test_verification_finds_what_is_not_so(new_url):
-    with closing(filled(new_url("sqlite"))) as store:
-        with store.engine.begin() as connection:
-            connection.execute(sa.update(events).where(events.c.event_id == "e3").values(title="other"))
-        titles = store.verify()
-        assert len(titles) == 1
-        assert "event 'e3' is stored as" in titles[0]
 
 
 def test_an_event_is_known_by_its_title_too_and_no_rating_moves_by_it(new_url):

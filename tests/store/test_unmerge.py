@@ -3,14 +3,13 @@
 from datetime import UTC, datetime
 
 import pytest
-import sqlalchemy as sa
 from races import START, calling, ratings, rows
+from snapshots import snapshot_of
 
 import podium
 from podium.log.database import StoreError
-from podium.log.schema import merged
 from podium.store import Store
-from podium.store.writing.rating.facts import day_of
+from podium.store.days import day_of
 from podium.systems import find
 
 DAY = day_of(datetime(2025, 1, 3, tzinfo=UTC).date())
@@ -56,8 +55,7 @@ def assert_alike(store, twin):
 
 def stored_merges(store):
     """Which account plays on as which."""
-    with store.engine.connect() as connection:
-        return connection.execute(sa.select(merged)).all()
+    return [*snapshot_of(store).merged.items()]
 
 
 def test_it_is_as_if_the_merge_had_never_been(pool, twin):
@@ -162,8 +160,7 @@ def test_a_forgotten_account_comes_back_without_its_name(pool):
     forgotten = pool.pseudonymise("main", "ana")
     with pytest.raises(podium.UnknownError):
         pool.unmerge("main", "old")
-    with pool.engine.connect() as connection:
-        (number,) = connection.execute(sa.select(merged.c.player_id)).scalars()
+    ((number, _),) = stored_merges(pool)
     pool.unmerge("main", f"player {number}")
     after = ratings(pool)
     assert (after[forgotten], after[f"player {number}"]) == (before["ana"], before["old"])

@@ -19,8 +19,8 @@ from podium.log import database
 from podium.log.database import StoreError
 from podium.log.schema import metadata, pools
 from podium.pool.slots import numbers_of
-from podium.store import Store, backup
-from podium.store.backup import due_pools, upgrade_pools
+from podium.store import Store, upgrading
+from podium.store.upgrading import due_pools, upgrade_pools
 from podium.store.writing import execution
 from podium.systems import find
 from podium.version import ARITHMETIC
@@ -29,11 +29,11 @@ both_kinds = pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 
 
 @pytest.fixture
-def earlier(new_url):
+def earlier(empty_url):
     """A function that makes a database of the earlier version, and returns its URL."""
 
     def make(kind):
-        url = new_url(kind)
+        url = empty_url(kind)
         make_earlier_database(url)
         return url
 
@@ -51,7 +51,7 @@ def everything(store):
 def former_ledger(store, name):
     """The rating after each change of a pool that an earlier version stored, by event and player."""
     with store.reading(name) as pool:
-        return {(seq, player): rating for seq, player, rating in backup.former_ratings(pool).rows()}
+        return {(seq, player): rating for seq, player, rating in upgrading.former_ratings(pool).rows()}
 
 
 def present_ledger(store, name):
@@ -149,19 +149,19 @@ def test_of_two_processes_one_rates_again_and_the_other_waits(kind, earlier, mon
     url = earlier(kind)
     stores = [Store(url), Store(url)]
     begun, may_end, refused = threading.Event(), threading.Event(), threading.Event()
-    plain, plain_busy = execution.record, backup.is_busy
+    plain, plain_busy = execution.record, upgrading.is_busy
 
-    def record(proposal):
+    def record(proposal, seqs):
         begun.set()
         assert may_end.wait(30)
-        return plain(proposal)
+        return plain(proposal, seqs)
 
     def is_busy(error):
         refused.set()
         return plain_busy(error)
 
     monkeypatch.setattr(execution, "record", record)
-    monkeypatch.setattr(backup, "is_busy", is_busy)
+    monkeypatch.setattr(upgrading, "is_busy", is_busy)
     reports = [[], []]
 
     def run(k):
@@ -188,7 +188,7 @@ def test_of_two_processes_one_rates_again_and_the_other_waits(kind, earlier, mon
 def test_what_another_process_holds_up_is_done_once_it_has_ended(earlier, monkeypatch):
     monkeypatch.setattr(database, "PRAGMAS", (*database.PRAGMAS, "busy_timeout=1"))
     url = earlier("sqlite")
-    plain, plain_busy = backup.moves, backup.is_busy
+    plain, plain_busy = upgrading.moved_ratings, upgrading.is_busy
     other = sqlite3.connect(url.removeprefix("sqlite:///"), isolation_level=None)
 
     def moves(*ledgers):
@@ -199,8 +199,8 @@ def test_what_another_process_holds_up_is_done_once_it_has_ended(earlier, monkey
         other.rollback()
         return plain_busy(error)
 
-    monkeypatch.setattr(backup, "moves", moves)
-    monkeypatch.setattr(backup, "is_busy", is_busy)
+    monkeypatch.setattr(upgrading, "moved_ratings", moves)
+    monkeypatch.setattr(upgrading, "is_busy", is_busy)
     with closing(other), closing(Store(url)) as store:
         modern, sixties = upgrade_pools(store, "test")
     assert modern.sentence.startswith("2 events rated again")
@@ -208,14 +208,14 @@ def test_what_another_process_holds_up_is_done_once_it_has_ended(earlier, monkey
 
 
 def test_a_pool_that_cannot_be_rated_again_keeps_no_other_from_it(earlier):
-    store, rate = Store(earlier("sqlite")), execution.rate_entries
+    store, rate = Store(earlier("sqlite")), execution.rated_draft
 
-    def rate_entries(base, entries):
-        if base.pool.name == "modern":
+    def rated_draft(draft):
+        if draft.base.pool.name == "modern":
             raise podium.ParameterError("time_s is missing")
-        return rate(base, entries)
+        return rate(draft)
 
-    with mock.patch.object(execution, "rate_entries", rate_entries):
+    with mock.patch.object(execution, "rated_draft", rated_draft):
         modern, sixties = upgrade_pools(store, "test")
     assert "time_s" in modern.error
     assert str(modern) == f"pool modern stays as it was: {modern.error}"

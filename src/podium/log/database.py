@@ -4,7 +4,7 @@ import functools
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from podium.errors import PodiumError
 from podium.log.files import UNMAPPED, connect_sealed, file_of, heads_beside, is_sealed, pragmas, sqlite_code
-from podium.log.schema import compatibility
+from podium.log.schema import FORMER_TABLES, compatibility
 from podium.support.part_files import create_private
 
 MIGRATIONS = Path(__file__).with_name("migrations")
@@ -74,13 +74,30 @@ def open_database(url: str, *, must_exist: bool = False) -> sa.Engine:
 def require_database(url: str, name: str = "") -> None:
     """Refuse what is no database that this version of Podium knows; nothing is created or changed."""
     with explain_failure(name or url):
-        engine = plain_engine(url)  # Podium's own would make a WAL database of any
-        try:
-            reason = refusal(engine)
-        finally:
-            engine.dispose()
+        reason = refusal_of(url)
     if reason:
         raise StoreError(f"{name or safe_url(url)}: {reason}")
+
+
+def is_database(url: str) -> bool:
+    """Return True if a URL is a database that this version of Podium knows; nothing is created or changed."""
+    with explain_failure(url):
+        return not refusal_of(url)
+
+
+def refusal_of(url: str) -> str:
+    """Return why a URL is no database that this version of Podium knows; empty if it is one."""
+    engine = plain_engine(url)  # Podium's own would make a WAL database of any
+    try:
+        return refusal(engine)
+    finally:
+        engine.dispose()
+
+
+def database_file(url: str) -> Path | None:
+    """Return the file of an SQLite database, which need not exist; None of another database."""
+    with explain_failure(url):
+        return file_of(sa.make_url(full_url(url)))
 
 
 def refusal(engine: sa.Engine) -> str:
@@ -286,12 +303,32 @@ def upgrade(engine: sa.Engine) -> None:
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS))
     with engine.begin() as connection:
-        if engine.dialect.name == "postgresql":
-            connection.execute(sa.text("SELECT pg_advisory_xact_lock(7061)"))
+        lock_schema(connection)
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
         if engine.dialect.name == "sqlite":  # this connection serves on, and knows no statistics that it wrote itself
             connection.exec_driver_sql("ANALYZE sqlite_master")
+
+
+def lock_schema(connection: sa.Connection) -> None:
+    """Wait until this transaction may change the tables of a database; in SQLite every writer may."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(sa.text("SELECT pg_advisory_xact_lock(7061)"))
+
+
+def former_tables(connection: sa.Connection) -> list[str]:
+    """Return the tables of a database that only earlier versions read."""
+    present = sa.inspect(connection).get_table_names()
+    return [name for name in FORMER_TABLES if name in present]
+
+
+def delete_former_rows(connection: sa.Connection, pool_ids: Sequence[int]) -> None:
+    """Delete the rows of pools in the tables that only earlier versions read."""
+    for name in former_tables(connection):
+        has_pool = any(column["name"] == "pool_id" for column in sa.inspect(connection).get_columns(name))
+        pool = "pool_id" if has_pool else f"(SELECT id FROM pool WHERE pool.generation_id = {name}.generation_id)"  # noqa: S608
+        delete = sa.text(f"DELETE FROM {name} WHERE {pool} IN :pools")  # noqa: S608  (names of tables)
+        connection.execute(delete.bindparams(sa.bindparam("pools", expanding=True)), {"pools": [*pool_ids]})
 
 
 def is_busy(error: BaseException | None) -> bool:

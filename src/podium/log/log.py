@@ -74,13 +74,17 @@ def keyed_digest(content: bytes, secret: bytes) -> bytes:
     return hmac.digest(secret, digest, "sha256")[:DIGEST_BYTES]  # RFC 2104
 
 
-def append(pool: PoolView, kind: str, entries: Sequence[LogEntry]) -> Logged:
-    """Write log entries, chained to those before them; their numbers are drawn while the pool is locked."""
+def append(pool: PoolView, kind: str, entries: Sequence[LogEntry], seqs: Sequence[int] | None = None) -> Logged:
+    """Write log entries, chained to those before them.
+
+    Args:
+        seqs: their numbers, if they were drawn before. Either way they are drawn while the pool is locked.
+    """
     head = chain.newest_head(pool)
     if not entries:
         return Logged([], head)
     received_at = datetime.now(UTC).isoformat(timespec="microseconds")  # for people, never read by rating
-    seqs = draw_numbers(pool.connection, len(entries))
+    seqs = draw_numbers(pool.connection, len(entries)) if seqs is None else [*seqs]
     previous, rows = bytes.fromhex(head.hash), list[tuple[Any, ...]]()
     reasons, titles = list[tuple[Any, ...]](), list[tuple[Any, ...]]()
     for place, (seq, entry) in enumerate(zip(seqs, entries, strict=True), start=head.place + 1):
@@ -130,6 +134,13 @@ whole_body = sa.func.coalesce(  # with its title
     log.c.body,
 ).label("body")
 SELECT_BODIES = sa.select(log.c.seq, whole_body).where(among(log.c.seq))
+TITLE_OR_HEAD = (  # the title of an entry that has it next to the log; else the begin of its body
+    sa.select(log.c.seq, sa.func.coalesce(title.c.text, sa.func.substr(log.c.body, 1, 16_384)))
+    .outerjoin(title, sa.and_(title.c.pool_id == log.c.pool_id, title.c.seq == log.c.seq))
+    .where(of_pool(log))
+)
+SELECT_TITLES = TITLE_OR_HEAD.where(among(log.c.seq))
+SELECT_EVERY_TITLE = TITLE_OR_HEAD.where(sa.or_(*(log.c.kind == kind for kind in WITH_CONTENT)))
 SELECT_NEWEST_SEQ = sa.select(sa.func.max(log.c.seq)).where(of_pool(log))
 
 
@@ -145,6 +156,17 @@ def newest_seq(pool: PoolView) -> int:
 
 def bodies_of(pool: PoolView, seqs: Iterable[int]) -> dict[int, bytes]:
     return dict(pool.run(SELECT_BODIES, among=seqs))
+
+
+def titles_in(pool: PoolView, seqs: Iterable[int] | None = None) -> dict[int, dict[str, str]]:
+    """Return the `title` and the `url` of contents that have one of them, by the numbers of their log entries.
+
+    Args:
+        seqs: the numbers; None means all contents of the pool.
+    """
+    rows = pool.run(SELECT_EVERY_TITLE) if seqs is None else pool.run(SELECT_TITLES, among=seqs)
+    found = ((seq, TITLE.search(text.partition(b"\n")[0])) for seq, text in rows)
+    return {seq: json.loads(b"{" + match[0].lstrip(b", ") + b"}") for seq, match in found if match}
 
 
 def entries_after(pool: PoolView, seq: int, limit: int) -> list[Any]:

@@ -3,20 +3,17 @@
 A thing's name here is that of `podium.engine.tables.things.thing_name`, which no player can have.
 """
 
-import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import count
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from podium.engine.tables.things import MARK, kind_and_name, thing_name
+from podium.engine.tables.things import MARK, kind_and_name
 from podium.errors import ParameterError, UnknownError
-from podium.log.database import StoreError
-from podium.log.log import MERGE, RENAME, UNMERGE, append, json_entry
 from podium.log.pools import Pool, PoolView
-from podium.log.removed import give_back, removed_players
-from podium.log.schema import alias, log, merged, player, thing
+from podium.log.removed import removed_players
+from podium.log.schema import alias, player, thing
 from podium.log.statements import FIRST_THING, among, insert, is_thing, of_pool
 from podium.results.names import admit, are_alike, key, normalise, refusal, search_key
 from podium.support.words import PAIR
@@ -39,7 +36,6 @@ SELECT_FORMER_NUMBERS = sa.select(alias.c.name, alias.c.player_id.label("id")).w
 SELECT_ALL_NAMES = sa.select(player.c.id, player.c.name).where(of_pool(player))
 SELECT_NAMES = SELECT_ALL_NAMES.where(among(player.c.id))
 SELECT_NEWEST_NUMBER = sa.select(sa.func.coalesce(sa.func.max(player.c.id), 0)).where(of_pool(player))
-SELECT_MERGES = sa.select(merged.c.player_id, merged.c.into_id).where(of_pool(merged))
 OF_PLAYER = sa.and_(of_pool(alias), alias.c.player_id == sa.bindparam("player"))
 SELECT_ALIASES = sa.select(alias.c.name).where(OF_PLAYER)
 DELETE_ALIASES = sa.delete(alias).where(OF_PLAYER)
@@ -204,14 +200,6 @@ def confusables_of(pool: PoolView, names: Sequence[str]) -> dict[str, str]:
     return confusables
 
 
-def number_of(pool: PoolView, name: str) -> int:
-    """A player's number; for a merged account, that of the account that it was merged into."""
-    number = known_numbers(pool, [name]).get(name)
-    if number is None:
-        raise unrated_error(pool, name)
-    return merges(pool).get(number, number)
-
-
 def names_of(pool: PoolView, numbers: Iterable[int] | None = None) -> dict[int, str]:
     """The names of these players and things, or of all players, by number."""
     if numbers is None:
@@ -228,52 +216,9 @@ def things_of(pool: PoolView) -> dict[int, str]:
     return dict(pool.execute(SELECT_ALL_THINGS).all())
 
 
-def merges(pool: PoolView) -> Mapping[int, int]:
-    """The number of the account that each merged account plays on as, by number, resolved to the end."""
-    known = pool.known_merges
-    return dict(pool.run(SELECT_MERGES)) if known is None else known
-
-
-def present_names(pool: PoolView, numbers: Iterable[int]) -> dict[int, str]:
-    """The names of players and things by number; of a merged one, that of the account that it plays on as."""
-    merged = merges(pool)
-    ends = {number: merged.get(number, number) for number in numbers}
-    names = names_of(pool, set(ends.values()))
-    return {number: names[end] for number, end in ends.items()}
-
-
 def unrated_error(pool: Pool, name: str) -> UnknownError:
     kind, bare = kind_and_name(name)
     return UnknownError(f"there is no {kind or 'rated player'} {bare!r} in pool {pool.name!r}")
-
-
-def rename(pool: PoolView, name: str, new: str) -> int:
-    """Rename a player or a thing, who is still found by the old name, and return the number."""
-    kind, bare = kind_and_name(new)
-    new = thing_name(kind, admit(bare, "a name")) if kind else admit(new, "a player's name")
-    number = number_of(pool, name)
-    taken = known_numbers(pool, [new]).get(new)
-    if taken not in (None, number):
-        raise StoreError(f"there is a {kind or 'player'} {bare!r} already; merge the two if they are one")
-    (old,) = names_of(pool, [number]).values()
-    forget_alias(pool, new)
-    give_back(pool, new)
-    if old != new:
-        forget_alias(pool, old)
-        insert_aliases(pool, [(old, number)])
-        update_name(pool, number, new)
-    return number
-
-
-def rename_player(pool: PoolView, name: str, new: str, *, kind: str = "", actor: str = "") -> None:
-    """Call a player, or a thing of a `kind`, otherwise, everywhere; results under the old name are still theirs.
-
-    Raises:
-        UnknownError: no such pool, player or thing.
-        StoreError: another has the name.
-    """
-    number = rename(pool, *(thing_name(kind, each) if kind else each for each in (name, new)))
-    append(pool, RENAME, [json_entry(str(number), None, actor)])  # no name goes into the log
 
 
 def insert_aliases(pool: PoolView, aliases: Iterable[tuple[str, int]]) -> None:
@@ -289,63 +234,6 @@ def insert_aliases(pool: PoolView, aliases: Iterable[tuple[str, int]]) -> None:
 def forget_alias(pool: PoolView, name: str) -> None:
     """Delete a former name, so that another player may have it."""
     pool.connection.execute(sa.delete(alias).where(alias.c.pool_id == pool.id, alias.c.name == name))
-
-
-SELECT_MERGE_ENTRIES = (
-    sa.select(log.c.kind, log.c.subject, log.c.body)
-    .where(of_pool(log), log.c.kind.in_([MERGE, UNMERGE]))
-    .order_by(log.c.seq)
-)
-
-
-def logged_merges(pool: PoolView) -> dict[int, int | None]:
-    """The account that each account was merged into, by number; None where that merge was undone."""
-    direct: dict[int, int | None] = {}
-    for row in pool.execute(SELECT_MERGE_ENTRIES):
-        follow_entry(direct, row.kind, row.subject, row.body)
-    return direct
-
-
-def follow_entry(direct: dict[int, int | None], kind: str, subject: str, body: bytes) -> None:
-    """Bring `direct`, as `logged_merges` has it, up to date with a log entry of a merge, or of one undone."""
-    direct[int(subject)] = json.loads(body)["into"] if kind == MERGE else None
-
-
-def resolved(direct: Mapping[int, int | None]) -> dict[int, int]:
-    """The account that each merged account plays on as, at the end of its chain of merges."""
-    ends = {}
-    for account, into in direct.items():
-        end = into
-        while end is not None:  # only accounts that were not merged away are merged, so that no chain is a circle
-            ends[account] = end
-            end = direct.get(end)
-    return ends
-
-
-def name_players(pool: PoolView, names: Mapping[str, str], *, actor: str = "") -> list[str]:
-    """Call players by the names that an import has for their ids; results under the ids are still theirs.
-
-    Args:
-        names: by id; players who are not in the pool are left aside.
-
-    Returns:
-        Why a player is not called so, a sentence each.
-    """
-    numbers = known_numbers(pool, list(names))
-    present = names_of(pool, set(numbers.values()))
-    entries, refusals = [], []
-    for spelling, number in numbers.items():
-        name = names[spelling]
-        if normalise(name) == present[number]:
-            continue
-        try:
-            renamed = rename(pool, spelling, name)
-        except (StoreError, ParameterError) as error:
-            refusals.append(f"{spelling} is not called {name!r}: {error}")
-        else:
-            entries.append(json_entry(str(renamed), None, actor))  # no name goes into the log
-    append(pool, RENAME, entries)
-    return refusals
 
 
 # A pool's pages are at /{pool}; whatever else begins an address has to stand in this list. A pool that had such a name

@@ -8,7 +8,7 @@ import functools
 import json
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import UTC, datetime, timedelta
@@ -20,7 +20,7 @@ from podium.engine.system import System
 from podium.errors import ParameterError, UnknownError
 from podium.ledger.leaderboard import instant as instant_in
 from podium.log.database import StoreError, acquire_pool_lock, write_transaction
-from podium.log.schema import event, log, pools
+from podium.log.schema import log, pools
 from podium.log.statements import DAY_US, instant, microseconds, prepare, run_prepared, values
 from podium.results.names import admit, is_page_address, normalise, shown
 from podium.support.collector import paused_collection
@@ -175,7 +175,6 @@ class Pool:
     secret: bytes = field(repr=False)  # the key of its digests
     arithmetic: int = ARITHMETIC  # the revision that rated the ledger
     closed: bool = False
-    generation: int = 0  # of the ledger, standings and counts that are read
     description: PoolDescription = SILENT
     order: Order | None = None  # of its events; None before the first
 
@@ -219,12 +218,12 @@ class PoolView(Pool):
     @classmethod
     def from_row(cls, connection: sa.Connection, row: Any) -> Self:
         system = system_of(row.system, row.parameters)
-        state = row.secret, row.arithmetic, row.closed, row.generation_id
+        state = row.secret, row.arithmetic, row.closed
         description = PoolDescription.from_row(row)
         return cls(row.id, row.name, system, *state, description, order_in(row.begins), connection=connection)
 
     def execute(self, select: sa.Executable, *, among: Iterable[str | int] = (), **params: Any) -> Any:
-        """Select what a statement says, of whose parameters `pool` and `generation` are this pool's.
+        """Select what a statement says, whose parameter `pool` is this pool.
 
         Args:
             among: the values of the parameter of that name.
@@ -240,13 +239,8 @@ class PoolView(Pool):
         """As `fetch`, in less time, of rows without names; none of a statement that gives none."""
         return run_prepared(self.connection, statement, self.known(among) | params)
 
-    @property
-    def known_merges(self) -> Mapping[int, int] | None:
-        """The merges that apply, by number, if they are not those of the database."""
-        return None
-
     def known(self, among: Iterable[str | int]) -> dict[str, Any]:
-        return {"pool": self.id, "generation": self.generation, "among": values(among)}
+        return {"pool": self.id, "among": values(among)}
 
 
 @functools.cache
@@ -269,14 +263,15 @@ def order_in(begins: bytes | str | None) -> Order | None:
 
 
 BEGINS = sa.select(sa.func.substr(log.c.body, 1, len(ORDERED_BODY + COUNTED.encode()))).limit(1)
-FIRST_EVENT = (  # which tells the order of all
-    BEGINS.join(event, event.c.content_seq == log.c.seq)
-    .where(event.c.pool_id == pools.c.id)
-    .order_by(event.c.started_at, event.c.seq)
-)
-CONFIGURATION = BEGINS.where(log.c.pool_id == pools.c.id, log.c.kind == "configure").order_by(log.c.seq.desc())
+CONFIGURATION = BEGINS.where(  # the newest that says an order
+    log.c.pool_id == pools.c.id,
+    log.c.subject == "",
+    log.c.kind == "configure",
+    sa.func.substr(log.c.body, 1, len(ORDERED_BODY)) == ORDERED_BODY,
+).order_by(log.c.seq.desc())
+FIRST_EVENT = BEGINS.where(log.c.pool_id == pools.c.id, log.c.kind == "submit").order_by(log.c.seq)
 SELECT_EVERY = sa.select(
-    pools, sa.func.coalesce(FIRST_EVENT.scalar_subquery(), CONFIGURATION.scalar_subquery()).label("begins")
+    pools, sa.func.coalesce(CONFIGURATION.scalar_subquery(), FIRST_EVENT.scalar_subquery()).label("begins")
 )
 SELECT_POOL = SELECT_EVERY.where(pools.c.name == sa.bindparam("name"))
 SELECT_PUBLIC = sa.select(pools.c.name).where(pools.c.is_public)

@@ -22,11 +22,10 @@ from sqlalchemy import (
     UniqueConstraint,
     false,
     text,
-    true,
 )
 from sqlalchemy.schema import SchemaItem
 
-from podium.log.statements import Number, Prefixed, at_event, metadata
+from podium.log.statements import Number, Prefixed, metadata
 
 
 def table(name: str, *columns: SchemaItem, **options: Any) -> Table:
@@ -47,8 +46,6 @@ pools = table(
     Column("arithmetic", Integer, nullable=False, server_default=text("1")),  # revision of it that rated the ledger
     Column("secret", LargeBinary, nullable=True),  # the key of the digests in its log; never leaves the database
     Column("closed", Boolean, nullable=False, server_default=false()),  # as the newest entry that closes or opens it
-    Column("generation_id", Number, nullable=False, server_default=text("0")),  # whose rows are read
-    Column("staging_id", Number, nullable=True),  # the generation that is being staged, if there is one
     Column("title", Text, nullable=False, server_default=""),  # these four as the newest entry of a description says
     Column("contact", Text, nullable=False, server_default=""),
     Column("player_word", Text, nullable=False, server_default=""),
@@ -207,169 +204,11 @@ brought = table(  # which events a sheet has, or had
     sqlite_with_rowid=False,
 )
 
-# Everything below derives from the log.
-
-event = of_pools(
-    "event",
-    Column("event_id", Text, primary_key=True),
-    Column("seq", Number, nullable=False),  # of its submission: orders events that started together
-    Column("content_seq", Number, nullable=False),  # of the log entry with its current content
-    Column("started_at", BigInteger, nullable=False),  # microseconds since 1970, UTC
-    Column("status", String(16), nullable=False),  # rated, unrated, voided
-    Column("reason", String(64), nullable=False),  # why it is not rated; empty where it is
-    Column("match_id", Text, nullable=True),
-    Column("present", Integer, nullable=True),
-    Column("title", Text, nullable=True),  # as its current content has it; so is the address
-    Column("url", Text, nullable=True),
-    Index(None, "pool_id", "started_at", "seq"),
-    Index(None, "pool_id", "match_id"),
-)
-
-merged = of_pools(  # which account plays on as which, or thing goes on, resolved to the end
-    "merged",
-    Column("player_id", Number, primary_key=True),
-    Column("into_id", Number, nullable=False),
-)
-
-registration = of_pools(
-    "registration",
-    Column("match_id", Text, primary_key=True),
-    Column("seq", Number, nullable=False),  # of the log entry that has the entrants
-    Column("expires_at", BigInteger, nullable=False),  # microseconds since 1970, UTC
-)
-
-fixture = of_pools(  # a race to come
-    "fixture",
-    Column("fixture_id", Text, primary_key=True),
-    Column("seq", Number, nullable=False),  # of the newest log entry that says what it is
-    Column("starts_at", BigInteger, nullable=False),  # microseconds since 1970, UTC
-    Column("title", Text, nullable=True),
-    Column("is_cancelled", Boolean, nullable=False),
-    Index(None, "pool_id", "starts_at"),
-)
-
 running = of_pools(  # the places of the moment in a race; apart from the log, which never knows of them
     "running",
     Column("race_id", Text, primary_key=True),
     Column("posted_at", BigInteger, nullable=False),  # microseconds since 1970, UTC
     Column("body", Text, nullable=False),  # JSON: players by number, in their places, and those who are out
-)
-
-season = of_pools(
-    "season",
-    Column("name", Text, primary_key=True),
-    Column("seq", Number, nullable=False),
-    Column("started_at", BigInteger, nullable=False),
-    Column("keep", Double, nullable=False),  # share of each lead over a newcomer that stays
-)
-
-generation = table(  # of a pool's ledger, standings and counts: one is read; another is staged, or to be cleared
-    "generation",
-    Column("id", Number, primary_key=True),
-    Column("pool_id", Number, ForeignKey("pool.id"), nullable=False),
-    Column("active_at", BigInteger, nullable=True),  # microseconds since 1970 of its newest part, while it is staged
-    Column("touched_at", BigInteger, nullable=True),  # where the pool was rated again since its staging began
-    Column("touched_seq", Number, nullable=True),
-    Index(None, "pool_id"),
-    sqlite_autoincrement=True,
-)
-
-staged_status = table(  # of events, that are to be theirs once the generation is read
-    "staged_status",
-    *at_event(),
-    Column("status", String(16), nullable=False),
-    Column("reason", String(64), nullable=False),
-    sqlite_with_rowid=False,
-)
-
-change = table(
-    "change",
-    *at_event(),
-    Column("player_id", Number, primary_key=True),
-    Column("place", Integer, nullable=False),  # of the player's first line in the event; 0 where a season begins
-    Column("rating_before", Double, nullable=False),
-    Column("rating", Double, nullable=False),
-    Column("state", LargeBinary, nullable=False),  # after the event
-    Column("rank", Integer, nullable=True),  # in the overall result; empty where none was sent
-    Column("field", Integer, nullable=True),  # rated entrants; 0 where a season begins
-    Index(None, "generation_id", "player_id", "started_at", "seq"),
-    sqlite_with_rowid=False,
-)
-
-pool_state = table(  # what a system has learnt of a pool; rows only of systems whose pools have a state
-    "pool_state",
-    *at_event(),
-    Column("state", LargeBinary, nullable=False),  # after the event
-    sqlite_with_rowid=False,
-)
-
-standing = table(
-    "standing",
-    Column("generation_id", Number, primary_key=True),
-    Column("player_id", Number, primary_key=True),
-    Column("rating", Double, nullable=False),
-    Column("events", Integer, nullable=False),
-    Column("started_at", BigInteger, nullable=False),  # of the player's newest change
-    Column("seq", Number, nullable=False),
-    Column("played_at", BigInteger, nullable=False),  # the start of the newest event, which no new season moves
-    Column("state", LargeBinary, nullable=False),
-    Column("provisional", Boolean, nullable=True),  # whether the rating is unsettled
-    Column("deviation", Double, nullable=True),  # of the state; empty where the system has none
-    Column("score", Double, nullable=False, server_default=text("0")),  # what ranks follow: `System.score`
-    Index(None, "generation_id", "score", "player_id"),
-    sqlite_with_rowid=False,
-)
-Index(
-    "ix_standing_unsettled",
-    standing.c.generation_id,
-    standing.c.score,
-    standing.c.player_id,
-    sqlite_where=standing.c.provisional.is_(true()),
-    postgresql_where=standing.c.provisional.is_(true()),
-)
-
-rank_count = table(  # of earlier versions: nothing reads it or writes to it
-    "rank_count",
-    Column("generation_id", Number, primary_key=True),
-    Column("per_point", Integer, primary_key=True),  # how fine: 1, or 256 where many have nearly the same rating
-    Column("bucket", BigInteger, primary_key=True),  # the whole part of rating * per_point
-    Column("players", Integer, nullable=False),
-    Column("settled", Integer, nullable=True),  # of them
-    sqlite_with_rowid=False,
-)
-
-pool_fact = of_pools(  # what takes long to find out about a pool, as of a day
-    "pool_fact",
-    Column("name", String(64), primary_key=True),
-    Column("day", Integer, nullable=False),  # since 1970
-    Column("body", Text, nullable=False),  # JSON
-)
-
-hindsight = table(  # how strong players were, knowing all since: as of the pool's fact of that name
-    "hindsight",
-    Column("pool_id", Number, ForeignKey("pool.id", ondelete="CASCADE"), primary_key=True),
-    Column("player_id", Number, primary_key=True),
-    Column("curve", LargeBinary, nullable=False),  # `podium.store.reading.hindsight.POINT`, oldest first
-)
-
-snapshot_day = of_pools(
-    "snapshot_day",
-    Column("day", Integer, primary_key=True),  # since 1970
-    Column("stale", Boolean, nullable=False),  # something before it was corrected since
-    Column("settled", Integer, nullable=True),  # players with a rank among the settled; empty where none was taken
-)
-
-snapshot = table(
-    "snapshot",
-    Column("pool_id", Number, primary_key=True),
-    Column("day", Integer, primary_key=True),  # since 1970: the board as of 00:00 UTC
-    Column("player_id", Number, primary_key=True),
-    Column("rank", Integer, nullable=False),
-    Column("rating", Double, nullable=False),
-    Column("settled_rank", Integer, nullable=True),  # among the settled; empty of whoever is not
-    ForeignKeyConstraint(["pool_id", "player_id"], ["player.pool_id", "player.id"]),
-    Index(None, "pool_id", "player_id", "day"),
-    sqlite_with_rowid=False,
 )
 
 correction = of_pools(
@@ -393,3 +232,8 @@ compatibility = table(
     Column("id", Integer, primary_key=True),  # 1: the only row
     Column("earliest", String(32), nullable=False),  # revision whose versions of Podium may go on with this schema
 )
+
+FORMER_TABLES = (  # that earlier versions kept beside the log; those that refer to others stand first
+    "snapshot", "snapshot_day", "staged_status", "change", "pool_state", "standing", "rank_count", "event", "merged",
+    "registration", "fixture", "season", "generation", "hindsight", "pool_fact",
+)  # fmt: skip

@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
-from sqlalchemy import BigInteger, Column, ColumnElement, Integer, MetaData, Table, Text
+from sqlalchemy import BigInteger, ColumnElement, Integer, MetaData, Text
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 
@@ -192,17 +192,3 @@ def of_pool(table: sa.FromClause) -> ColumnElement[bool]:
 def of_generation(table: sa.FromClause) -> ColumnElement[bool]:
     """The condition that a row is of the generation that a statement is about."""
     return table.c.generation_id == sa.bindparam("generation")
-
-
-def of_players(table: Table) -> ColumnElement[bool]:
-    """The condition that a row of the ledger or of the standings is a player's."""
-    return table.c.player_id + 0 < FIRST_THING  # by no index: SQLite would walk that of players for it
-
-
-def at_event() -> tuple[Column[Any], ...]:
-    """The columns that key a generation's rows by the event that they are of, in the order of events."""
-    return (
-        Column("generation_id", Number, primary_key=True),
-        Column("started_at", BigInteger, primary_key=True),
-        Column("seq", Number, primary_key=True),
-    )

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from podium.log import log as kinds
-from podium.log.players import follow_entry, resolved
 from podium.log.pools import COUNTED, DATED, START, OrderKey, Pool, PoolDescription, system_of, time_of
 from podium.log.statements import microseconds
 from podium.pool.columns import NONE, Array
@@ -25,6 +24,7 @@ from podium.pool.snapshot import (
     UNRATED,
     VOIDED,
     Events,
+    Named,
     Season,
     Snapshot,
 )
@@ -48,6 +48,43 @@ class Entry(NamedTuple):
 
 
 @dataclass
+class NamedDraft:
+    """Matches or fixtures between two snapshots."""
+
+    base: Named
+    blank: Mapping[str, int]  # the cells of a new one
+    new: dict[str, int] = field(default_factory=dict)  # numbers of new ones, by id
+    cells: dict[int, dict[str, int]] = field(default_factory=dict)  # other cells than before, by number
+
+    def number(self, text: str) -> int:
+        """Return the number of an id; a new one gets the next number."""
+        found = self.base.find(text)
+        return found if found >= 0 else self.new.setdefault(text, self.base.ids.size + len(self.new))
+
+    def value(self, name: str, number: int) -> int:
+        """Return one cell."""
+        changed = self.cells.get(number, {})
+        if name in changed or number >= self.base.columns.size:
+            return changed.get(name, self.blank[name])
+        return int(self.base.columns.value(name, number))
+
+    def change(self, number: int, **cells: int) -> None:
+        """Give one other cells."""
+        self.cells.setdefault(number, {}).update(cells)
+
+    def finished(self) -> Named:
+        """Return them as the entries leave them."""
+        if not self.cells:
+            return self.base
+        columns = self.base.columns.filled_to(self.base.columns.size + len(self.new), self.blank)
+        for name in self.blank:
+            changed = {number: cells[name] for number, cells in self.cells.items() if name in cells}
+            if changed:
+                columns = columns.updated(np.array([*changed]), {name: np.array([*changed.values()])})
+        return Named(self.base.ids.appended([*self.new]), columns)
+
+
+@dataclass
 class Draft:
     """A pool between two snapshots: the facts of its events, and from where on ratings may change."""
 
@@ -61,8 +98,8 @@ class Draft:
     new: list[list[int]] = field(default_factory=list)  # cells of new events, in the order of `EVENT_TYPES`
     uids: dict[str, int] = field(default_factory=dict)  # of new events, by id
     changed: dict[int, dict[str, int]] = field(default_factory=dict)  # other cells of old events, by uid
-    match_ids: list[str] = field(default_factory=list)  # new matches
-    newest_results: dict[int, int] = field(default_factory=dict)  # uid by number of a match
+    matches: "NamedDraft" = field(init=False)
+    fixtures: "NamedDraft" = field(init=False)
     first: OrderKey | None = None  # of the event from which on ratings may change
     seq: int = 0  # of the newest entry
     is_rewritten: bool = False  # whether an entry replaced texts of earlier ones, so that the whole log must be read
@@ -71,6 +108,11 @@ class Draft:
     def of(cls, base: Snapshot) -> "Draft":
         """Return a draft in which nothing differs from a snapshot yet."""
         return cls(base, base.pool, base.direct_merges, base.merged, base.events.seasons, base.contents, seq=base.seq)
+
+    def __post_init__(self) -> None:
+        events = self.base.events
+        self.matches = NamedDraft(events.matches, {"seq": NONE, "expires_at": 0, "result": NONE})
+        self.fixtures = NamedDraft(events.fixtures, {"seq": NONE, "starts_at": 0, "is_cancelled": 0})
 
     def find(self, event_id: str) -> int:
         """Return the uid of an event, or -1."""
@@ -128,6 +170,15 @@ class Draft:
                     season = json.loads(entry.body)
                     uid = self.add_event("\0" + entry.subject, entry.seq, season["started_at"], status=SEASON)
                     self.seasons = {**self.seasons, uid: Season(entry.subject, season["keep"])}
+                case kinds.REGISTER:
+                    expires_at = json.loads(entry.body)["expires_at"]
+                    self.matches.change(self.matches.number(entry.subject), seq=entry.seq, expires_at=expires_at)
+                case kinds.PLAN:
+                    starts_at = json.loads(entry.body)["starts_at"]
+                    cells = {"seq": entry.seq, "starts_at": starts_at, "is_cancelled": 0}
+                    self.fixtures.change(self.fixtures.number(entry.subject), **cells)
+                case kinds.CANCEL:
+                    self.fixtures.change(self.fixtures.number(entry.subject), is_cancelled=1)
                 case kinds.REDACT:
                     self.is_rewritten = self.base.seq > 0
                 case _:
@@ -194,8 +245,8 @@ class Draft:
     def _follow_merge(self, entry: Entry) -> None:
         number = int(entry.subject)
         before = self.merged.get(number, number)
-        self.direct_merges = dict(self.direct_merges)
-        follow_entry(self.direct_merges, entry.kind, entry.subject, entry.body)
+        into = json.loads(entry.body)["into"] if entry.kind == kinds.MERGE else None
+        self.direct_merges = {**self.direct_merges, number: into}
         self.merged = resolved(self.direct_merges)
         for key in self._keys_of(before if entry.kind == kinds.UNMERGE else number):
             self.affect(key)
@@ -211,25 +262,15 @@ class Draft:
         return [base.events.key(uid) for uid in (*base.rows.at("event", career).tolist(), *unrated.tolist())]
 
     def _follow_result(self, uid: int, match_id: str, present: int) -> None:
-        events = self.base.events
-        match = events.matches.find(match_id)
-        if match < 0:
-            if match_id not in self.match_ids:
-                self.match_ids.append(match_id)
-            match = events.matches.size + self.match_ids.index(match_id)
+        match = self.matches.number(match_id)
         if self.value("match", uid) != match:
-            self.change(uid, match=match, earlier_result=self._newest_result(match))
-            self.newest_results[match] = uid
+            self.change(uid, match=match, earlier_result=self.matches.value("result", match))
+            self.matches.change(match, result=uid)
         self.change(uid, present=present)
         self._choose_result(match)
 
-    def _newest_result(self, match: int) -> int:
-        results = self.base.events.newest_results
-        stored = int(results.value("uid", match)) if match < results.size else NONE
-        return self.newest_results.get(match, stored)
-
     def _results_of(self, match: int) -> Iterator[int]:
-        uid = self._newest_result(match)
+        uid = self.matches.value("result", match)
         while uid >= 0:
             yield uid
             uid = self.value("earlier_result", uid)
@@ -259,17 +300,9 @@ class Draft:
             columns,
             self._order(columns),
             self.seasons,
-            old.matches.appended(self.match_ids),
-            self._newest_results(),
+            self.matches.finished(),
+            self.fixtures.finished(),
         )
-
-    def _newest_results(self) -> Any:
-        results = self.base.events.newest_results.filled_to(
-            self.base.events.matches.size + len(self.match_ids), {"uid": NONE}
-        )
-        if not self.newest_results:
-            return results
-        return results.updated(np.array([*self.newest_results]), {"uid": np.array([*self.newest_results.values()])})
 
     def _order(self, columns: Any) -> Any:
         """Return the order of rating; from the first affected position on without ledger rows."""
@@ -297,3 +330,14 @@ def in_order(columns: Any, uids: Array) -> Array:
     started_at, seq = columns.at("started_at", uids), columns.at("seq", uids)
     falls = (started_at[1:] < started_at[:-1]) | ((started_at[1:] == started_at[:-1]) & (seq[1:] < seq[:-1]))
     return np.lexsort((seq, started_at)) if falls.any() else np.arange(uids.size)
+
+
+def resolved(direct: Mapping[int, int | None]) -> dict[int, int]:
+    """Return the account that each merged account plays on as, at the end of its chain of merges."""
+    ends = {}
+    for account, into in direct.items():
+        end = into
+        while end is not None:  # only accounts that were not merged away are merged, so that no chain is a circle
+            ends[account] = end
+            end = direct.get(end)
+    return ends

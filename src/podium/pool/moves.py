@@ -1,7 +1,7 @@
 """Differences between the ledgers of two snapshots."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -42,6 +42,8 @@ class Moves:
     after: Snapshot
     ratings: Ratings
     added: Mapping[str, int] = field(default_factory=dict)  # uids of new events, by id
+    changed: Collection[int] = ()  # uids of events that are new or differ themselves
+    may_differ: bool = True  # whether any event or season is new, or counts in another way
 
     @cached_property
     def _old(self) -> "Rows":

@@ -1,6 +1,6 @@
 """A pool at one point in time: its events, the changes of ratings, and what its system has learnt."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -16,6 +16,7 @@ from podium.pool.contents import Contents
 from podium.pool.standings import Standings
 from podium.pool.texts import Texts
 
+FEW_EVENTS = 32  # up to which positions are searched one by one
 RATED, UNRATED, VOIDED, SUPERSEDED, SEASON = range(5)  # codes of `STATUSES`
 STATUSES = ("rated", "unrated", "voided", "superseded", "season")
 REASONS = (
@@ -46,6 +47,16 @@ ROW_TYPES = {
     "place": np.int32,  # order of the row within its event, from 1; 0 for a season
     "before": np.float64,  # the rating before
 }  # and `state`, (fields): the state after
+MATCH_TYPES = {
+    "seq": np.int64,  # of the log entry that registered it, or `NONE`
+    "expires_at": np.int64,  # microseconds since 1970, UTC
+    "result": np.int32,  # uid of its newest result, or `NONE`
+}
+FIXTURE_TYPES = {
+    "seq": np.int64,  # of the newest log entry that planned it
+    "starts_at": np.int64,  # microseconds since 1970, UTC
+    "is_cancelled": np.bool_,
+}
 
 
 class Season(NamedTuple):
@@ -66,6 +77,24 @@ class Event(NamedTuple):
     status: str
     reason: str
     match_id: str | None
+    present: int | None  # how many entrants of the match were in the result as it was sent
+
+    @property
+    def key(self) -> OrderKey:
+        """What orders the event among the others."""
+        return OrderKey(self.started_at, self.seq)
+
+
+@dataclass(frozen=True)
+class Named:
+    """Matches or fixtures: ids by number, and columns."""
+
+    ids: Texts
+    columns: Columns
+
+    def find(self, text: str) -> int:
+        """Return the number of a match or a fixture, or -1."""
+        return self.ids.find(text)
 
 
 @dataclass(frozen=True)
@@ -76,8 +105,8 @@ class Events:
     columns: Columns  # by uid: `EVENT_TYPES`
     order: Columns  # by position in the order of rating: `POSITION_TYPES`
     seasons: Mapping[int, Season]  # by uid
-    matches: Texts  # registered matches that have a result
-    newest_results: Columns  # by number of a match: `uid` of its newest result
+    matches: Named  # registered matches: `MATCH_TYPES`
+    fixtures: Named  # races to come: `FIXTURE_TYPES`
 
     @property
     def size(self) -> int:
@@ -101,20 +130,51 @@ class Events:
 
     def at(self, positions: Array) -> list[Event]:
         """Return the events at some positions in the order of rating."""
-        uids = self.order.at("uid", positions)
-        names = "seq", "content_seq", "started_at", "status", "reason", "match"
+        return self._events(positions, self.order.at("uid", positions))
+
+    def of_uids(self, uids: Sequence[int]) -> list[Event]:
+        """Return the events with these uids, in their order."""
+        if len(uids) <= FEW_EVENTS:
+            positions = np.array([self.position(self.key(uid)) for uid in uids], np.int64)
+        else:
+            places = np.empty(self.size, np.int64)
+            places[self.order.part("uid")] = np.arange(self.size)
+            positions = places[np.array(uids)]
+        return self._events(positions, np.array(uids, np.int64))
+
+    def _events(self, positions: Array, uids: Array) -> list[Event]:
+        names = "seq", "content_seq", "started_at", "status", "reason", "match", "present"
         columns = (each.tolist() for each in (positions, uids, *(self.columns.at(name, uids) for name in names)))
         return [
             Event(
                 position, self.ids[uid], seq, content_seq, started_at, STATUSES[status], REASONS[reason],
-                None if match < 0 else self.matches[match],
+                *((None, None) if match < 0 else (self.matches.ids[match], present)),
             )
-            for position, uid, seq, content_seq, started_at, status, reason, match in zip(*columns, strict=True)
+            for position, uid, seq, content_seq, started_at, status, reason, match, present in zip(
+                *columns, strict=True
+            )
         ]  # fmt: skip
 
     def event_of(self, uid: int) -> Event:
         """Return the event with a uid."""
-        return self.at(np.array([self.position(self.key(uid))]))[0]
+        return self.of_uids([uid])[0]
+
+    @property
+    def newest_start(self) -> int | None:
+        """When the last event in the order of rating began, in microseconds since 1970; None if there is none."""
+        for position in reversed(range(self.order.size)):
+            uid = int(self.order.value("uid", position))
+            if uid not in self.seasons:
+                return int(self.columns.value("started_at", uid))
+        return None
+
+    def results_of(self, match: int) -> list[int]:
+        """Return the uids of the results of a registered match by its number, the newest first."""
+        uid, found = int(self.matches.columns.value("result", match)), list[int]()
+        while uid >= 0:
+            found.append(uid)
+            uid = int(self.columns.value("earlier_result", uid))
+        return found
 
     def id_of(self, uid: int) -> str | None:
         """Return the id of an event; None of a season."""
@@ -302,9 +362,8 @@ def count_counting(snapshot: Snapshot) -> int:
 
 def empty(pool: Pool) -> Snapshot:
     """Return a pool before the first entry of its log."""
-    events = Events(
-        Texts(), Columns(EVENT_TYPES), Columns(POSITION_TYPES), {}, Texts(), Columns({"uid": np.int32})
-    )  # fmt: skip
+    matches, fixtures = (Named(Texts(), Columns(each)) for each in (MATCH_TYPES, FIXTURE_TYPES))
+    events = Events(Texts(), Columns(EVENT_TYPES), Columns(POSITION_TYPES), {}, matches, fixtures)
     blank = Snapshot(
         pool, 0, events, Contents(), Columns({}), Columns({"row": np.int32}), Columns({}),
     )  # fmt: skip

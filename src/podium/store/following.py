@@ -3,9 +3,9 @@
 import logging
 import math
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from threading import Lock, RLock, Thread
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from podium.errors import UnknownError
 from podium.log.database import StoreError, read_transaction
 from podium.log.log import REDACT, newest_seq
-from podium.log.pools import Pool, PoolView, get_pool, refuse_other_arithmetic
+from podium.log.pools import SILENT, Pool, PoolView, get_pool, refuse_other_arithmetic
 from podium.log.schema import log
 from podium.log.statements import fetch_parts, of_pool
 from podium.pool.fold import Draft, Entry
@@ -275,7 +275,7 @@ def has_entry(pool: PoolView, place: LogPlace) -> bool:
 
 def drafted(pool: PoolView, base: Snapshot | None) -> Draft:
     """Return what the log makes of a snapshot, or of an empty pool, before anything is rated."""
-    draft = Draft.of(empty(Pool(*pool.cells())) if base is None else base)
+    draft = Draft.of(unfolded(pool) if base is None else base)
     try:
         draft.follow(entries_after(pool, draft.seq))
     except UNREADABLE as error:
@@ -301,6 +301,11 @@ def follow(pool: PoolView, base: Snapshot | None) -> Snapshot:
 def replay(pool: PoolView) -> Snapshot:
     """Return a pool folded from its whole log as a transaction sees it."""
     return follow(pool, None)
+
+
+def unfolded(pool: PoolView) -> Snapshot:
+    """Return a pool before the first entry of its log."""
+    return empty(replace(Pool(*pool.cells()), closed=False, description=SILENT, order=None))
 
 
 def entries_after(pool: PoolView, seq: int) -> Iterator[Entry]:
@@ -346,11 +351,6 @@ class PoolReader(PoolView):
                 raise BehindError(self.name)
             return found
         return self.snapshots.at(self)
-
-    @property
-    def known_merges(self) -> Mapping[int, int] | None:
-        """The merges of the older snapshot, if that is read."""
-        return None if self.older is None else self.older.merged
 
     def publish(self, place: LogPlace, snapshot: Snapshot) -> None:
         """Let readers have the snapshot to which this transaction leads, once it is committed."""

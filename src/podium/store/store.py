@@ -9,7 +9,7 @@ from typing import Any, Unpack, cast
 
 from podium.engine.system import System
 from podium.errors import PodiumError
-from podium.log import log, players
+from podium.log import log
 from podium.log.database import UnavailableError, write_transaction
 from podium.log.files import truncate_wal
 from podium.log.heads import forget_head
@@ -24,7 +24,7 @@ from podium.log.pools import (
     refuse_closed,
     refuse_unwritable,
 )
-from podium.store import kept
+from podium.store import kept, names
 from podium.store.following import PoolReader, newest_place
 from podium.store.reading import hindsight, pool_facts, previews
 from podium.store.reading.moments import reads, writes
@@ -269,7 +269,7 @@ class Store(Reader):
 
     # Players
 
-    rename, name_players = writes(players.rename_player), writes(players.name_players)
+    rename, name_players = writes(names.rename_player), writes(names.name_players)
     pseudonymise = writes(anonymizing.pseudonymise, even_closed=True, forgets=True)
     anonymization = reads(anonymizing.anonymization)
     blank_reason = writes(log.blank_reason, even_closed=True, forgets=True)

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
@@ -58,19 +59,22 @@ def serve(
     with needs_extra("service", "the service"):
         import uvicorn  # noqa: F401  (who has none hears of it before all the rest is loaded)
 
-        from podium.log.files import file_of, is_sealed
+        from podium.log.database import database_file, is_database
+        from podium.log.files import is_sealed
         from podium.service import create_app
         from podium.service.server import prepare_kernels, refuse_workers, run, run_workers
-        from podium.store.backup import upgrade_pools
+        from podium.store.upgrading import upgrade_pools
     most_bytes = read_size(memory) // workers
     if workers > 1:
         refuse_workers(url, workers)
-    store = storing.create_store(url)
-    path = file_of(store.engine.url)
+    path = database_file(url)
     if path is not None and is_sealed(path):  # it would not see what others write
         raise PodiumError(
             f"{path}: a service writes, and this folder is read-only; serve a copy: podium db backup FILE"
         )
+    if is_database(url):
+        copy_before_upgrade(url)
+    store = storing.create_store(url)
     for each in upgrade_pools(store, "podium serve"):
         typer.echo(str(each), err=bool(each.error))
     if key_file is not None:
@@ -138,6 +142,9 @@ db = App(help="Create, upgrade, copy and restore a database.")
 season = App(help="Begin seasons, and show how they ended.")
 
 
+ROOM_RATIO = 3  # an upgrade needs so many times the size of the file: a copy, and what SQLite takes to rewrite it
+
+
 class NotUpgradedError(PodiumError):
     """Some pools could not be upgraded."""
 
@@ -158,7 +165,7 @@ def upgrade(url: str = storing.DATABASE) -> None:
     An SQLite database is copied first, if there is anything to do; of PostgreSQL take a pg_dump before you begin.
     """
     store_class = storing.store_type()
-    from podium.store.backup import upgrade_pools
+    from podium.store.upgrading import upgrade_pools
 
     copy_before_upgrade(url)
     store = store_class(url, must_exist=True)
@@ -178,7 +185,8 @@ def copy_before_upgrade(url: str) -> None:
     """Copy an SQLite file beside itself if an upgrade would change it; of another database say that none is taken."""
     from podium.log.database import engine_for, explain_failure, require_database
     from podium.log.files import file_of
-    from podium.store.backup import back_up, is_due
+    from podium.store.backup import back_up
+    from podium.store.upgrading import is_due
 
     require_database(url)
     with explain_failure(url):
@@ -190,6 +198,12 @@ def copy_before_upgrade(url: str) -> None:
     if source is None:
         typer.echo("a PostgreSQL database is not copied: keep a pg_dump from before the upgrade")
         return
+    size, free = source.stat().st_size, shutil.disk_usage(source.parent).free
+    if free < ROOM_RATIO * size:
+        raise PodiumError(
+            f"{source}: an upgrade needs {ROOM_RATIO * size / 1e6:,.0f} MB on its disk for a copy and to make the file "
+            f"smaller, and {free / 1e6:,.0f} MB are free. Free some space, or move the database to another disk."
+        )
     out = source.with_name(f"{source.stem}-before-upgrade-{datetime.now(UTC):%Y%m%dT%H%M%S.%fZ}{source.suffix}")
     back_up(url, out)
     typer.echo(f"{url} is copied to {out}")

@@ -27,13 +27,13 @@ from podium.service.http.json import (
     SeasonName,
 )
 from podium.service.http.requests import CurrentStore, ReadRouter
+from podium.store.days import day_shown, parse_day
 from podium.store.reading import models
 from podium.store.reading.boards.ranks import Place, parse_cursor
 from podium.store.reading.hindsight import BestEverBoard, HindsightPoint
 from podium.store.reading.player_models import SharedThing
 from podium.store.reading.players import explanations
 from podium.store.writing.administration import RegisteredMatch
-from podium.store.writing.rating.facts import day_shown, parse_day
 
 router = ReadRouter()
 REFUSALS_OF_BODIES = error_responses(409, 413)  # beside the others

@@ -49,7 +49,7 @@ from podium.service.http.requests import CurrentStore, CurrentThreads, run_in
 from podium.service.http.visitors import CurrentKeyGuard, read_bytes
 from podium.store import Store
 from podium.store.keys import ApiKey
-from podium.store.writing.rating.events import get_event
+from podium.store.writing.rating.events import find_event
 from podium.support.collector import paused_collection
 from podium.support.part_files import temporary_folder
 
@@ -201,7 +201,7 @@ def read_report(
 def stored_start(store: Store, pool: str, event_id: str) -> int | None:
     """When a stored event began, in microseconds since 1970; None where there is none."""
     with suppress(UnknownError), store.reading(pool) as found:
-        started: int = get_event(found, event_id).started_at
+        started: int = find_event(found, event_id).started_at
         return started
     return None
 

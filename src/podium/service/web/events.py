@@ -24,10 +24,10 @@ from podium.service.http.requests import CurrentStore
 from podium.service.web.rendering import Page, PageRouter, PoolHeader, pool_header, render, unchanged
 from podium.service.web.visiting import VisiblePool, Visit
 from podium.store import Store
+from podium.store.days import today
 from podium.store.reading.models import ResultRow
 from podium.store.reading.players.explanations import EventStory
 from podium.store.reading.pool_facts import LARGE_FIELD, PoolFacts, fair_expectation
-from podium.store.writing.rating.facts import today
 from podium.support.words import capitalised, counted, part, shown, shown_change, signed
 
 TAGS = {"rated": "valid", "voided": "void"}

@@ -29,12 +29,13 @@ from podium.probability.ranks import Floats
 from podium.results.derived_heats import OVERALL
 from podium.results.reading import Results
 from podium.store.following import PoolReader
-from podium.store.reading.events.events import Before, event_details, event_results, find_event
+from podium.store.reading.events.events import Before, event_details, event_results
 from podium.store.reading.events.headlines import event_list
 from podium.store.reading.models import answer_from
 from podium.store.reading.moments import Answers
 from podium.store.reading.results import with_names
 from podium.store.writing.fixtures import get_fixture, places_now
+from podium.store.writing.rating.events import find_event
 from podium.support.answers import answer, described
 
 MOST_STARTERS = 200

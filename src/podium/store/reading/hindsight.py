@@ -13,7 +13,7 @@ import polars as pl
 from podium.errors import UnknownError
 from podium.ledger.hindsight import chance_above, lack_of
 from podium.ledger.history import thinned
-from podium.log.players import merges, names_of
+from podium.log.players import names_of
 from podium.log.pools import Pool, PoolView, When, time_of
 from podium.log.statements import is_thing
 from podium.pool.rating import results_of
@@ -22,12 +22,12 @@ from podium.pool.snapshot import RATED, Snapshot
 from podium.rating import rate
 from podium.results.reading import Results
 from podium.store import kept
+from podium.store.days import date_of, today
 from podium.store.following import PoolReader, version
 from podium.store.reading.boards.ranks import standing_of
 from podium.store.reading.models import STARTED, Started
 from podium.store.reading.moments import Moments
 from podium.store.reading.pool_facts import system_text
-from podium.store.writing.rating.facts import date_of, today
 from podium.support.answers import answer, described
 
 MOST_ENTRIES, MOST_PAIRS = 2_000_000, 10_000_000  # of a history that is looked back on: 1,000,000 duels
@@ -144,7 +144,7 @@ def look_back(pool: Pool, table: pl.DataFrame) -> dict[int, Any]:
     return {number: curve for number, curve in curves.items() if not is_thing(number)}
 
 
-def best_ever(pool: PoolView) -> BestEverBoard:
+def best_ever(pool: PoolReader) -> BestEverBoard:
     """Show the best ever by the peaks of their curves, as they were worked out last.
 
     Returns:
@@ -153,7 +153,7 @@ def best_ever(pool: PoolView) -> BestEverBoard:
     Raises:
         UnknownError: no such pool, its system has no hindsight, it is too large, or it is not worked out yet.
     """
-    known, merged = kept_of(pool), merges(pool)
+    known, merged = kept_of(pool), pool.snapshot.merged
     none_yet = "hindsight is worked out once a day, and there is none yet" if known is None else ""
     lack = lack_of(pool.system) or none_yet
     if known is None or lack or known.too_large:

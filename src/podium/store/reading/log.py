@@ -11,14 +11,16 @@ from podium.engine.tables.things import called, kind_and_name
 from podium.ledger.reasons.standings import STATUS_WORDS, plain
 from podium.log.content import numbers_in
 from podium.log.log import MERGE, PSEUDONYMISE, RENAME, SUBMIT, UNMERGE, WITH_CONTENT, whole_body
-from podium.log.players import names_of, present_names
+from podium.log.players import names_of
 from podium.log.pools import PoolView
 from podium.log.schema import correction, log, reason
 from podium.log.statements import of_pool
 from podium.results.columns import FILLED, SHARED, is_shared
 from podium.store.following import PoolReader
-from podium.store.reading.events.events import EVENT_KINDS, find_event
+from podium.store.names import present_names
+from podium.store.reading.events.events import EVENT_KINDS
 from podium.store.reading.models import LogRecord, Moved, answer_from
+from podium.store.writing.rating.events import find_event
 from podium.support.answers import answer, described
 
 
@@ -175,7 +177,7 @@ def event_record(pool: PoolReader, event_id: str) -> tuple[CorrectionRecord, ...
     return tuple(records)
 
 
-def names_in(pool: PoolView, contents: list[list[Line]]) -> dict[int, str]:
+def names_in(pool: PoolReader, contents: list[list[Line]]) -> dict[int, str]:
     """The name of each number in contents of an event; nobody's where there is one alone, which corrects none."""
     if len(contents) < 2:  # noqa: PLR2004
         return {}

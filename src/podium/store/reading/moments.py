@@ -277,7 +277,7 @@ def reads_kept(find: Callable[Concatenate[PoolReader, Answers, P], T]) -> Callab
 
 
 def writes(
-    act: Callable[Concatenate[PoolView, P], T], *, even_closed: bool = False, forgets: bool = False
+    act: Callable[Concatenate[PoolReader, P], T], *, even_closed: bool = False, forgets: bool = False
 ) -> Callable[Concatenate[Any, str, P], T]:
     """The method of a store that does to a pool what a function does, in a transaction that has it to itself.
 

@@ -30,11 +30,11 @@ from podium.pool.slots import slots_of
 from podium.pool.snapshot import RATED, SEASON, Snapshot
 from podium.results.reading import Results
 from podium.store import kept
+from podium.store.days import date_of, today
 from podium.store.following import PoolReader, version
 from podium.store.reading.events.events import explanation, rated_event
 from podium.store.reading.moments import Answers
 from podium.store.reading.players.cards import career_of, events_in
-from podium.store.writing.rating.facts import date_of, today
 from podium.support.answers import answer, described
 
 

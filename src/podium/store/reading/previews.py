@@ -10,16 +10,16 @@ from podium.engine.system import System
 from podium.engine.tables.things import kind_and_name
 from podium.log.content import numbers_in
 from podium.log.log import AMEND, admit_reason, bodies_of, newest_seq
-from podium.log.players import Numbering, present_names, provisional_numbers
+from podium.log.players import Numbering, provisional_numbers
 from podium.log.pools import Order, PoolView, When, refuse_unwritable
 from podium.pool.moves import Moves
 from podium.pool.standings import Standings, shared_ranks
 from podium.store.following import PoolReader
-from podium.store.reading.events.events import find_event
+from podium.store.names import present_names
 from podium.store.reading.log import CorrectedLine, corrected_lines, lines_of
 from podium.store.writing import accounts, administration, mending, ordering, sheets, submission
 from podium.store.writing.execution import Propose, plan
-from podium.store.writing.rating.events import Proposal, Sheet, StaleError
+from podium.store.writing.rating.events import Proposal, Sheet, StaleError, find_event
 from podium.store.writing.receipts import Totals, names_with, with_receipts
 
 Act = Callable[[str, str], Propose]  # by whom, and why: what is then proposed
@@ -91,7 +91,7 @@ def set_order(order: Order, start: datetime | None = None, every: str = "") -> A
     return lambda actor, _reason: partial(ordering.set_order, order=order, actor=actor, start=start, every=every)
 
 
-def propose_at(pool: PoolView, numbering: Numbering, *, propose: Propose, version: int) -> Proposal:
+def propose_at(pool: PoolReader, numbering: Numbering, *, propose: Propose, version: int) -> Proposal:
     """Propose, unless the log has another newest entry than it had.
 
     Raises:

@@ -2,25 +2,17 @@
 
 import numpy as np
 import polars as pl
-import sqlalchemy as sa
 
 from podium.engine.tables.things import kind_and_name
 from podium.log.content import SMALL_BODY_ROWS, is_numbered
-from podium.log.players import present_names
-from podium.log.pools import PoolView
-from podium.log.schema import event
-from podium.log.statements import of_pool
+from podium.log.log import titles_in
 from podium.pool.batches import NOT_FINITE, PLAYER_TWICE
 from podium.pool.roster import as_table
 from podium.pool.snapshot import are_counting
 from podium.results.columns import FOR_PAGES
 from podium.results.reading import Results
 from podium.store.following import PoolReader
-
-PAGE_TEXTS = [event.c[name] for name in FOR_PAGES]
-SELECT_PAGE_TEXTS = sa.select(event.c.event_id, *PAGE_TEXTS).where(
-    of_pool(event), sa.or_(*(column.is_not(None) for column in PAGE_TEXTS))
-)
+from podium.store.names import present_names
 
 
 def counting_results(pool: PoolReader) -> Results:
@@ -37,9 +29,10 @@ def counting_results(pool: PoolReader) -> Results:
     ids = [snapshot.events.ids[uid] for uid in uids.tolist()]
     started_at = columns.at("started_at", uids)
     table = with_names(pool, snapshot.contents.table(columns.at("content", uids), event_id=ids, started_at=started_at))
-    rows = pool.execute(SELECT_PAGE_TEXTS).all()
+    titles = titles_in(pool)
+    given = {each: titles.get(seq, {}) for each, seq in zip(ids, columns.at("content_seq", uids).tolist(), strict=True)}
     for name in FOR_PAGES:
-        values = {row.event_id: value for row in rows if (value := getattr(row, name)) is not None}
+        values = {event_id: texts[name] for event_id, texts in given.items() if name in texts}
         named = pl.col("event_id").replace_strict(values, default=None, return_dtype=pl.String)
         column = table.select(named.alias(name))[name]
         if column.null_count() < len(column):
@@ -47,7 +40,7 @@ def counting_results(pool: PoolReader) -> Results:
     return Results(as_table(pool, table), pool.name)
 
 
-def with_names(pool: PoolView, table: pl.DataFrame) -> pl.DataFrame:
+def with_names(pool: PoolReader, table: pl.DataFrame) -> pl.DataFrame:
     """The table with players and things by their current names instead of numbers."""
     if table.is_empty():
         return table

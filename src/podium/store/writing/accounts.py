@@ -9,11 +9,10 @@ import polars as pl
 
 from podium.engine.tables.things import called, thing_name
 from podium.errors import Fault, MeetingError, ResultsError
-from podium.log.content import Content, is_numbered, row_of
+from podium.log.content import Content, row_of
 from podium.log.database import StoreError
 from podium.log.log import MERGE, UNMERGE, json_entry
-from podium.log.players import Numbering, known_numbers, logged_merges, merges, names_of, resolved, unrated_error
-from podium.log.pools import OrderKey, PoolView
+from podium.log.players import Numbering, known_numbers, names_of, unrated_error
 from podium.pool.fold import in_order
 from podium.pool.rating import sent_results_of
 from podium.pool.slots import slot_of
@@ -27,7 +26,7 @@ def merge(
 ) -> Proposal:
     if kind:
         name, into = thing_name(kind, name), thing_name(kind, into)
-    known, gone = known_numbers(pool, [name, into]), merges(pool)
+    known, gone = known_numbers(pool, [name, into]), pool.snapshot.merged
     if name in known and gone.get(known[name]) == known.get(into, 0):
         return Proposal(pool, MERGE)
     for each in (name, into):
@@ -41,14 +40,10 @@ def merge(
     account, end = known[name], known[into]
     if account == end:
         raise StoreError(f"{called(name)!r} cannot be merged into itself")
-    ends = {each: end if old == account else old for each, old in gone.items()} | {account: end}
-    accounts = accounts_of(account, gone)
-    table = table_of(pool.snapshot, account)
     if not kind:  # of a thing, any number may be in a race
-        refuse_meetings(pool.snapshot, table, accounts, accounts_of(end, gone), into)
+        refuse_meetings(pool.snapshot, account, accounts_of(account, gone), accounts_of(end, gone), into)
     entry = json_entry(str(account), {"into": end}, actor, reason)
-    affected = first_of(pool.snapshot, table, accounts)
-    return Proposal(pool, MERGE, (entry,), affected, merged=ends, refuses_unrateable=False)
+    return Proposal(pool, MERGE, (entry,), refuses_unrateable=False)
 
 
 def unmerge(pool: PoolReader, _numbering: Numbering, *, name: str, kind: str = "", actor: str, reason: str) -> Proposal:
@@ -56,57 +51,39 @@ def unmerge(pool: PoolReader, _numbering: Numbering, *, name: str, kind: str = "
     account = known_numbers(pool, [name]).get(name)
     if account is None:
         raise unrated_error(pool, name)
-    direct = logged_merges(pool)
+    direct = pool.snapshot.direct_merges
     if account not in direct:
         raise StoreError(f"{called(name)!r} was never merged into another {kind or 'player'}; there is nothing to undo")
     if direct[account] is None:
         return Proposal(pool, UNMERGE)
-    ends = resolved(direct | {account: None})
-    table = table_of(pool.snapshot, resolved(direct)[account])
     entry = json_entry(str(account), None, actor, reason)
-    affected = first_of(pool.snapshot, table, accounts_of(account, ends))
-    return Proposal(pool, UNMERGE, (entry,), affected, merged=ends, refuses_unrateable=False)
+    return Proposal(pool, UNMERGE, (entry,), refuses_unrateable=False)
 
 
 def accounts_of(end: int, ends: Mapping[int, int]) -> set[int]:
     return {end, *(account for account, each in ends.items() if each == end)}
 
 
-def table_of(snapshot: Snapshot, number: int) -> pl.DataFrame:
-    """The rows of the events that moved a player, and of those that count and are not rated, in the order of rating.
-
-    Each row has the number of its event as `uid`, and of its players as they were sent.
-    """
+def refuse_meetings(
+    snapshot: Snapshot, number: int, accounts: Collection[int], others: Collection[int], name: str
+) -> None:
+    """Refuse to merge accounts that met in an event that counts, rated or not."""
     columns, rows = snapshot.events.columns, snapshot.career(slot_of(number))
     rated = snapshot.rows.at("event", rows[snapshot.rows.at("place", rows) > 0])
     uids = np.union1d(rated, np.flatnonzero(columns.part("status") == UNRATED))
-    uids = uids[in_order(columns, uids)]
-    return sent_results_of(snapshot, uids)
-
-
-def refuse_meetings(
-    snapshot: Snapshot, table: pl.DataFrame, accounts: Collection[int], others: Collection[int], name: str
-) -> None:
+    table = sent_results_of(snapshot, uids[in_order(columns, uids)])
     either = table.filter(pl.col("player").is_in([str(number) for number in (*accounts, *others)]))
     heats = either["heat"].to_list() if "heat" in either.columns else repeat(None)
-    rows = list(zip(either["uid"].to_list(), heats, map(int, either["player"].to_list()), strict=False))
-    played = {(uid, heat) for uid, heat, number in rows if number in accounts}
-    for uid, heat, number in rows:
-        if number in others and (uid, heat) in played:
+    sent = list(zip(either["uid"].to_list(), heats, map(int, either["player"].to_list()), strict=False))
+    played = {(uid, heat) for uid, heat, player in sent if player in accounts}
+    for uid, heat, player in sent:
+        if player in others and (uid, heat) in played:
             raise MeetingError(name, snapshot.events.ids[uid], "; if the two are one player, correct that event first")
 
 
-def first_of(snapshot: Snapshot, table: pl.DataFrame, accounts: Collection[int]) -> tuple[OrderKey, ...]:
-    """The place of the first event of these rows that has one of some accounts; nothing if none has."""
-    columns = [*filter(is_numbered, table.columns)]
-    theirs = pl.any_horizontal(pl.col(columns).is_in([str(number) for number in accounts]))
-    uids = table.filter(theirs)["uid"][:1].to_list()
-    return tuple(snapshot.events.key(uid) for uid in uids)
-
-
-def refuse_player_twice(pool: PoolView, contents: Iterable[Content], numbers: Mapping[str, int]) -> None:
+def refuse_player_twice(pool: PoolReader, contents: Iterable[Content], numbers: Mapping[str, int]) -> None:
     """Refuse events in which one player stands twice in a heat, by two names."""
-    merged = merges(pool)
+    merged = pool.snapshot.merged
     if len(set(ends_of([*numbers], numbers, merged))) == len(numbers):
         return  # every name is another player, and a name that stands twice in a heat was refused before
     faults = []
@@ -124,8 +101,8 @@ def refuse_player_twice(pool: PoolView, contents: Iterable[Content], numbers: Ma
         raise ResultsError("results", faults)
 
 
-def refuse_entrant_twice(pool: PoolView, match_id: str, names: Sequence[str], numbers: Mapping[str, int]) -> None:
-    ends = ends_of(names, numbers, merges(pool))
+def refuse_entrant_twice(pool: PoolReader, match_id: str, names: Sequence[str], numbers: Mapping[str, int]) -> None:
+    ends = ends_of(names, numbers, pool.snapshot.merged)
     faults = []
     for one, two in repeats(ends):
         why = cause(pool, (names[one], names[two]), numbers, ends[one])
@@ -148,7 +125,7 @@ def repeats(values: Sequence[Any]) -> Iterator[tuple[int, int]]:
             yield first[value], place
 
 
-def cause(pool: PoolView, names: tuple[str, str], numbers: Mapping[str, int], end: int) -> str:
+def cause(pool: PoolReader, names: tuple[str, str], numbers: Mapping[str, int], end: int) -> str:
     """What made two names one player's, a renaming or a merge, in words."""
     current = names_of(pool, [end])[end]
     if numbers[names[0]] == numbers[names[1]]:

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, Unpack
+from typing import Any, NamedTuple, Unpack
 
+import numpy as np
 import sqlalchemy as sa
 
 from podium.engine.system import System
@@ -16,17 +17,15 @@ from podium.errors import ParameterError, UnknownError
 from podium.ledger.reasons.standings import plain
 from podium.live import refuse_share
 from podium.log.content import Absent, Content
-from podium.log.database import StoreError
-from podium.log.log import CLOSE, CONFIGURE, DESCRIBE, REGISTER, REOPEN, SEASON, LogEntry, append, json_entry
-from podium.log.players import Numbering, admit_names, merges, names_of, numbers_of, refuse_reserved
+from podium.log.database import StoreError, delete_former_rows
+from podium.log.log import CLOSE, CONFIGURE, DESCRIBE, REGISTER, REOPEN, SEASON, LogEntry, append, bodies_of, json_entry
+from podium.log.players import Numbering, admit_names, names_of, numbers_of, refuse_reserved
 from podium.log.pools import (
     COUNTED,
     DATED,
     NUMBER_US,
-    START,
     DescriptionChanges,
     Order,
-    OrderKey,
     PoolDescription,
     PoolView,
     When,
@@ -35,12 +34,13 @@ from podium.log.pools import (
     settings_of,
 )
 from podium.log.removed import public_id
-from podium.log.schema import api_key, event, fixture, generation, log, pools, registration, season
-from podium.log.statements import instant, metadata, now, of_pool
+from podium.log.schema import api_key, pools
+from podium.log.statements import instant, metadata, now
 from podium.results.names import admit, normalise
+from podium.store.following import PoolReader
 from podium.store.writing.accounts import refuse_entrant_twice
 from podium.store.writing.execution import Propose
-from podium.store.writing.rating.events import SELECT_NEWEST_START, SUPERSEDED, VOIDED, EventRow, NewSeason, Proposal
+from podium.store.writing.rating.events import SUPERSEDED, VOIDED, Proposal
 from podium.support.answers import answer, described
 from podium.systems import find
 from podium.version import ARITHMETIC
@@ -83,24 +83,21 @@ def describe_pool(pool: PoolView, *, actor: str = "", **changes: Unpack[Descript
 
 
 def insert_pool(connection: sa.Connection, name: str, system: System) -> PoolView:
-    """Store a new pool, with nothing in its log, and its first generation."""
+    """Store a new pool, with nothing in its log."""
     name, secret = admit(name, "a pool's name"), secrets.token_bytes(SECRET_BYTES)
     row = configuration(system) | {"name": name, "secret": secret}
     try:  # no query before it: another transaction might open one in between
         (number,) = connection.execute(sa.insert(pools).returning(pools.c.id), row).scalars()
     except sa.exc.IntegrityError:
         raise StoreError(f"there is a pool {name!r} already") from None
-    (current,) = connection.execute(sa.insert(generation).returning(generation.c.id), {"pool_id": number}).scalars()
-    connection.execute(sa.update(pools).where(pools.c.id == number).values(generation_id=current))
-    return PoolView(number, name, system, secret, generation=current, connection=connection)
+    return PoolView(number, name, system, secret, connection=connection)
 
 
-def configure(pool: PoolView, _numbering: Numbering, *, system: System, actor: str) -> Proposal:
+def configure(pool: PoolReader, _numbering: Numbering, *, system: System, actor: str) -> Proposal:
     return Proposal(
         replace(pool, system=system, arithmetic=ARITHMETIC),
         CONFIGURE,
         (system_entry(system, actor, pool.order),),
-        (START,),
         columns=configuration(system),
         refuses_unrateable=False,
     )
@@ -147,26 +144,26 @@ def new_season(name: str, starts: When, keep: float, actor: str) -> Propose:
     if isinstance(starts, datetime) and starts > datetime.now(UTC):
         raise ParameterError(f"{starts} is in the future; begin the season once that moment has come")
     order = DATED if isinstance(starts, datetime) else COUNTED
-    return partial(begin_season, begun=NewSeason(name, season_time(starts), keep), order=order, actor=actor)
+    return partial(begin_season, name=name, at=season_time(starts), keep=keep, order=order, actor=actor)
 
 
-def begin_season(pool: PoolView, _numbering: Numbering, *, begun: NewSeason, order: Order, actor: str) -> Proposal:
-    begun = begun._replace(name=public_id(pool, begun.name))
-    name, at, keep, seq = begun
+def begin_season(
+    pool: PoolReader, _numbering: Numbering, *, name: str, at: int, keep: float, order: Order, actor: str
+) -> Proposal:
+    name = public_id(pool, name)
     if order != (pool.order or DATED):
         needed = "the number of its first event" if pool.is_counted else "a date"
         raise ParameterError(f"a season of pool {pool.name!r} begins with {needed}")
-    newest = pool.execute(SELECT_NEWEST_START).scalar_one() or 0
-    if pool.is_counted and at >= (newest // NUMBER_US + 1) * NUMBER_US:
+    events = pool.snapshot.events
+    if pool.is_counted and at >= ((events.newest_start or 0) // NUMBER_US + 1) * NUMBER_US:
         raise ParameterError(f"no. {plain(number_at(at))} is beyond the next event; begin the season then")
-    same = sa.select(season.c.started_at, season.c.keep).where(season.c.pool_id == pool.id, season.c.name == name)
-    known = pool.execute(same).first()
+    known = next((uid for uid, each in events.seasons.items() if each.name == name), None)
     if known is not None:
-        if (known.started_at, known.keep) == (at, keep):
+        if (events.key(known).started_at, events.seasons[known].keep) == (at, keep):
             return Proposal(pool, SEASON)
         raise StoreError(f"there is a season {name!r} already")
     entry = json_entry(name, {"started_at": at, "keep": keep}, actor)
-    return Proposal(pool, SEASON, (entry,), (OrderKey(at, seq),), season=begun, refuses_unrateable=False)
+    return Proposal(pool, SEASON, (entry,), refuses_unrateable=False)
 
 
 def close_pool(pool: PoolView, *, actor: str = "") -> bool:
@@ -201,13 +198,9 @@ def set_closed(pool: PoolView, actor: str, *, closed: bool) -> bool:
 def delete(pool: PoolView) -> None:
     if not pool.closed:
         raise StoreError(f"pool {pool.name!r} is not closed; podium pool close does that, so that nobody writes to it")
-    of_pool = sa.select(generation.c.id).where(generation.c.pool_id == pool.id)
-    generations = pool.execute(of_pool).scalars().all()
     connection = pool.connection
-    connection.execute(sa.delete(generation).where(generation.c.pool_id == pool.id))  # first: so none is staged further
+    delete_former_rows(connection, [pool.id])
     for table in reversed(metadata.sorted_tables):
-        if "generation_id" in table.c and table is not pools:
-            connection.execute(sa.delete(table).where(table.c.generation_id.in_(generations)))
         if "pool_id" in table.c:
             connection.execute(sa.delete(table).where(table.c.pool_id == pool.id))
     connection.execute(sa.delete(api_key).where(api_key.c.pool == pool.name))
@@ -217,16 +210,7 @@ def delete(pool: PoolView) -> None:
 OPEN, REPORTED, EXPIRED = "open", "reported", "expired"
 HOLD_S = 86_400.0  # seconds that a match waits for its result, by default
 MAX_HOLD_S = 31 * HOLD_S
-SELECT_REGISTRATION = (
-    sa.select(registration.c.seq, registration.c.expires_at, log.c.body)
-    .join(log, log.c.seq == registration.c.seq)
-    .where(of_pool(registration), registration.c.match_id == sa.bindparam("match"))
-)
-SELECT_RESULTS = (
-    sa.select(event)
-    .where(of_pool(event), event.c.match_id == sa.bindparam("match"))
-    .order_by(event.c.present.desc(), event.c.seq)
-)
+MOST_WAITING = 1_000  # matches that are listed
 
 
 @answer
@@ -241,7 +225,7 @@ class RegisteredMatch:
 
 
 def register(
-    pool: PoolView, match_id: str, entrants: Sequence[Any], *, held_s: float = HOLD_S, actor: str = ""
+    pool: PoolReader, match_id: str, entrants: Sequence[Any], *, held_s: float = HOLD_S, actor: str = ""
 ) -> RegisteredMatch:
     """Register a match that starts: its result counts once, and who is missing from it has quit.
 
@@ -267,31 +251,48 @@ def register(
         raise ParameterError(f"a match waits for its result above 0 and up to {MAX_HOLD_S:.0f} seconds, not {held_s}")
     numbers = numbers_of(pool, names)
     entrants_by_number = [{"player": numbers[name], "team": team} for name, team in zip(names, teams, strict=True)]
-    known = pool.execute(SELECT_REGISTRATION, match=match_id).first()
+    known = find_registration(pool, match_id)
     if known is not None:
-        if json.loads(known.body)["entrants"] != entrants_by_number:
+        if known.entrants != entrants_by_number:
             raise StoreError(f"match {match_id!r} is registered already, with other entrants")
         return match_of(pool, match_id)
     refuse_entrant_twice(pool, match_id, names, numbers)
-    planned = sa.select(fixture.c.seq).where(fixture.c.pool_id == pool.id, fixture.c.fixture_id == match_id)
-    if pool.execute(planned).first() is not None:
+    if pool.snapshot.events.fixtures.find(match_id) >= 0:
         raise StoreError(f"match {match_id!r}: there is a fixture of that id, whose result is the event of that id")
     expires_at = now() + round(held_s * 1e6)
     body = {"entrants": entrants_by_number, "expires_at": expires_at}
-    (seq,), _ = append(pool, REGISTER, [json_entry(match_id, body, actor)])
-    registration_row = {"pool_id": pool.id, "match_id": match_id, "seq": seq, "expires_at": expires_at}
-    pool.connection.execute(sa.insert(registration), registration_row)
-    return match_of(pool, match_id)
+    append(pool, REGISTER, [json_entry(match_id, body, actor)])
+    present = names_of(pool, numbers.values())
+    return RegisteredMatch(match_id, tuple(present[numbers[each]] for each in names), instant(expires_at), OPEN, ())
 
 
-def get_registration(pool: PoolView, match_id: str) -> Any:
-    row = pool.execute(SELECT_REGISTRATION, match=public_id(pool, match_id)).first()
-    if row is None:
+class Registration(NamedTuple):
+    """A match as it was registered."""
+
+    number: int  # among the matches of the pool
+    entrants: list[dict[str, Any]]  # `player`, by number, and `team`
+    expires_at: int  # microseconds since 1970, UTC
+
+
+def find_registration(pool: PoolReader, match_id: str) -> Registration | None:
+    """Return a registered match; None if there is none."""
+    matches = pool.snapshot.events.matches
+    number = matches.find(public_id(pool, match_id))
+    if number < 0 or (seq := int(matches.columns.value("seq", number))) < 0:
+        return None
+    (body,) = bodies_of(pool, [seq]).values()
+    return Registration(number, json.loads(body)["entrants"], int(matches.columns.value("expires_at", number)))
+
+
+def get_registration(pool: PoolReader, match_id: str) -> Registration:
+    """Return a registered match, or raise UnknownError."""
+    found = find_registration(pool, match_id)
+    if found is None:
         raise UnknownError(f"no match {match_id!r} is registered in pool {pool.name!r}")
-    return row
+    return found
 
 
-def match_of(pool: PoolView, match_id: str) -> RegisteredMatch:
+def match_of(pool: PoolReader, match_id: str) -> RegisteredMatch:
     """Show a registered match, and what came of it.
 
     Returns:
@@ -301,66 +302,44 @@ def match_of(pool: PoolView, match_id: str) -> RegisteredMatch:
         UnknownError: no such pool or match.
     """
     match_id = public_id(pool, match_id)
-    row = get_registration(pool, match_id)
-    numbers = [each["player"] for each in json.loads(row.body)["entrants"]]
+    found, events = get_registration(pool, match_id), pool.snapshot.events
+    numbers = [each["player"] for each in found.entrants]
     names = names_of(pool, numbers)
-    results = pool.execute(SELECT_RESULTS, match=match_id).all()
-    standing = [each.event_id for each in results if each.status not in (VOIDED, SUPERSEDED)]
-    others = [each.event_id for each in results if each.event_id not in standing]
-    status = REPORTED if results else EXPIRED if row.expires_at < now() else OPEN
+    results = sorted(events.of_uids(events.results_of(found.number)), key=lambda each: (-(each.present or 0), each.seq))
+    others = [each.event_id for each in results if each.status in (VOIDED, SUPERSEDED)]
+    standing = [each.event_id for each in results if each.event_id not in others]
+    status = REPORTED if results else EXPIRED if found.expires_at < now() else OPEN
     return RegisteredMatch(
-        match_id, tuple(names[each] for each in numbers), instant(row.expires_at), status, (*standing, *others)
+        match_id, tuple(names[each] for each in numbers), instant(found.expires_at), status, (*standing, *others)
     )
 
 
-def waiting_matches(pool: PoolView) -> list[str]:
+def waiting_matches(pool: PoolReader) -> list[str]:
     """List the matches that wait for a result.
 
     Returns:
         Their ids, the first to expire first.
     """
-    reported = sa.exists().where(event.c.pool_id == pool.id, event.c.match_id == registration.c.match_id)
-    unreported = (
-        sa.select(registration.c.match_id)
-        .where(registration.c.pool_id == pool.id, registration.c.expires_at >= now(), ~reported)
-        .order_by(registration.c.expires_at)
-        .limit(1000)
-    )
-    return list(pool.execute(unreported).scalars())
+    matches = pool.snapshot.events.matches
+    expires_at, result = (matches.columns.part(name) for name in ("expires_at", "result"))
+    waiting = np.flatnonzero((expires_at >= now()) & (result < 0))
+    first = waiting[np.argsort(expires_at[waiting], kind="stable")[:MOST_WAITING]]
+    return [matches.ids[number] for number in first.tolist()]
 
 
 def attendance(
-    pool: PoolView, match_id: str | None, content: Content, numbers: Mapping[str, int], *, late: bool
+    pool: PoolReader, match_id: str | None, content: Content, numbers: Mapping[str, int], *, late: bool
 ) -> tuple[int | None, list[Absent]]:
     """How many of a match's entrants a result has, and who is missing from it; None and nobody without a match."""
     if match_id is None:
         return None, []
-    row = get_registration(pool, match_id)
-    if row.expires_at < now() and not late:
+    registered = get_registration(pool, match_id)
+    if registered.expires_at < now() and not late:
         raise StoreError(f"match {match_id!r} has expired; if the result should count, send it without match_id")
-    merged = merges(pool)
+    merged = pool.snapshot.merged
     players_present = {merged.get(numbers[name], numbers[name]) for name in content.players}
-    entrants = {merged.get(each["player"], each["player"]): each for each in json.loads(row.body)["entrants"]}
+    entrants = {merged.get(each["player"], each["player"]): each for each in registered.entrants}
     absent = [
         Absent(each["player"], each["team"]) for number, each in entrants.items() if number not in players_present
     ]
     return len(entrants) - len(absent), absent
-
-
-def choose_result(pool: PoolView, match_id: str | None, events: dict[str, EventRow]) -> list[OrderKey]:
-    """Let the result with most of the entrants stand, the first of equals."""
-    if match_id is None:
-        return []
-    stored = pool.execute(SELECT_RESULTS, match=match_id).all()
-    results = {row.event_id: EventRow.from_row(row) for row in stored}
-    results |= {each.event_id: each for each in events.values() if each.match_id == match_id}
-    moved, first = [], True
-    for each in sorted(results.values(), key=lambda each: (-(each.present or 0), each.seq)):
-        if each.status == VOIDED:
-            continue
-        if first == (each.status == SUPERSEDED):
-            status = "" if first else SUPERSEDED
-            events[each.event_id] = each._replace(status=status, reason=status)
-            moved.append(each.key)
-        first = False
-    return moved

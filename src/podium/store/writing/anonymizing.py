@@ -35,45 +35,31 @@ from podium.log.players import (
     DELETE_ALIASES,
     SELECT_ALIASES,
     known_numbers,
-    merges,
     names_of,
-    number_of,
     update_name,
 )
-from podium.log.pools import PoolView
 from podium.log.removed import keep_removed
 from podium.log.schema import (
     api_key,
     brought,
-    event,
-    fixture,
     log,
     pools,
-    registration,
     running,
-    season,
     sheet,
     title,
     waiting,
 )
 from podium.log.statements import of_pool
 from podium.results.mentions import Mentions
+from podium.store.following import PoolReader
+from podium.store.names import number_of
 from podium.support.answers import answer, described
 from podium.support.words import counted
 
 OF_EVENTS = (*WITH_CONTENT, VOID, RESTORE, CANCEL)
 WORDS = dict.fromkeys(OF_EVENTS, "event") | {REGISTER: "match", PLAN: "race", SEASON: "season"}  # that begin new ids
 TEXTS, LABELS = ("title", "url", "contact", "player_word"), ("team", "heat")
-IDS = (
-    (event, "event_id"),
-    (event, "match_id"),
-    (registration, "match_id"),
-    (fixture, "fixture_id"),
-    (running, "race_id"),
-    (season, "name"),
-    (brought, "event_id"),
-)
-TITLES = (event, "title"), (event, "url"), (fixture, "title")
+IDS = (running, "race_id"), (brought, "event_id")
 COPIES = (
     "Copies made earlier keep it: backups, exports, static sites, sheets, and what feeds and webhooks have sent. So do "
     "the names of other players, cars, clubs and pools."
@@ -87,7 +73,6 @@ UPDATE_ENTRY = (
 UPDATE_TITLE = sa.update(title).where(of_pool(title), title.c.seq == sa.bindparam("entry"))
 MOVE_TITLE = UPDATE_TITLE.values(at=sa.bindparam("new_at"))
 BLANK_TITLE = UPDATE_TITLE.values(salt=b"", text=b"")
-REMOVE_TITLE = sa.update(event).where(of_pool(event), event.c.content_seq == sa.bindparam("entry"))
 dumps = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 SELECT_SUBJECT = sa.select(log.c.seq).where(of_pool(log), log.c.subject == sa.bindparam("subject")).limit(1)
 
@@ -111,7 +96,7 @@ class Anonymization:
 class Redaction:
     """The entries of a log that mention names, and what replaces their texts."""
 
-    def __init__(self, pool: PoolView, mentions: Mentions) -> None:
+    def __init__(self, pool: PoolReader, mentions: Mentions) -> None:
         self.pool, self.mentions = pool, mentions
         self.ids: dict[str, str] = {}
         self.entries: dict[int, dict[str, Any]] = {}  # the new columns by place
@@ -201,20 +186,12 @@ class Redaction:
         for table, column in IDS if ids else ():
             update = sa.update(table).where(of_pool(table), table.c[column] == sa.bindparam("old"))
             connection.execute(update.values({column: sa.bindparam("new")}), ids)
-        for table, column in TITLES:
-            for text in self._mentioning(table, column):
-                self._update(table, table.c[column] == text, **{column: None})
         self._write_sheets()
-        for statement, rows in (
-            (MOVE_TITLE, self.moved),
-            (BLANK_TITLE, blanked := [{"entry": seq} for seq, _ in self.titles]),
-            (REMOVE_TITLE.values(title=None, url=None), blanked),
-        ):
+        for statement, rows in ((MOVE_TITLE, self.moved), (BLANK_TITLE, [{"entry": seq} for seq, _ in self.titles])):
             if rows:
                 connection.execute(statement, [{"pool": pool.id} | each for each in rows])
         texts: Any = {name: "" for name in TEXTS if getattr(pool.description, name, "") in self.mentions}
         columns = replace(pool.description, **texts).columns()
-        columns |= {"staging_id": None} if ids else {}  # what is staged has the old ids
         connection.execute(sa.update(pools).where(pools.c.id == pool.id).values(columns))
         of_this = sa.or_(api_key.c.pool.is_(None), api_key.c.pool == pool.name)
         for number, name in connection.execute(sa.select(api_key.c.id, api_key.c.name).where(of_this)).all():
@@ -247,9 +224,9 @@ class Redaction:
             self.ids[name] = new
 
 
-def names_removed(pool: PoolView, number: int) -> dict[str, int]:
+def names_removed(pool: PoolReader, number: int) -> dict[str, int]:
     """Return every name that a player and the accounts merged into it have or had, with the accounts."""
-    accounts = [number, *(account for account, into in merges(pool).items() if into == number)]
+    accounts = [number, *(account for account, into in pool.snapshot.merged.items() if into == number)]
     names: dict[str, int] = {}
     for account in accounts:
         own = {*names_of(pool, [account]).values(), *pool.execute(SELECT_ALIASES, player=account).scalars()}
@@ -257,14 +234,14 @@ def names_removed(pool: PoolView, number: int) -> dict[str, int]:
     return names
 
 
-def pseudonym(pool: PoolView, account: int) -> str:
+def pseudonym(pool: PoolReader, account: int) -> str:
     name = f"player {account}"
     while known_numbers(pool, [name]).get(name, account) != account:
         name += "'"
     return name
 
 
-def anonymization(pool: PoolView, name: str) -> Anonymization:
+def anonymization(pool: PoolReader, name: str) -> Anonymization:
     """Show what anonymizing a player replaces; nothing is stored.
 
     Returns:
@@ -280,7 +257,7 @@ def anonymization(pool: PoolView, name: str) -> Anonymization:
     return Anonymization(current, pseudonym(pool, number), found.ids, len(entries), len(found.reasons))
 
 
-def pseudonymise(pool: PoolView, name: str, *, actor: str = "") -> str:
+def pseudonymise(pool: PoolReader, name: str, *, actor: str = "") -> str:
     """Remove every name that a player had, also from titles, ids and other texts. No rating moves.
 
     Returns:

@@ -14,9 +14,9 @@ import sqlalchemy as sa
 
 from podium.errors import MeetingError, NotFiniteError
 from podium.log.chain import Head, newest_head
-from podium.log.log import SUBMIT, head_fault
+from podium.log.log import SUBMIT, draw_numbers, head_fault
 from podium.log.players import Numbering, numbers_and_newcomers, provisional_numbers
-from podium.log.pools import Pool, PoolView
+from podium.log.pools import Pool
 from podium.log.schema import correction
 from podium.pool.fold import Draft, Entry
 from podium.pool.moves import Moves
@@ -25,7 +25,7 @@ from podium.pool.snapshot import Snapshot
 from podium.store.following import SHORT_EVENTS, BehindError, LogPlace, PoolReader, entries_after
 from podium.store.writing.rating.events import FIRST_PLACEHOLDER, Proposal
 from podium.store.writing.receipts import Done, list_effects, names_with, parse_cursor, with_receipts
-from podium.store.writing.recording import keep_sheet, record, store_witness, update_statuses
+from podium.store.writing.recording import keep_sheet, record, store_witness
 
 LARGE_EVENT_ROWS = 2_000
 ATTEMPTS = 2  # at rating before the pool is locked
@@ -35,7 +35,7 @@ class LongWorkError(Exception):
     """More events are to be rated than fit into a short transaction; callers of the store never see it."""
 
 
-Propose = Callable[[PoolView, Numbering], Proposal]  # checks, and reads, but writes nothing
+Propose = Callable[[PoolReader, Numbering], Proposal]  # checks, and reads, but writes nothing
 Opening = Callable[[], AbstractContextManager[PoolReader]]  # begins a transaction
 Look = Callable[[PoolReader], tuple[Proposal, Snapshot, Head]]
 
@@ -98,33 +98,36 @@ def execute(pool: PoolReader, propose: Propose, prepared: Prepared | None = None
         keep_sheet(proposal)
         return with_receipts(Done(proposal, base, head=newest_head(pool)))
     ready = None if prepared is None or prepared.entries != proposal.entries else rebased(pool, base, prepared)
-    if ready is None and refuse_long and is_long(base, proposal):
-        raise LongWorkError
-    recorded, logged = record(proposal)
+    seqs = draw_numbers(pool.connection, len(proposal.entries))
+    draft = Draft.of(base)
     if ready is None:
-        moves = rate_entries(base, entries_of(proposal, logged.seqs))
+        draft.follow(entries_of(proposal, seqs))
+        if refuse_long and is_long(draft, proposal):
+            raise LongWorkError
+    logged = record(proposal, seqs)
+    if ready is None:
+        moves = rated_draft(draft)
     else:
-        moves = replace(ready, before=base, after=numbered(ready.after, proposal, logged.seqs))
-    refuse_unrateable(pool, recorded, moves)
-    update_statuses(pool, recorded, moves)
+        moves = replace(ready, before=base, after=numbered(ready.after, proposal, seqs))
+    refuse_unrateable(pool, proposal, moves)
     store_witness(pool, moves.after, moves.ratings.first_row)
     place = LogPlace(logged.seqs[-1], bytes.fromhex(logged.head.hash))
     pool.publish(place, moves.after)
-    done = Done(recorded, moves.after, moves if recorded.affected else None, logged.head, place)
-    if recorded.kind != SUBMIT:
+    done = Done(proposal, moves.after, moves if moves.may_differ else None, logged.head, place)
+    if proposal.kind != SUBMIT:
         totals = done.totals
         row = {"events": totals.events, "players": totals.players, "largest": totals.largest}
         pool.connection.execute(sa.insert(correction), {"pool_id": pool.id, "seq": logged.seqs[0]} | row)
     return with_receipts(done)
 
 
-def is_long(base: Snapshot, proposal: Proposal) -> bool:
-    """Return True if rating a proposal takes too long for a short transaction."""
-    if not proposal.affected or proposal.changes_order:
+def is_long(draft: Draft, proposal: Proposal) -> bool:
+    """Return True if rating a draft takes too long for a short transaction."""
+    if draft.first is None:
         return False
-    if any(row.body is not None and row.body.count(b"\n") > LARGE_EVENT_ROWS for row in proposal.events.values()):
+    if any(each.body.count(b"\n") > LARGE_EVENT_ROWS for each in proposal.entries):
         return True  # it has pairs by the square
-    after = base.events.order.size - base.events.position(proposal.first_affected)
+    after = draft.base.events.order.size - draft.position
     return after > SHORT_EVENTS and len(proposal.entries) <= SHORT_EVENTS
 
 
@@ -141,8 +144,14 @@ def rate_entries(base: Snapshot, entries: Iterable[Entry]) -> Moves:
     """Return the effect of log entries on a pool, without storing anything."""
     draft = Draft.of(base)
     draft.follow(entries)
+    return rated_draft(draft)
+
+
+def rated_draft(draft: Draft) -> Moves:
+    """Return the effect of a draft on its pool."""
     after, ratings = rate(draft)
-    return Moves(base, after, ratings, draft.uids)
+    changed = {*draft.changed, *draft.uids.values()}
+    return Moves(draft.base, after, ratings, draft.uids, changed, may_differ=draft.first is not None)
 
 
 def rebased(pool: PoolReader, base: Snapshot, prepared: Prepared) -> Moves | None:
@@ -200,15 +209,14 @@ def plan(pool: PoolReader, proposal: Proposal) -> Done:
         return Done(proposal, base)
     moves = rate_entries(base, entries_of(proposal))
     refuse_unrateable(pool, proposal, moves)
-    return Done(proposal, moves.after, moves if proposal.affected else None)
+    return Done(proposal, moves.after, moves if moves.may_differ else None)
 
 
-def refuse_unrateable(pool: PoolView, proposal: Proposal, moves: Moves) -> None:
+def refuse_unrateable(pool: PoolReader, proposal: Proposal, moves: Moves) -> None:
     """Refuse what makes an event unrateable that was not so before, unless such events are to be marked."""
     if not proposal.refuses_unrateable:
         return
     events, ratings = moves.after.events, moves.ratings
-    affected = set(proposal.affected)
     for uid in moves.refused:
         event_id = events.ids[uid]
         error = ratings.errors.get(uid)
@@ -216,7 +224,7 @@ def refuse_unrateable(pool: PoolView, proposal: Proposal, moves: Moves) -> None:
             number = int(str(error.player))
             name = names_with(pool, proposal, [number])[number]
             raise NotFiniteError(error.system, error.settlement, error.entrant, event_id, name)
-        if events.key(uid) in affected:
+        if uid in moves.changed:
             name = names_with(pool, proposal, [ratings.twice[uid]])[ratings.twice[uid]]
             remedy = " of two accounts that are one now; amend the event, or unmerge one"
             raise MeetingError(name, event_id, remedy)

@@ -7,9 +7,11 @@ cancellation, or a restored copy of the database they are gone.
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
+import numpy as np
 import sqlalchemy as sa
 
 from podium.engine.tables.things import kind_and_name, thing_name
@@ -18,14 +20,16 @@ from podium.ledger.forecast import Member, field_of, member_of
 from podium.log.chain import announce
 from podium.log.content import is_numbered
 from podium.log.database import StoreError
-from podium.log.log import CANCEL, PLAN, append, json_entry, newest_seq, whole_body
-from podium.log.players import admit_names, merges, names_of, numbers_of, present_names, sent_numbers
-from podium.log.pools import PoolView, admit_title
+from podium.log.log import CANCEL, PLAN, append, bodies_of, json_entry, newest_seq
+from podium.log.players import admit_names, names_of, numbers_of, sent_numbers
+from podium.log.pools import admit_title
 from podium.log.removed import mentions_removed, public_id
-from podium.log.schema import event, fixture, log, registration, running
+from podium.log.schema import running
 from podium.log.statements import DAY_US, instant, microseconds, now, of_pool, upsert
 from podium.results.columns import SHARED, is_shared
 from podium.results.names import admit
+from podium.store.following import PoolReader
+from podium.store.names import present_names
 from podium.store.writing.accounts import refuse_entrant_twice
 from podium.support.answers import answer, described
 from podium.support.words import counted
@@ -33,13 +37,6 @@ from podium.support.words import counted
 PLANNED, STARTED, REPORTED, CANCELLED, NO_RESULT = "planned", "started", "reported", "cancelled", "no result"
 WAITS_US = DAY_US  # for a result, after the start, before it counts as having none
 MOST_ENTRANTS = 1_000
-HAS_RESULT = sa.exists().where(event.c.pool_id == fixture.c.pool_id, event.c.event_id == fixture.c.fixture_id)
-SELECT_FIXTURES = (
-    sa.select(fixture, whole_body, HAS_RESULT.label("has_result"))
-    .join(log, log.c.seq == fixture.c.seq)
-    .where(of_pool(fixture))
-)
-SELECT_FIXTURE = SELECT_FIXTURES.where(fixture.c.fixture_id == sa.bindparam("fixture"))
 
 
 @answer
@@ -106,7 +103,7 @@ class Fixture:
 
 
 def plan_fixture(
-    pool: PoolView,
+    pool: PoolReader,
     fixture_id: str,
     *,
     starts_at: datetime | None = None,
@@ -138,14 +135,15 @@ def plan_fixture(
             f"“whoever comes starts” (anybody) and {counted(len(entrants), 'name')} contradict each other. Remove the "
             "names, or leave that out"
         )
-    known = pool.execute(SELECT_FIXTURE, fixture=fixture_id).first()
+    events = pool.snapshot.events
+    known = next(iter(plans_of(pool, [events.fixtures.find(fixture_id)])), None)
     if known is None:
         refuse_taken(pool, fixture_id)
         if starts_at is None:
             raise ParameterError("starts_at: a new fixture needs a start")
     elif known.has_result:
         raise StoreError(f"fixture {fixture_id!r} has its result; amend the event instead")
-    before = {"title": None} | ({} if known is None else json.loads(known.body))
+    before = {"title": None, **({} if known is None else known.body)}
     body = {name: before.get(name) for name in ("entrants", "starts_at", "title")}
     if starts_at is not None:
         body["starts_at"] = microseconds(starts_at)
@@ -156,12 +154,33 @@ def plan_fixture(
     elif entrants is not None:
         body["entrants"] = numbered_entrants(pool, fixture_id, entrants)
     if known is None or known.is_cancelled or body != before:
-        (seq,), _ = append(pool, PLAN, [json_entry(fixture_id, body, actor)])
-        upsert(pool.connection, fixture, [(pool.id, fixture_id, seq, body["starts_at"], body["title"], False)])
-    return get_fixture(pool, fixture_id)
+        append(pool, PLAN, [json_entry(fixture_id, body, actor)])
+    return as_fixtures(pool, [Plan(fixture_id, body, is_cancelled=False, has_result=False)])[0]
 
 
-def numbered_entrants(pool: PoolView, fixture_id: str, entrants: Sequence[Any]) -> list[dict[str, Any]]:
+class Plan(NamedTuple):
+    """A race to come as the log has it."""
+
+    fixture_id: str
+    body: Mapping[str, Any]  # `entrants`, `starts_at` and `title` of its newest entry
+    is_cancelled: bool
+    has_result: bool
+
+
+def plans_of(pool: PoolReader, numbers: Sequence[int]) -> list[Plan]:
+    """Return races by their numbers; -1 is none."""
+    events, known = pool.snapshot.events, [number for number in numbers if number >= 0]
+    fixtures, places = events.fixtures, np.array(known, np.int64)
+    seqs, cancelled = (fixtures.columns.at(name, places).tolist() for name in ("seq", "is_cancelled"))
+    bodies = bodies_of(pool, seqs) if seqs else {}
+    ids = [fixtures.ids[number] for number in known]
+    return [
+        Plan(each, json.loads(bodies[seq]), is_cancelled, events.find(each) >= 0)
+        for each, seq, is_cancelled in zip(ids, seqs, cancelled, strict=True)
+    ]
+
+
+def numbered_entrants(pool: PoolReader, fixture_id: str, entrants: Sequence[Any]) -> list[dict[str, Any]]:
     rows = [each if isinstance(each, Mapping) else {"player": each} for each in entrants]
     if len(rows) > MOST_ENTRANTS:
         raise ParameterError(f"entrants: there are {len(rows):,}; a fixture may have {MOST_ENTRANTS:,}")
@@ -184,14 +203,14 @@ def numbered_entrants(pool: PoolView, fixture_id: str, entrants: Sequence[Any]) 
     ]
 
 
-def refuse_taken(pool: PoolView, fixture_id: str) -> None:
-    for table, column, what in ((event, event.c.event_id, "event"), (registration, registration.c.match_id, "match")):
-        select = sa.select(column).where(table.c.pool_id == pool.id, column == fixture_id)
-        if pool.execute(select).first() is not None:
-            raise StoreError(f"fixture {fixture_id!r}: there is {'an' if what == 'event' else 'a'} {what} of that id")
+def refuse_taken(pool: PoolReader, fixture_id: str) -> None:
+    events = pool.snapshot.events
+    for number, what in ((events.find(fixture_id), "an event"), (events.matches.find(fixture_id), "a match")):
+        if number >= 0:
+            raise StoreError(f"fixture {fixture_id!r}: there is {what} of that id")
 
 
-def cancel_fixture(pool: PoolView, fixture_id: str, *, actor: str = "") -> Fixture:
+def cancel_fixture(pool: PoolReader, fixture_id: str, *, actor: str = "") -> Fixture:
     """Say that a race will not take place; planned again, it will.
 
     Returns:
@@ -207,13 +226,11 @@ def cancel_fixture(pool: PoolView, fixture_id: str, *, actor: str = "") -> Fixtu
     fixture_id = known.fixture_id
     if known.status != CANCELLED:
         append(pool, CANCEL, [json_entry(fixture_id, None, actor)])
-        of_id = fixture.c.pool_id == pool.id, fixture.c.fixture_id == fixture_id
-        pool.connection.execute(sa.update(fixture).where(*of_id).values(is_cancelled=True))
         pool.connection.execute(sa.delete(running).where(running.c.pool_id == pool.id, running.c.race_id == fixture_id))
-    return get_fixture(pool, fixture_id)
+    return replace(known, status=CANCELLED)
 
 
-def get_fixture(pool: PoolView, fixture_id: str) -> Fixture:
+def get_fixture(pool: PoolReader, fixture_id: str) -> Fixture:
     """Show a fixture as it stands.
 
     Returns:
@@ -222,14 +239,14 @@ def get_fixture(pool: PoolView, fixture_id: str) -> Fixture:
     Raises:
         UnknownError: no such pool or fixture.
     """
-    row = pool.execute(SELECT_FIXTURE, fixture=public_id(pool, fixture_id)).first()
-    if row is None:
+    found = plans_of(pool, [pool.snapshot.events.fixtures.find(public_id(pool, fixture_id))])
+    if not found:
         raise UnknownError(f"no fixture {fixture_id!r} is planned in pool {pool.name!r}")
-    return as_fixtures(pool, [row])[0]
+    return as_fixtures(pool, found)[0]
 
 
 def fixtures(
-    pool: PoolView, *, since: datetime | None = None, most: int = 100, ahead: bool = False, newest: bool = False
+    pool: PoolReader, *, since: datetime | None = None, most: int = 100, ahead: bool = False, newest: bool = False
 ) -> tuple[Fixture, ...]:
     """List fixtures, the first to start first.
 
@@ -242,28 +259,31 @@ def fixtures(
     Returns:
         The fixtures as they stand.
     """
-    order = fixture.c.starts_at, fixture.c.fixture_id
-    select = SELECT_FIXTURES.order_by(*(each.desc() if newest else each for each in order)).limit(most)
-    if since is not None:
-        select = select.where(fixture.c.starts_at >= microseconds(since))
-    if ahead:
-        select = select.where(~fixture.c.is_cancelled, ~HAS_RESULT, fixture.c.starts_at >= now() - WAITS_US)
-    return as_fixtures(pool, pool.execute(select).all())
+    events = pool.snapshot.events
+    ids, columns = events.fixtures.ids, events.fixtures.columns
+    starts = columns.part("starts_at")
+    earliest = now() - WAITS_US if ahead else -(2**63)
+    earliest = earliest if since is None else max(earliest, microseconds(since))
+    chosen = np.flatnonzero((starts >= earliest) & ~(columns.part("is_cancelled") & ahead)).tolist()
+    ordered = sorted(chosen, key=lambda number: (starts[number], ids[number]), reverse=newest)
+    numbers = [number for number in ordered if not (ahead and events.find(ids[number]) >= 0)]
+    return as_fixtures(pool, plans_of(pool, numbers[:most]))
 
 
-def as_fixtures(pool: PoolView, rows: Sequence[Any]) -> tuple[Fixture, ...]:
-    """The fixtures of rows; accounts that were merged since start once, as who they are now."""
-    lists = [json.loads(row.body)["entrants"] for row in rows]
+def as_fixtures(pool: PoolReader, plans: Sequence[Plan]) -> tuple[Fixture, ...]:
+    """Return fixtures; accounts that were merged since start once, as who they are now."""
+    lists = [each.body["entrants"] for each in plans]
     numbered = [each[key] for entrants in lists for each in entrants or () for key in each if is_numbered(key)]
     names = present_names(pool, numbered)
     found = []
-    for row, entrants in zip(rows, lists, strict=True):
+    for plan, entrants in zip(plans, lists, strict=True):
         lines = [
             {key: names[value] if is_numbered(key) else value for key, value in each.items()} for each in entrants or ()
         ]
         once = {each["player"]: each for each in lines}
         starts = None if entrants is None else tuple(starter_of(each) for each in once.values())
-        found.append(Fixture(row.fixture_id, row.title, instant(row.starts_at), starts, status_of(row)))
+        moment, title = instant(plan.body["starts_at"]), plan.body.get("title")
+        found.append(Fixture(plan.fixture_id, title, moment, starts, status_of(plan)))
     return tuple(found)
 
 
@@ -273,12 +293,12 @@ def starter_of(line: Mapping[str, Any]) -> Starter:
     return Starter(line["player"], line["team"], line.get("side"), shared or None)
 
 
-def status_of(row: Any) -> str:
-    if row.has_result:
+def status_of(plan: Plan) -> str:
+    if plan.has_result:
         return REPORTED
-    if row.is_cancelled:
+    if plan.is_cancelled:
         return CANCELLED
-    passed = now() - row.starts_at
+    passed = now() - plan.body["starts_at"]
     return PLANNED if passed < 0 else STARTED if passed < WAITS_US else NO_RESULT
 
 
@@ -286,13 +306,13 @@ LEAST_US = 1_000_000  # between two posts of servers
 Tap = Literal["next", "out", "back"]
 TAPS: tuple[Tap, ...] = get_args(Tap)
 OF_RACE = sa.and_(of_pool(running), running.c.race_id == sa.bindparam("race"))
-HAS_ENDED = sa.exists().where(event.c.pool_id == running.c.pool_id, event.c.event_id == running.c.race_id)
-SELECT_RUNNING = sa.select(running.c.posted_at, running.c.body).where(OF_RACE, ~HAS_ENDED)
-DELETE_OVER = sa.delete(running).where(of_pool(running), HAS_ENDED)
+SELECT_RUNNING = sa.select(running.c.posted_at, running.c.body).where(OF_RACE)
+SELECT_RACES = sa.select(running.c.race_id).where(of_pool(running))
+DELETE_RACE = sa.delete(running).where(OF_RACE)
 
 
 def post_places(
-    pool: PoolView, race_id: str, places: Sequence[str], *, out: Sequence[str] = (), by_hand: bool = False
+    pool: PoolReader, race_id: str, places: Sequence[str], *, out: Sequence[str] = (), by_hand: bool = False
 ) -> Places:
     """Say how a race stands at this moment, instead of what was posted before; the log never knows of it.
 
@@ -316,7 +336,7 @@ def post_places(
     names = [*places, *out]
     known = sent_numbers(pool, names)
     entered = None if planned.entrants is None else {each.player for each in planned.entrants}
-    merged = merges(pool)
+    merged = pool.snapshot.merged
     numbers = {name: merged.get(number, number) for name, number in known.items()}
     called = names_of(pool, set(numbers.values()))
     for name in names:
@@ -327,7 +347,9 @@ def post_places(
     row = pool.execute(SELECT_RUNNING, race=race_id).first()
     if row is not None and not by_hand and now() - row.posted_at < LEAST_US:
         raise StoreError(f"race {race_id!r}: places are taken once a second; send them again in a moment")
-    pool.connection.execute(DELETE_OVER, {"pool": pool.id})
+    for (each,) in pool.run(SELECT_RACES):
+        if pool.snapshot.events.find(each) >= 0:
+            pool.run(DELETE_RACE, race=each)
     body = {"places": [numbers[name] for name in places], "out": [numbers[name] for name in out]}
     upsert(pool.connection, running, [(pool.id, race_id, now(), json.dumps(body))])
     announce(pool, newest_seq(pool))
@@ -337,7 +359,7 @@ def post_places(
     return found
 
 
-def tap(pool: PoolView, race_id: str, what: Tap, name: str) -> Places:
+def tap(pool: PoolReader, race_id: str, what: Tap, name: str) -> Places:
     """Take the tap of a person: who comes next across the line, who is out, or whose side has neither any more.
 
     Returns:
@@ -359,14 +381,14 @@ def tap(pool: PoolView, race_id: str, what: Tap, name: str) -> Places:
     return post_places(pool, race_id, places, out=out, by_hand=True)
 
 
-def places_now(pool: PoolView, race_id: str) -> Places | None:
+def places_now(pool: PoolReader, race_id: str) -> Places | None:
     """Show how a race stands.
 
     Returns:
         The places of the moment; None where none were posted, or the race has its result.
     """
     row = pool.execute(SELECT_RUNNING, race=race_id).first()
-    if row is None:
+    if row is None or pool.snapshot.events.find(race_id) >= 0:
         return None
     body = json.loads(row.body)
     names = present_names(pool, [*body["places"], *body["out"]])

@@ -8,25 +8,26 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from podium.log.content import difference, head_begin, numbers_in, rate_alike
+from podium.log.content import difference, head_begin, numbers_in
 from podium.log.database import StoreError
 from podium.log.log import AMEND, MOVE, RESTORE, SUBMIT, VOID, LogEntry, json_entry
 from podium.log.players import Numbered, Numbering, names_of, sent_numbers
-from podium.log.pools import DATED, NUMBER_US, Order, OrderKey, Pool, PoolView, number_at
+from podium.log.pools import DATED, NUMBER_US, Order, Pool, number_at
 from podium.log.removed import public_id
-from podium.store.writing import administration, submission
+from podium.store.following import PoolReader
+from podium.store.writing import submission
 from podium.store.writing.accounts import refuse_player_twice
 from podium.store.writing.rating import events
 from podium.store.writing.receipts import NOTHING, Receipt, Totals
 from podium.store.writing.sheets import (
     COUNT,
-    SELECT_BY_ID,
     Sent,
     SheetError,
     Stored,
     brought_by,
     by_content,
     by_id,
+    events_with,
     match_elsewhere,
     name_made,
     pair,
@@ -68,7 +69,7 @@ class SheetChanges:
 
 
 def amend_sheet(
-    pool: PoolView,
+    pool: PoolReader,
     numbering: Numbering,
     *,
     rows: Any,
@@ -107,7 +108,7 @@ def amend_sheet(
         one.is_kept = by_hand and not overrule  # is other than the sheet has it because people made it so in the pool
     place(pool, [one for one in sent if not one.is_kept])
     draft = Draft(pool, actor, reason or f"{sheet.name} was mended")
-    draft.take(numbering, sent, sheet, {each.row.event_id for each in stored})
+    draft.take(numbering, sent, sheet, {each.event.event_id for each in stored})
     paired = {one.stored for one in sent}
     draft.void([each for each in stored if each.is_live and each not in paired], overrule=overrule)
     lists = tuple(draft.new), tuple(draft.other), tuple(draft.gone), tuple(draft.kept)
@@ -116,7 +117,7 @@ def amend_sheet(
     return replace(draft.proposal(settles_order=settles_order), sheet=record)
 
 
-def as_known(pool: PoolView, sheet: events.Sheet, sent: Sequence[Sent]) -> tuple[events.Sheet, bool]:
+def as_known(pool: PoolReader, sheet: events.Sheet, sent: Sequence[Sent]) -> tuple[events.Sheet, bool]:
     """A sheet under the name that it is known by: its own, or that of one with the same map and mostly the same events.
 
     Returns:
@@ -137,12 +138,11 @@ def as_known(pool: PoolView, sheet: events.Sheet, sent: Sequence[Sent]) -> tuple
     return sheet, True
 
 
-def events_of(pool: PoolView, sheet: events.Sheet, sent: Sequence[Sent]) -> list[Stored]:
+def events_of(pool: PoolReader, sheet: events.Sheet, sent: Sequence[Sent]) -> list[Stored]:
     """The events of the pool that a sheet brought, and those that have the ids of what is sent."""
     known = brought_by(pool, sheet)
     wanted = known.keys() | {sheet.prefix + each.own_id for each in sent if each.own_id not in sheet.made}
-    found = pool.execute(SELECT_BY_ID, among=wanted).all()
-    return stored_events(pool, known, sheet, found)
+    return stored_events(pool, known, sheet, events_with(pool, wanted))
 
 
 def refuse_others(pool: Pool, sheet: events.Sheet, sent: Sequence[Sent], stored: Sequence[Stored], prefix: str) -> None:
@@ -151,7 +151,7 @@ def refuse_others(pool: Pool, sheet: events.Sheet, sent: Sequence[Sent], stored:
         other = one.stored
         if other is not None and other.brought is None and other.others and not one.is_same:
             raise SheetError(
-                f"event {other.row.event_id!r} came in another sheet, with other content",
+                f"event {other.event.event_id!r} came in another sheet, with other content",
                 f"if {sheet.name} is that one, name it with --sheet; if not, --prefix {prefix} gives these other ids",
                 prefix,
             )
@@ -165,7 +165,7 @@ def refuse_others(pool: Pool, sheet: events.Sheet, sent: Sequence[Sent], stored:
         )
     dated = all(one.content.order == DATED for one, _ in paired)
     known = (
-        one.is_same or one.lines == other.lines or one.content.started_at == other.row.started_at
+        one.is_same or one.lines == other.lines or one.content.started_at == other.event.started_at
         for one, other in paired
     )
     if paired and dated and not any(known):
@@ -176,7 +176,7 @@ def refuse_others(pool: Pool, sheet: events.Sheet, sent: Sequence[Sent], stored:
         )
 
 
-def place(pool: PoolView, sent: Sequence[Sent]) -> None:
+def place(pool: PoolReader, sent: Sequence[Sent]) -> None:
     """Say when each event is to be, so that those of one moment, or without any, are in the order of the sheet."""
     if any(one.content.order is None for one in sent):
         number(pool, sent)
@@ -189,21 +189,21 @@ def place(pool: PoolView, sent: Sequence[Sent]) -> None:
     for together in of_moment.values():
         last = 0
         for one in together:
-            seq = events.FIRST_PLACEHOLDER if one.stored is None else one.stored.row.seq
+            seq = events.FIRST_PLACEHOLDER if one.stored is None else one.stored.event.seq
             one.moves = one.stored is not None and seq < last
             last = events.FIRST_PLACEHOLDER if one.moves else seq
 
 
-def number(pool: PoolView, sent: Sequence[Sent]) -> None:
+def number(pool: PoolReader, sent: Sequence[Sent]) -> None:
     """Number events without dates: as few as can be get another number, between those beside them or after all."""
     if not pool.is_counted and any(one.stored is None for one in sent):
         raise submission.other_order_error(pool, DATED)
-    starts = [None if one.stored is None else one.stored.row.started_at for one in sent]
+    starts = [None if one.stored is None else one.stored.event.started_at for one in sent]
     if not pool.is_counted:
         for one, start in zip(sent, starts, strict=True):
             one.start = start or 0
         return
-    newest = pool.execute(events.SELECT_NEWEST_START).scalar_one() or 0
+    newest = pool.snapshot.events.newest_start or 0
     fixed = longest_rise(starts)
     for k in fixed:
         sent[k].start = starts[k] or 0
@@ -245,11 +245,9 @@ STEP_US = 10  # the smallest difference of two numbers of events
 class Draft:
     """What is to be done to a pool for a sheet, entry by entry."""
 
-    def __init__(self, pool: PoolView, actor: str, reason: str) -> None:
+    def __init__(self, pool: PoolReader, actor: str, reason: str) -> None:
         self.pool, self.actor, self.reason = pool, actor, reason
         self.entries: list[LogEntry] = []
-        self.events: dict[str, events.EventRow] = {}
-        self.affected: list[OrderKey] = []
         self.brought: list[events.BroughtEvent] = []
         self.numbered = Numbered({}, {}, {})
         self.new: list[str] = []
@@ -275,7 +273,7 @@ class Draft:
                 taken.add(one.content.event_id)
                 seq = self.submit(one)
             else:
-                one.content = one.content.renamed(other.row.event_id)
+                one.content = one.content.renamed(other.event.event_id)
                 seq = self.keep(one, other) if one.is_kept else self.correct(one, other)
             event_id = one.content.event_id
             record = events.BroughtEvent(event_id, event_id if one.own_id in sheet.made else one.own_id, seq)
@@ -290,50 +288,44 @@ class Draft:
         if name not in taken:
             return name
         for each in (f"{base} #{k}" for k in range(2, 10**6)):
-            if each not in taken and self.pool.execute(SELECT_BY_ID, among=[each]).first() is None:
+            if each not in taken and self.pool.snapshot.events.find(each) < 0:
                 return each
         raise StoreError(f"there is no id left that begins with {base!r}")
 
-    def entry(self, one: Sent, kind: str, known: events.EventRow | None = None) -> LogEntry:
+    def entry(self, one: Sent, kind: str) -> LogEntry:
         """The entry of an event's content, at its moment."""
-        content = one.content.at(self.pool.order or DATED, one.start)
-        match_id = None if known is None else known.match_id
-        event_ = submission.SentEvent(content, self.actor, match_id, None, "" if known is None else self.reason)
-        if known is None or one.stored is None or not one.is_same:
-            made = submission.to_entry(self.pool, event_, self.numbered.numbers, late=True)
+        content, other = one.content.at(self.pool.order or DATED, one.start), one.stored
+        match_id, reason = (None, "") if other is None else (other.event.match_id, self.reason)
+        if other is None or not one.is_same:
+            sent = submission.SentEvent(content, self.actor, match_id, None, reason)
+            made = submission.to_entry(self.pool, sent, self.numbered.numbers, late=True)
             return made._replace(kind=kind)
-        was, begin = (head_begin(known.event_id, self.pool.order, each) for each in (known.started_at, one.start))
-        body = (known.body or b"").replace(was.encode(), begin.encode())  # its players stay, whatever they are called
-        return LogEntry(known.event_id, body, self.actor, one.stored.digest, match_id, known.present, self.reason, kind)
+        event = other.event
+        was, begin = (head_begin(event.event_id, self.pool.order, each) for each in (event.started_at, one.start))
+        body = other.body.replace(was.encode(), begin.encode())  # its players stay, whatever they are called
+        return LogEntry(event.event_id, body, self.actor, other.digest, match_id, event.present, reason, kind)
 
     def submit(self, one: Sent) -> int:
         """Take a new event."""
-        entry, number, content = self.entry(one, SUBMIT), self.next, one.content
-        rest = entry.match_id, entry.present, content.title, content.url, entry.body
-        self.add(entry, events.EventRow(content.event_id, number, number, one.start, events.RATED, "", *rest))
-        self.new.append(content.event_id)
+        number = self.next
+        self.entries.append(self.entry(one, SUBMIT))
+        self.new.append(one.content.event_id)
         return number
 
     def correct(self, one: Sent, other: Stored) -> int:
         """Take other content of an event, or another place; let one that was gone count again."""
-        row, was = other.row, self.next
-        if not one.is_same or one.moves or one.start != row.started_at:
-            entry = self.entry(one, MOVE if one.moves else AMEND, row)
-            row = row._replace(
-                content_seq=self.next, started_at=one.start, present=entry.present, body=entry.body,
-                title=one.content.title, url=one.content.url, seq=self.next if one.moves else row.seq,
-            )  # fmt: skip
-            moved = one.moves or not rate_alike(other.row.body or b"", entry.body)
-            self.add(entry, row, *([other.row.key] if moved else []), moves=moved)
-        if row.status == events.VOIDED:
-            row = row._replace(status="", reason="")
-            self.add(json_entry(row.event_id, None, self.actor, self.reason)._replace(kind=RESTORE), row)
-            self.new.append(row.event_id)
-        elif self.next != was:
-            self.other.append(Other(row.event_id, self.sentence(one, other)))
+        event, number = other.event, self.next
+        is_corrected = not one.is_same or one.moves or one.start != event.started_at
+        if is_corrected:
+            self.entries.append(self.entry(one, MOVE if one.moves else AMEND))
+        if event.status == events.VOIDED:
+            self.entries.append(json_entry(event.event_id, None, self.actor, self.reason)._replace(kind=RESTORE))
+            self.new.append(event.event_id)
+        elif is_corrected:
+            self.other.append(Other(event.event_id, self.sentence(one, other)))
         else:
             self.same += 1
-        return row.content_seq
+        return number if is_corrected else event.content_seq
 
     def keep(self, one: Sent, other: Stored) -> int:
         """Leave an event as people made it."""
@@ -341,48 +333,40 @@ class Draft:
             sentence = "was voided by hand, and stays so"
         else:
             sentence = f"was corrected by hand, and stays so; of the sheet {self.sentence(one, other)}"
-        self.kept.append(Other(other.row.event_id, sentence))
-        return other.row.seq if other.brought is None else other.brought.content_seq
+        self.kept.append(Other(other.event.event_id, sentence))
+        return other.event.seq if other.brought is None else other.brought.content_seq
 
     def sentence(self, one: Sent, other: Stored) -> str:
         """How an event differs from what the pool has."""
         if one.is_same:
             return "it comes at another place"
-        body = other.row.body or b""
+        body = other.body
         logged = {number for line in body.decode().split("\n") if line for number in numbers_in(json.loads(line))}
         numbers = sent_numbers(self.pool, sorted(set(one.content.names)))
         names = names_of(self.pool, logged | {*numbers.values()})
         content = one.content.called({name: names[number] for name, number in numbers.items()})
-        at = content.at(self.pool.order or DATED, one.start or other.row.started_at)
+        at = content.at(self.pool.order or DATED, one.start or other.event.started_at)
         return difference(body, names, at).partition(";")[0]
 
     def void(self, lost: Sequence[Stored], *, overrule: bool) -> None:
         """Let events count no more that the sheet does not have, unless another has them, or people corrected them."""
         for other in lost:
-            row = other.row
-            if row.status == events.VOIDED:
+            event = other.event
+            if event.status == events.VOIDED:
                 continue
             if other.is_corrected and not overrule:
-                self.kept.append(Other(row.event_id, "was corrected by hand, and stays; the sheet has it no more"))
+                self.kept.append(Other(event.event_id, "was corrected by hand, and stays; the sheet has it no more"))
                 continue
-            self.brought.append(events.BroughtEvent(row.event_id, other.own_id, row.content_seq, is_gone=True))
+            self.brought.append(events.BroughtEvent(event.event_id, other.own_id, event.content_seq, is_gone=True))
             if not other.others:
-                gone = row._replace(status=events.VOIDED, reason=events.VOIDED)
-                self.add(json_entry(row.event_id, None, self.actor, self.reason)._replace(kind=VOID), gone)
-                self.gone.append(row.event_id)
-
-    def add(self, entry: LogEntry, row: events.EventRow, *keys: OrderKey, moves: bool = True) -> None:
-        self.entries.append(entry)
-        self.events[row.event_id] = row
-        self.affected += [*keys, row.key] if moves else []
+                self.entries.append(json_entry(event.event_id, None, self.actor, self.reason)._replace(kind=VOID))
+                self.gone.append(event.event_id)
 
     def proposal(self, *, settles_order: bool) -> events.Proposal:
-        for match_id in dict.fromkeys(each.match_id for each in [*self.events.values()]):
-            self.affected += administration.choose_result(self.pool, match_id, self.events)
         is_plain = all(each.kind == SUBMIT for each in self.entries)
         return events.Proposal(
-            self.pool, SUBMIT if is_plain else SHEET, tuple(self.entries), tuple(self.affected),
-            dict.fromkeys((each.subject for each in self.entries), 0), events=self.events,
+            self.pool, SUBMIT if is_plain else SHEET, tuple(self.entries),
+            dict.fromkeys((each.subject for each in self.entries), 0),
             newcomers=self.numbered.newcomers, names=self.numbered.names,
             settles_order=settles_order and bool(self.entries),
         )  # fmt: skip

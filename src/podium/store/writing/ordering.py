@@ -1,10 +1,11 @@
 """A pool's order is changed: each event gets a number in place of its date, or a date in place of its number."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
 
+import numpy as np
 import polars as pl
 import sqlalchemy as sa
 
@@ -12,19 +13,18 @@ from podium.log.content import head_begin, start_in
 from podium.log.database import StoreError
 from podium.log.log import AMEND, CONFIGURE, WITH_CONTENT, LogEntry
 from podium.log.players import Numbering
-from podium.log.pools import COUNTED, COUNTED_BODY, DATED, NUMBER_US, START, Order, OrderKey, PoolView
-from podium.log.schema import event, log
+from podium.log.pools import COUNTED, COUNTED_BODY, DATED, NUMBER_US, START, Order, OrderKey
+from podium.log.schema import log
 from podium.log.statements import microseconds, of_pool
+from podium.pool.snapshot import Event
 from podium.results.derived_heats import made_up, with_made_dates
+from podium.store.following import PoolReader
 from podium.store.writing.administration import system_entry
-from podium.store.writing.rating.events import FIRST_PLACEHOLDER, EventRow, Proposal
-from podium.store.writing.rating.facts import first_row
-from podium.store.writing.sheets import SELECT_STORED
-from podium.store.writing.submission import HAS_SEASON
+from podium.store.writing.rating.events import Proposal
+from podium.store.writing.sheets import contents_of
 
 MOST_EVENTS = 50  # a pool with as many keeps its order
-SELECT_IN_ORDER = SELECT_STORED.order_by(event.c.started_at, event.c.seq).limit(MOST_EVENTS)
-SELECT_CONTENTS = (
+SELECT_ALL_CONTENTS = (
     sa.select(log.c.subject, log.c.body, log.c.received_at)
     .where(of_pool(log), log.c.kind.in_(WITH_CONTENT))
     .order_by(log.c.seq)
@@ -32,7 +32,7 @@ SELECT_CONTENTS = (
 
 
 def set_order(
-    pool: PoolView, _numbering: Numbering, *, order: Order, actor: str, start: datetime | None = None, every: str = ""
+    pool: PoolReader, _numbering: Numbering, *, order: Order, actor: str, start: datetime | None = None, every: str = ""
 ) -> Proposal:
     """Order a pool's events by dates or by numbers, with an amendment for each event that it has.
 
@@ -45,12 +45,13 @@ def set_order(
     """
     if order == pool.order:
         return Proposal(pool, CONFIGURE)
-    if order != (pool.order or DATED) and pool.execute(HAS_SEASON).scalar_one():
+    if order != (pool.order or DATED) and pool.snapshot.events.seasons:
         raise StoreError(
             f"pool {pool.name!r} has a season, so its order cannot change. Send its events to a new pool of the "
             f"order {order}"
         )
-    rows = pool.execute(SELECT_IN_ORDER).all()
+    events = pool.snapshot.events
+    rows = events.at(np.arange(min(events.size, MOST_EVENTS)))
     if len(rows) == MOST_EVENTS:
         raise StoreError(
             f"pool {pool.name!r} has {MOST_EVENTS} events or more, so its order cannot change. Send them to a new pool "
@@ -64,36 +65,29 @@ def set_order(
         ids = pl.DataFrame({"event_id": [row.event_id for row in rows]}, {"event_id": pl.String})
         made = with_made_dates(ids, start, every)["started_at"].to_physical()
         starts, why = in_order(rows, dict(zip(ids["event_id"], made, strict=True))), made_up(start, every)
-    entries, events = [system_entry(pool.system, actor, order)], dict[str, EventRow]()
+    contents = contents_of(pool, rows)
+    entries = [system_entry(pool.system, actor, order)]
     for row, at in zip(rows, starts, strict=True):
         was, begin = head_begin(row.event_id, pool.order, row.started_at), head_begin(row.event_id, order, at)
-        body = row.body.replace(was.encode(), begin.encode())
-        changed = EventRow.from_row(row)._replace(
-            content_seq=FIRST_PLACEHOLDER + len(entries), started_at=at, body=body
-        )
-        events[row.event_id] = changed
-        entries.append(
-            LogEntry(
-                row.event_id, body, actor, row.digest, row.match_id, row.present, f"order of the pool: {why}", AMEND
-            )
-        )
-    reordered = replace(pool, order=order)
-    affected = (START,) if rows else ()
-    return Proposal(reordered, CONFIGURE, tuple(entries), affected, events=events, settles_order=True)
+        body, digest = contents[row.content_seq]
+        moved = body.replace(was.encode(), begin.encode())
+        reason = f"order of the pool: {why}"
+        entries.append(LogEntry(row.event_id, moved, actor, digest, row.match_id, row.present, reason, AMEND))
+    return Proposal(replace(pool, order=order), CONFIGURE, tuple(entries), settles_order=True)
 
 
-def dates_in_log(pool: PoolView) -> dict[str, int]:
+def dates_in_log(pool: PoolReader) -> dict[str, int]:
     """The newest date that the log has of each event, else when it was received first; microseconds since 1970."""
     dates: dict[str, int] = {}
-    for subject, body, received_at in pool.execute(SELECT_CONTENTS):
+    for subject, body, received_at in pool.execute(SELECT_ALL_CONTENTS):
         if body.startswith(COUNTED_BODY):
             dates.setdefault(subject, microseconds(datetime.fromisoformat(received_at)))
         else:
-            dates[subject] = start_in(first_row(body.decode())[0])
+            dates[subject] = start_in(json.loads(body.partition(b"\n")[0]))
     return dates
 
 
-def in_order(rows: Sequence[Any], dates: Mapping[str, int]) -> list[int]:
+def in_order(rows: Sequence[Event], dates: Mapping[str, int]) -> list[int]:
     """Dates of events that leave them in their order: each the event's own, or the earliest that is late enough."""
     last = OrderKey(START.started_at, 0)
     starts = []

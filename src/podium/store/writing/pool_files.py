@@ -15,14 +15,13 @@ from podium.log.chain import GENESIS, HASHED, Head, chained_entries, entry_hash,
 from podium.log.content import numbers_in
 from podium.log.database import StoreError
 from podium.log.players import insert_aliases, insert_players, names_of, things_of
-from podium.log.pools import PoolView, get_pool, settings_of, system_of
-from podium.log.schema import alias, brought, log, reason, sheet, title
+from podium.log.pools import Pool, PoolView, get_pool, settings_of, system_of
+from podium.log.schema import alias, brought, log, pools, reason, sheet, title
 from podium.log.statements import insert, is_thing, of_pool
-from podium.pool.snapshot import REASONS, SEASON, STATUSES, Snapshot, count_counting
+from podium.pool.snapshot import Snapshot, count_counting
 from podium.store.following import PoolReader, replay
-from podium.store.writing.administration import insert_pool
-from podium.store.writing.rating.facts import facts_from_log, store_facts
-from podium.store.writing.recording import UPDATE_STATUS, store_witness
+from podium.store.writing.administration import configuration, insert_pool
+from podium.store.writing.recording import store_witness
 from podium.support.words import counted
 from podium.version import ARITHMETIC, __version__
 
@@ -87,11 +86,11 @@ def import_lines(connection: sa.Connection, lines: Iterable[str], source: str, n
             raise StoreError(
                 f"{source}: ends with log entry {head.place}, and has {header['entries']} by its first line"
             )
-        store_facts(pool, facts_from_log(pool))
         pool = get_pool(connection, pool.name)
         import_sheets(pool, header.get("sheets", []))
         replayed = replay(pool)
-        store_statuses(pool, replayed)
+        values = settings_columns(replayed.pool)
+        connection.execute(sa.update(pools).where(pools.c.id == pool.id).values(values))
         store_witness(pool, replayed)
     except UNREADABLE as error:
         why = str(getattr(error, "orig", None) or error).partition("\n")[0]
@@ -117,17 +116,9 @@ def current_ratings(snapshot: Snapshot) -> dict[int, float]:
     return dict(zip(standings.numbers.tolist(), standings.ratings.tolist(), strict=True))
 
 
-def store_statuses(pool: PoolView, snapshot: Snapshot) -> None:
-    """Let the rows of a new pool's events have the status that rating gives them."""
-    events = snapshot.events
-    codes = zip(*(events.columns.part(name).tolist() for name in ("status", "reason")), strict=True)
-    rows = [
-        {"pool": pool.id, "event": events.ids[uid], "status": STATUSES[status], "reason": REASONS[reason]}
-        for uid, (status, reason) in enumerate(codes)
-        if status != SEASON
-    ]
-    if rows:
-        pool.connection.execute(UPDATE_STATUS, rows)
+def settings_columns(pool: Pool) -> dict[str, Any]:
+    """Return the columns of a pool's row that its log says."""
+    return configuration(pool.system) | {"closed": pool.closed} | pool.description.columns()
 
 
 def parse(source: str, number: int, text: str) -> dict[str, Any]:

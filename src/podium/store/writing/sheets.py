@@ -15,23 +15,26 @@ from pathlib import PurePath
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+import numpy as np
 import sqlalchemy as sa
 
 from podium.log.content import Content, head_begin, row_set, start_in
 from podium.log.log import bodies_of, whole_body
 from podium.log.players import Numbering, sent_numbers
-from podium.log.pools import DATED, Pool, PoolView
+from podium.log.pools import DATED, Pool
 from podium.log.removed import public_id
-from podium.log.schema import brought, event, log, sheet
+from podium.log.schema import brought, log, sheet
 from podium.log.statements import among, instant, of_pool
+from podium.pool.snapshot import Event
 from podium.results.names import normalise
+from podium.store.following import PoolReader
 from podium.store.writing import submission
 from podium.store.writing.rating.events import (
     AGAIN,
+    FIRST_PLACEHOLDER,
     SKIP,
     VOIDED,
     BroughtEvent,
-    EventRow,
     Proposal,
     Sheet,
     SheetRecord,
@@ -41,11 +44,7 @@ from podium.support.words import counted
 COUNT = re.compile(r" #[0-9]+$")  # after what else would be the id of two events
 MOST_SHOWN = 3  # results that a question names
 MOST_COMPARED = 20_000  # events whose contents are looked for under other ids
-SELECT_STORED = (
-    sa.select(event, whole_body, log.c.digest).join(log, log.c.seq == event.c.content_seq).where(of_pool(event))
-)
-SELECT_BY_ID = SELECT_STORED.where(among(event.c.event_id))
-SELECT_BY_START = SELECT_STORED.where(among(event.c.started_at))
+SELECT_CONTENTS = sa.select(log.c.seq, whole_body, log.c.digest).where(among(log.c.seq))
 SELECT_BROUGHT = sa.select(brought).where(of_pool(brought))
 SELECT_SHEETS = (
     sa.select(sheet.c.name, sheet.c.map, sa.func.count(brought.c.event_id).label("events"))
@@ -89,7 +88,7 @@ class MissingResultsError(SheetError):
     answers = MappingProxyType({"corrected": "amend", "new": "again"})
 
     def __init__(self, sheet: Sheet, missing: Sequence["Stored"]) -> None:
-        ids = ", ".join(each.row.event_id for each in missing[:MOST_SHOWN])
+        ids = ", ".join(each.event.event_id for each in missing[:MOST_SHOWN])
         lost = f"{counted(len(missing), 'result')} that it brought before ({ids})"
         self.question = f"{sheet.name} does not have {lost}. Is it the old sheet, corrected, or a new one?"
         super().__init__(
@@ -110,7 +109,8 @@ class KnownSheet(NamedTuple):
 class Stored:
     """An event of the pool that a sheet may have."""
 
-    row: EventRow  # with its content
+    event: Event
+    body: bytes  # its content
     digest: bytes
     lines: tuple[str, ...]  # of its content, in no order, without id and date or number
     brought: BroughtEvent | None  # by this sheet
@@ -120,11 +120,11 @@ class Stored:
 
     @property
     def own_id(self) -> str:
-        return self.row.event_id if self.brought is None else self.brought.own_id
+        return self.event.event_id if self.brought is None else self.brought.own_id
 
     @property
     def is_voided_by_hand(self) -> bool:
-        return self.row.status == VOIDED and not (self.brought and self.brought.is_gone)
+        return self.event.status == VOIDED and not (self.brought and self.brought.is_gone)
 
     @property
     def is_live(self) -> bool:
@@ -150,7 +150,7 @@ class Sent:
         return self.content.order == DATED
 
 
-def sheets(pool: PoolView) -> tuple[KnownSheet, ...]:
+def sheets(pool: PoolReader) -> tuple[KnownSheet, ...]:
     """List the sheets that a pool has had.
 
     Returns:
@@ -159,7 +159,7 @@ def sheets(pool: PoolView) -> tuple[KnownSheet, ...]:
     return tuple(KnownSheet(*row) for row in pool.execute(SELECT_SHEETS))
 
 
-def find_gone(pool: PoolView, sheet: Sheet, sent: Mapping[str, bool]) -> tuple[str, ...]:
+def find_gone(pool: PoolReader, sheet: Sheet, sent: Mapping[str, bool]) -> tuple[str, ...]:
     """List what a sheet that was sent again has no more, and `amend_sheet` would void.
 
     Args:
@@ -170,15 +170,15 @@ def find_gone(pool: PoolView, sheet: Sheet, sent: Mapping[str, bool]) -> tuple[s
     """
     known = brought_by(pool, sheet)
     lost = known.keys() - sent.keys() if any(sent.values()) else ()
-    rows = pool.execute(SELECT_BY_ID, among=lost).all()
-    found = [each for each in stored_events(pool, known, sheet, rows) if each.is_live and not each.others]
-    return tuple(each.row.event_id for each in found if each.row.status != VOIDED and not each.is_corrected)
+    stored = stored_events(pool, known, sheet, events_with(pool, lost))
+    found = [each for each in stored if each.is_live and not each.others and not each.is_corrected]
+    return tuple(each.event.event_id for each in found if each.event.status != VOIDED)
 
 
 # A sheet that is sent
 
 
-def submit_sheet(pool: PoolView, numbering: Numbering, *, sent: submission.Submission, sheet: Sheet) -> Proposal:
+def submit_sheet(pool: PoolReader, numbering: Numbering, *, sent: submission.Submission, sheet: Sheet) -> Proposal:
     """Log and rate the events of a sheet, each once, and keep which it brought.
 
     Raises:
@@ -190,9 +190,10 @@ def submit_sheet(pool: PoolView, numbering: Numbering, *, sent: submission.Submi
     made = sent_events(pool, {each: content for each, content in contents.items() if each in sheet.made})
     lost = match_made(pool, sheet, made, known)
     name_made(pool, sheet, [one for one in made if one.stored is None])
-    stored = {one.own_id: one.stored.row for one in made if one.stored is not None}
+    stored = {one.own_id: one.stored.event for one in made if one.stored is not None}
     called = {each.own_id: each.event_id for each in known.values() if not each.is_gone}
-    called |= {one.own_id: one.content.event_id for one in made} | {each: row.event_id for each, row in stored.items()}
+    called |= {one.own_id: one.content.event_id for one in made}
+    called |= {each: event.event_id for each, event in stored.items()}
     own_ids = {called.get(each, sheet.prefix + each): each for each in contents}
     named = {event_id: contents[each].renamed(event_id) for event_id, each in own_ids.items() if each not in stored}
     try:
@@ -207,19 +208,20 @@ def submit_sheet(pool: PoolView, numbering: Numbering, *, sent: submission.Submi
     proposal = replace(
         proposal,
         sent=dict.fromkeys(own_ids, 0),
-        known={**proposal.known, **{row.event_id: row.key for row in stored.values()}},
+        known={*proposal.known, *(each.event_id for each in stored.values())},
     )
-    keys = proposal.keys.items()
-    content_seqs = {row.event_id: row.content_seq for row in stored.values()}
+    seqs = {each.event_id: each.seq for each in events_with(pool, proposal.known)}
+    seqs |= {each.event_id: each.content_seq for each in stored.values()}
+    seqs |= {entry.subject: FIRST_PLACEHOLDER + k for k, entry in enumerate(proposal.entries)}
     events = lost + [
-        BroughtEvent(each, each if own_ids[each] in sheet.made else own_ids[each], content_seqs.get(each, key.seq))
-        for each, key in keys
+        BroughtEvent(each, each if own_ids[each] in sheet.made else own_ids[each], seqs[each])
+        for each in proposal.sent
         if each not in known or known[each].is_gone
     ]
     return replace(proposal, sheet=SheetRecord(sheet.name, sheet.map, events) if sheet.name else None)
 
 
-def read_sheet(pool: PoolView, sheet: Sheet, rows: Any) -> dict[str, Content]:
+def read_sheet(pool: PoolReader, sheet: Sheet, rows: Any) -> dict[str, Content]:
     """The events of a sheet by what it calls them, or by the ids instead of those that the sender chose."""
     return submission.read_rows(pool, rows) if sheet.made else submission.check_rows(pool, rows)
 
@@ -230,12 +232,12 @@ def suggested_prefix(sheet: Sheet, contents: Iterable[Content]) -> str:
     return f"{PurePath(sheet.name).stem if first is None else instant(first).year}/"
 
 
-def brought_by(pool: PoolView, sheet: Sheet) -> dict[str, BroughtEvent]:
+def brought_by(pool: PoolReader, sheet: Sheet) -> dict[str, BroughtEvent]:
     rows = pool.execute(SELECT_BROUGHT.where(brought.c.sheet == sheet.name))
     return {row.event_id: BroughtEvent(*row[2:]) for row in rows}
 
 
-def sent_events(pool: PoolView, contents: Mapping[str, Content]) -> list[Sent]:
+def sent_events(pool: PoolReader, contents: Mapping[str, Content]) -> list[Sent]:
     """The events of a sheet, by what it calls them."""
     numbers = sent_numbers(pool, sorted({name for each in contents.values() for name in each.names}))
 
@@ -245,17 +247,34 @@ def sent_events(pool: PoolView, contents: Mapping[str, Content]) -> list[Sent]:
     return [Sent(own_id, content, row_set(numbered(content))) for own_id, content in contents.items()]
 
 
-def stored_events(pool: PoolView, known: Mapping[str, BroughtEvent], sheet: Sheet, rows: Sequence[Any]) -> list[Stored]:
+def events_with(pool: PoolReader, ids: Iterable[str]) -> list[Event]:
+    """Return the events of the pool that have these ids."""
+    events = pool.snapshot.events
+    return events.of_uids([uid for each in ids if (uid := events.find(each)) >= 0])
+
+
+def contents_of(pool: PoolReader, events: Sequence[Event]) -> dict[int, tuple[bytes, bytes]]:
+    """Return the body and the digest of each event's content, by the number of its log entry."""
+    rows = pool.run(SELECT_CONTENTS, among=[each.content_seq for each in events])
+    return {seq: (body, digest) for seq, body, digest in rows}
+
+
+def stored_events(
+    pool: PoolReader, known: Mapping[str, BroughtEvent], sheet: Sheet, events: Sequence[Event]
+) -> list[Stored]:
+    """Return events with their contents and what sheets brought of them."""
     newest, others = dict[str, int](), defaultdict[str, int](int)
-    for row in pool.execute(SELECT_BROUGHT.where(among(brought.c.event_id)), among=[row.event_id for row in rows]):
+    for row in pool.execute(SELECT_BROUGHT.where(among(brought.c.event_id)), among=[each.event_id for each in events]):
         newest[row.event_id] = max(newest.get(row.event_id, 0), row.content_seq)
         others[row.event_id] += row.sheet != sheet.name and not row.is_gone
+    contents = contents_of(pool, events)
     stored = []
-    for row in rows:
-        lines = row_set(row.body.decode().replace(head_begin(row.event_id, pool.order, row.started_at), ""))
-        one = EventRow.from_row(row)._replace(body=row.body)
-        corrected = row.content_seq != newest.get(row.event_id, row.seq)
-        stored.append(Stored(one, row.digest, lines, known.get(row.event_id), others[row.event_id], corrected))
+    for event in events:
+        body, digest = contents[event.content_seq]
+        lines = row_set(body.decode().replace(head_begin(event.event_id, pool.order, event.started_at), ""))
+        corrected = event.content_seq != newest.get(event.event_id, event.seq)
+        own = known.get(event.event_id), others[event.event_id], corrected
+        stored.append(Stored(event, body, digest, lines, *own))
     by_hand = {each.brought.content_seq: each for each in stored if each.is_corrected and each.brought is not None}
     for seq, body in bodies_of(pool, by_hand).items():
         by_hand[seq].brought_body = body
@@ -266,7 +285,7 @@ def stored_events(pool: PoolView, known: Mapping[str, BroughtEvent], sheet: Shee
 
 
 def match_made(
-    pool: PoolView, sheet: Sheet, sent: Sequence[Sent], known: Mapping[str, BroughtEvent]
+    pool: PoolReader, sheet: Sheet, sent: Sequence[Sent], known: Mapping[str, BroughtEvent]
 ) -> list[BroughtEvent]:
     """Find the stored event of each result: the n-th equal one of this sheet, or one that another source sent.
 
@@ -279,11 +298,10 @@ def match_made(
     """
     if not sent:
         return []
-    rows = pool.execute(SELECT_BY_ID, among=known.keys()).all()
-    own = [each for each in stored_events(pool, known, sheet, rows) if each.is_live]
+    own = [each for each in stored_events(pool, known, sheet, events_with(pool, known)) if each.is_live]
     pair_equal(sent, own, lambda each: contents_brought(pool, each))
     taken = {one.stored for one in sent}
-    missing = [each for each in own if each not in taken and each.row.status != VOIDED]
+    missing = [each for each in own if each not in taken and each.event.status != VOIDED]
     lost = list[BroughtEvent]()
     if missing and sheet.answer == AGAIN:
         lost = [each.brought._replace(is_gone=True) for each in own if each.brought]
@@ -295,16 +313,19 @@ def match_made(
     return lost
 
 
-def match_elsewhere(pool: PoolView, sheet: Sheet, sent: Sequence[Sent], known: Mapping[str, BroughtEvent]) -> None:
+def match_elsewhere(pool: PoolReader, sheet: Sheet, sent: Sequence[Sent], known: Mapping[str, BroughtEvent]) -> None:
     """Find the events of other sources that results are, by their ids or by the answer that came with the sheet."""
     left = [one for one in sent if one.stored is None]
     if not left or pool.order is None or sheet.prefix or sheet.answer == AGAIN:
         return
-    starts = {one.content.started_at for one in left}
-    select = SELECT_BY_START if left[0].is_dated else SELECT_STORED.order_by(event.c.seq.desc()).limit(MOST_COMPARED)
-    rows = [each for each in pool.execute(select, among=starts).all() if each.event_id not in known]
-    stored = stored_events(pool, {}, sheet, rows)
-    pair_equal(left, stored, lambda each: [(each.row.started_at, each.lines)], apart=True)
+    events = pool.snapshot.events
+    if left[0].is_dated:
+        uids = np.flatnonzero(np.isin(events.columns.part("started_at"), [one.content.started_at for one in left]))
+    else:
+        uids = np.argsort(-events.columns.part("seq"), kind="stable")[:MOST_COMPARED]
+    others = events.of_uids([uid for uid in uids.tolist() if uid not in events.seasons])
+    stored = stored_events(pool, {}, sheet, [each for each in others if each.event_id not in known])
+    pair_equal(left, stored, lambda each: [(each.event.started_at, each.lines)], apart=True)
     refuse_other_result(pool, sheet, left, stored)
     found = [one for one in left if one.stored is not None]
     sure = [one for one in found if one.stored and is_proven(sheet, one, one.stored)]
@@ -312,16 +333,16 @@ def match_elsewhere(pool: PoolView, sheet: Sheet, sent: Sequence[Sent], known: M
         raise KnownResultsError(sheet, [one for one in found if one not in sure])
 
 
-def refuse_other_result(pool: PoolView, sheet: Sheet, sent: Sequence[Sent], stored: Sequence[Stored]) -> None:
+def refuse_other_result(pool: PoolReader, sheet: Sheet, sent: Sequence[Sent], stored: Sequence[Stored]) -> None:
     """Refuse another result of players whose result at that time or in that round another source sent."""
     taken = {one.stored for one in sent}
-    others = {(each.row.started_at, players_in(each.lines)): each for each in stored if each not in taken}
+    others = {(each.event.started_at, players_in(each.lines)): each for each in stored if each not in taken}
     for one in sent:
         other = others.get((one.content.started_at, players_in(one.lines)))
         if one.stored is None and other is not None and is_proven(sheet, one, other):
-            content = one.content.renamed(other.row.event_id).at(pool.order or DATED, other.row.started_at)
+            content = one.content.renamed(other.event.event_id).at(pool.order or DATED, other.event.started_at)
             try:
-                submission.refuse_other_content(pool, other.row, content)
+                submission.refuse_other_content(pool, other.event, content)
             except submission.ConflictError as error:
                 ways = "correct it with podium amend, or add another event with podium ingest --again"
                 raise SheetError(str(error), ways, suggested_prefix(sheet, [one.content])) from None
@@ -345,7 +366,7 @@ def pair_equal(
         waiting = defaultdict[Any, list[Stored]](list)
         taken = {one.stored for one in sent}
         for other in sorted(
-            (each for each in stored if each not in taken), key=lambda each: each.row.key, reverse=True
+            (each for each in stored if each not in taken), key=lambda each: each.event.key, reverse=True
         ):
             for start, lines in keys(other)[k : k + 1]:
                 waiting[start if is_placed else 0, lines[apart:]].append(other)
@@ -357,12 +378,12 @@ def pair_equal(
 
 def contents_brought(pool: Pool, each: Stored) -> list[Key]:
     """When an event was and what it had: as the sheet brought it, and as people corrected it since."""
-    now_ = each.row.started_at, each.lines
+    now_ = each.event.started_at, each.lines
     if each.brought_body is None:
         return [now_]
     text = each.brought_body.decode()
     start = start_in(json.loads(text.partition("\n")[0]))
-    return [(start, row_set(text.replace(head_begin(each.row.event_id, pool.order, start), ""))), now_]
+    return [(start, row_set(text.replace(head_begin(each.event.event_id, pool.order, start), ""))), now_]
 
 
 def id_of_made(sheet: Sheet, one: Sent) -> tuple[str, bool]:
@@ -380,22 +401,35 @@ def id_of_made(sheet: Sheet, one: Sent) -> tuple[str, bool]:
 def is_proven(sheet: Sheet, one: Sent, other: Stored) -> bool:
     """Return True if the id of an equal result proves that it is a stored one."""
     base, proves = id_of_made(sheet, one)
-    return proves and COUNT.sub("", other.row.event_id) in (base, COUNT.sub("", one.own_id))
+    return proves and COUNT.sub("", other.event.event_id) in (base, COUNT.sub("", one.own_id))
 
 
-def name_made(pool: PoolView, sheet: Sheet, sent: Sequence[Sent]) -> None:
+def name_made(pool: PoolReader, sheet: Sheet, sent: Sequence[Sent]) -> None:
     """Give new results ids without names: the date, the round and the next number of such ids in the pool."""
-    newest = dict[str, int]()
+    newest, find = dict[str, int](), pool.snapshot.events.find
     for one in sent:
         base, _ = id_of_made(sheet, one)
         if base not in newest:
-            same = event.c.event_id.startswith(f"{base} #".lstrip(), autoescape=True)
-            ids = pool.execute(sa.select(event.c.event_id).where(of_pool(event), same | (event.c.event_id == base)))
-            found = [each[len(base) :].lstrip(" #") or "1" for (each,) in ids]
-            newest[base] = max((int(each) for each in found if each.isdecimal()), default=0)
+            newest[base] = count_ids(pool, base)
         newest[base] += 1
+        while newest[base] > 1 and find(numbered_id(base, newest[base])) >= 0:
+            newest[base] += 1
         is_bare = base == sheet.prefix + COUNT.sub("", one.own_id) and newest[base] == 1
-        one.content = one.content.renamed(base if is_bare else f"{base} #{newest[base]}".lstrip())
+        one.content = one.content.renamed(base if is_bare else numbered_id(base, newest[base]))
+
+
+def numbered_id(base: str, number: int) -> str:
+    return f"{base} #{number}".lstrip()
+
+
+def count_ids(pool: PoolReader, base: str) -> int:
+    """Return how far the numbers behind a base go without a gap among the ids of the pool; 1 of the base alone."""
+    find = pool.snapshot.events.find
+    count, step = int(find(base) >= 0 or find(numbered_id(base, 1)) >= 0), 1
+    while step:
+        is_known = find(numbered_id(base, count + step)) >= 0
+        count, step = (count + step, 2 * step) if is_known else (count, step // 2)
+    return count
 
 
 def shown(sent: Sequence[Sent]) -> str:
@@ -406,7 +440,7 @@ def shown(sent: Sequence[Sent]) -> str:
 # Which event of the pool is which of a sheet
 
 
-def pair(pool: PoolView, sheet: Sheet, sent: Sequence[Sent], stored: Sequence[Stored]) -> None:
+def pair(pool: PoolReader, sheet: Sheet, sent: Sequence[Sent], stored: Sequence[Stored]) -> None:
     """Find the event of the pool that each of a sheet is.
 
     That of its id, where the content is the same; else among those whose ids differ in their count alone, in their
@@ -429,7 +463,7 @@ def pair(pool: PoolView, sheet: Sheet, sent: Sequence[Sent], stored: Sequence[St
 Pairs = Iterable[tuple[Sent, Stored]]
 
 
-def by_id(pool: PoolView, sheet: Sheet, sent: Sequence[Sent], left: list[Stored]) -> Pairs:
+def by_id(pool: PoolReader, sheet: Sheet, sent: Sequence[Sent], left: list[Stored]) -> Pairs:
     """Events of one id and content."""
     known = {each.own_id: each for each in reversed(left)}
     for one in sent:
@@ -438,7 +472,7 @@ def by_id(pool: PoolView, sheet: Sheet, sent: Sequence[Sent], left: list[Stored]
             yield one, other
 
 
-def by_count(pool: PoolView, sheet: Sheet, sent: list[Sent], left: list[Stored]) -> Pairs:
+def by_count(pool: PoolReader, sheet: Sheet, sent: list[Sent], left: list[Stored]) -> Pairs:
     """Events whose ids differ in their count alone: those that are the same, then those of one id, then the others.
 
     If Podium made the ids of names, those of one date and the same players are compared instead.
@@ -449,8 +483,8 @@ def by_count(pool: PoolView, sheet: Sheet, sent: list[Sent], left: list[Stored])
         by_players = one.content.started_at, players_in(one.lines)
         groups[by_players if are_names else COUNT.sub("", one.own_id)][0].append(one)
     is_placed = any(one.content.order for one in sent)
-    for other in sorted(left, key=lambda each: each.row.key):
-        by_players = other.row.started_at if is_placed else 0, players_in(other.lines)
+    for other in sorted(left, key=lambda each: each.event.key):
+        by_players = other.event.started_at if is_placed else 0, players_in(other.lines)
         groups[by_players if are_names else COUNT.sub("", other.own_id.removeprefix(sheet.prefix))][1].append(other)
     for ours, theirs in groups.values():
         keys = [each.lines for each in theirs], [each.lines for each in ours]
@@ -464,12 +498,12 @@ def by_count(pool: PoolView, sheet: Sheet, sent: list[Sent], left: list[Stored])
                 yield from zip(rest, known.values(), strict=False)
 
 
-def by_content(pool: PoolView, _sheet: Sheet, sent: list[Sent], left: list[Stored], *, dated: bool = True) -> Pairs:
+def by_content(pool: PoolReader, _sheet: Sheet, sent: list[Sent], left: list[Stored], *, dated: bool = True) -> Pairs:
     """Events that are the same but for their ids, in their order."""
     waiting = defaultdict[Any, list[Stored]](list)
     dated = dated and any(one.content.order for one in sent)
-    for other in sorted((each for each in left if each.is_live), key=lambda each: each.row.key, reverse=True):
-        waiting[other.row.started_at if dated else 0, other.lines].append(other)
+    for other in sorted((each for each in left if each.is_live), key=lambda each: each.event.key, reverse=True):
+        waiting[other.event.started_at if dated else 0, other.lines].append(other)
     for one in sent:
         same = waiting[one.content.started_at if dated else 0, one.lines]
         if same:
@@ -479,14 +513,14 @@ def by_content(pool: PoolView, _sheet: Sheet, sent: list[Sent], left: list[Store
 by_lines = partial(by_content, dated=False)  # but for their ids and dates
 
 
-def has_content(pool: PoolView, one: Sent, other: Stored) -> bool:
+def has_content(pool: PoolReader, one: Sent, other: Stored) -> bool:
     """Whether an event has the content that a sheet has, whatever it is called there."""
-    content = one.content.renamed(other.row.event_id)
-    if content.order is not None and content.started_at != other.row.started_at:
+    content = one.content.renamed(other.event.event_id)
+    if content.order is not None and content.started_at != other.event.started_at:
         return False
     if one.lines == other.lines or other.digest in [
         each.digest(pool.secret) for each in (content, content.sent) if each
     ]:
         return True
-    at = content.at(pool.order or DATED, other.row.started_at)
-    return other.row.match_id is not None and submission.has_content(pool, other.row, at)
+    at = content.at(pool.order or DATED, other.event.started_at)
+    return other.event.match_id is not None and submission.has_content(pool, other.event, at)

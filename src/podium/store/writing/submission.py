@@ -12,28 +12,19 @@ from typing import Any, NamedTuple, TypedDict
 import sqlalchemy as sa
 
 from podium.errors import Fault, ResultsError, UnknownError
-from podium.log.content import Content, difference, numbers_in, plain_contents, rate_alike, read_contents, row_set
+from podium.log.content import Content, difference, numbers_in, plain_contents, read_contents, row_set
 from podium.log.database import StoreError
 from podium.log.log import AMEND, RESTORE, SUBMIT, VOID, LogEntry, json_entry, whole_body
 from podium.log.players import Numbering, confusables_of, exact_numbers, names_of, sent_numbers
-from podium.log.pools import COUNTED, DATED, NUMBER_US, Order, OrderKey, Pool, PoolView
+from podium.log.pools import COUNTED, DATED, NUMBER_US, Order, Pool
 from podium.log.removed import mentions_removed, public_ids
-from podium.log.schema import log, season
-from podium.log.statements import of_pool
+from podium.log.schema import log
+from podium.pool.snapshot import Event
 from podium.results.names import warning
+from podium.store.following import PoolReader
 from podium.store.writing import administration
 from podium.store.writing.accounts import refuse_player_twice
-from podium.store.writing.rating.events import (
-    FIRST_PLACEHOLDER,
-    RATED,
-    SELECT_EVENTS,
-    SELECT_NEWEST_START,
-    VOIDED,
-    EventRow,
-    Proposal,
-    get_event,
-    require_version,
-)
+from podium.store.writing.rating.events import VOIDED, Proposal, find_event, require_version
 
 SELECT_CONTENTS = (
     sa.select(log.c.seq, whole_body, log.c.digest)
@@ -91,14 +82,14 @@ class VoidingOptions(TypedDict, total=False):
 # What can be done
 
 
-def submit(pool: PoolView, numbering: Numbering, *, submissions: Sequence[Submission | tuple[Any, ...]]) -> Proposal:
+def submit(pool: PoolReader, numbering: Numbering, *, submissions: Sequence[Submission | tuple[Any, ...]]) -> Proposal:
     """Log and rate events, each once; those that are known already are only answered."""
     sent_by = [Submission(*each) for each in submissions]
     return submit_contents(pool, numbering, check_contents(pool, sent_by), sent_by)
 
 
 def submit_contents(
-    pool: PoolView, numbering: Numbering, contents: Sequence[Mapping[str, Content]], sent_by: Sequence[Submission]
+    pool: PoolReader, numbering: Numbering, contents: Sequence[Mapping[str, Content]], sent_by: Sequence[Submission]
 ) -> Proposal:
     """Log and rate what was sent, each sender's events by their ids."""
     sent = {
@@ -109,7 +100,7 @@ def submit_contents(
     received = any(each.received is not None for each in sent_by)
     order = order_with(pool, (each.content for each in sent.values()), DATED if received else sent_by[0].order)
     senders = {event_id: sender for sender, checked in enumerate(contents) for event_id in checked}
-    known = known_keys(pool, sent)
+    known = known_events(pool, sent)
     new_events = {event_id: each for event_id, each in sent.items() if event_id not in known}
     if not new_events:
         return Proposal(pool, SUBMIT, sent=senders, known=known)
@@ -119,50 +110,38 @@ def submit_contents(
     numbers, newcomers, names = numbering(pool, sent_names)
     refuse_player_twice(pool, (each.content for each in new_events.values()), numbers)
     entries = tuple(to_entry(pool, each, numbers, late=False) for each in new_events.values())
-    events = proposed_events(new_events, entries)
-    affected = [each.key for each in events.values()]
-    for match_id in dict.fromkeys(each.match_id for each in new_events.values()):
-        affected += administration.choose_result(pool, match_id, events)
     warnings = confusable_warnings(new_events, confusables_of(pool, list(newcomers.values())))
-    return Proposal(
-        pool, SUBMIT, entries, tuple(affected), senders, known, warnings, events, newcomers=newcomers, names=names,
-        settles_order=settles_order,
-    )  # fmt: skip
+    return Proposal(pool, SUBMIT, entries, senders, known, warnings, newcomers, names, settles_order=settles_order)
 
 
 def amend(
-    pool: PoolView, numbering: Numbering, *, rows: Any, actor: str, reason: str, versions: Collection[str] | None = None
+    pool: PoolReader,
+    numbering: Numbering,
+    *,
+    rows: Any,
+    actor: str,
+    reason: str,
+    versions: Collection[str] | None = None,
 ) -> Proposal:
     """Log other content of an event, and rate again; a duplicate where it has that content already."""
     contents = check_rows(pool, rows)
     if len(contents) != 1:
         raise ResultsError("results", [Fault(None, "event_id", None, "an amendment is of one event")])
     ((event_id, content),) = contents.items()
-    known = EventRow.from_row(get_event(pool, event_id))
-    require_version(known, versions)
-    content = content.at(order_with(pool, [content]), known.started_at)  # it stays where it was
-    if has_content(pool, known, content):
-        return Proposal(pool, AMEND, sent={event_id: 0}, known={event_id: known.key})
+    event = find_event(pool, event_id)
+    require_version(event, versions)
+    content = content.at(order_with(pool, [content]), event.started_at)  # it stays where it was
+    if has_content(pool, event, content):
+        return Proposal(pool, AMEND, sent={event_id: 0}, known={event_id})
     numbers, newcomers, names = numbering(pool, content.names)
     refuse_player_twice(pool, [content], numbers)
-    sent = SentEvent(content, actor, known.match_id)
+    sent = SentEvent(content, actor, event.match_id)
     entry = to_entry(pool, sent, numbers, late=True)._replace(reason=reason)
-    amended = known._replace(
-        content_seq=FIRST_PLACEHOLDER,
-        started_at=content.started_at,
-        present=entry.present,
-        title=content.title,
-        url=content.url,
-        body=entry.body,
-    )
-    changed = corrected(pool, AMEND, entry, known, amended)
-    (row,) = pool.execute(SELECT_CONTENTS, first=known.content_seq, newest=known.content_seq).all()
-    affected = () if rate_alike(row.body, entry.body) else changed.affected  # nothing moves by another title
-    return replace(changed, newcomers=newcomers, names=names, affected=affected)
+    return Proposal(pool, AMEND, (entry,), {event_id: 0}, newcomers=newcomers, names=names)
 
 
 def set_voided(
-    pool: PoolView,
+    pool: PoolReader,
     _numbering: Numbering,
     *,
     event_id: str,
@@ -172,27 +151,18 @@ def set_voided(
     versions: Collection[str] | None = None,
 ) -> Proposal:
     """Let an event count for nothing, or again; a duplicate where it does so already."""
-    known = EventRow.from_row(get_event(pool, event_id))
-    require_version(known, versions)
-    kind, status = (VOID, VOIDED) if voided else (RESTORE, "")
-    if (known.status == VOIDED) == voided:
-        return Proposal(pool, kind, sent={known.event_id: 0}, known={known.event_id: known.key})
-    entry = json_entry(known.event_id, None, actor, reason)
-    return corrected(pool, kind, entry, known, known._replace(status=status, reason=status))
-
-
-def corrected(pool: PoolView, kind: str, entry: LogEntry, known: EventRow, changed: EventRow) -> Proposal:
-    """The proposal of an event that is to be another, and of what that makes of its match."""
-    events = {known.event_id: changed}
-    moved = administration.choose_result(pool, known.match_id, events)
-    affected = known.key, changed.key, *moved
-    return Proposal(pool, kind, (entry,), affected, {known.event_id: 0}, events=events)
+    event = find_event(pool, event_id)
+    require_version(event, versions)
+    kind, sent = VOID if voided else RESTORE, {event.event_id: 0}
+    if (event.status == VOIDED) == voided:
+        return Proposal(pool, kind, sent=sent, known=set(sent))
+    return Proposal(pool, kind, (json_entry(event.event_id, None, actor, reason),), sent)
 
 
 # Check
 
 
-def check_contents(pool: PoolView, submissions: Sequence[Submission]) -> list[dict[str, Content]]:
+def check_contents(pool: PoolReader, submissions: Sequence[Submission]) -> list[dict[str, Content]]:
     """Check what is sent, each the rows of other events; each one's events, in the order they were sent."""
     if len(submissions) == 1:
         return [check_rows(pool, submissions[0].rows)]
@@ -208,7 +178,7 @@ def check_contents(pool: PoolView, submissions: Sequence[Submission]) -> list[di
     return [with_public_ids(pool, each or {}) for each in contents]
 
 
-def with_public_ids(pool: PoolView, contents: Mapping[str, Content]) -> dict[str, Content]:
+def with_public_ids(pool: PoolReader, contents: Mapping[str, Content]) -> dict[str, Content]:
     """Return the contents by the ids that their events have now, without titles that mention a removed name."""
     public, found = public_ids(pool, contents), dict[str, Content]()
     for event_id, sent in contents.items():
@@ -218,7 +188,7 @@ def with_public_ids(pool: PoolView, contents: Mapping[str, Content]) -> dict[str
     return found
 
 
-def to_sent_events(pool: PoolView, contents: Mapping[str, Content], submission: Submission) -> dict[str, SentEvent]:
+def to_sent_events(pool: PoolReader, contents: Mapping[str, Content], submission: Submission) -> dict[str, SentEvent]:
     _, actor, sent_ids, received, reason, _ = submission
     public = public_ids(pool, [*sent_ids, *sent_ids.values()])
     match_ids = {public.get(each, each): public.get(match_id, match_id) for each, match_id in sent_ids.items()}
@@ -230,40 +200,37 @@ def to_sent_events(pool: PoolView, contents: Mapping[str, Content], submission: 
     }
 
 
-def check_rows(pool: PoolView, rows: Any) -> dict[str, Content]:
+def check_rows(pool: PoolReader, rows: Any) -> dict[str, Content]:
     return with_public_ids(pool, read_rows(pool, rows))
 
 
-def read_rows(pool: PoolView, rows: Any) -> dict[str, Content]:
+def read_rows(pool: PoolReader, rows: Any) -> dict[str, Content]:
     return read_contents(rows, pool.name, functools.partial(names_in_use, pool))
 
 
-def names_in_use(pool: PoolView, column: str, names: list[str]) -> set[str]:
+def names_in_use(pool: PoolReader, column: str, names: list[str]) -> set[str]:
     """Of names that the rule refuses, those that the pool has had since before there was one."""
     if pool.connection.dialect.name == "postgresql":
         names = [name for name in names if "\0" not in name]  # which its text cannot hold
     if column == "player":
         return set(exact_numbers(pool, names))
     if column == "event_id":
-        return {row.event_id for row in pool.execute(SELECT_EVENTS, among=names)}
+        return {name for name in names if pool.snapshot.events.find(name) >= 0}
     return set()
 
 
-def known_keys(pool: PoolView, sent: Mapping[str, SentEvent]) -> dict[str, OrderKey]:
-    """Which of the events are in the log already, with this very content, and where they are in the order of rating."""
-    rows = pool.run(SELECT_EVENTS, among=sent)
-    known = [EventRow(*columns) for _, *columns in rows]
-    for row in known:  # what was sent without a date or a number is where it is
-        content, is_made_up = sent[row.event_id].content, bool(sent[row.event_id].reason)
-        content = (content.undated() if is_made_up else content).at(pool.order or DATED, row.started_at)
-        refuse_other_content(pool, row, content)
-    return {row.event_id: OrderKey(row.started_at, row.seq) for row in known}
+def known_events(pool: PoolReader, sent: Mapping[str, SentEvent]) -> set[str]:
+    """Return those of the events that are in the log already, with this very content."""
+    events = pool.snapshot.events
+    uids = [uid for event_id in sent if (uid := events.find(event_id)) >= 0]
+    for event in events.of_uids(uids):  # an event that was sent without a date or a number is where it is
+        content, is_made_up = sent[event.event_id].content, bool(sent[event.event_id].reason)
+        content = (content.undated() if is_made_up else content).at(pool.order or DATED, event.started_at)
+        refuse_other_content(pool, event, content)
+    return {events.ids[uid] for uid in uids}
 
 
-HAS_SEASON = sa.select(sa.exists().where(of_pool(season)))
-
-
-def order_with(pool: PoolView, contents: Iterable[Content], undated: Order | None = None) -> Order:
+def order_with(pool: PoolReader, contents: Iterable[Content], undated: Order | None = None) -> Order:
     """Return the order of a pool's events once it has these also.
 
     Args:
@@ -271,7 +238,7 @@ def order_with(pool: PoolView, contents: Iterable[Content], undated: Order | Non
     """
     orders = {each.order for each in contents} - {None}
     settled = pool.order
-    if settled is None and pool.execute(HAS_SEASON).scalar_one():
+    if settled is None and pool.snapshot.events.seasons:
         settled = DATED  # as its seasons are
     if settled is None and len(orders) > 1:
         raise ResultsError("results", [Fault(None, "started_at", None, MIXED)])
@@ -287,9 +254,9 @@ def other_order_error(pool: Pool, order: Order | None) -> ResultsError:
     return error("results", [Fault(None, "started_at", None, OTHER_ORDER[order].format(pool=pool.name))])
 
 
-def with_starts(pool: PoolView, new_events: Mapping[str, SentEvent]) -> dict[str, SentEvent]:
+def with_starts(pool: PoolReader, new_events: Mapping[str, SentEvent]) -> dict[str, SentEvent]:
     """New events, each with a date or a number: without one it follows all that are there, and all before it."""
-    ((newest,),) = pool.run(SELECT_NEWEST_START)
+    newest = pool.snapshot.events.newest_start
     placed = {}
     for event_id, each in new_events.items():
         started_at = each.content.started_at
@@ -312,7 +279,7 @@ def following(pool: Pool, newest: int | None, received: int | None) -> int:
     return received if newest is None else max(newest, received)
 
 
-def refuse_other_content(pool: PoolView, known: Any, content: Content) -> None:
+def refuse_other_content(pool: PoolReader, known: Event, content: Content) -> None:
     """Refuse content that is neither what an event was submitted with nor what it is now."""
     rows = pool.execute(SELECT_CONTENTS, first=known.seq, newest=known.content_seq).all()
     if any(is_repeat(pool, known, each, rows) for each in (content, content.sent) if each is not None):
@@ -323,7 +290,7 @@ def refuse_other_content(pool: PoolView, known: Any, content: Content) -> None:
     raise ConflictError(f"event {known.event_id!r} is known with other content: {other}")
 
 
-def has_content(pool: PoolView, known: Any, content: Content) -> bool:
+def has_content(pool: PoolReader, known: Event, content: Content) -> bool:
     """Whether this very content is what an event has now, with those who are missing from its match."""
     if content.started_at != known.started_at:
         return False
@@ -335,7 +302,7 @@ def has_content(pool: PoolView, known: Any, content: Content) -> bool:
     return is_repeat(pool, known, content, rows)
 
 
-def is_repeat(pool: PoolView, known: Any, content: Content, rows: Sequence[Any]) -> bool:
+def is_repeat(pool: PoolReader, known: Event, content: Content, rows: Sequence[Any]) -> bool:
     """Whether an event was logged with this content: by the digest of what was sent, or by its players' numbers."""
     if content.digest(pool.secret) in [row.digest for row in rows]:
         return True
@@ -347,7 +314,7 @@ def is_logged(body: bytes | None, rows: Sequence[Any]) -> bool:
     return body is not None and row_set(body.decode()) in [row_set(row.body.decode()) for row in rows]
 
 
-def present_body(pool: PoolView, known: Any, content: Content) -> bytes | None:
+def present_body(pool: PoolReader, known: Event, content: Content) -> bytes | None:
     """What would be logged of an event with this content now; None where it has a new player."""
     names = set(content.names)
     numbers = sent_numbers(pool, sorted(names))
@@ -360,21 +327,12 @@ def present_body(pool: PoolView, known: Any, content: Content) -> bytes | None:
 # Propose
 
 
-def to_entry(pool: PoolView, sent: SentEvent, numbers: Mapping[str, int], *, late: bool) -> LogEntry:
+def to_entry(pool: PoolReader, sent: SentEvent, numbers: Mapping[str, int], *, late: bool) -> LogEntry:
     """The log entry of an event, its players by number, with those of its match's entrants who are missing."""
     content, actor, match_id, _, reason = sent
     present, absent = administration.attendance(pool, match_id, content, numbers, late=late)
     body, digest = content.body(numbers, absent), content.digest(pool.secret)
     return LogEntry(content.event_id, body, actor, digest, match_id, present, reason)
-
-
-def proposed_events(new_events: Mapping[str, SentEvent], entries: Iterable[LogEntry]) -> dict[str, EventRow]:
-    rows = {}
-    for number, entry in enumerate(entries, start=FIRST_PLACEHOLDER):
-        content = new_events[entry.subject].content
-        logged = entry.match_id, entry.present, content.title, content.url, entry.body
-        rows[entry.subject] = EventRow(entry.subject, number, number, content.started_at, RATED, "", *logged)
-    return rows
 
 
 def confusable_warnings(

@@ -10,12 +10,12 @@ import numpy as np
 from podium.errors import UnknownError
 from podium.log.players import names_of
 from podium.pool.slots import slot_of
+from podium.store.days import date_of, day_shown, today
 from podium.store.following import PoolReader
 from podium.store.reading.boards.listings import Board
 from podium.store.reading.boards.ranks import number_now
 from podium.store.reading.models import DailyRank, RankedPlayer
 from podium.store.reading.player_models import Listing
-from podium.store.writing.rating.facts import date_of, day_shown, today
 
 EVERYBODY = Listing(unsettled=True)
 

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 import polars as pl
-import sqlalchemy as sa
 
 from podium.engine.replay import NEVER, Replayed, States, newcomers, with_idle_before
 from podium.engine.tables.encoding import Events, encode
@@ -18,13 +17,10 @@ from podium.ledger.reasons import Explanation
 from podium.ledger.reasons.explaining import explain
 from podium.ledger.reasons.what_if import MOST_IMAGINED, WhatIf, is_quickly_imagined, what_if
 from podium.log.content import read_bodies
-from podium.log.log import REGISTER, RESTORE, SEASON, VOID, WITH_CONTENT, bodies_of, entries_after
-from podium.log.players import known_numbers, names_of, number_of, unrated_error
-from podium.log.pools import PoolView
-from podium.log.removed import public_ids
-from podium.log.schema import event
-from podium.log.statements import FIRST_THING, among, of_pool
-from podium.pool.columns import NONE, Array
+from podium.log.log import REGISTER, RESTORE, SEASON, VOID, WITH_CONTENT, bodies_of, entries_after, titles_in
+from podium.log.players import known_numbers, names_of, unrated_error
+from podium.log.statements import FIRST_THING
+from podium.pool.columns import Array
 from podium.pool.contents import rows_of
 from podium.pool.roster import as_table
 from podium.pool.slots import numbers_of, slot_of, slots_of
@@ -33,12 +29,12 @@ from podium.results.columns import UTC
 from podium.results.derived_heats import OVERALL, overall_rows
 from podium.results.reading import Results
 from podium.store.following import PoolReader
+from podium.store.names import number_of
 from podium.store.reading.models import CareerChange, EventDetails, ResultRow, rows_as
 from podium.store.reading.player_models import Encounters
 from podium.store.reading.results import with_names
-from podium.store.writing.rating.events import Change, changes_from, version_of
+from podium.store.writing.rating.events import Change, changes_from, find_event, version_of
 
-SELECT_TITLES = sa.select(event.c.event_id, event.c.title, event.c.url).where(of_pool(event), among(event.c.event_id))
 EVENT_KINDS = (*WITH_CONTENT, VOID, RESTORE)
 
 
@@ -52,25 +48,13 @@ class Titles(NamedTuple):
 NO_TITLES = Titles(None, None)
 
 
-def titles_of(pool: PoolView, event_ids: Collection[Any]) -> dict[str, Titles]:
+def titles_of(pool: PoolReader, event_ids: Collection[str]) -> dict[str, Titles]:
     """Return the titles of events, by id."""
-    rows = pool.run(SELECT_TITLES, among=event_ids) if event_ids else ()
-    return {event_id: Titles(title, url) for event_id, title, url in rows}
-
-
-def find_event(pool: PoolReader, event_id: str) -> Event:
-    """Find an event by its id, or by the one that it had before it was anonymized.
-
-    Raises:
-        UnknownError: no such event.
-    """
     events = pool.snapshot.events
-    uid = events.find(event_id)
-    if uid < 0:
-        uid = max(map(events.find, public_ids(pool, [event_id]).values()), default=NONE)
-    if uid < 0 or uid in events.seasons:
-        raise UnknownError(f"there is no event {event_id!r} in pool {pool.name!r}")
-    return events.event_of(uid)
+    uids = np.array([events.find(each) for each in event_ids], np.int64)
+    seqs = dict(zip(event_ids, events.columns.at("content_seq", uids).tolist(), strict=True))
+    found = titles_in(pool, seqs.values()) if seqs else {}
+    return {event_id: NO_TITLES._replace(**found.get(seq, {})) for event_id, seq in seqs.items()}
 
 
 def event_details(pool: PoolReader, event_id: str) -> EventDetails:
@@ -86,7 +70,7 @@ def event_details(pool: PoolReader, event_id: str) -> EventDetails:
     return details_of(pool, event, event_results(pool, event), changes_by(pool, event))
 
 
-def details_of(pool: PoolView, event: Event, results: Results, changes: Sequence[Change]) -> EventDetails:
+def details_of(pool: PoolReader, event: Event, results: Results, changes: Sequence[Change]) -> EventDetails:
     return EventDetails(
         event.event_id, event.seq, pool.moment(event.started_at), *titles_of(pool, [event.event_id])[event.event_id],
         event.status, event.reason, event.match_id, event.content_seq != event.seq, version_of(event),
@@ -107,7 +91,7 @@ class EventRows(NamedTuple):
         slots, before, states = (snapshot.rows.part(name, *span) for name in ("slot", "before", "state"))
         return cls(numbers_of(slots), before, states)
 
-    def changes(self, pool: PoolView) -> list[Change]:
+    def changes(self, pool: PoolReader) -> list[Change]:
         """Return the changes of players' ratings."""
         count = int(np.searchsorted(self.numbers, FIRST_THING))
         numbers, before = (each[:count].tolist() for each in (self.numbers, self.before))
@@ -119,7 +103,7 @@ def changes_by(pool: PoolReader, event: Event) -> list[Change]:
     return EventRows.of(pool.snapshot, event).changes(pool)
 
 
-def event_results(pool: PoolView, event: Event) -> Results:
+def event_results(pool: PoolReader, event: Event) -> Results:
     """The rows of an event, players by name."""
     (body,) = bodies_of(pool, [event.content_seq]).values()
     return Results(as_table(pool, with_names(pool, read_bodies([(body, event.started_at)]))), pool.name)
@@ -240,7 +224,7 @@ def replay_of(pool: PoolReader, event: Event, results: Results) -> RatedEvent:
     return RatedEvent(event, results, before, events, replayed)
 
 
-def name_of(pool: PoolView, name: str) -> str:
+def name_of(pool: PoolReader, name: str) -> str:
     """The present name of the player that a name means."""
     (present,) = names_of(pool, [number_of(pool, name)]).values()
     return present
@@ -321,7 +305,7 @@ class Winners(NamedTuple):
     entrants: int
 
 
-def sent_winners(pool: PoolView, rows: Sequence[Any]) -> dict[str, Winners]:
+def sent_winners(pool: PoolReader, rows: Sequence[Any]) -> dict[str, Winners]:
     """Who won each of some events, by the event; nobody where nothing says who."""
     if not rows:
         return {}

@@ -26,7 +26,7 @@ from podium.pool.slots import is_player, numbers_of
 from podium.pool.snapshot import RATED, STATUSES, UNRATED, VOIDED, Event, Snapshot
 from podium.store.following import PoolReader
 from podium.store.reading.boards.ranks import span_begins
-from podium.store.reading.events.events import Titles, Winners, find_event, sent_winners, titles_of
+from podium.store.reading.events.events import Titles, Winners, sent_winners, titles_of
 from podium.store.reading.moments import Answers
 from podium.store.reading.player_models import (
     AdjacentEvents,
@@ -38,6 +38,7 @@ from podium.store.reading.player_models import (
     Movers,
     Surprise,
 )
+from podium.store.writing.rating.events import find_event
 from podium.support.words import listed, shown, shown_change, signed
 
 MOST_NAMED = 3  # winners in a headline; of more the first two, and how many others

@@ -97,7 +97,8 @@ def titles_in(pool: PoolReader, careers: Iterable[Career]) -> Mapping[str | None
     """Return the titles of the events in parts of careers, by id."""
     ids = {each for career in careers for each in career.event_ids}
     titles: dict[str | None, Titles] = {None: NO_TITLES}
-    return titles | titles_of(pool, ids - {None})
+    titles.update(titles_of(pool, [each for each in ids if each is not None]))
+    return titles
 
 
 def form_lines(

@@ -22,7 +22,6 @@ from podium.store.reading.events.events import (
     changes_by,
     details_of,
     event_results,
-    find_event,
     name_of,
     replay_of,
 )
@@ -31,6 +30,7 @@ from podium.store.reading.log import CorrectionRecord, event_record
 from podium.store.reading.models import EventDetails, answer_from, rows_as
 from podium.store.reading.moments import Answers
 from podium.store.reading.player_models import AdjacentEvents
+from podium.store.writing.rating.events import find_event
 from podium.support.answers import answer, described
 from podium.support.collector import paused_collection
 

@@ -2,12 +2,12 @@
 
 import contextlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any
 
+import numpy as np
 import sqlalchemy as sa
 
 from podium.engine.tables.things import called
@@ -23,13 +23,12 @@ from podium.log.schema import witness
 from podium.log.statements import of_pool
 from podium.pool.moves import Moves
 from podium.pool.rating import Ratings
-from podium.pool.snapshot import REASONS, STATUSES, Snapshot, count_counting
+from podium.pool.snapshot import EVENT_TYPES, Snapshot, count_counting
 from podium.pool.witness import PART_ROWS, digests
 from podium.results.reading import first_line
 from podium.store.following import PoolReader, Snapshots, replay
 from podium.store.keys import key_faults
-from podium.store.writing.rating.facts import Facts, PlainEvents, facts_from_log, stored_facts
-from podium.store.writing.recording import SELECT_STATUSES
+from podium.store.writing.pool_files import settings_columns
 from podium.support.collector import paused_collection
 from podium.support.words import counted
 from podium.version import ARITHMETIC
@@ -59,46 +58,29 @@ class Verification:
 
 def differences(pool: PoolReader, compared: Counter[str]) -> Iterator[str]:
     """Every difference, a sentence each; each step relies on what those before it compared."""
-    wrong_facts = list(fact_differences(pool))
-    yield from wrong_facts
-    if wrong_facts or pool.arithmetic != ARITHMETIC:
+    if pool.arithmetic != ARITHMETIC:
         return
     with paused_collection():
         replayed = replay(pool)
+    wrong_settings = list(setting_differences(pool, replayed))
+    yield from wrong_settings
+    if wrong_settings:
+        return
     compared["changes"] += replayed.rows.size
     compared["events"] += count_counting(replayed)
-    yield from status_differences(pool, replayed)
     yield from witness_differences(pool, replayed)
     held = pool.snapshots.find(pool)
     if held is not None:
+        yield from event_differences(held, replayed)
         yield from ledger_differences(pool, held, replayed)
 
 
-def fact_differences(pool: PoolView) -> Iterator[str]:
-    logged = PlainEvents.of(pool)
-    stored = PlainEvents(logged.revised)
-    found = differing_facts(facts_from_log(pool, logged), stored_facts(pool, stored))
-    if logged != stored:  # which of them differ, only all of the facts tell
-        found = differing_facts(facts_from_log(pool), stored_facts(pool))
-    for (what, name), fact, by_log in sorted(found, key=lambda each: str(each[0])):
-        yield f"{what} {name!r} is stored as {fact}, and the log says {by_log}"
-
-
-def differing_facts(expected: Facts, stored: Iterable[tuple[tuple[str, Any], Any]]) -> list[tuple[Any, Any, Any]]:
-    pairs = ((key, fact, expected.pop(key, None)) for key, fact in stored)
-    found = [each for each in pairs if each[1] != each[2]]
-    return found + [(key, None, fact) for key, fact in expected.items()]
-
-
-def status_differences(pool: PoolView, replayed: Snapshot) -> Iterator[str]:
-    """A sentence on each event that is stored with another status than a replay gives it."""
-    columns, ids = replayed.events.columns, replayed.events.ids
-    statuses, reasons = columns.part("status").tolist(), columns.part("reason").tolist()
-    for row in pool.execute(SELECT_STATUSES):
-        uid = replayed.events.find(row.event_id)
-        expected = STATUSES[statuses[uid]], REASONS[reasons[uid]]
-        if expected != (row.status, row.reason):
-            yield f"event {ids[uid]!r} is {row.status} {row.reason}, and should be {' '.join(expected)}"
+def setting_differences(pool: PoolView, replayed: Snapshot) -> Iterator[str]:
+    """A sentence on each setting of a pool that is stored otherwise than its log says."""
+    stored, logged = settings_columns(pool), settings_columns(replayed.pool)
+    for name in stored:
+        if stored[name] != logged[name]:
+            yield f"the pool's {name} is stored as {stored[name]!r}, and the log says {logged[name]!r}"
 
 
 def witness_differences(pool: PoolView, replayed: Snapshot) -> Iterator[str]:
@@ -114,6 +96,17 @@ def witness_differences(pool: PoolView, replayed: Snapshot) -> Iterator[str]:
         if stored.get(part) != expected.get(part):
             first = part * PART_ROWS
             yield f"a replay gives other changes than were served, among rows {first:,} to {first + PART_ROWS - 1:,}"
+
+
+def event_differences(held: Snapshot, replayed: Snapshot) -> Iterator[str]:
+    """A sentence on each fact of an event that is served otherwise than a replay gives it."""
+    old, new = held.events, replayed.events
+    if old.size != new.size:
+        yield f"{old.size:,} events and seasons are served, and a replay gives {new.size:,}"
+        return
+    for name in EVENT_TYPES:
+        differing = np.flatnonzero(old.columns.part(name) != new.columns.part(name))
+        yield from (f"event {new.ids[uid]!r} has another {name}" for uid in differing[:MAX_DIFFERENCES].tolist())
 
 
 def ledger_differences(pool: PoolView, held: Snapshot, replayed: Snapshot) -> list[str]:

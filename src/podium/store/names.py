@@ -1,0 +1,83 @@
+"""Players by their present names: who goes on as whom after merges, and renaming."""
+
+from collections.abc import Iterable, Mapping
+
+from podium.engine.tables.things import kind_and_name, thing_name
+from podium.errors import ParameterError
+from podium.log.database import StoreError
+from podium.log.log import RENAME, append, json_entry
+from podium.log.players import forget_alias, insert_aliases, known_numbers, names_of, unrated_error, update_name
+from podium.log.removed import give_back
+from podium.results.names import admit, normalise
+from podium.store.following import PoolReader
+
+
+def number_of(pool: PoolReader, name: str) -> int:
+    """A player's number; for a merged account, that of the account that it was merged into."""
+    number = known_numbers(pool, [name]).get(name)
+    if number is None:
+        raise unrated_error(pool, name)
+    return pool.snapshot.merged.get(number, number)
+
+
+def present_names(pool: PoolReader, numbers: Iterable[int]) -> dict[int, str]:
+    """The names of players and things by number; of a merged one, that of the account that it plays on as."""
+    merged = pool.snapshot.merged
+    ends = {number: merged.get(number, number) for number in numbers}
+    names = names_of(pool, set(ends.values()))
+    return {number: names[end] for number, end in ends.items()}
+
+
+def rename(pool: PoolReader, name: str, new: str) -> int:
+    """Rename a player or a thing, who is still found by the old name, and return the number."""
+    kind, bare = kind_and_name(new)
+    new = thing_name(kind, admit(bare, "a name")) if kind else admit(new, "a player's name")
+    number = number_of(pool, name)
+    taken = known_numbers(pool, [new]).get(new)
+    if taken not in (None, number):
+        raise StoreError(f"there is a {kind or 'player'} {bare!r} already; merge the two if they are one")
+    (old,) = names_of(pool, [number]).values()
+    forget_alias(pool, new)
+    give_back(pool, new)
+    if old != new:
+        forget_alias(pool, old)
+        insert_aliases(pool, [(old, number)])
+        update_name(pool, number, new)
+    return number
+
+
+def rename_player(pool: PoolReader, name: str, new: str, *, kind: str = "", actor: str = "") -> None:
+    """Call a player, or a thing of a `kind`, otherwise, everywhere; results under the old name are still theirs.
+
+    Raises:
+        UnknownError: no such pool, player or thing.
+        StoreError: another has the name.
+    """
+    number = rename(pool, *(thing_name(kind, each) if kind else each for each in (name, new)))
+    append(pool, RENAME, [json_entry(str(number), None, actor)])  # no name goes into the log
+
+
+def name_players(pool: PoolReader, names: Mapping[str, str], *, actor: str = "") -> list[str]:
+    """Call players by the names that an import has for their ids; results under the ids are still theirs.
+
+    Args:
+        names: by id; players who are not in the pool are left aside.
+
+    Returns:
+        Why a player is not called so, a sentence each.
+    """
+    numbers = known_numbers(pool, list(names))
+    present = names_of(pool, set(numbers.values()))
+    entries, refusals = [], []
+    for spelling, number in numbers.items():
+        name = names[spelling]
+        if normalise(name) == present[number]:
+            continue
+        try:
+            renamed = rename(pool, spelling, name)
+        except (StoreError, ParameterError) as error:
+            refusals.append(f"{spelling} is not called {name!r}: {error}")
+        else:
+            entries.append(json_entry(str(renamed), None, actor))  # no name goes into the log
+    append(pool, RENAME, entries)
+    return refusals

@@ -1,0 +1,256 @@
+"""Databases of earlier versions: their pools are rated again, and tables that nothing reads any more are dropped.
+
+Each pool is rated in transactions of its own, by `podium db upgrade` and by `podium serve` as it starts. An upgrade
+that was interrupted goes on at the next call.
+"""
+
+import json
+import logging
+import sqlite3
+from collections.abc import Callable, Collection, Iterator
+from contextlib import closing
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
+from typing import Any, TypeVar
+
+import polars as pl
+import sqlalchemy as sa
+
+from podium.errors import PodiumError
+from podium.log.database import (
+    StoreError,
+    UnavailableError,
+    delete_former_rows,
+    former_tables,
+    is_busy,
+    is_current,
+    lock_schema,
+    read_only_engine,
+    write_transaction,
+)
+from podium.log.files import truncate_wal
+from podium.log.log import RERATE, json_entry
+from podium.log.players import Numbering
+from podium.log.pools import every_pool
+from podium.log.schema import log
+from podium.log.statements import of_pool
+from podium.pool.slots import numbers_of
+from podium.pool.snapshot import STATUSES, SUPERSEDED, VOIDED, Snapshot, count_counting
+from podium.store.following import PoolReader
+from podium.store.store import Store
+from podium.store.writing import execution
+from podium.store.writing.rating.events import Proposal
+from podium.version import ARITHMETIC
+
+LOGGER = logging.getLogger(__name__)
+T = TypeVar("T")
+MOST_DIFFERENCES = 3  # of a pool, that are named
+OF_GENERATION = "generation_id = (SELECT generation_id FROM pool WHERE id = :pool)"
+SELECT_FORMER_CHANGES = sa.text(f"SELECT seq, player_id, rating FROM change WHERE {OF_GENERATION}")  # noqa: S608
+SELECT_FORMER_EVENTS = sa.text(
+    "SELECT event_id, seq, content_seq, started_at, match_id, present, status FROM event WHERE pool_id = :pool"
+)
+SELECT_FORMER_MERGES = sa.text("SELECT player_id, into_id FROM merged WHERE pool_id = :pool")
+SELECT_FORMER_SEASONS = sa.text("SELECT name, seq, started_at, keep FROM season WHERE pool_id = :pool")
+SELECT_RERATES = sa.select(log.c.body).where(of_pool(log), log.c.kind == RERATE)
+
+
+@dataclass(frozen=True, slots=True)
+class Upgraded:
+    """The outcome of an upgrade for one pool."""
+
+    pool: str
+    sentence: str  # what was done; empty if nothing could be
+    error: str = ""  # why nothing could be
+
+    def __str__(self) -> str:
+        return f"pool {self.pool} stays as it was: {self.error}" if self.error else f"pool {self.pool}: {self.sentence}"
+
+
+def is_due(engine: sa.Engine) -> bool:
+    """Return True if an upgrade would change a database; nothing is locked."""
+    with read_only_engine(engine).connect() as connection:
+        former = former_tables(connection)
+    return bool(former) or not is_current(engine) or bool(due_pools(engine))
+
+
+def due_pools(engine: sa.Engine) -> list[str]:
+    """Return the names of pools that an earlier revision of the arithmetic rated."""
+    with read_only_engine(engine).connect() as connection:
+        return [pool.name for pool in every_pool(connection) if pool.is_outdated]
+
+
+def upgrade_pools(store: Store, actor: str) -> Iterator[Upgraded]:
+    """Rate every pool again that waits, report each once it is committed, and drop the tables of earlier versions.
+
+    Several processes may do so at once: one rates a pool, the others wait for it. A pool that cannot be rated stays as
+    it was, and keeps no other from it. A pool that its earlier tables tell otherwise is named and keeps them.
+    """
+    with read_only_engine(store.engine).connect() as connection:
+        former, kept = former_tables(connection), list[str]()
+    names = [pool.name for pool in store.pools()] if former else due_pools(store.engine)
+    for name in names:
+        try:
+            sentence = upgrade_pool(store, name, actor, compares="event" in former)
+        except PodiumError as error:
+            kept.append(name)
+            yield Upgraded(name, "", str(error))
+        else:
+            if sentence:
+                yield Upgraded(name, sentence)
+    if former:
+        in_turn(partial(drop_former, store.engine, kept))
+        make_small(store.engine)
+
+
+def in_turn(write: Callable[[], T]) -> T:
+    """Return what a write returns, after any other process that has a long turn."""
+    while True:
+        try:
+            return write()
+        except UnavailableError as error:
+            if not is_busy(error.__cause__):
+                raise
+
+
+def upgrade_pool(store: Store, name: str, actor: str, *, compares: bool) -> str:
+    """Rate a pool again if an earlier revision rated it, and compare it with the tables of earlier versions.
+
+    Returns:
+        A sentence for the admin; empty if the pool was up to date.
+
+    Raises:
+        StoreError: the tables of an earlier version differ from the log.
+    """
+    sentence = ""
+    with store.reading(name) as pool:
+        is_outdated, former = pool.is_outdated, former_ratings(pool) if compares else NO_RATINGS
+    if is_outdated:
+
+        def read(look: execution.Look) -> Any:
+            with store.reading(name) as pool:
+                return look(pool)
+
+        propose, lock = partial(rerate_all, actor=actor), partial(store.locking, name)
+        done = in_turn(lambda: execution.run(read, lock, propose, lambda _pool: None))
+        if done.place is not None:  # otherwise another process was quicker
+            sentence = moved_ratings(former, done.snapshot)
+    found = find_differences(store, name, former) if compares else []
+    if found:
+        raise StoreError(f"the tables of an earlier version differ from its log ({'; '.join(found)})")
+    return sentence
+
+
+def find_differences(store: Store, name: str, former: pl.DataFrame) -> list[str]:
+    """Return the first differences between the tables of an earlier version and the log, in words."""
+    try:
+        with store.reading(name) as pool:
+            return [*islice(former_differences(pool, former), MOST_DIFFERENCES)]
+    except (sa.exc.DBAPIError, UnavailableError):
+        with read_only_engine(store.engine).connect() as connection:
+            if former_tables(connection):
+                raise
+        return []  # another process compared them, and has dropped them
+
+
+def rerate_all(pool: PoolReader, _numbering: Numbering, *, actor: str) -> Proposal:
+    """Propose to rate a pool from its first event on with this version's arithmetic."""
+    if not pool.is_outdated:
+        return Proposal(pool, RERATE)
+    entry = json_entry("", {"arithmetic": ARITHMETIC}, actor)
+    rated, columns = replace(pool, arithmetic=ARITHMETIC), {"arithmetic": ARITHMETIC}
+    return Proposal(rated, RERATE, (entry,), columns=columns, refuses_unrateable=False)
+
+
+NO_RATINGS = pl.DataFrame(schema={"seq": pl.Int64, "player": pl.Int64, "rating": pl.Float64})
+
+
+def former_ratings(pool: PoolReader) -> pl.DataFrame:
+    """Return the ratings after each event as an earlier version stored them: `seq`, `player`, `rating`."""
+    return pl.DataFrame(pool.execute(SELECT_FORMER_CHANGES).all(), NO_RATINGS.schema, orient="row")
+
+
+def former_differences(pool: PoolReader, former: pl.DataFrame) -> Iterator[str]:
+    """A sentence on each fact and rating that the tables of an earlier version tell otherwise than the log."""
+    snapshot = pool.snapshot
+    events = snapshot.events
+    known, is_known = 0, not former.is_empty()
+    for event_id, *cells in pool.execute(SELECT_FORMER_EVENTS):
+        uid, is_known = events.find(event_id), True
+        known += uid >= 0
+        if uid < 0 or event_cells(snapshot, uid) != [*cells[:-1], cells[-1] if cells[-1] in UNCOUNTED else ""]:
+            yield f"event {event_id!r}"
+    if not is_known:  # an earlier upgrade compared the pool, and deleted its rows
+        return
+    if known < events.size - len(events.seasons):
+        yield "an event is missing"
+    if dict(pool.execute(SELECT_FORMER_MERGES).all()) != snapshot.merged:
+        yield "merges"
+    seasons = {(each.name, *reversed(events.key(uid)), each.keep) for uid, each in events.seasons.items()}
+    if {*map(tuple, pool.execute(SELECT_FORMER_SEASONS))} != seasons:
+        yield "seasons"
+    rerated = [json.loads(body)["arithmetic"] for (body,) in pool.run(SELECT_RERATES)]  # by this version, perhaps
+    if ARITHMETIC not in rerated and not moved(former, snapshot).is_empty():
+        yield "ratings"
+
+
+UNCOUNTED = STATUSES[VOIDED], STATUSES[SUPERSEDED]
+
+
+def event_cells(snapshot: Snapshot, uid: int) -> list[Any]:
+    """Return an event as an earlier version stored it, but for statuses that follow from ratings."""
+    columns, matches = snapshot.events.columns, snapshot.events.matches
+    names = "seq", "content_seq", "started_at", "match", "present", "status"
+    *numbers, match, present, status = (int(columns.value(name, uid)) for name in names)
+    of_match = (None, None) if match < 0 else (matches.ids[match], present)
+    return [*numbers, *of_match, STATUSES[status] if STATUSES[status] in UNCOUNTED else ""]
+
+
+def moved(former: pl.DataFrame, snapshot: Snapshot) -> pl.DataFrame:
+    """Return the changes after which a rating differs from before: `rating` and, of the snapshot, `rating_right`."""
+    rows, columns = snapshot.rows, snapshot.events.columns
+    rating = rows.part("state")[:, snapshot.pool.system.column("rating")]
+    seq, player = columns.at("seq", rows.part("event")), numbers_of(rows.part("slot"))
+    present = pl.DataFrame({"seq": seq, "player": player, "rating": rating}, NO_RATINGS.schema)
+    both = former.join(present, on=["seq", "player"], how="full", coalesce=True)
+    return both.filter(~pl.col("rating").eq_missing(pl.col("rating_right")))
+
+
+def moved_ratings(former: pl.DataFrame, snapshot: Snapshot) -> str:
+    """A sentence on how many ratings moved, and by how much."""
+    found = moved(former, snapshot)
+    sentence = f"{count_counting(snapshot)} events rated again, {found.height} changes of ratings moved"
+    if found.is_empty():
+        return sentence
+    largest: Any = (found["rating"] - found["rating_right"]).abs().max()
+    return f"{sentence}, the largest by {largest or 0.0:.4g} points"
+
+
+def drop_former(engine: sa.Engine, kept: Collection[str]) -> None:
+    """Drop the tables of earlier versions; while some pools keep theirs, delete the rows of all others instead."""
+    with write_transaction(engine) as connection:
+        if kept:
+            delete_former_rows(connection, [pool.id for pool in every_pool(connection) if pool.name not in kept])
+            return
+        lock_schema(connection)
+        for name in former_tables(connection):
+            connection.execute(sa.text(f"DROP TABLE {name}"))
+        columns = {column["name"] for column in sa.inspect(connection).get_columns("pool")}
+        for name in FORMER_COLUMNS & columns:
+            connection.execute(sa.text(f"ALTER TABLE pool DROP COLUMN {name}"))
+
+
+FORMER_COLUMNS = {"generation_id", "staging_id"}  # of a pool's row
+
+
+def make_small(engine: sa.Engine) -> None:
+    """Give the space of dropped tables back to the disk; a PostgreSQL database does so by itself."""
+    if engine.dialect.name != "sqlite":
+        return
+    try:
+        with closing(engine.raw_connection()) as connection:
+            connection.cursor().execute("VACUUM")
+    except sqlite3.OperationalError as error:  # as if others use it: nothing is lost, the file stays large
+        LOGGER.warning("the database could not be made smaller (%s)", error)
+    truncate_wal(engine)

@@ -38,7 +38,7 @@ def key(store):
 
 def stored_starts(store):
     with store.reading("dm") as pool:
-        return pool.connection.exec_driver_sql("SELECT started_at FROM event").scalars().all()
+        return pool.snapshot.events.columns.part("started_at").tolist()
 
 
 def test_a_report_with_a_key_is_stored_once_under_the_keys_name(client, store, key):

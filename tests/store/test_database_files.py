@@ -69,7 +69,7 @@ def test_after_a_clean_stop_everything_is_in_the_one_file(path, filled, tmp_path
 
 def test_a_store_that_is_closed_while_others_are_open_leaves_everything_in_the_file(path, filled, tmp_path):
     with closing(sqlite3.connect(path)) as other:
-        assert other.execute("SELECT count(*) FROM event").fetchone() == (40,)
+        assert other.execute("SELECT count(*) FROM log WHERE kind = 'submit'").fetchone() == (40,)
         filled.close()
         assert path.with_name("podium.db-wal").stat().st_size == 0
         shutil.copyfile(path, tmp_path / "copied.db")
@@ -84,7 +84,7 @@ def test_closing_waits_for_who_still_reads_where_it_has_patience(path, filled, p
 
     def read():
         with read_transaction(filled.engine) as connection:
-            connection.exec_driver_sql("SELECT count(*) FROM event").scalar()
+            connection.exec_driver_sql("SELECT count(*) FROM log WHERE kind = 'submit'").scalar()
             reading.set()
             over.wait(0.3 if patience_s else 30.0)
 
@@ -173,7 +173,7 @@ def test_a_large_wal_is_worth_waiting_for_readers(path, filled, monkeypatch):
     """Where reads overlap there is always one; those that begin later need no `-wal` of which all pages are moved."""
     with closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as reader:
         reader.execute("BEGIN")
-        assert reader.execute("SELECT count(*) FROM event").fetchone() == (40,)
+        assert reader.execute("SELECT count(*) FROM log WHERE kind = 'submit'").fetchone() == (40,)
         filled.submit("main", rows(90, ["ben", "new"]))
         assert not truncate_wal(filled.engine, 0)
         monkeypatch.setattr(files, "LARGE_WAL_BYTES", 1)

@@ -173,5 +173,5 @@ def test_a_connection_in_use_when_a_store_is_closed_is_closed_once_it_is_returne
         sa.event.listen(store.engine, "close", lambda _connection, _record: closed.append(True))
         store.close()
         idle = len(closed)
-        assert connection.execute(sa.text("SELECT count(*) FROM event")).scalar() == 1
+        assert connection.execute(sa.text("SELECT count(*) FROM log WHERE kind = 'submit'")).scalar() == 1
     assert len(closed) == idle + 1

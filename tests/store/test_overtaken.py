@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from unittest import mock
 
+import numpy as np
 import pytest
 import sqlalchemy as sa
 from extent import in_turn, times
@@ -81,13 +82,10 @@ def without_effects(each):
 
 
 def state(store, pool="main"):
-    """Return all that a pool's ratings and events are, with the rows of its tables that rating changes."""
-    with store.engine.connect() as connection:
-        event_rows = connection.execute(
-            sa.text("SELECT event_id, started_at, status, reason FROM event ORDER BY event_id")
-        ).all()
-    found = ledger(store, pool), learnt(store, pool), statuses(store, pool), rated_players(store, pool)
-    return *found, event_rows
+    """Return all that a pool's ratings and events are."""
+    events = snapshot_of(store, pool).events
+    starts = {each.event_id: each.started_at for each in events.at(np.arange(events.size))}
+    return ledger(store, pool), learnt(store, pool), statuses(store, pool), rated_players(store, pool), starts
 
 
 def random_act(rng, number):

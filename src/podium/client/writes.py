@@ -77,14 +77,17 @@ class WriteRoutes:
         return json_call("PATCH", POOL, PoolSummary, body, pool=pool)
 
     @route
-    def configure(self, /, pool: str, system: str, **parameters: Parameter) -> Call[int]:
+    def configure(self, /, pool: str, system: str, *, dry_run: bool = False, **parameters: Parameter) -> Call[int]:
         """Rate a ladder with another system from its first event on.
 
+        Args:
+            dry_run: store nothing.
+
         Returns:
-            How many rows of the history changed.
+            How many rows of the history changed, or would change.
         """
-        body = {"system": system, "parameters": parameters}
-        return json_call("PUT", f"{POOL}/system", Rerated, body, pool=pool).then(rerated)
+        body, params = {"system": system, "parameters": parameters}, write_params(dry_run=dry_run)
+        return json_call("PUT", f"{POOL}/system", Rerated, body, params, pool=pool).then(rerated)
 
     @route
     def set_order(
@@ -181,37 +184,44 @@ class WriteRoutes:
         return json_call("POST", f"{POOL}/matches", RegisteredMatch, body, pool=pool)
 
     @route
-    def merge(self, pool: str, player: str, into: str, *, kind: str = "", reason: str = "") -> Call[int]:
+    def merge(
+        self, pool: str, player: str, into: str, *, kind: str = "", reason: str = "", dry_run: bool = False
+    ) -> Call[int]:
         """Let one player's results be another's.
 
         Args:
             kind: of what entrants share, as `car`, of which it is one in the place of a player.
             reason: why, for the log; it may be blanked later.
+            dry_run: store nothing.
 
         Returns:
-            How many rows of the history changed.
+            How many rows of the history changed, or would change.
 
         Raises:
             ClientError: 404 where one has no rating, 422 where they met.
         """
-        body, params = {"player": player, "into": into}, {"kind": kind or None} | write_params(reason=reason)
+        body, params = (
+            {"player": player, "into": into},
+            {"kind": kind or None} | write_params(reason=reason, dry_run=dry_run),
+        )
         return json_call("POST", f"{POOL}/merge", Rerated, body, params, pool=pool).then(rerated)
 
     @route
-    def unmerge(self, pool: str, player: str, *, kind: str = "", reason: str = "") -> Call[int]:
+    def unmerge(self, pool: str, player: str, *, kind: str = "", reason: str = "", dry_run: bool = False) -> Call[int]:
         """Let a merged account be a player of its own again, as if that merge had never been.
 
         Args:
             kind: of what entrants share, as `car`, of which it is one in the place of a player.
             reason: why, for the log; it may be blanked later.
+            dry_run: store nothing.
 
         Returns:
-            How many rows of the history changed.
+            How many rows of the history changed, or would change.
 
         Raises:
             ClientError: 404 where there is no such player, 409 where the account was never merged.
         """
-        params = {"kind": kind or None} | write_params(reason=reason)
+        params = {"kind": kind or None} | write_params(reason=reason, dry_run=dry_run)
         return json_call("POST", f"{PLAYER}/unmerge", Rerated, None, params, pool=pool, player=player).then(rerated)
 
     @route
@@ -236,19 +246,24 @@ class WriteRoutes:
         return call.then(lambda answer: answer["name"])
 
     @route
-    def begin_season(self, pool: str, name: str, starts_at: Moment | float, *, keep: float) -> Call[int]:
+    def begin_season(
+        self, pool: str, name: str, starts_at: Moment | float, *, keep: float, dry_run: bool = False
+    ) -> Call[int]:
         """Shrink every lead over a newcomer to a share of itself.
 
         Args:
             starts_at: when it begins; in a numbered pool, the number of its first event.
             keep: the share, from 0 to 1.
+            dry_run: store nothing.
 
         Returns:
-            How many rows of the history changed.
+            How many rows of the history changed, or would change.
         """
         when = "sequence" if isinstance(starts_at, int | float) else "starts_at"
         body = {"name": name, when: starts_at, "keep": keep}
-        return json_call("POST", f"{POOL}/seasons", Rerated, body, pool=pool).then(rerated)
+        return json_call("POST", f"{POOL}/seasons", Rerated, body, write_params(dry_run=dry_run), pool=pool).then(
+            rerated
+        )
 
     @route
     def snapshot(self, pool: str, day: date | str | None = None) -> Call[NothingDone]:

@@ -14,6 +14,7 @@ from podium.log.database import UnavailableError, write_transaction
 from podium.log.files import truncate_wal
 from podium.log.heads import forget_head
 from podium.log.log import admit_reason
+from podium.log.players import provisional_numbers
 from podium.log.pools import (
     SILENT,
     DescriptionChanges,
@@ -43,7 +44,7 @@ from podium.store.writing import (
 from podium.store.writing.execution import Propose
 from podium.store.writing.mending import SheetChanges, amend_sheet
 from podium.store.writing.rating.events import Sheet
-from podium.store.writing.receipts import Done, Receipt
+from podium.store.writing.receipts import Done, Receipt, Rerated
 from podium.store.writing.sheets import submit_sheet
 from podium.store.writing.submission import Submission, VoidingOptions
 
@@ -266,6 +267,20 @@ class Store(Reader):
         """
         propose = partial(previews.propose_at, propose=act(actor, reason), version=version)
         return self._run(pool_name, propose).answer
+
+    def dry_run(self, pool_name: str, act: Act, *, effects_after: str | None = None) -> Rerated:
+        """Say how much an act would move, and list the largest effects. Nothing is stored, and nobody waits.
+
+        Args:
+            act: of `podium.store.reading.previews`.
+            effects_after: the `next` of the page of effects before.
+
+        Raises:
+            PodiumError: the act is refused, as it would be if it were carried out.
+        """
+        with self.reading(pool_name) as pool:
+            refuse_closed(pool)
+            return execution.rerated(pool, execution.plan(pool, act("", "")(pool, provisional_numbers)), effects_after)
 
     # Players
 

@@ -14,9 +14,11 @@ from podium.cli.service.storing import (
     DATABASE,
     POOL_NAME,
     STORE,
+    WOULD_MOVE,
     OrderWord,
     open_store,
     ratings_changed,
+    show_moved,
 )
 from podium.cli.terminal import options, show
 from podium.cli.terminal.app import App, Made
@@ -111,12 +113,20 @@ def configure_pool(
     settings: list[str] | None = options.SETTINGS,
     system_file: Path | None = options.SYSTEM_FILE,
     actor: str = ACTOR,
+    dry_run: bool = WOULD_MOVE,
     url: str = DATABASE,
+    form: Format = options.FORM,
 ) -> None:
     """Rate a ladder with another system, or other parameters, from its first event on."""
     if system is None and system_file is None:
         raise ParameterError("name the system that is to rate the ladder from now on, with --system or --system-file")
     rating_system = chosen_system(system, settings, system_file)
+    if dry_run:
+        from podium.store.reading import previews
+
+        act, sentence = previews.configure(rating_system), f"pool {name} would be rated with {rating_system.name}"
+        show_moved(open_store(url), name, act, sentence, form)
+        return
     with show.progress("rating again"):
         changed = open_store(url).configure(name, rating_system, actor=actor)
     typer.echo(f"pool {name} is rated with {rating_system.name}; {ratings_changed(changed)}")
@@ -135,27 +145,23 @@ def set_order(
     ),
     every: str = Option("", metavar="SPAN", help="With --started-at, the time from each event to the next: 7d or 1mo."),
     actor: str = ACTOR,
-    dry_run: bool = Option(False, "--dry-run", help="Store nothing; show the ratings that would move."),
+    dry_run: bool = WOULD_MOVE,
     store: "Store" = STORE,
     form: Format = options.FORM,
 ) -> None:
     """Order the events of a ladder by dates or by numbers, while it has fewer than 50."""
-    import polars as pl
-
     from podium.ledger.leaderboard import instant
-    from podium.store.reading.previews import set_order as act
+    from podium.store.reading import previews
 
     if every and not started_at:
         raise ParameterError("--every needs the date of the first event. Add, for example, --started-at 2026-01-31")
     start = None if started_at is None else instant(started_at, whole_day=False)
-    if not dry_run:
-        changed = store.set_order(name, order.value, start=start, every=every, actor=actor)
-        typer.echo(f"pool {name} has the order {order.value}; {ratings_changed(changed)}")
+    if dry_run:
+        act = previews.set_order(order.value, start, every)
+        show_moved(store, name, act, f"pool {name} would have the order {order.value}", form)
         return
-    rows = [asdict(each) for each in store.preview(name, act(order.value, start, every)).ratings]
-    typer.echo(f"podium: pool {name} would have the order {order.value}", err=True)
-    kinds = {"player": pl.String, "before": pl.Float64, "after": pl.Float64}
-    show.show(pl.DataFrame([{key: row[key] for key in kinds} for row in rows], schema=kinds), form, max_rows=50)
+    changed = store.set_order(name, order.value, start=start, every=every, actor=actor)
+    typer.echo(f"pool {name} has the order {order.value}; {ratings_changed(changed)}")
 
 
 @pool.command("log", "podium pool log karts --most 20")

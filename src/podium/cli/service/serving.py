@@ -260,12 +260,21 @@ def begin_season(
     ),
     keep: float = Option(min=0.0, max=1.0, help="Share of each lead over a newcomer that stays: 0 levels all."),
     actor: str = storing.ACTOR,
+    dry_run: bool = storing.WOULD_MOVE,
     store: "Store" = storing.STORE,
+    form: Format = options.FORM,
 ) -> None:
     """Draw every rating towards a newcomer's; the leaderboard as it stood before can still be read."""
     from podium.log.pools import read_when
 
-    changed = store.begin_season(pool, name, read_when(store.order(pool), starts), keep=keep, actor=actor)
+    when = read_when(store.order(pool), starts)
+    if dry_run:
+        from podium.store.reading import previews
+
+        act = previews.begin_season(name, when, keep)
+        storing.show_moved(store, pool, act, f"season {name} would begin", form)
+        return
+    changed = store.begin_season(pool, name, when, keep=keep, actor=actor)
     typer.echo(f"season {name} begins; {storing.ratings_changed(changed)}")
 
 

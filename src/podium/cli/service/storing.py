@@ -24,6 +24,7 @@ from podium.support.words import counted
 
 if TYPE_CHECKING:
     from podium.store import Store
+    from podium.store.reading.previews import Act
     from podium.store.writing.mending import SheetChanges
     from podium.store.writing.rating.events import Sheet
     from podium.store.writing.receipts import Receipt
@@ -88,6 +89,19 @@ def store_type() -> "type[Store]":
 
 def ratings_changed(count: int) -> str:
     return f"{count} {'rating' if count == 1 else 'ratings'} changed"
+
+
+WOULD_MOVE = Option(False, "--dry-run", help="Store nothing; show the ratings that would move.")
+
+
+def show_moved(store: "Store", pool: str, act: "Act", sentence: str, form: Format) -> None:
+    """Print the ratings that an act would move, the largest move first."""
+    import polars as pl
+
+    rows = [asdict(each) for each in store.preview(pool, act).ratings]
+    typer.echo(f"podium: {sentence}; {len(rows)} {'rating' if len(rows) == 1 else 'ratings'} would change", err=True)
+    kinds = {"player": pl.String, "before": pl.Float64, "after": pl.Float64}
+    show.show(pl.DataFrame([{key: row[key] for key in kinds} for row in rows], schema=kinds), form, max_rows=50)
 
 
 def show_receipts(receipts: list["Receipt"], form: Format) -> None:
@@ -365,9 +379,17 @@ def merge(
     pool: str = POOL_NAME,
     actor: str = ACTOR,
     reason: str = REASON,
+    dry_run: bool = WOULD_MOVE,
     store: "Store" = STORE,
+    form: Format = options.FORM,
 ) -> None:
     """Merge an account into another: the results of both count as one player's."""
+    if dry_run:
+        from podium.store.reading import previews
+
+        act = previews.merge(player, into, kind)
+        show_moved(store, pool, act, f"{player} would {'go' if kind else 'play'} on as {into}", form)
+        return
     changed = store.merge(pool, player, into, kind=kind, actor=actor, reason=reason)
     typer.echo(f"{player} {'goes' if kind else 'plays'} on as {into}; {ratings_changed(changed)}")
 
@@ -379,9 +401,16 @@ def unmerge(
     pool: str = POOL_NAME,
     actor: str = ACTOR,
     reason: str = REASON,
+    dry_run: bool = WOULD_MOVE,
     store: "Store" = STORE,
+    form: Format = options.FORM,
 ) -> None:
     """Undo a merge: the account is a player of its own again, as if it had never been merged."""
+    if dry_run:
+        from podium.store.reading import previews
+
+        show_moved(store, pool, previews.unmerge(player, kind), f"{player} would be on its own again", form)
+        return
     changed = store.unmerge(pool, player, kind=kind, actor=actor, reason=reason)
     typer.echo(f"{player} is {f'a {kind} of its own' if kind else 'a player of their own'}; {ratings_changed(changed)}")
 

@@ -411,9 +411,3 @@ class NothingDone(BaseModel):
     """The answer of a route of earlier versions that does nothing now."""
 
     detail: Annotated[str, Field(description="Why nothing was done.")]
-
-
-class Rerated(BaseModel):
-    """How many changes of ratings moved."""
-
-    rerated: Annotated[int, Field(description="Their number.")]

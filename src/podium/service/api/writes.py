@@ -18,10 +18,12 @@ from podium.service.http.errors import WRITE_ERRORS, error_responses
 from podium.service.http.json import POOLS_PATH, EventId, PlayerName, PoolName, RefusedError
 from podium.service.http.keys import refuse_limited_reach, refuse_out_of_reach, refuse_results_out_of_reach
 from podium.service.http.requests import CurrentStore, CurrentThreads, IfMatch, StrictRoute, run_in, versions_in
+from podium.store.reading import previews
 from podium.store.reading.models import PoolSummary
+from podium.store.reading.previews import Act
 from podium.store.writing.administration import RegisteredMatch
 from podium.store.writing.anonymizing import Anonymization
-from podium.store.writing.receipts import Receipt
+from podium.store.writing.receipts import Receipt, Rerated
 
 T = TypeVar("T")
 router = APIRouter(prefix=POOLS_PATH, route_class=StrictRoute, responses=error_responses(*WRITE_ERRORS))
@@ -53,7 +55,23 @@ class AdminAct:
         return await run_in(self.threads.writing, act, *sent, actor=self.key, **options)
 
 
+@dataclass(frozen=True, slots=True)
+class RerateAct(AdminAct):
+    """An act that rates events again, but for what is to be done."""
+
+    dry_run: DryRun = False
+    effects_after: EffectsAfter = None
+
+    async def rerate(self, pool: str, intent: Act, act: Callable[..., int], *sent: Any, **options: Any) -> Rerated:
+        """Do what rates events again, or with `dry_run` only say what it would move."""
+        if self.dry_run:
+            after = self.effects_after
+            return await run_in(self.threads.planning, self.store.dry_run, pool, intent, effects_after=after)
+        return Rerated(await self.run(act, pool, *sent, **options))
+
+
 RequestedAct = Annotated[AdminAct, Depends()]
+RequestedRerate = Annotated[RerateAct, Depends()]
 
 
 @router.post("", status_code=201, tags=["pools"], openapi_extra=bodies.request_body(bodies.NewPool))
@@ -75,29 +93,29 @@ async def describe(pool: PoolName, act: RequestedAct) -> PoolSummary:
 
 
 @router.put("/{pool}/system", tags=["pools"], openapi_extra=bodies.request_body(bodies.Configuration))
-async def configure(pool: PoolName, act: RequestedAct) -> bodies.Rerated:
+async def configure(pool: PoolName, act: RequestedRerate) -> Rerated:
     """Rate a ladder with another system, or other parameters, from its first event on."""
     refuse_limited_reach(act.request)
     system = requested_system(await bodies.read_body(act.request, bodies.Configuration))
-    return bodies.Rerated(rerated=await act.run(act.store.configure, pool, system))
+    return await act.rerate(pool, previews.configure(system), act.store.configure, system)
 
 
 @router.put("/{pool}/order", tags=["pools"], openapi_extra=bodies.request_body(bodies.NewOrder))
-async def set_order(pool: PoolName, act: RequestedAct, *, dry_run: DryRun = False) -> bodies.Rerated:
+async def set_order(pool: PoolName, act: RequestedRerate) -> Rerated:
     """Order a pool of fewer than 50 events by dates or by numbers."""
     refuse_limited_reach(act.request)
     body = await bodies.read_body(act.request, bodies.NewOrder)
-    sent = {"start": body.started_at, "every": body.every, "dry_run": dry_run}
-    return bodies.Rerated(rerated=await act.run(act.store.set_order, pool, body.order, **sent))
+    intent = previews.set_order(body.order, body.started_at, body.every)
+    return await act.rerate(pool, intent, act.store.set_order, body.order, start=body.started_at, every=body.every)
 
 
 @router.post("/{pool}/seasons", status_code=201, tags=["seasons"], openapi_extra=bodies.request_body(bodies.NewSeason))
-async def begin_season(pool: PoolName, act: RequestedAct) -> bodies.Rerated:
+async def begin_season(pool: PoolName, act: RequestedRerate) -> Rerated:
     """Shrink every lead over a newcomer to a share of itself, from a moment or an event on."""
     body = await bodies.read_body(act.request, bodies.NewSeason)
     refuse_out_of_reach(act.request, [body.when])
-    rerated = await act.run(act.store.begin_season, pool, body.name, body.when, keep=body.keep)
-    return bodies.Rerated(rerated=rerated)
+    intent = previews.begin_season(body.name, body.when, body.keep)
+    return await act.rerate(pool, intent, act.store.begin_season, body.name, body.when, keep=body.keep)
 
 
 @router.post("/{pool}/snapshots", tags=["daily ranks"], openapi_extra=bodies.request_body(bodies.Day), deprecated=True)
@@ -231,22 +249,22 @@ async def register(
 
 
 @router.post("/{pool}/merge", tags=["players"], openapi_extra=bodies.request_body(bodies.Merge))
-async def merge(pool: PoolName, act: RequestedAct, *, kind: Kind = "", reason: Reason = "") -> bodies.Rerated:
+async def merge(pool: PoolName, act: RequestedRerate, *, kind: Kind = "", reason: Reason = "") -> Rerated:
     """Let one player's results be another's."""
     refuse_limited_reach(act.request)
     body = await bodies.read_body(act.request, bodies.Merge)
-    return bodies.Rerated(
-        rerated=await act.run(act.store.merge, pool, body.player, body.into, kind=kind, reason=reason)
-    )
+    intent = previews.merge(body.player, body.into, kind)
+    return await act.rerate(pool, intent, act.store.merge, body.player, body.into, kind=kind, reason=reason)
 
 
 @router.post("/{pool}/players/{player}/unmerge", tags=["players"])
 async def unmerge(
-    pool: PoolName, player: PlayerName, act: RequestedAct, *, kind: Kind = "", reason: Reason = ""
-) -> bodies.Rerated:
+    pool: PoolName, player: PlayerName, act: RequestedRerate, *, kind: Kind = "", reason: Reason = ""
+) -> Rerated:
     """Let a merged account be a player of its own again, as if that merge had never been."""
     refuse_limited_reach(act.request)
-    return bodies.Rerated(rerated=await act.run(act.store.unmerge, pool, player, kind=kind, reason=reason))
+    intent = previews.unmerge(player, kind)
+    return await act.rerate(pool, intent, act.store.unmerge, player, kind=kind, reason=reason)
 
 
 @router.post("/{pool}/players/{player}/rename", tags=["players"], openapi_extra=bodies.request_body(bodies.NewName))

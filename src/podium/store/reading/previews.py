@@ -66,14 +66,18 @@ def restore(event_id: str) -> Act:
     )
 
 
-def merge(name: str, into: str) -> Act:
-    """Let one player's results be another's."""
-    return lambda actor, reason: partial(accounts.merge, name=name, into=into, actor=actor, reason=admit_reason(reason))
+def merge(name: str, into: str, kind: str = "") -> Act:
+    """Let one player's results be another's, or one thing's of a kind of equipment."""
+    return lambda actor, reason: partial(
+        accounts.merge, name=name, into=into, kind=kind, actor=actor, reason=admit_reason(reason)
+    )
 
 
-def unmerge(name: str) -> Act:
-    """Let a merged account be a player of its own again."""
-    return lambda actor, reason: partial(accounts.unmerge, name=name, actor=actor, reason=admit_reason(reason))
+def unmerge(name: str, kind: str = "") -> Act:
+    """Let a merged account be a player of its own again, or a thing of a kind of equipment."""
+    return lambda actor, reason: partial(
+        accounts.unmerge, name=name, kind=kind, actor=actor, reason=admit_reason(reason)
+    )
 
 
 def begin_season(name: str, starts: When, keep: float) -> Act:

@@ -24,7 +24,7 @@ from podium.pool.rating import rate
 from podium.pool.snapshot import Snapshot
 from podium.store.following import SHORT_EVENTS, BehindError, LogPlace, PoolReader, entries_after
 from podium.store.writing.rating.events import FIRST_PLACEHOLDER, Proposal
-from podium.store.writing.receipts import Done, list_effects, names_with, parse_cursor, with_receipts
+from podium.store.writing.receipts import Done, Rerated, list_effects, names_with, parse_cursor, with_receipts
 from podium.store.writing.recording import keep_sheet, record, store_witness
 
 LARGE_EVENT_ROWS = 2_000
@@ -195,11 +195,16 @@ def numbered(after: Snapshot, proposal: Proposal, seqs: list[int]) -> Snapshot:
 
 def dry_run(pool: PoolReader, propose: Propose, after: str | None) -> Done:
     """Return receipts without storing anything. The first one has the totals and the largest effects."""
-    limit = None if after is None else parse_cursor(after)
     done = with_receipts(plan(pool, propose(pool, provisional_numbers)))
-    listed, following = list_effects(pool, done, limit)
-    first = [replace(each, effects=listed, totals=done.totals, next=following) for each in done.receipts[:1]]
+    moved = rerated(pool, done, after)
+    first = [replace(each, effects=moved.effects, totals=moved.totals, next=moved.next) for each in done.receipts[:1]]
     return replace(done, receipts=(*first, *done.receipts[1:]))
+
+
+def rerated(pool: PoolReader, done: Done, after: str | None) -> Rerated:
+    """Return how much a dry run would move, and the largest effects after a cursor."""
+    listed, following = list_effects(pool, done, None if after is None else parse_cursor(after))
+    return Rerated(done.written, done.totals, listed, following)
 
 
 def plan(pool: PoolReader, proposal: Proposal) -> Done:

@@ -57,6 +57,16 @@ class Effect:
 
 
 @answer
+class Rerated:
+    """How many changes of ratings moved, or would move."""
+
+    rerated: int = described("Their number.")
+    totals: Totals | None = described("Of a dry run: how much would move.", default=None)
+    effects: tuple[Effect, ...] = described("Of a dry run: the largest changes that would move.", default=())
+    next: str | None = described("For `effects_after`; null where no effect follows.", default=None)
+
+
+@answer
 class Receipt:
     """What became of an event that was sent."""
 

@@ -78,6 +78,35 @@ def test_a_dry_run_returns_effects_and_stores_nothing(client, store):
     assert last == {each["player"]: each["rating"] for each in json_of(client.get(f"{POOL}/leaderboard"))["players"]}
 
 
+RERATING = {
+    "merge": ("post", "merge", {"player": "x", "into": "a"}),
+    "season": ("post", "seasons", {"name": "two", "starts_at": "2025-01-01T00:02:30Z", "keep": 0.5}),
+    "system": ("put", "system", {"system": "elo", "parameters": {}}),
+}
+
+
+@pytest.mark.parametrize("what", RERATING)
+def test_what_rates_events_again_has_a_dry_run(client, store, what):
+    client.post(f"{POOL}/events", json=race(40, "xy"))
+    method, path, body = RERATING[what]
+    before, version = json_of(client.get(f"{POOL}/leaderboard")), store.version("main")
+    answer = client.request(method, f"{POOL}/{path}?dry_run=true", json=body)
+    dry_run = json_of(answer, answer.status_code)
+    assert (json_of(client.get(f"{POOL}/leaderboard")), store.version("main")) == (before, version)
+    assert dry_run["totals"]["changes"] >= dry_run["rerated"] > 0
+    assert len(dry_run["effects"]) == dry_run["totals"]["changes"]
+    answer = client.request(method, f"{POOL}/{path}", json=body)
+    done = json_of(answer, answer.status_code)
+    assert done == {"rerated": dry_run["rerated"]}
+    board = {each["player"]: each["rating"] for each in json_of(client.get(f"{POOL}/leaderboard"))["players"]}
+    after = {each["player"]: each["rating"] for each in dry_run["effects"] if each["rating"] is not None}
+    assert {name: board[name] for name in after} == after
+    if what == "merge":
+        undone = client.post(f"{POOL}/players/x/unmerge?dry_run=true").json()
+        assert undone["rerated"] == client.post(f"{POOL}/players/x/unmerge").json()["rerated"] > 0
+        assert json_of(client.get(f"{POOL}/leaderboard")) == before
+
+
 def test_the_board_with_filters_and_of_the_past(client):
     client.post(f"{POOL}/events", json=race(30, "xa"))
     everyone = json_of(client.get(f"{POOL}/leaderboard"))["players"]

@@ -320,3 +320,30 @@ def test_a_ledger_of_an_empty_pool_has_no_rows():
     run("pool", "create", "empty", "--system", "elo")
     assert run("pool", "ledger", "empty", "ledger.parquet").startswith("0 changes")
     assert pl.read_parquet("ledger.parquet").is_empty()
+
+
+def test_what_rates_a_ladder_again_has_a_dry_run():
+    run("db", "init")
+    run("pool", "create", "main", "--system", "elo", "--order", "dated")
+    with closing(Store("podium.db")) as store:
+        for day, (winner, loser) in enumerate([("ana", "ben"), ("ben", "cleo"), ("dan", "ana")], start=1):
+            start = f"2026-01-0{day}T12:00:00Z"
+            rows = [{"player": winner, "position": 1}, {"player": loser, "position": 2}]
+            store.submit("main", [{"event_id": f"e{day}", "started_at": start} | row for row in rows])
+        before, version = store.leaderboard("main"), store.version("main")
+        acts = [
+            ("merge", "--player", "cleo", "--into", "dan", "--pool", "main"),
+            ("season", "begin", "two", "--pool", "main", "--starts", "2026-01-02", "--keep", "0.5"),
+            ("pool", "configure", "main", "--system", "glicko2"),
+        ]
+        for words in acts:
+            moved = {row["player"]: row["after"] for row in json.loads(run(*words, "--dry-run", "--format", "json"))}
+            assert moved
+            assert (store.leaderboard("main"), store.version("main")) == (before, version)
+            run(*words)
+            after = {each.player: each.rating for each in store.leaderboard("main").players}
+            assert {name: after.get(name) for name in moved} == moved
+            before, version = store.leaderboard("main"), store.version("main")
+        moved = json.loads(run("unmerge", "--player", "cleo", "--pool", "main", "--dry-run", "--format", "json"))
+        assert "cleo" in [row["player"] for row in moved]
+        assert store.version("main") == version

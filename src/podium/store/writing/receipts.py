@@ -61,9 +61,11 @@ class Rerated:
     """How many changes of ratings moved, or would move."""
 
     rerated: int = described("Their number.")
-    totals: Totals | None = described("Of a dry run: how much would move.", default=None)
-    effects: tuple[Effect, ...] = described("Of a dry run: the largest changes that would move.", default=())
-    next: str | None = described("For `effects_after`; null where no effect follows.", default=None)
+    totals: Totals | None = described("How much would move; left out if it is done.", default=None)
+    effects: tuple[Effect, ...] | None = described(
+        "The largest changes that would move; left out if it is done.", default=None
+    )
+    next: str | None = described("For `effects_after`; left out if no effect follows.", default=None)
 
 
 @answer

@@ -4,6 +4,7 @@ import json
 import shutil
 import sqlite3
 from contextlib import closing
+from types import SimpleNamespace
 
 import polars as pl
 import pytest
@@ -123,6 +124,17 @@ def test_an_upgrade_of_postgresql_says_whose_the_backup_is(empty_url):
     assert "pool sixties: 5 events rated again" in output
     assert "pg_dump" not in run("db", "upgrade", "--db", url)
     assert "everything stored equals what the log gives" in run("verify", "--db", url)
+
+
+@pytest.mark.parametrize("command", [("db", "upgrade"), ("serve",)])
+def test_an_upgrade_without_room_for_a_copy_changes_nothing(tmp_path, monkeypatch, command):
+    path = tmp_path / "podium.db"
+    make_earlier_database(f"sqlite:///{path}")
+    before, size = path.read_bytes(), path.stat().st_size
+    monkeypatch.setattr(shutil, "disk_usage", lambda _path: SimpleNamespace(free=3 * size - 1))
+    assert "Free some space, or move the database" in run(*command, status=2)
+    assert path.read_bytes() == before
+    assert [*tmp_path.glob("*before-upgrade*")] == []
 
 
 def test_what_could_not_be_upgraded_is_named(tmp_path):

@@ -20,7 +20,7 @@ from podium.log.database import StoreError
 from podium.log.schema import metadata, pools
 from podium.pool.slots import numbers_of
 from podium.store import Store, upgrading
-from podium.store.upgrading import due_pools, upgrade_pools
+from podium.store.upgrading import due_pools, is_due, upgrade_pools
 from podium.store.writing import execution
 from podium.systems import find
 from podium.version import ARITHMETIC
@@ -271,3 +271,52 @@ def test_a_pool_from_before_1970_verifies(store):
     store.submit("main", duel(4, "1950-05-13"))  # late
     store.void("main", "d2")
     assert store.verify() == []
+
+
+def former_of(store):
+    with store.engine.connect() as connection:
+        return database.former_tables(connection)
+
+
+@both_kinds
+def test_the_tables_of_earlier_versions_are_dropped_once_they_are_compared(kind, earlier):
+    store = Store(earlier(kind))
+    assert {"event", "change", "standing", "season"} <= {*former_of(store)}
+    assert is_due(store.engine)
+    assert [each.error for each in upgrade_pools(store, "test")] == ["", ""]
+    assert former_of(store) == []
+    assert not is_due(store.engine)
+    columns = {column["name"] for column in sa.inspect(store.engine).get_columns("pool")}
+    assert columns == {*pools.c.keys()}
+    assert store.verify() == []
+    store.close()
+
+
+@both_kinds
+@pytest.mark.parametrize(
+    ("statement", "named"),
+    [
+        ("UPDATE event SET started_at = started_at + 1 WHERE event_id = 'd4'", "event 'd4'"),
+        ("DELETE FROM event WHERE event_id = 'd4'", "an event is missing"),
+        ("UPDATE season SET keep = 0.25", "seasons"),
+    ],
+)
+def test_a_pool_whose_tables_differ_from_its_log_is_named_and_keeps_them(kind, statement, named, earlier):
+    store = Store(earlier(kind))
+    with store.engine.begin() as connection:
+        connection.exec_driver_sql(statement)
+    modern, sixties, refused = upgrade_pools(store, "test")
+    assert (modern.pool, modern.error) == ("modern", "")
+    assert "5 events rated again" in sixties.sentence
+    assert (refused.pool, named in refused.error) == ("sixties", True)
+    with store.engine.begin() as connection:
+        left = connection.exec_driver_sql("SELECT DISTINCT pool_id FROM event").scalars().all()
+    assert left == [store.pool("sixties").id]
+    (again,) = upgrade_pools(store, "test")
+    assert again.error == refused.error
+    assert store.verify() == []
+    store.close_pool("sixties")
+    store.delete_pool("sixties")
+    assert [*upgrade_pools(store, "test")] == []
+    assert former_of(store) == []
+    store.close()

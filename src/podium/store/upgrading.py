@@ -92,13 +92,17 @@ def upgrade_pools(store: Store, actor: str) -> Iterator[Upgraded]:
     names = [pool.name for pool in store.pools()] if former else due_pools(store.engine)
     for name in names:
         try:
-            sentence = upgrade_pool(store, name, actor, compares="event" in former)
+            with store.reading(name) as pool:
+                was_outdated, ratings = pool.is_outdated, former_ratings(pool) if former else NO_RATINGS
+            done = rerate_pool(store, name, actor) if was_outdated else None
+            if done is not None:
+                yield Upgraded(name, moved_ratings(ratings, done))
+            found = find_differences(store, name, ratings) if former else []
+            if found:
+                raise StoreError(f"the tables of an earlier version differ from its log ({'; '.join(found)})")
         except PodiumError as error:
             kept.append(name)
             yield Upgraded(name, "", str(error))
-        else:
-            if sentence:
-                yield Upgraded(name, sentence)
     if former:
         in_turn(partial(drop_former, store.engine, kept))
         make_small(store.engine)
@@ -114,32 +118,16 @@ def in_turn(write: Callable[[], T]) -> T:
                 raise
 
 
-def upgrade_pool(store: Store, name: str, actor: str, *, compares: bool) -> str:
-    """Rate a pool again if an earlier revision rated it, and compare it with the tables of earlier versions.
+def rerate_pool(store: Store, name: str, actor: str) -> Snapshot | None:
+    """Rate a pool again with this version's arithmetic; None if another process was quicker."""
 
-    Returns:
-        A sentence for the admin; empty if the pool was up to date.
+    def read(look: execution.Look) -> Any:
+        with store.reading(name) as pool:
+            return look(pool)
 
-    Raises:
-        StoreError: the tables of an earlier version differ from the log.
-    """
-    sentence = ""
-    with store.reading(name) as pool:
-        is_outdated, former = pool.is_outdated, former_ratings(pool) if compares else NO_RATINGS
-    if is_outdated:
-
-        def read(look: execution.Look) -> Any:
-            with store.reading(name) as pool:
-                return look(pool)
-
-        propose, lock = partial(rerate_all, actor=actor), partial(store.locking, name)
-        done = in_turn(lambda: execution.run(read, lock, propose, lambda _pool: None))
-        if done.place is not None:  # otherwise another process was quicker
-            sentence = moved_ratings(former, done.snapshot)
-    found = find_differences(store, name, former) if compares else []
-    if found:
-        raise StoreError(f"the tables of an earlier version differ from its log ({'; '.join(found)})")
-    return sentence
+    propose, lock = partial(rerate_all, actor=actor), partial(store.locking, name)
+    done = in_turn(lambda: execution.run(read, lock, propose, lambda _pool: None))
+    return None if done.place is None else done.snapshot
 
 
 def find_differences(store: Store, name: str, former: pl.DataFrame) -> list[str]:

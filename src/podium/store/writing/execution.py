@@ -197,8 +197,9 @@ def dry_run(pool: PoolReader, propose: Propose, after: str | None) -> Done:
     """Return receipts without storing anything. The first one has the totals and the largest effects."""
     done = with_receipts(plan(pool, propose(pool, provisional_numbers)))
     moved = rerated(pool, done, after)
-    shown = {"effects": moved.effects or (), "totals": moved.totals, "next": moved.next}
-    first = [replace(each, **shown) for each in done.receipts[:1]]
+    first = [
+        replace(each, effects=moved.effects or (), totals=moved.totals, next=moved.next) for each in done.receipts[:1]
+    ]
     return replace(done, receipts=(*first, *done.receipts[1:]))
 
 

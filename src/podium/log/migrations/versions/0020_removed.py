@@ -1,28 +1,23 @@
-"""Hashes of names and ids that were removed when a player was anonymized; titles next to the log."""
+"""Hashes of names and ids that were removed when a player was anonymized."""
 
 from alembic import op
 
 revision, down_revision, branch_labels, depends_on = "0020", "0019", None, None
 
 TYPES = {"sqlite": ("INTEGER", "BLOB"), "postgresql": ("BIGINT", "BYTEA")}
-TABLES = """
+TABLE = """
 CREATE TABLE removed (
     pool_id {number} NOT NULL, hash VARCHAR(32) NOT NULL, player_id {number}, public_id TEXT,
     CONSTRAINT pk_removed PRIMARY KEY (pool_id, hash),
     CONSTRAINT fk_removed_pool_id FOREIGN KEY (pool_id) REFERENCES pool (id)
-);
-CREATE TABLE title (
-    pool_id {number} NOT NULL, seq {number} NOT NULL, salt {bytes} NOT NULL, text {bytes} NOT NULL, at INTEGER NOT NULL,
-    CONSTRAINT pk_title PRIMARY KEY (pool_id, seq),
-    CONSTRAINT fk_title_pool_id FOREIGN KEY (pool_id) REFERENCES pool (id)
 );
 UPDATE compatibility SET earliest = '0020'
 """
 
 
 def upgrade() -> None:
-    """Create the tables. A version that does not know them would bring removed names back, and find no titles."""
+    """Create the table. A version that does not know it would bring removed names back."""
     connection = op.get_bind()
     number, content = TYPES[connection.dialect.name]
-    for statement in TABLES.format(number=number, bytes=content).split(";"):
+    for statement in TABLE.format(number=number, bytes=content).split(";"):
         connection.exec_driver_sql(statement)

@@ -1,4 +1,4 @@
-"""Digests of the parts of each pool's ledger, in place of the ledger itself, and caches that can be deleted."""
+"""Titles next to the log, digests of the parts of each pool's ledger in its place, and caches that can be deleted."""
 
 from alembic import op
 
@@ -6,6 +6,11 @@ revision, down_revision, branch_labels, depends_on = "0021", "0020", None, None
 
 TYPES = {"sqlite": ("INTEGER", "BLOB"), "postgresql": ("BIGINT", "BYTEA")}
 TABLES = """
+CREATE TABLE IF NOT EXISTS title (
+    pool_id {number} NOT NULL, seq {number} NOT NULL, salt {bytes} NOT NULL, text {bytes} NOT NULL, at INTEGER NOT NULL,
+    CONSTRAINT pk_title PRIMARY KEY (pool_id, seq),
+    CONSTRAINT fk_title_pool_id FOREIGN KEY (pool_id) REFERENCES pool (id)
+);
 CREATE TABLE witness (
     pool_id {number} NOT NULL, part INTEGER NOT NULL, digest {bytes} NOT NULL,
     CONSTRAINT pk_witness PRIMARY KEY (pool_id, part),
@@ -22,7 +27,7 @@ UPDATE compatibility SET earliest = '0021'
 
 
 def upgrade() -> None:
-    """Create the tables. An earlier version would read a ledger that is written no more."""
+    """Create the tables. An earlier version would find no titles, and read a ledger that is written no more."""
     connection = op.get_bind()
     number, content = TYPES[connection.dialect.name]
     for statement in TABLES.format(number=number, bytes=content).split(";"):

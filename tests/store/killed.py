@@ -50,8 +50,8 @@ def upgrade_half(url):
 
     plain = execution.record
 
-    def record(proposal, seqs):
-        done = plain(proposal, seqs)
+    def record(proposal):
+        done = plain(proposal)
         if proposal.pool.name == "sixties":
             end()
         return done

@@ -12,7 +12,6 @@ from extent import times
 from races import rows
 
 from podium.log import files, players
-from podium.log import log as entries
 from podium.log.database import close_engine, open_database, read_transaction
 from podium.log.files import files_of, truncate_wal
 from podium.store import Store
@@ -218,7 +217,7 @@ def test_a_name_is_looked_up_by_its_index_not_among_all_players(new_url, select,
 @pytest.mark.parametrize(
     ("select", "values"),
     [
-        (entries.SELECT_BODIES, ("[1]",)),
+        (players.SELECT_NUMBERS, (1, '["ana"]')),
         (players.SELECT_ALL_NAMES, (1,)),
         (log.SELECT_RECORDS, ("merge", 1)),
     ],

@@ -315,7 +315,7 @@ def test_an_act_that_is_overtaken_twice_is_rated_under_the_lock(filled):
         for each in meanwhile:
             each(expected)
         answer = outcome(lambda: send_late(expected))
-        steps, rate, record = [], execution.rate_entries, execution.record
+        steps, rate, record = [], execution.rated_draft, execution.record
 
         def noting(name, step):
             def noted(*arguments):
@@ -326,7 +326,7 @@ def test_an_act_that_is_overtaken_twice_is_rated_under_the_lock(filled):
 
         with (
             overtaken(*(functools.partial(each, other) for each in meanwhile)) as acts,
-            mock.patch.object(execution, "rate_entries", noting("rate", rate)),
+            mock.patch.object(execution, "rated_draft", noting("rate", rate)),
             mock.patch.object(execution, "record", noting("record", record)),
         ):
             assert outcome(lambda: send_late(store)) == answer

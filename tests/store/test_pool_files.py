@@ -196,7 +196,7 @@ def test_a_closed_pool_takes_nothing_until_it_is_opened_again(new_url):
         assert store.verify() == []
         with store.engine.begin() as connection:
             connection.execute(sa.text("UPDATE pool SET closed = NOT closed"))
-        assert len([each for each in store.verify() if "pool 'closed' is stored as" in each]) == 2
+        assert len([each for each in store.verify() if "the pool's closed is stored as" in each]) == 2
         with store.engine.begin() as connection:
             connection.execute(sa.text("UPDATE pool SET closed = NOT closed"))
         assert store.reopen_pool("main", actor="admin")

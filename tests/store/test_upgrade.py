@@ -151,10 +151,10 @@ def test_of_two_processes_one_rates_again_and_the_other_waits(kind, earlier, mon
     begun, may_end, refused = threading.Event(), threading.Event(), threading.Event()
     plain, plain_busy = execution.record, upgrading.is_busy
 
-    def record(proposal, seqs):
+    def record(proposal):
         begun.set()
         assert may_end.wait(30)
-        return plain(proposal, seqs)
+        return plain(proposal)
 
     def is_busy(error):
         refused.set()

@@ -20,10 +20,31 @@ class PoolSummary(TypedDict):
     version: int  # Its newest log entry; other answers name theirs in the header `Pool-Version`.
 
 
+class Totals(TypedDict):
+    """How much moved, or would move."""
+
+    events: int  # Events with a change that moved; seasons are among them.
+    players: int  # Players who have one.
+    changes: int  # Changes that are new, other or gone.
+    largest: float  # The most that the rating after any one change moved; or 0.
+
+
+class Effect(TypedDict):
+    """How a change moves."""
+
+    event_id: str | None  # The event; null where a season began.
+    player: str  # The player's name as it is now.
+    rating_was: float | None  # The rating after the event until now; null if none.
+    rating: float | None  # The rating after it from now on; null if none.
+
+
 class Rerated(TypedDict):
-    """How many changes of ratings moved."""
+    """How many changes of ratings moved, or would move."""
 
     rerated: int  # Their number.
+    totals: NotRequired[Totals]  # How much would move; left out if it is done.
+    effects: NotRequired[list[Effect]]  # The largest changes that would move; left out if it is done.
+    next: NotRequired[str]  # For `effects_after`; left out if no effect follows.
 
 
 class Season(TypedDict):
@@ -50,24 +71,6 @@ class Change(TypedDict):
     delta: float  # The change, in points.
     deviation: float | None  # How uncertain the rating is then, in points; null if the system does not say.
     provisional: bool  # Whether the rating is not settled yet then.
-
-
-class Effect(TypedDict):
-    """How a change moves."""
-
-    event_id: str | None  # The event; null where a season began.
-    player: str  # The player's name as it is now.
-    rating_was: float | None  # The rating after the event until now; null if none.
-    rating: float | None  # The rating after it from now on; null if none.
-
-
-class Totals(TypedDict):
-    """How much moved, or would move."""
-
-    events: int  # Events with a change that moved; seasons are among them.
-    players: int  # Players who have one.
-    changes: int  # Changes that are new, other or gone.
-    largest: float  # The most that the rating after any one change moved; or 0.
 
 
 class Head(TypedDict):

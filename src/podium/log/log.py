@@ -74,17 +74,13 @@ def keyed_digest(content: bytes, secret: bytes) -> bytes:
     return hmac.digest(secret, digest, "sha256")[:DIGEST_BYTES]  # RFC 2104
 
 
-def append(pool: PoolView, kind: str, entries: Sequence[LogEntry], seqs: Sequence[int] | None = None) -> Logged:
-    """Write log entries, chained to those before them.
-
-    Args:
-        seqs: their numbers, if they were drawn before. Either way they are drawn while the pool is locked.
-    """
+def append(pool: PoolView, kind: str, entries: Sequence[LogEntry]) -> Logged:
+    """Write log entries, chained to those before them; their numbers are drawn while the pool is locked."""
     head = chain.newest_head(pool)
     if not entries:
         return Logged([], head)
     received_at = datetime.now(UTC).isoformat(timespec="microseconds")  # for people, never read by rating
-    seqs = draw_numbers(pool.connection, len(entries)) if seqs is None else [*seqs]
+    seqs = draw_numbers(pool.connection, len(entries))
     previous, rows = bytes.fromhex(head.hash), list[tuple[Any, ...]]()
     reasons, titles = list[tuple[Any, ...]](), list[tuple[Any, ...]]()
     for place, (seq, entry) in enumerate(zip(seqs, entries, strict=True), start=head.place + 1):

@@ -275,6 +275,9 @@ class Store(Reader):
             act: of `podium.store.reading.previews`.
             effects_after: the `next` of the page of effects before.
 
+        Returns:
+            How many rows of the ledger would change, how much would move, and the largest effects.
+
         Raises:
             PodiumError: the act is refused, as it would be if it were carried out.
         """

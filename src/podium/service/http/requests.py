@@ -140,7 +140,8 @@ def read_one_moment(route: Callable[..., Any]) -> Callable[..., Any]:
 
         return arguments["store"].read_view(read, since)
 
-    more = [Parameter(SINCE, Parameter.KEYWORD_ONLY, annotation=Annotated[float, Depends(version_to_await)])]
+    await_version = version_after_write if "since" in taken.parameters else version_to_await
+    more = [Parameter(SINCE, Parameter.KEYWORD_ONLY, annotation=Annotated[float, Depends(await_version)])]
     if own is None:
         more.append(Parameter(ANSWER, Parameter.KEYWORD_ONLY, annotation=Response))
     answer.__signature__ = taken.replace(parameters=[*taken.parameters.values(), *more])  # type: ignore[attr-defined]
@@ -150,6 +151,11 @@ def read_one_moment(route: Callable[..., Any]) -> Callable[..., Any]:
 async def version_to_await(request: Request, since: Since = 0) -> float:
     """Return the version that an answer has at least: the newest one for a browser that has just written something."""
     return NEWEST if WROTE in request.cookies else since
+
+
+async def version_after_write(request: Request) -> float:
+    """Return the same for a route whose `since` is a date or the number of an event."""
+    return await version_to_await(request)
 
 
 class StrictRoute(APIRoute):

@@ -85,7 +85,7 @@ def find_headline(store: Store, name: str) -> Headline:
 
 
 def explained(store: Store, name: str, surprise: Surprise | None) -> WhyView | None:
-    """Return the reasons of a surprise; None if they cannot be told."""
+    """Return the reasons of a surprise; None if they cannot be shown."""
     if surprise is None:
         return None
     try:

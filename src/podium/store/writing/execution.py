@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 from podium.errors import MeetingError, NotFiniteError
 from podium.log.chain import Head, newest_head
-from podium.log.log import SUBMIT, draw_numbers, head_fault
+from podium.log.log import SUBMIT, head_fault
 from podium.log.players import Numbering, numbers_and_newcomers, provisional_numbers
 from podium.log.pools import Pool
 from podium.log.schema import correction
@@ -98,17 +98,14 @@ def execute(pool: PoolReader, propose: Propose, prepared: Prepared | None = None
         keep_sheet(proposal)
         return with_receipts(Done(proposal, base, head=newest_head(pool)))
     ready = None if prepared is None or prepared.entries != proposal.entries else rebased(pool, base, prepared)
-    seqs = draw_numbers(pool.connection, len(proposal.entries))
     draft = Draft.of(base)
     if ready is None:
-        draft.follow(entries_of(proposal, seqs))
+        draft.follow(entries_of(proposal))
         if refuse_long and is_long(draft, proposal):
             raise LongWorkError
-    logged = record(proposal, seqs)
-    if ready is None:
-        moves = rated_draft(draft)
-    else:
-        moves = replace(ready, before=base, after=numbered(ready.after, proposal, seqs))
+    logged = record(proposal)
+    rated = rated_draft(draft) if ready is None else ready
+    moves = replace(rated, before=base, after=numbered(rated.after, proposal, logged.seqs))
     refuse_unrateable(pool, proposal, moves)
     store_witness(pool, moves.after, moves.ratings.first_row)
     place = LogPlace(logged.seqs[-1], bytes.fromhex(logged.head.hash))
@@ -131,12 +128,11 @@ def is_long(draft: Draft, proposal: Proposal) -> bool:
     return after > SHORT_EVENTS and len(proposal.entries) <= SHORT_EVENTS
 
 
-def entries_of(proposal: Proposal, seqs: Iterable[int] | None = None) -> list[Entry]:
-    """Return the entries of a proposal as a fold reads them, with their numbers in the log, or with placeholders."""
-    numbers = [FIRST_PLACEHOLDER + k for k in range(len(proposal.entries))] if seqs is None else seqs
+def entries_of(proposal: Proposal) -> list[Entry]:
+    """Return the entries of a proposal as a fold reads them, with placeholders for their numbers in the log."""
     return [
-        Entry(seq, each.kind or proposal.kind, each.subject, each.body, each.match_id, each.present)
-        for seq, each in zip(numbers, proposal.entries, strict=True)
+        Entry(FIRST_PLACEHOLDER + k, each.kind or proposal.kind, each.subject, each.body, each.match_id, each.present)
+        for k, each in enumerate(proposal.entries)
     ]
 
 

@@ -17,6 +17,7 @@ from podium.log.removed import public_id
 from podium.store.following import PoolReader
 from podium.store.writing import submission
 from podium.store.writing.accounts import refuse_player_twice
+from podium.store.writing.pairing import by_content, by_id, pair
 from podium.store.writing.rating import events
 from podium.store.writing.receipts import NOTHING, Receipt, Totals
 from podium.store.writing.sheets import (
@@ -25,12 +26,9 @@ from podium.store.writing.sheets import (
     SheetError,
     Stored,
     brought_by,
-    by_content,
-    by_id,
     events_with,
     match_elsewhere,
     name_made,
-    pair,
     read_sheet,
     sent_events,
     sheets,

@@ -16,7 +16,7 @@ from podium.log.players import Numbering
 from podium.log.pools import COUNTED, COUNTED_BODY, DATED, NUMBER_US, START, Order, OrderKey
 from podium.log.schema import log
 from podium.log.statements import microseconds, of_pool
-from podium.pool.snapshot import Event
+from podium.pool.snapshot import SEASON, STATUSES, Event
 from podium.results.derived_heats import made_up, with_made_dates
 from podium.store.following import PoolReader
 from podium.store.writing.administration import system_entry
@@ -51,7 +51,8 @@ def set_order(
             f"order {order}"
         )
     events = pool.snapshot.events
-    rows = events.at(np.arange(min(events.size, MOST_EVENTS)))
+    found = events.at(np.arange(min(events.size, MOST_EVENTS + len(events.seasons))))
+    rows = [each for each in found if each.status != STATUSES[SEASON]][:MOST_EVENTS]
     if len(rows) == MOST_EVENTS:
         raise StoreError(
             f"pool {pool.name!r} has {MOST_EVENTS} events or more, so its order cannot change. Send them to a new pool "

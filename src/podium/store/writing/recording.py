@@ -23,26 +23,25 @@ COUNT_WITNESS = sa.select(sa.func.count()).where(of_pool(witness), witness.c.par
 DELETE_WITNESS = sa.delete(witness).where(of_pool(witness), witness.c.part >= sa.bindparam("first"))
 
 
-def record(proposal: Proposal, seqs: Sequence[int]) -> Logged:
-    """Log what is proposed under these numbers, and store what is beside the log."""
+def record(proposal: Proposal) -> Logged:
+    """Log what is proposed, and store what is beside the log."""
     pool, connection = proposal.pool, proposal.pool.connection
-    if proposal.kind == CONFIGURE and proposal.settles_order:
-        follow_order(proposal, seqs)
-    logged = append(pool, proposal.kind, proposal.entries, seqs)
+    former = contents_before(proposal) if proposal.kind == CONFIGURE and proposal.settles_order else {}
+    logged = append(pool, proposal.kind, proposal.entries)
+    for entry, seq in zip(proposal.entries, logged.seqs, strict=True):
+        if entry.subject in former:
+            pool.run(FOLLOW_EVENT, event=entry.subject, former=former[entry.subject], present=seq)
     if proposal.columns:
         connection.execute(sa.update(pools).where(pools.c.id == pool.id).values(dict(proposal.columns)))
-    keep_sheet(proposal, seqs)
+    keep_sheet(proposal, logged.seqs)
     return logged
 
 
-def follow_order(proposal: Proposal, seqs: Sequence[int]) -> None:
-    """Let sheets have brought the contents that the events of a pool get in another order."""
-    pool, events = proposal.pool, proposal.pool.snapshot.events
-    for entry, seq in zip(proposal.entries, seqs, strict=True):
-        uid = events.find(entry.subject)
-        if uid >= 0:
-            former = int(events.columns.value("content_seq", uid))
-            pool.run(FOLLOW_EVENT, event=entry.subject, former=former, present=seq)
+def contents_before(proposal: Proposal) -> dict[str, int]:
+    """Return the log entries with the contents of events that get new ones, by id."""
+    events = proposal.pool.snapshot.events
+    uids = {entry.subject: events.find(entry.subject) for entry in proposal.entries}
+    return {event_id: int(events.columns.value("content_seq", uid)) for event_id, uid in uids.items() if uid >= 0}
 
 
 def keep_sheet(proposal: Proposal, seqs: Sequence[int] = ()) -> None:

@@ -27,6 +27,8 @@ def test_every_version_finds_its_texts(parts):
         for text in [*expected, "absent", "ab"]:
             newest = len(expected) - 1 - expected[::-1].index(text) if text in expected else -1
             assert version.find(text) == newest
+        asked = [*expected, "absent", "ab"]
+        assert version.find_all(asked) == [version.find(text) for text in asked]
 
 
 def test_texts_of_one_hash_are_told_apart():
@@ -35,4 +37,4 @@ def test_texts_of_one_hash_are_told_apart():
         texts = Texts().appended(names)
     level = texts._levels[0]
     assert np.unique(level.hashes).size == 1
-    assert [texts.find(name) for name in names] == [0, 1]
+    assert [texts.find(name) for name in names] == texts.find_all(names) == [0, 1]

@@ -97,6 +97,7 @@ class Draft:
     ids: list[str] = field(default_factory=list)  # of new events
     new: list[list[int]] = field(default_factory=list)  # cells of new events, in the order of `EVENT_TYPES`
     uids: dict[str, int] = field(default_factory=dict)  # of new events, by id
+    known: dict[str, int] = field(default_factory=dict)  # uids in `base` that were looked up together, or -1, by id
     changed: dict[int, dict[str, int]] = field(default_factory=dict)  # other cells of old events, by uid
     matches: "NamedDraft" = field(init=False)
     fixtures: "NamedDraft" = field(init=False)
@@ -116,7 +117,8 @@ class Draft:
 
     def find(self, event_id: str) -> int:
         """Return the uid of an event, or -1."""
-        return self.uids.get(event_id, NONE) if event_id in self.uids else self.base.events.find(event_id)
+        uid = self.uids.get(event_id, self.known.get(event_id))
+        return self.base.events.find(event_id) if uid is None else uid
 
     def value(self, name: str, uid: int) -> int:
         """Return one cell of an event's columns."""
@@ -156,7 +158,7 @@ class Draft:
     def follow(self, entries: Iterable[Entry]) -> None:
         """Bring the draft up to date with entries of the log, in their order."""
         bodies: list[bytes] = []
-        for entry in entries:
+        for entry in self._look_up(entries):
             self.seq = entry.seq
             match entry.kind:
                 case kinds.SUBMIT | kinds.AMEND | kinds.MOVE:
@@ -184,6 +186,15 @@ class Draft:
                 case _:
                     self._follow_setting(entry)
         self.contents = self.contents.appended(bodies)
+
+    def _look_up(self, entries: Iterable[Entry]) -> Iterable[Entry]:
+        """Find the events of all entries at once, which takes less time than one by one."""
+        if not self.base.events.size:
+            return entries
+        every = [*entries]
+        subjects = [entry.subject for entry in every if entry.kind in kinds.WITH_CONTENT]
+        self.known |= zip(subjects, self.base.events.ids.find_all(subjects), strict=True)
+        return every
 
     def _follow_setting(self, entry: Entry) -> None:
         match entry.kind:

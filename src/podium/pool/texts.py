@@ -74,6 +74,18 @@ class Texts:
                 at -= 1
         return -1
 
+    def find_all(self, texts: Sequence[str]) -> list[int]:
+        """Return the newest number of each text, or -1."""
+        found = [self._places.get(text, -1) for text in texts]
+        keys = np.fromiter((zlib.crc32(text.encode()) for text in texts), np.uint32, len(texts))
+        may_be_known = np.zeros(keys.size, np.bool_)
+        for level in self._levels:
+            at = np.maximum(np.searchsorted(level.hashes, keys, "right") - 1, 0)
+            may_be_known |= level.hashes[at] == keys
+        for place in np.flatnonzero(may_be_known).tolist():
+            found[place] = self.find(texts[place])
+        return found
+
     def appended(self, texts: Sequence[str]) -> "Texts":
         """Return these texts, followed by more."""
         if not texts:

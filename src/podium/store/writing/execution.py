@@ -105,7 +105,7 @@ def execute(pool: PoolReader, propose: Propose, prepared: Prepared | None = None
             raise LongWorkError
     logged = record(proposal)
     rated = rated_draft(draft) if ready is None else ready
-    moves = replace(rated, before=base, after=numbered(rated.after, proposal, logged.seqs))
+    moves = replace(rated, before=base, after=numbered(rated, logged.seqs))
     refuse_unrateable(pool, proposal, moves)
     store_witness(pool, moves.after, moves.ratings.first_row)
     place = LogPlace(logged.seqs[-1], bytes.fromhex(logged.head.hash))
@@ -165,7 +165,7 @@ def rebased(pool: PoolReader, base: Snapshot, prepared: Prepared) -> Moves | Non
     statuses = {**ratings.statuses, **later.ratings.statuses}
     errors, twice = {**ratings.errors, **later.ratings.errors}, {**ratings.twice, **later.ratings.twice}
     known = replace(ratings, statuses=statuses, errors=errors, twice=twice)
-    return Moves(base, replace(later.after, seq=moves.after.seq), known)
+    return replace(moves, before=base, after=replace(later.after, seq=moves.after.seq), ratings=known)
 
 
 def are_new_events(before: Snapshot, after: Snapshot, entries: Collection[Entry]) -> bool:
@@ -175,11 +175,10 @@ def are_new_events(before: Snapshot, after: Snapshot, entries: Collection[Entry]
     return are_plain and added == len(entries) and int(after.events.order.part("uid", size).min(initial=size)) >= size
 
 
-def numbered(after: Snapshot, proposal: Proposal, seqs: list[int]) -> Snapshot:
-    """Return a snapshot with the numbers of log entries in place of their placeholders."""
+def numbered(moves: Moves, seqs: list[int]) -> Snapshot:
+    """Return the snapshot of moves with the numbers of log entries in place of their placeholders."""
+    after, uids = moves.after, np.array([*moves.changed], np.int64)
     events = after.events
-    ids = (name for each in proposal.entries for name in (each.subject, "\0" + each.subject))
-    uids = np.array([uid for uid in {events.find(each) for each in ids} if uid >= 0], np.int64)
     cells = {}
     for name in ("seq", "content_seq"):
         cells[name] = events.columns.at(name, uids)

@@ -248,7 +248,7 @@ def sent_events(pool: PoolReader, contents: Mapping[str, Content]) -> list[Sent]
 def events_with(pool: PoolReader, ids: Iterable[str]) -> list[Event]:
     """Return the events of the pool that have these ids."""
     events = pool.snapshot.events
-    return events.of_uids([uid for each in ids if (uid := events.find(each)) >= 0])
+    return events.of_uids([uid for uid in events.ids.find_all([*ids]) if uid >= 0])
 
 
 def contents_of(pool: PoolReader, events: Sequence[Event]) -> dict[int, tuple[bytes, bytes]]:

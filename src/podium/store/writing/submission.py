@@ -222,7 +222,7 @@ def names_in_use(pool: PoolReader, column: str, names: list[str]) -> set[str]:
 def known_events(pool: PoolReader, sent: Mapping[str, SentEvent]) -> set[str]:
     """Return those of the events that are in the log already, with this very content."""
     events = pool.snapshot.events
-    uids = [uid for event_id in sent if (uid := events.find(event_id)) >= 0]
+    uids = [uid for uid in events.ids.find_all([*sent]) if uid >= 0]
     for event in events.of_uids(uids):  # an event that was sent without a date or a number is where it is
         content, is_made_up = sent[event.event_id].content, bool(sent[event.event_id].reason)
         content = (content.undated() if is_made_up else content).at(pool.order or DATED, event.started_at)

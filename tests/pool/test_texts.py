@@ -27,8 +27,8 @@ def test_every_version_finds_its_texts(parts):
         for text in [*expected, "absent", "ab"]:
             newest = len(expected) - 1 - expected[::-1].index(text) if text in expected else -1
             assert version.find(text) == newest
-        asked = [*expected, "absent", "ab"]
-        assert version.find_all(asked) == [version.find(text) for text in asked]
+        known_and_absent = [*expected, "absent", "ab"]
+        assert version.find_all(known_and_absent) == [version.find(text) for text in known_and_absent]
 
 
 def test_texts_of_one_hash_are_told_apart():

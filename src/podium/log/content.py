@@ -301,13 +301,6 @@ def first_values(columns: Mapping[str, list[Any]], name: str) -> dict[str, str]:
     return values
 
 
-def rate_alike(one: bytes, other: bytes) -> bool:
-    """Whether two contents of an event differ at most in what they have for pages."""
-    (first, *rest), (other_first, *other_rest) = (each.split(b"\n") for each in (one, other))
-    rows = [json.loads(each) | dict.fromkeys(FOR_PAGES) for each in (first, other_first)]
-    return rest == other_rest and rows[0] == rows[1]
-
-
 def row_set(text: str) -> tuple[str, ...]:
     """The rows of a content, alike in whatever order they come; first what the first of them has for pages."""
     first, *rest = text.removesuffix(LINE_END).split(LINE_END)

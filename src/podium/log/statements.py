@@ -187,8 +187,3 @@ def is_thing(number: int) -> bool:
 def of_pool(table: sa.FromClause) -> ColumnElement[bool]:
     """The condition that a row is of the pool that a statement is about."""
     return table.c.pool_id == sa.bindparam("pool")
-
-
-def of_generation(table: sa.FromClause) -> ColumnElement[bool]:
-    """The condition that a row is of the generation that a statement is about."""
-    return table.c.generation_id == sa.bindparam("generation")

@@ -24,7 +24,7 @@ from podium.pool.snapshot import (
     UNRATED,
     VOIDED,
     Events,
-    Named,
+    IdTable,
     Season,
     Snapshot,
 )
@@ -48,10 +48,10 @@ class Entry(NamedTuple):
 
 
 @dataclass
-class NamedDraft:
+class IdTableDraft:
     """Matches or fixtures between two snapshots."""
 
-    base: Named
+    base: IdTable
     blank: Mapping[str, int]  # the cells of a new one
     new: dict[str, int] = field(default_factory=dict)  # numbers of new ones, by id
     cells: dict[int, dict[str, int]] = field(default_factory=dict)  # other cells than before, by number
@@ -72,7 +72,7 @@ class NamedDraft:
         """Give one other cells."""
         self.cells.setdefault(number, {}).update(cells)
 
-    def finished(self) -> Named:
+    def finished(self) -> IdTable:
         """Return them as the entries leave them."""
         if not self.cells:
             return self.base
@@ -81,7 +81,7 @@ class NamedDraft:
             changed = {number: cells[name] for number, cells in self.cells.items() if name in cells}
             if changed:
                 columns = columns.updated(np.array([*changed]), {name: np.array([*changed.values()])})
-        return Named(self.base.ids.appended([*self.new]), columns)
+        return IdTable(self.base.ids.appended([*self.new]), columns)
 
 
 @dataclass
@@ -99,8 +99,8 @@ class Draft:
     uids: dict[str, int] = field(default_factory=dict)  # of new events, by id
     known: dict[str, int] = field(default_factory=dict)  # uids in `base` that were looked up together, or -1, by id
     changed: dict[int, dict[str, int]] = field(default_factory=dict)  # other cells of old events, by uid
-    matches: "NamedDraft" = field(init=False)
-    fixtures: "NamedDraft" = field(init=False)
+    matches: "IdTableDraft" = field(init=False)
+    fixtures: "IdTableDraft" = field(init=False)
     first: OrderKey | None = None  # of the event from which on ratings may change
     seq: int = 0  # of the newest entry
     is_rewritten: bool = False  # whether an entry replaced texts of earlier ones, so that the whole log must be read
@@ -112,8 +112,8 @@ class Draft:
 
     def __post_init__(self) -> None:
         events = self.base.events
-        self.matches = NamedDraft(events.matches, {"seq": NONE, "expires_at": 0, "result": NONE})
-        self.fixtures = NamedDraft(events.fixtures, {"seq": NONE, "starts_at": 0, "is_cancelled": 0})
+        self.matches = IdTableDraft(events.matches, {"seq": NONE, "expires_at": 0, "result": NONE})
+        self.fixtures = IdTableDraft(events.fixtures, {"seq": NONE, "starts_at": 0, "is_cancelled": 0})
 
     def find(self, event_id: str) -> int:
         """Return the uid of an event, or -1."""

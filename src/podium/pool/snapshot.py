@@ -86,8 +86,8 @@ class Event(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Named:
-    """Matches or fixtures: ids by number, and columns."""
+class IdTable:
+    """Ids of matches or fixtures by number, and columns beside them."""
 
     ids: Texts
     columns: Columns
@@ -105,8 +105,8 @@ class Events:
     columns: Columns  # by uid: `EVENT_TYPES`
     order: Columns  # by position in the order of rating: `POSITION_TYPES`
     seasons: Mapping[int, Season]  # by uid
-    matches: Named  # registered matches: `MATCH_TYPES`
-    fixtures: Named  # races to come: `FIXTURE_TYPES`
+    matches: IdTable  # registered matches: `MATCH_TYPES`
+    fixtures: IdTable  # races to come: `FIXTURE_TYPES`
 
     @property
     def size(self) -> int:
@@ -362,7 +362,7 @@ def count_counting(snapshot: Snapshot) -> int:
 
 def empty(pool: Pool) -> Snapshot:
     """Return a pool before the first entry of its log."""
-    matches, fixtures = (Named(Texts(), Columns(each)) for each in (MATCH_TYPES, FIXTURE_TYPES))
+    matches, fixtures = (IdTable(Texts(), Columns(each)) for each in (MATCH_TYPES, FIXTURE_TYPES))
     events = Events(Texts(), Columns(EVENT_TYPES), Columns(POSITION_TYPES), {}, matches, fixtures)
     blank = Snapshot(
         pool, 0, events, Contents(), Columns({}), Columns({"row": np.int32}), Columns({}),

@@ -43,13 +43,8 @@ from podium.store.waiting import forget_waiting
 from podium.support.part_files import remove_left_over
 
 CHECK_INTERVAL_S = 60.0
-FACTS, HINDSIGHT, SNAPSHOTS, HEADLINES, KEYS = (
-    "facts",
-    "hindsight",
-    "snapshots",
-    "headlines",
-    "keys",
-)  # as metrics have it
+FACTS, HINDSIGHT, SNAPSHOTS = "facts", "hindsight", "snapshots"  # as metrics name the work
+HEADLINES, KEYS = "headlines", "keys"
 LEFT_OVERS, FILES, TURN, HEADS = "left-overs", "files", "turn", "heads"
 LOGGER = logging.getLogger(__name__)
 T = TypeVar("T")

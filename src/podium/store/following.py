@@ -15,7 +15,7 @@ import sqlalchemy as sa
 
 from podium.errors import UnknownError
 from podium.log.database import StoreError, read_transaction
-from podium.log.log import REDACT, newest_seq
+from podium.log.log import newest_seq
 from podium.log.pools import SILENT, Pool, PoolView, get_pool, refuse_other_arithmetic
 from podium.log.schema import log
 from podium.log.statements import fetch_parts, of_pool
@@ -31,12 +31,8 @@ SHORT_EVENTS = 5_000  # that are rated, and entries that are read, while a reque
 MOST_EARLIER = 4  # snapshots of one pool, for transactions that began before its newest entry
 FETCHED_ENTRIES = 500
 NEWEST = math.inf  # the version for readers who need every entry of the log
-OF_POOL = sa.select(log.c.seq, log.c.hash).where(of_pool(log)).limit(1)
-SELECT_NEWEST = OF_POOL.order_by(log.c.seq.desc())
-SELECT_ONE = OF_POOL.where(log.c.seq == sa.bindparam("seq"))
-AFTER = of_pool(log), log.c.seq > sa.bindparam("after")
-SELECT_ENTRIES = sa.select(*(log.c[name] for name in Entry._fields)).where(*AFTER).order_by(log.c.seq)
-SELECT_REWRITTEN = sa.select(log.c.seq).where(*AFTER, log.c.kind == REDACT).limit(1)
+SELECT_NEWEST = sa.select(log.c.seq, log.c.hash).where(of_pool(log)).order_by(log.c.seq.desc()).limit(1)
+SELECT_ENTRIES = sa.select(*(log.c[name] for name in Entry._fields)).where(*kept.LATER).order_by(log.c.seq)
 
 
 class BehindError(Exception):
@@ -182,7 +178,7 @@ class Snapshots:
                 if found is not None:
                     return Held(place, found), False
                 older, draft = self.newest(pool, place), None
-                if older is None or pool.run(SELECT_REWRITTEN, after=older.place.seq) or followed.has_failed:
+                if older is None or pool.run(kept.SELECT_REDACTED, after=older.place.seq) or followed.has_failed:
                     older = None  # old texts may contain a removed name
                 elif place.seq - older.place.seq <= SHORT_EVENTS:
                     draft = drafted(pool, older.snapshot)
@@ -270,7 +266,7 @@ def newest_place(pool: PoolView) -> LogPlace:
 
 def has_entry(pool: PoolView, place: LogPlace) -> bool:
     """Return whether the log has an entry with its hash, as a transaction sees it."""
-    return place == START_OF_LOG or pool.run(SELECT_ONE, seq=place.seq) == [place]
+    return place == START_OF_LOG or pool.run(kept.SELECT_HASH, seq=place.seq) == [(place.hash,)]
 
 
 def drafted(pool: PoolView, base: Snapshot | None) -> Draft:

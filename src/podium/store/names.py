@@ -13,7 +13,7 @@ from podium.store.following import PoolReader
 
 
 def number_of(pool: PoolReader, name: str) -> int:
-    """A player's number; for a merged account, that of the account that it was merged into."""
+    """Return a player's number; for a merged account, the number of the account that it plays on as."""
     number = known_numbers(pool, [name]).get(name)
     if number is None:
         raise unrated_error(pool, name)
@@ -21,7 +21,7 @@ def number_of(pool: PoolReader, name: str) -> int:
 
 
 def present_names(pool: PoolReader, numbers: Iterable[int]) -> dict[int, str]:
-    """The names of players and things by number; of a merged one, that of the account that it plays on as."""
+    """Return the names of players and equipment, by number. A merged account has the name of the one it plays on as."""
     merged = pool.snapshot.merged
     ends = {number: merged.get(number, number) for number in numbers}
     names = names_of(pool, set(ends.values()))
@@ -29,7 +29,7 @@ def present_names(pool: PoolReader, numbers: Iterable[int]) -> dict[int, str]:
 
 
 def rename(pool: PoolReader, name: str, new: str) -> int:
-    """Rename a player or a thing, who is still found by the old name, and return the number."""
+    """Rename a player or a piece of equipment, and return the number. The old name still finds it."""
     kind, bare = kind_and_name(new)
     new = thing_name(kind, admit(bare, "a name")) if kind else admit(new, "a player's name")
     number = number_of(pool, name)
@@ -47,7 +47,7 @@ def rename(pool: PoolReader, name: str, new: str) -> int:
 
 
 def rename_player(pool: PoolReader, name: str, new: str, *, kind: str = "", actor: str = "") -> None:
-    """Call a player, or a thing of a `kind`, otherwise, everywhere; results under the old name are still theirs.
+    """Rename a player, or a piece of equipment of a `kind`. Results under the old name still count as theirs.
 
     Raises:
         UnknownError: no such pool, player or thing.
@@ -58,13 +58,13 @@ def rename_player(pool: PoolReader, name: str, new: str, *, kind: str = "", acto
 
 
 def name_players(pool: PoolReader, names: Mapping[str, str], *, actor: str = "") -> list[str]:
-    """Call players by the names that an import has for their ids; results under the ids are still theirs.
+    """Give players the names that an import has for their ids. Results under the ids still count as theirs.
 
     Args:
-        names: by id; players who are not in the pool are left aside.
+        names: by id. Players who are not in the pool are skipped.
 
     Returns:
-        Why a player is not called so, a sentence each.
+        A sentence for each player who could not be renamed.
     """
     numbers = known_numbers(pool, list(names))
     present = names_of(pool, set(numbers.values()))

@@ -85,7 +85,7 @@ def upgrade_pools(store: Store, actor: str) -> Iterator[Upgraded]:
     """Rate every pool again that waits, report each once it is committed, and drop the tables of earlier versions.
 
     Several processes may do so at once: one rates a pool, the others wait for it. A pool that cannot be rated stays as
-    it was, and keeps no other from it. A pool that its earlier tables tell otherwise is named and keeps them.
+    it was, and keeps no other from it. A pool whose earlier tables differ from its log is named and keeps them.
     """
     with read_only_engine(store.engine).connect() as connection:
         former, kept = former_tables(connection), list[str]()
@@ -160,7 +160,7 @@ def former_ratings(pool: PoolReader) -> pl.DataFrame:
 
 
 def former_differences(pool: PoolReader, former: pl.DataFrame) -> Iterator[str]:
-    """A sentence on each fact and rating that the tables of an earlier version tell otherwise than the log."""
+    """Name each fact in which the tables of an earlier version differ from the log."""
     snapshot = pool.snapshot
     events = snapshot.events
     known, is_known = 0, not former.is_empty()

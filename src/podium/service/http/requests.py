@@ -154,7 +154,7 @@ async def version_to_await(request: Request, since: Since = 0) -> float:
 
 
 async def version_after_write(request: Request) -> float:
-    """Return the same for a route whose `since` is a date or the number of an event."""
+    """Return the version that an answer has at least, on a route where `since` is a date or the number of an event."""
     return await version_to_await(request)
 
 

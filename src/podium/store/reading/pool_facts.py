@@ -2,9 +2,8 @@
 
 import json
 import statistics
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import date
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -35,7 +34,7 @@ from podium.store.following import PoolReader, version
 from podium.store.reading.events.events import explanation, rated_event
 from podium.store.reading.moments import Answers
 from podium.store.reading.players.cards import career_of, events_in
-from podium.support.answers import answer, described
+from podium.support.answers import answer, as_json, described, from_json
 
 
 @answer
@@ -216,19 +215,6 @@ class KeptFacts:
         place = newest_head(pool).place
         return self.system == system_text(pool) and place <= self.place * (1.0 + GROWTH)
 
-    def to_json(self) -> bytes:
-        facts = asdict(self.facts) | {"day": self.facts.day.isoformat()}
-        return json.dumps(asdict(self) | {"facts": facts}).encode()
-
-    @classmethod
-    def from_json(cls, text: bytes) -> "KeptFacts":
-        known = json.loads(text)
-        facts: dict[str, Any] = known["facts"]
-        facts["day"] = date.fromisoformat(facts["day"])
-        for name, kind in (("promise", PromisePoint), ("weights", WeightPoint), ("reliability", ReliabilityBin)):
-            facts[name] = tuple(kind(**each) for each in facts[name])
-        return cls(**known | {"facts": PoolFacts(**facts)})
-
 
 def system_text(pool: Pool) -> str:
     return json.dumps([pool.system.name, settings_of(pool.system)])
@@ -269,7 +255,7 @@ def pool_facts(pool: PoolReader, answers: Answers) -> PoolFacts:
 
 def kept_facts(pool: PoolView) -> KeptFacts | None:
     found = kept.read(pool, kept.FACTS)
-    return None if found is None else KeptFacts.from_json(found.body)
+    return None if found is None else from_json(KeptFacts, found.body)
 
 
 def find_due(pool: PoolReader) -> KeptFacts | None:
@@ -281,7 +267,7 @@ def find_due(pool: PoolReader) -> KeptFacts | None:
 
 
 def keep(pool: PoolView, found: KeptFacts) -> None:
-    kept.write(pool, kept.FACTS, found.seq, {kept.HEAD: found.to_json()})
+    kept.write(pool, kept.FACTS, found.seq, {kept.HEAD: as_json(found)})
 
 
 def promise(pool: PoolReader) -> tuple[PromisePoint, ...]:

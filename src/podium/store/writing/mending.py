@@ -26,7 +26,6 @@ from podium.store.writing.sheets import (
     SheetError,
     Stored,
     brought_by,
-    events_with,
     match_elsewhere,
     name_made,
     read_sheet,
@@ -140,7 +139,7 @@ def events_of(pool: PoolReader, sheet: events.Sheet, sent: Sequence[Sent]) -> li
     """The events of the pool that a sheet brought, and those that have the ids of what is sent."""
     known = brought_by(pool, sheet)
     wanted = known.keys() | {sheet.prefix + each.own_id for each in sent if each.own_id not in sheet.made}
-    return stored_events(pool, known, sheet, events_with(pool, wanted))
+    return stored_events(pool, known, sheet, events.find_events(pool, wanted))
 
 
 def refuse_others(pool: Pool, sheet: events.Sheet, sent: Sequence[Sent], stored: Sequence[Stored], prefix: str) -> None:

@@ -36,6 +36,7 @@ from podium.store.writing.rating.events import (
     Proposal,
     Sheet,
     SheetRecord,
+    find_events,
 )
 from podium.support.words import counted
 
@@ -168,7 +169,7 @@ def find_gone(pool: PoolReader, sheet: Sheet, sent: Mapping[str, bool]) -> tuple
     """
     known = brought_by(pool, sheet)
     lost = known.keys() - sent.keys() if any(sent.values()) else ()
-    stored = stored_events(pool, known, sheet, events_with(pool, lost))
+    stored = stored_events(pool, known, sheet, find_events(pool, lost))
     found = [each for each in stored if each.is_live and not each.others and not each.is_corrected]
     return tuple(each.event.event_id for each in found if each.event.status != VOIDED)
 
@@ -208,7 +209,7 @@ def submit_sheet(pool: PoolReader, numbering: Numbering, *, sent: submission.Sub
         sent=dict.fromkeys(own_ids, 0),
         known={*proposal.known, *(each.event_id for each in stored.values())},
     )
-    seqs = {each.event_id: each.seq for each in events_with(pool, proposal.known)}
+    seqs = {each.event_id: each.seq for each in find_events(pool, proposal.known)}
     seqs |= {each.event_id: each.content_seq for each in stored.values()}
     seqs |= {entry.subject: FIRST_PLACEHOLDER + k for k, entry in enumerate(proposal.entries)}
     events = lost + [
@@ -243,12 +244,6 @@ def sent_events(pool: PoolReader, contents: Mapping[str, Content]) -> list[Sent]
         return content.lines(content.rests, lambda names: (str(numbers.get(name, repr(name))) for name in names))
 
     return [Sent(own_id, content, row_set(numbered(content))) for own_id, content in contents.items()]
-
-
-def events_with(pool: PoolReader, ids: Iterable[str]) -> list[Event]:
-    """Return the events of the pool that have these ids."""
-    events = pool.snapshot.events
-    return events.of_uids([uid for uid in events.ids.find_all([*ids]) if uid >= 0])
 
 
 def contents_of(pool: PoolReader, events: Sequence[Event]) -> dict[int, tuple[bytes, bytes]]:
@@ -296,7 +291,7 @@ def match_made(
     """
     if not sent:
         return []
-    own = [each for each in stored_events(pool, known, sheet, events_with(pool, known)) if each.is_live]
+    own = [each for each in stored_events(pool, known, sheet, find_events(pool, known)) if each.is_live]
     pair_equal(sent, own, lambda each: contents_brought(pool, each))
     taken = {one.stored for one in sent}
     missing = [each for each in own if each not in taken and each.event.status != VOIDED]

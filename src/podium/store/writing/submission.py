@@ -24,7 +24,7 @@ from podium.results.names import warning
 from podium.store.following import PoolReader
 from podium.store.writing import administration
 from podium.store.writing.accounts import refuse_player_twice
-from podium.store.writing.rating.events import VOIDED, Proposal, find_event, require_version
+from podium.store.writing.rating.events import VOIDED, Proposal, find_event, find_events, require_version
 
 SELECT_CONTENTS = (
     sa.select(log.c.seq, whole_body, log.c.digest)
@@ -221,13 +221,12 @@ def names_in_use(pool: PoolReader, column: str, names: list[str]) -> set[str]:
 
 def known_events(pool: PoolReader, sent: Mapping[str, SentEvent]) -> set[str]:
     """Return those of the events that are in the log already, with this very content."""
-    events = pool.snapshot.events
-    uids = [uid for uid in events.ids.find_all([*sent]) if uid >= 0]
-    for event in events.of_uids(uids):  # an event that was sent without a date or a number is where it is
+    known = find_events(pool, sent)
+    for event in known:  # an event that was sent without a date or a number is where it is
         content, is_made_up = sent[event.event_id].content, bool(sent[event.event_id].reason)
         content = (content.undated() if is_made_up else content).at(pool.order or DATED, event.started_at)
         refuse_other_content(pool, event, content)
-    return {events.ids[uid] for uid in uids}
+    return {event.event_id for event in known}
 
 
 def order_with(pool: PoolReader, contents: Iterable[Content], undated: Order | None = None) -> Order:

@@ -3,7 +3,7 @@
 Whoever corrects an event may say which version the correction is of.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
 from typing import Any, NamedTuple
@@ -97,6 +97,12 @@ def find_event(pool: PoolReader, event_id: str) -> Event:
     if uid < 0 or uid in events.seasons:
         raise UnknownError(f"there is no event {event_id!r} in pool {pool.name!r}")
     return events.event_of(uid)
+
+
+def find_events(pool: PoolReader, event_ids: Iterable[str]) -> list[Event]:
+    """Return the events that have these ids now, in their order; ids that no event has are skipped."""
+    events = pool.snapshot.events
+    return events.of_uids([uid for uid in events.ids.find_all([*event_ids]) if uid >= 0])
 
 
 def changes_from(

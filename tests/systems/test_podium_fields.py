@@ -136,3 +136,22 @@ def test_stakes_never_show_a_quit_that_costs_less_than_the_last_place(dnf):
     for player in ("a0", "b0", "c0", "d0"):
         lines = rated.stakes(["a0", "b0", "c0", "d0"], player).frame["delta"].to_list()
         assert lines[4] <= lines[3] + 1e-9
+
+
+@pytest.mark.parametrize("teams", [1, 2])
+def test_reasons_place_everyone_who_quit_right_behind_the_last_finisher(teams):
+    rated = podium.rate(standing("ab", "cde", teams), "podium")
+    reasons = dict(rated.explain("race", "c0").rows.select("opponent", "contribution").iter_rows())
+    reach, one_place_further = 3.0, 1.0 / 5
+    nearness = 1.0 / (1.0 + (math.pi * one_place_further / reach) ** 2)
+    assert reasons["a0"] / reasons["b0"] == pytest.approx(nearness, rel=1e-12)
+
+
+def test_reasons_add_up_where_a_win_and_a_quit_nearly_cancel_out():
+    order = [("1", "e", "abcd"), ("2", "eda", "bc")]
+    heats = [row | {"heat": heat} for heat, finished, out in order for row in standing(finished, out, 1)]
+    rated = podium.rate(pl.DataFrame(heats, infer_schema_length=None), "podium")
+    for player in ("a0", "b0", "c0", "d0", "e0"):
+        explanation = rated.explain("race", player)
+        assert explanation.rows["contribution"].sum() == pytest.approx(explanation.delta, abs=1e-9)
+    assert rated.explain("race", "d0").delta < -1.0

@@ -54,14 +54,21 @@ def comparisons(
     params: Any, a: Entering, b: Entering, mine: Entry, theirs: Entry, heat: Heat, of_a: float, of_b: float
 ) -> tuple[Comparison, Comparison]:
     """What two units say about each other, from what is expected of both."""
-    result = score(mine.place, theirs.place)
-    near = nearness(params, mine.place, theirs.place, heat.entries)
+    place, other_place = place_compared(mine), place_compared(theirs)
+    result = score(place, other_place)
+    near = nearness(params, place, other_place, heat.entries)
     worth_a = near * finish_weight(params, mine.finished, theirs.finished)
     worth_b = near * finish_weight(params, theirs.finished, mine.finished)
     return (
         Comparison(result, of_a, worth_a * b.g, b.g, worth_a, near),
         Comparison(1.0 - result, of_b, worth_b * a.g, a.g, worth_b, near),
     )
+
+
+@kernel
+def place_compared(entry: Entry) -> float:
+    """Return the entry's place; everyone who did not finish is right behind the last who did."""
+    return entry.place if entry.finished else entry.rank
 
 
 @kernel

@@ -169,11 +169,11 @@ class Account:
             members = [[*dict.fromkeys(sides.entry[a:b])] for a, b in pairwise(sides.start[: count + 1].tolist())]
             mine = next(number for number, entries in enumerate(members) if i in entries)
             ranks = np.array([float(inputs.rank_at(columns, entries[0])) for entries in members])
-            places = [(ranks < rank).sum() + 0.5 * ((ranks == rank).sum() + 1.0) for rank in ranks]
-            lines = [
-                inputs.Entry(*map(float, inputs.entry_at(columns, entries[0], float(count))))._replace(place=place)
-                for entries, place in zip(members, places, strict=True)
-            ]
+            lines = []
+            for entries, rank in zip(members, ranks, strict=True):
+                ahead, level = float((ranks < rank).sum()), float((ranks == rank).sum())
+                line = inputs.Entry(*map(float, inputs.entry_at(columns, entries[0], float(count))))
+                lines.append(line._replace(place=ahead + 0.5 * (level + 1.0), rank=ahead + 1.0))
             course = inputs.Heat(float(count), float(inputs.mode_at(columns, heat)))
             for other, entries in enumerate(members):
                 if other == mine or not inputs.comparable(columns, i, entries[0]):

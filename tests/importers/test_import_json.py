@@ -55,6 +55,7 @@ def test_teams_are_placed_by_their_mean_time_and_share_the_last_place_after_a_dn
         ({"entrants": [("u", "done", None, 1, None)]}, "$.entrants[0].finish_time: is missing; who is done has a time"),
         ({"entrants": [("u", "done", "1:00:00", 1, None)]}, "$.entrants[0].finish_time: '1:00:00' must be like P0DT"),
         ({"entrants": [("u", "in_progress", None, 1, None)]}, "$.entrants[0].status.value: 'in_progress' stands in a"),
+        ({"entrants": [("u", {}, None, 1, None)]}, "$.entrants[0].status.value: {} is no status of an entrant"),
         ({"entrants": [("u", "gone", None, 1, None)]}, "$.entrants[0].status.value: 'gone' is no status of an entrant"),
         (
             {"entrants": [("u", "done", "PT2S", 1, None), ("v", "done", "PT1S", 2, None)], "ranked": False},

@@ -5,9 +5,9 @@ rated = podium.rate(imported.table, "elo")
 """
 
 from podium.errors import FormatError as FormatError
+from podium.importers.options import Imported as Imported
+from podium.importers.options import Options as Options
 from podium.importers.registry import FORMATS as FORMATS
-from podium.importers.registry import Imported as Imported
-from podium.importers.registry import Options as Options
 from podium.importers.registry import read_format as read_format
 
 __all__ = ["FORMATS", "FormatError", "Imported", "Options", "read_format"]

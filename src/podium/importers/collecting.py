@@ -8,7 +8,8 @@ from typing import Any
 import polars as pl
 
 from podium.errors import Fault, ParameterError
-from podium.importers.registry import Imported, Options
+from podium.importers.nodes import Node
+from podium.importers.options import Imported, Options
 from podium.importers.times import LocalTimes
 from podium.results.columns import ALL, TYPES, UTC, normalise_table
 from podium.results.consistency import contradictions
@@ -38,19 +39,22 @@ class Event:
         """Report what breaks the format's rules; the event is left out whole."""
         self.faults.append(Fault(None, column, shortened(value), remedy, place or self.place, self.file))
 
-    def start(self, nodes: Iterable[Any], read: Callable[[Any], int | None], remedy: str) -> None:
+    def refuse_node(self, node: Node, remedy: str) -> None:
+        self.refuse(node.value, remedy, place=node.place)
+
+    def start(self, nodes: Iterable[Node], read: Callable[[Any], int | None], remedy: str) -> None:
         """Take the moment of the first of some values that is there."""
-        node = next((each for each in nodes if each.value is not None), None)
+        node = next((node for node in nodes if node.value is not None), None)
         if node is not None:
             self.started_at = read(node.value)
             if self.started_at is None:
-                self.refuse(node.value, remedy, place=node.place)
+                self.refuse_node(node, remedy)
 
-    def require(self, node: Any, what: str) -> str | None:
+    def require(self, node: Node, what: str) -> str | None:
         """The text of a value, which is reported where it is missing."""
-        if not node.text():
-            self.refuse(node.value, f"must be {what}", place=node.place)
-        return node.text()  # type: ignore[no-any-return]
+        if not node.text:
+            self.refuse_node(node, f"must be {what}")
+        return node.text
 
     def add(self, player: str, values: dict[str, Any], *, name: str | None = None, place: str = "") -> None:
         self.players.add(player)

@@ -1,13 +1,12 @@
 """The files of an import: one, a folder's, an archive's or standard input; unwrapped and decoded, within limits."""
 
-import csv
 import gzip
 import io
 import json
 import re
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -267,24 +266,6 @@ def depth_exceeds(value: Any, limit: int) -> bool:
         if not level:
             return False
     return True
-
-
-def csv_records(source: Source, required: Sequence[str]) -> Iterator[tuple[str, dict[str, str], str]]:
-    """Where each row begins, its cells by column, and what is wrong with their number, if anything."""
-    reader = csv.reader(io.StringIO(decode(source.content(), source.name), newline=""), strict=True)
-    try:
-        header = [name.strip() for name in next(reader, [])]
-        missing = [name for name in required if name not in header]
-        if missing:
-            refuse_file(source.name, f"has no column {missing[0]} in its first line; it needs {', '.join(required)}")
-        line = reader.line_num + 1
-        for cells in reader:
-            if cells:
-                uneven = "" if len(cells) == len(header) else f"has {len(cells)} cells, and the header {len(header)}"
-                yield f"line {line}", dict(zip(header, cells, strict=False)), uneven
-            line = reader.line_num + 1
-    except csv.Error as error:
-        refuse_file(source.name, f"is not well-formed CSV ({error})", f"line {reader.line_num}")
 
 
 def stem(name: str) -> str:

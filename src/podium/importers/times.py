@@ -170,6 +170,12 @@ def of_utc(moment: datetime) -> int:
     return (moment.replace(tzinfo=UTC) - EPOCH) // MICROSECOND
 
 
+def of_seconds(value: Any) -> int | None:
+    """Microseconds since 1970 of whole seconds; None where it is none, or beyond the years 1 to 9999."""
+    is_whole = isinstance(value, int) and not isinstance(value, bool)
+    return within_years(value * 1_000_000) if is_whole else None
+
+
 def of_iso(text: Any) -> int | None:
     """Microseconds since 1970 of an ISO 8601 text, by itself in UTC and at 00:00; None where it is no such moment."""
     try:

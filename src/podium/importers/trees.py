@@ -1,9 +1,8 @@
-"""JSON, XML and web pages: the rows at a path, each of which knows what it stands in; and documents, value by value."""
+"""JSON, XML and web pages: the rows at a path, each of which knows what it stands in."""
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator
 from fnmatch import fnmatchcase
 from html import unescape
 from typing import Any, NamedTuple
@@ -11,11 +10,10 @@ from xml.parsers import expat
 
 import polars as pl
 
-from podium.errors import FormatError
-from podium.importers.collecting import Collector
 from podium.importers.grid import TWO
-from podium.importers.sources import MAX_DEPTH, Source, decode, refuse_file, strict_json
-from podium.results.columns import EXACT, refuse_wide
+from podium.importers.nodes import lines_of
+from podium.importers.sources import MAX_DEPTH, refuse_file, strict_json
+from podium.results.columns import refuse_wide
 from podium.results.headings import PAIRING, fold, is_heading, is_round, meanings, side_of
 
 STEP = re.compile(r"([^.\[\]]*)((?:\[\]\??)?)")
@@ -264,60 +262,3 @@ def xml_document(text: str, name: str) -> dict[str, Any]:
     except expat.ExpatError as error:
         refuse_file(name, f"is not XML ({expat.errors.messages[error.code]})", f"line {error.lineno}")
     return stack[0][1]
-
-
-@dataclass(frozen=True, slots=True)
-class Node:
-    """A value of a JSON document and the path to it; what is not there is None."""
-
-    value: Any
-    place: str
-
-    def get(self, name: str) -> "Node":
-        return Node(self.value.get(name) if isinstance(self.value, dict) else None, f"{self.place}.{name}")
-
-    def __iter__(self) -> Iterator["Node"]:
-        """The values of a list; of anything else none."""
-        for number, each in enumerate(self.value if isinstance(self.value, list) else ()):
-            yield Node(each, f"{self.place}[{number}]")
-
-    def is_number(self) -> bool:
-        return isinstance(self.value, int | float) and not isinstance(self.value, bool) and abs(self.value) < EXACT
-
-    def text(self) -> str | None:
-        return str(self.value) if isinstance(self.value, str | int) and not isinstance(self.value, bool) else None
-
-
-def documents(source: Source, collector: Collector) -> Iterator[Node]:
-    """The documents of a file: one, or one a line; a line that is no JSON is bad."""
-    content = decode(source.content(), source.name)
-    lines = lines_of(content)
-    if not has_documents_on_lines(lines, source.name):
-        yield Node(strict_json(content, source.name), "$")
-        return
-    for place, line in lines:
-        try:
-            yield Node(strict_json(line, source.name, place=place), f"{place}, $")
-        except FormatError as error:
-            collector.refuse([fault._replace(file=source.name) for fault in error.faults])
-
-
-def records(files: Sequence[Source], collector: Collector) -> Iterator[tuple[Node, str]]:
-    """The documents of files, or what lists that are one hold, each with its file."""
-    for source in files:
-        for root in documents(source, collector):
-            yield from ((each, source.name) for each in (root if isinstance(root.value, list) else [root]))
-
-
-def lines_of(text: str) -> list[tuple[str, str]]:
-    return [(f"line {number}", line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
-
-
-def has_documents_on_lines(lines: list[tuple[str, str]], name: str) -> bool:
-    """Whether a file has a document on each line: the first is one, and others follow."""
-    if name.lower().endswith((".jsonl", ".ndjson")):
-        return True
-    try:
-        return len(lines) > 1 and strict_json(lines[0][1], name) is not None
-    except FormatError:
-        return False

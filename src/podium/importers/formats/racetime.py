@@ -5,12 +5,12 @@ Source: racetimeGG/racetime-app, whose own rating also goes by category and goal
 
 from collections.abc import Sequence
 from decimal import Decimal
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from podium.importers import times
 from podium.importers.collecting import Collector, Event
+from podium.importers.nodes import Node, records
 from podium.importers.sources import Source, refuse_file
-from podium.importers.trees import Node, records
 
 UNFINISHED = ("open", "invitational", "pending", "in_progress", "cancelled")
 STATUSES = {"done": "finished", "dnf": "dnf", "dq": "disqualified"}
@@ -19,116 +19,115 @@ ABSENT = ("requested", "invited", "declined", "partitioned", "not_ready", "ready
 
 class Entrant(NamedTuple):
     node: Node
-    player: str | None  # None: the user is deleted
-    name: str | None
-    team: str | None
     status: str  # a column's
     time: Decimal | None
     place: int | None
 
+    @property
+    def team(self) -> str | None:
+        return self.node["team.slug"].text
+
 
 def read(files: Sequence[Source], collector: Collector) -> None:
-    for root, file in records(files, collector):
-        races = root.get("races")
-        for race in races if isinstance(races.value, list) else [root]:
-            if not isinstance(race.value, dict) or not {"name", "status", "entrants"} & set(race.value):
-                refuse_file(file, f"has no race of racetime.gg at {race.place}")
-            take(race, file, collector)
+    for root in records(files, collector.refuse):
+        for race in root["races"] if root["races"].is_list else [root]:
+            if not race.is_object or not {"name", "status", "entrants"} & set(race.value):
+                refuse_file(race.file, f"has no race of racetime.gg at {race.place}")
+            take(race, collector)
 
 
-def take(race: Node, file: str, collector: Collector) -> None:
-    event = Event(file, race.place, race.get("name").text() or "")
-    status = race.get("status").get("value")
+def take(race: Node, collector: Collector) -> None:
+    event = Event(race.file, race.place, race["name"].text or "")
+    status, goal = race["status.value"], race["goal"]
     if status.value in UNFINISHED:
         collector.drop("cancelled" if status.value == "cancelled" else "not finished")
         return
     if status.value != "finished":
-        event.refuse(status.value, "is no status of a race", place=status.place)
-    event.start([race.get("started_at")], times.of_iso, "is no moment in ISO 8601")
-    category = race.get("category").get("slug").text() or event.event_id.rpartition("/")[0]
-    goal = race.get("goal").get("name").text()
-    if not goal or not category:
-        event.refuse(race.get("goal").value, "must have a name, and the race a category", place=race.get("goal").place)
-    is_ranked = race.get("ranked").value is not False and race.get("goal").get("custom").value is not True
-    event.shared = {"pool": f"{category}/{goal}", "ranked": is_ranked}
-    if not isinstance(race.get("entrants").value, list):
-        remedy = "must be a list; fetch the races with show_entrants=true"
-        event.refuse(race.get("entrants").value, remedy, place=race.get("entrants").place)
-    entrants = [each for node in race.get("entrants") if (each := entrant(node, event, collector)) is not None]
-    if race.get("team_race").value is True or any(each.team is not None for each in entrants):
-        add_teams(entrants, event)
+        event.refuse_node(status, "is no status of a race")
+    event.start([race["started_at"]], times.of_iso, "is no moment in ISO 8601")
+    category = race["category.slug"].text or event.event_id.rpartition("/")[0]
+    if not goal["name"].text or not category:
+        event.refuse_node(goal, "must have a name, and the race a category")
+    is_ranked = race["ranked"].value is not False and goal["custom"].value is not True
+    event.shared = {"pool": f"{category}/{goal['name'].text}", "ranked": is_ranked}
+    if not race["entrants"].is_list:
+        event.refuse_node(race["entrants"], "must be a list; fetch the races with show_entrants=true")
+    entrants = [each for node in race["entrants"] if (each := entrant(node, event, collector)) is not None]
+    if race["team_race"].value is True or any(each.team is not None for each in entrants):
+        rows = rows_of_teams(entrants)
     else:
         check_places(entrants, event)
-        for each in entrants:
-            if each.player is not None:
-                values = {"position": each.place and float(each.place), "time_s": each.time and float(each.time)}
-                event.add(each.player, values | {"status": each.status}, name=each.name, place=each.node.place)
-    collector.drop("deleted user", sum(each.player is None for each in entrants))
+        rows = [
+            (each, {"position": each.place, "time_s": each.time and float(each.time), "status": each.status})
+            for each in entrants
+        ]
+    for each, values in rows:
+        user = each.node["user"]
+        if user["id"].text is None:
+            collector.drop("deleted user")
+        else:
+            event.add(user["id"].text, values, name=user["full_name"].text, place=each.node.place)
     collector.take(event)
 
 
 def entrant(node: Node, event: Event, collector: Collector) -> Entrant | None:
     """An entrant, or None for one who did not start or is reported."""
-    status = node.get("status").get("value")
+    status, place = node["status.value"], node["place"]
     if status.value in ABSENT:
         collector.drop(str(status.value))
         return None
-    if status.value not in STATUSES:
-        remedy = "stands in a race that is finished" if status.value == "in_progress" else "is no status of an entrant"
-        event.refuse(status.value, remedy, place=status.place)
+    if status.text not in STATUSES:
+        is_racing = status.value == "in_progress"
+        event.refuse_node(status, "stands in a race that is finished" if is_racing else "is no status of an entrant")
         return None
-    user = node.get("user")
-    player = user.get("id").text()
-    if user.value is not None and not event.require(user.get("id"), "the id of a user"):
+    if node["user"].value is not None and not event.require(node["user.id"], "the id of a user"):
         return None
-    time = place = None
-    if status.value == "done":
-        time, place = finish_time(node.get("finish_time"), event), node.get("place").value
-        if place is not None and not (node.get("place").is_number() and isinstance(place, int) and place > 0):
-            event.refuse(place, "must be a whole number above 0", place=node.get("place").place)
-            place = None
-    team = node.get("team").get("slug").text()
-    return Entrant(node, player, user.get("full_name").text(), team, STATUSES[status.value], time, place)
+    if status.text != "done":
+        return Entrant(node, STATUSES[status.text], None, None)
+    time = finish_time(node["finish_time"], event)
+    if place.value is not None and not (place.is_number and isinstance(place.value, int) and place.value > 0):
+        event.refuse_node(place, "must be a whole number above 0")
+        return Entrant(node, "finished", time, None)
+    return Entrant(node, "finished", time, place.value)
 
 
 def finish_time(node: Node, event: Event) -> Decimal | None:
-    iso = isinstance(node.value, str) and node.value.startswith("P")
-    time = times.parse(node.value) if iso else None
+    is_iso = isinstance(node.value, str) and node.value.startswith("P")
+    time = times.parse(node.value) if is_iso else None
     if time is None or time.sign or not time.seconds:
-        remedy = "is missing; who is done has a time" if node.value is None else "must be like P0DT01H15M23.123456S"
-        event.refuse(node.value, remedy, place=node.place)
+        is_missing = node.value is None
+        event.refuse_node(
+            node, "is missing; who is done has a time" if is_missing else "must be like P0DT01H15M23.123456S"
+        )
         return None
     return time.seconds
 
 
 def check_places(entrants: list[Entrant], event: Event) -> None:
-    placed = [each for each in entrants if each.place is not None and each.time is not None]
-    placed.sort(key=lambda each: (each.place or 0, each.time or 0))
+    """Report places that are worse than another's whose time is longer."""
+    placed = [(each.place, each.time, each.node["place"]) for each in entrants if each.place and each.time]
     slowest, slowest_place = Decimal(0), 0
-    for each in placed:
-        time, place = each.time or Decimal(0), each.place or 0
+    for place, time, node in sorted(placed, key=lambda each: each[:2]):
         if time < slowest and place > slowest_place:
-            remedy = f"is a worse place than {slowest_place}, and its time is shorter"
-            event.refuse(place, remedy, place=each.node.get("place").place)
+            event.refuse_node(node, f"is a worse place than {slowest_place}, and its time is shorter")
         if time > slowest:
             slowest, slowest_place = time, place
 
 
-def add_teams(entrants: list[Entrant], event: Event) -> None:
+def rows_of_teams(entrants: list[Entrant]) -> list[tuple[Entrant, dict[str, Any]]]:
     """Place teams by their members' mean time, as racetime does; those with a dnf or dq share the last, uncompared."""
     teams: dict[str, list[Entrant]] = {}
     for each in entrants:
         teams.setdefault(each.team or f"{each.node.place}, alone", []).append(each)
-    done = {team: own for team, own in teams.items() if all(each.status == "finished" for each in own)}
-    nothing = Decimal(0)
-    means = {team: sum((each.time or nothing for each in own), nothing) / len(own) for team, own in done.items()}
-    ranks: dict[Decimal, int] = {}
-    for number, mean in enumerate(sorted(means.values()), start=1):
-        ranks.setdefault(mean, number)
-    for team, members in teams.items():
-        rank = float(ranks[means[team]]) if team in means else None
+    means = {
+        name: sum((each.time or Decimal(0) for each in members), Decimal(0)) / len(members)
+        for name, members in teams.items()
+        if all(each.status == "finished" for each in members)
+    }
+    rows = []
+    for name, members in teams.items():
+        rank = 1.0 + sum(mean < means[name] for mean in means.values()) if name in means else None
         for each in members:
             status = "dnf" if rank is None and each.status == "finished" else each.status
-            values = {"team": each.team, "position": rank, "status": status}
-            if each.player is not None:
-                event.add(each.player, values, name=each.name, place=each.node.place)
+            rows.append((each, {"team": each.team, "position": rank, "status": status}))
+    return rows

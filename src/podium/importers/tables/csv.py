@@ -15,7 +15,7 @@ import polars as pl
 from podium.errors import Fault, FormatError, PodiumError, ResultsError
 from podium.importers.files import kind_of, language_encoding, load
 from podium.importers.grid import Choice, Grid, Question, SourceRule, UndecidedError
-from podium.importers.registry import PRESETS, Imported, Options
+from podium.importers.options import PRESETS, Imported, Options
 from podium.importers.sources import Source, decode, sources
 from podium.importers.tables.applying import Mapped, apply_map, drop_small
 from podium.importers.tables.cells import parse_result

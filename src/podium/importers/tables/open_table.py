@@ -16,7 +16,8 @@ import polars as pl
 from podium.errors import ParameterError, ResultsError
 from podium.importers.files import load
 from podium.importers.grid import Grid, SourceRule, UndecidedError
-from podium.importers.registry import Options, read_format
+from podium.importers.options import Options
+from podium.importers.registry import read_format
 from podium.importers.sources import format_of, of_bytes, sources
 from podium.importers.tables.applying import Mapped, apply_map
 from podium.importers.tables.csv import answer, find_faults, understood

@@ -15,7 +15,8 @@ from podium.errors import Fault, ParameterError, PodiumError, ResultsError
 from podium.importers import times
 from podium.importers.collecting import shortened
 from podium.importers.grid import Choice, Question, UndecidedError
-from podium.importers.registry import FORMATS, Options, read_format
+from podium.importers.options import Options
+from podium.importers.registry import FORMATS, read_format
 from podium.importers.tables.csv import first_rows, interview, understand
 from podium.importers.tables.maps import write_map
 from podium.importers.tables.open_table import left_out

@@ -24,7 +24,7 @@ from fastapi.responses import PlainTextResponse
 from podium.errors import FormatError, ParameterError, PodiumError, UnknownError
 from podium.importers.collecting import Collector
 from podium.importers.formats import xonstat
-from podium.importers.registry import Options
+from podium.importers.options import Options
 from podium.log.statements import instant, microseconds
 from podium.results.columns import UTC as INSTANT
 from podium.results.names import are_plain

@@ -14,7 +14,7 @@ from podium import rate
 from podium.pages.share_picture import TALL, WIDE, share_picture
 from podium.pages.why import why_view
 from podium.service import create_app
-from podium.service.site.pages import Extent, public_pages
+from podium.service.site.pages import read_pages
 from podium.service.web import sharing
 from podium.store import Store
 from podium.store.keys import create_key
@@ -124,7 +124,7 @@ def test_ranks_follow_the_rating_less_so_many_deviations_everywhere_alike(season
     answer = visitor.get("/api/v1/pools/sure/leaderboard").json()
     assert [(row["rank"], row["player"]) for row in answer["players"]] == [*enumerate(best_first, start=1)]
     with season.at_one_moment() as view:
-        page = next(each.write() for each in public_pages(view, ["sure"], Extent()) if each.address == "/sure")
+        [(_, page)] = read_pages(view, ["sure"], ["/sure"])
     for text in (page, visitor.get("/sure", headers={"Accept": "text/html"}).text, visitor.get("/sure/embed").text):
         assert re.findall(r"<bdi>([abcdn])</bdi>", text.partition("<table")[2])[:5] == best_first
     assert "Ranks follow the rating less 3 times the deviation." in page

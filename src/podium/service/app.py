@@ -5,12 +5,9 @@ import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
-from itertools import chain
 from typing import Any, TextIO, TypeVar
 
 from fastapi import FastAPI
-from fastapi.routing import APIRoute
-from starlette.routing import BaseRoute
 
 from podium import __version__
 from podium.errors import PodiumError
@@ -198,7 +195,7 @@ def create_app(
     # Flat: FastAPI searches an included router slower.
     for module in (*API, *ADMIN):
         app.router.routes.extend(module.router.routes)
-    app.router.routes.extend(sorted(chain.from_iterable(each.router.routes for each in PAGES), key=precedence))
+    app.router.routes.extend(rendering.in_order(each.router for each in PAGES))
     app.add_middleware(requests.CompressionMiddleware, session_cookie=COOKIE)
     app.add_middleware(PathMiddleware, refusal=problem)
     app.add_middleware(requests.RequestMiddleware, observe=metrics.observe_request, log=log)
@@ -218,12 +215,6 @@ async def looking_after(app: FastAPI, *, private_webhooks: bool) -> AsyncIterato
             yield
     finally:
         turn.release()
-
-
-def precedence(route: BaseRoute) -> int:
-    """When the route of a page is tried: below `/p` first, and a pool's name last, which may be anything."""
-    path = route.path if isinstance(route, APIRoute) else ""
-    return 0 if path.startswith("/p/") else 2 if path.startswith("/{pool}") else 1
 
 
 def add_request_models(app: FastAPI) -> None:

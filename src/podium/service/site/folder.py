@@ -9,10 +9,10 @@ import json
 import re
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
-from datetime import UTC, date, datetime
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
 
@@ -22,13 +22,13 @@ from markupsafe import Markup
 
 from podium import __version__
 from podium.engine.system import System
-from podium.errors import ParameterError, PodiumError
+from podium.errors import ParameterError
 from podium.log.database import write_transaction
 from podium.log.log import SUBMIT
 from podium.log.schema import log
 from podium.results.reading import Results
-from podium.service.site.pages import Extent, linked, linked_file, public_pages, request_for
-from podium.service.web.rendering import FILES, STATIC_ADDRESS, Page, page_text, templates_digest
+from podium.service.site.pages import Extent, SiteError, link_files, link_pages, public_files, read_pages
+from podium.service.web.rendering import FILES, STATIC_ADDRESS, Page, Site, environment, templates_digest
 from podium.store import Store
 from podium.support.part_files import part_file
 
@@ -120,10 +120,6 @@ LOADED = "podium.css", "filter.js", "mark.svg"  # by the pages
 UNFINISHED = ".podium-site-"  # begins the name of the folder in which changed files wait for all the others
 
 
-class SiteError(PodiumError):
-    """A site cannot be written."""
-
-
 @dataclass(frozen=True, slots=True)
 class Written:
     files: int = 0
@@ -136,7 +132,7 @@ class Manifest:
     """The files of a site, and what they were made of."""
 
     made_of: str = ""  # a digest of all that the pages depend on; empty while they are moved
-    files: Mapping[str, str] = field(default_factory=dict)  # a digest of each
+    files: Collection[str] = ()
     received: Received = field(default_factory=dict)
 
     @classmethod
@@ -154,26 +150,29 @@ class Manifest:
 
 
 def write_site(folder: Path, source: Source) -> Written:
-    """Write the public pages of a source to a folder: nothing, where they are what they were."""
+    """Write the public pages of a source to a folder, unless they are there already."""
     known, state = Manifest.read(folder), source.state()
-    made_of = digest_of(f"{templates_digest()} {datetime.now(UTC).date()} {state}".encode()) if state else ""
+    made_of = digest_of(f"{templates_digest()} {datetime.now(UTC).date()} {state}") if state else ""
     if made_of and known.made_of == made_of and all((folder / file).is_file() for file in known.files):
         return Written(len(known.files))
     with source.opened(known.received) as (view, pools, received):
-        pages = [*public_pages(view, pools, Extent())]
-        files = {page.address: page.file for page in pages}
-        new = Manifest(made_of, dict.fromkeys([*LOADED, *files.values()], ""), received)
-        texts = ((page.file, linked_file(page.write(), page.file, files, STATIC_ADDRESS).encode()) for page in pages)
-        return write_files(folder, known, new, chain(((name, FILES[name]) for name in LOADED), texts))
+        files = public_files(view, pools, Extent())
+        new = Manifest(made_of, [*LOADED, *files.values()], received)
+        loaded = ((name, FILES[name]) for name in LOADED)
+        pages = (
+            (files[address], link_files(text, files[address], files, STATIC_ADDRESS).encode())
+            for address, text in read_pages(view, pools, files)
+        )
+        return write_files(folder, known, new, chain(loaded, pages))
 
 
-def digest_of(content: bytes) -> str:
-    return hashlib.blake2b(content, digest_size=8).hexdigest()
+def digest_of(text: str) -> str:
+    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
 def write_files(folder: Path, old: Manifest, new: Manifest, contents: Iterable[tuple[str, bytes]]) -> Written:
     """Write the files of a site: until all are made the old ones stay, and each appears whole."""
-    foreign = next((each for each in sorted(new.files.keys() - old.files.keys()) if (folder / each).exists()), None)
+    foreign = next((file for file in sorted({*new.files} - {*old.files}) if (folder / file).exists()), None)
     if foreign is not None:
         raise SiteError(f"{folder / foreign}: is there, and not the site's own; move it, or choose another folder")
     try:
@@ -189,27 +188,24 @@ def write_files(folder: Path, old: Manifest, new: Manifest, contents: Iterable[t
 def _replace(
     folder: Path, waiting: Path, old: Manifest, new: Manifest, contents: Iterable[tuple[str, bytes]]
 ) -> Written:
-    """Write what changed to a folder of its own, then put it in place."""
-    digests, changed = dict[str, str](), list[str]()
+    """Write the files that changed to a folder of their own, then put them in place."""
+    changed, gone = list[str](), sorted({*old.files} - {*new.files})
     for file, content in contents:
-        digests[file] = digest_of(content)
-        if digests[file] == old.files.get(file) and (folder / file).is_file():
+        if (folder / file).is_file() and (folder / file).read_bytes() == content:
             continue
         path = waiting / file
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
         changed.append(file)
-    gone = sorted(old.files.keys() - digests.keys())
-    moving = {**old.files, **dict.fromkeys(changed, "")}
-    Manifest("", moving, old.received).write(folder)  # were it ended here, all are known as its own
+    Manifest("", sorted({*old.files, *changed}), old.received).write(folder)  # a run that ends here owns all of them
     for file in changed:
         (folder / file).parent.mkdir(parents=True, exist_ok=True)
         (waiting / file).replace(folder / file)
     for file in gone:
         (folder / file).unlink(missing_ok=True)
         remove_empty(folder, (folder / file).parent)
-    replace(new, files=digests).write(folder)
-    return Written(len(digests), len(changed), len(gone))
+    new.write(folder)
+    return Written(len(new.files), len(changed), len(gone))
 
 
 def remove_empty(folder: Path, inner: Path) -> None:
@@ -229,30 +225,21 @@ PARTS = re.compile(
 NAMED = re.compile(r' (id|for|aria-labelledby)="([^"]*)"')
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReportPage(Page, template="report.html"):
-    sections: Sequence[tuple[str, Markup]]  # each with its anchor
-    style: Markup
-    script: Markup
-    policy: str
-    icon: str
-    version: str
-    written: date
-
-
 def one_file(view: Store, pools: Sequence[str], title: str) -> str:
-    """The pages of some pools of one moment, of the best players and the newest events, as one file."""
+    """Return pages of some pools of one moment as one file: those of the best players and the newest events."""
     share = max(1, len(pools))
     extent = Extent(*(-(-most // share) for most in (MOST_PLAYERS, MOST_EVENTS, MOST_EXPLAINED)))
-    pages = [*public_pages(view, pools, extent)]
-    anchors = {page.address: f"p{number}" for number, page in enumerate(pages)}
+    anchors = {address: f"p{number}" for number, address in enumerate(public_files(view, pools, extent))}
+    pages = read_pages(view, pools, anchors)
     style = FILES["podium.css"].decode() + SHOW_ONE
     script = FILES["filter.js"].decode().strip()
-    return page_text(
-        request_for("/"),
-        ReportPage(
-            title=title,
-            sections=[(anchors[each.address], section(each.write(), anchors[each.address], anchors)) for each in pages],
+    text: str = (
+        environment()
+        .get_template("report.html")
+        .render(
+            page=Page(title=title),
+            site=Site(STATIC_ADDRESS, origin="", path="/", is_static=True),
+            sections=[(anchors[address], section(text, anchors[address], anchors)) for address, text in pages],
             style=Markup(f"<style>{style}</style>"),  # noqa: S704  (Podium's own)
             script=Markup(script),  # noqa: S704
             policy=(
@@ -262,14 +249,15 @@ def one_file(view: Store, pools: Sequence[str], title: str) -> str:
             icon=base64.b64encode(FILES["mark.svg"]).decode(),
             version=__version__,
             written=datetime.now(UTC).date(),
-        ),
+        )
     )
+    return text
 
 
 def section(text: str, anchor: str, anchors: dict[str, str]) -> Markup:
     """A page as a part of the file: the names of its parts begin with its own, so that all are different."""
 
-    def target(path: str, part: str) -> str | None:
+    def find_target(path: str, part: str) -> str | None:
         there = anchors.get(path)
         return None if there is None else f"#{there}-{part}" if part else f"#{there}"
 
@@ -278,7 +266,7 @@ def section(text: str, anchor: str, anchors: dict[str, str]) -> Markup:
         raise ValueError("a page without its frame")
     content = f'{found["tabs"] or ""}{found["main"]}<div class="row small soft">{found["foot"]}</div>'
     content = NAMED.sub(rf' \1="{anchor}-\2"', content).replace('href="#', f'href="#{anchor}-')
-    return Markup(linked(content, target))  # noqa: S704  (a template's)
+    return Markup(link_pages(content, find_target))  # noqa: S704  (a template's)
 
 
 def digest(text: str) -> str:

@@ -1,5 +1,6 @@
 """Pages that list: the leaderboard, the events, and who was found by name; and within which spans they do."""
 
+import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,7 +26,7 @@ from podium.support.words import counted
 
 Sort = Literal["rating", "move"]
 MIN_EVENTS: Final = (1, 10, 50)  # that the form offers
-ROWS: Final = 50
+ROWS: Final = 50  # of a page
 ROW: Final = "#me"  # the part of a page with the visitor's row
 SPAN_VALID_S: Final = 60.0
 router = rendering.PageRouter()
@@ -186,9 +187,6 @@ def row_address(store: Store, pool: Pool, listing: Listing, query: dict[str, str
     return rendering.pool_address(pool.name, **query, **({"cursor": cursor} if cursor else {})) + ROW
 
 
-EVENT_ROWS: Final = 50
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventsPage(rendering.Page, template="events.html", tab="events"):
     lines: tuple[tuple[rendering.PoolHeader, EventHeadline], ...]
@@ -202,7 +200,7 @@ def events(
 ) -> Response:
     """The list: who won, and whom it moved most."""
     header = rendering.pool_header(store.pool(visit.pool))
-    found = store.event_list(visit.pool, before=cursor or None, top=EVENT_ROWS)
+    found = store.event_list(visit.pool, before=cursor or None, top=ROWS)
     page = EventsPage(
         title="Events",
         description=f"Who won, and whom it moved most: the events of {header.title}, newest first.",
@@ -256,30 +254,38 @@ def found_players(
     list_only: bool,
     is_missing: bool = False,
 ) -> Response:
-    found = store.search(text, [*pools], most=MOST_FOUND) if text.strip() else ()
-    form_address = rendering.pool_address(pool.name, "find") if pool else rendering.address("find")
-    page = find_page(store, found, pool, text, form_address)
-    if len(page.hits) == 1 and not list_only:
-        hit, header = page.hits[0]
-        return RedirectResponse(rendering.pool_address(header.name, "players", hit.player), 303, rendering.HEADERS)
-    return rendering.render(request, page, status=404 if is_missing or (text.strip() and not page.hits) else 200)
-
-
-def find_page(
-    store: Store,
-    found: Sequence[FoundPlayer],
-    pool: rendering.PoolHeader | None,
-    text: str = "",
-    form_address: str = "",
-) -> FindPage:
+    found: Sequence[FoundPlayer] = ()
+    if text.strip():
+        found = store.search(text, [*pools], most=MOST_FOUND)
+    elif rendering.is_static(request):  # it cannot search
+        found = everybody(store, pools)
     headers = {name: rendering.pool_header(store.pool(name)) for name in {each.pool for each in found}}
     hits = tuple((each, headers[each.pool]) for each in found if not each.is_similar)
-    return FindPage(
+    if text and len(hits) == 1 and not list_only:
+        hit, header = hits[0]
+        return RedirectResponse(rendering.pool_address(header.name, "players", hit.player), 303, rendering.HEADERS)
+    page = FindPage(
         title=f"Find {text}" if text else "Find a player",
         pool=pool,
         text=text,
         hits=hits,
         similar=tuple((each, headers[each.pool]) for each in found if each.is_similar),
         is_cut=bool(text) and len(hits) == MOST_FOUND,
-        form_address=form_address,
+        form_address=rendering.pool_address(pool.name, "find") if pool else rendering.address("find"),
     )
+    return rendering.render(request, page, status=404 if is_missing or (text.strip() and not hits) else 200)
+
+
+EVERYBODY: Final = Listing(unsettled=True)
+
+
+def everybody(store: Store, pools: Iterable[str]) -> Sequence[FoundPlayer]:
+    """List the players of some pools, best first, with the ranks of those who are settled."""
+    found = []
+    for name in sorted(pools):
+        settled, rows = (store.listed_board(name, each, top=sys.maxsize).rows for each in (Listing(), EVERYBODY))
+        ranks = {row.player: row.rank for row in settled}
+        found += [
+            FoundPlayer(name, row.player, row.rating, ranks.get(row.player), None, is_similar=False) for row in rows
+        ]
+    return found

@@ -190,25 +190,21 @@ def event_response(
     if same is not None:
         return same
     story = store.event_story(visit.pool, event_id, player)
-    return render(request, story_page(store, visit, story, first, is_about_player=player is not None), version=version)
-
-
-def story_page(store: Store, visit: Visit, story: EventStory, first: int | None, *, is_about_player: bool) -> EventPage:
     pool, details, explanation = pool_header(story.pool), story.details, story.explanation
     why_address = f"{pool.address}/events/{part(details.event_id)}/{part(story.player)}" if story.player else ""
     title, reason = details.title or details.event_id, reason_of(story)
-    if is_about_player and explanation is not None:
+    if player is not None and explanation is not None:
         title = f"{explanation.verdict.rstrip('.')} · {title}"
     heats = {entry.heat for entry in details.entries} - {None, OVERALL}
     size = [counted(len({entry.player for entry in details.entries}), pool.word)]
     size += [counted(len(heats), "heat")] if len(heats) > 1 else []
     before = [change.rating_before for change in details.changes]
-    return EventPage(
+    page = EventPage(
         title=title,
         description=reason if explanation is None else f"{explanation.verdict} {explanation.cause}",
         pool=pool,
         story=story,
-        is_about_player=is_about_player,
+        is_about_player=player is not None,
         size=", ".join(size),
         mean_rating=fmean(before) if before else None,
         reason=reason,
@@ -223,6 +219,7 @@ def story_page(store: Store, visit: Visit, story: EventStory, first: int | None,
         picture=f"{why_address}/picture.png" if why_address else "",
         may_correct=visit.visitor.may("admin", visit.pool),
     )
+    return render(request, page, version=version)
 
 
 def promised_words(story: EventStory) -> str:

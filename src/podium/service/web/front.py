@@ -94,12 +94,6 @@ def explained(store: Store, name: str, surprise: Surprise | None) -> WhyView | N
         return None
 
 
-def pool_card(store: Store, name: str, headline: Headline | None = None) -> PoolCard:
-    """Return what the first page shows of a pool now, given its headline if it is known."""
-    known = find_headline(store, name) if headline is None else headline
-    return PoolCard(pool_header(store.pool(name)), known, ahead_of(known)[:TOP])
-
-
 def ahead_of(headline: Headline) -> tuple[Fixture, ...]:
     """Return the planned races that have not passed by now."""
     passed = instant(now() - WAITS_US)
@@ -230,7 +224,7 @@ class FrontPages:
             if headline is None or is_used_up(headline):
                 headline = find_headline(store, pool)
             self._headlines[pool] = version, headline
-            return pool_card(store, pool, headline)
+            return PoolCard(pool_header(store.pool(pool)), headline, ahead_of(headline)[:TOP])
         except UnknownError:
             self._headlines.pop(pool, None)
             return None

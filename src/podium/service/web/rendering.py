@@ -1,7 +1,7 @@
 """Pages as responses: what every page holds, its headers, and its entity tag."""
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -12,8 +12,10 @@ from urllib.parse import quote, unquote
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
+from fastapi.routing import APIRoute
 from markupsafe import Markup
 from starlette.exceptions import HTTPException
+from starlette.routing import BaseRoute
 
 from podium import __version__
 from podium.ledger.hindsight import lack_of
@@ -67,6 +69,16 @@ class PageRouter(APIRouter):
             return function
 
         return add
+
+
+def in_order(routers: Iterable[APIRouter]) -> list[BaseRoute]:
+    """Return routes of pages in the order of trying: those below `/p` first, and a pool's name, any text, last."""
+
+    def precedence(route: BaseRoute) -> int:
+        path = route.path if isinstance(route, APIRoute) else ""
+        return 0 if path.startswith("/p/") else 2 if path.startswith("/{pool}") else 1
+
+    return sorted((route for router in routers for route in router.routes), key=precedence)
 
 
 MEDIA_TYPES = {
@@ -256,8 +268,13 @@ def site(request: Request) -> Site:
         token=getattr(request.state, "token", ""),
         done=done,
         undo=undo,
-        is_static=getattr(request.state, "is_static", False),
+        is_static=is_static(request),
     )
+
+
+def is_static(request: Request) -> bool:
+    """Return True if the page becomes a file."""
+    return getattr(request.state, "is_static", False)
 
 
 DONE = "podium_done"  # the cookie of a sentence, which the page that follows shows once

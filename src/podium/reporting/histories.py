@@ -48,10 +48,11 @@ def canvas(rows: pl.DataFrame, title: str) -> Any:
     return alt.Chart(alt.Data(values=rows.to_dicts()), title=title, width=WIDTH, height=HEIGHT)
 
 
-def colours(names: Sequence[str]) -> Any:
-    """The scale that gives each name its colour, by its place in the list; they begin anew after the eighth."""
-    shades = [PALETTE[k % len(PALETTE)] for k in range(len(names))]
-    return altair().Scale(domain=list(names), range=shades)
+def colour(column: str, names: Sequence[str], **options: Any) -> Any:
+    """Return the colour by a column: each name has one by its place in the list, and they repeat after the eighth."""
+    alt, shades = altair(), [PALETTE[k % len(PALETTE)] for k in range(len(names))]
+    scale = alt.Scale(domain=list(names), range=shades)
+    return alt.Color(f"{column}:N", scale=scale, **{"title": ""} | options)
 
 
 def dashes(names: Sequence[str]) -> Any:
@@ -150,18 +151,18 @@ def rating_histories(
         label_at=pl.Series(spread(ends["rating"].to_list(), low, high), dtype=pl.Float64),
     )
     scale = alt.Scale(domain=[low, high], nice=False, zero=False)
-    colour = alt.Color("player:N", legend=None, scale=colours(players))
+    shade = colour("player", players, legend=None)
     y = alt.Y("rating:Q", title="rating", scale=scale)
     dash = alt.StrokeDash("player:N", legend=None, scale=dashes(players))
     marks = canvas(lines, title).mark_line(interpolate="step-after")
-    steps = marks.encode(x=x, y=y, color=colour, strokeDash=dash)
+    steps = marks.encode(x=x, y=y, color=shade, strokeDash=dash)
     names = canvas(ends, "").mark_text(align="left", dx=6, fontSize=12)
-    chart = steps + names.encode(x=x, y=alt.Y("label_at:Q", scale=scale), text="label:N", color=colour)
+    chart = steps + names.encode(x=x, y=alt.Y("label_at:Q", scale=scale), text="label:N", color=shade)
     if ahead is None:
         return chart
     known = canvas(ahead, "")
-    band = known.mark_area(opacity=0.12).encode(x=x, y=alt.Y("low:Q", scale=scale), y2="high:Q", color=colour)
-    return band + known.mark_line(strokeDash=[5, 3]).encode(x=x, y=y, color=colour) + chart
+    band = known.mark_area(opacity=0.12).encode(x=x, y=alt.Y("low:Q", scale=scale), y2="high:Q", color=shade)
+    return band + known.mark_line(strokeDash=[5, 3]).encode(x=x, y=y, color=shade) + chart
 
 
 def hindsight_points(rows: pl.DataFrame, hindsight: pl.DataFrame, *, dated: bool) -> pl.DataFrame:

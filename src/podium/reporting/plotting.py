@@ -13,7 +13,26 @@ from podium.engine.system import System
 from podium.errors import ParameterError, PodiumError, UnknownError, needs_extra
 from podium.rated import Rated
 from podium.rating import rate
-from podium.reporting import histories
+from podium.reporting.histories import (
+    CURVES,
+    MAIN,
+    NARROW_LEGEND_COLUMNS,
+    NARROW_WIDTH,
+    QUIET,
+    SECOND,
+    WIDTH,
+    altair,
+    canvas,
+    colour,
+    configuration,
+    curve,
+    dashes,
+    learnt_curves,
+    legend_columns,
+    line_legend,
+    rating_histories,
+    whole_numbers,
+)
 from podium.results.columns import DEFAULTS
 from podium.support.part_files import part_file
 from podium.support.words import suggestion
@@ -22,36 +41,36 @@ from podium.systems import make_system
 
 def distribution(ratings: pl.DataFrame, title: str) -> Any:
     """How many players have which rating, the provisional ones apart."""
-    alt = histories.altair()
+    alt = altair()
     kind = pl.when(pl.col("provisional")).then(pl.lit("provisional")).otherwise(pl.lit("settled"))
-    bars = histories.canvas(ratings.select("rating", kind=kind), title).mark_bar()
+    bars = canvas(ratings.select("rating", kind=kind), title).mark_bar()
     rating = alt.X("rating:Q", bin=alt.Bin(maxbins=40), title="rating", axis=alt.Axis(format=",d", labelOverlap=True))
-    players = alt.Y("count()", title="players", axis=histories.whole_numbers())
-    scale = alt.Scale(domain=["settled", "provisional"], range=[histories.MAIN, histories.SECOND])
+    players = alt.Y("count()", title="players", axis=whole_numbers())
+    scale = alt.Scale(domain=["settled", "provisional"], range=[MAIN, SECOND])
     return bars.encode(x=rating, y=players, color=alt.Color("kind:N", title="", scale=scale))
 
 
 def calibration(reliability: pl.DataFrame, title: str) -> Any:
     """What was expected against what came; on the diagonal every expectation was right."""
-    alt = histories.altair()
+    alt = altair()
     ends = pl.DataFrame({"expected": [0.0, 1.0], "actual": [0.0, 1.0]})
-    diagonal = histories.canvas(ends, title).mark_line(strokeDash=[4, 4], color=histories.QUIET)
+    diagonal = canvas(ends, title).mark_line(strokeDash=[4, 4], color=QUIET)
     tenths = alt.Axis(format="%", values=[0.0, 0.2, 0.4, 0.6, 0.8, 1.0], labelFlush=True)
     x = alt.X("expected:Q", title="expected score", scale=alt.Scale(domain=[0, 1]), axis=tenths)
     y = alt.Y("actual:Q", title="mean result", scale=alt.Scale(domain=[0, 1]), axis=tenths)
-    marks = histories.canvas(reliability.select("system", "expected", "actual", "pairs"), title)
+    marks = canvas(reliability.select("system", "expected", "actual", "pairs"), title)
     names = reliability["system"].unique(maintain_order=True).to_list()
-    legend = histories.line_legend() if len(names) > 1 else None
-    colour = alt.Color("system:N", title="", scale=histories.colours(names), legend=legend)
+    legend = line_legend() if len(names) > 1 else None
+    shade = colour("system", names, legend=legend)
     size = alt.Size("pairs:Q", title="pairs", legend=None)
-    dash = alt.StrokeDash("system:N", title="", scale=histories.dashes(names), legend=legend)
-    lines = marks.mark_line(point=False).encode(x=x, y=y, color=colour, strokeDash=dash)
-    return diagonal.encode(x=x, y=y) + lines + marks.mark_point(filled=True).encode(x=x, y=y, color=colour, size=size)
+    dash = alt.StrokeDash("system:N", title="", scale=dashes(names), legend=legend)
+    lines = marks.mark_line(point=False).encode(x=x, y=y, color=shade, strokeDash=dash)
+    return diagonal.encode(x=x, y=y) + lines + marks.mark_point(filled=True).encode(x=x, y=y, color=shade, size=size)
 
 
 def circulation(months: pl.DataFrame, title: str) -> Any:
     """Points that came and went by month, newcomers' starts apart, and how the month's players stand."""
-    alt = histories.altair()
+    alt = altair()
     starts = months.select("month", points="introduced_starts")
     flows = months.select(
         "month", pl.col("introduced_base_points").alias("base points"), "created", leaked=-pl.col("leaked")
@@ -61,40 +80,34 @@ def circulation(months: pl.DataFrame, title: str) -> Any:
     )
     month = alt.X("month:O", title="", axis=alt.Axis(labelOverlap=True, labelAngle=0))
     points = alt.Y("points:Q", title="points", axis=alt.Axis(format=",~f", labelOverlap=True))
-    newcomers = (
-        histories.canvas(starts, f"{title}: newcomers' starts").mark_bar(color=histories.MAIN).encode(x=month, y=points)
-    )
-    flow = alt.Color("flow:N", title="", scale=histories.colours(["base points", "created", "leaked"]))
-    others = (
-        histories.canvas(flows, "Points from elsewhere, and points lost")
-        .mark_bar()
-        .encode(x=month, y=points, color=flow)
-    )
+    newcomers = canvas(starts, f"{title}: newcomers' starts").mark_bar(color=MAIN).encode(x=month, y=points)
+    flow = colour("flow", ["base points", "created", "leaked"])
+    others = canvas(flows, "Points from elsewhere, and points lost").mark_bar().encode(x=month, y=points, color=flow)
     rating = alt.Y("rating:Q", title="rating of the active", scale=alt.Scale(zero=False))
-    level = alt.Color("level:N", title="", scale=histories.colours(["mean", "median", "top 10"]))
-    lines = histories.canvas(levels, "Ratings of those who played").mark_line(point=months.height < 3)  # noqa: PLR2004
+    level = colour("level", ["mean", "median", "top 10"])
+    lines = canvas(levels, "Ratings of those who played").mark_line(point=months.height < 3)  # noqa: PLR2004
     panels = (newcomers.properties(height=120), others, lines.encode(x=month, y=rating, color=level))
     return alt.vconcat(*panels).resolve_scale(color="independent")
 
 
 def race_strengths(strengths: pl.DataFrame, title: str) -> Any:
     """How strong each event was, on a logarithmic scale."""
-    alt = histories.altair()
+    alt = altair()
     dated = strengths.height and not strengths["started_at"].null_count()
     rows = strengths.filter(pl.col("strength").is_finite()).select(
         "event_id", "pool", "strength", when="started_at" if dated else pl.int_range(1, pl.len() + 1)
     )
-    when = alt.X("when:T", title="") if dated else alt.X("when:Q", title="event", axis=histories.whole_numbers())
+    when = alt.X("when:T", title="") if dated else alt.X("when:Q", title="event", axis=whole_numbers())
     y = alt.Y("strength:Q", title="strength", scale=alt.Scale(type="log"))
     pools = rows["pool"].unique(maintain_order=True).to_list()
     legend = alt.Legend() if len(pools) > 1 else None
-    colour = alt.Color("pool:N", title="", scale=histories.colours(pools), legend=legend)
-    return histories.canvas(rows, title).mark_circle().encode(x=when, y=y, color=colour)
+    shade = colour("pool", pools, legend=legend)
+    return canvas(rows, title).mark_circle().encode(x=when, y=y, color=shade)
 
 
 def waits_and_spreads(runs: pl.DataFrame, title: str) -> Any:
     """What nineteen in twenty wait at most, against the middle spread of ratings, run by run."""
-    alt = histories.altair()
+    alt = altair()
     label = (
         pl.when(pl.col("target_s").is_null())
         .then("kind")
@@ -104,27 +117,23 @@ def waits_and_spreads(runs: pl.DataFrame, title: str) -> Any:
     rows = runs.select("wait_p95", "spread_median", "kind", crowd=crowd, label=label).drop_nulls("spread_median")
     x, y = alt.X("wait_p95:Q", title="95 % wait at most, s"), alt.Y("spread_median:Q", title="median spread, points")
     crowds = rows["crowd"].unique(maintain_order=True).to_list()
-    colour = alt.Color("crowd:N", title="population", scale=histories.colours(crowds))
-    marks = (
-        histories.canvas(rows, title).mark_point(filled=True, size=90).encode(x=x, y=y, color=colour, shape="kind:N")
-    )
-    return marks + histories.canvas(rows, "").mark_text(align="left", dx=8).encode(x=x, y=y, text="label:N")
+    shade = colour("crowd", crowds, title="population")
+    marks = canvas(rows, title).mark_point(filled=True, size=90).encode(x=x, y=y, color=shade, shape="kind:N")
+    return marks + canvas(rows, "").mark_text(align="left", dx=8).encode(x=x, y=y, text="label:N")
 
 
 def published_curve(kind: str, system: System | None) -> Any:
     """A curve of one of the published texts; see `podium.reporting.histories`."""
-    alt = histories.altair()
-    description, points = histories.curve(kind, system)
+    alt = altair()
+    description, points = curve(kind, system)
     x = alt.X("x:Q", title=description.x)
     names = points["series"].unique(maintain_order=True).to_list()
-    colour = (
-        alt.Color("series:N", title="", scale=histories.colours(names)) if len(names) > 1 else alt.value(histories.MAIN)
-    )
+    shade = colour("series", names) if len(names) > 1 else alt.value(MAIN)
     dash = alt.StrokeDash("series:N", legend=None, sort=names) if len(names) > 1 else alt.value([1, 0])
     return (
-        histories.canvas(points, description.title)
+        canvas(points, description.title)
         .mark_line()
-        .encode(x=x, y=alt.Y("y:Q", title=description.y), color=colour, strokeDash=dash)
+        .encode(x=x, y=alt.Y("y:Q", title=description.y), color=shade, strokeDash=dash)
     )
 
 
@@ -167,11 +176,9 @@ def as_page(chart: Any, title: str) -> str:
 def specification(chart: Any, *, inline: bool, narrow: bool) -> dict[str, Any]:
     """The chart in Vega-Lite, with its look."""
     document: dict[str, Any] = chart.to_dict()
-    document["config"] = histories.configuration(inline=inline)
-    width, columns = (histories.NARROW_WIDTH, [histories.NARROW_LEGEND_COLUMNS]) if narrow else (histories.WIDTH, [])
-    columns += [
-        fitting for names in coloured_names(document) if (fitting := histories.legend_columns(names, width)) is not None
-    ]
+    document["config"] = configuration(inline=inline)
+    width, columns = (NARROW_WIDTH, [NARROW_LEGEND_COLUMNS]) if narrow else (WIDTH, [])
+    columns += [fitting for names in coloured_names(document) if (fitting := legend_columns(names, width)) is not None]
     if narrow:
         narrow_plots(document)
     if columns:
@@ -200,8 +207,8 @@ def coloured_names(document: dict[str, Any]) -> Iterator[list[str]]:
 def narrow_plots(document: dict[str, Any]) -> None:
     """Let every plot of a document be as wide as a phone has room for."""
     for part in parts_of(document):
-        if part.get("width") == histories.WIDTH:
-            part["width"] = histories.NARROW_WIDTH
+        if part.get("width") == WIDTH:
+            part["width"] = NARROW_WIDTH
         if "columns" in part:  # of panels side by side
             part["columns"] = 1
 
@@ -276,10 +283,10 @@ def plot(
         check_path(Path(out))
     if hindsight and kind != "histories":
         raise ParameterError(f"hindsight is drawn into histories, not into {kind}")
-    if kind in histories.CURVES:
+    if kind in CURVES:
         chart = published_curve(kind, None if system is None else make_system(system))
     elif kind not in FROM_RESULTS:
-        kinds = (*FROM_RESULTS, *histories.CURVES)
+        kinds = (*FROM_RESULTS, *CURVES)
         raise ParameterError(f"there is no chart {kind!r}{suggestion(kind, kinds)} (there are {', '.join(kinds)})")
     elif results is None:
         raise ParameterError(f"{kind} is drawn from results; give them after the kind of the chart")
@@ -299,7 +306,7 @@ def draw(kind: str, rated: Rated, pool: str | None, players: Sequence[str] | Non
     shown = rated.pool(pool)
     title = rated.system.title if shown == DEFAULTS["pool"] else f"{shown}, {rated.system.title}"
     if kind == "parameters":
-        return histories.learnt_curves(rated.learnt(pool=shown), rated.system, title)
+        return learnt_curves(rated.learnt(pool=shown), rated.system, title)
     if kind == "distribution":
         return distribution(rated.ratings.filter(pl.col("pool") == shown), title)
     history = rated.history.filter(pl.col("pool") == shown)
@@ -309,4 +316,4 @@ def draw(kind: str, rated: Rated, pool: str | None, players: Sequence[str] | Non
         raise UnknownError(f"there is no player {unknown[0]!r} in pool {shown}{hint}")
     leaders = rated.leaderboard(pool=shown)["player"].head(SHOWN_PLAYERS).to_list()
     known = rated.hindsight().frame.filter(pl.col("pool") == shown) if hindsight else None
-    return histories.rating_histories(history, list(players or leaders), title, known)
+    return rating_histories(history, list(players or leaders), title, known)
